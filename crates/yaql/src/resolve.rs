@@ -1,0 +1,299 @@
+//! Which of the standard functions of a name a call means.
+//!
+//! What can be told from the shape of the call alone (number and names of arguments, types of
+//! literals) is settled when the expression is parsed; see [`Plan`]. The types of evaluated
+//! arguments decide the rest at every call; see [`Plan::choose`].
+
+use crate::arguments::{Bind, Slot};
+use crate::functions;
+use crate::signature::{Function, FunctionKind, Parameter, Rest, Type};
+use crate::syntax::{Argument, Kind};
+use crate::value::Value;
+
+/// The two name spaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Space {
+    Function,
+    Method,
+}
+
+/// How a call fits the standard functions of its name.
+#[derive(Debug)]
+pub(crate) enum Plan {
+    /// Nothing has the name.
+    Unknown,
+    /// An argument is named by something else than a word.
+    BadKeyword,
+    /// Nothing of that name takes arguments of this shape.
+    NoMatch,
+    /// The functions disagree which arguments to leave unevaluated.
+    Ambiguous,
+    Match(Matching),
+}
+
+/// The functions that may be meant.
+#[derive(Debug)]
+pub(crate) struct Matching {
+    pub(crate) candidates: Vec<Candidate>,
+    /// Whether the argument of that index stays unevaluated.
+    pub(crate) lazy: Vec<bool>,
+}
+
+/// A function and which argument is which parameter.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    pub(crate) function: &'static Function,
+    pub(crate) binds: Vec<Bind>,
+}
+
+/// What is known of an argument before it is evaluated.
+#[derive(Debug)]
+pub(crate) enum Shape<'a> {
+    Gap,
+    /// A value known beforehand.
+    Constant(&'a Value),
+    /// A bare word.
+    Word,
+    Expression,
+    /// `left => right`, with the name if the left is a word.
+    Pair(Option<&'a str>, Box<Shape<'a>>),
+}
+
+impl<'a> Shape<'a> {
+    fn of(argument: &'a Argument) -> Shape<'a> {
+        let value = |kind: &'a Kind| match kind {
+            Kind::Literal(value) => Shape::Constant(value),
+            Kind::Keyword(_) => Shape::Word,
+            _ => Shape::Expression,
+        };
+        match argument {
+            Argument::Gap => Shape::Gap,
+            Argument::Value(node) => value(&node.kind),
+            Argument::Pair(left, right) => {
+                let name = match &left.kind {
+                    Kind::Keyword(name) => Some(&**name),
+                    _ => None,
+                };
+                Shape::Pair(name, Box::new(value(&right.kind)))
+            }
+        }
+    }
+
+    /// Whether a parameter can take such an argument.
+    fn fits(&self, parameter: &Parameter) -> bool {
+        match self {
+            Shape::Gap => false,
+            Shape::Constant(value) => parameter.accepts(value),
+            Shape::Word => matches!(parameter.type_, Type::Any | Type::Text | Type::Lambda),
+            Shape::Expression => !matches!(parameter.type_, Type::Pair | Type::LazyPair),
+            Shape::Pair(..) => matches!(parameter.type_, Type::Pair | Type::LazyPair),
+        }
+    }
+}
+
+impl Plan {
+    /// The plan of a call as it is written; a method's receiver comes before the arguments.
+    pub(crate) fn of(space: Space, name: &str, arguments: &[Argument]) -> Plan {
+        let receiver = (space == Space::Method).then_some(Shape::Expression);
+        let shapes: Vec<_> = receiver.into_iter().chain(arguments.iter().map(Shape::of)).collect();
+        Plan::new(space, name, &shapes)
+    }
+
+    /// The plan of a call with arguments of the given shapes.
+    pub(crate) fn new(space: Space, name: &str, shapes: &[Shape<'_>]) -> Plan {
+        let family = functions::named(name);
+        let mut family = family
+            .iter()
+            .filter(|function| match function.kind {
+                FunctionKind::Both => true,
+                FunctionKind::Function => space == Space::Function,
+                FunctionKind::Method => space == Space::Method,
+            })
+            .peekable();
+        let Some(first) = family.peek() else {
+            return Plan::Unknown;
+        };
+        let nameless = |shape: &Shape<'_>| matches!(shape, Shape::Pair(None, _));
+        if first.keywords && shapes.iter().any(nameless) {
+            return Plan::BadKeyword;
+        }
+        let mut found: Option<Matching> = None;
+        for function in family {
+            let Some(binds) = bind(function, shapes) else {
+                continue;
+            };
+            let lazy = lazy(function, &binds, shapes.len());
+            let candidate = Candidate { function, binds };
+            match &mut found {
+                None => found = Some(Matching { candidates: vec![candidate], lazy }),
+                Some(found) if found.lazy == lazy => found.candidates.push(candidate),
+                Some(_) => return Plan::Ambiguous,
+            }
+        }
+        found.map_or(Plan::NoMatch, Plan::Match)
+    }
+}
+
+/// What the choice among candidates came to.
+pub(crate) enum Choice<'a> {
+    One(&'a Candidate),
+    None,
+    Ambiguous,
+}
+
+impl Matching {
+    /// The candidate that takes the evaluated arguments best.
+    pub(crate) fn choose(&self, slots: &[Slot]) -> Choice<'_> {
+        let mut fitting = self.candidates.iter().filter(|candidate| candidate.takes(slots));
+        let Some(first) = fitting.next() else {
+            return Choice::None;
+        };
+        let mut best = first;
+        let mut rivals: Vec<&Candidate> = Vec::new();
+        for other in fitting {
+            if best.narrower(other) {
+                rivals.push(other);
+            } else {
+                rivals.push(best);
+                best = other;
+            }
+        }
+        if rivals.iter().all(|rival| best.narrower(rival)) {
+            Choice::One(best)
+        } else {
+            Choice::Ambiguous
+        }
+    }
+}
+
+impl Candidate {
+    /// Whether the first parameter takes a value.
+    pub(crate) fn takes_receiver(&self, value: &Value) -> bool {
+        self.function.parameters.first().is_some_and(|parameter| parameter.accepts(value))
+    }
+
+    fn takes(&self, slots: &[Slot]) -> bool {
+        let fits = |parameter: &Parameter, index: usize| match slots.get(index) {
+            Some(Slot::Value(value)) => parameter.accepts(value),
+            Some(Slot::Lambda(_)) => parameter.type_ == Type::Lambda,
+            Some(Slot::Pair(..)) => parameter.type_ == Type::Pair,
+            Some(Slot::LazyPair(..)) => parameter.type_ == Type::LazyPair,
+            Some(Slot::Gap) => true,
+            None => false,
+        };
+        self.function.parameters.iter().zip(&self.binds).all(|(parameter, bind)| match bind {
+            Bind::Default => true,
+            Bind::At(index) => fits(parameter, *index),
+            Bind::Rest(indexes) => indexes.iter().all(|index| fits(parameter, *index)),
+            Bind::Keywords(named) => named.iter().all(|(_, index)| fits(parameter, *index)),
+        })
+    }
+
+    /// Whether this candidate's types are narrower than the other's: somewhere, and wider nowhere.
+    fn narrower(&self, other: &Candidate) -> bool {
+        let types = |candidate: &Candidate| -> Vec<(usize, Type)> {
+            let parameters = candidate.function.parameters.iter().zip(&candidate.binds);
+            let spread = parameters.flat_map(|(parameter, bind)| {
+                bind.indexes().into_iter().map(move |index| (index, parameter.type_))
+            });
+            let mut types: Vec<_> = spread.collect();
+            types.sort_by_key(|(index, _)| *index);
+            types
+        };
+        let (mine, theirs) = (types(self), types(other));
+        let pairs = || mine.iter().zip(&theirs).map(|((_, a), (_, b))| (*a, *b));
+        pairs().any(|(a, b)| a.narrower(b)) && !pairs().any(|(a, b)| b.narrower(a))
+    }
+}
+
+/// Matches arguments to parameters; nothing if the shape does not fit.
+fn bind(function: &'static Function, shapes: &[Shape<'_>]) -> Option<Vec<Bind>> {
+    let mut binds: Vec<Option<Bind>> = function.parameters.iter().map(|_| None).collect();
+    let is_named = |shape: &Shape<'_>| function.keywords && matches!(shape, Shape::Pair(..));
+    let mut next = 0;
+    for (index, shape) in shapes.iter().enumerate().filter(|(_, shape)| !is_named(shape)) {
+        let parameter = function.parameters.get(next)?;
+        match parameter.rest {
+            Rest::No => {
+                let gap = matches!(shape, Shape::Gap);
+                if gap && parameter.default.is_none() || !gap && !shape.fits(parameter) {
+                    return None;
+                }
+                *binds.get_mut(next)? = Some(if gap { Bind::Default } else { Bind::At(index) });
+                next += 1;
+            }
+            Rest::Positional => {
+                let gap = matches!(shape, Shape::Gap) && parameter.type_ == Type::Any;
+                if !gap && !shape.fits(parameter) {
+                    return None;
+                }
+                match binds.get_mut(next)? {
+                    Some(Bind::Rest(indexes)) => indexes.push(index),
+                    bind => *bind = Some(Bind::Rest(vec![index])),
+                }
+            }
+            Rest::Keyword => return None,
+        }
+    }
+    for (index, shape) in shapes.iter().enumerate().filter(|(_, shape)| is_named(shape)) {
+        if let Shape::Pair(Some(name), value) = shape {
+            bind_named(function, &mut binds, name, value, index, next)?;
+        }
+    }
+    let finished = function.parameters.iter().zip(binds).map(|(parameter, bind)| match bind {
+        Some(bind) => Some(bind),
+        None => match parameter.rest {
+            Rest::No => parameter.default.map(|_| Bind::Default),
+            Rest::Positional => Some(Bind::Rest(Vec::new())),
+            Rest::Keyword => Some(Bind::Keywords(Vec::new())),
+        },
+    });
+    finished.collect()
+}
+
+/// Matches one named argument; those before `taken` were given by position.
+fn bind_named(
+    function: &'static Function,
+    binds: &mut [Option<Bind>],
+    name: &str,
+    value: &Shape<'_>,
+    index: usize,
+    taken: usize,
+) -> Option<()> {
+    let plain = function
+        .parameters
+        .iter()
+        .position(|parameter| parameter.rest == Rest::No && parameter.name == name);
+    match plain {
+        Some(at) => {
+            let parameter = function.parameters.get(at)?;
+            if at < taken || !value.fits(parameter) {
+                return None;
+            }
+            *binds.get_mut(at)? = Some(Bind::At(index));
+        }
+        None => {
+            let at = function.parameters.iter().position(|p| p.rest == Rest::Keyword)?;
+            match binds.get_mut(at)? {
+                Some(Bind::Keywords(named)) => named.push((name.into(), index)),
+                bind => *bind = Some(Bind::Keywords(vec![(name.into(), index)])),
+            }
+        }
+    }
+    Some(())
+}
+
+/// Which arguments stay unevaluated.
+fn lazy(function: &Function, binds: &[Bind], arguments: usize) -> Vec<bool> {
+    let mut lazy = vec![false; arguments];
+    for (parameter, bind) in function.parameters.iter().zip(binds) {
+        if parameter.type_.is_lazy() {
+            for index in bind.indexes() {
+                if let Some(lazy) = lazy.get_mut(index) {
+                    *lazy = true;
+                }
+            }
+        }
+    }
+    lazy
+}
