@@ -1,0 +1,231 @@
+//! Walks over expressions: their form, what their functions name, which resources they need.
+
+use crate::codes;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::eval::{Branches, Checker, Scope};
+use crate::expr::{Call, Expr, ExprKind, Invalid};
+use crate::functions::Fault;
+use crate::path::Path;
+use crate::source::Span;
+use std::sync::Arc;
+
+/// Reports functions of the wrong form, and conditions that cannot be decided.
+///
+/// Mistakes in a branch that is not taken are warnings.
+pub fn forms(scope: &Scope<'_>, expr: &Expr, path: &Path<'_>, out: &mut Vec<Diagnostic>) {
+    match &expr.kind {
+        ExprKind::Scalar(_) => {}
+        ExprKind::List(items) => {
+            for (at, item) in items.iter().enumerate() {
+                forms(scope, item, &path.index(at), out);
+            }
+        }
+        ExprKind::Map(members) => {
+            for member in members {
+                forms(scope, &member.value, &path.key(&member.key), out);
+            }
+        }
+        ExprKind::Call(call) => forms(scope, &call.args, &path.key(call.function.name), out),
+        ExprKind::If(choice) => {
+            let here = path.key(choice.function.name);
+            let before = out.len();
+            // The reference loses the path to a condition's own functions.
+            let name = Path::Root.key(choice.function.name);
+            forms(scope, &choice.condition, &name, out);
+            if out.len() > before {
+                return;
+            }
+            let taken = match scope.branches(choice) {
+                Ok(taken) => taken,
+                Err(fault) => {
+                    out.push(undecided(&fault, &here, choice.condition.span));
+                    return;
+                }
+            };
+            for branch in [Some(&choice.then), choice.otherwise.as_ref()].into_iter().flatten() {
+                let start = out.len();
+                forms(scope, branch, &here, out);
+                if !taken.contains(branch) {
+                    out[start..].iter_mut().for_each(|found| found.severity = Severity::Warning);
+                }
+            }
+        }
+        ExprKind::Invalid(invalid) if invalid.code != &codes::FUNCTION_REMOVED => {
+            out.push(invalid_form(invalid).path(path.key(&invalid.name)));
+        }
+        ExprKind::Invalid(_) => {}
+    }
+}
+
+fn invalid_form(invalid: &Invalid) -> Diagnostic {
+    let diagnostic = Diagnostic::error(invalid.code, invalid.message.clone()).at(invalid.name_span);
+    Diagnostic { help: invalid.help.clone(), ..diagnostic }
+}
+
+/// The refusal of a condition that cannot be decided, framed as its kind demands.
+pub fn undecided(fault: &Fault, path: &Path<'_>, span: Span) -> Diagnostic {
+    let diagnostic = Diagnostic::error(fault.code, fault.message.clone()).at(span);
+    match fault.code {
+        code if code == &codes::CONDITION_DEFINITION || code == &codes::CONDITION_CYCLE => {
+            diagnostic.class("Condition validation error")
+        }
+        code if code == &codes::PARAMETER_MISSING || code == &codes::BAD_REFERENCE => diagnostic,
+        _ => diagnostic.path(path),
+    }
+}
+
+/// A function inside another: its path from there.
+struct Frame<'f> {
+    path: &'f Path<'f>,
+    outer: Option<&'f Frame<'f>>,
+}
+
+impl Frame<'_> {
+    /// The path of the outermost function, and the way from there to this one.
+    fn place(&self) -> (String, Vec<String>) {
+        match self.outer {
+            None => (self.path.to_string(), Vec::new()),
+            Some(outer) => {
+                let (first, mut inner) = outer.place();
+                inner.push(self.path.to_string());
+                (first, inner)
+            }
+        }
+    }
+
+    fn diagnostic(&self, mut diagnostic: Diagnostic) -> Diagnostic {
+        let (path, mut parts) = self.place();
+        parts.push(diagnostic.message);
+        diagnostic.message = parts.join(": ");
+        diagnostic.path(path)
+    }
+}
+
+/// Reports what functions find wrong with what they name.
+pub fn names(checker: &Checker<'_>, expr: &Expr, path: &Path<'_>, out: &mut Vec<Diagnostic>) {
+    walk_names(checker, expr, path, None, out);
+}
+
+fn walk_names(
+    checker: &Checker<'_>,
+    expr: &Expr,
+    path: &Path<'_>,
+    outer: Option<&Frame<'_>>,
+    out: &mut Vec<Diagnostic>,
+) {
+    match &expr.kind {
+        ExprKind::Scalar(_) => {}
+        ExprKind::List(items) => {
+            for (at, item) in items.iter().enumerate() {
+                walk_names(checker, item, &path.index(at), outer, out);
+            }
+        }
+        ExprKind::Map(members) => {
+            for member in members {
+                walk_names(checker, &member.value, &path.key(&member.key), outer, out);
+            }
+        }
+        ExprKind::Call(call) => {
+            let here = path.key(call.function.name);
+            let frame = Frame { path: &here, outer };
+            let before = out.len();
+            walk_names(checker, &call.args, &Path::Root, Some(&frame), out);
+            if out.len() > before {
+                return;
+            }
+            if let Err(fault) = call.function.check(checker, call) {
+                out.push(frame.diagnostic(refused(&fault, call)));
+            }
+        }
+        ExprKind::If(choice) => {
+            let here = path.key(choice.function.name);
+            let frame = Frame { path: &here, outer };
+            for branch in checker.scope.branches(choice).iter().flat_map(Branches::iter) {
+                walk_names(checker, branch, &Path::Root, Some(&frame), out);
+            }
+        }
+        ExprKind::Invalid(invalid) if invalid.code == &codes::FUNCTION_REMOVED => {
+            let here = path.key(&invalid.name);
+            let frame = Frame { path: &here, outer };
+            out.push(frame.diagnostic(invalid_form(invalid)));
+        }
+        ExprKind::Invalid(_) => {}
+    }
+}
+
+fn refused(fault: &Fault, call: &Call) -> Diagnostic {
+    let span = match call.args.as_list() {
+        Some([_, attribute, ..]) if fault.code == &codes::BAD_ATTRIBUTE => attribute.span,
+        Some([resource, ..]) if fault.code == &codes::BAD_REFERENCE_IN_FUNCTION => resource.span,
+        _ => call.args.get("expression").map_or(call.name_span, |expression| expression.span),
+    };
+    Diagnostic::error(fault.code, fault.message.clone()).at(span)
+}
+
+/// A resource that an expression needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// The name it is called by, or why there is none.
+    pub resource: Result<Arc<str>, Fault>,
+    /// Where.
+    pub span: Span,
+    /// The path to the function that names it, without that function.
+    pub path: String,
+}
+
+/// Collects the resources that an expression refers to, in the branches that are taken.
+///
+/// `exists` tells whether a resource of a name exists; paths are made only for names that do not.
+pub fn needs(
+    scope: &Scope<'_>,
+    expr: &Expr,
+    path: &Path<'_>,
+    exists: &dyn Fn(&str) -> bool,
+    out: &mut Vec<Need>,
+) {
+    match &expr.kind {
+        ExprKind::Scalar(_) | ExprKind::Invalid(_) => {}
+        ExprKind::List(items) => {
+            for (at, item) in items.iter().enumerate() {
+                needs(scope, item, &path.index(at), exists, out);
+            }
+        }
+        ExprKind::Map(members) => {
+            for member in members {
+                needs(scope, &member.value, &path.key(&member.key), exists, out);
+            }
+        }
+        ExprKind::If(choice) => {
+            for branch in scope.branches(choice).iter().flat_map(Branches::iter) {
+                needs(scope, branch, &path.key(choice.function.name), exists, out);
+            }
+        }
+        ExprKind::Call(call) => {
+            needs(scope, &call.args, &path.key(call.function.name), exists, out);
+            let named = match call.function.name {
+                "get_resource" | "Ref" => Some(&call.args),
+                "get_attr" | "Fn::GetAtt" => call.args.as_list().and_then(|args| args.first()),
+                _ => None,
+            };
+            let Some(named) = named else { return };
+            let Some(resource) = resource_name(scope, named) else { return };
+            let found = resource.as_ref().is_ok_and(|name| exists(name));
+            // A name that is no resource may be a parameter.
+            if found || call.function.name != "Ref" {
+                let path = if found { String::new() } else { path.to_string() };
+                out.push(Need { resource, span: named.span, path });
+            }
+        }
+    }
+}
+
+fn resource_name(scope: &Scope<'_>, named: &Expr) -> Option<Result<Arc<str>, Fault>> {
+    if let Some(text) = named.as_text() {
+        return Some(Ok(text.clone()));
+    }
+    match scope.value(named) {
+        Ok(value) => value.as_text().cloned().map(Ok),
+        Err(fault) if fault.code == &codes::PARAMETER_MISSING => Some(Err(fault)),
+        Err(_) => None,
+    }
+}

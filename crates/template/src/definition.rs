@@ -1,0 +1,268 @@
+//! A definition: a template bound to its parameters.
+//!
+//! From here on it is settled which resources exist, which branch every `if` takes and what
+//! `get_param` gives. What remains open is what only the cloud can tell.
+
+use crate::check;
+use crate::codes;
+use crate::conditions::{self, Conditions};
+use crate::diagnostic::Diagnostic;
+use crate::eval::{Budget, Resolver, Scope, Truth};
+use crate::expr::{Expr, ExprKind};
+use crate::findings::{Findings, Stage};
+use crate::functions::{Facade, Fault};
+use crate::lower;
+use crate::parameters::{Lookup, Parameters};
+use crate::path::Path;
+use crate::template::{DeletionPolicy, Resource, Template};
+use crate::value::{Unknown, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The files that came with a template, by the exact text that names them.
+pub type Files = BTreeMap<Arc<str>, Arc<str>>;
+
+/// A template bound to its parameters.
+#[derive(Debug)]
+pub struct Definition {
+    /// The template.
+    pub template: Arc<Template>,
+    /// The values of its parameters.
+    pub parameters: Parameters,
+    /// The files that came with it.
+    pub files: Arc<Files>,
+    pub(crate) conditions: Conditions,
+    absent: Absent,
+    enabled: Vec<bool>,
+}
+
+/// What a declared parameter without a value is to the functions that ask for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absent {
+    /// Not known yet.
+    Unknown,
+    /// A mistake, as in the reference.
+    Missing,
+}
+
+impl Definition {
+    /// Binds a template; conditions are decided and the form of everything in use is checked.
+    pub fn bind(
+        template: Arc<Template>,
+        parameters: Parameters,
+        files: Arc<Files>,
+        absent: Absent,
+    ) -> (Definition, Findings) {
+        let mut definition = Definition {
+            enabled: vec![true; template.resources.len()],
+            template,
+            parameters,
+            files,
+            conditions: Conditions::new(),
+            absent,
+        };
+        let mut findings = Findings::new();
+        definition.enabled = definition.decide_resources(&mut findings);
+        definition.check_forms(&mut findings);
+        (definition, findings)
+    }
+
+    /// The value of a parameter, pseudo parameters included.
+    pub fn parameter(&self, name: &str) -> Result<Value, Fault> {
+        match self.parameters.get(name) {
+            Lookup::Value(value) => Ok(value.clone()),
+            Lookup::NoValue if self.absent == Absent::Unknown => {
+                Ok(Value::Unknown(Unknown::Parameter(name.into())))
+            }
+            Lookup::NoValue | Lookup::Undeclared => Err(Fault {
+                code: &codes::PARAMETER_MISSING,
+                message: format!("The Parameter ({name}) was not provided."),
+            }),
+        }
+    }
+
+    /// Whether there is a resource of this name, and its condition holds.
+    pub fn has_resource(&self, name: &str) -> bool {
+        self.template.resources.get_index_of(name).is_some_and(|at| self.enabled[at])
+    }
+
+    /// The resource of a name, if its condition holds.
+    pub fn resource(&self, name: &str) -> Option<&Resource> {
+        let (at, _, resource) = self.template.resources.get_full(name)?;
+        self.enabled[at].then_some(resource)
+    }
+
+    /// The resources whose conditions hold, in the order of the template.
+    pub fn resources(&self) -> impl Iterator<Item = &Resource> {
+        self.template
+            .resources
+            .values()
+            .zip(&self.enabled)
+            .filter_map(|(resource, enabled)| enabled.then_some(resource))
+    }
+
+    /// What becomes of a resource's object when the resource is deleted.
+    pub fn deletion_policy(&self, resource: &Resource) -> DeletionPolicy {
+        if resource.external_id.is_some() {
+            return DeletionPolicy::Retain;
+        }
+        let Some(expr) = &resource.deletion_policy else { return DeletionPolicy::Delete };
+        let value = self.word(expr).ok();
+        let text = value.as_ref().and_then(Value::as_text);
+        text.and_then(|text| DeletionPolicy::parse(text, self.template.version)).unwrap_or_default()
+    }
+
+    /// The value of an expression that should be a single word; it may not cost much.
+    fn word(&self, expr: &Expr) -> Result<Value, Fault> {
+        Scope::new(self, &Nowhere).with_budget(&Budget::new(1 << 16)).value(expr)
+    }
+
+    fn decide_resources(&self, findings: &mut Findings) -> Vec<bool> {
+        let scope = Scope::new(self, &Nowhere);
+        let words = self.template.version.words();
+        let section = Path::Root.key(words.resources);
+        let mut enabled = Vec::with_capacity(self.template.resources.len());
+        for resource in self.template.resources.values() {
+            let Some(condition) = &resource.condition else {
+                enabled.push(true);
+                continue;
+            };
+            let name = section.key(&resource.name);
+            let path = name.key(words.condition);
+            let mut problems = Vec::new();
+            check::forms(&scope, condition, &path, &mut problems);
+            let decided = scope.holds(condition);
+            if let (Err(fault), true) = (&decided, problems.is_empty()) {
+                problems.push(check::undecided(fault, &path, condition.span));
+            }
+            findings.extend(Stage::ResourceDefinitions, problems);
+            enabled.push(!matches!(decided, Ok(Truth::Known(false))));
+        }
+        enabled
+    }
+
+    fn check_forms(&self, findings: &mut Findings) {
+        let scope = Scope::new(self, &Nowhere);
+        self.check_resource_forms(&scope, findings);
+        self.check_condition_forms(&scope, findings);
+        self.check_output_forms(&scope, findings);
+    }
+
+    fn check_resource_forms(&self, scope: &Scope<'_>, findings: &mut Findings) {
+        let words = self.template.version.words();
+        let section = Path::Root.key(words.resources);
+        for resource in self.template.resources.values() {
+            let path = section.key(&resource.name);
+            let fields = [
+                (words.properties, resource.properties.as_ref()),
+                (words.metadata, resource.metadata.as_ref()),
+                (words.update_policy, resource.update_policy.as_deref()),
+                (words.deletion_policy, resource.deletion_policy.as_deref()),
+                ("external_id", resource.external_id.as_deref()),
+            ];
+            let mut problems = Vec::new();
+            for (key, field) in fields {
+                if let Some(expr) = field {
+                    check::forms(scope, expr, &path.key(key), &mut problems);
+                }
+            }
+            if problems.iter().all(|problem| !problem.is_error()) {
+                problems.extend(self.bad_deletion_policy(resource));
+            }
+            findings.extend(Stage::ResourceDefinitions, problems);
+        }
+    }
+
+    /// A deletion policy that a function gave and that does not exist.
+    fn bad_deletion_policy(&self, resource: &Resource) -> Option<Diagnostic> {
+        let expr = resource.deletion_policy.as_ref().filter(|expr| expr.is_function())?;
+        let text = match self.word(expr) {
+            Ok(Value::Unknown(_)) => return None,
+            Ok(value) => crate::print::plain(&value),
+            Err(fault) => {
+                return Some(Diagnostic::error(fault.code, fault.message).at(expr.span));
+            }
+        };
+        match DeletionPolicy::parse(&text, self.template.version) {
+            Some(_) => None,
+            None => Some(lower::bad_deletion_policy(&text, expr.span)),
+        }
+    }
+
+    fn check_condition_forms(&self, scope: &Scope<'_>, findings: &mut Findings) {
+        let section = Path::Root.key(self.template.version.words().conditions);
+        let checker = crate::eval::Checker { scope, knows: &|_, _| crate::eval::Known::Yes };
+        for (name, condition) in &self.template.conditions {
+            let definition = &condition.definition;
+            let mut problems = Vec::new();
+            match &definition.kind {
+                ExprKind::Scalar(Value::Bool(_)) => {}
+                ExprKind::Scalar(_) | ExprKind::List(_) | ExprKind::Map(_) => {
+                    let fault = conditions::bad_definition(name, &definition.literal());
+                    problems.push(
+                        check::undecided(&fault, &Path::Root, definition.span)
+                            .help("a condition is true, false, or a function such as equals"),
+                    );
+                }
+                _ => {
+                    let path = section.key(name);
+                    check::forms(scope, definition, &path, &mut problems);
+                    // The reference loses the path to what it finds here.
+                    check::names(&checker, definition, &Path::Root, &mut problems);
+                }
+            }
+            findings.extend(Stage::Conditions, problems);
+        }
+    }
+
+    fn check_output_forms(&self, scope: &Scope<'_>, findings: &mut Findings) {
+        let words = self.template.version.words();
+        let section = Path::Root.key(words.outputs);
+        for output in self.template.outputs.values() {
+            let name = section.key(&output.name);
+            let mut problems = Vec::new();
+            let mut wanted = true;
+            if let Some(condition) = &output.condition {
+                let path = name.key(words.condition);
+                check::forms(scope, condition, &path, &mut problems);
+                match scope.holds(condition) {
+                    Ok(truth) => wanted = truth != Truth::Known(false),
+                    Err(fault) if problems.is_empty() => {
+                        problems.push(check::undecided(&fault, &path, condition.span));
+                    }
+                    Err(_) => {}
+                }
+            }
+            // The value of an output that is not wanted is not even looked at.
+            if wanted {
+                check::forms(scope, &output.value, &name.key(words.value), &mut problems);
+            }
+            findings.extend(Stage::OutputDefinitions, problems);
+        }
+    }
+}
+
+/// A world in which nothing can be known yet: for what parameters alone decide.
+pub struct Nowhere;
+
+impl Resolver for Nowhere {
+    fn reference(&self, resource: &str) -> Result<Value, Fault> {
+        Ok(Value::Unknown(Unknown::Reference(resource.into())))
+    }
+
+    fn attribute(&self, resource: &str, attribute: &str, _: &[Value]) -> Result<Value, Fault> {
+        Ok(Value::Unknown(Unknown::attribute(resource, attribute)))
+    }
+
+    fn attributes(&self, resource: &str) -> Result<Value, Fault> {
+        Ok(Value::Unknown(Unknown::attribute(resource, "")))
+    }
+
+    fn facade(&self, _: Facade) -> Result<Value, Fault> {
+        Ok(Value::Null)
+    }
+
+    fn availability_zones(&self) -> Result<Value, Fault> {
+        Ok(Value::Unknown(Unknown::AvailabilityZones))
+    }
+}

@@ -1,0 +1,321 @@
+//! Evaluation: what an expression comes to, against what the caller knows.
+//!
+//! A function whose argument is not known yet is not known yet; one whose argument is hidden gives
+//! a hidden result. Both rules are here and nowhere else.
+
+use crate::codes;
+use crate::definition::Definition;
+use crate::expr::{Call, Expr, ExprKind, If};
+use crate::functions::{Body, Facade, Fault};
+use crate::print::HIDDEN;
+use crate::template::Output;
+use crate::value::{Secret, Unknown, Value};
+use crate::version::Version;
+use indexmap::IndexMap;
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What a caller knows of the world around a definition.
+///
+/// What is not known yet is answered with [`Value::Unknown`], never with a guess.
+pub trait Resolver {
+    /// The reference id of a resource that exists.
+    fn reference(&self, resource: &str) -> Result<Value, Fault>;
+
+    /// An attribute of a resource that exists, or a part of it.
+    fn attribute(&self, resource: &str, attribute: &str, keys: &[Value]) -> Result<Value, Fault>;
+
+    /// All attributes of a resource that exists but `show`, as a map.
+    fn attributes(&self, resource: &str) -> Result<Value, Fault>;
+
+    /// A part of the definition of the resource that the template stands for.
+    fn facade(&self, part: Facade) -> Result<Value, Fault>;
+
+    /// The availability zones of the compute service.
+    fn availability_zones(&self) -> Result<Value, Fault>;
+}
+
+/// Whether a condition holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Truth {
+    /// It does, or it does not.
+    Known(bool),
+    /// It depends on what is not known yet.
+    Unknown(Unknown),
+}
+
+/// The branches that an `if` may take.
+#[derive(Debug)]
+pub struct Branches<'e> {
+    taken: [Option<&'e Expr>; 2],
+    /// Why it is not known which, if it is not.
+    pub unknown: Option<Unknown>,
+}
+
+impl<'e> Branches<'e> {
+    /// The branches.
+    pub fn iter(&self) -> impl Iterator<Item = &'e Expr> {
+        self.taken.into_iter().flatten()
+    }
+
+    /// Whether a branch may be taken.
+    pub fn contains(&self, branch: &Expr) -> bool {
+        self.iter().any(|taken| std::ptr::eq(taken, branch))
+    }
+}
+
+/// Most bytes of intermediate results that one expression may make.
+const BUDGET: usize = 64 << 20;
+
+/// How much work the expressions of several scopes may make together.
+///
+/// One expression is bounded by itself; this bounds a template that has many greedy ones.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    left: Rc<Cell<usize>>,
+}
+
+impl Budget {
+    /// A budget of so many bytes.
+    pub fn new(bytes: usize) -> Budget {
+        Budget { left: Rc::new(Cell::new(bytes)) }
+    }
+
+    fn spend(&self, bytes: usize) -> Result<(), Fault> {
+        match self.left.get().checked_sub(bytes) {
+            Some(left) => {
+                self.left.set(left);
+                Ok(())
+            }
+            None => {
+                self.left.set(0);
+                Err(Fault::new("the expressions of the template make too much data together"))
+            }
+        }
+    }
+}
+
+/// Where expressions are evaluated: a definition and what is known around it.
+pub struct Scope<'a> {
+    pub(crate) definition: &'a Definition,
+    pub(crate) resolver: &'a dyn Resolver,
+    queries: kiln_yaql::Options,
+    spent: Cell<usize>,
+    budget: Option<Budget>,
+    in_condition: Cell<bool>,
+}
+
+impl<'a> Scope<'a> {
+    /// A scope.
+    pub fn new(definition: &'a Definition, resolver: &'a dyn Resolver) -> Scope<'a> {
+        Scope {
+            definition,
+            resolver,
+            queries: kiln_yaql::Options::default(),
+            spent: Cell::new(0),
+            budget: None,
+            in_condition: Cell::new(false),
+        }
+    }
+
+    /// Sets the limits of queries.
+    pub fn with_queries(mut self, options: kiln_yaql::Options) -> Scope<'a> {
+        self.queries = options;
+        self
+    }
+
+    /// Lets all expressions draw on one budget.
+    pub fn with_budget(mut self, budget: &Budget) -> Scope<'a> {
+        self.budget = Some(budget.clone());
+        self
+    }
+
+    /// The same definition and budget in another world.
+    pub fn in_world(&self, resolver: &'a dyn Resolver) -> Scope<'a> {
+        let scope = Scope::new(self.definition, resolver).with_queries(self.queries.clone());
+        Scope { budget: self.budget.clone(), ..scope }
+    }
+
+    /// The value of a whole expression; absent values become null.
+    pub fn value(&self, expr: &Expr) -> Result<Value, Fault> {
+        self.spent.set(0);
+        self.eval(expr).map(|value| value.unwrap_or(Value::Null))
+    }
+
+    /// The value of a whole expression, or nothing if an `if` without an else left it out.
+    pub fn optional(&self, expr: &Expr) -> Result<Option<Value>, Fault> {
+        self.spent.set(0);
+        self.eval(expr)
+    }
+
+    /// The value of an output; null if its condition does not hold.
+    pub fn output(&self, output: &Output) -> Result<Value, Fault> {
+        match &output.condition {
+            Some(condition) => match self.holds(condition)? {
+                Truth::Known(true) => self.value(&output.value),
+                Truth::Known(false) => Ok(Value::Null),
+                Truth::Unknown(unknown) => Ok(Value::Unknown(unknown)),
+            },
+            None => self.value(&output.value),
+        }
+    }
+
+    /// Whether a condition holds: a boolean, a name, or a function that gives a boolean.
+    pub fn holds(&self, condition: &Expr) -> Result<Truth, Fault> {
+        match self.condition_value(condition)?.exposed() {
+            Value::Bool(flag) => Ok(Truth::Known(flag)),
+            Value::Unknown(unknown) => Ok(Truth::Unknown(unknown)),
+            Value::Text(name) => self.definition.conditions.named(self, &name),
+            // No condition at all does not stand in the way.
+            Value::Null => Ok(Truth::Known(true)),
+            other => Err(Fault {
+                code: &codes::UNKNOWN_CONDITION,
+                message: format!("Invalid condition \"{}\"", crate::print::plain(&other)),
+            }),
+        }
+    }
+
+    /// The value of an expression by the rules of conditions.
+    pub(crate) fn condition_value(&self, condition: &Expr) -> Result<Value, Fault> {
+        let outer = self.in_condition.replace(true);
+        let value = self.eval(condition);
+        self.in_condition.set(outer);
+        Ok(value?.unwrap_or(Value::Null))
+    }
+
+    /// The branches that an `if` may take: one of them, none, or either.
+    pub fn branches<'e>(&self, choice: &'e If) -> Result<Branches<'e>, Fault> {
+        let (then, otherwise) = (Some(&choice.then), choice.otherwise.as_ref());
+        Ok(match self.holds(&choice.condition)? {
+            Truth::Known(true) => Branches { taken: [then, None], unknown: None },
+            Truth::Known(false) => Branches { taken: [otherwise, None], unknown: None },
+            Truth::Unknown(why) => Branches { taken: [then, otherwise], unknown: Some(why) },
+        })
+    }
+
+    pub(crate) fn version(&self) -> Version {
+        self.definition.template.version
+    }
+
+    pub(crate) fn in_condition(&self) -> bool {
+        self.in_condition.get()
+    }
+
+    /// The limits of a query that weighs so much a step, with what is left of the budget.
+    pub(crate) fn query_options(&self, bytes_a_step: usize) -> Cow<'_, kiln_yaql::Options> {
+        let Some(budget) = &self.budget else { return Cow::Borrowed(&self.queries) };
+        let steps = u64::try_from(budget.left.get() / bytes_a_step).unwrap_or(u64::MAX);
+        if steps >= self.queries.max_steps {
+            return Cow::Borrowed(&self.queries);
+        }
+        Cow::Owned(kiln_yaql::Options { max_steps: steps, ..self.queries.clone() })
+    }
+
+    /// Charges work that is bounded by itself against the budget that expressions share.
+    pub(crate) fn spend_together(&self, bytes: usize) -> Result<(), Fault> {
+        self.budget.as_ref().map_or(Ok(()), |budget| budget.spend(bytes))
+    }
+
+    /// Charges work against the expression's budget.
+    pub(crate) fn spend(&self, bytes: usize) -> Result<(), Fault> {
+        if let Some(budget) = &self.budget {
+            budget.spend(bytes)?;
+        }
+        let spent = self.spent.get().saturating_add(bytes);
+        self.spent.set(spent);
+        if spent > BUDGET {
+            return Err(Fault::new(format!(
+                "the expression makes more than {} MiB of data",
+                BUDGET >> 20
+            )));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn eval(&self, expr: &Expr) -> Result<Option<Value>, Fault> {
+        match &expr.kind {
+            ExprKind::Scalar(value) => Ok(Some(value.clone())),
+            ExprKind::List(items) => {
+                let mut values = Vec::with_capacity(items.len());
+                for item in items {
+                    values.extend(self.eval(item)?);
+                }
+                Ok(Some(Value::list(values)))
+            }
+            ExprKind::Map(members) => {
+                let mut values = IndexMap::with_capacity(members.len());
+                for member in members {
+                    if let Some(value) = self.eval(&member.value)? {
+                        values.insert(member.key.clone(), value);
+                    }
+                }
+                Ok(Some(Value::Map(Arc::new(values))))
+            }
+            ExprKind::Call(call) => self.call(call).map(Some),
+            ExprKind::If(choice) => {
+                let branches = self.branches(choice)?;
+                match (branches.unknown, branches.taken[0]) {
+                    (Some(unknown), _) => Ok(Some(Value::Unknown(unknown))),
+                    (None, Some(branch)) => self.eval(branch),
+                    (None, None) => Ok(None),
+                }
+            }
+            ExprKind::Invalid(invalid) => {
+                Err(Fault { code: invalid.code, message: invalid.message.clone() })
+            }
+        }
+    }
+
+    fn call(&self, call: &Call) -> Result<Value, Fault> {
+        let compute = match call.function.body() {
+            Body::Lazy(compute) => return compute(self, call),
+            Body::Choice => return Ok(Value::Null),
+            Body::Strict(compute) => compute,
+        };
+        let args = self.eval(&call.args)?.unwrap_or(Value::Null);
+        if let Some(unknown) = args.unknown() {
+            return Ok(Value::Unknown(unknown.clone()));
+        }
+        if !args.has_secret() {
+            return compute(self, call, &args);
+        }
+        match compute(self, call, &args.exposed()) {
+            Ok(value) => Ok(Value::Secret(Secret::new(value))),
+            // The refusal may quote its arguments: make it again from what may be shown.
+            Err(_) => Err(compute(self, call, &masked(&args)).err().unwrap_or_else(|| {
+                Fault::new(format!("\"{}\" fails on a hidden value", call.function.name))
+            })),
+        }
+    }
+}
+
+/// The value with stars in place of secrets.
+fn masked(value: &Value) -> Value {
+    match value {
+        Value::Secret(_) => HIDDEN.into(),
+        Value::List(items) => Value::list(items.iter().map(masked)),
+        Value::Map(members) => Value::map(members.iter().map(|(k, v)| (k.clone(), masked(v)))),
+        other => other.clone(),
+    }
+}
+
+/// Whether a resource and an attribute exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// Both do, or it cannot be told yet.
+    Yes,
+    /// There is no such resource.
+    NoResource,
+    /// The resource has no such attribute.
+    NoAttribute,
+}
+
+/// What functions look at when a template is validated.
+pub struct Checker<'a> {
+    /// Where expressions are evaluated.
+    pub scope: &'a Scope<'a>,
+    /// Whether a resource, and an attribute of it, exist.
+    pub knows: &'a dyn Fn(&str, Option<&str>) -> Known,
+}

@@ -1,0 +1,238 @@
+//! Gathering files: names in templates and environments become absolute URLs, and what these name is
+//! read in turn, each URL once.
+//!
+//! Files wait in a queue, so templates that name each other in a ring, or in a long chain, end.
+
+use super::{FileLimits, Reader, base64, rewrite, sent, url};
+use crate::codes::{self, Code};
+use crate::diagnostic::Diagnostic;
+use crate::document::{Data, Map, Node};
+use crate::environment::Environment;
+use crate::read::read;
+use crate::source::{Sources, Span};
+use indexmap::IndexMap;
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+
+/// The keys of which a template has one.
+const VERSION_KEYS: [&str; 3] =
+    ["AWSTemplateFormatVersion", "HeatTemplateFormatVersion", "heat_template_version"];
+
+/// What a document is read as.
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    /// A template: the stock client strips blank lines off its end, and with them the line feed of a
+    /// block of text that stands last.
+    Template,
+    /// An environment.
+    Environment,
+}
+
+/// What was gathered.
+#[derive(Clone, Debug, Default)]
+pub struct Gathered {
+    /// The `files` of a request: content by absolute URL, as the stock client sends it.
+    pub files: IndexMap<String, String>,
+    /// The templates among the files, read and with URLs in place of names; places are those of the
+    /// files as they were written.
+    pub documents: IndexMap<Arc<str>, Node>,
+    /// What is wrong.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Gathering under way.
+pub struct Gathering<'a> {
+    reader: &'a dyn Reader,
+    sources: &'a mut Sources,
+    limits: &'a FileLimits,
+    gathered: Gathered,
+    /// URLs still to be read, with the place that names each first.
+    pending: VecDeque<(String, Span)>,
+    /// URLs that were read, tried, or are pending.
+    seen: HashSet<String>,
+    /// Root templates and environments as sent, in case a template names them.
+    known: IndexMap<String, String>,
+    total_bytes: usize,
+}
+
+impl<'a> Gathering<'a> {
+    /// Nothing gathered yet.
+    pub fn new(
+        reader: &'a dyn Reader,
+        sources: &'a mut Sources,
+        limits: &'a FileLimits,
+    ) -> Gathering<'a> {
+        Gathering {
+            reader,
+            sources,
+            limits,
+            gathered: Gathered::default(),
+            pending: VecDeque::new(),
+            seen: HashSet::new(),
+            known: IndexMap::new(),
+            total_bytes: 0,
+        }
+    }
+
+    /// Reads a root template and all it names; gives it with URLs in place of names.
+    ///
+    /// Whether the tree is a template is for others to judge.
+    pub fn template(&mut self, url: &str) -> Option<Node> {
+        let bytes = self.fetch(url, None, "Could not fetch template from")?;
+        let mut node = self.parse(url, &bytes, Role::Template)?;
+        self.enqueue(rewrite::template(&mut node, &url::directory(url)));
+        self.known.insert(url.to_owned(), sent(&node));
+        self.read_pending();
+        Some(node)
+    }
+
+    /// Reads an environment and all that its registry names; gives it with URLs in place of names.
+    ///
+    /// It becomes one of the files, for `environment_files` to name.
+    pub fn environment(&mut self, url: &str) -> Option<Node> {
+        let bytes = self.fetch(url, None, "Could not fetch contents for")?;
+        let mut node = self.parse(url, &bytes, Role::Environment)?;
+        if node.is_null() {
+            node.data = Data::Map(Map::default());
+        }
+        let (_, faults) = Environment::parse(&node);
+        let refused = faults.iter().any(Diagnostic::is_error);
+        self.gathered.diagnostics.extend(faults);
+        if refused {
+            return None;
+        }
+        self.enqueue(rewrite::environment(&mut node, &url::directory(url)));
+        self.seen.insert(url.to_owned());
+        self.gathered.files.insert(url.to_owned(), sent(&node));
+        self.read_pending();
+        Some(node)
+    }
+
+    /// Reads a file that is to be a parameter's value: text, or base64 of what is none.
+    pub fn content(&mut self, url: &str) -> Option<String> {
+        let bytes = self.fetch(url, None, "Could not fetch contents for")?;
+        Some(as_text(bytes))
+    }
+
+    /// What was gathered.
+    pub fn finish(self) -> Gathered {
+        self.gathered
+    }
+
+    fn read_pending(&mut self) {
+        while let Some((url, place)) = self.pending.pop_front() {
+            if let Some(content) = self.known.get(&url) {
+                self.gathered.files.insert(url, content.clone());
+                continue;
+            }
+            if let Some(bytes) = self.fetch(&url, Some(place), "Could not fetch contents for") {
+                let content = self.as_sent(&url, bytes);
+                self.gathered.files.insert(url, content);
+            }
+        }
+    }
+
+    /// A file as it is sent: a template as JSON with its names rewritten, other text as it is.
+    fn as_sent(&mut self, url: &str, bytes: Vec<u8>) -> String {
+        let text = as_text(bytes);
+        if !VERSION_KEYS.iter().any(|key| text.contains(key)) {
+            return text;
+        }
+        let file = self.sources.add(url, text.as_str());
+        let (node, faults) = read(file, text.trim_end(), &self.limits.document);
+        let is_template = |map: &Map| map.iter().any(|entry| VERSION_KEYS.contains(&&*entry.key));
+        match node {
+            Some(mut node) if node.as_map().is_some_and(is_template) => {
+                self.enqueue(rewrite::template(&mut node, &url::directory(url)));
+                let sent = sent(&node);
+                self.gathered.documents.insert(url.into(), node);
+                self.gathered.diagnostics.extend(faults);
+                sent
+            }
+            _ => text,
+        }
+    }
+
+    fn parse(&mut self, url: &str, bytes: &[u8], role: Role) -> Option<Node> {
+        let refuse = |message: String| match role {
+            Role::Template => format!("Error parsing template {url} {message}"),
+            Role::Environment => format!("Environment not in valid format: {message}"),
+        };
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                let message = refuse(format!("byte {} is not UTF-8", error.valid_up_to()));
+                self.gathered.diagnostics.push(Diagnostic::error(&codes::SYNTAX, message));
+                return None;
+            }
+        };
+        let file = self.sources.add(url, text);
+        let text = if role == Role::Template { text.trim_end() } else { text };
+        let (node, mut faults) = read(file, text, &self.limits.document);
+        let form = |fault: &&mut Diagnostic| fault.is_error() && fault.code != &codes::TOO_LARGE;
+        for fault in faults.iter_mut().filter(form) {
+            fault.message = refuse(std::mem::take(&mut fault.message));
+        }
+        self.gathered.diagnostics.extend(faults);
+        node
+    }
+
+    /// The bytes behind a URL, within the limits.
+    fn fetch(&mut self, url: &str, place: Option<Span>, failure: &str) -> Option<Vec<u8>> {
+        let limits = self.limits;
+        if self.gathered.files.len() >= limits.max_files {
+            let message = format!("{failure} {url}: more than {} files", limits.max_files);
+            self.refuse(&codes::TOO_LARGE, message, place, None);
+            self.pending.clear();
+            return None;
+        }
+        let bytes = match self.reader.read(url) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                let help = format!(
+                    "{error}; names are relative to the directory of the file they stand in"
+                );
+                self.refuse(&codes::FILE_UNREADABLE, format!("{failure} {url}"), place, Some(help));
+                return None;
+            }
+        };
+        self.total_bytes = self.total_bytes.saturating_add(bytes.len());
+        if bytes.len() > limits.max_file_bytes || self.total_bytes > limits.max_total_bytes {
+            let message = format!(
+                "{failure} {url}: files may have {} bytes each and {} together",
+                limits.max_file_bytes, limits.max_total_bytes
+            );
+            self.refuse(&codes::TOO_LARGE, message, place, None);
+            return None;
+        }
+        Some(bytes)
+    }
+
+    fn refuse(
+        &mut self,
+        code: &'static Code,
+        message: String,
+        place: Option<Span>,
+        help: Option<String>,
+    ) {
+        let mut fault = Diagnostic::error(code, message);
+        fault.help = help;
+        if let Some(place) = place {
+            fault = fault.at(place);
+        }
+        self.gathered.diagnostics.push(fault);
+    }
+
+    /// Puts names that were rewritten to URLs into the queue.
+    fn enqueue(&mut self, names: Vec<(String, Span)>) {
+        for (url, span) in names {
+            if self.seen.insert(url.clone()) {
+                self.pending.push_back((url, span));
+            }
+        }
+    }
+}
+
+fn as_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| base64::encode(error.as_bytes()))
+}

@@ -1,0 +1,94 @@
+//! What a client does before it sends a request: it gathers the files that templates name.
+//!
+//! This crate reads nothing itself: bytes come from a [`Reader`]. What is gathered is what the stock
+//! client would send (keys are absolute URLs, templates are rewritten to them and sent as JSON), and
+//! beside it the trees and texts as they were written, for diagnostics to point into.
+
+pub mod arguments;
+mod base64;
+mod gather;
+mod rewrite;
+#[cfg(test)]
+mod tests;
+pub mod url;
+
+pub use gather::{Gathered, Gathering};
+
+use crate::document::Node;
+use crate::limits::Limits;
+use crate::print;
+use crate::source::Sources;
+use crate::value::Value;
+use std::fmt;
+
+/// Where bytes come from.
+pub trait Reader {
+    /// The content behind a URL.
+    fn read(&self, url: &str) -> Result<Vec<u8>, ReadError>;
+}
+
+/// Why a URL could not be read, in a few words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadError {
+    /// The reason, such as `No such file or directory`.
+    pub reason: String,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+/// How much is gathered before it is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileLimits {
+    /// Bounds on each template and environment.
+    pub document: Limits,
+    /// Number of files.
+    pub max_files: usize,
+    /// Bytes of one file.
+    pub max_file_bytes: usize,
+    /// Bytes of all files together.
+    pub max_total_bytes: usize,
+}
+
+impl Default for FileLimits {
+    /// Far above what a stock service accepts in one request.
+    fn default() -> FileLimits {
+        FileLimits {
+            document: Limits::default(),
+            max_files: 10_000,
+            max_file_bytes: 16 << 20,
+            max_total_bytes: 64 << 20,
+        }
+    }
+}
+
+/// A template and the files it needs.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// The template with absolute URLs in place of names; nothing if it cannot be read.
+    pub template: Option<Node>,
+    /// What goes with it.
+    pub gathered: Gathered,
+}
+
+/// Gathers a template and all that it names, directly or through nested templates.
+pub fn resolve_template(
+    url: &str,
+    reader: &dyn Reader,
+    sources: &mut Sources,
+    limits: &FileLimits,
+) -> Resolved {
+    let mut gathering = Gathering::new(reader, sources, limits);
+    let template = gathering.template(url);
+    Resolved { template, gathered: gathering.finish() }
+}
+
+/// A rewritten tree as the stock client sends it.
+pub fn sent(tree: &Node) -> String {
+    print::json(&Value::from(tree), print::Keys::Ordered)
+}

@@ -1,0 +1,46 @@
+//! The template language of Kiln.
+//!
+//! Text becomes a tree with spans ([`document`]), the tree a typed template, the template a graph.
+//! This crate does no I/O, knows no clock and no cloud: what it needs of the world, its callers hand
+//! in through small traits.
+
+#![forbid(unsafe_code)]
+
+pub mod check;
+pub mod codes;
+pub mod conditions;
+pub mod constraint;
+pub mod definition;
+pub mod dependencies;
+pub mod diagnostic;
+pub mod document;
+pub mod environment;
+pub mod eval;
+pub mod expr;
+pub mod files;
+pub mod findings;
+pub mod functions;
+pub mod graph;
+pub mod json;
+pub mod limits;
+pub mod lower;
+mod names;
+pub mod nested;
+pub mod parameters;
+pub mod path;
+pub mod print;
+pub mod property;
+pub mod read;
+pub mod schema;
+pub mod source;
+pub mod suggest;
+pub mod template;
+pub mod translation;
+pub mod validate;
+pub mod value;
+pub mod version;
+pub mod yaml;
+
+pub use diagnostic::{Diagnostic, Severity};
+pub use source::{FileId, Sources, Span};
+pub use value::{Secret, Unknown, Value};

@@ -1,0 +1,126 @@
+//! Nested templates: a template as a resource type, and a property as a parameter.
+//!
+//! Outside, a template's parameters are properties and its outputs attributes. Inside, its stack has
+//! a definition of its own, bound to the values that the properties pass down.
+
+use crate::constraint::CustomConstraints;
+use crate::definition::{Absent, Definition, Files};
+use crate::diagnostic::Diagnostic;
+use crate::findings::{Findings, Stage};
+use crate::parameters::{self, Check, Given, GivenValue, GivenValues, Parameters, Pseudo};
+use crate::print;
+use crate::property;
+use crate::schema::{Attribute, Cache, Support, TypeSchema};
+use crate::template::Template;
+use crate::value::{Members, Secret, Value};
+use std::sync::Arc;
+
+/// The schema that a template's parameters and outputs make; `defaults` are the environment's.
+pub fn interface(name: &str, template: &Template, defaults: &GivenValues) -> TypeSchema {
+    let mut schema = TypeSchema::new(name.to_string());
+    schema.dynamic_attributes = true;
+    schema.from_template = true;
+    for parameter in template.parameters.values() {
+        let given = defaults.get(&parameter.name).is_some_and(|given| !given.value.is_null());
+        let mut property = property::of_parameter(parameter);
+        property.required &= !given;
+        schema.properties.push(property);
+    }
+    for output in template.outputs.values() {
+        let about = output.description.as_ref().map(print::plain).unwrap_or_default();
+        schema.attributes.push(Attribute {
+            name: output.name.to_string().into(),
+            kind: None,
+            about: about.into(),
+            cache: Cache::Local,
+            support: Support::default(),
+        });
+    }
+    schema
+}
+
+/// What reaches a parameter of a nested template from the property of its name.
+pub fn pass_down(kind: parameters::Kind, value: &Value) -> Value {
+    match (kind, value) {
+        (parameters::Kind::CommaDelimitedList, Value::List(items)) => {
+            if value.unknown().is_some() {
+                return value.clone();
+            }
+            let joined = Value::from(joined(&value.exposed()));
+            if items.iter().any(Value::has_secret) {
+                return Value::Secret(Secret::new(joined));
+            }
+            joined
+        }
+        // A null is no value to a type, but an empty one.
+        (parameters::Kind::String, Value::Null) => "".into(),
+        (parameters::Kind::Number, Value::Null) => 0.into(),
+        (parameters::Kind::Boolean, Value::Null) => false.into(),
+        (parameters::Kind::CommaDelimitedList, Value::Null) => Value::list([]),
+        (parameters::Kind::Json, Value::Null) => Value::map([("", Value::Null); 0]),
+        (_, value) => value.clone(),
+    }
+}
+
+/// A list as the text that a list parameter splits again: members that hold commas fall apart.
+fn joined(list: &Value) -> String {
+    let items = list.as_list().unwrap_or_default();
+    let texts: Vec<String> = match items {
+        [Value::Map(_), ..] => flattened(items),
+        _ => items
+            .iter()
+            .map(|item| if item.is_null() { String::new() } else { print::plain(item) })
+            .collect(),
+    };
+    texts.join(",")
+}
+
+/// Maps in a list as texts `.member.I.KEY=VALUE`.
+fn flattened(items: &[Value]) -> Vec<String> {
+    let mut texts = Vec::new();
+    for (at, item) in items.iter().enumerate() {
+        for (key, value) in item.as_map().into_iter().flatten() {
+            texts.push(format!(".member.{at}.{key}={}", print::plain(value)));
+        }
+    }
+    texts
+}
+
+/// A nested stack to be.
+pub struct Child<'a> {
+    /// Its template.
+    pub template: Arc<Template>,
+    /// The properties of the resource that it belongs to.
+    pub properties: &'a Members,
+    /// The environment's defaults for parameters of any template.
+    pub defaults: &'a GivenValues,
+    /// The files of the whole tree.
+    pub files: Arc<Files>,
+    /// What is known of the stack itself.
+    pub pseudo: Pseudo,
+}
+
+impl Child<'_> {
+    /// The stack's definition.
+    pub fn bind(self, custom: &dyn CustomConstraints, check: Check) -> (Definition, Findings) {
+        let passed = self.properties.iter().filter_map(|(name, value)| {
+            let parameter = self.template.parameters.get(name)?;
+            let value = pass_down(parameter.kind, value);
+            Some((name.clone(), GivenValue { value, span: None }))
+        });
+        let given = Given {
+            request: passed.collect(),
+            environment: GivenValues::new(),
+            defaults: self.defaults.clone(),
+        };
+        let definitions = self.template.parameters.clone();
+        let (parameters, problems): (Parameters, Vec<Diagnostic>) =
+            Parameters::bind(definitions, given, &self.pseudo, custom, check);
+        let mut findings = Findings::new();
+        findings.extend(Stage::ParameterValues, problems);
+        let (definition, problems) =
+            Definition::bind(self.template, parameters, self.files, Absent::Unknown);
+        findings.append(problems);
+        (definition, findings)
+    }
+}

@@ -1,0 +1,134 @@
+//! Parameters of a template: their definitions, the values given to them, what is shown of them.
+//!
+//! Faults of a definition's form are told when it is read ([`hot`], [`cfn`]). Whether its rules fit
+//! its type and its default keeps them is told when values are bound ([`Parameters::bind`]), because
+//! that is when the reference looks; until then they wait in [`Parameter::flaws`].
+
+mod bind;
+mod definition;
+mod describe;
+mod groups;
+mod value;
+
+pub use bind::{Check, Given, GivenValue, GivenValues, Lookup, Parameters, Pseudo};
+pub use definition::{cfn, hot};
+pub use groups::{Group, groups};
+
+use crate::constraint::{Constraint, ValueKind};
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use crate::value::Value;
+use indexmap::IndexMap;
+use std::sync::Arc;
+
+/// Definitions in the order of the template.
+pub type Definitions = IndexMap<Arc<str>, Parameter>;
+
+pub use crate::version::Dialect;
+
+/// What a template's version adds to parameter definitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Features {
+    /// Whether `tags` is a key, as from 2018-03-02.
+    pub tags: bool,
+    /// Whether `modulo` is a rule, as from 2017-02-24.
+    pub modulo: bool,
+}
+
+/// The type of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Text.
+    String,
+    /// A number.
+    Number,
+    /// A list of text.
+    CommaDelimitedList,
+    /// Any JSON value.
+    Json,
+    /// True or false.
+    Boolean,
+}
+
+impl Kind {
+    /// Every type.
+    pub const ALL: [Kind; 5] =
+        [Kind::String, Kind::Number, Kind::CommaDelimitedList, Kind::Json, Kind::Boolean];
+
+    /// The name that the API and CloudFormation templates use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::String => "String",
+            Kind::Number => "Number",
+            Kind::CommaDelimitedList => "CommaDelimitedList",
+            Kind::Json => "Json",
+            Kind::Boolean => "Boolean",
+        }
+    }
+
+    /// The name that templates of a dialect use.
+    pub fn spelling(self, dialect: Dialect) -> &'static str {
+        match (dialect, self) {
+            (Dialect::Cfn, kind) => kind.name(),
+            (Dialect::Hot, Kind::String) => "string",
+            (Dialect::Hot, Kind::Number) => "number",
+            (Dialect::Hot, Kind::CommaDelimitedList) => "comma_delimited_list",
+            (Dialect::Hot, Kind::Json) => "json",
+            (Dialect::Hot, Kind::Boolean) => "boolean",
+        }
+    }
+}
+
+/// The definition of a parameter.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Where its name stands.
+    pub span: Span,
+    /// The language it is defined in.
+    pub dialect: Dialect,
+    /// Its type.
+    pub kind: Kind,
+    /// What clients show in place of the name; usually text.
+    pub label: Option<Value>,
+    /// What it is for; usually text.
+    pub description: Option<Value>,
+    /// The value it takes when none is given, as written.
+    pub default: Option<Value>,
+    /// Where the default stands.
+    pub default_span: Option<Span>,
+    /// Whether its value is never shown.
+    pub hidden: bool,
+    /// Whether an update may not change its value.
+    pub immutable: bool,
+    /// Words that clients may sort it by.
+    pub tags: Vec<Value>,
+    /// What its value must satisfy.
+    pub constraints: Vec<Constraint>,
+    /// Where the rules stand, one for each of `constraints`.
+    constraint_spans: Vec<Span>,
+    /// Whether the definition is too wrong to judge values by.
+    broken: bool,
+    flaws: Vec<Diagnostic>,
+}
+
+impl Parameter {
+    /// Rules that do not fit the type, and a default that breaks them.
+    pub fn flaws(&self) -> &[Diagnostic] {
+        &self.flaws
+    }
+
+    /// Whether a value must be given.
+    pub fn is_required(&self) -> bool {
+        self.default.is_none()
+    }
+
+    /// The kind of its values, for checking rules.
+    pub fn value_kind(&self) -> ValueKind {
+        ValueKind::of_parameter(self.kind, self.dialect)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,418 @@
+//! Property values against the schema of their resource type.
+//!
+//! Whatever is wrong is told, unknown names first, then by the order of the schema. What is not known
+//! yet is neither converted nor refused. A hidden value is judged by its content and never shown.
+
+use crate::codes::{self, Code};
+use crate::constraint::cast::{self, Refusal};
+use crate::constraint::{CustomConstraints, Verdict};
+use crate::diagnostic::Diagnostic;
+use crate::parameters::{self, Parameter};
+use crate::path::Path;
+use crate::print::{self, Keys};
+use crate::schema::{Inner, Kind, Property};
+use crate::source::{FileId, Span};
+use crate::suggest;
+use crate::value::{Members, Secret, Unknown, Value};
+use kiln_yaql::Integer;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Which part of a member is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Its name.
+    Key,
+    /// Its value.
+    Value,
+}
+
+/// How property values are checked.
+#[derive(Clone, Copy)]
+pub struct Checker<'a> {
+    /// The checks that rules name.
+    pub custom: &'a dyn CustomConstraints,
+    /// Where the member at a path stands, or what is nearest to it.
+    pub spans: &'a dyn Fn(&Path<'_>, Part) -> Span,
+    /// Names of properties that the template has but a function left out.
+    pub dropped: &'a [Arc<str>],
+    /// Whether the converted properties are wanted, with defaults for those that are absent.
+    pub convert: bool,
+    /// Whether the schema was made from a nested template's parameters ([`of_parameter`]): its lists
+    /// then take text, and its maps text and lists.
+    pub facade: bool,
+}
+
+/// A property that passes its values on to a parameter of a nested template.
+pub fn of_parameter(parameter: &Parameter) -> Property {
+    let kind = match parameter.kind {
+        parameters::Kind::String => Kind::String,
+        parameters::Kind::Number => Kind::Number,
+        parameters::Kind::Boolean => Kind::Boolean,
+        parameters::Kind::CommaDelimitedList => Kind::List,
+        parameters::Kind::Json => Kind::Map,
+    };
+    Property {
+        about: parameter.description.as_ref().map(print::plain).unwrap_or_default().into(),
+        required: parameter.is_required(),
+        update_allowed: true,
+        constraints: parameter.constraints.clone(),
+        ..Property::new(parameter.name.to_string(), kind)
+    }
+}
+
+/// Why a value is not of a kind, if it is not.
+pub fn refusal(kind: Kind, value: &Value) -> Option<String> {
+    let checker = Checker {
+        custom: &NoConstraints,
+        spans: &|_, _| Span::start_of(FileId::default()),
+        dropped: &[],
+        facade: false,
+        convert: true,
+    };
+    let mut out = Vec::new();
+    checker.check(&Property::new("value", kind), value, &Path::Root, &mut out);
+    out.into_iter().next().map(|diagnostic| diagnostic.message)
+}
+
+struct NoConstraints;
+
+impl CustomConstraints for NoConstraints {
+    fn check(&self, _: &str, _: &Value) -> Verdict {
+        Verdict::NotNow
+    }
+}
+
+impl Checker<'_> {
+    /// Checks the properties of a resource, or of a map inside one, and gives them converted if that
+    /// is wanted.
+    ///
+    /// The result then has every property of the schema: one that is absent takes its default, else
+    /// null. One that is refused is left out.
+    pub fn check_all(
+        &self,
+        properties: &[Property],
+        given: &Members,
+        path: &Path<'_>,
+        out: &mut Vec<Diagnostic>,
+    ) -> Members {
+        self.members(properties, given, self.dropped, path, false, out)
+    }
+
+    /// Checks that the schema knows the names of properties, and nothing of their values.
+    pub fn check_names(
+        &self,
+        properties: &[Property],
+        given: &Members,
+        path: &Path<'_>,
+        out: &mut Vec<Diagnostic>,
+    ) {
+        self.unknown_names(properties, given, path, out);
+        let given = properties.iter().filter(|property| given.contains_key(&*property.name));
+        for property in given.filter(|property| !property.implemented) {
+            out.push(self.not_implemented(&property.name, path));
+        }
+    }
+
+    /// Checks one value and gives it converted, unless it is refused. Null stands for no value.
+    pub fn check(
+        &self,
+        property: &Property,
+        value: &Value,
+        path: &Path<'_>,
+        out: &mut Vec<Diagnostic>,
+    ) -> Option<Value> {
+        self.value(property, value, path, false, out)
+    }
+
+    fn members(
+        &self,
+        properties: &[Property],
+        given: &Members,
+        dropped: &[Arc<str>],
+        path: &Path<'_>,
+        hidden: bool,
+        out: &mut Vec<Diagnostic>,
+    ) -> Members {
+        self.unknown_names(properties, given, path, out);
+        let mut members = Members::new();
+        for property in properties {
+            let at = path.key(&property.name);
+            let value = match (given.get(&*property.name), &property.default) {
+                (Some(value), _) => self.value(property, value, &at, hidden, out),
+                (None, Some(_)) if self.convert => {
+                    self.value(property, &Value::Null, &at, false, out)
+                }
+                (None, None) if property.required => {
+                    let is_dropped = dropped.iter().any(|name| **name == *property.name);
+                    out.push(self.missing(property, if is_dropped { &at } else { path }));
+                    None
+                }
+                (None, _) if self.convert => Some(Value::Null),
+                (None, _) => continue,
+            };
+            if !property.implemented && given.contains_key(&*property.name) {
+                out.push(self.not_implemented(&property.name, path));
+            }
+            if let Some(value) = value.filter(|_| self.convert) {
+                members.insert(Arc::from(&*property.name), value);
+            }
+        }
+        members
+    }
+
+    fn unknown_names(
+        &self,
+        properties: &[Property],
+        given: &Members,
+        path: &Path<'_>,
+        out: &mut Vec<Diagnostic>,
+    ) {
+        let names = || properties.iter().map(|property| &*property.name);
+        // A set pays only where many names meet many.
+        let known: Option<BTreeSet<&str>> = (given.len() > 64).then(|| names().collect());
+        let is_known = |name: &str| match &known {
+            Some(known) => known.contains(name),
+            None => names().any(|known| known == name),
+        };
+        let unknown = given.keys().filter(|name| !is_known(name));
+        for (at, name) in unknown.enumerate() {
+            let place = path.key(name);
+            let text = format!("Unknown Property {name}");
+            let mut refusal = self.fault(&codes::UNKNOWN_PROPERTY, text, path, &place);
+            // Suggestions cost a walk over all names: not for every one of many faults.
+            if at < 20 {
+                refusal.help = suggest::did_you_mean(name, names());
+            }
+            out.push(refusal);
+        }
+    }
+
+    /// One value; `hidden` if it is a part of something that must not be shown.
+    fn value(
+        &self,
+        property: &Property,
+        value: &Value,
+        path: &Path<'_>,
+        hidden: bool,
+        out: &mut Vec<Diagnostic>,
+    ) -> Option<Value> {
+        let inner = cast::open(value);
+        if let Value::Unknown(unknown) = inner {
+            return self.unknown(property, unknown, path, out).then(|| value.clone());
+        }
+        let covered = matches!(value, Value::Secret(_));
+        let hidden = hidden || covered;
+        let faults = out.len();
+        let filled = filled(property, inner);
+        let converted = match self.convert(property, &filled, path, hidden, out) {
+            Ok(converted) => converted,
+            Err(text) => {
+                out.push(self.fault(&codes::PROPERTY_VALUE, text, path, path));
+                return None;
+            }
+        };
+        if out.len() > faults {
+            return None;
+        }
+        let judged = cover(&converted, hidden);
+        for constraint in &property.constraints {
+            if let Err(text) = constraint.check(&judged, property.kind.into(), self.custom) {
+                out.push(self.fault(&codes::PROPERTY_VALUE, text, path, path));
+                return None;
+            }
+        }
+        Some(cover(&converted, covered))
+    }
+
+    /// Whether a value to come can be of the property's kind: a reference can only be text.
+    fn unknown(
+        &self,
+        property: &Property,
+        unknown: &Unknown,
+        path: &Path<'_>,
+        out: &mut Vec<Diagnostic>,
+    ) -> bool {
+        let Unknown::Reference(name) = unknown else { return true };
+        if matches!(property.kind, Kind::String | Kind::Any) {
+            return true;
+        }
+        // The reference judges the resource's name, which stands in for the id.
+        match self.convert(property, &Value::Text(name.clone()), path, false, out) {
+            Ok(_) => true,
+            Err(text) => {
+                let help = "a reference is the id of an object: text, never a number, list or map";
+                out.push(self.fault(&codes::PROPERTY_VALUE, text, path, path).help(help));
+                false
+            }
+        }
+    }
+
+    fn convert(
+        &self,
+        property: &Property,
+        value: &Value,
+        path: &Path<'_>,
+        hidden: bool,
+        out: &mut Vec<Diagnostic>,
+    ) -> Result<Value, String> {
+        let shown = cover(value, hidden);
+        match property.kind {
+            Kind::String => string(value, &shown),
+            Kind::Integer => integer(value, &shown),
+            Kind::Number => cast::number(&shown).map_err(Refusal::text),
+            Kind::Boolean => boolean(value, &shown),
+            Kind::List => match value {
+                Value::List(items) => Ok(self.list(property, items, path, hidden, out)),
+                Value::Text(text) if self.facade => Ok(match text.is_empty() {
+                    true => Value::list([]),
+                    false => Value::list(text.split(',').map(Value::from)),
+                }),
+                _ => Err(format!("\"{}\" is not a list", print::repr(&shown))),
+            },
+            Kind::Map => match value {
+                Value::Map(members) => Ok(self.map(property, members, path, hidden, out)),
+                Value::Text(_) if self.facade => Ok(value.clone()),
+                Value::List(_) if self.facade && value.unknown().is_none() => {
+                    let text = Value::from(print::json(&value.exposed(), Keys::Ordered));
+                    Ok(cover(&text, value.has_secret()))
+                }
+                Value::List(_) if self.facade => Ok(value.clone()),
+                _ => Err(format!("\"{}\" is not a map", print::plain(&shown))),
+            },
+            Kind::Any => Ok(value.clone()),
+        }
+    }
+
+    fn list(
+        &self,
+        property: &Property,
+        items: &[Value],
+        path: &Path<'_>,
+        hidden: bool,
+        out: &mut Vec<Diagnostic>,
+    ) -> Value {
+        let Inner::Each(each) = &property.inner else {
+            return Value::list(items.iter().cloned());
+        };
+        let mut checked = Vec::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            checked.extend(self.value(each, item, &path.index(index), hidden, out));
+            if !each.implemented {
+                out.push(self.not_implemented(&index.to_string(), path));
+            }
+        }
+        Value::list(checked)
+    }
+
+    fn map(
+        &self,
+        property: &Property,
+        members: &Arc<Members>,
+        path: &Path<'_>,
+        hidden: bool,
+        out: &mut Vec<Diagnostic>,
+    ) -> Value {
+        match &property.inner {
+            Inner::Free => Value::Map(members.clone()),
+            Inner::Members(properties) => {
+                Value::Map(Arc::new(self.members(properties, members, &[], path, hidden, out)))
+            }
+            Inner::Each(each) => {
+                let checked = members.iter().filter_map(|(key, member)| {
+                    let member = self.value(each, member, &path.key(key), hidden, out)?;
+                    Some((key.clone(), member))
+                });
+                Value::Map(Arc::new(checked.collect()))
+            }
+        }
+    }
+
+    fn missing(&self, property: &Property, path: &Path<'_>) -> Diagnostic {
+        let text = format!("Property {} not assigned", property.name);
+        let help = format!("give `{}` a value: it is required", property.name);
+        self.fault(&codes::MISSING_PROPERTY, text, path, path).help(help)
+    }
+
+    fn not_implemented(&self, name: &str, path: &Path<'_>) -> Diagnostic {
+        let text = format!("Property {name} not implemented yet");
+        self.fault(&codes::PROPERTY_VALUE, text, path, &path.key(name))
+    }
+
+    /// A fault told at a path, of something that stands at a place.
+    fn fault(
+        &self,
+        code: &'static Code,
+        text: String,
+        path: &Path<'_>,
+        place: &Path<'_>,
+    ) -> Diagnostic {
+        let part = if code == &codes::UNKNOWN_PROPERTY { Part::Key } else { Part::Value };
+        let span = (self.spans)(place, part);
+        Diagnostic::error(code, text).class("Property error").path(path).at(span)
+    }
+}
+
+/// The value, or for null the default, or else the empty value of the type.
+fn filled(property: &Property, value: &Value) -> Value {
+    if !value.is_null() {
+        return value.clone();
+    }
+    let empty = match property.kind {
+        Kind::String => Value::from(""),
+        Kind::Integer | Kind::Number => Value::from(0),
+        Kind::Boolean => Value::Bool(false),
+        Kind::List => Value::list([]),
+        Kind::Map => Value::map::<&str>([]),
+        Kind::Any => return Value::Null,
+    };
+    // An empty default gives way to the empty value, which may be of another type.
+    let default = property.default.as_ref();
+    default
+        .filter(|default| default.is_truthy() || property.kind == Kind::Map)
+        .cloned()
+        .unwrap_or(empty)
+}
+
+fn cover(value: &Value, hidden: bool) -> Value {
+    if hidden { Value::Secret(Secret::new(value.clone())) } else { value.clone() }
+}
+
+fn string(value: &Value, shown: &Value) -> Result<Value, String> {
+    match value {
+        Value::Text(_) => Ok(value.clone()),
+        Value::Bool(_) | Value::Int(_) => Ok(Value::from(print::plain(value))),
+        _ => Err(format!("Value must be a string; got {}", print::repr(shown))),
+    }
+}
+
+fn integer(value: &Value, shown: &Value) -> Result<Value, String> {
+    let whole = match value {
+        Value::Bool(flag) => Some(Integer::from(i64::from(*flag))),
+        Value::Int(number) => Some(number.clone()),
+        Value::Float(number) if number.is_infinite() => {
+            return Err("cannot convert float infinity to integer".to_owned());
+        }
+        Value::Float(number) => Integer::from_f64(*number),
+        Value::Text(text) => cast::read_integer(text),
+        other => return Err(cast::not_a_number(other).text()),
+    };
+    let refusal = || format!("Value '{}' is not an integer", print::plain(shown));
+    whole.map(Value::Int).ok_or_else(refusal)
+}
+
+fn boolean(value: &Value, shown: &Value) -> Result<Value, String> {
+    let refusal = |printed: String| format!("\"{printed}\" is not a valid boolean");
+    match value {
+        Value::Bool(_) => Ok(value.clone()),
+        Value::Text(text) => match text.to_lowercase().as_str() {
+            "true" => Ok(Value::Bool(true)),
+            "false" => Ok(Value::Bool(false)),
+            _ => Err(refusal(print::plain(shown).to_lowercase())),
+        },
+        _ => Err(refusal(print::plain(shown))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,346 @@
+//! Tests of property values against schemas.
+//!
+//! Expected texts were recorded from the reference.
+
+use super::*;
+use crate::constraint::{Offline, Rule};
+use crate::parameters::tests::{any_json, node, value};
+use crate::parameters::{Features, hot};
+use crate::source::Sources;
+use crate::value::Unknown;
+use proptest::prelude::*;
+use serde_json::{Value as Json, json};
+
+/// Checks properties of a resource and gives what came of them, and what is wrong.
+fn run(properties: &[Property], given: &Members, facade: bool) -> (Members, Vec<Diagnostic>) {
+    let file = Sources::new().add("test", "");
+    // Places are the lengths of paths: enough to tell them apart here.
+    let spans = |path: &Path<'_>, _: Part| Span::new(file, path.to_string().len(), 100);
+    let dropped = ["gone".into()];
+    let checker = Checker {
+        custom: &Offline::new(0),
+        spans: &spans,
+        dropped: &dropped,
+        facade,
+        convert: true,
+    };
+    let resource = Path::Root.key("r");
+    let mut out = Vec::new();
+    let members = checker.check_all(properties, given, &resource.key("properties"), &mut out);
+    (members, out)
+}
+
+fn members(json: Json) -> Members {
+    value(json).as_map().unwrap().clone()
+}
+
+fn texts(properties: &[Property], given: Json) -> Vec<String> {
+    let (_, out) = run(properties, &members(given), false);
+    out.iter().map(|found| found.text()).collect()
+}
+
+fn property(name: &'static str, kind: Kind) -> Property {
+    Property::new(name, kind)
+}
+
+fn one(kind: Kind, given: Json) -> Result<Value, String> {
+    let (checked, out) = run(&[property("p", kind)], &members(json!({"p": given})), false);
+    match out.first() {
+        Some(found) => Err(found.text()),
+        None => Ok(checked["p"].clone()),
+    }
+}
+
+#[test]
+fn values_are_converted_to_the_type() {
+    for (kind, given, expected) in [
+        (Kind::String, json!("x"), json!("x")),
+        (Kind::String, json!(12), json!("12")),
+        (Kind::String, json!(true), json!("True")),
+        (Kind::Integer, json!("12"), json!(12)),
+        (Kind::Integer, json!(" 1_0 "), json!(10)),
+        (Kind::Integer, json!(-1.9), json!(-1)),
+        (Kind::Integer, json!(true), json!(1)),
+        (Kind::Number, json!("1.50"), json!(1.5)),
+        (Kind::Number, json!("7"), json!(7)),
+        (Kind::Number, json!(true), json!(true)),
+        (Kind::Boolean, json!("TRUE"), json!(true)),
+        (Kind::Boolean, json!(false), json!(false)),
+        (Kind::List, json!([1, "x"]), json!([1, "x"])),
+        (Kind::Map, json!({"k": null}), json!({"k": null})),
+        (Kind::Any, json!(1.5), json!(1.5)),
+        (Kind::String, json!(null), json!("")),
+        (Kind::Integer, json!(null), json!(0)),
+        (Kind::Number, json!(null), json!(0)),
+        (Kind::Boolean, json!(null), json!(false)),
+        (Kind::List, json!(null), json!([])),
+        (Kind::Map, json!(null), json!({})),
+        (Kind::Any, json!(null), json!(null)),
+    ] {
+        assert_eq!(one(kind, given.clone()), Ok(value(expected)), "{kind:?} {given}");
+    }
+}
+
+#[test]
+fn values_of_another_type_are_refused() {
+    let number = "int() argument must be a string, a bytes-like object or a real number, not";
+    for (kind, given, expected) in [
+        (Kind::String, json!(1.5), "Value must be a string; got 1.5".to_owned()),
+        (Kind::String, json!(["x"]), "Value must be a string; got ['x']".to_owned()),
+        (Kind::Integer, json!("many"), "Value 'many' is not an integer".to_owned()),
+        (Kind::Integer, json!("1.5"), "Value '1.5' is not an integer".to_owned()),
+        (Kind::Integer, json!([1]), format!("{number} 'list'")),
+        (Kind::Number, json!("x"), "could not convert string to float: 'x'".to_owned()),
+        (Kind::Number, json!({}), format!("{number} 'dict'")),
+        (Kind::Boolean, json!("Maybe"), "\"maybe\" is not a valid boolean".to_owned()),
+        (Kind::Boolean, json!(1), "\"1\" is not a valid boolean".to_owned()),
+        (Kind::List, json!("x"), "\"'x'\" is not a list".to_owned()),
+        (Kind::List, json!({"a": 1}), "\"{'a': 1}\" is not a list".to_owned()),
+        (Kind::Map, json!("text"), "\"text\" is not a map".to_owned()),
+        (Kind::Map, json!([1]), "\"[1]\" is not a map".to_owned()),
+    ] {
+        let expected = format!("Property error: r.properties.p: {expected}");
+        assert_eq!(one(kind, given), Err(expected));
+    }
+    let infinite = Members::from_iter([("p".into(), f64::INFINITY.into())]);
+    let (_, out) = run(&[property("p", Kind::Integer)], &infinite, false);
+    assert_eq!(out[0].message, "cannot convert float infinity to integer");
+}
+
+#[test]
+fn unknown_names_come_first_then_the_order_of_the_schema() {
+    let schema = [
+        Property { required: true, ..property("gone", Kind::Any) },
+        Property { required: true, ..property("size", Kind::Integer) },
+        Property { implemented: false, ..property("later", Kind::Any) },
+        property("colour", Kind::Integer),
+    ];
+    assert_eq!(
+        texts(&schema, json!({"colour": "x", "siez": 1, "later": 1, "other": 2})),
+        [
+            "Property error: r.properties: Unknown Property siez",
+            "Property error: r.properties: Unknown Property other",
+            "Property error: r.properties.gone: Property gone not assigned",
+            "Property error: r.properties: Property size not assigned",
+            "Property error: r.properties: Property later not implemented yet",
+            "Property error: r.properties.colour: Value 'x' is not an integer",
+        ]
+    );
+    let (_, out) = run(&schema, &members(json!({"siez": 1})), false);
+    assert_eq!(out[0].code, &codes::UNKNOWN_PROPERTY);
+    assert_eq!(out[0].help.as_deref(), Some("did you mean `size`?"));
+    // The name is marked, though the path is that of the map.
+    assert_eq!(out[0].span().unwrap().start as usize, "r.properties.siez".len());
+    assert_eq!(out[2].code, &codes::MISSING_PROPERTY);
+}
+
+#[test]
+fn names_alone_can_be_checked() {
+    let schema = [
+        Property { required: true, ..property("size", Kind::Integer) },
+        Property { implemented: false, ..property("later", Kind::Any) },
+    ];
+    let file = Sources::new().add("test", "");
+    let spans = |_: &Path<'_>, _: Part| Span::start_of(file);
+    let checker = Checker {
+        custom: &Offline::new(0),
+        spans: &spans,
+        dropped: &[],
+        facade: false,
+        convert: true,
+    };
+    let mut out = Vec::new();
+    let given = members(json!({"later": 1, "x": 1}));
+    checker.check_names(&schema, &given, &Path::Root.key("properties"), &mut out);
+    let texts: Vec<String> = out.iter().map(|found| found.text()).collect();
+    assert_eq!(
+        texts,
+        [
+            "Property error: properties: Unknown Property x",
+            "Property error: properties: Property later not implemented yet",
+        ]
+    );
+}
+
+#[test]
+fn nested_schemas_are_walked_and_filled() {
+    let rule = Property {
+        inner: Inner::Members(vec![
+            Property {
+                required: true,
+                constraints: vec![Rule::Range { min: Some(1.into()), max: None }.into()],
+                ..property("port", Kind::Integer)
+            },
+            Property { default: Some("tcp".into()), ..property("protocol", Kind::String) },
+            property("note", Kind::String),
+        ]),
+        ..property("", Kind::Map)
+    };
+    let schema = [Property { inner: Inner::Each(Box::new(rule)), ..property("rules", Kind::List) }];
+    let (checked, out) = run(&schema, &members(json!({"rules": [{"port": "80"}]})), false);
+    assert!(out.is_empty());
+    assert_eq!(checked["rules"], value(json!([{"port": 80, "protocol": "tcp", "note": null}])));
+    assert_eq!(
+        texts(&schema, json!({"rules": [{"port": 0}, {"prot": 1}, 5, {"port": "x"}]})),
+        [
+            "Property error: r.properties.rules[0].port: 0 is out of range (min: 1, max: None)",
+            "Property error: r.properties.rules[1]: Unknown Property prot",
+            "Property error: r.properties.rules[1]: Property port not assigned",
+            "Property error: r.properties.rules[2]: \"5\" is not a map",
+            "Property error: r.properties.rules[3].port: Value 'x' is not an integer",
+        ]
+    );
+    let free = [Property {
+        inner: Inner::Each(Box::new(property("", Kind::Integer))),
+        ..property("sizes", Kind::Map)
+    }];
+    assert_eq!(
+        texts(&free, json!({"sizes": {"a": 1, "b": "x"}})),
+        ["Property error: r.properties.sizes.b: Value 'x' is not an integer"]
+    );
+}
+
+#[test]
+fn absent_values_take_defaults_which_are_checked_like_values() {
+    let with =
+        |default: Json, kind| Property { default: Some(value(default)), ..property("p", kind) };
+    for (property, expected) in [
+        (with(json!("7"), Kind::Integer), json!(7)),
+        (with(json!(5), Kind::String), json!("5")),
+        (with(json!({"a": 1}), Kind::Map), json!({"a": 1})),
+        (property("p", Kind::Integer), json!(null)),
+    ] {
+        let (checked, out) = run(&[property], &Members::new(), false);
+        assert!(out.is_empty());
+        assert_eq!(checked["p"], value(expected));
+    }
+    // An explicit null takes the default, too.
+    let (checked, _) = run(&[with(json!("7"), Kind::Integer)], &members(json!({"p": null})), false);
+    assert_eq!(checked["p"], 7.into());
+    let short = Rule::Length { min: None, max: Some(1) };
+    let bad = Property { constraints: vec![short.into()], ..with(json!("long"), Kind::String) };
+    assert_eq!(
+        texts(&[bad], json!({})),
+        ["Property error: r.properties.p: length (4) is out of range (min: None, max: 1)"]
+    );
+    // The empty value of a null is checked as well.
+    let filled = Rule::Length { min: Some(1), max: None };
+    let text = Property { constraints: vec![filled.into()], ..property("p", Kind::String) };
+    assert_eq!(
+        texts(&[text], json!({"p": null})),
+        ["Property error: r.properties.p: length (0) is out of range (min: 1, max: None)"]
+    );
+}
+
+#[test]
+fn what_is_not_known_is_left_alone() {
+    let unknown = Value::Unknown(Unknown::attribute("server", "port"));
+    let item = Property {
+        inner: Inner::Members(vec![property("port", Kind::Integer), property("id", Kind::Integer)]),
+        ..property("", Kind::Map)
+    };
+    let schema = [
+        Property {
+            inner: Inner::Each(Box::new(item)),
+            constraints: vec![Rule::AllowedValues(vec![]).into()],
+            ..property("list", Kind::List)
+        },
+        property("size", Kind::Integer),
+    ];
+    let entry = Value::map([("port", Value::from("80")), ("id", unknown.clone())]);
+    let given = Members::from_iter([
+        ("list".into(), Value::list([entry, unknown.clone()])),
+        ("size".into(), unknown.clone()),
+    ]);
+    let (checked, out) = run(&schema, &given, false);
+    assert!(out.is_empty(), "{out:?}");
+    let entry = Value::map([("port", Value::from(80)), ("id", unknown.clone())]);
+    assert_eq!(checked["list"], Value::list([entry, unknown.clone()]));
+    assert_eq!(checked["size"], unknown);
+    // What is known beside it is still checked.
+    let entry = Value::map([("port", Value::from("x")), ("id", unknown)]);
+    let given = Members::from_iter([("list".into(), Value::list([entry]))]);
+    let (_, out) = run(&schema, &given, false);
+    assert_eq!(
+        out[0].text(),
+        "Property error: r.properties.list[0].port: Value 'x' is not an integer"
+    );
+}
+
+#[test]
+fn hidden_values_are_checked_and_never_told() {
+    let secret = |value: Json| Value::Secret(Secret::new(super::tests::value(value)));
+    let inner = Property {
+        inner: Inner::Members(vec![property("deep", Kind::Integer)]),
+        ..property("p", Kind::Map)
+    };
+    let rule = Rule::AllowedPattern("[0-9]+".into());
+    let matched = Property { constraints: vec![rule.into()], ..property("p", Kind::String) };
+    for (schema, given) in [
+        (property("p", Kind::Integer), secret(json!("s3cret"))),
+        (property("p", Kind::Number), secret(json!("s3cret"))),
+        (property("p", Kind::Boolean), secret(json!("s3cret"))),
+        (property("p", Kind::List), secret(json!("s3cret"))),
+        (property("p", Kind::Map), secret(json!(["s3cret"]))),
+        (property("p", Kind::Map), Value::list([secret(json!("s3cret"))])),
+        (property("p", Kind::String), secret(json!({"a": "s3cret"}))),
+        (inner.clone(), secret(json!({"deep": "s3cret"}))),
+        (matched, secret(json!("s3cret"))),
+    ] {
+        let (_, out) = run(&[schema], &Members::from_iter([("p".into(), given)]), false);
+        let text = out[0].text();
+        assert!(text.contains("******") && !text.contains("s3cret"), "{text}");
+    }
+    let given = Members::from_iter([("p".into(), secret(json!({"deep": "5"})))]);
+    let (checked, out) = run(&[inner], &given, false);
+    assert!(out.is_empty());
+    assert_eq!(checked["p"], secret(json!({"deep": 5})));
+}
+
+#[test]
+fn properties_made_from_parameters_take_what_parameters_take() {
+    let section = json!({
+        "l": {"type": "comma_delimited_list"},
+        "j": {"type": "json", "default": {}},
+        "k": {"type": "json", "default": {}},
+        "n": {"type": "number", "default": 1, "constraints": [{"range": {"max": 5}}]},
+    });
+    let (definitions, _) = hot(&node(&section), Features { tags: true, modulo: true });
+    let schema: Vec<Property> = definitions.values().map(of_parameter).collect();
+    assert!(schema[0].required && !schema[1].required);
+    let given = members(json!({"l": "a,b", "j": "{\"a\": 1}", "k": [1, "x"], "n": "3"}));
+    let (checked, out) = run(&schema, &given, true);
+    assert!(out.is_empty(), "{out:?}");
+    let expected = json!({"l": ["a", "b"], "j": "{\"a\": 1}", "k": "[1, \"x\"]", "n": 3});
+    assert_eq!(Value::Map(Arc::new(checked)), value(expected));
+    let (_, out) = run(&schema, &members(json!({"l": [], "n": 9})), true);
+    assert_eq!(out[0].message, "9 is out of range (min: None, max: 5)");
+}
+
+proptest! {
+    #[test]
+    fn no_value_panics(given in any_json(), facade in any::<bool>()) {
+        let kinds = [
+            Kind::String, Kind::Integer, Kind::Number, Kind::Boolean, Kind::List, Kind::Map, Kind::Any,
+        ];
+        for kind in kinds {
+            let inner = match kind {
+                Kind::List => Inner::Each(Box::new(property("", Kind::Integer))),
+                Kind::Map => Inner::Members(vec![property("type", Kind::List)]),
+                _ => Inner::Free,
+            };
+            let given = members(json!({"p": given}));
+            run(&[Property { inner, ..property("p", kind) }], &given, facade);
+        }
+    }
+}
+
+#[test]
+fn a_reference_can_only_be_text() {
+    let reference = Value::Unknown(Unknown::Reference("server".into()));
+    let given = Members::from_iter([("p".into(), reference)]);
+    let (_, out) = run(&[property("p", Kind::Integer)], &given, false);
+    assert_eq!(out[0].message, "Value 'server' is not an integer");
+    let (checked, out) = run(&[property("p", Kind::String)], &given, false);
+    assert_eq!((checked, out), (given, vec![]));
+}

@@ -1,0 +1,242 @@
+//! The root of the tree: from text to a verdict.
+
+use super::nested::{Loader, too_many_resources};
+use super::stack::Stack;
+use super::{Context, SharedFiles};
+use crate::codes;
+use crate::definition::Definition;
+use crate::diagnostic::Diagnostic;
+use crate::document::Node;
+use crate::environment::{self, Environment, Layer, Registry};
+use crate::findings::{Findings, Stage};
+use crate::graph::Graph;
+use crate::lower;
+use crate::parameters::{Given, GivenValues, Parameters, Pseudo};
+use crate::source::{FileId, Sources};
+use crate::template::Template;
+use indexmap::IndexMap;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The root template: still text, or read already.
+pub enum Root {
+    /// A file; its text is in the sources.
+    Text(FileId),
+    /// A document, read from a file in the sources.
+    Document(Node),
+    /// A document that came as an object and never was a text of its own.
+    Object(Node),
+}
+
+/// A template with what surrounds it.
+pub struct Input {
+    /// The root template.
+    pub template: Root,
+    /// Values for parameters from the request itself.
+    pub parameters: GivenValues,
+    /// The environment of the request.
+    pub environment: Environment,
+    /// Names of files that are merged to an environment; then the one above does not count.
+    pub environment_files: Vec<Arc<str>>,
+    /// What resource types mean to the operator.
+    pub global: Arc<Layer>,
+    /// The files that came along.
+    pub files: SharedFiles,
+    /// Files that were read before, by the names they have among the files.
+    pub documents: IndexMap<Arc<str>, Node>,
+    /// The stack's name.
+    pub stack_name: Arc<str>,
+    /// The stack's id, if it has one already.
+    pub stack_id: Option<Arc<str>>,
+    /// The project's id.
+    pub project_id: Arc<str>,
+}
+
+impl Input {
+    /// A template alone.
+    pub fn new(template: FileId) -> Input {
+        Input {
+            template: Root::Text(template),
+            parameters: GivenValues::new(),
+            environment: Environment::default(),
+            environment_files: Vec::new(),
+            global: Arc::default(),
+            files: SharedFiles::default(),
+            documents: IndexMap::new(),
+            stack_name: "".into(),
+            stack_id: None,
+            project_id: "".into(),
+        }
+    }
+}
+
+/// What validation found.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Everything found; the error that the reference would have told comes first.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The template, if it could be read at all.
+    pub template: Option<Arc<Template>>,
+    /// The template bound to its parameters.
+    pub definition: Option<Definition>,
+    /// The environment in force.
+    pub environment: Environment,
+    /// What resource types mean in it.
+    pub registry: Registry,
+    /// The dependencies of its resources.
+    pub graph: Graph,
+}
+
+impl Report {
+    /// Whether the template is refused.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+}
+
+/// Validates a template and everything below it.
+pub fn validate(context: &Context<'_>, sources: &mut Sources, mut input: Input) -> Report {
+    let mut findings = Findings::new();
+    let root = std::mem::replace(&mut input.template, Root::Text(FileId::default()));
+    let template = read(context, sources, root, &mut findings).map(Arc::new);
+    let documents = std::mem::take(&mut input.documents);
+    let mut loader = Loader::new(sources, input.files.clone(), documents, context.limits);
+    findings.append(loader.preload());
+    let environment = environment(&input, template.as_deref(), &mut loader, &mut findings);
+    let mut report = Report {
+        diagnostics: Vec::new(),
+        template: template.clone(),
+        definition: None,
+        registry: environment.registry(input.global.clone()),
+        environment,
+        graph: Graph::default(),
+    };
+    if let Some(template) = template {
+        check(context, &mut loader, input, template, &mut report, &mut findings);
+    }
+    report.diagnostics = told_once(findings);
+    report
+}
+
+/// The environment in force: the request's, or the one made of its files.
+fn environment(
+    input: &Input,
+    template: Option<&Template>,
+    loader: &mut Loader<'_>,
+    findings: &mut Findings,
+) -> Environment {
+    if input.environment_files.is_empty() {
+        let mut environment = input.environment.clone();
+        environment.override_parameters(input.parameters.clone());
+        return environment;
+    }
+    let kinds = loader.parameter_kinds(template);
+    let kind_of = |name: &str| kinds.get(name).copied();
+    let text_of = |name: &str| input.files.get(name).cloned();
+    let request = input.parameters.clone();
+    let limits = loader.limits;
+    let names = &input.environment_files;
+    let (environment, problems) =
+        environment::merge::read_files(names, &text_of, request, &kind_of, loader.sources, &limits);
+    findings.extend(Stage::ParameterDefinitions, problems);
+    environment
+}
+
+fn check(
+    context: &Context<'_>,
+    loader: &mut Loader<'_>,
+    input: Input,
+    template: Arc<Template>,
+    report: &mut Report,
+    findings: &mut Findings,
+) {
+    loader.resources = template.resources.len();
+    if let Some(limit) = context.max_resources.filter(|limit| loader.resources > *limit) {
+        let over = template.resources.get_index(limit).map(|(_, resource)| resource.name_span);
+        let span = over.unwrap_or(crate::Span::start_of(template.file));
+        findings.add(Stage::Sections, too_many_resources(span));
+    }
+    let pseudo = Pseudo {
+        stack_name: input.stack_name,
+        stack_id: input.stack_id,
+        project_id: input.project_id,
+        dialect: template.version.dialect(),
+    };
+    let given = Given {
+        request: GivenValues::new(),
+        environment: report.environment.parameters.clone(),
+        defaults: report.environment.parameter_defaults.clone(),
+    };
+    let definitions = template.parameters.clone();
+    let (parameters, problems) =
+        Parameters::bind(definitions, given, &pseudo, context.custom, context.checks.parameters);
+    findings.extend(Stage::ParameterValues, problems);
+    let (definition, problems) =
+        Definition::bind(template, parameters, input.files, context.checks.absent);
+    findings.append(problems);
+    let stack = Stack {
+        context,
+        definition: &definition,
+        registry: &report.registry,
+        defaults: &report.environment.parameter_defaults,
+        depth: 0,
+    };
+    let (problems, graph) = stack.check(loader);
+    findings.append(problems);
+    report.graph = graph;
+    report.definition = Some(definition);
+}
+
+fn read(
+    context: &Context<'_>,
+    sources: &Sources,
+    root: Root,
+    findings: &mut Findings,
+) -> Option<Template> {
+    let is_object = matches!(root, Root::Object(_));
+    let (node, problems) = match root {
+        Root::Document(node) | Root::Object(node) => (Some(node), Vec::new()),
+        Root::Text(file) => {
+            let text = sources.get(file).map_or("", |source| source.text());
+            crate::read::read(file, text, &context.limits)
+        }
+    };
+    let (template, lowered) = match node {
+        Some(node) => lower::template(node),
+        None => (None, Findings::new()),
+    };
+    findings.extend(Stage::Read, problems);
+    findings.append(lowered);
+    *findings = std::mem::take(findings).map(|mut problem| {
+        let code = problem.code;
+        if !problem.is_error() {
+            return problem;
+        }
+        if code == &codes::NO_VERSION && is_object {
+            // Only text is searched for a version before anything else is done with it.
+            let message = "The template version is invalid: Template version was not provided";
+            let found = Diagnostic::error(&codes::BAD_VERSION, message);
+            return Diagnostic { labels: problem.labels, help: problem.help, ..found };
+        }
+        let unreadable =
+            [&codes::SYNTAX, &codes::NOT_PLAIN_DATA, &codes::TOO_DEEP, &codes::TOO_MANY_ALIASES];
+        if unreadable.contains(&code) {
+            problem.message = format!("Error parsing template [root stack] {}", problem.message);
+        }
+        if unreadable.contains(&code) || [&codes::NOT_A_MAP, &codes::NO_VERSION].contains(&code) {
+            problem.message = format!("Template not in valid format: {}", problem.message);
+        }
+        problem
+    });
+    template
+}
+
+/// All findings in order; a nested template used many times has its mistakes told once.
+fn told_once(findings: Findings) -> Vec<Diagnostic> {
+    let mut told = BTreeSet::new();
+    let mut diagnostics = findings.into_ordered();
+    diagnostics.retain(|found| {
+        found.span().is_none_or(|span| told.insert((span, found.code.id, found.message.clone())))
+    });
+    diagnostics
+}

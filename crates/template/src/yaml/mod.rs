@@ -1,0 +1,57 @@
+//! YAML 1.1 with libyaml's grammar, into the tree with spans.
+//!
+//! Four stages: the *scanner* cuts the text into tokens, the *parser* makes steps of them, the
+//! *composer* writes the nodes of the one document onto a tape, and the *builder* makes plain data
+//! of the tape. Each is bounded: the scanner looks 1024 characters ahead at most, the parser opens
+//! no more collections than allowed, the tape is no longer than the text, and the builder counts
+//! the nodes that aliases add.
+//!
+//! A node's span is its content without anchor and tag. A node that an alias stands for has the
+//! alias's own span, and members with the spans of the anchored text.
+
+mod build;
+mod build_keys;
+mod candidate;
+mod characters;
+mod cursor;
+mod event;
+mod number;
+mod parse_block;
+mod parse_flow;
+mod parser;
+mod problem;
+mod scan_block;
+mod scan_flow;
+mod scan_names;
+mod scanner;
+mod shortcut;
+mod tag;
+mod tape;
+mod token;
+
+pub use cursor::Mark;
+pub use event::{Event, EventKind, Events, Properties, Style};
+pub use problem::{Outcome, Problem};
+
+use crate::diagnostic::Diagnostic;
+use crate::document::{Data, Node};
+use crate::limits::Limits;
+use crate::read;
+use crate::source::{FileId, Span};
+
+/// Reads one YAML document; without a tree, the last diagnostic says why. No document is null.
+pub fn read(file: FileId, text: &str, limits: &Limits) -> (Option<Node>, Vec<Diagnostic>) {
+    if let Err(refusal) = read::check_size(file, text.len(), limits) {
+        return (None, vec![*refusal]);
+    }
+    match tape::compose(text, limits.depth()) {
+        Ok(Some(tape)) => build::build(&tape, file, limits),
+        Ok(None) => (Some(Node::new(Span::start_of(file), Data::Null)), Vec::new()),
+        Err(problem) => (None, vec![problem.to_diagnostic(file, text)]),
+    }
+}
+
+/// The events of a text, with their places.
+pub fn events(text: &str) -> Events<'_> {
+    Events::new(text, Limits { max_depth: usize::MAX, ..Limits::default() }.depth())
+}

@@ -1,0 +1,93 @@
+//! The grammar of block collections: lists of `- ` and maps by indentation.
+
+use super::cursor::Mark;
+use super::parser::{Parser, Place, State, Step, StepKind, name, nothing, step};
+use super::problem::{Outcome, Problem, hints};
+use super::token::TokenKind;
+
+impl Parser<'_> {
+    pub(super) fn block_sequence_entry(&mut self) -> Outcome<Step> {
+        let token = *self.peek()?;
+        match token.kind {
+            TokenKind::BlockEntry => {
+                self.step_over();
+                match self.peek()?.kind {
+                    TokenKind::BlockEntry | TokenKind::BlockEnd => Ok(nothing(token.end)),
+                    _ => self.node_then(Place::Block, State::BlockSequenceEntry),
+                }
+            }
+            TokenKind::BlockEnd => Ok(self.close(StepKind::SequenceEnd, token)),
+            _ => {
+                let message =
+                    format!("expected `- ` or the end of the list, found {}", name(token.kind));
+                let problem = Problem::syntax(message, token.start);
+                Err(problem.within(self.opened(), "the list").help(Some(hints::INDENTATION)))
+            }
+        }
+    }
+
+    pub(super) fn indentless_entry(&mut self) -> Outcome<Step> {
+        let token = *self.peek()?;
+        if token.kind != TokenKind::BlockEntry {
+            self.open.pop();
+            self.come_back();
+            return Ok(step(StepKind::SequenceEnd, token.start, token.start));
+        }
+        self.step_over();
+        match self.peek()?.kind {
+            TokenKind::BlockEntry
+            | TokenKind::Key
+            | TokenKind::ScalarKey { .. }
+            | TokenKind::Value
+            | TokenKind::BlockEnd => Ok(nothing(token.end)),
+            _ => self.node_then(Place::Block, State::IndentlessEntry),
+        }
+    }
+
+    pub(super) fn block_mapping_key(&mut self) -> Outcome<Step> {
+        let token = *self.peek()?;
+        match token.kind {
+            TokenKind::ScalarKey { style, gap, built } => {
+                let behind = u32::from(gap) + 1;
+                let Mark { offset, line, column } = token.end;
+                self.behind_colon = Mark { offset: offset + behind, line, column: column + behind };
+                Ok(self.scalar_key(token, style, built, State::BlockMappingBehindColon))
+            }
+            TokenKind::Key => {
+                self.step_over();
+                self.block_member(token.end, State::BlockMappingValue)
+            }
+            TokenKind::BlockEnd => Ok(self.close(StepKind::MappingEnd, token)),
+            _ => {
+                let message =
+                    format!("expected a key or the end of the map, found {}", name(token.kind));
+                let problem = Problem::syntax(message, token.start);
+                Err(problem.within(self.opened(), "the map").help(Some(hints::INDENTATION)))
+            }
+        }
+    }
+
+    pub(super) fn block_mapping_value(&mut self) -> Outcome<Step> {
+        let token = *self.peek()?;
+        if token.kind != TokenKind::Value {
+            self.state = State::BlockMappingKey;
+            return Ok(nothing(token.start));
+        }
+        self.step_over();
+        self.block_member(token.end, State::BlockMappingKey)
+    }
+
+    /// A key or value of a block mapping, which may be missing.
+    pub(super) fn block_member(&mut self, at: Mark, next: State) -> Outcome<Step> {
+        match self.peek()?.kind {
+            TokenKind::Key
+            | TokenKind::ScalarKey { .. }
+            | TokenKind::Value
+            | TokenKind::BlockEnd => {
+                self.state = next;
+                Ok(nothing(at))
+            }
+            _ => self.node_then(Place::BlockMember, next),
+        }
+    }
+}

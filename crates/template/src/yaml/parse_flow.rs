@@ -1,0 +1,139 @@
+//! The grammar of flow collections: lists in `[ ]`, maps in `{ }`.
+
+use super::parser::{Parser, Place, State, Step, StepKind, name, nothing, step};
+use super::problem::{Outcome, Problem, hints};
+use super::token::{Token, TokenKind};
+
+impl Parser<'_> {
+    pub(super) fn flow_sequence_entry(&mut self, first: bool) -> Outcome<Step> {
+        let mut token = *self.peek()?;
+        if token.kind != TokenKind::FlowSequenceEnd {
+            if !first {
+                token = self.behind_comma(token, "`,` or `]`", "the list")?;
+            }
+            match token.kind {
+                TokenKind::ScalarKey { .. } => {
+                    self.open_collection(token.start)?;
+                    self.state = State::PairKey;
+                    return Ok(step(StepKind::MappingStart, token.start, token.start));
+                }
+                TokenKind::Key => {
+                    // A single pair stands for a map with one member.
+                    self.step_over();
+                    self.open_collection(token.start)?;
+                    self.state = State::PairKey;
+                    return Ok(step(StepKind::MappingStart, token.start, token.end));
+                }
+                TokenKind::FlowSequenceEnd => {}
+                _ => {
+                    return self.node_then(Place::Flow, State::FlowSequenceEntry { first: false });
+                }
+            }
+        }
+        Ok(self.close(StepKind::SequenceEnd, token))
+    }
+
+    pub(super) fn pair_key(&mut self) -> Outcome<Step> {
+        let token = *self.peek()?;
+        match token.kind {
+            TokenKind::ScalarKey { style, built, .. } => {
+                Ok(self.scalar_key(token, style, built, State::PairBehindColon))
+            }
+            TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowSequenceEnd => {
+                // The reference loses the token here, which makes most of these texts wrong.
+                self.step_over();
+                self.state = State::PairValue;
+                Ok(nothing(token.end))
+            }
+            _ => self.node_then(Place::Flow, State::PairValue),
+        }
+    }
+
+    pub(super) fn pair_value(&mut self) -> Outcome<Step> {
+        let token = *self.peek()?;
+        if token.kind == TokenKind::Value {
+            self.step_over();
+            return self.pair_behind_colon();
+        }
+        self.state = State::PairEnd;
+        Ok(nothing(token.start))
+    }
+
+    pub(super) fn pair_behind_colon(&mut self) -> Outcome<Step> {
+        let token = *self.peek()?;
+        if !matches!(token.kind, TokenKind::FlowEntry | TokenKind::FlowSequenceEnd) {
+            return self.node_then(Place::Flow, State::PairEnd);
+        }
+        self.state = State::PairEnd;
+        Ok(nothing(token.start))
+    }
+
+    pub(super) fn pair_end(&mut self) -> Outcome<Step> {
+        let at = self.peek()?.start;
+        self.open.pop();
+        self.state = State::FlowSequenceEntry { first: false };
+        Ok(step(StepKind::MappingEnd, at, at))
+    }
+
+    pub(super) fn flow_mapping_key(&mut self, first: bool) -> Outcome<Step> {
+        let mut token = *self.peek()?;
+        if token.kind != TokenKind::FlowMappingEnd {
+            if !first {
+                token = self.behind_comma(token, "`,` or `}`", "the map")?;
+            }
+            match token.kind {
+                TokenKind::ScalarKey { style, built, .. } => {
+                    let next = State::FlowMappingBehindColon;
+                    return Ok(self.scalar_key(token, style, built, next));
+                }
+                TokenKind::Key => {
+                    self.step_over();
+                    let next = State::FlowMappingValue { empty: false };
+                    token = *self.peek()?;
+                    if !matches!(
+                        token.kind,
+                        TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowMappingEnd
+                    ) {
+                        return self.node_then(Place::Flow, next);
+                    }
+                    self.state = next;
+                    return Ok(nothing(token.start));
+                }
+                TokenKind::FlowMappingEnd => {}
+                _ => return self.node_then(Place::Flow, State::FlowMappingValue { empty: true }),
+            }
+        }
+        Ok(self.close(StepKind::MappingEnd, token))
+    }
+
+    pub(super) fn flow_mapping_value(&mut self, empty: bool) -> Outcome<Step> {
+        let token = *self.peek()?;
+        if !empty && token.kind == TokenKind::Value {
+            self.step_over();
+            return self.flow_mapping_behind_colon();
+        }
+        self.state = State::FlowMappingKey { first: false };
+        Ok(nothing(token.start))
+    }
+
+    pub(super) fn flow_mapping_behind_colon(&mut self) -> Outcome<Step> {
+        let next = State::FlowMappingKey { first: false };
+        let token = *self.peek()?;
+        if !matches!(token.kind, TokenKind::FlowEntry | TokenKind::FlowMappingEnd) {
+            return self.node_then(Place::Flow, next);
+        }
+        self.state = next;
+        Ok(nothing(token.start))
+    }
+
+    /// Steps over a comma, which must be there, and gives the token behind it.
+    fn behind_comma(&mut self, token: Token, wanted: &str, what: &'static str) -> Outcome<Token> {
+        if token.kind == TokenKind::FlowEntry {
+            self.step_over();
+            return self.peek().copied();
+        }
+        let message = format!("expected {wanted}, found {}", name(token.kind));
+        let problem = Problem::syntax(message, token.start).help(Some(hints::UNCLOSED_BRACKET));
+        Err(problem.within(self.opened(), what))
+    }
+}

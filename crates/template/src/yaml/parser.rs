@@ -1,0 +1,488 @@
+//! The parser: tokens into steps, by the grammar of libyaml. Here are documents and nodes; block
+//! and flow collections have files of their own.
+//!
+//! It keeps the states to come back to on a stack of its own, and refuses to open more collections
+//! than it was told.
+
+use super::cursor::Mark;
+use super::event::{Properties, Style};
+use super::problem::{Outcome, Problem, hints};
+use super::scanner::Scanner;
+use super::token::{Built, Directive, Token, TokenKind, WrittenTag};
+use crate::codes;
+use crate::read::excerpt;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    FirstDocument,
+    NextDocument,
+    DocumentContent,
+    DocumentEnd,
+    Node(Place),
+    BlockSequenceEntry,
+    IndentlessEntry,
+    BlockMappingKey,
+    BlockMappingValue,
+    /// A value whose colon has been read with the key.
+    BlockMappingBehindColon,
+    FlowSequenceEntry {
+        first: bool,
+    },
+    PairKey,
+    PairValue,
+    PairBehindColon,
+    PairEnd,
+    FlowMappingKey {
+        first: bool,
+    },
+    FlowMappingValue {
+        empty: bool,
+    },
+    FlowMappingBehindColon,
+}
+
+/// Where a node stands, which decides what it may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Block,
+    /// In a block mapping, whose lists need no indentation of their own.
+    BlockMember,
+    Flow,
+}
+
+/// One step through the structure of a text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    pub(super) kind: StepKind,
+    /// Whether the node has an anchor or a tag; if so, [`Parser::properties`] holds them.
+    pub(super) is_decorated: bool,
+    pub(super) start: Mark,
+    pub(super) end: Mark,
+    /// Offset of a node's content, behind its anchor and tag.
+    pub(super) content: u32,
+}
+
+/// What happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StepKind {
+    DocumentStart,
+    DocumentEnd,
+    Alias,
+    Scalar {
+        style: Style,
+        built: Built,
+    },
+    SequenceStart,
+    SequenceEnd,
+    MappingStart,
+    MappingEnd,
+    /// There are no more documents.
+    End,
+}
+
+#[derive(Debug)]
+pub(super) struct Parser<'a> {
+    pub(super) scanner: Scanner<'a>,
+    pub(super) state: State,
+    /// States to come back to.
+    later: Vec<State>,
+    /// Where the open collections begin.
+    pub(super) open: Vec<Mark>,
+    /// The place behind the last colon that was read with its key.
+    pub(super) behind_colon: Mark,
+    max_depth: usize,
+    handles: HashMap<&'a str, Cow<'a, str>>,
+    /// Anchor and tag of the last node that had any.
+    pub(super) properties: Properties<'a>,
+}
+
+impl<'a> Parser<'a> {
+    /// The text must have been checked for characters that are not allowed.
+    pub(super) fn new(text: &'a str, max_depth: usize) -> Parser<'a> {
+        Parser {
+            scanner: Scanner::new(text),
+            state: State::FirstDocument,
+            later: Vec::new(),
+            open: Vec::new(),
+            behind_colon: Mark::default(),
+            max_depth,
+            handles: HashMap::new(),
+            properties: Properties::default(),
+        }
+    }
+
+    /// The next step. Not to be called after a problem or the end.
+    pub(super) fn step(&mut self) -> Outcome<Step> {
+        match self.state {
+            State::FirstDocument => self.document_start(true),
+            State::NextDocument => self.document_start(false),
+            State::DocumentContent => self.document_content(),
+            State::DocumentEnd => self.document_end(),
+            State::Node(place) => self.node(place),
+            State::BlockSequenceEntry => self.block_sequence_entry(),
+            State::IndentlessEntry => self.indentless_entry(),
+            State::BlockMappingKey => self.block_mapping_key(),
+            State::BlockMappingValue => self.block_mapping_value(),
+            State::BlockMappingBehindColon => {
+                self.block_member(self.behind_colon, State::BlockMappingKey)
+            }
+            State::FlowSequenceEntry { first } => self.flow_sequence_entry(first),
+            State::PairKey => self.pair_key(),
+            State::PairValue => self.pair_value(),
+            State::PairBehindColon => self.pair_behind_colon(),
+            State::PairEnd => self.pair_end(),
+            State::FlowMappingKey { first } => self.flow_mapping_key(first),
+            State::FlowMappingValue { empty } => self.flow_mapping_value(empty),
+            State::FlowMappingBehindColon => self.flow_mapping_behind_colon(),
+        }
+    }
+
+    /// The name of an anchor or alias.
+    pub(super) fn name(&self, start: Mark, end: Mark) -> &'a str {
+        self.scanner.cursor.slice(start.at() + 1, end.at())
+    }
+
+    /// The value of a scalar, whose place are its content's offsets. A built one is given once.
+    pub(super) fn value(
+        &mut self,
+        style: Style,
+        built: Built,
+        start: u32,
+        end: u32,
+    ) -> Cow<'a, str> {
+        let Some(number) = built else {
+            let (start, end) = (start + style.quotes(), end.saturating_sub(style.quotes()));
+            return Cow::Borrowed(self.scanner.cursor.slice(start as usize, end as usize));
+        };
+        let value = self.scanner.built.get_mut(number.get() as usize - 1);
+        Cow::Owned(value.map(std::mem::take).unwrap_or_default())
+    }
+
+    fn document_start(&mut self, first: bool) -> Outcome<Step> {
+        let mut token = *self.peek()?;
+        while !first && token.kind == TokenKind::DocumentEnd {
+            self.step_over();
+            token = *self.peek()?;
+        }
+        if token.kind == TokenKind::StreamEnd {
+            return Ok(step(StepKind::End, token.start, token.start));
+        }
+        let start = token.start;
+        let bare = !matches!(token.kind, TokenKind::Directive(_) | TokenKind::DocumentStart);
+        self.handles = HashMap::new();
+        self.later.push(State::DocumentEnd);
+        if first && bare {
+            self.state = State::Node(Place::Block);
+            return Ok(step(StepKind::DocumentStart, start, start));
+        }
+        self.directives()?;
+        let token = *self.peek()?;
+        if token.kind != TokenKind::DocumentStart {
+            let message =
+                format!("expected `---` or the end of the text, found {}", name(token.kind));
+            return Err(Problem::syntax(message, token.start).help(Some(hints::INDENTATION)));
+        }
+        self.step_over();
+        self.state = State::DocumentContent;
+        Ok(step(StepKind::DocumentStart, start, token.end))
+    }
+
+    fn directives(&mut self) -> Outcome<()> {
+        let mut versions = 0;
+        loop {
+            let token = *self.peek()?;
+            let TokenKind::Directive(index) = token.kind else { return Ok(()) };
+            self.step_over();
+            match self.scanner.directives.get(index as usize) {
+                Some(Directive::Version { .. }) if versions > 0 => {
+                    return Err(Problem::syntax("a second `%YAML` directive", token.start));
+                }
+                Some(Directive::Version { major: 1, minor: 1 | 2 }) => versions += 1,
+                Some(Directive::Version { major, minor }) => {
+                    let message =
+                        format!("expected YAML 1.1 or 1.2, found version {major}.{minor}");
+                    return Err(Problem::syntax(message, token.start));
+                }
+                Some(Directive::Tag { handle, prefix }) => {
+                    let prefix = prefix.clone();
+                    self.declare(handle, prefix, token.start)?;
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn declare(&mut self, handle: &'a str, prefix: Cow<'a, str>, at: Mark) -> Outcome<()> {
+        match self.handles.insert(handle, prefix) {
+            None => Ok(()),
+            Some(_) => {
+                let message = format!("a second `%TAG` directive for `{}`", excerpt(handle));
+                Err(Problem::syntax(message, at))
+            }
+        }
+    }
+
+    fn document_content(&mut self) -> Outcome<Step> {
+        let token = *self.peek()?;
+        match token.kind {
+            TokenKind::Directive(_)
+            | TokenKind::DocumentStart
+            | TokenKind::DocumentEnd
+            | TokenKind::StreamEnd => {
+                self.come_back();
+                Ok(nothing(token.start))
+            }
+            _ => self.node(Place::Block),
+        }
+    }
+
+    fn document_end(&mut self) -> Outcome<Step> {
+        let token = *self.peek()?;
+        let mut end = token.start;
+        if token.kind == TokenKind::DocumentEnd {
+            self.step_over();
+            end = token.end;
+        }
+        self.state = State::NextDocument;
+        Ok(step(StepKind::DocumentEnd, token.start, end))
+    }
+
+    pub(super) fn node(&mut self, place: Place) -> Outcome<Step> {
+        let token = *self.peek()?;
+        match token.kind {
+            TokenKind::Scalar { style, built } => {
+                self.step_over();
+                self.come_back();
+                Ok(step(StepKind::Scalar { style, built }, token.start, token.end))
+            }
+            TokenKind::Alias => {
+                self.step_over();
+                self.come_back();
+                Ok(step(StepKind::Alias, token.start, token.end))
+            }
+            TokenKind::Anchor | TokenKind::Tag(_) => self.decorated_node(place, token.start),
+            _ => self.collection(place, token, token.start),
+        }
+    }
+
+    fn decorated_node(&mut self, place: Place, start: Mark) -> Outcome<Step> {
+        let mut end = start;
+        self.properties = self.properties(start, &mut end)?;
+        let token = *self.peek()?;
+        let mut step = match token.kind {
+            TokenKind::Scalar { style, built } => {
+                self.step_over();
+                self.come_back();
+                step(StepKind::Scalar { style, built }, token.start, token.end)
+            }
+            _ if opens(place, token.kind).is_some() => self.collection(place, token, start)?,
+            _ => {
+                self.come_back();
+                nothing(end)
+            }
+        };
+        step.start = start;
+        step.is_decorated = true;
+        Ok(step)
+    }
+
+    fn collection(&mut self, place: Place, token: Token, start: Mark) -> Outcome<Step> {
+        let content = token.start;
+        let Some((kind, state)) = opens(place, token.kind) else {
+            return Err(no_content(token, start, place));
+        };
+        self.open_collection(content)?;
+        self.state = state;
+        if state == State::IndentlessEntry {
+            // A list at the column of its key: its first dash opens it and is its first member's.
+            return Ok(step(kind, content, content));
+        }
+        self.step_over();
+        Ok(step(kind, content, token.end))
+    }
+
+    /// An anchor and a tag, in any order.
+    fn properties(&mut self, start: Mark, end: &mut Mark) -> Outcome<Properties<'a>> {
+        let mut anchor = None;
+        let mut tag = None;
+        loop {
+            let token = *self.peek()?;
+            match token.kind {
+                TokenKind::Anchor if anchor.is_none() => {
+                    anchor = Some(self.name(token.start, token.end));
+                }
+                TokenKind::Tag(index) if tag.is_none() => tag = Some((index, token.start)),
+                _ => break,
+            }
+            self.step_over();
+            *end = token.end;
+        }
+        let tag = tag.map(|(index, at)| self.full_tag(index, start, at));
+        Ok(Properties { anchor, tag: tag.transpose()? })
+    }
+
+    fn full_tag(&self, index: u32, start: Mark, at: Mark) -> Outcome<Cow<'a, str>> {
+        let Some(WrittenTag { handle, suffix }) = self.scanner.tags.get(index as usize).cloned()
+        else {
+            return Ok(Cow::Borrowed("!"));
+        };
+        let prefix = match (self.handles.get(handle), handle) {
+            (Some(prefix), _) => prefix,
+            (None, "") => return Ok(suffix),
+            (None, "!") => "!",
+            (None, "!!") => "tag:yaml.org,2002:",
+            (None, handle) => {
+                let message = format!("the tag's handle `{}` is not declared", excerpt(handle));
+                return Err(Problem::syntax(message, at).within(start, "the value"));
+            }
+        };
+        Ok(Cow::Owned(format!("{}{}", until_nul(prefix), until_nul(&suffix))))
+    }
+
+    pub(super) fn node_then(&mut self, place: Place, next: State) -> Outcome<Step> {
+        self.later.push(next);
+        self.node(place)
+    }
+
+    /// A key that was read with its colon.
+    pub(super) fn scalar_key(
+        &mut self,
+        token: Token,
+        style: Style,
+        built: Built,
+        next: State,
+    ) -> Step {
+        self.step_over();
+        self.state = next;
+        step(StepKind::Scalar { style, built }, token.start, token.end)
+    }
+
+    pub(super) fn open_collection(&mut self, start: Mark) -> Outcome<()> {
+        if self.open.len() >= self.max_depth {
+            let message = crate::read::too_deep(self.max_depth);
+            return Err(Problem::new(&codes::TOO_DEEP, message, start));
+        }
+        self.open.push(start);
+        Ok(())
+    }
+
+    /// How many more collections may be opened.
+    pub(super) fn room(&self) -> usize {
+        self.max_depth.saturating_sub(self.open.len())
+    }
+
+    /// Goes into a block mapping, in which nothing has been read yet, and sets the state that
+    /// comes behind it.
+    pub(super) fn enter_block_mapping(&mut self, start: Mark, behind: State) {
+        self.open.push(start);
+        self.later.push(behind);
+        self.scanner.enter_block(start.column);
+    }
+
+    /// Comes out of the block mapping at hand.
+    pub(super) fn leave_block_mapping(&mut self) {
+        self.open.pop();
+        self.come_back();
+        self.scanner.leave_block();
+    }
+
+    /// Closes a collection at the token that was looked at.
+    pub(super) fn close(&mut self, kind: StepKind, token: Token) -> Step {
+        self.step_over();
+        self.open.pop();
+        self.come_back();
+        step(kind, token.start, token.end)
+    }
+
+    pub(super) fn come_back(&mut self) {
+        self.state = self.later.pop().unwrap_or(State::NextDocument);
+    }
+
+    /// Where the innermost open collection begins.
+    pub(super) fn opened(&self) -> Mark {
+        self.open.last().copied().unwrap_or_default()
+    }
+
+    #[inline]
+    pub(super) fn peek(&mut self) -> Outcome<&Token> {
+        self.scanner.peek()
+    }
+
+    #[inline]
+    pub(super) fn step_over(&mut self) {
+        self.scanner.step_over();
+    }
+}
+
+pub(super) fn step(kind: StepKind, start: Mark, end: Mark) -> Step {
+    Step { kind, is_decorated: false, start, end, content: start.offset }
+}
+
+/// The scalar that is not there.
+pub(super) fn nothing(at: Mark) -> Step {
+    step(StepKind::Scalar { style: Style::Plain, built: None }, at, at)
+}
+
+/// What collection a token opens, and what comes next in it.
+fn opens(place: Place, token: TokenKind) -> Option<(StepKind, State)> {
+    Some(match token {
+        TokenKind::BlockMappingStart if place != Place::Flow => {
+            (StepKind::MappingStart, State::BlockMappingKey)
+        }
+        TokenKind::BlockSequenceStart if place != Place::Flow => {
+            (StepKind::SequenceStart, State::BlockSequenceEntry)
+        }
+        TokenKind::BlockEntry if place == Place::BlockMember => {
+            (StepKind::SequenceStart, State::IndentlessEntry)
+        }
+        TokenKind::FlowMappingStart => {
+            (StepKind::MappingStart, State::FlowMappingKey { first: true })
+        }
+        TokenKind::FlowSequenceStart => {
+            (StepKind::SequenceStart, State::FlowSequenceEntry { first: true })
+        }
+        _ => return None,
+    })
+}
+
+/// An escaped NUL ends a name, as it does in the reference.
+fn until_nul(name: &str) -> &str {
+    name.split('\0').next().unwrap_or_default()
+}
+
+fn no_content(token: Token, start: Mark, place: Place) -> Box<Problem> {
+    let message = format!("expected a value, found {}", name(token.kind));
+    let help = if place == Place::Flow { hints::UNCLOSED_BRACKET } else { hints::INDENTATION };
+    Problem::syntax(message, token.start).within(start, "the value").help(Some(help))
+}
+
+/// A token in words.
+pub(super) fn name(kind: TokenKind) -> &'static str {
+    match kind {
+        TokenKind::StreamEnd => "the end of the text",
+        TokenKind::Directive(_) => "a directive",
+        TokenKind::DocumentStart => "`---`",
+        TokenKind::DocumentEnd => "`...`",
+        TokenKind::BlockSequenceStart => "a list",
+        TokenKind::BlockMappingStart => "a map",
+        TokenKind::BlockEnd => "less indentation",
+        TokenKind::FlowSequenceStart => "`[`",
+        TokenKind::FlowSequenceEnd => "`]`",
+        TokenKind::FlowMappingStart => "`{`",
+        TokenKind::FlowMappingEnd => "`}`",
+        TokenKind::BlockEntry => "`- `",
+        TokenKind::FlowEntry => "`,`",
+        TokenKind::Key
+        | TokenKind::ScalarKey { .. }
+        | TokenKind::Undecided
+        | TokenKind::MappingAndKey => "a key",
+        TokenKind::Value => "`:`",
+        TokenKind::Alias => "an alias",
+        TokenKind::Anchor => "an anchor",
+        TokenKind::Tag(_) => "a tag",
+        TokenKind::Scalar { .. } => "text",
+    }
+}

@@ -1,0 +1,273 @@
+//! The composer: events into a tape, the nodes of one document in the order of the text.
+//!
+//! Containers are followed by their members, a mapping's keys and values in turn. An alias is a
+//! node of its own that names its target, so the tape is never longer than the text.
+
+use super::characters;
+use super::cursor::Mark;
+use super::event::Style;
+use super::parser::{Parser, Step, StepKind};
+use super::problem::{Outcome, Problem};
+use super::tag::{self, Tag};
+use crate::codes;
+use crate::read::excerpt;
+use std::collections::HashMap;
+
+/// One node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Item {
+    /// Offsets of its content.
+    pub(super) start: u32,
+    pub(super) end: u32,
+    /// What it means depends on the shape.
+    pub(super) link: u32,
+    pub(super) shape: Shape,
+    pub(super) tag: Tag,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// A scalar whose value is what the text says.
+    Plain,
+    /// A scalar whose value is what the text says between quotes.
+    Quoted,
+    /// A scalar whose value was built; the link is its number.
+    Built,
+    /// The link is the index of the next node that is not inside of this one.
+    Sequence,
+    /// The link is the index of the next node that is not inside of this one.
+    Mapping,
+    /// The link is the index of the node that it stands for.
+    Alias,
+}
+
+#[derive(Debug)]
+pub(super) struct Tape<'a> {
+    pub(super) text: &'a str,
+    pub(super) items: Vec<Item>,
+    built: Vec<String>,
+    /// Names of the tags that have no meaning here, with the index of their node.
+    unknown_tags: Vec<(u32, String)>,
+}
+
+/// Reads the one document of a text; none if there is nothing but comments.
+pub(super) fn compose(text: &str, max_depth: usize) -> Outcome<Option<Tape<'_>>> {
+    compose_by(text, max_depth, Composer::take_short_cuts)
+}
+
+/// Reads the one document of a text, with a chance to go ahead in front of each step.
+pub(super) fn compose_by<'a>(
+    text: &'a str,
+    max_depth: usize,
+    go_ahead: impl Fn(&mut Composer<'a>, &mut Parser<'a>),
+) -> Outcome<Option<Tape<'a>>> {
+    characters::check(text)?;
+    let mut parser = Parser::new(text, max_depth);
+    let first = parser.step()?;
+    if first.kind == StepKind::End {
+        return Ok(None);
+    }
+    let mut composer = Composer::new(text);
+    loop {
+        go_ahead(&mut composer, &mut parser);
+        let step = parser.step()?;
+        if step.kind == StepKind::DocumentEnd {
+            break;
+        }
+        composer.add(&mut parser, step)?;
+    }
+    let second = parser.step()?;
+    if second.kind != StepKind::End {
+        let problem = Problem::syntax("expected one document, found a second one", second.start);
+        return Err(problem.within(first.start, "the first document"));
+    }
+    composer.tape.built = parser.scanner.built;
+    Ok(Some(composer.tape))
+}
+
+impl Tape<'_> {
+    /// The index of the node behind this one and all that is inside of it.
+    #[inline]
+    pub(super) fn next(&self, index: u32) -> u32 {
+        match self.items.get(index as usize) {
+            Some(Item { shape: Shape::Sequence | Shape::Mapping, link, .. }) => *link,
+            Some(_) => index + 1,
+            None => u32::MAX,
+        }
+    }
+
+    /// The index of the node that an alias stands for; none if it is something else.
+    #[inline]
+    pub(super) fn target(&self, index: u32) -> Option<u32> {
+        let item = self.items.get(index as usize)?;
+        (item.shape == Shape::Alias).then_some(item.link)
+    }
+
+    /// The text that a scalar stands for; none if it is something else.
+    #[inline]
+    pub(super) fn value(&self, item: &Item) -> Option<&str> {
+        let (start, end) = (item.start as usize, item.end as usize);
+        match item.shape {
+            Shape::Plain => self.text.get(start..end),
+            Shape::Quoted => self.text.get(start + 1..end - 1),
+            Shape::Built => built_value(&self.built, item.link),
+            _ => None,
+        }
+    }
+
+    /// The name of a node's tag that has no meaning here.
+    pub(super) fn unknown_tag(&self, index: u32) -> &str {
+        let place = self.unknown_tags.binary_search_by_key(&index, |(index, _)| *index);
+        place.ok().and_then(|place| self.unknown_tags.get(place)).map_or("", |(_, name)| name)
+    }
+}
+
+fn built_value(built: &[String], number: u32) -> Option<&str> {
+    built.get((number as usize).checked_sub(1)?).map(String::as_str)
+}
+
+pub(super) struct Composer<'a> {
+    pub(super) tape: Tape<'a>,
+    /// Where the last node ended.
+    pub(super) behind: u32,
+    /// Indices of the containers that are not closed yet.
+    pub(super) open: Vec<u32>,
+    anchors: HashMap<&'a str, (u32, Mark)>,
+}
+
+impl<'a> Composer<'a> {
+    fn new(text: &'a str) -> Composer<'a> {
+        let tape = Tape {
+            text,
+            items: Vec::with_capacity(text.len() / 16),
+            built: Vec::new(),
+            unknown_tags: Vec::new(),
+        };
+        Composer { tape, behind: 0, open: Vec::new(), anchors: HashMap::new() }
+    }
+
+    fn add(&mut self, parser: &mut Parser<'a>, step: Step) -> Outcome<()> {
+        let (start, end) = (step.content, step.end.offset);
+        let mut tag_name = None;
+        if step.is_decorated {
+            if let Some(name) = parser.properties.anchor {
+                self.anchor(name, step.start)?;
+            }
+            tag_name = parser.properties.tag.as_deref();
+        }
+        match step.kind {
+            StepKind::DocumentStart | StepKind::DocumentEnd | StepKind::End => {}
+            StepKind::Alias => self.alias(parser.name(step.start, step.end), step.start, end)?,
+            StepKind::Scalar { style, built } => {
+                let (shape, link) = match built {
+                    Some(number) => (Shape::Built, number.get()),
+                    None if style.quotes() > 0 => (Shape::Quoted, 0),
+                    None => (Shape::Plain, 0),
+                };
+                let mut item = Item { start, end, link, shape, tag: Tag::Str };
+                if style == Style::Plain || tag_name.is_some() {
+                    item.tag = self.scalar_tag(style, &item, tag_name, &parser.scanner.built);
+                }
+                self.push(item);
+            }
+            StepKind::SequenceStart => self.open(Shape::Sequence, Tag::Seq, tag_name, start),
+            StepKind::MappingStart => self.open(Shape::Mapping, Tag::Map, tag_name, start),
+            StepKind::SequenceEnd | StepKind::MappingEnd => {
+                self.close((step.end != step.start).then_some(end));
+            }
+        }
+        Ok(())
+    }
+
+    fn anchor(&mut self, name: &'a str, at: Mark) -> Outcome<()> {
+        let index = self.tape.items.len() as u32;
+        match self.anchors.insert(name, (index, at)) {
+            Some((_, first)) => {
+                let message = format!("the anchor `&{}` is set twice", excerpt(name));
+                Err(Problem::syntax(message, at).within(first, "first set here"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn alias(&mut self, name: &str, at: Mark, end: u32) -> Outcome<()> {
+        let anchor = self.anchors.get(name).copied();
+        let name = excerpt(name);
+        let Some((target, set)) = anchor else {
+            let message = format!("no anchor `&{name}` stands in front of the alias `*{name}`");
+            return Err(Problem::syntax(message, at));
+        };
+        if self.open.binary_search(&target).is_ok() {
+            let message = format!("the alias `*{name}` stands inside of what it stands for");
+            let problem = Problem::new(&codes::NOT_PLAIN_DATA, message, at);
+            return Err(problem.within(set, "the anchor"));
+        }
+        let tag = self.tape.items.get(target as usize).map_or(Tag::Null, |item| item.tag);
+        self.push(Item { start: at.offset, end, link: target, shape: Shape::Alias, tag });
+        Ok(())
+    }
+
+    fn scalar_tag(
+        &mut self,
+        style: Style,
+        item: &Item,
+        name: Option<&str>,
+        built: &[String],
+    ) -> Tag {
+        let value = match item.shape {
+            Shape::Built => built_value(built, item.link),
+            _ => self.tape.value(item),
+        };
+        let value = value.unwrap_or_default();
+        match name {
+            // With `!` and nothing else, what is missing is text and not null.
+            Some("!") if style == Style::Plain && value.is_empty() => Tag::Str,
+            None | Some("!") => tag::of_plain(value),
+            Some(name) => self.tag(name),
+        }
+    }
+
+    pub(super) fn open(&mut self, shape: Shape, tag: Tag, name: Option<&str>, start: u32) {
+        let tag = match name {
+            None | Some("!") => tag,
+            Some(name) => self.tag(name),
+        };
+        self.open.push(self.tape.items.len() as u32);
+        self.push(Item { start, end: start, link: 0, shape, tag });
+    }
+
+    /// Ends a container behind its bracket, or behind its last member if it has none.
+    pub(super) fn close(&mut self, bracket: Option<u32>) {
+        let Some(index) = self.open.pop() else { return };
+        let next = self.tape.items.len() as u32;
+        if let Some(item) = self.tape.items.get_mut(index as usize) {
+            item.link = next;
+            item.end = bracket.unwrap_or(self.behind).max(item.start);
+            self.behind = item.end;
+        }
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, item: Item) {
+        self.tape.items.push(item);
+        let Item { start, end, .. } = item;
+        if end > start || self.is_indicator_before(end) {
+            self.behind = end;
+        }
+    }
+
+    /// A missing value ends behind its indicator, unless it was noticed further on only.
+    fn is_indicator_before(&self, end: u32) -> bool {
+        let bytes = self.tape.text.as_bytes();
+        let before = end.checked_sub(1).and_then(|at| bytes.get(at as usize));
+        matches!(before, Some(b':' | b'-' | b'?'))
+    }
+
+    fn tag(&mut self, name: &str) -> Tag {
+        let tag = tag::named(name).unwrap_or(Tag::Unknown);
+        if tag == Tag::Unknown {
+            self.tape.unknown_tags.push((self.tape.items.len() as u32, name.into()));
+        }
+        tag
+    }
+}
