@@ -1,0 +1,15 @@
+//! OS::Aodh::GnocchiAggregationByMetricsAlarm: an alarm on the aggregate of several metrics named
+//! by id.
+
+use super::common::{any_alarm, gnocchi_rule};
+use crate::declare::*;
+
+pub(super) fn gnocchi_aggregation_by_metrics_alarm() -> ResourceType {
+    ResourceType::new("OS::Aodh::GnocchiAggregationByMetricsAlarm")
+        .about("An alarm on the aggregate of several metrics named by id.")
+        .observable()
+        .since("2015.1")
+        .with(any_alarm)
+        .with(gnocchi_rule)
+        .props([prop("metrics", List).required().updatable()])
+}

@@ -1,0 +1,18 @@
+//! OS::Aodh::GnocchiResourcesAlarm: an alarm on one metric of one resource.
+
+use super::common::{any_alarm, gnocchi_rule};
+use crate::declare::*;
+
+pub(super) fn gnocchi_resources_alarm() -> ResourceType {
+    ResourceType::new("OS::Aodh::GnocchiResourcesAlarm")
+        .about("An alarm on one metric of one resource.")
+        .observable()
+        .since("2015.1")
+        .with(any_alarm)
+        .with(gnocchi_rule)
+        .props([
+            prop("metric", Str).required().updatable(),
+            prop("resource_id", Str).required().updatable(),
+            prop("resource_type", Str).required().updatable(),
+        ])
+}

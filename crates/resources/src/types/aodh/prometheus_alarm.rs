@@ -1,0 +1,17 @@
+//! OS::Aodh::PrometheusAlarm: an alarm on the result of a Prometheus query.
+
+use super::common::{OPERATORS, any_alarm};
+use crate::declare::*;
+
+pub(super) fn prometheus_alarm() -> ResourceType {
+    ResourceType::new("OS::Aodh::PrometheusAlarm")
+        .about("An alarm on the result of a Prometheus query.")
+        .observable()
+        .since("22.0.0")
+        .with(any_alarm)
+        .props([
+            prop("comparison_operator", Str).updatable().one_of(OPERATORS),
+            prop("query", Str).required().updatable(),
+            prop("threshold", Num).required().updatable(),
+        ])
+}

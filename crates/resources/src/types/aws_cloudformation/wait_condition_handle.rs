@@ -1,0 +1,12 @@
+//! AWS::CloudFormation::WaitConditionHandle: a signed URL through which a server reports to a wait
+//! condition.
+
+use crate::declare::*;
+
+pub(super) fn wait_condition_handle() -> ResourceType {
+    ResourceType::new("AWS::CloudFormation::WaitConditionHandle")
+        .about("A signed URL through which a server reports to a wait condition.")
+        .signalled()
+        .suspendable()
+        .since("2014.1")
+}

@@ -1,0 +1,57 @@
+//! Servers, volumes and networks in AWS terms: `AWS::EC2::*`.
+
+use crate::declare::*;
+
+mod eip;
+mod eip_association;
+mod instance;
+mod internet_gateway;
+mod network_interface;
+mod route_table;
+mod security_group;
+mod subnet;
+mod subnet_route_table_association;
+mod volume;
+mod volume_attachment;
+mod vpc;
+mod vpc_gateway_attachment;
+
+/// The types of this family.
+pub(crate) fn types() -> Vec<ResourceType> {
+    vec![
+        eip::eip(),
+        eip_association::eip_association(),
+        instance::instance(),
+        internet_gateway::internet_gateway(),
+        network_interface::network_interface(),
+        route_table::route_table(),
+        security_group::security_group(),
+        subnet::subnet(),
+        subnet_route_table_association::subnet_route_table_association(),
+        volume::volume(),
+        volume_attachment::volume_attachment(),
+        vpc::vpc(),
+        vpc_gateway_attachment::vpc_gateway_attachment(),
+    ]
+}
+
+/// A tag: one member of a list of keys with their values.
+pub(crate) fn key_value() -> Prop {
+    record([prop("Key", Str).required(), prop("Value", Str).required()])
+}
+
+/// The disks that a server is made with.
+pub(crate) fn block_device_mappings() -> Prop {
+    prop("BlockDeviceMappings", List).each(record([
+        prop("DeviceName", Str).required(),
+        prop("Ebs", Map).members([
+            prop("DeleteOnTermination", Bool).default(true),
+            prop("Iops", Num).unimplemented(),
+            prop("SnapshotId", Str).is("cinder.snapshot"),
+            prop("VolumeSize", Str),
+            prop("VolumeType", Str).unimplemented(),
+        ]),
+        prop("NoDevice", Map).unimplemented(),
+        prop("VirtualName", Str).unimplemented(),
+    ]))
+}

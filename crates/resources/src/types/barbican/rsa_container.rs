@@ -1,0 +1,23 @@
+//! OS::Barbican::RSAContainer: a set of secrets that together are an RSA key pair.
+
+use crate::declare::*;
+
+pub(super) fn rsa_container() -> ResourceType {
+    ResourceType::new("OS::Barbican::RSAContainer")
+        .about("A set of secrets that together are an RSA key pair.")
+        .service(Service::KeyManager)
+        .entity("containers")
+        .since("6.0.0")
+        .props([
+            prop("name", Str),
+            prop("private_key_passphrase_ref", Str).is("barbican.secret"),
+            prop("private_key_ref", Str).is("barbican.secret"),
+            prop("public_key_ref", Str).is("barbican.secret"),
+        ])
+        .attrs([
+            attr("consumers", List),
+            attr("container_ref", Str),
+            attr("secret_refs", Map),
+            attr("status", Str),
+        ])
+}

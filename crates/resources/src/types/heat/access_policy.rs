@@ -1,0 +1,9 @@
+//! OS::Heat::AccessPolicy: a list of resources of the stack that a stack's user may read.
+
+use crate::declare::*;
+
+pub(super) fn access_policy() -> ResourceType {
+    ResourceType::new("OS::Heat::AccessPolicy")
+        .about("A list of resources of the stack that a stack's user may read.")
+        .props([prop("AllowedResources", List).required()])
+}

@@ -1,0 +1,14 @@
+//! OS::Heat::SoftwareConfig: a script or other configuration with its inputs and outputs, to be
+//! deployed.
+
+use super::common::any_config;
+use crate::declare::*;
+
+pub(super) fn software_config() -> ResourceType {
+    ResourceType::new("OS::Heat::SoftwareConfig")
+        .about("A script or other configuration with its inputs and outputs, to be deployed.")
+        .since("2014.1")
+        .with(any_config)
+        .props([prop("config", Str), prop("group", Str).default("Heat::Ungrouped")])
+        .attrs([attr("config", Str)])
+}

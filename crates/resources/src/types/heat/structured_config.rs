@@ -1,0 +1,14 @@
+//! OS::Heat::StructuredConfig: a configuration written as a map, with inputs filled in when it is
+//! deployed.
+
+use super::common::any_config;
+use crate::declare::*;
+
+pub(super) fn structured_config() -> ResourceType {
+    ResourceType::new("OS::Heat::StructuredConfig")
+        .about("A configuration written as a map, with inputs filled in when it is deployed.")
+        .since("2014.1")
+        .with(any_config)
+        .props([prop("config", Map), prop("group", Str).default("Heat::Ungrouped")])
+        .attrs([attr("config", Str)])
+}

@@ -1,0 +1,39 @@
+//! OS::Heat::Value: a value, named so that other resources and outputs can refer to it.
+
+use crate::declare::*;
+use kiln_template::property;
+
+pub(super) fn value() -> ResourceType {
+    ResourceType::new("OS::Heat::Value")
+        .about("A value, named so that other resources and outputs can refer to it.")
+        .since("7.0.0")
+        .props([
+            prop("type", Str).updatable().one_of([
+                "string",
+                "number",
+                "comma_delimited_list",
+                "json",
+                "boolean",
+            ]),
+            prop("value", Any).required().updatable(),
+        ])
+        .attrs([attr("value", None)])
+        .check(value_is_of_its_type)
+}
+
+/// `type` asks a kind of `value`; it never converts it.
+fn value_is_of_its_type(properties: &Members) -> Result<(), Refusal> {
+    let kind = match properties.get("type").and_then(Value::as_text).map(|text| &**text) {
+        Some("string") => Str,
+        Some("number") => Num,
+        Some("comma_delimited_list") => List,
+        Some("json") => Map,
+        Some("boolean") => Bool,
+        _ => return Ok(()),
+    };
+    let value = properties.get("value").unwrap_or(&Value::Null);
+    match property::refusal(kind, value) {
+        Some(message) => Err(Refusal::of("value", message)),
+        None => Ok(()),
+    }
+}

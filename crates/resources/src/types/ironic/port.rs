@@ -1,0 +1,32 @@
+//! OS::Ironic::Port: a network interface of a bare metal node, known by its MAC address.
+
+use crate::declare::*;
+
+pub(super) fn port() -> ResourceType {
+    ResourceType::new("OS::Ironic::Port")
+        .about("A network interface of a bare metal node, known by its MAC address.")
+        .service(Service::BareMetal)
+        .entity("port")
+        .since("13.0.0")
+        .props([
+            prop("address", Str).required().updatable(),
+            prop("extra", Map).updatable(),
+            prop("is_smartnic", Bool).updatable(),
+            prop("local_link_connection", Map).updatable(),
+            prop("node", Str).required().updatable().is("ironic.node").by_name(),
+            prop("physical_network", Str).updatable(),
+            prop("portgroup", Str).updatable().is("ironic.portgroup").by_name(),
+            prop("pxe_enabled", Bool).updatable(),
+        ])
+        .attrs([
+            attr("address", Str),
+            attr("extra", Map),
+            attr("internal_info", Map),
+            attr("is_smartnic", Bool),
+            attr("local_link_connection", Map),
+            attr("node_uuid", Str),
+            attr("physical_network", Str),
+            attr("portgroup_uuid", Str),
+            attr("pxe_enabled", Bool),
+        ])
+}

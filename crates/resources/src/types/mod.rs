@@ -1,0 +1,33 @@
+//! The built-in types, a folder for each family and a file for each type.
+
+pub(crate) mod aodh;
+pub(crate) mod aws_autoscaling;
+pub(crate) mod aws_cloudformation;
+pub(crate) mod aws_cloudwatch;
+pub(crate) mod aws_ec2;
+pub(crate) mod aws_elasticloadbalancing;
+pub(crate) mod aws_iam;
+pub(crate) mod aws_rds;
+pub(crate) mod aws_s3;
+pub(crate) mod barbican;
+pub(crate) mod blazar;
+pub(crate) mod cinder;
+pub(crate) mod designate;
+pub(crate) mod glance;
+pub(crate) mod heat;
+pub(crate) mod ironic;
+pub(crate) mod keystone;
+pub(crate) mod magnum;
+pub(crate) mod manila;
+pub(crate) mod mistral;
+pub(crate) mod monasca;
+pub(crate) mod neutron;
+pub(crate) mod nova;
+pub(crate) mod octavia;
+pub(crate) mod sahara;
+pub(crate) mod senlin;
+pub(crate) mod swift;
+pub(crate) mod trove;
+pub(crate) mod vitrage;
+pub(crate) mod zaqar;
+pub(crate) mod zun;

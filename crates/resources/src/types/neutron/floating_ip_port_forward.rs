@@ -1,0 +1,24 @@
+//! OS::Neutron::FloatingIPPortForward: the forwarding of one port of a floating IP address to an
+//! internal address.
+
+use crate::declare::*;
+
+pub(super) fn floating_ip_port_forward() -> ResourceType {
+    ResourceType::new("OS::Neutron::FloatingIPPortForward")
+        .about("The forwarding of one port of a floating IP address to an internal address.")
+        .service(Service::Network)
+        .extension("floating-ip-port-forwarding")
+        .checkable()
+        .since("19.0.0")
+        .props([
+            prop("external_port", Int).required().updatable().range(1, 65535),
+            prop("floating_ip", Str).required().names("neutron.floating_ip"),
+            prop("internal_ip_address", Str).required().updatable().is("ip_addr"),
+            prop("internal_port", Str).required().updatable().is("neutron.port").by_name(),
+            prop("internal_port_number", Int).updatable().range(1, 65535),
+            prop("protocol", Str)
+                .required()
+                .updatable()
+                .one_of(["tcp", "udp", "icmp", "icmp6", "sctp", "dccp"]),
+        ])
+}

@@ -1,0 +1,18 @@
+//! OS::Neutron::L2GatewayConnection: the connection of a network to a layer-2 gateway.
+
+use crate::declare::*;
+
+pub(super) fn l2_gateway_connection() -> ResourceType {
+    ResourceType::new("OS::Neutron::L2GatewayConnection")
+        .about("The connection of a network to a layer-2 gateway.")
+        .service(Service::Network)
+        .extension("l2-gateway-connection")
+        .entity("l2_gateway_connection")
+        .observable()
+        .since("12.0.0")
+        .props([
+            prop("l2_gateway_id", Str).required(),
+            prop("network_id", Str).required().is("neutron.network"),
+            prop("segmentation_id", Str),
+        ])
+}

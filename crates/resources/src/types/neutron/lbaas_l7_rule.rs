@@ -1,0 +1,12 @@
+//! OS::Neutron::LBaaS::L7Rule: what is left of a layer-7 rule of the second load balancing service.
+
+use crate::declare::*;
+
+pub(super) fn lbaas_l7_rule() -> ResourceType {
+    ResourceType::new("OS::Neutron::LBaaS::L7Rule")
+        .about("What is left of a layer-7 rule of the second load balancing service.")
+        .placeholder()
+        .since("7.0.0")
+        .hidden("21.0.0")
+        .note("Use OS::Octavia::L7Rule.")
+}

@@ -1,0 +1,24 @@
+//! OS::Neutron::MeteringRule: a rule that says which traffic counts for a metering label.
+
+use crate::declare::*;
+
+pub(super) fn metering_rule() -> ResourceType {
+    ResourceType::new("OS::Neutron::MeteringRule")
+        .about("A rule that says which traffic counts for a metering label.")
+        .service(Service::Network)
+        .entity("metering_label_rule")
+        .observable()
+        .since("2014.1")
+        .props([
+            prop("direction", Str).default("ingress").one_of(["ingress", "egress"]),
+            prop("excluded", Bool).default("False"),
+            prop("metering_label_id", Str).required(),
+            prop("remote_ip_prefix", Str).required(),
+        ])
+        .attrs([
+            attr("direction", Str),
+            attr("excluded", Str),
+            attr("metering_label_id", Str),
+            attr("remote_ip_prefix", Str),
+        ])
+}

@@ -1,0 +1,20 @@
+//! OS::Neutron::QoSDscpMarkingRule: the DSCP mark that a quality-of-service policy puts on traffic.
+
+use crate::declare::*;
+
+pub(super) fn qos_dscp_marking_rule() -> ResourceType {
+    ResourceType::new("OS::Neutron::QoSDscpMarkingRule")
+        .about("The DSCP mark that a quality-of-service policy puts on traffic.")
+        .service(Service::Network)
+        .extension("qos")
+        .entity("dscp_marking_rule")
+        .observable()
+        .since("7.0.0")
+        .props([
+            prop("dscp_mark", Int).required().updatable().one_of([
+                0, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 46, 48, 56,
+            ]),
+            prop("policy", Str).required().is("neutron.qos_policy"),
+            prop("tenant_id", Str),
+        ])
+}

@@ -1,0 +1,20 @@
+//! OS::Neutron::QoSPolicy: a set of quality-of-service rules for networks and ports.
+
+use crate::declare::*;
+
+pub(super) fn qos_policy() -> ResourceType {
+    ResourceType::new("OS::Neutron::QoSPolicy")
+        .about("A set of quality-of-service rules for networks and ports.")
+        .service(Service::Network)
+        .extension("qos")
+        .entity("qos_policy")
+        .observable()
+        .since("6.0.0")
+        .props([
+            prop("description", Str).updatable(),
+            prop("name", Str).updatable(),
+            prop("shared", Bool).updatable().default(false),
+            prop("tenant_id", Str),
+        ])
+        .attrs([attr("rules", List)])
+}

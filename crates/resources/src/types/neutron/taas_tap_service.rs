@@ -1,0 +1,18 @@
+//! OS::Neutron::TaaS::TapService: the port that receives copies of tapped traffic.
+
+use crate::declare::*;
+
+pub(super) fn taas_tap_service() -> ResourceType {
+    ResourceType::new("OS::Neutron::TaaS::TapService")
+        .about("The port that receives copies of tapped traffic.")
+        .service(Service::Network)
+        .extension("taas")
+        .entity("tap_service")
+        .observable()
+        .since("12.0.0")
+        .props([
+            prop("description", Str).updatable().default_empty(),
+            prop("name", Str).updatable().default_empty(),
+            prop("port", Str).required().is("neutron.port").by_name(),
+        ])
+}

@@ -1,0 +1,49 @@
+//! OS::Neutron::VPNService: a VPN endpoint on a router.
+
+use crate::declare::*;
+
+pub(super) fn vpn_service() -> ResourceType {
+    ResourceType::new("OS::Neutron::VPNService")
+        .about("A VPN endpoint on a router.")
+        .service(Service::Network)
+        .extension("vpnaas")
+        .entity("vpnservice")
+        .observable()
+        .props([
+            prop("admin_state_up", Bool).updatable().default(true),
+            prop("description", Str).updatable(),
+            prop("name", Str).updatable(),
+            prop("router", Str)
+                .required()
+                .is("neutron.router")
+                .by_name()
+                .replaces("router_id")
+                .since("2015.1"),
+            prop("router_id", Str)
+                .is("neutron.router")
+                .since("2013.2")
+                .deprecated("2015.1")
+                .hidden("6.0.0")
+                .note("Use `router`."),
+            prop("subnet", Str)
+                .required()
+                .is("neutron.subnet")
+                .by_name()
+                .replaces("subnet_id")
+                .since("2014.2"),
+            prop("subnet_id", Str)
+                .is("neutron.subnet")
+                .deprecated("2014.2")
+                .hidden("5.0.0")
+                .note("Use `subnet`."),
+        ])
+        .attrs([
+            attr("admin_state_up", Str),
+            attr("description", Str),
+            attr("name", Str),
+            attr("router_id", Str),
+            attr("status", Str),
+            attr("subnet_id", Str),
+            attr("tenant_id", Str),
+        ])
+}

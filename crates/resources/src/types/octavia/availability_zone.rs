@@ -1,0 +1,20 @@
+//! OS::Octavia::AvailabilityZone: an availability zone that load balancers can be placed in.
+
+use crate::declare::*;
+
+pub(super) fn availability_zone() -> ResourceType {
+    ResourceType::new("OS::Octavia::AvailabilityZone")
+        .about("An availability zone that load balancers can be placed in.")
+        .service(Service::LoadBalancer)
+        .since("24.0.0")
+        .props([
+            prop("availability_zone_profile", Str)
+                .required()
+                .is("octavia.availabilityzoneprofile")
+                .by_name(),
+            prop("description", Str).updatable().default_empty(),
+            prop("enabled", Bool).updatable().default(true),
+            prop("name", Str).updatable(),
+        ])
+        .attrs([attr("availability_zone_profile_id", Str)])
+}

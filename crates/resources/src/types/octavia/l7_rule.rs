@@ -1,0 +1,31 @@
+//! OS::Octavia::L7Rule: one condition of a layer-7 policy.
+
+use crate::declare::*;
+
+pub(super) fn l7_rule() -> ResourceType {
+    ResourceType::new("OS::Octavia::L7Rule")
+        .about("One condition of a layer-7 policy.")
+        .service(Service::LoadBalancer)
+        .since("10.0.0")
+        .props([
+            prop("admin_state_up", Bool).updatable().default(true),
+            prop("compare_type", Str).required().updatable().one_of([
+                "REGEX",
+                "STARTS_WITH",
+                "ENDS_WITH",
+                "CONTAINS",
+                "EQUAL_TO",
+            ]),
+            prop("invert", Bool).updatable().default(false),
+            prop("key", Str).updatable(),
+            prop("l7policy", Str).required().is("octavia.l7policy").by_name(),
+            prop("type", Str).required().updatable().one_of([
+                "HOST_NAME",
+                "PATH",
+                "FILE_TYPE",
+                "HEADER",
+                "COOKIE",
+            ]),
+            prop("value", Str).required().updatable(),
+        ])
+}

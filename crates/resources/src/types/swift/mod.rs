@@ -1,0 +1,10 @@
+//! Object storage: `OS::Swift::*`.
+
+use crate::declare::ResourceType;
+
+mod container;
+
+/// The types of this family.
+pub(crate) fn types() -> Vec<ResourceType> {
+    vec![container::container()]
+}

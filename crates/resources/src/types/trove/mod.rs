@@ -1,0 +1,11 @@
+//! Databases: `OS::Trove::*`.
+
+use crate::declare::ResourceType;
+
+mod cluster;
+mod instance;
+
+/// The types of this family.
+pub(crate) fn types() -> Vec<ResourceType> {
+    vec![cluster::cluster(), instance::instance()]
+}

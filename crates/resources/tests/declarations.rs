@@ -1,0 +1,102 @@
+//! What holds of every declaration, whatever the reference says.
+
+use kiln_resources::constraints;
+use kiln_resources::environment::MAPPINGS;
+use kiln_resources::registry::Registry;
+use kiln_template::constraint::Rule;
+use kiln_template::schema::{Inner, Property};
+use std::collections::BTreeSet;
+
+/// Calls a function for each property of a type and for each member inside it.
+fn visit(properties: &[Property], seen: &mut impl FnMut(&Property)) {
+    for property in properties {
+        seen(property);
+        match &property.inner {
+            Inner::Free => (),
+            Inner::Each(item) => visit(std::slice::from_ref(item.as_ref()), seen),
+            Inner::Members(members) => visit(members, seen),
+        }
+    }
+}
+
+fn assert_by_name<'a>(place: &str, names: impl Iterator<Item = &'a str>) {
+    let names: Vec<_> = names.collect();
+    assert!(names.is_sorted_by(|a, b| a < b), "{place}: not by name, or twice: {names:?}");
+}
+
+#[test]
+fn every_type_says_what_it_is_in_one_sentence() {
+    let mut short = Vec::new();
+    for kind in Registry::builtin().iter() {
+        let about = &kind.schema.about;
+        let sentence = about.ends_with('.') && about.split_whitespace().count() > 2;
+        if !sentence || about.trim() != about.as_ref() {
+            short.push((kind.name(), about));
+        }
+    }
+    assert!(short.is_empty(), "{short:?}");
+}
+
+#[test]
+fn names_are_in_order_and_occur_once() {
+    let registry = Registry::builtin();
+    assert_by_name("types", registry.iter().map(|kind| kind.name()));
+    assert_by_name("checks", constraints::NAMES.into_iter());
+    assert_by_name("mappings", MAPPINGS.iter().map(|mapping| mapping.name));
+    for kind in registry.iter() {
+        let place = kind.name();
+        assert_by_name(place, kind.schema.properties.iter().map(|p| p.name.as_ref()));
+        assert_by_name(place, kind.schema.attributes.iter().map(|a| a.name.as_ref()));
+        assert_by_name(place, kind.schema.update_policy.iter().map(|p| p.name.as_ref()));
+        visit(&kind.schema.properties, &mut |property| {
+            if let Inner::Members(members) = &property.inner {
+                assert_by_name(place, members.iter().map(|p| p.name.as_ref()));
+            }
+        });
+    }
+}
+
+#[test]
+fn every_named_check_exists() {
+    let mut unknown = BTreeSet::new();
+    for kind in Registry::builtin().iter() {
+        visit(&kind.schema.properties, &mut |property| {
+            for constraint in &property.constraints {
+                if let Rule::Custom(name) = &constraint.rule
+                    && !constraints::is_known(name)
+                {
+                    unknown.insert(format!("{}.{}: {name}", kind.name(), property.name));
+                }
+            }
+        });
+    }
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+#[test]
+fn every_type_is_found_by_its_name() {
+    let registry = Registry::builtin();
+    for kind in registry.iter() {
+        assert_eq!(registry.get(kind.name()).map(|found| found.name()), Some(kind.name()));
+    }
+    assert!(registry.get("OS::Nova::Serve").is_none());
+    assert!(registry.get("").is_none());
+}
+
+#[test]
+fn other_names_and_successors_lead_to_types() {
+    let registry = Registry::builtin();
+    for mapping in &MAPPINGS {
+        let target = mapping.target.trim_end_matches('*');
+        assert!(
+            registry.iter().any(|kind| kind.name().starts_with(target)),
+            "{} leads nowhere",
+            mapping.name
+        );
+    }
+    for kind in registry.iter() {
+        if let Some(successor) = &kind.successor {
+            assert!(registry.get(successor).is_some(), "{} becomes nothing", kind.name());
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Tests of the resource types as a whole.
+#![allow(clippy::expect_used, clippy::panic, clippy::print_stderr, reason = "a test may fail")]
+
+mod conformance;
+mod corpus;
+mod declarations;
+mod golden;
+mod language;
+mod properties;
+mod translations;
+mod values;
+mod world;
+
+/// A folder of the record of the reference, where it is at hand.
+fn shared(folder: &str) -> Option<std::path::PathBuf> {
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
+    let path = std::path::Path::new(beside).join(folder);
+    path.exists().then_some(path)
+}
