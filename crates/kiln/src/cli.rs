@@ -1,0 +1,258 @@
+//! The command line: every command, argument and flag with its line of help.
+//!
+//! Only words and their meaning stand here; what is done with them is in [`crate::commands`].
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// Orchestration for OpenStack: check templates, look into them, try queries.
+#[derive(Debug, Parser)]
+#[command(name = "kiln", version, propagate_version = false, disable_help_subcommand = false)]
+#[command(max_term_width = 100)]
+pub(crate) struct Cli {
+    /// When to use colours: auto, always or never
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    #[arg(hide_possible_values = true)]
+    pub(crate) color: Color,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Check a template and everything it names, and tell all mistakes at once
+    #[command(after_help = VALIDATE_EXAMPLES)]
+    Validate(Validate),
+    /// Look into templates and the language they are written in
+    #[command(subcommand)]
+    Template(Template),
+    /// Evaluate a YAQL query
+    #[command(after_help = YAQL_EXAMPLES)]
+    Yaql(Yaql),
+    /// Tell what a finding's code means and how to mend it
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain(Explain),
+    /// Print the script that completes kiln's commands in a shell
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions(Completions),
+}
+
+/// What to look at.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Template {
+    /// Show which resource needs which
+    #[command(after_help = GRAPH_EXAMPLES)]
+    Graph(Graph),
+    /// List the functions that a template version has
+    #[command(after_help = FUNCTIONS_EXAMPLES)]
+    Functions(Functions),
+    /// List the template versions
+    Versions(Versions),
+}
+
+/// A template and what surrounds it.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Subject {
+    /// The template: a path, a file:// URL, or - for standard input
+    #[arg(value_name = "TEMPLATE")]
+    pub(crate) template: String,
+
+    /// An environment file; may be given several times, later ones count more
+    #[arg(short, long = "environment", value_name = "FILE")]
+    pub(crate) environments: Vec<String>,
+
+    /// A parameter's value; may be given several times
+    #[arg(short = 'P', long = "parameter", value_name = "NAME=VALUE")]
+    pub(crate) parameters: Vec<String>,
+
+    /// A file whose content is a parameter's value, relative to the template's directory
+    #[arg(long = "parameter-file", value_name = "NAME=FILE")]
+    pub(crate) parameter_files: Vec<String>,
+}
+
+/// Arguments of `kiln validate`.
+#[derive(Debug, Args)]
+pub(crate) struct Validate {
+    #[command(flatten)]
+    pub(crate) subject: Subject,
+
+    /// How findings are shown: text for people, json for programs
+    #[arg(long, value_enum, default_value_t = FindingsFormat::Text, hide_possible_values = true)]
+    pub(crate) format: FindingsFormat,
+
+    /// Ask for a value for every parameter, as creating a stack does
+    #[arg(long)]
+    pub(crate) require_parameters: bool,
+
+    /// Let warnings count as errors
+    #[arg(long)]
+    pub(crate) deny_warnings: bool,
+}
+
+/// Arguments of `kiln template graph`.
+#[derive(Debug, Args)]
+pub(crate) struct Graph {
+    #[command(flatten)]
+    pub(crate) subject: Subject,
+
+    /// How the graph is shown: tree, dot for Graphviz, or json
+    #[arg(long, value_enum, default_value_t = GraphFormat::Tree, hide_possible_values = true)]
+    pub(crate) format: GraphFormat,
+}
+
+/// Arguments of `kiln template functions`.
+#[derive(Debug, Args)]
+pub(crate) struct Functions {
+    /// The version: a date, a release name, or as in heat_template_version.2021-04-16 [default: the newest]
+    pub(crate) version: Option<String>,
+
+    /// Also list what may stand in conditions alone
+    #[arg(long)]
+    pub(crate) with_conditions: bool,
+
+    /// How the list is shown: text or json
+    #[arg(long, value_enum, default_value_t = ListFormat::Text, hide_possible_values = true)]
+    pub(crate) format: ListFormat,
+}
+
+/// Arguments of `kiln template versions`.
+#[derive(Debug, Args)]
+pub(crate) struct Versions {
+    /// How the list is shown: text or json
+    #[arg(long, value_enum, default_value_t = ListFormat::Text, hide_possible_values = true)]
+    pub(crate) format: ListFormat,
+}
+
+/// Arguments of `kiln yaql`.
+#[derive(Debug, Args)]
+pub(crate) struct Yaql {
+    /// The query
+    #[arg(value_name = "EXPRESSION", allow_hyphen_values = true)]
+    pub(crate) expression: String,
+
+    /// A file with the data, in YAML or JSON, or - for standard input [default: null]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) data: Option<String>,
+
+    /// Put the data under the key `data`, as the yaql function of templates does
+    #[arg(long)]
+    pub(crate) as_template: bool,
+
+    /// The most members that a collection may have [default: 200, as in a stock service]
+    #[arg(long, value_name = "N")]
+    pub(crate) limit_iterators: Option<usize>,
+
+    /// The most bytes that a value may take [default: 10000, as in a stock service]
+    #[arg(long, value_name = "N")]
+    pub(crate) memory_quota: Option<usize>,
+}
+
+/// Arguments of `kiln explain`.
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// The code, such as K0403 [default: list all codes]
+    pub(crate) code: Option<String>,
+}
+
+/// Arguments of `kiln completions`.
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// If the output goes to a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// How findings are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FindingsFormat {
+    /// For people: with the source text of each finding
+    Text,
+    /// For programs: one JSON object
+    Json,
+}
+
+/// How a graph is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GraphFormat {
+    /// What nothing else needs at the left, what it needs below it
+    Tree,
+    /// Graphviz
+    Dot,
+    /// For programs: one JSON object
+    Json,
+}
+
+/// How a list is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListFormat {
+    /// For people
+    Text,
+    /// For programs: one JSON array
+    Json,
+}
+
+const VALIDATE_EXAMPLES: &str = "\
+Examples:
+  kiln validate stack.yaml
+  kiln validate stack.yaml -e prod.yaml -e secrets.yaml -P flavor=m1.small
+  kiln validate stack.yaml --format json | jq '.diagnostics[].code'
+  generate-template | kiln validate -
+
+Exit status: 0 the template is valid, 1 it is not, 2 it could not be looked at.";
+
+const GRAPH_EXAMPLES: &str = "\
+Examples:
+  kiln template graph stack.yaml
+  kiln template graph stack.yaml -e prod.yaml --format dot | dot -Tsvg > stack.svg
+
+Resources whose conditions do not hold are left out.";
+
+const FUNCTIONS_EXAMPLES: &str = "\
+Examples:
+  kiln template functions
+  kiln template functions queens --with-conditions";
+
+const YAQL_EXAMPLES: &str = "\
+Examples:
+  kiln yaql '$.where($.size > 10).select($.name)' --data volumes.json
+  kiln yaql '$.data.len()' --as-template --data list.yaml
+  openstack server list -f json | kiln yaql '$.select($.Name)' --data -
+
+$ is the data itself.
+
+Exit status: 0 a result was printed, 1 the query or its data is wrong, 2 it could not be tried.";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  kiln explain
+  kiln explain K0403";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  kiln completions bash > ~/.local/share/bash-completion/completions/kiln
+  kiln completions zsh > ~/.zfunc/_kiln
+  kiln completions fish > ~/.config/fish/completions/kiln.fish";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

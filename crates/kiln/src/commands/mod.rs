@@ -1,0 +1,25 @@
+//! One file per command: each takes its arguments and the streams, and gives a verdict.
+
+mod completions;
+mod explain;
+mod functions;
+mod graph;
+mod validate;
+mod versions;
+mod yaql;
+
+use crate::cli::{Command, Template};
+use crate::streams::{Failure, Streams, Verdict};
+
+/// Runs a command.
+pub(crate) fn run(command: Command, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
+    match command {
+        Command::Validate(arguments) => validate::run(&arguments, streams),
+        Command::Template(Template::Graph(arguments)) => graph::run(&arguments, streams),
+        Command::Template(Template::Functions(arguments)) => functions::run(&arguments, streams),
+        Command::Template(Template::Versions(arguments)) => versions::run(&arguments, streams),
+        Command::Yaql(arguments) => yaql::run(&arguments, streams),
+        Command::Explain(arguments) => explain::run(&arguments, streams),
+        Command::Completions(arguments) => completions::run(&arguments, streams),
+    }
+}

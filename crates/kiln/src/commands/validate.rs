@@ -1,0 +1,66 @@
+//! `kiln validate`: everything that can be told of a template before a stack exists.
+
+use crate::cli::{FindingsFormat, Validate};
+use crate::load::{self, Checked};
+use crate::render::terminal::Terminal;
+use crate::render::texts::Texts;
+use crate::render::{counted, json};
+use crate::streams::{Failure, Streams, Verdict};
+use kiln_template::template::Template;
+use kiln_template::validate::Checks;
+use kiln_template::version::Dialect;
+use std::io;
+
+pub(super) fn run(arguments: &Validate, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
+    let checks = if arguments.require_parameters { Checks::CREATE } else { Checks::AUTHOR };
+    let checked = load::check(&arguments.subject, checks)?;
+    let is_good = match arguments.deny_warnings {
+        true => checked.found.is_empty(),
+        false => checked.is_valid(),
+    };
+    let verdict = Verdict::of(is_good);
+    let texts = Texts::of(&checked.found, &checked.sources, &checked.names, &checked.hidden);
+    let written = match arguments.format {
+        FindingsFormat::Text => write_text(&checked, &texts, is_good, streams),
+        FindingsFormat::Json => write_json(&checked, &texts, is_good, streams),
+    };
+    written.map_err(|error| Failure::from(error).after(verdict))?;
+    Ok(verdict)
+}
+
+fn write_text(
+    checked: &Checked,
+    texts: &Texts<'_>,
+    is_good: bool,
+    streams: &mut Streams<'_>,
+) -> io::Result<()> {
+    let terminal = Terminal::new(texts, &checked.names, streams.width, streams.out_styled);
+    terminal.findings(streams.out, &checked.found)?;
+    let contents = checked.report.template.as_deref().map(contents).unwrap_or_default();
+    terminal.verdict(streams.out, &checked.file, &checked.found, is_good, &contents)
+}
+
+fn write_json(
+    checked: &Checked,
+    texts: &Texts<'_>,
+    is_good: bool,
+    streams: &mut Streams<'_>,
+) -> io::Result<()> {
+    let template = checked.report.template.as_deref();
+    json::write_verdict(streams.out, &checked.file, is_good, template, &checked.found, texts)
+}
+
+/// What is in a template, in brackets.
+fn contents(template: &Template) -> String {
+    let dialect = match template.version.dialect() {
+        Dialect::Hot => "HOT",
+        Dialect::Cfn => "CloudFormation",
+    };
+    format!(
+        "({dialect} {}, {}, {}, {})",
+        template.version.written().date,
+        counted(template.resources.len(), "resource"),
+        counted(template.parameters.len(), "parameter"),
+        counted(template.outputs.len(), "output"),
+    )
+}

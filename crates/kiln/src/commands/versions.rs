@@ -1,0 +1,54 @@
+//! `kiln template versions`: the versions that templates can be written in.
+
+use crate::cli::{ListFormat, Versions};
+use crate::render::table;
+use crate::streams::{Failure, Streams, Verdict};
+use kiln_template::version::{self, Dialect, Place, Version, Written};
+use serde_json::{Value, json};
+
+pub(super) fn run(arguments: &Versions, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
+    match arguments.format {
+        ListFormat::Text => {
+            let head = ["KEY", "VALUE", "ALIAS", "DIALECT", "FUNCTIONS"];
+            let rows: Vec<_> = version::ALL.iter().map(row).collect();
+            table::write(streams.out, streams.out_styled, head, &rows)?;
+        }
+        ListFormat::Json => {
+            let all: Value = version::ALL.iter().map(as_json).collect();
+            writeln!(streams.out, "{all:#}")?;
+        }
+    }
+    Ok(Verdict::Good)
+}
+
+fn row(written: &Written) -> [String; 5] {
+    [
+        written.key.to_owned(),
+        written.date.to_owned(),
+        written.alias.unwrap_or("-").to_owned(),
+        dialect(written.version).to_owned(),
+        functions(written.version).to_string(),
+    ]
+}
+
+fn as_json(written: &Written) -> Value {
+    json!({
+        "key": written.key,
+        "value": written.date,
+        "alias": written.alias,
+        "dialect": dialect(written.version),
+        "functions": functions(written.version),
+    })
+}
+
+fn dialect(version: Version) -> &'static str {
+    match version.dialect() {
+        Dialect::Hot => "hot",
+        Dialect::Cfn => "cfn",
+    }
+}
+
+/// How many functions may stand in resources and outputs.
+fn functions(version: Version) -> usize {
+    version.functions(Place::Value).count()
+}

@@ -1,0 +1,142 @@
+//! Where texts hold values of hidden parameters: their defaults, what environments give them, and
+//! what resources pass to them.
+//!
+//! A name that is hidden in one template is covered in all texts: better a star too many.
+
+use crate::render::texts::Hidden;
+use kiln_template::document::{Data, Map, Node};
+use kiln_template::{Diagnostic, FileId, Sources, Span};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The keys below which members stand for parameters.
+const GIVING: [&str; 5] =
+    ["Parameters", "Properties", "parameter_defaults", "parameters", "properties"];
+
+/// The places to be covered in some documents, and in texts that could not be read as documents.
+pub(super) fn places<'a>(
+    documents: impl Iterator<Item = &'a Node> + Clone,
+    found: &[Diagnostic],
+    sources: &Sources,
+) -> Hidden {
+    let mut covering = Covering { names: BTreeSet::new(), hidden: Hidden::new() };
+    for document in documents.clone() {
+        covering.definitions(document);
+    }
+    if covering.names.is_empty() {
+        return covering.hidden;
+    }
+    let mut read = BTreeSet::new();
+    for document in documents {
+        read.insert(document.span.file);
+        covering.values(document);
+    }
+    let labels = found.iter().flat_map(|found| &found.labels);
+    let unread: BTreeSet<FileId> =
+        labels.map(|label| label.span.file).filter(|file| !read.contains(file)).collect();
+    for file in unread {
+        if let Some(source) = sources.get(file) {
+            covering.lines(file, source.text());
+        }
+    }
+    covering.hidden
+}
+
+struct Covering {
+    names: BTreeSet<Arc<str>>,
+    hidden: Hidden,
+}
+
+impl Covering {
+    /// Notes the hidden parameters that a template defines, and covers their defaults.
+    fn definitions(&mut self, document: &Node) {
+        let sections = document.as_map().map_or(&[][..], |map| &map.entries);
+        let sections = sections
+            .iter()
+            .filter(|section| matches!(&*section.key, "parameters" | "Parameters"))
+            .filter_map(|section| section.value.as_map());
+        for entry in sections.flatten() {
+            let Some(definition) = entry.value.as_map().filter(|map| is_hidden(map)) else {
+                continue;
+            };
+            self.names.insert(entry.key.clone());
+            for part in definition {
+                if matches!(&*part.key, "default" | "Default") {
+                    self.cover(part.value.span);
+                }
+            }
+        }
+    }
+
+    /// Covers values given to hidden parameters. As deep as the document is, which is bounded.
+    fn values(&mut self, node: &Node) {
+        match &node.data {
+            Data::Map(map) => {
+                for entry in map {
+                    if let (true, Data::Map(given)) =
+                        (GIVING.contains(&&*entry.key), &entry.value.data)
+                    {
+                        self.given(given);
+                    }
+                    self.values(&entry.value);
+                }
+            }
+            Data::List(items) => items.iter().for_each(|item| self.values(item)),
+            _ => {}
+        }
+    }
+
+    /// Covers what is given under hidden names, unless it is a function or a definition.
+    fn given(&mut self, given: &Map) {
+        for entry in given {
+            let is_value = match &entry.value.data {
+                Data::Map(map) => !defines(map) && map.len() != 1,
+                _ => true,
+            };
+            if is_value && self.names.contains(&entry.key) {
+                self.cover(entry.value.span);
+            }
+        }
+    }
+
+    /// Covers the rest of every line of a text that begins with a hidden name as a key.
+    fn lines(&mut self, file: FileId, text: &str) {
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let key = line.trim_start_matches([' ', '\t', '-', '{', ',', '"', '\'']);
+            let before = start + line.len() - key.len();
+            if let Some((name, _)) = key.split_once(':') {
+                let bare = name.trim_end_matches(['"', '\'', ' ']);
+                if self.names.contains(bare) {
+                    let value = before + name.len() + 1;
+                    self.cover(Span::new(file, value, start + line.len()));
+                }
+            }
+            start += line.len();
+        }
+    }
+
+    fn cover(&mut self, span: Span) {
+        let range = span.start as usize..span.end as usize;
+        self.hidden.entry(span.file).or_default().push(range);
+    }
+}
+
+/// Whether a definition hides the parameter; what is unclear counts as yes.
+fn is_hidden(definition: &Map) -> bool {
+    definition.iter().any(|part| {
+        matches!(&*part.key, "hidden" | "NoEcho")
+            && match &part.value.data {
+                Data::Null | Data::Bool(false) => false,
+                Data::Text(text) => {
+                    !["false", "f", "no", "n", "off", "0"].contains(&&*text.to_lowercase())
+                }
+                _ => true,
+            }
+    })
+}
+
+/// Whether a map is a parameter's definition.
+fn defines(map: &Map) -> bool {
+    map.iter().any(|part| matches!(&*part.key, "type" | "Type"))
+}

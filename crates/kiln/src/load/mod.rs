@@ -1,0 +1,233 @@
+//! From what the command line names to what validation takes: files are read, names become URLs,
+//! environments become one.
+//!
+//! What the command line names must be readable, or the command fails. What templates name and
+//! cannot be had is a finding.
+
+mod disk;
+mod hidden;
+
+use crate::cli::Subject;
+use crate::render::names::Names;
+use crate::render::texts::Hidden;
+use crate::streams::Failure;
+use disk::{Disk, STDIN};
+use kiln_resources::constraints::offline;
+use kiln_resources::environment::shipped;
+use kiln_resources::registry::Registry;
+use kiln_template::document::Node;
+use kiln_template::environment::{Environment, merge};
+use kiln_template::files::arguments::{parse_parameter_files, parse_parameters};
+use kiln_template::files::{FileLimits, Gathered, Gathering, url};
+use kiln_template::limits::Limits;
+use kiln_template::parameters::{GivenValues, Kind};
+use kiln_template::validate::{Checks, Context, Input, Report, Root, validate};
+use kiln_template::{Diagnostic, FileId, Sources, Span, Value, codes, lower, read};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// So many bytes of a document that is no template are read.
+const MAX_DATA: usize = 64 << 20;
+
+/// A template that was looked at.
+pub(crate) struct Checked {
+    /// What people call the template.
+    pub(crate) file: String,
+    /// Everything found: what the client would tell first, then what the service would.
+    pub(crate) found: Vec<Diagnostic>,
+    /// What validation came to; its findings have been moved out.
+    pub(crate) report: Report,
+    /// The texts.
+    pub(crate) sources: Sources,
+    /// How files are named to people.
+    pub(crate) names: Names,
+    /// What must not be shown of the texts.
+    pub(crate) hidden: Hidden,
+}
+
+impl Checked {
+    /// Whether nothing found refuses the template.
+    pub(crate) fn is_valid(&self) -> bool {
+        !self.found.iter().any(Diagnostic::is_error)
+    }
+}
+
+/// Reads a template and all that surrounds it, and checks it.
+pub(crate) fn check(subject: &Subject, checks: Checks) -> Result<Checked, Failure> {
+    let Loaded { file, template, environments, parameters, gathered, mut sources, names } =
+        load(subject)?;
+    let documents = template.iter().chain(&environments).chain(gathered.documents.values());
+    let hidden = hidden::places(documents, &gathered.diagnostics, &sources);
+    let mut found = gathered.diagnostics;
+    let Some(template) = template else {
+        let report = Report::default();
+        return Ok(Checked { file, found, report, sources, names, hidden });
+    };
+    let kinds = parameter_kinds(&template, gathered.documents.values());
+    let (environment, problems) = merged(&environments, parameters, &kinds, &sources);
+    found.extend(problems);
+    let mut input = Input::new(FileId::default());
+    input.template = Root::Document(template);
+    input.environment = environment;
+    input.global = shipped();
+    let files = gathered.files.into_iter().map(|(url, text)| (url.into(), text.into()));
+    input.files = Arc::new(files.collect());
+    input.documents = gathered.documents;
+    // Templates may ask for both; nothing that is told depends on what they are.
+    input.stack_name = "stack".into();
+    input.project_id = "0".repeat(32).into();
+    let custom = offline(now().as_secs().try_into().unwrap_or(i64::MAX));
+    let context = Context::new(Registry::builtin(), &custom, checks);
+    let mut report = validate(&context, &mut sources, input);
+    let echoes = Echoes::of(&found);
+    found.extend(std::mem::take(&mut report.diagnostics).into_iter().filter(|f| !echoes.has(f)));
+    Ok(Checked { file, found, report, sources, names, hidden })
+}
+
+/// A document of plain data, or what is wrong with it.
+pub(crate) enum Document {
+    /// It could be read.
+    Read(Node),
+    /// It could not, and why.
+    Refused(Vec<Diagnostic>),
+}
+
+/// Reads a document that is no template: a path, a file:// URL, or - for standard input.
+pub(crate) fn document(path: &str, sources: &mut Sources) -> Result<Document, Failure> {
+    let limits = Limits { max_bytes: MAX_DATA, ..Limits::default() };
+    let mut disk = Disk::new(limits.max_bytes);
+    let name = if path == "-" { STDIN } else { path };
+    let url = url::from_path(&working_directory()?, name);
+    let bytes = disk.open(&url, name)?;
+    let text = match read::decode(FileId::default(), bytes) {
+        Ok(text) => text,
+        // There is no text that the place could be shown in.
+        Err(refusal) => {
+            let refusal = Diagnostic { labels: Vec::new(), ..*refusal };
+            return Ok(Document::Refused(vec![refusal]));
+        }
+    };
+    let file = sources.add(name, &*text);
+    let (node, found) = read::read(file, &text, &limits);
+    Ok(node.map_or(Document::Refused(found), Document::Read))
+}
+
+/// The time since 1970.
+#[allow(clippy::disallowed_methods, reason = "the edge: nothing below asks for the time itself")]
+pub(crate) fn now() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// Findings that say again that a file cannot be had.
+struct Echoes {
+    /// Where such files are named.
+    places: BTreeSet<(FileId, u32)>,
+}
+
+impl Echoes {
+    fn of(found: &[Diagnostic]) -> Echoes {
+        let unreadable = found.iter().filter(|found| found.code == &codes::FILE_UNREADABLE);
+        let places = unreadable.filter_map(Diagnostic::span).map(|span| (span.file, span.start));
+        Echoes { places: places.collect() }
+    }
+
+    fn has(&self, found: &Diagnostic) -> bool {
+        let is_consequence = [&codes::NESTED_TEMPLATE, &codes::FUNCTION_FAILED];
+        is_consequence.contains(&found.code)
+            && found.span().is_some_and(|Span { file, start, end }| {
+                self.places.range((file, start)..=(file, end)).next().is_some()
+            })
+    }
+}
+
+/// Everything that was read.
+struct Loaded {
+    file: String,
+    template: Option<Node>,
+    environments: Vec<Node>,
+    parameters: GivenValues,
+    gathered: Gathered,
+    sources: Sources,
+    names: Names,
+}
+
+fn load(subject: &Subject) -> Result<Loaded, Failure> {
+    let here = working_directory()?;
+    let mut names = Names::seen_from(url::as_directory(&url::from_path(&here, &here)));
+    let limits = FileLimits::default();
+    let mut disk = Disk::new(limits.max_file_bytes);
+    let mut open = |typed: &str| {
+        let url = url::from_path(&here, typed);
+        names.typed(&url, typed);
+        disk.open(&url, typed).map(|_| url)
+    };
+    let file = if subject.template == "-" { STDIN } else { &subject.template };
+    let template = open(file)?;
+    let environments: Vec<String> =
+        subject.environments.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
+    let given = match &*subject.parameters {
+        [] => Default::default(),
+        arguments => parse_parameters(arguments).map_err(usage)?,
+    };
+    let contents = parse_parameter_files(&subject.parameter_files, &template).map_err(usage)?;
+    for (_, url) in &contents {
+        disk.open(url, &names.shown(url))?;
+    }
+
+    let mut sources = Sources::new();
+    let mut gathering = Gathering::new(&disk, &mut sources, &limits);
+    let template = gathering.template(&template);
+    let environments = environments.iter().filter_map(|url| gathering.environment(url)).collect();
+    let mut parameters: GivenValues =
+        given.into_iter().map(|(name, value)| (name, value.into())).collect();
+    for (name, url) in contents {
+        if let Some(content) = gathering.content(&url) {
+            parameters.insert(name, Value::from(content).into());
+        }
+    }
+    let (file, gathered) = (file.to_owned(), gathering.finish());
+    Ok(Loaded { file, template, environments, parameters, gathered, sources, names })
+}
+
+/// The environment files in one, over the parameters of the command line, as the service has it.
+fn merged(
+    environments: &[Node],
+    parameters: GivenValues,
+    kinds: &BTreeMap<Arc<str>, Kind>,
+    sources: &Sources,
+) -> (Environment, Vec<Diagnostic>) {
+    let name = |node: &Node| sources.get(node.span.file).map_or("", |source| source.name());
+    // What is wrong with an environment by itself was told when it was gathered.
+    let parsed: Vec<(Arc<str>, Environment)> =
+        environments.iter().map(|node| (name(node).into(), Environment::parse(node).0)).collect();
+    merge::merge_files(parameters, &parsed, &|name| kinds.get(name).copied())
+}
+
+/// The kinds of all parameters; what the root template says of a name counts.
+fn parameter_kinds<'a>(
+    root: &'a Node,
+    nested: impl Iterator<Item = &'a Node>,
+) -> BTreeMap<Arc<str>, Kind> {
+    let mut kinds = BTreeMap::new();
+    for document in std::iter::once(root).chain(nested) {
+        if let (Some(template), _) = lower::template(document.clone()) {
+            for (name, parameter) in template.parameters.iter() {
+                kinds.entry(name.clone()).or_insert(parameter.kind);
+            }
+        }
+    }
+    kinds
+}
+
+fn usage(error: impl Display) -> Failure {
+    Failure::usage(error.to_string())
+}
+
+fn working_directory() -> Result<String, Failure> {
+    let unknown =
+        |why: String| Failure::usage(format!("the working directory is not known: {why}"));
+    let here = std::env::current_dir().map_err(|error| unknown(error.to_string()))?;
+    here.into_os_string().into_string().map_err(|_| unknown("its name is not UTF-8".into()))
+}

@@ -1,0 +1,26 @@
+//! Kiln's command line.
+//!
+//! The only crate that reads the surroundings of the process or writes to a terminal. Commands get
+//! writers handed down and give an exit status back: 0 all is well, 1 the input is wrong, 2 the
+//! command could not be carried out.
+
+#![forbid(unsafe_code)]
+
+mod cli;
+mod commands;
+mod explain;
+mod load;
+mod render;
+mod streams;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Templates are many small allocations, made and dropped together.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    streams::with_standard(cli.color, |streams| commands::run(cli.command, streams))
+}

@@ -1,0 +1,237 @@
+//! What of a text is shown beside a finding: the lines that its labels point to.
+//!
+//! An excerpt is small whatever the text is: labels that are far apart get excerpts of their own,
+//! long lines are cut to a window, and every range lies within its line and between characters.
+
+use super::texts::{Place, Text, Texts};
+use kiln_template::diagnostic::Label;
+use kiln_template::{Diagnostic, FileId};
+use std::ops::Range;
+
+/// So many labels of a finding are shown.
+const MAX_LABELS: usize = 12;
+/// Labels further apart than this many lines get excerpts of their own.
+const MAX_GAP: usize = 30;
+/// Lines longer than this many bytes are cut.
+const LONG_LINE: usize = 400;
+/// So many bytes are shown before and behind what is marked in a long line.
+const AROUND: usize = 70;
+/// So many bytes of a range are marked.
+const MAX_MARKED: usize = 160;
+/// What stands where a line was cut.
+const CUT: &str = "…";
+
+/// Some lines of a text with marks.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Excerpt<'a> {
+    /// What people call the text.
+    pub(crate) name: &'a str,
+    /// The number of the first line.
+    pub(crate) first_line: usize,
+    /// The lines.
+    pub(crate) text: String,
+    /// The marks, in the order of the labels.
+    pub(crate) marks: Vec<Mark<'a>>,
+    /// Whether columns of the lines are not those of the whole text.
+    pub(crate) is_cut: bool,
+}
+
+/// A range of an excerpt's text that is marked.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Mark<'a> {
+    /// The bytes.
+    pub(crate) range: Range<usize>,
+    /// Where they are in the whole text.
+    pub(crate) place: Place,
+    /// What is said of them; may be empty.
+    pub(crate) label: &'a str,
+    /// Whether it is the finding's main place.
+    pub(crate) is_main: bool,
+}
+
+/// The excerpts of a finding, the one with the main place first, and how many labels they leave out.
+pub(crate) fn excerpts<'a>(
+    found: &'a Diagnostic,
+    texts: &'a Texts<'_>,
+) -> (Vec<Excerpt<'a>>, usize) {
+    let mut spots: Vec<Spot<'a>> = Vec::new();
+    for (number, label) in found.labels.iter().take(MAX_LABELS).enumerate() {
+        if let Some(text) = texts.get(label.span.file) {
+            spots.push(Spot::new(number, label, text));
+        }
+    }
+    // The main place's file first, then files in the order in which labels name them.
+    let mut files: Vec<FileId> = Vec::new();
+    for spot in &spots {
+        if !files.contains(&spot.file) {
+            files.push(spot.file);
+        }
+    }
+    let rank = |spot: &Spot<'_>| files.iter().position(|file| *file == spot.file);
+    spots.sort_by_key(|spot| (rank(spot), spot.range.start, spot.number));
+    let mut clusters: Vec<Vec<Spot<'a>>> = Vec::new();
+    for spot in spots {
+        match clusters.last_mut() {
+            Some(cluster) if cluster.last().is_some_and(|last| last.is_near(&spot)) => {
+                cluster.push(spot);
+            }
+            _ => clusters.push(vec![spot]),
+        }
+    }
+    let with_main = clusters.iter().position(|cluster| cluster.iter().any(|spot| spot.number == 0));
+    if let Some(at) = with_main {
+        clusters[..=at].rotate_right(1);
+    }
+    let left_out = found.labels.len().saturating_sub(MAX_LABELS);
+    (clusters.into_iter().filter_map(excerpt).collect(), left_out)
+}
+
+/// A label and where it is.
+struct Spot<'a> {
+    /// Its number among the labels.
+    number: usize,
+    label: &'a Label,
+    file: FileId,
+    text: &'a Text<'a>,
+    place: Place,
+    /// The bytes to be marked: within one line, and not too many.
+    range: Range<usize>,
+    line: Range<usize>,
+}
+
+impl<'a> Spot<'a> {
+    fn new(number: usize, label: &'a Label, text: &'a Text<'a>) -> Spot<'a> {
+        let place = text.place(label.span.start as usize);
+        let line = text.line(place.line);
+        let start = place.offset.clamp(line.start, line.end);
+        let end = (label.span.end as usize).clamp(start, line.end).min(start + MAX_MARKED);
+        let end = text.shown.ceil_char_boundary(end).min(line.end);
+        Spot { number, label, file: label.span.file, text, place, range: start..end, line }
+    }
+
+    fn is_long(&self) -> bool {
+        self.line.len() > LONG_LINE
+    }
+
+    /// Whether a later label of the same text, by offset, can share an excerpt.
+    fn is_near(&self, later: &Spot<'_>) -> bool {
+        if self.file != later.file {
+            return false;
+        }
+        if self.is_long() || later.is_long() {
+            let gap = later.range.start.saturating_sub(self.range.end);
+            return self.place.line == later.place.line && gap <= AROUND;
+        }
+        later.place.line - self.place.line <= MAX_GAP
+    }
+
+    /// The part of the line to be shown if this is the first label in it and `last` the last.
+    fn window(&self, last: &Spot<'_>) -> Range<usize> {
+        if !self.is_long() {
+            return self.line.clone();
+        }
+        let text = &self.text.shown;
+        let start = self.range.start.saturating_sub(AROUND).max(self.line.start);
+        let end = (last.range.end.max(self.range.end) + AROUND).min(self.line.end);
+        text.floor_char_boundary(start)..text.ceil_char_boundary(end).min(self.line.end)
+    }
+}
+
+/// The excerpt of labels that are near each other, sorted by offset.
+fn excerpt(cluster: Vec<Spot<'_>>) -> Option<Excerpt<'_>> {
+    let (first, last) = (cluster.first()?, cluster.last()?);
+    let (name, first_line) = (&*first.text.name, first.place.line);
+    let mut text = String::new();
+    // By how much each line's bytes move when they are put into the excerpt.
+    let mut moved: Vec<isize> = Vec::new();
+    for line in first.place.line..=last.place.line {
+        let range = match first.is_long() {
+            true => first.window(last),
+            // A long line without labels may lie between short ones with them.
+            false => shortened(first.text, first.text.line(line)),
+        };
+        let whole = first.text.line(line);
+        if range.start > whole.start {
+            text.push_str(CUT);
+        }
+        moved.push(text.len() as isize - range.start as isize);
+        text.push_str(&first.text.shown[range.clone()]);
+        text.push_str(if range.end < whole.end { CUT } else { "" });
+        text.push('\n');
+    }
+    let mut marks: Vec<(usize, Mark<'_>)> = Vec::with_capacity(cluster.len());
+    for spot in &cluster {
+        let moved = moved.get(spot.place.line - first_line).copied().unwrap_or(0);
+        let start = spot.range.start.saturating_add_signed(moved);
+        let end = spot.range.end.saturating_add_signed(moved);
+        let (range, label) = (start..end, &*spot.label.text);
+        let mark = Mark { range, place: spot.place, label, is_main: spot.number == 0 };
+        marks.push((spot.number, mark));
+    }
+    marks.sort_by_key(|(number, _)| *number);
+    let marks = marks.into_iter().map(|(_, mark)| mark).collect();
+    let is_cut = first.is_long() && text.starts_with(CUT);
+    Some(Excerpt { name, first_line, text, marks, is_cut })
+}
+
+fn shortened(text: &Text<'_>, line: Range<usize>) -> Range<usize> {
+    let end = text.shown.floor_char_boundary(line.start + LONG_LINE);
+    line.start..line.end.min(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::names::Names;
+    use crate::render::texts::Hidden;
+    use kiln_template::{Sources, Span, codes};
+
+    /// Every excerpt as its lines and the marked parts.
+    fn shown(text: &str, spans: &[(usize, usize)]) -> Vec<(usize, String, Vec<String>)> {
+        let mut sources = Sources::new();
+        let file = sources.add("t", text);
+        let mut found = Diagnostic::error(&codes::SYNTAX, "x");
+        for (start, end) in spans {
+            found = found.at(Span::new(file, *start, *end));
+        }
+        let found = [found];
+        let texts = Texts::of(&found, &sources, &Names::default(), &Hidden::new());
+        let (excerpts, _) = excerpts(&found[0], &texts);
+        let marked = |excerpt: &Excerpt<'_>| {
+            excerpt.marks.iter().map(|mark| excerpt.text[mark.range.clone()].to_owned()).collect()
+        };
+        excerpts.iter().map(|e| (e.first_line, e.text.clone(), marked(e))).collect()
+    }
+
+    #[test]
+    fn near_labels_share_an_excerpt_and_far_ones_do_not() {
+        let text = format!("a: 1\nb: 2\n{}z: 3\n", "\n".repeat(100));
+        assert_eq!(
+            shown(&text, &[(5, 6), (0, 1)]),
+            [(1, "a: 1\nb: 2\n".to_owned(), vec!["b".to_owned(), "a".to_owned()])]
+        );
+        let far = shown(&text, &[(110, 111), (0, 1)]);
+        assert_eq!(far[0], (103, "z: 3\n".to_owned(), vec!["z".to_owned()]));
+        assert_eq!(far[1], (1, "a: 1\n".to_owned(), vec!["a".to_owned()]));
+    }
+
+    #[test]
+    fn a_long_line_is_cut_to_a_window_between_characters() {
+        let text = format!("{}MARK{}", "é".repeat(9000), "界".repeat(9000));
+        let excerpts = shown(&text, &[(18000, 18004), (17995, 18001), (0, 2), (20, 54_000)]);
+        assert_eq!(excerpts.len(), 2);
+        assert!(excerpts.iter().all(|(_, text, _)| text.len() < 900), "{excerpts:?}");
+        assert_eq!(excerpts[0].2, ["MARK", "éé\u{e9}M"]);
+        assert_eq!(excerpts[1].2[0], "é");
+        assert_eq!(excerpts[1].2[1].len(), MAX_MARKED);
+        assert!(excerpts[0].1.starts_with("…é") && excerpts[0].1.ends_with("…\n"));
+    }
+
+    #[test]
+    fn ranges_end_with_their_line_and_with_the_text() {
+        let text = "a:\r\n  b: 1\r\n";
+        let excerpts = shown(text, &[(0, 12), (4000, 5000)]);
+        assert_eq!(excerpts[0].2, ["a:", ""]);
+        assert_eq!(shown("", &[(0, 0)]), [(1, "\n".to_owned(), vec![String::new()])]);
+    }
+}

@@ -1,0 +1,85 @@
+//! Findings for programs: one JSON object with a fixed order of keys.
+
+use super::tally;
+use super::texts::{Place, Texts};
+use kiln_template::diagnostic::Label;
+use kiln_template::template::Template;
+use kiln_template::{Diagnostic, Severity};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+/// Writes the verdict on a template with everything that was found, each finding on a line.
+pub(crate) fn write_verdict(
+    out: &mut dyn Write,
+    file: &str,
+    is_good: bool,
+    template: Option<&Template>,
+    diagnostics: &[Diagnostic],
+    texts: &Texts<'_>,
+) -> io::Result<()> {
+    let (errors, warnings) = tally(diagnostics);
+    let version = template.map(|template| {
+        let written = template.version.written();
+        format!("{}.{}", written.key, written.date)
+    });
+    let summary = json!({
+        "errors": errors,
+        "warnings": warnings,
+        "resources": template.map(|template| template.resources.len()),
+        "parameters": template.map(|template| template.parameters.len()),
+        "outputs": template.map(|template| template.outputs.len()),
+    });
+    writeln!(out, "{{")?;
+    writeln!(out, "  \"valid\": {is_good},")?;
+    writeln!(out, "  \"file\": {},", json!(file))?;
+    writeln!(out, "  \"version\": {},", json!(version))?;
+    // One at a time: all together could take many times the memory of the template.
+    write!(out, "  \"diagnostics\": [")?;
+    for (at, found) in diagnostics.iter().enumerate() {
+        write!(out, "{}\n    ", if at == 0 { "" } else { "," })?;
+        serde_json::to_writer(&mut *out, &finding(found, texts))?;
+    }
+    writeln!(out, "{}],", if diagnostics.is_empty() { "" } else { "\n  " })?;
+    writeln!(out, "  \"summary\": {summary}\n}}")
+}
+
+/// One finding.
+fn finding(found: &Diagnostic, texts: &Texts<'_>) -> Value {
+    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    json!({
+        "severity": match found.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        },
+        "code": found.code.id,
+        "type": found.kind,
+        "title": found.code.title,
+        "message": found.message,
+        "class": some(&found.class),
+        "path": some(&found.path),
+        "text": found.text(),
+        "wire": found.wire_text(),
+        "help": found.help,
+        "labels": found
+            .labels
+            .iter()
+            .enumerate()
+            .filter_map(|(number, found)| label(number, found, texts))
+            .collect::<Vec<Value>>(),
+    })
+}
+
+fn label(number: usize, label: &Label, texts: &Texts<'_>) -> Option<Value> {
+    let text = texts.get(label.span.file)?;
+    Some(json!({
+        "file": text.name,
+        "text": (!label.text.is_empty()).then_some(&label.text),
+        "start": place(text.place(label.span.start as usize)),
+        "end": place(text.place(label.span.end as usize)),
+        "primary": number == 0,
+    }))
+}
+
+fn place(place: Place) -> Value {
+    json!({ "line": place.line, "column": place.column, "offset": place.offset })
+}

@@ -1,0 +1,11 @@
+//! Runs the built program and reads what it prints.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test may fail")]
+
+mod explain;
+mod graph;
+mod hostile;
+mod json;
+mod lists;
+mod place;
+mod validate;
+mod yaql;
