@@ -1,0 +1,38 @@
+//! Any text is validated as a template, nested in itself, without a panic.
+#![no_main]
+
+use kiln_resources::registry::Registry;
+use kiln_resources::constraints::offline;
+use kiln_template::eval::Scope;
+use kiln_template::definition::Nowhere;
+use kiln_template::validate::{Checks, Context, Input, validate};
+use kiln_template::Sources;
+use libfuzzer_sys::fuzz_target;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+fuzz_target!(|text: &str| {
+    let custom = offline(1_800_000_000);
+    for checks in [Checks::AUTHOR, Checks::CREATE, Checks::TEMPLATE] {
+        let mut sources = Sources::new();
+        let file = sources.add("fuzz.yaml", text);
+        let mut input = Input::new(file);
+        let files = [(Arc::from("child.yaml"), Arc::from(text))];
+        input.files = Arc::new(BTreeMap::from(files));
+        let context = Context::new(Registry::builtin(), &custom, checks);
+        let report = validate(&context, &mut sources, input);
+        for found in &report.diagnostics {
+            let _ = (found.text(), found.wire_text());
+            for label in &found.labels {
+                assert!(sources.locate(label.span).is_some());
+            }
+        }
+        let _ = report.described();
+        if let Some(definition) = &report.definition {
+            let scope = Scope::new(definition, &Nowhere);
+            for output in definition.template.outputs.values() {
+                let _ = scope.output(output);
+            }
+        }
+    }
+});
