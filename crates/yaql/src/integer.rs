@@ -42,6 +42,10 @@ impl Integer {
             return Some(small.into());
         }
         let unsigned = BigInt::parse_bytes(digits.as_bytes(), radix)?;
+        // What is short in another radix may be too long to be written down again.
+        if radix > 10 && unsigned.bits() > 14_284 && unsigned.to_string().len() > MAX_DIGITS {
+            return None;
+        }
         Some(if text.starts_with('-') { (-unsigned).into() } else { unsigned.into() })
     }
 
@@ -322,6 +326,9 @@ mod tests {
         assert_eq!(Integer::parse("+7"), Some(7.into()));
         assert_eq!(Integer::parse_radix("-ff", 16), Some((-255).into()));
         assert_eq!(Integer::parse(&"9".repeat(MAX_DIGITS + 1)), None);
+        assert!(Integer::parse(&"9".repeat(MAX_DIGITS)).is_some());
+        assert_eq!(Integer::parse_radix(&"f".repeat(MAX_DIGITS), 16), None);
+        assert!(Integer::parse_radix(&"f".repeat(3_500), 16).is_some());
     }
 
     #[test]

@@ -104,7 +104,8 @@ fn sixties(text: &str) -> Option<Integer> {
     for part in text.split(':') {
         sum = sum * 60 + host_integer(part, 10)?.to_big();
     }
-    Some(Integer::from(sum))
+    // A number that is too long to be written down is none that a template can hold.
+    (sum.bits() <= 14_284 || sum.to_string().len() <= 4300).then(|| Integer::from(sum))
 }
 
 /// What the host's `int` takes: white space around, a sign, and the base's own prefix.

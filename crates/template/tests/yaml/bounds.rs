@@ -205,3 +205,17 @@ fn hostile_texts_are_read_in_one_go() {
         }
     }
 }
+
+#[test]
+fn integers_that_could_not_be_written_down_again_are_refused() {
+    let sixties = format!("a: {}:1\n", "9".repeat(4_300));
+    for text in [format!("a: 0x{}\n", "f".repeat(4_000)), sixties] {
+        let (node, found) = kiln_template::read::read(
+            kiln_template::FileId::default(),
+            &text,
+            &kiln_template::limits::Limits::default(),
+        );
+        assert!(node.is_none());
+        assert_eq!(found[0].code, &kiln_template::codes::NOT_PLAIN_DATA);
+    }
+}
