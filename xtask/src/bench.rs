@@ -15,8 +15,13 @@ use std::time::{Duration, Instant};
 
 /// Runs every benchmark whose name contains `filter`.
 pub(crate) fn run(filter: &str, out: &mut dyn Write) -> io::Result<()> {
-    let rows: [(&str, Bench); 4] =
-        [("template", template), ("nested", nested), ("yaql", yaql), ("hostile", hostile)];
+    let rows: [(&str, Bench); 5] = [
+        ("template", template),
+        ("linear", linear),
+        ("nested", nested),
+        ("yaql", yaql),
+        ("hostile", hostile),
+    ];
     for (name, bench) in rows {
         if name.contains(filter) {
             bench(out)?;
@@ -111,7 +116,8 @@ fn template(out: &mut dyn Write) -> io::Result<()> {
             let file = sources.add("bench.yaml", text.clone());
             validate(&context(&custom), &mut sources, Input::new(file))
         });
-        let found = (report.diagnostics.len(), report.graph.len());
+        let graph = report.definition.as_ref().map_or(0, |definition| definition.graph().len());
+        let found = (report.diagnostics.len(), graph);
         if found != (0, resources) {
             return Err(io::Error::other(format!("the benchmark's template is wrong: {found:?}")));
         }
@@ -128,6 +134,31 @@ fn template(out: &mut dyn Write) -> io::Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// The same number of resources in ten templates and in one, in turns, so that whatever else the
+/// machine does meets both alike.
+fn linear(out: &mut dyn Write) -> io::Result<()> {
+    const RESOURCES: usize = 100_000;
+    const ROUNDS: usize = 12;
+    let custom = offline(0);
+    let verdict = |text: &Arc<str>| {
+        let mut sources = Sources::new();
+        let file = sources.add("bench.yaml", text.clone());
+        let start = Instant::now();
+        let report = validate(&context(&custom), &mut sources, Input::new(file));
+        (start.elapsed(), report).0
+    };
+    let (tenth, whole) = (flat_template(RESOURCES / 10).into(), flat_template(RESOURCES).into());
+    let (mut ten, mut one) = (Duration::MAX, Duration::MAX);
+    for _ in 0..ROUNDS {
+        ten = ten.min((0..10).map(|_| verdict(&tenth)).sum());
+        one = one.min(verdict(&whole));
+    }
+    let (ten, one) = (milliseconds(ten), milliseconds(one));
+    let growth = (one / ten - 1.0) * 100.0;
+    writeln!(out, "\nlinear: {RESOURCES} resources in ten templates and in one, in turns")?;
+    writeln!(out, "  ten {ten:.0} ms, one {one:.0} ms: {growth:+.1} % per resource")
 }
 
 fn nested(out: &mut dyn Write) -> io::Result<()> {

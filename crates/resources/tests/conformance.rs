@@ -259,7 +259,8 @@ fn compare_answer(case: &Json, operation: &str, expect: &Json, report: &Report) 
 }
 
 fn compare_resources(wanted: &Json, definition: &Definition) -> Outcome {
-    let mut found: Vec<&str> = definition.resources().map(|resource| &*resource.name).collect();
+    let mut found: Vec<&str> =
+        definition.resources().map(|(_, resource)| &*resource.name).collect();
     let mut wanted: Vec<&str> =
         wanted.as_array().into_iter().flatten().filter_map(Json::as_str).collect();
     found.sort_unstable();

@@ -4,7 +4,6 @@
 use kiln_resources::constraints::offline;
 use kiln_resources::registry::Registry as Types;
 use kiln_template::definition::Definition;
-use kiln_template::dependencies;
 use kiln_template::environment::{Implementation, Registry};
 use kiln_template::eval::{Resolver, Scope};
 use kiln_template::functions::{Facade, Fault, step_into_attribute};
@@ -53,9 +52,8 @@ impl World {
         registry: &Registry,
         defaults: &GivenValues,
     ) -> Result<(), String> {
-        let (graph, _) = dependencies::of(definition);
-        for at in graph.order().unwrap_or_default() {
-            let Some(resource) = definition.resource(graph.name(at)) else { continue };
+        for at in definition.order().unwrap_or_default() {
+            let Some(resource) = definition.resource_at(at) else { continue };
             let made = self.make(definition, resource, registry, defaults)?;
             self.made.insert(resource.name.to_string(), made);
         }

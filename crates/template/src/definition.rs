@@ -6,17 +6,20 @@
 use crate::check;
 use crate::codes;
 use crate::conditions::{self, Conditions};
+use crate::dependencies;
 use crate::diagnostic::Diagnostic;
 use crate::eval::{Budget, Resolver, Scope, Truth};
 use crate::expr::{Expr, ExprKind};
 use crate::findings::{Findings, Stage};
 use crate::functions::{Facade, Fault};
+use crate::graph::{Cycle, Graph};
 use crate::lower;
 use crate::parameters::{Lookup, Parameters};
 use crate::path::Path;
+use crate::source::Span;
 use crate::template::{DeletionPolicy, Resource, Template};
 use crate::value::{Unknown, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The files that came with a template, by the exact text that names them.
@@ -34,6 +37,9 @@ pub struct Definition {
     pub(crate) conditions: Conditions,
     absent: Absent,
     enabled: Vec<bool>,
+    graph: Graph,
+    /// Places of references that lead nowhere.
+    pub(crate) dangling: BTreeSet<Span>,
 }
 
 /// What a declared parameter without a value is to the functions that ask for it.
@@ -46,7 +52,8 @@ pub enum Absent {
 }
 
 impl Definition {
-    /// Binds a template; conditions are decided and the form of everything in use is checked.
+    /// Binds a template: conditions are decided, the form of everything in use is checked, and
+    /// references become a graph.
     pub fn bind(
         template: Arc<Template>,
         parameters: Parameters,
@@ -60,10 +67,15 @@ impl Definition {
             files,
             conditions: Conditions::new(),
             absent,
+            graph: Graph::default(),
+            dangling: BTreeSet::new(),
         };
         let mut findings = Findings::new();
         definition.enabled = definition.decide_resources(&mut findings);
-        definition.check_forms(&mut findings);
+        let problems = definition.connect_resources(&mut findings);
+        definition.dangling = problems.iter().filter_map(Diagnostic::span).collect();
+        findings.extend(Stage::References, problems);
+        definition.check_other_forms(&mut findings);
         (definition, findings)
     }
 
@@ -83,22 +95,45 @@ impl Definition {
 
     /// Whether there is a resource of this name, and its condition holds.
     pub fn has_resource(&self, name: &str) -> bool {
-        self.template.resources.get_index_of(name).is_some_and(|at| self.enabled[at])
+        self.position(name).is_some()
+    }
+
+    /// The place in the template of the resource of a name, if its condition holds.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.template.resources.get_index_of(name).filter(|at| self.enabled[*at])
+    }
+
+    /// Whether the condition of the resource at a place of the template holds.
+    pub fn is_enabled(&self, at: usize) -> bool {
+        self.enabled[at]
+    }
+
+    /// What the resources need of each other; those whose conditions do not hold need nothing.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The resources whose conditions hold by their places, each after what it needs.
+    pub fn order(&self) -> Result<Vec<usize>, Vec<Cycle>> {
+        let mut order = self.graph.order()?;
+        order.retain(|at| self.enabled[*at]);
+        Ok(order)
     }
 
     /// The resource of a name, if its condition holds.
     pub fn resource(&self, name: &str) -> Option<&Resource> {
-        let (at, _, resource) = self.template.resources.get_full(name)?;
-        self.enabled[at].then_some(resource)
+        self.resource_at(self.template.resources.get_index_of(name)?)
     }
 
-    /// The resources whose conditions hold, in the order of the template.
-    pub fn resources(&self) -> impl Iterator<Item = &Resource> {
-        self.template
-            .resources
-            .values()
-            .zip(&self.enabled)
-            .filter_map(|(resource, enabled)| enabled.then_some(resource))
+    /// The resource at a place of the template, if its condition holds.
+    pub fn resource_at(&self, at: usize) -> Option<&Resource> {
+        self.template.resources.get_index(at).map(|(_, it)| it).filter(|_| self.enabled[at])
+    }
+
+    /// The resources whose conditions hold with their places, in the order of the template.
+    pub fn resources(&self) -> impl Iterator<Item = (usize, &Resource)> {
+        let all = self.template.resources.values().enumerate();
+        all.filter(|(at, _)| self.enabled[*at])
     }
 
     /// What becomes of a resource's object when the resource is deleted.
@@ -141,36 +176,56 @@ impl Definition {
         enabled
     }
 
-    fn check_forms(&self, findings: &mut Findings) {
+    /// Checks the forms of the resources' fields and fills the graph, in one pass over what may be a
+    /// lot of memory. Gives the references that lead nowhere.
+    fn connect_resources(&mut self, findings: &mut Findings) -> Vec<Diagnostic> {
         let scope = Scope::new(self, &Nowhere);
-        self.check_resource_forms(&scope, findings);
-        self.check_condition_forms(&scope, findings);
-        self.check_output_forms(&scope, findings);
+        let mut graph = Graph::with_capacity(self.template.resources.len());
+        let (mut edges, mut problems) = (Vec::new(), Vec::new());
+        for (at, resource) in self.template.resources.values().enumerate() {
+            self.check_resource_forms(&scope, resource, findings);
+            if self.enabled[at] {
+                dependencies::of(&scope, resource, &mut edges, &mut problems);
+            }
+            graph.push(&edges);
+            edges.clear();
+        }
+        self.graph = graph;
+        problems
     }
 
-    fn check_resource_forms(&self, scope: &Scope<'_>, findings: &mut Findings) {
+    fn check_resource_forms(
+        &self,
+        scope: &Scope<'_>,
+        resource: &Resource,
+        findings: &mut Findings,
+    ) {
         let words = self.template.version.words();
         let section = Path::Root.key(words.resources);
-        for resource in self.template.resources.values() {
-            let path = section.key(&resource.name);
-            let fields = [
-                (words.properties, resource.properties.as_ref()),
-                (words.metadata, resource.metadata.as_ref()),
-                (words.update_policy, resource.update_policy.as_deref()),
-                (words.deletion_policy, resource.deletion_policy.as_deref()),
-                ("external_id", resource.external_id.as_deref()),
-            ];
-            let mut problems = Vec::new();
-            for (key, field) in fields {
-                if let Some(expr) = field {
-                    check::forms(scope, expr, &path.key(key), &mut problems);
-                }
+        let path = section.key(&resource.name);
+        let fields = [
+            (words.properties, resource.properties.as_ref()),
+            (words.metadata, resource.metadata.as_ref()),
+            (words.update_policy, resource.update_policy.as_deref()),
+            (words.deletion_policy, resource.deletion_policy.as_deref()),
+            ("external_id", resource.external_id.as_deref()),
+        ];
+        let mut problems = Vec::new();
+        for (key, field) in fields {
+            if let Some(expr) = field {
+                check::forms(scope, expr, &path.key(key), &mut problems);
             }
-            if problems.iter().all(|problem| !problem.is_error()) {
-                problems.extend(self.bad_deletion_policy(resource));
-            }
-            findings.extend(Stage::ResourceDefinitions, problems);
         }
+        if problems.iter().all(|problem| !problem.is_error()) {
+            problems.extend(self.bad_deletion_policy(resource));
+        }
+        findings.extend(Stage::ResourceDefinitions, problems);
+    }
+
+    fn check_other_forms(&self, findings: &mut Findings) {
+        let scope = Scope::new(self, &Nowhere);
+        self.check_condition_forms(&scope, findings);
+        self.check_output_forms(&scope, findings);
     }
 
     /// A deletion policy that a function gave and that does not exist.

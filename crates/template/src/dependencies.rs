@@ -1,52 +1,55 @@
-//! From a definition to its graph: what `depends_on` says and what functions refer to.
+//! What a resource depends on: what `depends_on` says and what functions refer to.
 
 use crate::check::{self, Need};
 use crate::codes;
-use crate::definition::{Definition, Nowhere};
+use crate::definition::Definition;
 use crate::diagnostic::Diagnostic;
 use crate::eval::Scope;
 use crate::functions::bad_reference;
-use crate::graph::{Edge, Graph};
+use crate::graph::Edge;
 use crate::path::Path;
 use crate::print;
 use crate::source::Span;
 use crate::suggest;
 use crate::template::Resource;
 
-/// The graph of a definition's resources, and the references that lead nowhere.
-pub fn of(definition: &Definition) -> (Graph, Vec<Diagnostic>) {
-    let scope = Scope::new(definition, &Nowhere);
-    let mut graph = Graph::new(definition.resources().map(|resource| resource.name.clone()));
-    let mut problems: Vec<Diagnostic> = Vec::new();
-    for (at, resource) in definition.resources().enumerate() {
-        let mut edges = Vec::new();
-        for name in &resource.depends_on {
-            if let Some(to) = graph.position(&name.value) {
+/// Collects what a resource needs, and its references that lead nowhere.
+pub(crate) fn of(
+    scope: &Scope<'_>,
+    resource: &Resource,
+    edges: &mut Vec<Edge>,
+    problems: &mut Vec<Diagnostic>,
+) {
+    let definition = scope.definition;
+    let resources = &definition.template.resources;
+    for name in &resource.depends_on {
+        match resources.get_index_of(&name.value) {
+            Some(to) if definition.is_enabled(to) => {
                 edges.push(Edge { to, span: Some(name.span) });
-            } else if !definition.template.resources.contains_key(&name.value) {
+            }
+            Some(_) => {}
+            None => {
                 let many = problems.len() >= suggest::MANY;
                 problems.push(missing(definition, &name.value, &resource.name, name.span, many));
             }
         }
-        for need in needs(&scope, resource) {
-            match need.resource.as_ref().map(|name| (name, graph.position(name))) {
-                Ok((_, Some(to))) => edges.push(Edge { to, span: Some(need.span) }),
-                Ok((name, None)) => {
-                    let many = problems.len() >= suggest::MANY;
-                    problems.push(missing(definition, name, &need.path, need.span, many));
-                }
-                Err(fault) => {
-                    let message = fault.message.clone();
-                    problems.push(Diagnostic::error(fault.code, message).at(need.span));
-                }
+    }
+    for need in needs(scope, resource) {
+        match need.resource.as_ref().map(|name| (name, definition.position(name))) {
+            Ok((_, Some(to))) => edges.push(Edge { to, span: Some(need.span) }),
+            Ok((name, None)) => {
+                let many = problems.len() >= suggest::MANY;
+                problems.push(missing(definition, name, &need.path, need.span, many));
+            }
+            Err(fault) => {
+                let message = fault.message.clone();
+                problems.push(Diagnostic::error(fault.code, message).at(need.span));
             }
         }
-        if resource.external_id.is_some() && !resource.depends_on.is_empty() {
-            problems.push(external(&scope, resource));
-        }
-        graph.set_needs(at, edges);
     }
-    (graph, problems)
+    if resource.external_id.is_some() && !resource.depends_on.is_empty() {
+        problems.push(external(scope, resource));
+    }
 }
 
 /// What a resource's properties and metadata refer to.

@@ -29,7 +29,7 @@ pub enum Data {
     /// Text.
     Text(Arc<str>),
     /// A sequence.
-    List(Vec<Node>),
+    List(Box<[Node]>),
     /// A mapping.
     Map(Map),
 }
@@ -41,7 +41,7 @@ pub enum Data {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Map {
     /// The members.
-    pub entries: Vec<Entry>,
+    pub entries: Box<[Entry]>,
 }
 
 /// One member of a mapping.
@@ -147,7 +147,7 @@ impl MapBuilder {
     /// The finished mapping.
     #[inline]
     pub fn finish(self) -> Map {
-        Map { entries: self.entries }
+        Map { entries: self.entries.into() }
     }
 
     /// Where a key is; if it is new, it is taken down as the one that will be added next.

@@ -27,9 +27,9 @@ pub enum ExprKind {
     /// A scalar: null, boolean, number or text.
     Scalar(Value),
     /// A list.
-    List(Vec<Expr>),
+    List(Box<[Expr]>),
     /// A map.
-    Map(Vec<Member>),
+    Map(Box<[Member]>),
     /// A function with its argument.
     Call(Box<Call>),
     /// A choice between two expressions.

@@ -5,9 +5,8 @@
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use indexmap::IndexSet;
+use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::sync::Arc;
 
 /// One reason why a resource needs another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,78 +17,63 @@ pub struct Edge {
     pub span: Option<Span>,
 }
 
-/// Resources and what each of them needs, in the order of the template.
+/// What each resource needs; resources go by their places in the template.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    names: IndexSet<Arc<str>>,
-    needs: Vec<Vec<Edge>>,
+    /// Where the edges of each resource end.
+    ends: Vec<usize>,
+    edges: Vec<Edge>,
 }
 
 /// Resources that need each other in a ring; the last needs the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
     /// The resources of the ring, each with the place that makes it need the next.
-    pub steps: Vec<(Arc<str>, Option<Span>)>,
+    pub steps: Vec<(usize, Option<Span>)>,
 }
 
 impl Graph {
-    /// A graph of these resources without edges.
-    pub fn new(names: impl IntoIterator<Item = Arc<str>>) -> Graph {
-        let names: IndexSet<Arc<str>> = names.into_iter().collect();
-        let needs = vec![Vec::new(); names.len()];
-        Graph { names, needs }
+    /// A graph with room for some resources, and none yet.
+    pub fn with_capacity(resources: usize) -> Graph {
+        Graph { ends: Vec::with_capacity(resources), edges: Vec::with_capacity(resources) }
     }
 
     /// The number of resources.
     pub fn len(&self) -> usize {
-        self.needs.len()
+        self.ends.len()
     }
 
     /// Whether there are no resources.
     pub fn is_empty(&self) -> bool {
-        self.needs.is_empty()
-    }
-
-    /// The place of a name.
-    pub fn position(&self, name: &str) -> Option<usize> {
-        self.names.get_index_of(name)
-    }
-
-    /// The name at a place.
-    pub fn name(&self, at: usize) -> &Arc<str> {
-        &self.names[at]
+        self.ends.is_empty()
     }
 
     /// What a resource needs, every one once, in the order found.
     pub fn needs(&self, at: usize) -> &[Edge] {
-        &self.needs[at]
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.edges[start..self.ends[at]]
     }
 
-    /// Sets what a resource needs; repetitions are dropped.
-    pub fn set_needs(&mut self, at: usize, edges: impl IntoIterator<Item = Edge>) {
-        let mut edges: Vec<Edge> = edges.into_iter().collect();
-        if edges.len() > 1 {
-            let mut seen = std::collections::BTreeSet::new();
-            edges.retain(|edge| seen.insert(edge.to));
+    /// Adds the next resource with what it needs; repetitions are dropped.
+    pub fn push(&mut self, edges: &[Edge]) {
+        if let [_, _, ..] = edges {
+            let mut seen = BTreeSet::new();
+            self.edges.extend(edges.iter().filter(|edge| seen.insert(edge.to)).cloned());
+        } else {
+            self.edges.extend_from_slice(edges);
         }
-        self.needs[at] = edges;
+        self.ends.push(self.edges.len());
     }
 
     /// For every resource, who needs it.
-    pub fn needed_by(&self) -> Vec<Vec<usize>> {
-        let mut users = vec![Vec::new(); self.len()];
-        for (from, edges) in self.needs.iter().enumerate() {
-            for edge in edges {
-                users[edge.to].push(from);
-            }
-        }
-        users
+    pub fn users(&self) -> Users {
+        Users::of(self)
     }
 
     /// Every resource after what it needs, or the rings that make this impossible.
     pub fn order(&self) -> Result<Vec<usize>, Vec<Cycle>> {
-        let users = Users::of(self);
-        let mut missing: Vec<usize> = self.needs.iter().map(Vec::len).collect();
+        let users = self.users();
+        let mut missing: Vec<usize> = (0..self.len()).map(|at| self.needs(at).len()).collect();
         let mut order: Vec<usize> = (0..self.len()).filter(|at| missing[*at] == 0).collect();
         let mut next = 0;
         while let Some(&done) = order.get(next) {
@@ -123,7 +107,7 @@ impl Graph {
             let mut path: Vec<(usize, usize)> = vec![(start, 0)];
             marks[start] = Mark::OnPath;
             while let Some((at, edge)) = path.last_mut() {
-                let Some(next) = self.needs[*at].get(*edge) else {
+                let Some(next) = self.needs(*at).get(*edge) else {
                     marks[*at] = Mark::Done;
                     path.pop();
                     continue;
@@ -150,15 +134,15 @@ impl Graph {
 
     fn ring(&self, path: &[(usize, usize)]) -> Cycle {
         let step = |(at, edge): &(usize, usize)| {
-            let taken = edge.checked_sub(1).and_then(|edge| self.needs[*at].get(edge));
-            (self.names[*at].clone(), taken.and_then(|edge| edge.span))
+            let taken = edge.checked_sub(1).and_then(|edge| self.needs(*at).get(edge));
+            (*at, taken.and_then(|edge| edge.span))
         };
         Cycle { steps: path.iter().map(step).collect() }
     }
 }
 
-/// Who needs each resource, in one piece of memory.
-struct Users {
+/// Who needs each resource.
+pub struct Users {
     starts: Vec<usize>,
     users: Vec<usize>,
 }
@@ -166,7 +150,7 @@ struct Users {
 impl Users {
     fn of(graph: &Graph) -> Users {
         let mut starts = vec![0; graph.len() + 1];
-        for edge in graph.needs.iter().flatten() {
+        for edge in &graph.edges {
             starts[edge.to + 1] += 1;
         }
         for at in 1..starts.len() {
@@ -174,8 +158,8 @@ impl Users {
         }
         let mut next = starts.clone();
         let mut users = vec![0; starts[graph.len()]];
-        for (from, edges) in graph.needs.iter().enumerate() {
-            for edge in edges {
+        for from in 0..graph.len() {
+            for edge in graph.needs(from) {
                 users[next[edge.to]] = from;
                 next[edge.to] += 1;
             }
@@ -183,18 +167,20 @@ impl Users {
         Users { starts, users }
     }
 
-    fn get(&self, at: usize) -> &[usize] {
+    /// Who needs a resource.
+    pub fn get(&self, at: usize) -> &[usize] {
         &self.users[self.starts[at]..self.starts[at + 1]]
     }
 }
 
 impl Cycle {
     /// The refusal, with every edge and its place.
-    pub fn diagnostic(&self) -> Diagnostic {
+    pub fn diagnostic<'n>(&self, name: impl Fn(usize) -> &'n str) -> Diagnostic {
         let mut members = String::new();
         let mut labels = Vec::new();
-        for (at, (name, span)) in self.steps.iter().enumerate() {
-            let (next, _) = &self.steps[(at + 1) % self.steps.len()];
+        for (at, (user, span)) in self.steps.iter().enumerate() {
+            let next = name(self.steps[(at + 1) % self.steps.len()].0);
+            let name = name(*user);
             let comma = if at == 0 { "" } else { ", " };
             _ = write!(members, "{comma}Resource \"{name}\": {{Resource \"{next}\"}}");
             if let Some(span) = span {
@@ -214,51 +200,45 @@ impl Cycle {
 mod tests {
     use super::*;
 
-    fn graph(edges: &[(&str, &[&str])]) -> Graph {
-        let mut graph = Graph::new(edges.iter().map(|(name, _)| Arc::from(*name)));
-        for (at, (_, needs)) in edges.iter().enumerate() {
-            let needs: Vec<Edge> = needs
-                .iter()
-                .map(|need| Edge { to: graph.position(need).unwrap(), span: None })
-                .collect();
-            graph.set_needs(at, needs);
+    fn graph(needs: &[&[usize]]) -> Graph {
+        let mut graph = Graph::default();
+        for needs in needs {
+            let edges: Vec<Edge> = needs.iter().map(|to| Edge { to: *to, span: None }).collect();
+            graph.push(&edges);
         }
         graph
     }
 
-    fn rings(graph: &Graph) -> Vec<Vec<String>> {
+    fn rings(graph: &Graph) -> Vec<Vec<usize>> {
         let cycles = graph.order().unwrap_err();
-        let names = |cycle: &Cycle| cycle.steps.iter().map(|(name, _)| name.to_string()).collect();
-        cycles.iter().map(names).collect()
+        cycles.iter().map(|cycle| cycle.steps.iter().map(|(at, _)| *at).collect()).collect()
     }
 
     #[test]
     fn what_is_needed_comes_first_and_ties_keep_their_order() {
-        let graph = graph(&[("a", &["c"]), ("b", &[]), ("c", &["b"]), ("d", &[])]);
-        let order: Vec<_> =
-            graph.order().unwrap().into_iter().map(|at| &**graph.name(at)).collect();
-        assert_eq!(order, ["b", "d", "c", "a"]);
+        let graph = graph(&[&[2], &[], &[1], &[]]);
+        assert_eq!(graph.order().unwrap(), [1, 3, 2, 0]);
+    }
+
+    #[test]
+    fn what_is_needed_twice_counts_once() {
+        let graph = graph(&[&[], &[0, 0], &[1, 0, 1]]);
+        let needs = |at| graph.needs(at).iter().map(|edge| edge.to).collect::<Vec<usize>>();
+        assert_eq!([needs(0), needs(1), needs(2)], [vec![], vec![0], vec![1, 0]]);
+        assert_eq!(graph.users().get(0), [1, 2]);
     }
 
     #[test]
     fn every_ring_is_told_once_and_alone() {
-        let graph = graph(&[
-            ("outside", &["a"]),
-            ("a", &["x", "b"]),
-            ("b", &["c"]),
-            ("c", &["a"]),
-            ("x", &[]),
-            ("self", &["self"]),
-        ]);
-        assert_eq!(rings(&graph), [vec!["a", "b", "c"], vec!["self"]]);
+        let graph = graph(&[&[1], &[4, 2], &[3], &[1], &[], &[5]]);
+        assert_eq!(rings(&graph), [vec![1, 2, 3], vec![5]]);
     }
 
     #[test]
     fn a_long_ring_does_not_exhaust_the_stack() {
-        let mut graph = Graph::new((0..200_000).map(|n| n.to_string().into()));
-        for at in 0..graph.len() {
-            let to = (at + 1) % graph.len();
-            graph.set_needs(at, [Edge { to, span: None }]);
+        let mut graph = Graph::default();
+        for at in 0..200_000 {
+            graph.push(&[Edge { to: (at + 1) % 200_000, span: None }]);
         }
         assert_eq!(graph.order().unwrap_err()[0].steps.len(), 200_000);
     }

@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
                     return Ok(Step::Enter);
                 }
                 self.at += 1;
-                Data::List(Vec::new())
+                Data::List(Box::default())
             }
             Some(b'{') => {
                 self.check_depth(open)?;
@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
                 (Open::List { .. }, Some(b']')) | (Open::Map { .. }, Some(b'}')) => {
                     self.at += 1;
                     value = match container {
-                        Open::List { start, items } => self.node(start, Data::List(items)),
+                        Open::List { start, items } => self.node(start, Data::List(items.into())),
                         Open::Map { start, members, .. } => {
                             self.node(start, Data::Map(members.finish()))
                         }

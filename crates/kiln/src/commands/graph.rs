@@ -31,8 +31,8 @@ fn tell(checked: &Checked, streams: &mut Streams<'_>) -> io::Result<()> {
 fn draw(checked: &Checked, format: GraphFormat, streams: &mut Streams<'_>) -> io::Result<()> {
     let Some(definition) = &checked.report.definition else { return Ok(()) };
     // Without an order there is a ring, and a finding that tells of it.
-    let Ok(order) = checked.report.graph.order() else { return Ok(()) };
-    let drawing = Drawing { graph: &checked.report.graph, definition, order };
+    let Ok(order) = definition.order() else { return Ok(()) };
+    let drawing = Drawing { definition, order };
     match format {
         GraphFormat::Tree => drawing.tree(streams.out, streams.out_styled),
         GraphFormat::Dot => drawing.dot(streams.out),

@@ -4,7 +4,7 @@
 
 use super::{FAINT, printable, styled};
 use kiln_template::definition::Definition;
-use kiln_template::graph::Graph;
+use kiln_template::graph::Edge;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io;
@@ -14,9 +14,7 @@ const MAX_DEPTH: usize = 24;
 
 /// A graph without rings, to be drawn.
 pub(crate) struct Drawing<'a> {
-    /// The graph.
-    pub(crate) graph: &'a Graph,
-    /// The resources in it.
+    /// The resources and their graph.
     pub(crate) definition: &'a Definition,
     /// The resources, each after what it needs.
     pub(crate) order: Vec<usize>,
@@ -25,12 +23,13 @@ pub(crate) struct Drawing<'a> {
 impl Drawing<'_> {
     /// Writes a tree from what nothing needs to what needs nothing; each resource in full once.
     pub(crate) fn tree(&self, out: &mut dyn io::Write, is_styled: bool) -> io::Result<()> {
-        let mut is_needed = vec![false; self.graph.len()];
-        for at in 0..self.graph.len() {
-            self.graph.needs(at).iter().for_each(|edge| is_needed[edge.to] = true);
+        let all = self.definition.graph().len();
+        let mut is_needed = vec![false; all];
+        for at in 0..all {
+            self.needs(at).iter().for_each(|edge| is_needed[edge.to] = true);
         }
-        let mut drawn = vec![false; self.graph.len()];
-        for top in (0..self.graph.len()).filter(|at| !is_needed[*at]) {
+        let mut drawn = vec![false; all];
+        for top in self.places().filter(|at| !is_needed[*at]) {
             // What lies too deep below one root is a root itself, right after it.
             let mut roots = vec![top];
             while let Some(root) = roots.pop() {
@@ -46,15 +45,15 @@ impl Drawing<'_> {
     /// Writes the graph for Graphviz: edges go from a resource to what it needs.
     pub(crate) fn dot(&self, out: &mut dyn io::Write) -> io::Result<()> {
         writeln!(out, "digraph stack {{\n  rankdir=LR;\n  node [shape=box];")?;
-        for at in 0..self.graph.len() {
-            let name = quoted(self.graph.name(at));
-            let label = quoted(&format!("{}\n{}", self.graph.name(at), self.kind(at)));
+        for at in self.places() {
+            let name = quoted(self.name(at));
+            let label = quoted(&format!("{}\n{}", self.name(at), self.kind(at)));
             writeln!(out, "  {name} [label={label}];")?;
         }
-        for at in 0..self.graph.len() {
-            let name = quoted(self.graph.name(at));
-            for edge in self.graph.needs(at) {
-                writeln!(out, "  {name} -> {};", quoted(self.graph.name(edge.to)))?;
+        for at in self.places() {
+            let name = quoted(self.name(at));
+            for edge in self.needs(at) {
+                writeln!(out, "  {name} -> {};", quoted(self.name(edge.to)))?;
             }
         }
         writeln!(out, "}}")
@@ -62,13 +61,13 @@ impl Drawing<'_> {
 
     /// The graph for programs, with an order in which resources can be made.
     pub(crate) fn json(&self) -> Value {
-        let name = |at: usize| &**self.graph.name(at);
+        let name = |at: usize| self.name(at);
         let resource = |at: usize| {
-            let needs: Vec<&str> = self.graph.needs(at).iter().map(|edge| name(edge.to)).collect();
+            let needs: Vec<&str> = self.needs(at).iter().map(|edge| name(edge.to)).collect();
             json!({ "name": name(at), "type": self.kind(at), "needs": needs })
         };
         json!({
-            "resources": (0..self.graph.len()).map(resource).collect::<Vec<Value>>(),
+            "resources": self.places().map(resource).collect::<Vec<Value>>(),
             "order": self.order.iter().map(|at| name(*at)).collect::<Vec<&str>>(),
         })
     }
@@ -86,7 +85,7 @@ impl Drawing<'_> {
         let mut path: Vec<(usize, usize)> = vec![(root, 0)];
         let mut lines = String::new();
         while let Some((at, next)) = path.last_mut() {
-            let needs = self.graph.needs(*at);
+            let needs = self.needs(*at);
             let Some(edge) = needs.get(*next) else {
                 path.pop();
                 outdent(&mut lines);
@@ -94,7 +93,7 @@ impl Drawing<'_> {
             };
             *next += 1;
             let (to, is_last) = (edge.to, *next == needs.len());
-            let is_deep = path.len() >= MAX_DEPTH && !self.graph.needs(to).is_empty();
+            let is_deep = path.len() >= MAX_DEPTH && !self.needs(to).is_empty();
             let note = match (drawn[to], is_deep) {
                 (true, _) => " (above)",
                 (false, true) => " (below)",
@@ -126,13 +125,25 @@ impl Drawing<'_> {
             note => note.to_owned(),
         };
         let branch = styled(is_styled && !branch.is_empty(), FAINT, branch);
-        let name = printable(self.graph.name(at));
+        let name = printable(self.name(at));
         writeln!(out, "{branch}{name}{}", styled(is_styled, FAINT, &note))
     }
 
+    /// The places of the resources in the order of the template.
+    fn places(&self) -> impl Iterator<Item = usize> {
+        self.definition.resources().map(|(at, _)| at)
+    }
+
+    fn needs(&self, at: usize) -> &[Edge] {
+        self.definition.graph().needs(at)
+    }
+
+    fn name(&self, at: usize) -> &str {
+        self.definition.resource_at(at).map_or("", |resource| &resource.name)
+    }
+
     fn kind(&self, at: usize) -> &str {
-        let resource = self.definition.resource(self.graph.name(at));
-        resource.map_or("", |resource| &resource.kind.value)
+        self.definition.resource_at(at).map_or("", |resource| &resource.kind.value)
     }
 }
 

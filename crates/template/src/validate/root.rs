@@ -9,7 +9,6 @@ use crate::diagnostic::Diagnostic;
 use crate::document::Node;
 use crate::environment::{self, Environment, Layer, Registry};
 use crate::findings::{Findings, Stage};
-use crate::graph::Graph;
 use crate::lower;
 use crate::parameters::{Given, GivenValues, Parameters, Pseudo};
 use crate::source::{FileId, Sources};
@@ -83,8 +82,6 @@ pub struct Report {
     pub environment: Environment,
     /// What resource types mean in it.
     pub registry: Registry,
-    /// The dependencies of its resources.
-    pub graph: Graph,
 }
 
 impl Report {
@@ -109,7 +106,6 @@ pub fn validate(context: &Context<'_>, sources: &mut Sources, mut input: Input) 
         definition: None,
         registry: environment.registry(input.global.clone()),
         environment,
-        graph: Graph::default(),
     };
     if let Some(template) = template {
         check(context, &mut loader, input, template, &mut report, &mut findings);
@@ -181,9 +177,7 @@ fn check(
         defaults: &report.environment.parameter_defaults,
         depth: 0,
     };
-    let (problems, graph) = stack.check(loader);
-    findings.append(problems);
-    report.graph = graph;
+    findings.append(stack.check(loader));
     report.definition = Some(definition);
 }
 

@@ -6,12 +6,10 @@ use super::{Context, Refusal};
 use crate::check;
 use crate::codes;
 use crate::definition::{Definition, Nowhere};
-use crate::dependencies;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::environment::{Implementation, Registry, Unresolved};
 use crate::eval::{Checker, Known, Scope, Truth};
 use crate::findings::{Findings, Stage};
-use crate::graph::Graph;
 use crate::parameters::GivenValues;
 use crate::path::Path;
 use crate::schema::{Status, TypeSchema};
@@ -61,26 +59,26 @@ struct Checking<'c> {
 
 impl<'a> Stack<'a> {
     /// Checks the stack and all stacks below it.
-    pub(super) fn check(&self, loader: &mut Loader<'_>) -> (Findings, Graph) {
+    pub(super) fn check(&self, loader: &mut Loader<'_>) -> Findings {
         let mut findings = Findings::new();
         let types = self.resolve_types(loader, &mut findings);
         self.duplicate_names(&mut findings);
-        let (graph, problems) = dependencies::of(self.definition);
-        let told = problems.iter().filter_map(Diagnostic::span).collect();
-        findings.extend(Stage::References, problems);
+        let graph = self.definition.graph();
         let order = graph.order().unwrap_or_else(|cycles| {
-            findings.extend(Stage::References, cycles.iter().map(|cycle| cycle.diagnostic()));
+            let rings = cycles.iter().map(|cycle| cycle.diagnostic(|at| self.name(at)));
+            findings.extend(Stage::References, rings);
             (0..graph.len()).collect()
         });
         let budget = loader.budget.clone();
         let scope = Scope::new(self.definition, &Nowhere).with_budget(&budget);
         let knows =
-            |resource: &str, attribute: Option<&str>| known(&graph, &types, resource, attribute);
-        let checking = Checking { scope: &scope, knows: &knows, told: &told };
+            |resource: &str, attribute: Option<&str>| self.known(&types, resource, attribute);
+        let told = &self.definition.dangling;
+        let checking = Checking { scope: &scope, knows: &knows, told };
         // The reference goes by dependencies. Memory is kinder to the order of the template, and only
         // what is found has to be told in the other one.
         let mut found: Vec<(usize, Findings)> = Vec::new();
-        for (at, resource) in self.definition.resources().enumerate() {
+        for (at, resource) in self.definition.resources() {
             let Some(resolved) = &types[at] else { continue };
             let mut inside = Findings::new();
             self.check_resource(&checking, resource, resolved, loader, &mut inside);
@@ -95,7 +93,27 @@ impl<'a> Stack<'a> {
             found.into_iter().for_each(|(_, inside)| findings.append(inside));
         }
         self.check_outputs(&checking, &mut findings);
-        (findings, graph)
+        findings
+    }
+
+    fn name(&self, at: usize) -> &str {
+        self.definition.resource_at(at).map_or("", |resource| &resource.name)
+    }
+
+    /// Whether a resource, and an attribute of it, exist.
+    fn known(
+        &self,
+        types: &[Option<Resolved<'_>>],
+        resource: &str,
+        attribute: Option<&str>,
+    ) -> Known {
+        match (self.definition.position(resource).map(|at| &types[at]), attribute) {
+            (None, _) => Known::NoResource,
+            (Some(Some(resolved)), Some(name)) if !resolved.schema().has_attribute(name) => {
+                Known::NoAttribute
+            }
+            _ => Known::Yes,
+        }
     }
 
     pub(super) fn words(&self) -> &'static crate::version::Words {
@@ -126,20 +144,22 @@ impl<'a> Stack<'a> {
 
     // --- types ---
 
+    /// The types of the resources by their places; those that do not count have none.
     fn resolve_types(
         &self,
         loader: &mut Loader<'_>,
         findings: &mut Findings,
     ) -> Vec<Option<Resolved<'a>>> {
-        let mut types = Vec::with_capacity(self.definition.template.resources.len());
-        for resource in self.definition.resources() {
+        let mut types = Vec::new();
+        types.resize_with(self.definition.template.resources.len(), || None);
+        for (at, resource) in self.definition.resources() {
             let resolved = self.resolve_type(resource, loader).map_err(|problem| {
                 findings.append(*problem);
             });
             if let Ok(resolved) = &resolved {
                 findings.extend(Stage::Types, deprecation(resource, resolved.schema()));
             }
-            types.push(resolved.ok());
+            types[at] = resolved.ok();
         }
         types
     }
@@ -362,22 +382,6 @@ impl<'a> Stack<'a> {
             check::names(&checker, &output.value, &name.key(words.value), &mut problems);
             findings.extend(Stage::OutputValues, problems);
         }
-    }
-}
-
-/// Whether a resource, and an attribute of it, exist.
-fn known(
-    graph: &Graph,
-    types: &[Option<Resolved<'_>>],
-    resource: &str,
-    attribute: Option<&str>,
-) -> Known {
-    match (graph.position(resource).map(|at| &types[at]), attribute) {
-        (None, _) => Known::NoResource,
-        (Some(Some(resolved)), Some(name)) if !resolved.schema().has_attribute(name) => {
-            Known::NoAttribute
-        }
-        _ => Known::Yes,
     }
 }
 

@@ -109,7 +109,7 @@ impl<'t, 'a> Builder<'t, 'a> {
         for member in members {
             items.push(self.node(member)?);
         }
-        Ok(Data::List(items))
+        Ok(Data::List(items.into()))
     }
 
     fn mapping(&mut self, index: u32) -> Built<Data> {
@@ -170,13 +170,13 @@ impl<'t, 'a> Builder<'t, 'a> {
             let pair = self.nested(member, |builder| {
                 builder.count()?;
                 let make = |builder: &mut Self| {
-                    Ok(Data::List(vec![builder.node(key)?, builder.node(value)?]))
+                    Ok(Data::List([builder.node(key)?, builder.node(value)?].into()))
                 };
                 if target == member { make(builder) } else { builder.copy(member, make) }
             })?;
             items.push(Node::new(self.span(member), pair));
         }
-        Ok(Data::List(items))
+        Ok(Data::List(items.into()))
     }
 
     /// The members that a mapping's merge keys bring in: later ones replace earlier ones.

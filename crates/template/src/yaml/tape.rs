@@ -139,7 +139,7 @@ impl<'a> Composer<'a> {
     fn new(text: &'a str) -> Composer<'a> {
         let tape = Tape {
             text,
-            items: Vec::with_capacity(text.len() / 16),
+            items: Vec::with_capacity(text.len() / 8),
             built: Vec::new(),
             unknown_tags: Vec::new(),
         };
