@@ -1,0 +1,96 @@
+//! Names of things: ids, and the physical names made of them.
+
+use std::fmt;
+use uuid::Uuid;
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub Uuid);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// The id of a stack.
+    StackId
+    /// The id of a resource; a replacement has one of its own.
+    ResourceId
+    /// The id of an event.
+    EventId
+    /// The id of a recipe.
+    RecipeId
+    /// The id of a command.
+    CommandId
+    /// The id of a snapshot.
+    SnapshotId
+    /// The id of an engine process, drawn at its start.
+    EngineId
+}
+
+/// Where new ids come from. The machine draws none itself, so that a run can be repeated.
+pub trait Ids {
+    /// An id that was never given before.
+    fn next(&mut self) -> Uuid;
+}
+
+impl ResourceId {
+    /// Twelve characters that stand for the resource in names: the random bits of its id in base 32.
+    pub fn short(self) -> String {
+        const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+        let (low, middle, high, _) = self.0.as_fields();
+        let bits = u64::from(high & 0xfff) << 48 | u64::from(middle) << 32 | u64::from(low);
+        (0..12).map(|at| char::from(ALPHABET[(bits >> (55 - 5 * at) & 31) as usize])).collect()
+    }
+
+    /// The name under which the resource's object is known to its service.
+    pub fn physical_name(self, stack: &str, resource: &str, limit: usize) -> String {
+        let stack = stack.trim_end_matches('*');
+        shorten(&format!("{stack}-{resource}-{}", self.short()), limit)
+    }
+}
+
+/// Shortens a name: its first two characters, a hyphen, and as much of its end as there is room for.
+pub fn shorten(name: &str, limit: usize) -> String {
+    let length = name.chars().count();
+    if length <= limit {
+        return name.to_owned();
+    }
+    let head: String = name.chars().take(2).collect();
+    let tail: String = name.chars().skip(length - limit.saturating_sub(3)).collect();
+    format!("{head}-{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_id_has_the_random_bits_of_the_id_most_significant_first() {
+        let short = |id: &str| ResourceId(Uuid::parse_str(id).unwrap()).short();
+        assert_eq!(short("00000000-0000-4000-8000-000000000000"), "aaaaaaaaaaaa");
+        assert_eq!(short("ffffffff-ffff-4fff-bfff-ffffffffffff"), "777777777777");
+        assert_eq!(short("00000001-0000-4000-8000-000000000000"), "aaaaaaaaaaab");
+        assert_eq!(short("00000000-0000-4800-8000-000000000000"), "qaaaaaaaaaaa");
+    }
+
+    #[test]
+    fn a_long_name_keeps_its_beginning_and_its_end() {
+        let id = ResourceId(Uuid::nil());
+        assert_eq!(id.physical_name("web", "server", 255), "web-server-aaaaaaaaaaaa");
+        assert_eq!(id.physical_name("web*", "server", 18), "we-er-aaaaaaaaaaaa");
+        assert_eq!(shorten("abcdefgh", 6), "ab-fgh");
+    }
+}

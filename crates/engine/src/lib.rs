@@ -1,0 +1,12 @@
+//! The engine of Kiln.
+//!
+//! A template becomes a graph, the graph is compared with the record to a plan, and the plan is
+//! carried out by a machine that is a pure function: state and input in, new state and effects out.
+//! Everything that touches the world is done by the driver, and only after the machine's records of
+//! it are durable.
+#![forbid(unsafe_code)]
+
+pub mod ids;
+pub mod state;
+pub mod store;
+pub mod time;

@@ -1,0 +1,149 @@
+//! What is being done with a stack or a resource, and how far it is.
+
+use std::fmt;
+
+/// What is being done, or was done last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// Nothing yet: a resource that is no more than a record.
+    Init,
+    /// It is made.
+    Create,
+    /// It is removed.
+    Delete,
+    /// It is changed.
+    Update,
+    /// It goes back to what it was.
+    Rollback,
+    /// It is put to rest.
+    Suspend,
+    /// It is woken.
+    Resume,
+    /// Something that exists is taken over.
+    Adopt,
+    /// A copy of its state is kept.
+    Snapshot,
+    /// It is compared with reality.
+    Check,
+    /// It goes back to a snapshot.
+    Restore,
+    /// It was told something. No state of its own: only events have it.
+    Signal,
+}
+
+/// How far an action is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Status {
+    /// Under way.
+    InProgress,
+    /// Ended well.
+    Complete,
+    /// Ended badly.
+    Failed,
+}
+
+const ACTIONS: [(Action, &str, &str); 12] = [
+    (Action::Init, "INIT", "init"),
+    (Action::Create, "CREATE", "create"),
+    (Action::Delete, "DELETE", "delete"),
+    (Action::Update, "UPDATE", "update"),
+    (Action::Rollback, "ROLLBACK", "rollback"),
+    (Action::Suspend, "SUSPEND", "suspend"),
+    (Action::Resume, "RESUME", "resume"),
+    (Action::Adopt, "ADOPT", "adopt"),
+    (Action::Snapshot, "SNAPSHOT", "snapshot"),
+    (Action::Check, "CHECK", "check"),
+    (Action::Restore, "RESTORE", "restore"),
+    (Action::Signal, "SIGNAL", "signal"),
+];
+
+impl Action {
+    /// Its name, such as `CREATE`.
+    pub fn name(self) -> &'static str {
+        ACTIONS[self as usize].1
+    }
+
+    /// Its name in running text, such as `create`.
+    pub fn verb(self) -> &'static str {
+        ACTIONS[self as usize].2
+    }
+
+    /// The action of a name.
+    pub fn parse(name: &str) -> Option<Action> {
+        ACTIONS.iter().find(|row| row.1 == name).map(|row| row.0)
+    }
+}
+
+impl Status {
+    /// Its name, such as `IN_PROGRESS`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::InProgress => "IN_PROGRESS",
+            Status::Complete => "COMPLETE",
+            Status::Failed => "FAILED",
+        }
+    }
+
+    /// The status of a name.
+    pub fn parse(name: &str) -> Option<Status> {
+        [Status::InProgress, Status::Complete, Status::Failed]
+            .into_iter()
+            .find(|status| status.name() == name)
+    }
+}
+
+/// An action and how far it is, as clients see it: `CREATE_COMPLETE`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct State {
+    /// The action.
+    pub action: Action,
+    /// How far it is.
+    pub status: Status,
+}
+
+impl State {
+    /// An action that has come so far.
+    pub const fn new(action: Action, status: Status) -> State {
+        State { action, status }
+    }
+
+    /// Whether this is where the action is.
+    pub fn is(self, action: Action, status: Status) -> bool {
+        self == State { action, status }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}_{}", self.action, self.status)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_back_to_what_they_name() {
+        for (at, (action, name, _)) in ACTIONS.into_iter().enumerate() {
+            assert_eq!((action as usize, Action::parse(name)), (at, Some(action)));
+        }
+        assert_eq!(Status::parse("FAILED"), Some(Status::Failed));
+        assert_eq!(
+            State::new(Action::Create, Status::InProgress).to_string(),
+            "CREATE_IN_PROGRESS"
+        );
+    }
+}

@@ -1,0 +1,453 @@
+//! What the engine asks of a store, and the rows it keeps there.
+//!
+//! The store is the truth: what is not committed did not happen. A *tree* is a root stack with all
+//! stacks nested in it; it has one owner at a time, who holds its *lease*. Every lease has a *fence*,
+//! a number that grows with each new owner, and a batch whose fence is not the tree's current one
+//! changes nothing.
+//!
+//! Rows have columns for what is looked up and listed. Everything else is in their bodies, which the
+//! store encrypts and does not look into.
+
+use crate::ids::{CommandId, EngineId, EventId, RecipeId, ResourceId, StackId};
+use crate::state::State;
+use crate::time::Time;
+use async_trait::async_trait;
+use std::sync::Arc;
+
+/// Keeps trees of stacks.
+///
+/// All methods may be called at the same time. A method that fails has changed nothing.
+#[async_trait]
+pub trait Store: Send + Sync {
+    // --- trees and their owners ---
+
+    /// Adds a tree: its root stack, what it is made of, and an owner if one is named.
+    ///
+    /// No other live root stack of the project may have the name.
+    async fn create_tree(&self, tree: NewTree) -> Result<(), CreateError>;
+
+    /// Takes trees that have work to do and no owner, or one whose lease ran out before `now`; the
+    /// longest unattended first, no more than `limit`. Each gets a new fence and a lease `until`.
+    async fn claim(
+        &self,
+        engine: EngineId,
+        now: Time,
+        until: Time,
+        limit: usize,
+    ) -> Result<Vec<Lease>, StoreError>;
+
+    /// Takes one tree, whether it has work or not, unless another engine's lease on it is still valid.
+    async fn claim_tree(
+        &self,
+        engine: EngineId,
+        root: StackId,
+        now: Time,
+        until: Time,
+    ) -> Result<Option<Lease>, StoreError>;
+
+    /// Makes all leases of an engine last `until`; gives the trees it still owns.
+    async fn renew(&self, engine: EngineId, until: Time) -> Result<Vec<Lease>, StoreError>;
+
+    /// Gives a tree up, if the lease is still the current one.
+    async fn release(&self, lease: Lease) -> Result<(), StoreError>;
+
+    // --- writing ---
+
+    /// Writes batches in one durable transaction, each as a whole or, if its fence is not the current
+    /// one, not at all. Says for each whether it was written.
+    async fn commit(&self, batches: &[Batch]) -> Result<Vec<bool>, StoreError>;
+
+    /// Adds a command to a tree's queue and marks the tree as having work to do.
+    async fn submit(&self, command: CommandRow) -> Result<(), StoreError>;
+
+    // --- reading ---
+
+    /// All that is known of a tree; its events and deleted nested stacks excepted.
+    async fn load_tree(&self, root: StackId) -> Result<Option<TreeRows>, StoreError>;
+
+    /// Commands of a tree in the order they came.
+    async fn commands(&self, root: StackId) -> Result<Vec<CommandRow>, StoreError>;
+
+    /// A recipe.
+    async fn recipe(&self, id: RecipeId) -> Result<Option<RecipeRow>, StoreError>;
+
+    /// A text that is stored under its hash.
+    async fn content(&self, hash: Hash) -> Result<Option<Arc<[u8]>>, StoreError>;
+
+    /// A stack, deleted or not.
+    async fn stack(&self, id: StackId) -> Result<Option<StackRow>, StoreError>;
+
+    /// The oldest live root stack of a name in a project.
+    async fn stack_by_name(
+        &self,
+        project: &str,
+        name: &str,
+    ) -> Result<Option<StackRow>, StoreError>;
+
+    /// A page of stacks.
+    async fn stacks(&self, query: &StackQuery) -> Result<Vec<StackRow>, StoreError>;
+
+    /// How many stacks there are, whatever the page.
+    async fn count_stacks(&self, query: &StackQuery) -> Result<u64, StoreError>;
+
+    /// The resources of a stack, in the order they were added.
+    async fn resources(&self, stack: StackId) -> Result<Vec<ResourceRow>, StoreError>;
+
+    /// A page of events.
+    async fn events(&self, query: &EventQuery) -> Result<Vec<EventRow>, StoreError>;
+
+    /// An event.
+    async fn event(&self, id: EventId) -> Result<Option<EventRow>, StoreError>;
+
+    // --- housekeeping ---
+
+    /// Drops the oldest events of every stack that has more than `keep`; no more than `limit` at once.
+    /// Gives the number dropped.
+    async fn prune_events(&self, keep: u64, limit: u64) -> Result<u64, StoreError>;
+
+    /// Removes trees whose root was deleted before a moment, with everything that was theirs alone; no
+    /// more than `limit` at once. Gives the number removed.
+    async fn purge(
+        &self,
+        deleted_before: Time,
+        project: Option<&str>,
+        limit: u64,
+    ) -> Result<u64, StoreError>;
+}
+
+/// Why a store did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The store cannot be reached, is full, or refuses to work. It may work again later.
+    #[error("the store is not available: {0}")]
+    Unavailable(String),
+    /// What is stored cannot be understood.
+    #[error("the store holds {what} that cannot be read: {why}")]
+    Damaged {
+        /// What cannot be read.
+        what: String,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Why a tree was not added.
+#[derive(Debug, thiserror::Error)]
+pub enum CreateError {
+    /// There is one of that name.
+    #[error("The Stack ({0}) already exists.")]
+    NameTaken(Arc<str>),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The hash under which a text is stored: SHA-256.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hash(pub [u8; 32]);
+
+impl Hash {
+    /// The hash of a text.
+    pub fn of(bytes: &[u8]) -> Hash {
+        use sha2::Digest;
+        Hash(sha2::Sha256::digest(bytes).into())
+    }
+}
+
+/// The right to write to a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The root stack.
+    pub root: StackId,
+    /// The engine that has it.
+    pub engine: EngineId,
+    /// Grows with each new owner.
+    pub fence: u64,
+    /// When it runs out.
+    pub until: Time,
+}
+
+/// A tree to be added.
+#[derive(Clone, Debug)]
+pub struct NewTree {
+    /// Its root stack.
+    pub stack: StackRow,
+    /// What it is made of.
+    pub recipe: RecipeRow,
+    /// The texts that the recipe names.
+    pub contents: Vec<Content>,
+    /// The first event.
+    pub events: Vec<EventRow>,
+    /// The engine that owns it from the start, and until when; its fence is 1.
+    pub owner: Option<(EngineId, Time)>,
+}
+
+/// Everything of a tree that an owner needs.
+#[derive(Clone, Debug, Default)]
+pub struct TreeRows {
+    /// Its stacks, deleted nested ones excepted; the root first, every stack after its parent.
+    pub stacks: Vec<StackRow>,
+    /// Their resources, by stack, in the order they were added.
+    pub resources: Vec<ResourceRow>,
+    /// The recipes that the stacks name.
+    pub recipes: Vec<RecipeRow>,
+    /// The commands that wait, in the order they came.
+    pub commands: Vec<CommandRow>,
+    /// The number of the last event.
+    pub last_event: u64,
+}
+
+/// What one tree's owner has to write. A row that is there already is overwritten.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// The tree.
+    pub root: StackId,
+    /// The fence of the owner's lease.
+    pub fence: u64,
+    /// Texts; those that are there already are left alone.
+    pub contents: Vec<Content>,
+    /// Recipes.
+    pub recipes: Vec<RecipeRow>,
+    /// Recipes that nobody needs any more.
+    pub dropped_recipes: Vec<RecipeId>,
+    /// Stacks.
+    pub stacks: Vec<StackRow>,
+    /// Resources.
+    pub resources: Vec<ResourceRow>,
+    /// Resources that are no more.
+    pub dropped_resources: Vec<ResourceId>,
+    /// Events.
+    pub events: Vec<EventRow>,
+    /// Commands that were carried out.
+    pub done: Vec<CommandId>,
+    /// Whether the tree has work to do, for whoever looks for some.
+    pub has_work: bool,
+}
+
+/// A text and the hash under which it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// The hash.
+    pub hash: Hash,
+    /// The text.
+    pub bytes: Arc<[u8]>,
+}
+
+/// A stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StackRow {
+    /// Its id.
+    pub id: StackId,
+    /// The root of its tree.
+    pub root: StackId,
+    /// The stack that it is nested in.
+    pub parent: Option<StackId>,
+    /// The project that it belongs to.
+    pub project: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+    /// The name of the user who made it.
+    pub user_name: Arc<str>,
+    /// What is being done with it.
+    pub state: State,
+    /// Why it is in that state.
+    pub reason: Arc<str>,
+    /// When it was made.
+    pub created: Time,
+    /// When it was last changed.
+    pub updated: Option<Time>,
+    /// When it was deleted.
+    pub deleted: Option<Time>,
+    /// Its tags.
+    pub tags: Vec<Arc<str>>,
+    /// What it is made of.
+    pub recipe: RecipeId,
+    /// What it was made of before the action that is under way.
+    pub previous: Option<RecipeId>,
+    /// The rest.
+    pub body: Vec<u8>,
+}
+
+/// What a stack is made of: names of texts, and values. Never changed once written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecipeRow {
+    /// Its id.
+    pub id: RecipeId,
+    /// The tree that it belongs to.
+    pub root: StackId,
+    /// The texts that it needs: a template and files.
+    pub contents: Vec<Hash>,
+    /// The rest.
+    pub body: Vec<u8>,
+}
+
+/// A resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResourceRow {
+    /// Its id.
+    pub id: ResourceId,
+    /// Its stack.
+    pub stack: StackId,
+    /// The root of its stack's tree.
+    pub root: StackId,
+    /// Grows with each resource that is added to a tree.
+    pub number: u64,
+    /// Its name in the template.
+    pub name: Arc<str>,
+    /// Its type.
+    pub kind: Arc<str>,
+    /// What is being done with it.
+    pub state: State,
+    /// Why it is in that state.
+    pub reason: Arc<str>,
+    /// The id that its service gave it.
+    pub physical_id: Option<Arc<str>>,
+    /// When it was added.
+    pub created: Time,
+    /// When its state last changed.
+    pub updated: Time,
+    /// The rest.
+    pub body: Vec<u8>,
+}
+
+/// Something that happened to a stack or a resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventRow {
+    /// Its id.
+    pub id: EventId,
+    /// The stack.
+    pub stack: StackId,
+    /// The root of its stack's tree.
+    pub root: StackId,
+    /// Grows with each event of a tree.
+    pub number: u64,
+    /// When it happened.
+    pub time: Time,
+    /// The name of the resource, or of the stack.
+    pub resource: Arc<str>,
+    /// The type of the resource, or `OS::Heat::Stack`.
+    pub kind: Arc<str>,
+    /// The id that its service gave to the resource, or the id of the stack.
+    pub physical_id: Arc<str>,
+    /// What it came to.
+    pub state: State,
+    /// Why; no more than 255 characters.
+    pub reason: Arc<str>,
+    /// The rest: the properties at that moment, if they are kept with this event.
+    pub body: Vec<u8>,
+}
+
+/// Something that a tree's owner is asked to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandRow {
+    /// Its id.
+    pub id: CommandId,
+    /// The tree.
+    pub root: StackId,
+    /// When it came.
+    pub time: Time,
+    /// What is to be done.
+    pub body: Vec<u8>,
+}
+
+/// Which stacks to list.
+#[derive(Clone, Debug, Default)]
+pub struct StackQuery {
+    /// Only those of this project.
+    pub project: Option<Arc<str>>,
+    /// Only those nested in this stack.
+    pub parent: Option<StackId>,
+    /// Nested ones too. Without this, and without a parent, there are roots only.
+    pub nested: bool,
+    /// Deleted ones too.
+    pub deleted: bool,
+    /// Each must hold; of the values of one, any.
+    pub filters: Vec<(StackField, Vec<Arc<str>>)>,
+    /// Which tags they must have.
+    pub tags: TagQuery,
+    /// How they are sorted; the id breaks ties. Without any key: by creation.
+    pub sort: Vec<StackSort>,
+    /// From the last to the first.
+    pub descending: bool,
+    /// Only those behind this one. If there is no such stack, all.
+    pub marker: Option<StackId>,
+    /// No more than this.
+    pub limit: Option<u64>,
+}
+
+/// What stacks can be filtered by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StackField {
+    /// The id.
+    Id,
+    /// The name.
+    Name,
+    /// The action.
+    Action,
+    /// The status.
+    Status,
+    /// The reason of the state.
+    Reason,
+    /// The project.
+    Project,
+    /// The name of the user who made it.
+    UserName,
+    /// The stack that it is nested in.
+    Parent,
+}
+
+/// What stacks can be sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StackSort {
+    /// The name.
+    Name,
+    /// The status.
+    Status,
+    /// When it was made.
+    Created,
+    /// When it was last changed.
+    Updated,
+}
+
+/// Which tags stacks must have; an empty list asks for nothing.
+#[derive(Clone, Debug, Default)]
+pub struct TagQuery {
+    /// All of these.
+    pub all: Vec<Arc<str>>,
+    /// One of these.
+    pub any: Vec<Arc<str>>,
+    /// Not all of these.
+    pub not_all: Vec<Arc<str>>,
+    /// None of these.
+    pub none: Vec<Arc<str>>,
+}
+
+/// Which events to list.
+#[derive(Clone, Debug)]
+pub struct EventQuery {
+    /// The stacks whose events are wanted.
+    pub stacks: Vec<StackId>,
+    /// Each must hold; of the values of one, any.
+    pub filters: Vec<(EventField, Vec<Arc<str>>)>,
+    /// From the last to the first.
+    pub descending: bool,
+    /// Only those behind this one. If there is no such event, all.
+    pub marker: Option<EventId>,
+    /// No more than this.
+    pub limit: Option<u64>,
+}
+
+/// What events can be filtered by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventField {
+    /// The id.
+    Id,
+    /// The name of the resource.
+    Resource,
+    /// The type of the resource.
+    Kind,
+    /// The action.
+    Action,
+    /// The status.
+    Status,
+}
