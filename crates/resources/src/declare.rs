@@ -5,16 +5,17 @@
 //! Properties, their members and attributes are kept in order of name, in whatever order they are
 //! written.
 
+mod doing;
 mod life;
 mod property;
-mod service;
 
+pub use crate::behaviour::Behaviour;
+pub use kiln_cloud::Service;
 pub use kiln_template::schema::Name;
 pub use kiln_template::validate::Refusal;
 pub use kiln_template::value::{Members, Value};
 pub use life::Life;
 pub use property::{Attr, Prop, attr, item, list, map, prop, record};
-pub use service::Service;
 
 use kiln_template::schema::{Kind, Support, TypeSchema};
 
@@ -75,6 +76,8 @@ pub struct ResourceType {
     pub check: Option<Check>,
     /// The template that a resource makes a nested stack of.
     pub expansion: Option<Expansion>,
+    /// What it does.
+    pub behaviour: Behaviour,
 }
 
 /// Looks at converted properties, parts of which may be unknown.
@@ -121,6 +124,7 @@ impl ResourceType {
             signal_refreshes_metadata: true,
             check: None,
             expansion: None,
+            behaviour: Behaviour::default(),
         }
     }
 

@@ -59,8 +59,10 @@
 
 #![forbid(unsafe_code)]
 
+pub mod behaviour;
 pub mod constraints;
 pub mod declare;
 pub mod environment;
+pub mod op;
 pub mod registry;
 mod types;

@@ -14,9 +14,10 @@ use std::sync::Arc;
 pub type Members = IndexMap<Arc<str>, Value>;
 
 /// What an expression comes to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub enum Value {
     /// Null.
+    #[default]
     Null,
     /// A boolean.
     Bool(bool),

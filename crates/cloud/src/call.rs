@@ -1,0 +1,229 @@
+//! A call to a service, its reply, and how to find out whether it happened.
+
+use crate::Service;
+use serde_json::Value;
+use std::fmt;
+
+/// What is done to what a path names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// It is read.
+    Get,
+    /// Something is added to it, or it is told something.
+    Post,
+    /// It is written.
+    Put,
+    /// It is changed.
+    Patch,
+    /// It is removed.
+    Delete,
+}
+
+/// A call to a service of the cloud.
+#[derive(Clone, PartialEq)]
+pub struct Call {
+    /// The service.
+    pub service: Service,
+    /// What is done.
+    pub method: Method,
+    /// To what: a path below the service's endpoint.
+    pub path: String,
+    /// The parameters behind the question mark.
+    pub query: Vec<(String, String)>,
+    /// What is sent along.
+    pub body: Option<Value>,
+    /// How to find what the call made, if its reply was lost.
+    pub marker: Option<Box<Marker>>,
+}
+
+/// How to find an object of which it is not certain that it exists: list, and look for a mark that is
+/// unique to it and was known before the call.
+#[derive(Clone, PartialEq)]
+pub struct Marker {
+    /// Lists objects, ours among them if it exists.
+    pub list: Call,
+    /// Where in the reply the objects are: a JSON pointer.
+    pub objects: String,
+    /// Where in an object the mark is: a JSON pointer.
+    pub field: String,
+    /// The mark.
+    pub value: Value,
+    /// What the reply of the lost call would have had around the object.
+    pub envelope: Option<String>,
+    /// The path of an object but for its id, which goes behind it.
+    pub path: String,
+    /// Where in an object its id is: a JSON pointer.
+    pub id: String,
+}
+
+/// What a service answered.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reply {
+    /// The HTTP status.
+    pub status: u16,
+    /// What was sent back; null if nothing was.
+    pub body: Value,
+}
+
+/// Why there is no good reply.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallError {
+    /// The service refused.
+    Refused(Reply),
+    /// The call did not reach the service: nothing has happened.
+    NotSent(String),
+    /// The call was sent and no reply came: it may have happened, or may happen yet.
+    Lost(String),
+}
+
+/// Reads what a path names.
+pub fn get(service: Service, path: impl Into<String>) -> Call {
+    Call::new(service, Method::Get, path, None)
+}
+
+/// Adds to what a path names.
+pub fn post(service: Service, path: impl Into<String>, body: Value) -> Call {
+    Call::new(service, Method::Post, path, Some(body))
+}
+
+/// Writes what a path names.
+pub fn put(service: Service, path: impl Into<String>, body: Value) -> Call {
+    Call::new(service, Method::Put, path, Some(body))
+}
+
+/// Changes what a path names.
+pub fn patch(service: Service, path: impl Into<String>, body: Value) -> Call {
+    Call::new(service, Method::Patch, path, Some(body))
+}
+
+/// Removes what a path names.
+pub fn delete(service: Service, path: impl Into<String>) -> Call {
+    Call::new(service, Method::Delete, path, None)
+}
+
+impl Call {
+    fn new(service: Service, method: Method, path: impl Into<String>, body: Option<Value>) -> Call {
+        Call { service, method, path: path.into(), query: Vec::new(), body, marker: None }
+    }
+
+    /// Adds a parameter behind the question mark.
+    pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Call {
+        self.query.push((name.into(), value.into()));
+        self
+    }
+
+    /// Says how to find what the call made, if its reply was lost.
+    pub fn marker(mut self, marker: Marker) -> Call {
+        self.marker = Some(Box::new(marker));
+        self
+    }
+}
+
+impl Marker {
+    /// The objects in the reply of the list that carry the mark.
+    pub fn found<'r>(&self, reply: &'r Reply) -> Vec<&'r Value> {
+        let objects = reply.body.pointer(&self.objects).and_then(Value::as_array);
+        let is_ours = |object: &&Value| object.pointer(&self.field) == Some(&self.value);
+        objects.into_iter().flatten().filter(is_ours).collect()
+    }
+
+    /// The id of an object.
+    pub fn id_of<'o>(&self, object: &'o Value) -> Option<&'o str> {
+        object.pointer(&self.id).and_then(Value::as_str)
+    }
+
+    /// Removes an object.
+    pub fn removal(&self, id: &str) -> Call {
+        delete(self.list.service, format!("{}{id}", self.path))
+    }
+
+    /// The reply that was lost, as far as it can be told from the object.
+    pub fn reply(&self, object: &Value) -> Reply {
+        let body = match &self.envelope {
+            Some(name) => serde_json::json!({ name.as_str(): object }),
+            None => object.clone(),
+        };
+        Reply { status: 200, body }
+    }
+}
+
+impl Reply {
+    /// The text at a place in the body: a JSON pointer.
+    pub fn text(&self, pointer: &str) -> Option<&str> {
+        self.body.pointer(pointer).and_then(Value::as_str)
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Method::Get => "GET",
+            Method::Post => "POST",
+            Method::Put => "PUT",
+            Method::Patch => "PATCH",
+            Method::Delete => "DELETE",
+        })
+    }
+}
+
+/// Bodies may hold secrets and are not shown.
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}:{}", self.method, self.service.project(), self.path)
+    }
+}
+
+/// The mark itself is shown: it is a name or an id.
+impl fmt::Debug for Marker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} with {} = {}", self.list, self.field, self.value)
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CallError::Refused(reply) => write!(f, "refused with HTTP {}", reply.status),
+            CallError::NotSent(why) => write!(f, "not sent: {why}"),
+            CallError::Lost(why) => write!(f, "no reply: {why}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn marker() -> Marker {
+        Marker {
+            list: get(Service::Network, "/v2.0/networks").query("name", "web-net-1"),
+            objects: "/networks".into(),
+            field: "/name".into(),
+            value: json!("web-net-1"),
+            envelope: Some("network".into()),
+            path: "/v2.0/networks/".into(),
+            id: "/id".into(),
+        }
+    }
+
+    #[test]
+    fn a_lost_reply_is_made_up_from_the_object_that_carries_the_mark() {
+        let objects = json!({ "networks": [
+            { "id": "1", "name": "other" },
+            { "id": "2", "name": "web-net-1" },
+        ]});
+        let reply = Reply { status: 200, body: objects };
+        let marker = marker();
+        let found = marker.found(&reply);
+        assert_eq!(found.len(), 1);
+        assert_eq!(marker.reply(found[0]).text("/network/id"), Some("2"));
+        assert!(marker.found(&Reply::default()).is_empty());
+    }
+
+    #[test]
+    fn what_is_sent_is_not_shown() {
+        let call = post(Service::Compute, "/servers", json!({ "adminPass": "hunter2" }));
+        assert_eq!(format!("{call:?}"), "POST nova:/servers");
+    }
+}

@@ -1,0 +1,10 @@
+//! Talking to an OpenStack cloud: a call is a value, and carrying it out is somebody else's work.
+//!
+//! Nothing here knows of stacks or templates.
+#![forbid(unsafe_code)]
+
+mod call;
+mod service;
+
+pub use call::{Call, CallError, Marker, Method, Reply, delete, get, patch, post, put};
+pub use service::Service;

@@ -1,0 +1,263 @@
+//! What a resource type does, beside what its schema says.
+//!
+//! Operations that change something are handlers over [`Op`]; everything else is a pure function of
+//! what is known. What is not given has a default that suits most types.
+
+use crate::declare::{Members, Value};
+use crate::op::{Op, Stop};
+use kiln_cloud::Marker;
+use kiln_template::functions::Fault;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What is done with a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Its object is made.
+    Create,
+    /// Its object is changed.
+    Update,
+    /// Its object is removed.
+    Delete,
+    /// Its object is compared with what it should be.
+    Check,
+    /// Its object is put to rest.
+    Suspend,
+    /// Its object is woken.
+    Resume,
+    /// A copy of its object is kept.
+    Snapshot,
+}
+
+/// An operation: an async function, boxed.
+pub type Handler = for<'o> fn(&'o mut Op) -> Doing<'o>;
+
+/// An operation under way.
+pub type Doing<'o> = Pin<Box<dyn Future<Output = Result<(), Stop>> + Send + 'o>>;
+
+/// Tells how a resource's object is found if it is not certain that it exists.
+pub type Finder = fn(&Op) -> Marker;
+
+/// What a resource is called by others; the name of the resource if there is nothing better.
+pub type Reference = fn(&View<'_>) -> Value;
+
+/// An attribute; the path goes into it. Nothing if there is no such attribute.
+pub type AttributeOf = fn(&View<'_>, &str, &[Value]) -> Result<Option<Value>, Fault>;
+
+/// Whether a change of properties needs another object, although each may be changed.
+pub type Replaces = fn(&Change<'_>) -> bool;
+
+/// What the resource's nested stack should be next.
+pub type Stages = fn(&mut Group<'_>) -> Result<Stage, Stop>;
+
+/// What comes of a signal.
+pub type OnSignal = fn(&View<'_>, &Signal<'_>) -> Result<Heard, String>;
+
+/// What a resource type does.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Behaviour {
+    /// Makes the object.
+    pub create: Option<Handler>,
+    /// Changes the object.
+    pub update: Option<Handler>,
+    /// Removes the object.
+    pub delete: Option<Handler>,
+    /// Compares the object with what it should be.
+    pub check: Option<Handler>,
+    /// Puts the object to rest.
+    pub suspend: Option<Handler>,
+    /// Wakes the object.
+    pub resume: Option<Handler>,
+    /// Keeps a copy of the object.
+    pub snapshot: Option<Handler>,
+    /// How the object is found if it is not certain that it exists.
+    pub finder: Option<Finder>,
+    /// What it is called by others; the id of the object if nothing is said.
+    pub reference: Option<Reference>,
+    /// Its attributes; those that the service shows if nothing is said.
+    pub attribute: Option<AttributeOf>,
+    /// Whether a change needs another object.
+    pub replaces: Option<Replaces>,
+    /// For types whose resources are nested stacks of a template that the engine makes up.
+    pub stages: Option<Stages>,
+    /// What comes of a signal.
+    pub signal: Option<OnSignal>,
+}
+
+impl Behaviour {
+    /// The handler of a verb; without one there is nothing to do.
+    pub fn handler(&self, verb: Verb) -> Option<Handler> {
+        match verb {
+            Verb::Create => self.create,
+            Verb::Update => self.update,
+            Verb::Delete => self.delete,
+            Verb::Check => self.check,
+            Verb::Suspend => self.suspend,
+            Verb::Resume => self.resume,
+            Verb::Snapshot => self.snapshot,
+        }
+    }
+}
+
+/// What is known of a resource.
+pub struct View<'a> {
+    /// Its name in the template.
+    pub name: &'a str,
+    /// The name that its object has.
+    pub physical_name: &'a str,
+    /// The id that its service gave to the object.
+    pub physical_id: Option<&'a str>,
+    /// The properties, of the kinds that the schema says, defaults filled in.
+    pub properties: &'a Members,
+    /// What the resource keeps for itself.
+    pub data: &'a Members,
+    /// The metadata.
+    pub metadata: &'a Value,
+    /// What its service shows of the object.
+    pub shown: &'a Value,
+    /// The ARN of the resource.
+    pub arn: &'a str,
+    /// Its nested stack.
+    pub child: Option<&'a dyn Child>,
+    /// The other resources of its stack.
+    pub siblings: &'a dyn Siblings,
+}
+
+/// A nested stack, seen from the resource that holds it.
+pub trait Child {
+    /// Its members: those that count, the failed ones left out. In the order that groups go by:
+    /// by creation, then by name.
+    fn members(&self) -> Vec<Arc<str>>;
+
+    /// What a member is called by others; nothing if there is no such member.
+    fn reference(&self, member: &str) -> Option<Value>;
+
+    /// An attribute of a member.
+    fn attribute(&self, member: &str, attribute: &str, path: &[Value]) -> Result<Value, Fault>;
+
+    /// An output; nothing if there is no such output.
+    fn output(&self, name: &str) -> Option<Result<Value, Fault>>;
+
+    /// The stack's ARN.
+    fn arn(&self) -> String;
+}
+
+/// The other resources of a stack.
+pub trait Siblings {
+    /// The name of the resource that is called so by others.
+    fn named(&self, reference: &str) -> Option<Arc<str>>;
+
+    /// The properties, of the kinds that the schema says, defaults filled in.
+    fn properties(&self, name: &str) -> Option<Arc<Members>>;
+
+    /// The metadata.
+    fn metadata(&self, name: &str) -> Option<Value>;
+
+    /// The number of members of a group that count.
+    fn size(&self, name: &str) -> Option<usize>;
+
+    /// Whether the last thing done with it ended well.
+    fn is_complete(&self, name: &str) -> bool;
+}
+
+/// A change of properties.
+pub struct Change<'a> {
+    /// What they were.
+    pub before: &'a Members,
+    /// What they are to be.
+    pub after: &'a Members,
+    /// The names of those that differ.
+    pub changed: &'a [Arc<str>],
+}
+
+/// A group whose nested stack is to be brought closer to what it should be.
+pub struct Group<'a> {
+    /// Its name in the template.
+    pub name: &'a str,
+    /// What it is called by others.
+    pub reference: &'a str,
+    /// The properties that it is to have, defaults filled in.
+    pub properties: &'a Members,
+    /// The update policy, defaults filled in.
+    pub update_policy: &'a Members,
+    /// What the resource keeps for itself.
+    pub data: &'a Members,
+    /// The members there are, with the failed ones; by creation, then by name.
+    pub members: &'a [GroupMember],
+    /// Whether the group was just made and has no stack yet.
+    pub is_new: bool,
+    /// The size that a scaling policy asks for.
+    pub wanted_size: Option<usize>,
+    /// The other resources of its stack.
+    pub siblings: &'a dyn Siblings,
+    /// The length of the action that it is part of.
+    pub timeout: Duration,
+    /// Draws a short id for a new member.
+    pub fresh: &'a mut dyn FnMut() -> String,
+}
+
+/// A member of a group.
+#[derive(Clone, Debug)]
+pub struct GroupMember {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its definition in the nested stack's template.
+    pub definition: Value,
+    /// What it is called by others.
+    pub reference: Value,
+    /// Whether the last thing done with it failed.
+    pub is_failed: bool,
+}
+
+/// What a nested stack should be next.
+#[derive(Clone, Debug, Default)]
+pub struct Stage {
+    /// Its template.
+    pub template: Value,
+    /// The values of its parameters.
+    pub parameters: Members,
+    /// What the resource keeps for itself from now on; null forgets.
+    pub data: Members,
+    /// How long to wait before the next stage.
+    pub pause: Duration,
+    /// Whether nothing is left to be done after it.
+    pub is_last: bool,
+}
+
+/// A signal to a resource.
+pub struct Signal<'a> {
+    /// What was sent along.
+    pub details: &'a Value,
+    /// When it came, in microseconds since 1970.
+    pub now: i64,
+}
+
+/// What comes of a signal.
+#[derive(Clone, Debug, Default)]
+pub struct Heard {
+    /// The new metadata, if it changes.
+    pub metadata: Option<Value>,
+    /// What the resource keeps for itself from now on; null forgets.
+    pub data: Members,
+    /// What to tell in the event; nothing tells what was sent along.
+    pub reason: Option<String>,
+    /// Nothing came of it: no event.
+    pub is_nothing: bool,
+    /// A group that is to have another size.
+    pub resize: Option<Resize>,
+}
+
+/// A group that is to have another size.
+#[derive(Clone, Debug)]
+pub struct Resize {
+    /// The group's name.
+    pub group: Arc<str>,
+    /// The size.
+    pub size: usize,
+    /// The group's metadata while it happens.
+    pub during: Value,
+    /// The group's metadata when it has happened.
+    pub after: Value,
+}

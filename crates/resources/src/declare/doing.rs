@@ -1,0 +1,75 @@
+//! The words that say what a type does.
+//!
+//! An async function becomes a handler by boxing it: `.creates(|op| Box::pin(create(op)))`.
+
+use super::ResourceType;
+use crate::behaviour::{AttributeOf, Finder, Handler, OnSignal, Reference, Replaces, Stages, Verb};
+
+impl ResourceType {
+    /// How the object is made.
+    pub fn creates(self, handler: Handler) -> ResourceType {
+        self.on(Verb::Create, handler)
+    }
+
+    /// How the object is changed.
+    pub fn updates(self, handler: Handler) -> ResourceType {
+        self.on(Verb::Update, handler)
+    }
+
+    /// How the object is removed.
+    pub fn deletes(self, handler: Handler) -> ResourceType {
+        self.on(Verb::Delete, handler)
+    }
+
+    /// How anything else is done with the object.
+    pub fn on(mut self, verb: Verb, handler: Handler) -> ResourceType {
+        let behaviour = &mut self.behaviour;
+        let place = match verb {
+            Verb::Create => &mut behaviour.create,
+            Verb::Update => &mut behaviour.update,
+            Verb::Delete => &mut behaviour.delete,
+            Verb::Check => &mut behaviour.check,
+            Verb::Suspend => &mut behaviour.suspend,
+            Verb::Resume => &mut behaviour.resume,
+            Verb::Snapshot => &mut behaviour.snapshot,
+        };
+        *place = Some(handler);
+        self
+    }
+
+    /// How the object is found when it is not certain that it exists.
+    pub fn found_by(mut self, finder: Finder) -> ResourceType {
+        self.behaviour.finder = Some(finder);
+        self
+    }
+
+    /// What a resource is called by others, if not by the id of its object.
+    pub fn called(mut self, reference: Reference) -> ResourceType {
+        self.behaviour.reference = Some(reference);
+        self
+    }
+
+    /// How attributes are answered, if not from what the service shows.
+    pub fn answers(mut self, attribute: AttributeOf) -> ResourceType {
+        self.behaviour.attribute = Some(attribute);
+        self
+    }
+
+    /// Which changes need another object although each property may be changed.
+    pub fn replaced_if(mut self, replaces: Replaces) -> ResourceType {
+        self.behaviour.replaces = Some(replaces);
+        self
+    }
+
+    /// A resource is a nested stack whose template is made up, stage by stage.
+    pub fn staged(mut self, stages: Stages) -> ResourceType {
+        self.behaviour.stages = Some(stages);
+        self
+    }
+
+    /// What comes of a signal.
+    pub fn on_signal(mut self, signal: OnSignal) -> ResourceType {
+        self.behaviour.signal = Some(signal);
+        self.signalled()
+    }
+}

@@ -1,0 +1,454 @@
+//! The durable context in which a resource's operations run.
+//!
+//! An operation is an ordinary async function over [`Op`]. It does nothing by itself: what it wants
+//! from the world it demands, and whoever runs it ([`Running`]) fulfils the demand, after what the
+//! operation said before is durable. So an operation can be stopped at any demand and run again from
+//! its top, in another process if need be: steps that were finished answer from the journal, and for
+//! a step that was begun and whose end is not known, the object it makes is looked for by its mark.
+//!
+//! Three rules follow for whoever writes one: no effect outside of the methods here, no randomness
+//! or time of day but from here, and names of steps that are unique and do not change.
+
+mod journal;
+mod run;
+
+pub use journal::{Journal, Step};
+pub use run::{Answer, Demand, Note, Running, Turn};
+
+use crate::behaviour::Finder;
+use crate::declare::{Members, Value};
+use kiln_cloud::{Call, CallError, Method, Reply};
+use run::Shared;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// What an operation gets to know of its resource before it starts.
+#[derive(Clone, Debug, Default)]
+pub struct Context {
+    /// The resource's name in the template.
+    pub resource: Arc<str>,
+    /// The name that its object should have: unique, and known before there is an object.
+    pub physical_name: Arc<str>,
+    /// The id that its service gave to the object.
+    pub physical_id: Option<Arc<str>>,
+    /// The properties, of the kinds that the schema says, defaults filled in.
+    pub properties: Arc<Members>,
+    /// The properties before an update.
+    pub before: Arc<Members>,
+    /// The names of the properties that an update changes.
+    pub changed: Arc<[Arc<str>]>,
+    /// What the resource keeps for itself.
+    pub data: Arc<Members>,
+    /// The metadata.
+    pub metadata: Value,
+    /// What was done before the operation was interrupted.
+    pub journal: Journal,
+    /// An earlier operation left it open whether there is an object.
+    pub is_doubtful: bool,
+    /// How long a call that was lost may still take effect.
+    pub quiet: Duration,
+}
+
+/// An operation on a resource.
+pub struct Op {
+    context: Context,
+    finder: Option<Finder>,
+    /// Whether something was done of which it is not known how it ended.
+    doubts: bool,
+    shared: Arc<Mutex<Shared>>,
+}
+
+/// Why an operation ends before its end.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stop {
+    /// It failed.
+    Failed(Failure),
+    /// The object cannot be changed as wanted: another must take its place.
+    Replace,
+}
+
+/// What went wrong, as users are told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// The class of the error, such as `ResourceInError`.
+    pub class: Arc<str>,
+    /// What happened.
+    pub message: String,
+    /// Whether making the object anew may help.
+    pub is_worth_another_try: bool,
+}
+
+/// How far an object is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// It is what it should be.
+    Ready,
+    /// It needs more time.
+    NotYet,
+    /// It will never be: the service says so in these words.
+    Failed(String),
+}
+
+impl Stop {
+    /// A failure of some class.
+    pub fn failed(class: impl Into<Arc<str>>, message: impl Into<String>) -> Stop {
+        let (class, message) = (class.into(), message.into());
+        Stop::Failed(Failure { class, message, is_worth_another_try: false })
+    }
+
+    /// The service says that the object is broken; another may do better.
+    pub fn broken(message: impl Into<String>) -> Stop {
+        let class = "ResourceInError".into();
+        Stop::Failed(Failure { class, message: message.into(), is_worth_another_try: true })
+    }
+
+    /// The service refused a call.
+    pub fn refused(call: &Call, reply: &Reply) -> Stop {
+        let said = ["/error/message", "/message", "/badRequest/message", "/NeutronError/message"]
+            .into_iter()
+            .find_map(|pointer| reply.text(pointer))
+            .map(str::to_owned)
+            .unwrap_or_else(|| format!("{call:?} was refused with HTTP {}", reply.status));
+        let class = match reply.status {
+            400 => "BadRequest",
+            401 => "Unauthorized",
+            403 => "Forbidden",
+            404 => "NotFound",
+            409 => "Conflict",
+            _ => "HTTPError",
+        };
+        let is_worth_another_try = reply.status == 409;
+        Stop::Failed(Failure { class: class.into(), message: said, is_worth_another_try })
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.class, self.message)
+    }
+}
+
+/// How often a call that did not reach its service is made again.
+const TRIES: u32 = 5;
+
+/// The shortest and the longest pause between two looks at an object.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
+
+impl Op {
+    // --- what it knows ---
+
+    /// What the operation knows of its resource.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// A property; null if it was not given and has no default.
+    pub fn prop(&self, name: &str) -> &Value {
+        self.context.properties.get(name).unwrap_or(&Value::Null)
+    }
+
+    /// A property that is a text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.prop(name).as_text().map(|text| &**text)
+    }
+
+    /// A property that is a number, as a length of time in seconds.
+    pub fn seconds(&self, name: &str) -> Duration {
+        seconds(self.prop(name))
+    }
+
+    /// Whether an update changes a property.
+    pub fn changes(&self, name: &str) -> bool {
+        self.context.changed.iter().any(|changed| &**changed == name)
+    }
+
+    /// The id that the service gave to the object, if there is one.
+    pub fn id(&self) -> Option<&Arc<str>> {
+        self.context.physical_id.as_ref()
+    }
+
+    /// Something that the resource keeps for itself.
+    pub fn datum(&self, key: &str) -> Option<&Value> {
+        self.context.data.get(key)
+    }
+
+    // --- what it says ---
+
+    /// Says which id the service gave to the object. It is durable before anything else is done.
+    pub fn set_id(&mut self, id: impl Into<Arc<str>>) {
+        let id = id.into();
+        self.context.physical_id = Some(id.clone());
+        self.note(Note::Id(Some(id)));
+    }
+
+    /// Says that there is no object any more.
+    pub fn clear_id(&mut self) {
+        self.context.physical_id = None;
+        self.note(Note::Id(None));
+    }
+
+    /// Keeps something for the resource; a null forgets it.
+    pub fn set_datum(&mut self, key: impl Into<Arc<str>>, value: impl Into<Value>) {
+        let (key, value) = (key.into(), value.into());
+        let data = Arc::make_mut(&mut self.context.data);
+        if value.is_null() {
+            data.shift_remove(&key);
+        } else {
+            data.insert(key.clone(), value.clone());
+        }
+        self.note(Note::Datum(key, value));
+    }
+
+    /// Sets the metadata.
+    pub fn set_metadata(&mut self, metadata: Value) {
+        self.context.metadata = metadata.clone();
+        self.note(Note::Metadata(metadata));
+    }
+
+    /// Keeps what the service shows of the object: attributes are answered from it.
+    pub fn set_shown(&mut self, shown: Value) {
+        self.note(Note::Shown(shown));
+    }
+
+    fn note(&self, note: Note) {
+        self.lock().notes.push(note);
+    }
+
+    // --- what it asks for ---
+
+    /// Makes a call that changes something, once: if it was made before an interruption, gives the
+    /// reply it had.
+    pub async fn call(&mut self, step: &str, call: Call) -> Result<Reply, Stop> {
+        match self.context.journal.step(step) {
+            Some(Step::Replied(reply)) => return Ok(reply.clone()),
+            Some(Step::Begun) => {
+                if let Some(reply) = self.find_lost(step, &call).await? {
+                    return Ok(reply);
+                }
+            }
+            _ => {}
+        }
+        let mut tries = 0;
+        loop {
+            let demand = Demand::Call { step: step.into(), call: call.clone() };
+            let Answer::Reply(answer) = self.demand(demand).await else {
+                return Err(wrong_answer());
+            };
+            match answer {
+                Ok(reply) => return Ok(reply),
+                Err(CallError::Refused(reply)) if is_busy(&reply) && tries < TRIES => {}
+                Err(CallError::Refused(reply)) => return Err(Stop::refused(&call, &reply)),
+                Err(CallError::NotSent(_)) if tries < TRIES => {}
+                Err(CallError::Lost(_)) if tries < TRIES => {
+                    if let Some(reply) = self.find_lost(step, &call).await? {
+                        return Ok(reply);
+                    }
+                }
+                Err(error @ (CallError::NotSent(_) | CallError::Lost(_))) => {
+                    return Err(Stop::failed("ConnectFailure", format!("{call:?}: {error}")));
+                }
+            }
+            tries += 1;
+            self.pause(Duration::from_secs(1 << tries.min(5))).await?;
+        }
+    }
+
+    /// Makes a call that changes nothing.
+    pub async fn read(&mut self, call: Call) -> Result<Reply, Stop> {
+        let mut tries = 0;
+        loop {
+            let Answer::Reply(answer) = self.demand(Demand::Read(call.clone())).await else {
+                return Err(wrong_answer());
+            };
+            match answer {
+                Ok(reply) => return Ok(reply),
+                Err(CallError::Refused(reply)) if !is_busy(&reply) || tries == TRIES => {
+                    return Err(Stop::refused(&call, &reply));
+                }
+                Err(error) if tries == TRIES => {
+                    return Err(Stop::failed("ConnectFailure", format!("{call:?}: {error}")));
+                }
+                Err(_) => tries += 1,
+            }
+            self.pause(Duration::from_secs(1 << tries.min(5))).await?;
+        }
+    }
+
+    /// Removes something; that it was gone already is as good.
+    pub async fn remove(&mut self, step: &str, call: Call) -> Result<(), Stop> {
+        match self.call(step, call).await {
+            Err(Stop::Failed(failure)) if &*failure.class == "NotFound" => Ok(()),
+            other => other.map(drop),
+        }
+    }
+
+    /// Reads until the reply says that the object is ready, with growing pauses.
+    pub async fn until(
+        &mut self,
+        call: Call,
+        progress: impl Fn(&Reply) -> Progress,
+    ) -> Result<Reply, Stop> {
+        let (mut pause, longest) = PAUSES;
+        loop {
+            let reply = self.read(call.clone()).await?;
+            match progress(&reply) {
+                Progress::Ready => return Ok(reply),
+                Progress::Failed(why) => return Err(Stop::broken(why)),
+                Progress::NotYet => self.pause(pause).await?,
+            }
+            pause = (pause * 3 / 2).min(longest);
+        }
+    }
+
+    /// Waits so long, counted from when the step was first reached.
+    pub async fn wait(&mut self, step: &str, length: Duration) -> Result<(), Stop> {
+        if length.is_zero() {
+            return Ok(());
+        }
+        let until = match self.context.journal.step(step) {
+            Some(Step::Until(until)) => *until,
+            _ => {
+                let until = self.lock().now.saturating_add(micros(length));
+                self.note(Note::Step(step.into(), Step::Until(until)));
+                until
+            }
+        };
+        match self.demand(Demand::Until(until)).await {
+            Answer::Woken => Ok(()),
+            _ => Err(wrong_answer()),
+        }
+    }
+
+    /// Waits so long; after an interruption it starts anew.
+    pub async fn pause(&mut self, length: Duration) -> Result<(), Stop> {
+        let until = self.lock().now.saturating_add(micros(length));
+        match self.demand(Demand::Until(until)).await {
+            Answer::Woken => Ok(()),
+            _ => Err(wrong_answer()),
+        }
+    }
+
+    /// Random bytes from the system. Other ones after an interruption: keep what must not change.
+    pub async fn random(&mut self, bytes: usize) -> Result<Vec<u8>, Stop> {
+        match self.demand(Demand::Random(bytes)).await {
+            Answer::Bytes(bytes) => Ok(bytes),
+            _ => Err(wrong_answer()),
+        }
+    }
+
+    /// The metadata of another resource of the stack, found by its reference id: at once if it is not
+    /// what was seen last, else as soon as it changes. Nothing if there is no such resource.
+    pub async fn watch(
+        &mut self,
+        reference: &str,
+        seen: Option<&Value>,
+    ) -> Result<Option<Value>, Stop> {
+        let demand = Demand::Watch { reference: reference.into(), seen: seen.cloned() };
+        match self.demand(demand).await {
+            Answer::Seen(metadata) => Ok(metadata),
+            _ => Err(wrong_answer()),
+        }
+    }
+
+    // --- doubt ---
+
+    /// Looks for what a call made whose reply was lost.
+    async fn find_lost(&mut self, step: &str, call: &Call) -> Result<Option<Reply>, Stop> {
+        if call.method != Method::Post {
+            return Ok(None);
+        }
+        self.doubts = true;
+        let marker = call.marker.as_deref().cloned().or_else(|| Some(self.finder?(self)));
+        let Some(marker) = marker else { return Ok(None) };
+        let list = self.read(marker.list.clone()).await?;
+        let Some(object) = marker.found(&list).first().copied() else { return Ok(None) };
+        let reply = marker.reply(object);
+        self.context.journal.set(step, Step::Replied(reply.clone()));
+        self.note(Note::Step(step.into(), Step::Replied(reply.clone())));
+        Ok(Some(reply))
+    }
+
+    /// Takes over an object that an interrupted operation may have made, so that it can be removed.
+    pub(crate) async fn find_doubtful(&mut self) -> Result<(), Stop> {
+        if !self.context.is_doubtful {
+            return Ok(());
+        }
+        self.doubts = true;
+        let Some(marker) = self.finder.map(|find| find(self)) else { return Ok(()) };
+        let list = self.read(marker.list.clone()).await?;
+        if self.context.physical_id.is_none()
+            && let Some(object) = marker.found(&list).first()
+            && let Some(id) = marker.id_of(object)
+        {
+            self.set_id(id);
+        }
+        Ok(())
+    }
+
+    /// After a call whose fate is not known, waits until it can no longer take effect, and removes
+    /// whatever it made beside the resource's own object.
+    pub(crate) async fn settle(&mut self) -> Result<(), Stop> {
+        if !self.doubts {
+            return Ok(());
+        }
+        let Some(marker) = self.finder.map(|find| find(self)) else { return Ok(()) };
+        self.wait("settle", self.context.quiet).await?;
+        let list = self.read(marker.list.clone()).await?;
+        let ids: Vec<String> = marker
+            .found(&list)
+            .into_iter()
+            .filter_map(|o| marker.id_of(o))
+            .map(Into::into)
+            .collect();
+        for id in ids {
+            if self.context.physical_id.as_deref() != Some(&id) {
+                self.remove(&format!("settle {id}"), marker.removal(&id)).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A number of seconds; nothing if it is no number, or less than nothing.
+fn seconds(value: &Value) -> Duration {
+    let seconds = match value {
+        Value::Int(number) => number.as_i64().map_or(f64::MAX, |number| number as f64),
+        Value::Float(number) => *number,
+        _ => 0.0,
+    };
+    Duration::try_from_secs_f64(seconds.clamp(0.0, 1e9)).unwrap_or_default()
+}
+
+fn micros(length: Duration) -> i64 {
+    i64::try_from(length.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// The service is there and asks for patience.
+fn is_busy(reply: &Reply) -> bool {
+    matches!(reply.status, 429 | 503)
+}
+
+fn wrong_answer() -> Stop {
+    Stop::failed("InternalError", "a demand was answered with something else: please report this")
+}
+
+impl Op {
+    pub(crate) fn new(context: Context, finder: Option<Finder>, shared: Arc<Mutex<Shared>>) -> Op {
+        Op { context, finder, doubts: false, shared }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands a demand to whoever runs the operation, and waits for the answer.
+    async fn demand(&mut self, demand: Demand) -> Answer {
+        self.lock().demand = Some(demand);
+        std::future::poll_fn(|_| match self.lock().answer.take() {
+            Some(answer) => std::task::Poll::Ready(answer),
+            None => std::task::Poll::Pending,
+        })
+        .await
+    }
+}

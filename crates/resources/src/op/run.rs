@@ -1,0 +1,144 @@
+//! Running an operation: turn by turn, without a runtime.
+
+use super::{Context, Op, Step, Stop};
+use crate::behaviour::{Behaviour, Verb};
+use crate::declare::Value;
+use kiln_cloud::{Call, CallError, Reply};
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{self, Poll, Waker};
+
+/// What an operation wants from the world.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Demand {
+    /// Make a call that changes something: note that the step begins, make it durable, make the call,
+    /// note the reply.
+    Call {
+        /// The step.
+        step: Arc<str>,
+        /// The call.
+        call: Call,
+    },
+    /// Make a call that changes nothing.
+    Read(Call),
+    /// Wait until a moment, in microseconds since 1970.
+    Until(i64),
+    /// So many random bytes.
+    Random(usize),
+    /// The metadata of the resource with this reference id, when it is not what was seen last.
+    Watch {
+        /// The reference id.
+        reference: Arc<str>,
+        /// What was seen last.
+        seen: Option<Value>,
+    },
+}
+
+/// What the world answers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// To a call.
+    Reply(Result<Reply, CallError>),
+    /// The moment has come.
+    Woken,
+    /// Random bytes.
+    Bytes(Vec<u8>),
+    /// The metadata of another resource, if there is one.
+    Seen(Option<Value>),
+}
+
+/// What an operation says of its resource: to be kept before its next demand is fulfilled.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Note {
+    /// The id that the service gave to the object; nothing if there is no object any more.
+    Id(Option<Arc<str>>),
+    /// Something the resource keeps for itself; null forgets it.
+    Datum(Arc<str>, Value),
+    /// The metadata.
+    Metadata(Value),
+    /// What the service shows of the object.
+    Shown(Value),
+    /// How far a step is.
+    Step(Arc<str>, Step),
+}
+
+/// What a turn came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Turn {
+    /// The operation goes on when this is fulfilled.
+    Wants(Demand),
+    /// The operation has ended.
+    Ended(Result<(), Stop>),
+}
+
+/// What an operation and whoever runs it share.
+#[derive(Default)]
+pub(crate) struct Shared {
+    pub(crate) now: i64,
+    pub(crate) demand: Option<Demand>,
+    pub(crate) answer: Option<Answer>,
+    pub(crate) notes: Vec<Note>,
+}
+
+/// An operation under way.
+pub struct Running {
+    future: Pin<Box<dyn Future<Output = Result<(), Stop>> + Send>>,
+    shared: Arc<Mutex<Shared>>,
+}
+
+impl Running {
+    /// An operation that is about to start.
+    pub fn new(behaviour: &Behaviour, verb: Verb, context: Context) -> Running {
+        let shared = Arc::new(Mutex::new(Shared::default()));
+        let op = Op::new(context, behaviour.finder, shared.clone());
+        let handler = behaviour.handler(verb);
+        let future = Box::pin(async move {
+            let mut op = op;
+            if verb == Verb::Delete {
+                op.find_doubtful().await?;
+            }
+            if let Some(handler) = handler {
+                handler(&mut op).await?;
+            }
+            op.settle().await
+        });
+        Running { future, shared }
+    }
+
+    /// Lets the operation go on until it wants something or ends, and gives what it said meanwhile.
+    ///
+    /// The first turn takes no answer; every further one takes the answer to the last demand.
+    pub fn turn(&mut self, now: i64, answer: Option<Answer>) -> (Turn, Vec<Note>) {
+        {
+            let mut shared = self.lock();
+            shared.now = now;
+            shared.answer = answer;
+        }
+        let mut context = task::Context::from_waker(Waker::noop());
+        let polled = catch_unwind(AssertUnwindSafe(|| self.future.as_mut().poll(&mut context)));
+        let mut shared = self.lock();
+        let notes = std::mem::take(&mut shared.notes);
+        let turn = match polled {
+            Ok(Poll::Ready(result)) => Turn::Ended(result),
+            Ok(Poll::Pending) => match shared.demand.take() {
+                Some(demand) => Turn::Wants(demand),
+                None => Turn::Ended(Err(broken("waits for something that it did not ask for"))),
+            },
+            Err(_) => Turn::Ended(Err(broken("panicked"))),
+        };
+        (turn, notes)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn broken(what: &str) -> Stop {
+    Stop::failed(
+        "InternalError",
+        format!("the resource type's operation {what}: please report this"),
+    )
+}
