@@ -6,6 +6,7 @@
 //! it are durable.
 #![forbid(unsafe_code)]
 
+pub mod codec;
 pub mod ids;
 pub mod state;
 pub mod store;

@@ -1,6 +1,8 @@
 //! The tree that YAML and JSON are read into: plain data in which every node knows its place.
 
+use crate::print;
 use crate::source::Span;
+use crate::value::Value;
 use kiln_yaql::Integer;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -222,9 +224,42 @@ impl Places {
     }
 }
 
+/// What a document made of a value has in place of hidden parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hidden {
+    /// Stars: the document is only looked at.
+    Starred,
+    /// What was hidden: the document is worked with, and must not be shown.
+    Exposed,
+}
+
 impl Node {
     /// A node.
     pub fn new(span: Span, data: Data) -> Node {
+        Node { span, data }
+    }
+
+    /// A document made of a value; everything in it stands at one place.
+    pub fn of_value(value: &Value, span: Span, hidden: Hidden) -> Node {
+        let inside = |value: &Value| Node::of_value(value, span, hidden);
+        let data = match value {
+            Value::Null | Value::Unknown(_) => Data::Null,
+            Value::Bool(flag) => Data::Bool(*flag),
+            Value::Int(number) => Data::Int(number.clone()),
+            Value::Float(number) => Data::Float(*number),
+            Value::Text(text) => Data::Text(text.clone()),
+            Value::List(items) => Data::List(items.iter().map(inside).collect()),
+            Value::Map(members) => {
+                let entry = |(key, value): (&Arc<str>, &Value)| Entry {
+                    key: key.clone(),
+                    key_span: span,
+                    value: inside(value),
+                };
+                Data::Map(Map { entries: members.iter().map(entry).collect() })
+            }
+            Value::Secret(secret) if hidden == Hidden::Exposed => return inside(secret.expose()),
+            Value::Secret(_) => Data::Text(print::HIDDEN.into()),
+        };
         Node { span, data }
     }
 

@@ -19,6 +19,7 @@ pub mod eval;
 pub mod expr;
 pub mod files;
 pub mod findings;
+pub mod frozen;
 pub mod functions;
 pub mod graph;
 pub mod json;

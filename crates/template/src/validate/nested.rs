@@ -5,7 +5,7 @@ use super::{Context, Nested};
 use crate::codes;
 use crate::definition::Files;
 use crate::diagnostic::{Diagnostic, Label};
-use crate::document::{Data, Entry, Map, Node};
+use crate::document::{Hidden, Node};
 use crate::environment::EntryPath;
 use crate::eval::Budget;
 use crate::findings::{Findings, Stage};
@@ -13,7 +13,6 @@ use crate::limits::Limits;
 use crate::lower;
 use crate::nested;
 use crate::parameters::{self, Check, Pseudo};
-use crate::print;
 use crate::schema::{Kind, TypeSchema};
 use crate::source::{Sources, Span};
 use crate::suggest;
@@ -270,7 +269,7 @@ impl Stack<'_> {
             return;
         }
         let span = resource.properties.as_ref().map_or(resource.name_span, |expr| expr.span);
-        let (template, flaws) = lower::template(node_of(template, span));
+        let (template, flaws) = lower::template(Node::of_value(template, span, Hidden::Starred));
         let Some(template) = template else { return };
         let child = Child {
             url: "nested_stack".into(),
@@ -453,27 +452,4 @@ fn wrapped(inner: Findings, section: &str, resource: &Resource, template: &str) 
         diagnostic
     });
     wrapped.at_stage(Stage::Properties)
-}
-
-/// A document made of a value; everything in it stands at one place.
-fn node_of(value: &Value, span: Span) -> Node {
-    let data = match value {
-        Value::Null | Value::Unknown(_) => Data::Null,
-        Value::Bool(flag) => Data::Bool(*flag),
-        Value::Int(number) => Data::Int(number.clone()),
-        Value::Float(number) => Data::Float(*number),
-        Value::Text(text) => Data::Text(text.clone()),
-        Value::List(items) => Data::List(items.iter().map(|item| node_of(item, span)).collect()),
-        Value::Map(members) => {
-            let entry = |(key, value): (&Arc<str>, &Value)| Entry {
-                key: key.clone(),
-                key_span: span,
-                value: node_of(value, span),
-            };
-            Data::Map(Map { entries: members.iter().map(entry).collect() })
-        }
-        // A generated template is only looked at: its secrets stay hidden.
-        Value::Secret(_) => Data::Text(print::HIDDEN.into()),
-    };
-    Node { span, data }
 }

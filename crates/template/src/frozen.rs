@@ -1,0 +1,157 @@
+//! A resource's definition with every function in it carried out: what an engine goes by, and what it
+//! compares with next time.
+
+use crate::constraint::CustomConstraints;
+use crate::diagnostic::Diagnostic;
+use crate::eval::Scope;
+use crate::expr::{Expr, ExprKind};
+use crate::functions::Fault;
+use crate::path::Path;
+use crate::property::Checker;
+use crate::schema::{Property, TypeSchema};
+use crate::source::{FileId, Span};
+use crate::template::{DeletionPolicy, Resource};
+use crate::translation;
+use crate::value::{Members, Value};
+use std::sync::Arc;
+
+/// A resource's definition without functions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frozen {
+    /// The type, as written.
+    pub kind: Arc<str>,
+    /// The properties, as written.
+    pub properties: Arc<Members>,
+    /// The metadata.
+    pub metadata: Value,
+    /// The update policy, as written.
+    pub update_policy: Value,
+    /// What becomes of the object when the resource is deleted.
+    pub deletion_policy: DeletionPolicy,
+    /// The names in `depends_on`.
+    pub depends_on: Arc<[Arc<str>]>,
+    /// The id of an object that is not the engine's to create or delete.
+    pub external_id: Option<Arc<str>>,
+}
+
+/// A function that failed, and the property that it is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfrozen {
+    /// What failed.
+    pub fault: Fault,
+    /// Where, from the resource on: `properties.size`, `metadata`.
+    pub path: String,
+}
+
+impl Frozen {
+    /// Carries out the functions of a definition.
+    pub fn of(scope: &Scope<'_>, resource: &Resource) -> Result<Frozen, Unfrozen> {
+        let whole = |expr: Option<&Expr>, name: &str| match expr {
+            Some(expr) => scope.value(expr).map_err(|fault| Unfrozen { fault, path: name.into() }),
+            None => Ok(Value::Null),
+        };
+        let external = whole(resource.external_id.as_deref(), "external_id")?;
+        Ok(Frozen {
+            kind: resource.kind.value.clone(),
+            properties: Arc::new(properties(scope, resource.properties.as_ref())?),
+            metadata: whole(resource.metadata.as_ref(), "metadata")?,
+            update_policy: whole(resource.update_policy.as_deref(), "update_policy")?,
+            deletion_policy: scope.definition.deletion_policy(resource),
+            depends_on: resource.depends_on.iter().map(|name| name.value.clone()).collect(),
+            external_id: external.as_text().cloned(),
+        })
+    }
+
+    /// Whether a definition asks for nothing that this one does not, in the host language's sense:
+    /// `1` and `1.0` are the same.
+    pub fn equals(&self, other: &Frozen) -> bool {
+        self.kind == other.kind
+            && same_members(&self.properties, &other.properties)
+            && self.metadata.equals(&other.metadata)
+            && self.update_policy.equals(&other.update_policy)
+            && self.deletion_policy == other.deletion_policy
+            && self.depends_on == other.depends_on
+            && self.external_id == other.external_id
+    }
+}
+
+fn same_members(a: &Arc<Members>, b: &Arc<Members>) -> bool {
+    Arc::ptr_eq(a, b)
+        || a.len() == b.len()
+            && a.iter().all(|(name, value)| b.get(name).is_some_and(|other| value.equals(other)))
+}
+
+fn properties(scope: &Scope<'_>, expr: Option<&Expr>) -> Result<Members, Unfrozen> {
+    let Some(expr) = expr else { return Ok(Members::new()) };
+    let failed = |path: String| move |fault| Unfrozen { fault, path };
+    let ExprKind::Map(members) = &expr.kind else {
+        let value = scope.value(expr).map_err(failed("properties".into()))?;
+        return Ok(value.as_map().cloned().unwrap_or_default());
+    };
+    let mut values = Members::with_capacity(members.len());
+    for member in members {
+        let path = || format!("properties.{}", member.key);
+        if let Some(value) = scope.optional(&member.value).map_err(|f| failed(path())(f))? {
+            values.insert(member.key.clone(), value);
+        }
+    }
+    Ok(values)
+}
+
+/// Converts the properties of a resource to what its type expects: older names are translated, values
+/// are of the kinds that the schema says, defaults are filled in. Tells what is wrong with them.
+pub fn converted(
+    schema: &TypeSchema,
+    values: &Members,
+    custom: &dyn CustomConstraints,
+    path: &Path<'_>,
+) -> (Members, Vec<Diagnostic>) {
+    if schema.any_property {
+        return (values.clone(), Vec::new());
+    }
+    let mut values = values.clone();
+    let nowhere = |_: &Path<'_>, _| Span::start_of(FileId::default());
+    let place = translation::Place { path, spans: &nowhere };
+    let mut problems = translation::apply(schema, &mut values, &place);
+    let members = converted_by(
+        &schema.properties,
+        &values,
+        schema.from_template,
+        custom,
+        path,
+        &mut problems,
+    );
+    (members, problems)
+}
+
+/// Converts an update policy as [`converted`] does properties.
+pub fn converted_policy(
+    schema: &TypeSchema,
+    policy: &Value,
+    custom: &dyn CustomConstraints,
+    path: &Path<'_>,
+) -> (Members, Vec<Diagnostic>) {
+    let mut problems = Vec::new();
+    let empty = Members::new();
+    let given = policy.as_map().unwrap_or(&empty);
+    let members = converted_by(&schema.update_policy, given, false, custom, path, &mut problems);
+    (members, problems)
+}
+
+fn converted_by(
+    properties: &[Property],
+    values: &Members,
+    facade: bool,
+    custom: &dyn CustomConstraints,
+    path: &Path<'_>,
+    problems: &mut Vec<Diagnostic>,
+) -> Members {
+    let checker = Checker {
+        custom,
+        spans: &|_, _| Span::start_of(FileId::default()),
+        dropped: &[],
+        facade,
+        convert: true,
+    };
+    checker.check_all(properties, values, path, problems)
+}
