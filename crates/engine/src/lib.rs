@@ -6,8 +6,16 @@
 //! it are durable.
 #![forbid(unsafe_code)]
 
+pub mod blueprint;
 pub mod codec;
+pub mod config;
+mod decide;
+pub mod failure;
 pub mod ids;
+pub mod machine;
+mod rows;
 pub mod state;
 pub mod store;
 pub mod time;
+pub mod tree;
+mod world;

@@ -12,6 +12,7 @@ use crate::ids::{CommandId, EngineId, EventId, RecipeId, ResourceId, StackId};
 use crate::state::State;
 use crate::time::Time;
 use async_trait::async_trait;
+use std::fmt;
 use std::sync::Arc;
 
 /// Keeps trees of stacks.
@@ -151,6 +152,24 @@ impl Hash {
     pub fn of(bytes: &[u8]) -> Hash {
         use sha2::Digest;
         Hash(sha2::Sha256::digest(bytes).into())
+    }
+
+    /// The hash that a text spells in hexadecimal digits.
+    pub fn parse(text: &str) -> Option<Hash> {
+        let mut hash = [0; 32];
+        if text.len() != 64 || !text.is_ascii() {
+            return None;
+        }
+        for (at, byte) in hash.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()?;
+        }
+        Some(Hash(hash))
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 

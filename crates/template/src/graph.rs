@@ -142,6 +142,7 @@ impl Graph {
 }
 
 /// Who needs each resource.
+#[derive(Clone, Debug, Default)]
 pub struct Users {
     starts: Vec<usize>,
     users: Vec<usize>,

@@ -121,6 +121,11 @@ impl Layer {
         actions
     }
 
+    /// Whether types may mean something else to single resources.
+    pub fn has_resources(&self) -> bool {
+        !self.resources.scope.is_empty()
+    }
+
     /// The registry as stored and shown: always with `resources`, and that first.
     pub fn shown(&self) -> Members {
         let mut members = Members::new();

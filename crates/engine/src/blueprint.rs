@@ -1,0 +1,389 @@
+//! What a stack is made of (its recipe), and what comes of it (its blueprint).
+//!
+//! A recipe is texts and values, and can be stored. A blueprint is a recipe read and bound: the
+//! definition of every resource and what its type means. Blueprints are made of recipes by a pure
+//! function, so they need not be stored.
+
+use crate::codec;
+use crate::config::Config;
+use crate::ids::{RecipeId, StackId};
+use crate::store::{Content, Hash, RecipeRow, StoreError};
+use indexmap::IndexMap;
+use kiln_resources::constraints::offline;
+use kiln_resources::declare::ResourceType;
+use kiln_template::definition::{Absent, Definition, Files};
+use kiln_template::diagnostic::Diagnostic;
+use kiln_template::document::{Hidden, Node};
+use kiln_template::environment::{EntryPath, Environment, Implementation, Registry};
+use kiln_template::limits::Limits;
+use kiln_template::parameters::{Check, Given, GivenValues, Parameters, Pseudo};
+use kiln_template::schema::TypeSchema;
+use kiln_template::template::Template;
+use kiln_template::value::{Members, Value};
+use kiln_template::{FileId, Sources, Span, lower, nested, read};
+use std::sync::Arc;
+
+/// What a stack is made of. Never changed.
+#[derive(Debug)]
+pub struct Recipe {
+    /// Its id.
+    pub id: RecipeId,
+    /// The template.
+    pub template: Source,
+    /// The files that came along; those of the root serve its whole tree.
+    pub files: Arc<Files>,
+    /// The environment; that of the root serves its whole tree.
+    pub environment: Arc<Environment>,
+    /// The values that a nested stack's parameters take.
+    pub parameters: Arc<Members>,
+}
+
+/// Where a template comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// It was sent as text.
+    Text(Arc<str>),
+    /// It is one of the files, under this name.
+    File(Arc<str>, Arc<str>),
+    /// It was made up by a resource's type.
+    Made(Value),
+    /// There is none: a stack without resources.
+    Nothing,
+}
+
+/// What comes of a recipe.
+#[derive(Debug)]
+pub struct Blueprint {
+    /// The template bound to its parameters.
+    pub definition: Definition,
+    /// What resource types mean in it.
+    pub registry: Registry,
+    /// What the types of the resources are, by their places in the template.
+    pub kinds: Vec<Kind>,
+    /// What the whole tree shares.
+    pub shared: Arc<SharedParts>,
+}
+
+/// What the stacks of a tree share.
+#[derive(Debug, Default)]
+pub struct SharedParts {
+    /// The files.
+    pub files: Arc<Files>,
+    /// Defaults for the parameters of any template.
+    pub defaults: GivenValues,
+}
+
+/// What a resource's type is.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// A built-in type.
+    Builtin(&'static ResourceType),
+    /// A template.
+    Template(Arc<TemplateKind>),
+    /// It cannot be found, for this reason.
+    Unknown(Arc<str>),
+}
+
+/// A template that stands for a type.
+#[derive(Debug)]
+pub struct TemplateKind {
+    /// The name of its file.
+    pub url: Arc<str>,
+    /// Its text.
+    pub text: Arc<str>,
+    /// The entry of the registry that led to it.
+    pub entry: EntryPath,
+    /// The template.
+    pub template: Arc<Template>,
+    /// Its parameters and outputs as properties and attributes.
+    pub interface: TypeSchema,
+}
+
+impl Kind {
+    /// The schema of the type; nothing if it cannot be found.
+    pub fn schema(&self) -> Option<&TypeSchema> {
+        match self {
+            Kind::Builtin(kind) => Some(&kind.schema),
+            Kind::Template(kind) => Some(&kind.interface),
+            Kind::Unknown(_) => None,
+        }
+    }
+
+    /// The built-in type.
+    pub fn builtin(&self) -> Option<&'static ResourceType> {
+        match self {
+            Kind::Builtin(kind) => Some(kind),
+            _ => None,
+        }
+    }
+
+    /// Whether a resource of it holds a nested stack.
+    pub fn is_nested(&self) -> bool {
+        match self {
+            Kind::Builtin(kind) => kind.behaviour.stages.is_some(),
+            Kind::Template(_) => true,
+            Kind::Unknown(_) => false,
+        }
+    }
+}
+
+/// Templates of files that were read already.
+#[derive(Default)]
+pub struct Templates {
+    read: IndexMap<Arc<str>, (Arc<str>, Arc<Template>)>,
+}
+
+impl Templates {
+    /// The template in a text.
+    fn read(&mut self, url: &Arc<str>, text: &Arc<str>) -> Result<Arc<Template>, String> {
+        if let Some((known, template)) = self.read.get(url)
+            && (Arc::ptr_eq(known, text) || known == text)
+        {
+            return Ok(template.clone());
+        }
+        let template = Arc::new(read_template(url, text)?);
+        self.read.insert(url.clone(), (text.clone(), template.clone()));
+        Ok(template)
+    }
+}
+
+fn read_template(url: &Arc<str>, text: &Arc<str>) -> Result<Template, String> {
+    let file = Sources::new().add(url.clone(), text.clone());
+    let (node, mut problems) = read::read(file, text, &Limits::default());
+    let template = node.and_then(|node| {
+        let (template, findings) = lower::template(node);
+        problems.extend(findings.into_ordered());
+        template
+    });
+    template.ok_or_else(|| first_error(problems))
+}
+
+fn made_template(value: &Value) -> Result<Template, String> {
+    let span = Span::start_of(FileId::default());
+    let (template, findings) = lower::template(Node::of_value(value, span, Hidden::Exposed));
+    let findings = findings.into_ordered();
+    match template {
+        Some(template) if findings.iter().all(|found| !found.is_error()) => Ok(template),
+        _ => Err(first_error(findings)),
+    }
+}
+
+fn first_error(problems: Vec<Diagnostic>) -> String {
+    let first = problems.into_iter().find(Diagnostic::is_error);
+    first.map_or_else(|| "the template cannot be read".into(), |found| found.text())
+}
+
+/// A stack as its template knows it.
+pub struct Identity<'a> {
+    /// Its name.
+    pub name: &'a Arc<str>,
+    /// Its id.
+    pub id: StackId,
+    /// Its project.
+    pub project: &'a Arc<str>,
+}
+
+impl Identity<'_> {
+    fn pseudo(&self, template: &Template) -> Pseudo {
+        Pseudo {
+            stack_name: self.name.clone(),
+            stack_id: Some(self.id.to_string().into()),
+            project_id: self.project.clone(),
+            dialect: template.version.dialect(),
+        }
+    }
+}
+
+impl Blueprint {
+    /// The blueprint of a root stack.
+    pub fn of_root(
+        config: &Config,
+        templates: &mut Templates,
+        recipe: &Recipe,
+        identity: &Identity<'_>,
+    ) -> Result<Blueprint, String> {
+        let Source::Text(text) = &recipe.template else {
+            return Err("there is no template".into());
+        };
+        let template = Arc::new(read_template(&"template".into(), text)?);
+        let environment = &recipe.environment;
+        let given = Given {
+            request: GivenValues::new(),
+            environment: environment.parameters.clone(),
+            defaults: environment.parameter_defaults.clone(),
+        };
+        let pseudo = identity.pseudo(&template);
+        let definitions = template.parameters.clone();
+        let (parameters, _) =
+            Parameters::bind(definitions, given, &pseudo, &offline(0), Check::Values);
+        let (definition, _) =
+            Definition::bind(template, parameters, recipe.files.clone(), Absent::Missing);
+        let registry = environment.registry(config.global.clone());
+        let shared = SharedParts {
+            files: recipe.files.clone(),
+            defaults: environment.parameter_defaults.clone(),
+        };
+        Ok(Blueprint::new(config, templates, definition, registry, Arc::new(shared)))
+    }
+
+    /// The blueprint of a stack nested in a resource of another; problems with its parameters are told.
+    pub fn of_child(
+        &self,
+        config: &Config,
+        templates: &mut Templates,
+        recipe: &Recipe,
+        identity: &Identity<'_>,
+        holder: (&str, Option<&EntryPath>),
+    ) -> Result<Blueprint, String> {
+        let template = match &recipe.template {
+            Source::File(url, text) => templates.read(url, text)?,
+            Source::Text(text) => Arc::new(read_template(&"template".into(), text)?),
+            Source::Made(value) => Arc::new(made_template(value)?),
+            Source::Nothing => return Err("there is no template".into()),
+        };
+        let pseudo = identity.pseudo(&template);
+        let child = nested::Child {
+            template,
+            properties: &recipe.parameters,
+            defaults: &self.shared.defaults,
+            files: self.shared.files.clone(),
+            pseudo,
+        };
+        let (definition, findings) = child.bind(&offline(0), Check::Values);
+        if findings.has_errors() {
+            return Err(first_error(findings.into_ordered()));
+        }
+        let registry = self.registry.child(holder.0, holder.1);
+        Ok(Blueprint::new(config, templates, definition, registry, self.shared.clone()))
+    }
+
+    fn new(
+        config: &Config,
+        templates: &mut Templates,
+        definition: Definition,
+        registry: Registry,
+        shared: Arc<SharedParts>,
+    ) -> Blueprint {
+        let mut known: IndexMap<Arc<str>, Kind> = IndexMap::new();
+        let has_exceptions = registry.user().has_resources();
+        let mut kinds = Vec::with_capacity(definition.template.resources.len());
+        for resource in definition.template.resources.values() {
+            let name = &resource.kind.value;
+            // Unless the registry makes a difference between resources, a type means one thing.
+            let kind = match known.get(name) {
+                Some(kind) if !has_exceptions => kind.clone(),
+                _ => kind_of(config, templates, &registry, &shared, name, &resource.name),
+            };
+            if !has_exceptions {
+                known.insert(name.clone(), kind.clone());
+            }
+            kinds.push(kind);
+        }
+        Blueprint { definition, registry, kinds, shared }
+    }
+}
+
+fn kind_of(
+    config: &Config,
+    templates: &mut Templates,
+    registry: &Registry,
+    shared: &SharedParts,
+    kind: &Arc<str>,
+    resource: &str,
+) -> Kind {
+    let is_builtin = |name: &str| config.types.get(name).is_some();
+    let unknown =
+        || Kind::Unknown(format!("The Resource Type ({kind}) could not be found.").into());
+    match registry.resolve(kind, Some(resource), &is_builtin) {
+        Ok(Implementation::Builtin(name)) => {
+            config.types.get(&name).map_or_else(unknown, Kind::Builtin)
+        }
+        Ok(Implementation::Template { url, entry, .. }) => {
+            let Some(text) = shared.files.get(&url) else {
+                let message = format!("Could not fetch remote template \"{url}\"");
+                return Kind::Unknown(message.into());
+            };
+            match templates.read(&url, text) {
+                Ok(template) => {
+                    let interface = nested::interface(kind, &template, &shared.defaults);
+                    let text = text.clone();
+                    Kind::Template(Arc::new(TemplateKind { url, text, entry, template, interface }))
+                }
+                Err(message) => Kind::Unknown(message.into()),
+            }
+        }
+        Err(_) => unknown(),
+    }
+}
+
+// --- storing recipes ---
+
+impl Recipe {
+    /// The row of a recipe; the texts that it names go into `contents`.
+    pub fn row(&self, root: StackId, contents: &mut IndexMap<Hash, Content>) -> RecipeRow {
+        let mut named = Vec::new();
+        let mut keep = |text: &str| {
+            let hash = Hash::of(text.as_bytes());
+            contents.entry(hash).or_insert_with(|| Content { hash, bytes: text.as_bytes().into() });
+            named.push(hash);
+            Value::from(hash.to_string())
+        };
+        let template = match &self.template {
+            Source::Text(text) => Value::list(["text".into(), keep(text)]),
+            Source::File(url, text) => {
+                Value::list(["file".into(), Value::Text(url.clone()), keep(text)])
+            }
+            Source::Made(value) => Value::list(["made".into(), value.clone()]),
+            Source::Nothing => Value::list(["nothing".into()]),
+        };
+        let files = Value::map(self.files.iter().map(|(name, text)| (name.clone(), keep(text))));
+        let body = Value::map([
+            ("template", template),
+            ("files", files),
+            ("environment", self.environment.stored()),
+            ("parameters", Value::Map(self.parameters.clone())),
+        ]);
+        RecipeRow { id: self.id, root, contents: named, body: codec::encode(&body) }
+    }
+
+    /// The recipe of a row; `text` gives the texts that it names.
+    pub fn of_row(
+        row: &RecipeRow,
+        text: &dyn Fn(Hash) -> Option<Arc<str>>,
+    ) -> Result<Recipe, StoreError> {
+        let damaged = |why: &str| StoreError::Damaged {
+            what: format!("recipe {}", row.id),
+            why: why.to_owned(),
+        };
+        let body = codec::decode(&row.body).map_err(|_| damaged("its body is not a value"))?;
+        let body = body.as_map().ok_or_else(|| damaged("its body is not a map"))?;
+        let part = |name: &str| body.get(name).cloned().unwrap_or_default();
+        let named = |value: Option<&Value>| {
+            let hash = value.and_then(Value::as_text).and_then(|text| Hash::parse(text));
+            hash.and_then(text).ok_or_else(|| damaged("a text that it names is not there"))
+        };
+        let template = part("template");
+        let template = template.as_list().unwrap_or_default();
+        let template = match template.first().and_then(Value::as_text).map(|kind| &**kind) {
+            Some("text") => Source::Text(named(template.get(1))?),
+            Some("file") => {
+                let url = template.get(1).and_then(Value::as_text).cloned();
+                Source::File(url.unwrap_or_default(), named(template.get(2))?)
+            }
+            Some("made") => Source::Made(template.get(1).cloned().unwrap_or_default()),
+            _ => Source::Nothing,
+        };
+        let mut files = Files::new();
+        for (name, hash) in part("files").as_map().into_iter().flatten() {
+            files.insert(name.clone(), named(Some(hash))?);
+        }
+        let (environment, _) = Environment::from_value(&part("environment"));
+        Ok(Recipe {
+            id: row.id,
+            template,
+            files: Arc::new(files),
+            environment: Arc::new(environment),
+            parameters: Arc::new(part("parameters").as_map().cloned().unwrap_or_default()),
+        })
+    }
+}

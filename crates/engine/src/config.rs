@@ -1,0 +1,42 @@
+//! What an operator decides about the engine, with the defaults of the reference.
+
+use kiln_resources::registry::Registry;
+use kiln_template::environment::Layer;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How an engine works.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The resource types.
+    pub types: &'static Registry,
+    /// What resource types mean to the operator.
+    pub global: Arc<Layer>,
+    /// How long an action on a stack may take if nothing else is said.
+    pub action_timeout: Duration,
+    /// How long what is under way may go on when something else has failed.
+    pub error_wait: Duration,
+    /// How often a resource that failed is made anew.
+    pub retries: u32,
+    /// How deep stacks may be nested.
+    pub max_depth: usize,
+    /// How many resources a tree may have; nothing means no limit.
+    pub max_resources: Option<usize>,
+    /// How long a call whose reply was lost may still take effect.
+    pub quiet: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            types: Registry::builtin(),
+            global: Arc::default(),
+            action_timeout: Duration::from_secs(3600),
+            error_wait: Duration::from_secs(240),
+            retries: 5,
+            max_depth: 5,
+            max_resources: Some(1000),
+            quiet: Duration::from_secs(30),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What is to be done with a resource so that it becomes what a template says.
+//!
+//! The same decision is made when a stack is updated and when an update is previewed.
+
+use crate::blueprint::Kind;
+use crate::state::{Action, Status};
+use crate::tree::Resource;
+use kiln_resources::behaviour::Change;
+use kiln_resources::constraints::offline;
+use kiln_template::environment;
+use kiln_template::frozen::{Frozen, converted};
+use kiln_template::path::Path;
+use kiln_template::value::{Members, Value};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What is to be done with a resource.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Decision {
+    /// Nothing: it is what it should be.
+    Keep,
+    /// Nothing, but it counts as failed and is not.
+    Mend,
+    /// It is changed; these properties differ.
+    Update(Vec<Arc<str>>),
+    /// Another takes its place.
+    Replace {
+        /// Whether that is told of it first, as of an update that turned out to be none.
+        is_announced: bool,
+    },
+    /// It may not become that: the class of the error, and the message.
+    Refuse(&'static str, String),
+    /// It may not be touched like that, and the environment says so.
+    Restricted(environment::Action),
+}
+
+/// What a resource is, and what it is to become.
+pub(crate) struct Case<'a> {
+    pub(crate) resource: &'a Resource,
+    pub(crate) before: &'a Frozen,
+    pub(crate) after: &'a Frozen,
+    /// The type that it is to be of.
+    pub(crate) kind: &'a Kind,
+    /// The name of that type: of a built-in one, or as written.
+    pub(crate) kind_name: &'a str,
+    pub(crate) restricted: BTreeSet<environment::Action>,
+    /// The nested stack has to be looked at, whether or not the definition changed.
+    pub(crate) must_look_inside: bool,
+}
+
+/// Decides.
+pub(crate) fn decide(case: &Case<'_>) -> Decision {
+    let decision = decide_freely(case);
+    let restricted = match decision {
+        Decision::Update(_) => environment::Action::Update,
+        Decision::Replace { .. } => environment::Action::Replace,
+        _ => return decision,
+    };
+    if case.restricted.contains(&restricted) { Decision::Restricted(restricted) } else { decision }
+}
+
+fn decide_freely(case: &Case<'_>) -> Decision {
+    let (resource, before, after) = (case.resource, case.before, case.after);
+    let silently = Decision::Replace { is_announced: false };
+    if &*resource.kind != case.kind_name && !is_successor(case) {
+        return silently;
+    }
+    if before.external_id != after.external_id {
+        let message = format!(
+            "Update to property external_id of {} ({}) is not supported.",
+            resource.name, resource.kind
+        );
+        return Decision::Refuse("NotSupported", message);
+    }
+    if after.external_id.is_some() {
+        return Decision::Keep;
+    }
+    let is_failed = resource.state.status == Status::Failed;
+    if is_failed && needs_another(case) {
+        return silently;
+    }
+    if resource.state.action == Action::Delete {
+        return silently;
+    }
+    if before.equals(after) && !case.must_look_inside {
+        return if is_failed { Decision::Mend } else { Decision::Keep };
+    }
+    decide_change(case)
+}
+
+fn is_successor(case: &Case<'_>) -> bool {
+    let old = case.kind.builtin();
+    old.is_some_and(|kind| kind.successor.as_deref() == Some(&*case.resource.kind))
+}
+
+/// Whether a resource that failed is beyond repair.
+fn needs_another(case: &Case<'_>) -> bool {
+    if case.resource.child.is_some() && case.resource.state.action != Action::Check {
+        // What failed inside is mended inside.
+        return false;
+    }
+    match case.kind.builtin() {
+        Some(kind) if case.resource.state.action == Action::Check => kind.replace_on_failed_check,
+        _ => true,
+    }
+}
+
+fn decide_change(case: &Case<'_>) -> Decision {
+    let Some(schema) = case.kind.schema() else { return Decision::Update(Vec::new()) };
+    let convert = |members: &Members| converted(schema, members, &offline(0), &Path::Root).0;
+    let (old, new) = (convert(&case.before.properties), convert(&case.after.properties));
+    let changed = differing(&old, &new);
+    let properties = changed.iter().filter_map(|name| schema.property(name));
+    let immutable: Vec<&str> =
+        properties.clone().filter(|property| property.immutable).map(|it| &*it.name).collect();
+    if !immutable.is_empty() {
+        let message = format!(
+            "Update to properties {} of {} ({}) is not supported.",
+            immutable.join(", "),
+            case.resource.name,
+            case.resource.kind
+        );
+        return Decision::Refuse("NotSupported", message);
+    }
+    let replaces = case.kind.builtin().and_then(|kind| kind.behaviour.replaces);
+    let change = Change { before: &old, after: &new, changed: &changed };
+    if replaces.is_some_and(|replaces| replaces(&change)) {
+        return Decision::Replace { is_announced: true };
+    }
+    let mut fixed = properties.filter(|property| !property.update_allowed);
+    if fixed.next().is_some() && !schema.any_property {
+        return Decision::Replace { is_announced: true };
+    }
+    Decision::Update(changed)
+}
+
+/// The names of members that differ, or that only one side has.
+fn differing(old: &Members, new: &Members) -> Vec<Arc<str>> {
+    let null = Value::Null;
+    let mut names: Vec<Arc<str>> = new
+        .iter()
+        .filter(|(name, value)| !old.get(*name).unwrap_or(&null).equals(value))
+        .map(|(name, _)| name.clone())
+        .collect();
+    let gone = old.iter().filter(|(name, value)| !new.contains_key(*name) && !value.is_null());
+    names.extend(gone.map(|(name, _)| name.clone()));
+    names
+}

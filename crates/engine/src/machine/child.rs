@@ -1,0 +1,399 @@
+//! Nested stacks: resources that are stacks of their own.
+//!
+//! A nested stack is a stack to whoever looks at it, and part of its root's machine: its walk is begun
+//! by the operation on the resource that holds it, and ends that operation.
+
+use super::Task;
+use super::forward::Goal;
+use super::walk::Ending;
+use crate::blueprint::{Blueprint, Kind, Recipe, Source};
+use crate::failure::Failure;
+use crate::ids::{RecipeId, ResourceId, StackId};
+use crate::state::{Action, State, Status};
+use crate::tree::{Env, Pause, Resource, Slot, Stack, StackKey, Tree};
+use indexmap::IndexMap;
+use kiln_resources::behaviour::{Group, GroupMember, Stage, Verb};
+use kiln_resources::constraints::offline;
+use kiln_resources::op::Stop;
+use kiln_template::frozen::{converted, converted_policy};
+use kiln_template::path::Path;
+use kiln_template::value::{Members, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+impl Tree {
+    /// Whether a resource is a nested stack, or is about to be one.
+    pub(crate) fn is_nested(&self, slot: Slot) -> bool {
+        let resource = self.resource(slot);
+        resource.child.is_some()
+            || match self.config.types.get(&resource.kind) {
+                Some(kind) => kind.behaviour.stages.is_some(),
+                None => true,
+            }
+    }
+
+    /// Whether a nested stack may have to change although the resource that holds it does not.
+    pub(crate) fn must_look_inside(&self, resource: &Resource, goal: &Goal<'_>) -> bool {
+        let Some(child) = resource.child else { return false };
+        let Some(inner) = &self.stack(child).blueprint else { return true };
+        let is_other_template = match (goal.kind, &self.stack(child).recipe.template) {
+            (Kind::Template(kind), Source::File(url, text)) => {
+                *url != kind.url || !Arc::ptr_eq(text, &kind.text) && *text != kind.text
+            }
+            (Kind::Template(_), _) => true,
+            _ => false,
+        };
+        let outer = self.stack(resource.stack).blueprint.as_ref();
+        let is_elsewhere = outer.is_none_or(|outer| !Arc::ptr_eq(&outer.shared, &inner.shared));
+        is_other_template || is_elsewhere || self.has_flaws(child)
+    }
+
+    /// Whether something in a stack or below it is not as it should be.
+    fn has_flaws(&self, key: StackKey) -> bool {
+        let stack = self.stack(key);
+        stack.state.status != Status::Complete
+            || stack.state.action == Action::Delete
+            || stack.resources.values().any(|slot| {
+                let resource = self.resource(*slot);
+                resource.state.status == Status::Failed
+                    || resource.child.is_some_and(|child| self.has_flaws(child))
+            })
+    }
+
+    // --- going inside ---
+
+    /// Has the nested stack of a resource do what the operation on the resource is for.
+    pub(crate) fn go_inside(&mut self, env: &mut Env<'_>, slot: Slot) {
+        let resource = self.resource(slot);
+        let Some(op) = resource.op.as_deref() else { return };
+        let verb = op.verb;
+        match (verb, resource.child) {
+            (Verb::Create | Verb::Update, _) => self.next_stage(env, slot),
+            (_, None) => self.queue.push_back(Task::Over(slot)),
+            (verb, Some(child)) => {
+                let action = match verb {
+                    Verb::Delete => Action::Delete,
+                    Verb::Suspend => Action::Suspend,
+                    Verb::Resume => Action::Resume,
+                    Verb::Snapshot => Action::Snapshot,
+                    _ => Action::Check,
+                };
+                let keeps = self.keeps_objects(slot);
+                self.begin(env, child, action, None);
+                if let Some(walk) = self.walk_mut(child) {
+                    walk.keeps_objects = keeps;
+                }
+                self.set_off(env, child);
+            }
+        }
+    }
+
+    /// Whether the objects of a nested stack outlive it.
+    fn keeps_objects(&self, slot: Slot) -> bool {
+        let resource = self.resource(slot);
+        let walk = self.stack(resource.stack).walk.as_ref();
+        let is_retained = resource.frozen.as_ref().is_some_and(|frozen| {
+            frozen.deletion_policy == kiln_template::template::DeletionPolicy::Retain
+        });
+        is_retained || walk.is_some_and(|walk| walk.keeps_objects)
+    }
+
+    /// Brings a nested stack one stage closer to what it should be.
+    pub(crate) fn next_stage(&mut self, env: &mut Env<'_>, slot: Slot) {
+        let stage = match self.stage(env, slot) {
+            Ok(stage) => stage,
+            Err(failure) => return self.finish_failed(env, slot, *failure, None),
+        };
+        let (source, parameters, is_last) = match stage {
+            Next::File(source, parameters) => (source, parameters, true),
+            Next::Stage(stage) => {
+                let resource = self.change(slot);
+                let data = Arc::make_mut(&mut resource.data);
+                for (name, value) in stage.data {
+                    match value.is_null() {
+                        true => _ = data.shift_remove(&name),
+                        false => _ = data.insert(name, value),
+                    }
+                }
+                (Source::Made(stage.template), Arc::new(stage.parameters), stage.is_last)
+            }
+        };
+        if let Some(op) = &mut self.change(slot).op {
+            op.is_last_stage = is_last;
+        }
+        let recipe = Arc::new(Recipe {
+            id: RecipeId(env.ids.next()),
+            template: source,
+            files: Arc::default(),
+            environment: Arc::default(),
+            parameters,
+        });
+        let child = match self.resource(slot).child {
+            Some(child) => {
+                self.begin(env, child, Action::Update, Some(recipe));
+                child
+            }
+            None => match self.add_child(env, slot, recipe) {
+                Ok(child) => {
+                    self.begin(env, child, Action::Create, None);
+                    child
+                }
+                Err(failure) => return self.finish_failed(env, slot, *failure, None),
+            },
+        };
+        match self.draw_up(child) {
+            Ok(()) => self.set_off(env, child),
+            Err(reason) => self.fail_walk(env, child, Ending { reason, failure: None }),
+        }
+    }
+
+    fn add_child(
+        &mut self,
+        env: &mut Env<'_>,
+        slot: Slot,
+        recipe: Arc<Recipe>,
+    ) -> Result<StackKey, Box<Failure>> {
+        let resource = self.resource(slot);
+        let depth = self.stack(resource.stack).depth + 1;
+        if depth > self.config.max_depth {
+            let message = format!(
+                "Request limit exceeded: Recursion depth exceeds {}.",
+                self.config.max_depth
+            );
+            return Err(Box::new(Failure::new("RequestLimitExceeded", &resource.name, message)));
+        }
+        let (parent, id) = (resource.stack, StackId(env.ids.next()));
+        let key = self.add_stack(Stack {
+            id,
+            name: self.physical_name(slot).into(),
+            holder: Some((parent, slot)),
+            depth,
+            state: State::new(Action::Create, Status::InProgress),
+            reason: "".into(),
+            created: env.now,
+            updated: None,
+            deleted: None,
+            tags: Vec::new(),
+            timeout: None,
+            is_rolled_back: false,
+            recipe,
+            previous: None,
+            resources: BTreeMap::new(),
+            by_name: IndexMap::new(),
+            busy: 0,
+            blueprint: None,
+            walk: None,
+        });
+        let resource = self.change(slot);
+        resource.child = Some(key);
+        resource.physical_id = Some(id.to_string().into());
+        Ok(key)
+    }
+
+    // --- what the nested stack should be ---
+
+    fn stage(&self, env: &mut Env<'_>, slot: Slot) -> Result<Next, Box<Failure>> {
+        let resource = self.resource(slot);
+        let failed =
+            |class: &str, message: String| Box::new(Failure::new(class, &resource.name, message));
+        let target = resource.op.as_ref().and_then(|op| op.target.clone());
+        let Some(target) = target.or_else(|| resource.frozen.clone()) else {
+            return Err(failed("Error", "there is nothing to make a stack of".into()));
+        };
+        let schema_of = |kind: &Kind| kind.schema().cloned();
+        let kind = self.outer_kind(resource);
+        let Some(schema) = kind.as_ref().and_then(schema_of) else {
+            return Err(failed("ResourceTypeUnavailable", "its type is not known".into()));
+        };
+        let root = Path::Root.key("resources");
+        let name = root.key(&resource.name);
+        let path = name.key("properties");
+        let (properties, problems) = converted(&schema, &target.properties, &offline(0), &path);
+        if let Some(problem) = problems.into_iter().find(|problem| problem.is_error()) {
+            return Err(failed("StackValidationFailed", problem.text()));
+        }
+        match kind {
+            Some(Kind::Template(kind)) => {
+                let source = Source::File(kind.url.clone(), kind.text.clone());
+                Ok(Next::File(source, target.properties.clone()))
+            }
+            Some(Kind::Builtin(kind)) if kind.behaviour.stages.is_some() => {
+                let (policy, _) =
+                    converted_policy(&schema, &target.update_policy, &offline(0), &path);
+                let stage = self.group_stage(env, slot, &properties, &policy);
+                stage.map(Next::Stage).map_err(|stop| match stop {
+                    Stop::Failed(failure) => Box::new(Failure::of(&resource.name, failure)),
+                    Stop::Replace => failed("Error", "a group cannot be replaced".into()),
+                })
+            }
+            _ => Err(failed("Error", "its type makes no stack".into())),
+        }
+    }
+
+    /// What the type of a resource means in its stack.
+    fn outer_kind(&self, resource: &Resource) -> Option<Kind> {
+        let blueprint = self.stack(resource.stack).blueprint.as_ref()?;
+        let at = blueprint.definition.template.resources.get_index_of(&resource.name)?;
+        Some(blueprint.kind(at).clone())
+    }
+
+    fn group_stage(
+        &self,
+        env: &mut Env<'_>,
+        slot: Slot,
+        properties: &Members,
+        update_policy: &Members,
+    ) -> Result<Stage, Stop> {
+        let resource = self.resource(slot);
+        let kind = self.config.types.get(&resource.kind);
+        let Some(stages) = kind.and_then(|kind| kind.behaviour.stages) else {
+            return Err(Stop::failed("Error", "its type makes no stack"));
+        };
+        let members = resource.child.map(|child| self.group_members(child)).unwrap_or_default();
+        let reference = self.reference(slot);
+        let reference = reference.as_text().cloned().unwrap_or_default();
+        let siblings = self.world(resource.stack);
+        let stack = self.stack(resource.stack);
+        let timeout = stack.walk.as_ref().map(|walk| walk.deadline.since(env.now));
+        let mut fresh = || ResourceId(env.ids.next()).short();
+        stages(&mut Group {
+            name: &resource.name,
+            reference: &reference,
+            properties,
+            update_policy,
+            data: &resource.data,
+            members: &members,
+            is_new: resource.child.is_none(),
+            wanted_size: resource.wanted_size,
+            siblings: &siblings,
+            timeout: timeout.unwrap_or(self.config.action_timeout),
+            fresh: &mut fresh,
+        })
+    }
+
+    /// The members of a group, with the failed ones: by creation, then by name.
+    fn group_members(&self, child: StackKey) -> Vec<GroupMember> {
+        let stack = self.stack(child);
+        let Source::Made(template) = &stack.recipe.template else { return Vec::new() };
+        let part = |value: &Value, name: &str| value.as_map().and_then(|it| it.get(name)).cloned();
+        let definitions = part(template, "resources").or_else(|| part(template, "Resources"));
+        let Some(Value::Map(definitions)) = definitions else { return Vec::new() };
+        let mut members = Vec::new();
+        for (name, definition) in definitions.iter() {
+            let Some(slot) = self.current(child, name) else { continue };
+            let resource = self.resource(slot);
+            if resource.state.action == Action::Init {
+                continue;
+            }
+            let member = GroupMember {
+                name: name.clone(),
+                definition: definition.clone(),
+                reference: self.reference(slot),
+                is_failed: resource.state.status == Status::Failed,
+            };
+            members.push(((resource.created, name.clone()), member));
+        }
+        members.sort_by(|(a, _), (b, _)| a.cmp(b));
+        members.into_iter().map(|(_, member)| member).collect()
+    }
+
+    // --- coming back ---
+
+    /// A nested stack's walk is over: so is the operation that began it, or its stage.
+    pub(crate) fn child_ended(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        result: Result<(), Ending>,
+    ) {
+        let stack = self.stack(key);
+        let Some((_, holder)) = stack.holder else { return };
+        let is_gone = stack.deleted.is_some();
+        if is_gone {
+            let resource = self.change(holder);
+            resource.child = None;
+            self.changes.gone_stacks.push(key);
+        }
+        let Some(op) = self.resource(holder).op.as_deref() else {
+            return self.resized(env, holder, result.is_ok());
+        };
+        let is_last = op.is_last_stage || !matches!(op.verb, Verb::Create | Verb::Update);
+        match result {
+            Ok(()) if is_last => self.queue.push_back(Task::Over(holder)),
+            Ok(()) => self.wait_for_stage(env, holder),
+            Err(ending) => {
+                let name = self.resource(holder).name.clone();
+                let failure = match ending.failure {
+                    Some(failure) => failure.inside(&name),
+                    None => Failure::new("Error", &name, ending.reason),
+                };
+                self.finish_failed(env, holder, failure, None);
+            }
+        }
+    }
+
+    /// Between two stages there may be a pause.
+    fn wait_for_stage(&mut self, env: &mut Env<'_>, slot: Slot) {
+        let pause = match self.stage(env, slot) {
+            Ok(Next::Stage(stage)) => stage.pause,
+            _ => Default::default(),
+        };
+        if pause.is_zero() {
+            return self.next_stage(env, slot);
+        }
+        let until = env.now + pause;
+        self.pause(slot, Pause::Stage(until), until);
+    }
+
+    // --- a newer wish, and none at all ---
+
+    /// A node's resource has something under way: a nested stack gets the new goal at once, everything
+    /// else is awaited.
+    pub(crate) fn visit_busy(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        at: usize,
+        blueprint: &Blueprint,
+        slot: Slot,
+    ) {
+        let resource = self.resource(slot);
+        let is_inside = resource.child.is_some_and(|child| self.stack(child).walk.is_some())
+            && resource.op.as_ref().is_some_and(|op| {
+                matches!(op.verb, Verb::Create | Verb::Update) && !op.is_stopping
+            });
+        let is_same_kind = match blueprint.kind(at) {
+            Kind::Builtin(kind) => kind.name() == &*resource.kind,
+            Kind::Template(_) => self.config.types.get(&resource.kind).is_none(),
+            Kind::Unknown(_) => false,
+        };
+        if !is_inside || !is_same_kind {
+            return self.park(key, slot, at);
+        }
+        let frozen = match self.freeze(key, blueprint, at) {
+            Ok(frozen) => Arc::new(frozen),
+            Err(failure) => return self.node_failed(env, key, Action::Update, *failure),
+        };
+        let number = self.stack(key).walk.as_ref().map_or(0, |walk| walk.number);
+        if let Some(op) = &mut self.change(slot).op {
+            op.target = Some(frozen);
+            op.origin = Some((number, at));
+        }
+        self.next_stage(env, slot);
+    }
+
+    /// Stops a stack's walk, and all that it has under way.
+    pub(crate) fn cancel(&mut self, env: &mut Env<'_>, key: StackKey) {
+        let Some(walk) = self.walk_mut(key) else { return };
+        walk.must_not_roll_back = true;
+        let reason = format!("Stack {} cancelled", walk.action);
+        self.fail_walk(env, key, Ending { reason, failure: None });
+        self.stop_all(env, key);
+    }
+}
+
+/// What a nested stack is made of next.
+enum Next {
+    File(Source, Arc<Members>),
+    Stage(Stage),
+}

@@ -1,0 +1,100 @@
+//! The way back: each resource that is no longer wanted goes, after those that need it.
+
+use super::Phase;
+use super::ops::Start;
+use crate::state::{Action, Status};
+use crate::tree::{Env, Slot, StackKey, Tree};
+use kiln_resources::behaviour::Verb;
+use kiln_template::environment::Hook;
+use kiln_template::graph::{Edge, Graph};
+use std::collections::BTreeMap;
+
+impl Tree {
+    pub(crate) fn start_cleanup(&mut self, _: &mut Env<'_>, key: StackKey) {
+        let slots = self.unwanted(key);
+        let graph = self.graph_of_removal(&slots);
+        let nodes = vec![true; slots.len()];
+        if let Some(walk) = self.walk_mut(key) {
+            walk.phase = Phase::Cleanup;
+            walk.slots = slots;
+        }
+        self.walk_over(key, &graph, &nodes);
+    }
+
+    /// The resources that the goal of the walk has no place for.
+    fn unwanted(&self, key: StackKey) -> Vec<Slot> {
+        let stack = self.stack(key);
+        let is_delete = stack.walk.as_ref().is_some_and(|walk| walk.action == Action::Delete);
+        let blueprint = stack.blueprint.as_ref().filter(|_| !is_delete);
+        let is_wanted = |slot: Slot| {
+            let name = &self.resource(slot).name;
+            self.current(key, name) == Some(slot)
+                && blueprint.is_some_and(|blueprint| blueprint.definition.has_resource(name))
+        };
+        stack.resources.values().copied().filter(|slot| !is_wanted(*slot)).collect()
+    }
+
+    /// What has to go before what: who needs something before what it needs, and what replaces
+    /// something before what it replaces.
+    fn graph_of_removal(&self, slots: &[Slot]) -> Graph {
+        let places: BTreeMap<_, _> =
+            slots.iter().enumerate().map(|(at, slot)| (self.resource(*slot).id, at)).collect();
+        let mut users: Vec<Vec<Edge>> = vec![Vec::new(); slots.len()];
+        for (at, slot) in slots.iter().enumerate() {
+            let resource = self.resource(*slot);
+            let under_way = resource.op.iter().flat_map(|op| op.requires.iter());
+            let needed = resource.requires.iter().chain(under_way);
+            for id in needed.chain(&resource.replaces) {
+                if let Some(needed) = places.get(id).filter(|needed| **needed != at) {
+                    users[*needed].push(Edge { to: at, span: None });
+                }
+            }
+        }
+        let mut graph = Graph::with_capacity(slots.len());
+        users.iter().for_each(|edges| graph.push(edges));
+        // A revival may leave two resources that wait for each other: then number decides.
+        match graph.order() {
+            Ok(_) => graph,
+            Err(_) => self.graph_without_replacements(slots, &places),
+        }
+    }
+
+    fn graph_without_replacements(
+        &self,
+        slots: &[Slot],
+        places: &BTreeMap<crate::ids::ResourceId, usize>,
+    ) -> Graph {
+        let mut users: Vec<Vec<Edge>> = vec![Vec::new(); slots.len()];
+        for (at, slot) in slots.iter().enumerate() {
+            let resource = self.resource(*slot);
+            for id in &resource.requires {
+                // Only younger ones wait for older ones: that cannot be a ring.
+                if let Some(needed) = places.get(id).filter(|needed| **needed < at) {
+                    users[*needed].push(Edge { to: at, span: None });
+                }
+            }
+        }
+        let mut graph = Graph::with_capacity(slots.len());
+        users.iter().for_each(|edges| graph.push(edges));
+        graph
+    }
+
+    pub(crate) fn visit_cleanup(&mut self, env: &mut Env<'_>, key: StackKey, node: usize) {
+        let Some(walk) = &self.stack(key).walk else { return };
+        let (slot, action) = (walk.slots[node], walk.action);
+        let resource = self.resource(slot);
+        if resource.op.is_some() {
+            return self.park(key, slot, node);
+        }
+        if resource.state.is(Action::Init, Status::Complete) && !resource.is_doubtful {
+            self.node_done(key, node);
+            return self.drop_resource(slot);
+        }
+        if action == Action::Delete && self.waits_at(env, slot, Hook::PreDelete, Action::Delete) {
+            return self.park(key, slot, node);
+        }
+        let (verb, action) = (Verb::Delete, Action::Delete);
+        let start = Start { verb, action, node, target: None, requires: Vec::new() };
+        self.start(env, slot, start);
+    }
+}

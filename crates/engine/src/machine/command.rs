@@ -1,0 +1,221 @@
+//! What users want of a stack.
+
+use super::walk::Ending;
+use crate::blueprint::Recipe;
+use crate::config::Config;
+use crate::ids::StackId;
+use crate::state::{Action, State, Status};
+use crate::store::StackRow;
+use crate::tree::{Env, Stack, StackKey, Tree};
+use indexmap::IndexMap;
+use kiln_template::value::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Something that is wanted of a stack of the tree.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// It is made of something else.
+    Update {
+        /// What it is made of.
+        recipe: Arc<Recipe>,
+        /// What else changes.
+        settings: Settings,
+    },
+    /// It goes.
+    Delete,
+    /// What is under way is given up.
+    Cancel {
+        /// And undone.
+        with_rollback: bool,
+    },
+    /// It is put to rest, woken, or compared with reality.
+    Over(StackId, Action),
+    /// Its records go, and its objects stay.
+    Abandon,
+    /// A resource is told something.
+    Signal {
+        /// The resource's stack.
+        stack: StackId,
+        /// The resource.
+        resource: Arc<str>,
+        /// What it is told.
+        details: Value,
+    },
+    /// Somebody says whether a resource is healthy.
+    Mark {
+        /// The resource's stack.
+        stack: StackId,
+        /// The resource.
+        resource: Arc<str>,
+        /// Whether it is healthy.
+        is_healthy: bool,
+        /// Why.
+        reason: Arc<str>,
+    },
+}
+
+/// What a stack is told besides what it is made of.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Its tags, if they change.
+    pub tags: Option<Vec<Arc<str>>>,
+    /// How long an action may take, if that changes.
+    pub timeout: Option<Duration>,
+    /// Whether a failed create or update is undone, if that changes.
+    pub is_rolled_back: Option<bool>,
+}
+
+/// A root stack that is to be made.
+#[derive(Clone, Debug)]
+pub struct NewStack {
+    /// Its id.
+    pub id: StackId,
+    /// Its name.
+    pub name: Arc<str>,
+    /// The project that it belongs to.
+    pub project: Arc<str>,
+    /// The name of the user who made it.
+    pub user_name: Arc<str>,
+    /// What it is made of.
+    pub recipe: Arc<Recipe>,
+    /// What else is said of it.
+    pub settings: Settings,
+}
+
+impl Tree {
+    /// A tree whose root is about to be made; its first step sets it off.
+    pub fn create(config: Arc<Config>, new: NewStack, env: &mut Env<'_>) -> Tree {
+        let mut tree = Tree::empty(config, new.id, new.project, new.user_name);
+        let key = tree.add_stack(Stack {
+            id: new.id,
+            name: new.name,
+            holder: None,
+            depth: 0,
+            state: State::new(Action::Create, Status::InProgress),
+            reason: "".into(),
+            created: env.now,
+            updated: None,
+            deleted: None,
+            tags: new.settings.tags.unwrap_or_default(),
+            timeout: new.settings.timeout,
+            is_rolled_back: new.settings.is_rolled_back.unwrap_or(false),
+            recipe: new.recipe,
+            previous: None,
+            resources: BTreeMap::new(),
+            by_name: IndexMap::new(),
+            busy: 0,
+            blueprint: None,
+            walk: None,
+        });
+        tree.begin(env, key, Action::Create, None);
+        tree
+    }
+
+    /// The root stack as it is to be stored before anything is done.
+    pub fn root_row(&self) -> StackRow {
+        self.stack_row(self.root_key())
+    }
+
+    pub(crate) fn key_of(&self, id: StackId) -> Option<StackKey> {
+        let at = self.stacks.iter().position(|stack| stack.as_ref().is_some_and(|it| it.id == id));
+        at.map(|at| StackKey(at as u32))
+    }
+
+    pub(crate) fn command(&mut self, env: &mut Env<'_>, command: Command) {
+        let root = self.root_key();
+        match command {
+            Command::Update { recipe, settings } => self.update(env, root, recipe, settings),
+            Command::Delete => self.delete(env, root, false),
+            Command::Abandon => self.delete(env, root, true),
+            Command::Cancel { with_rollback } => self.cancel_root(env, root, with_rollback),
+            Command::Over(stack, action) => {
+                if let Some(key) = self.key_of(stack) {
+                    self.go_over(env, key, action);
+                }
+            }
+            Command::Signal { stack, resource, details } => {
+                self.signal(env, stack, &resource, &details);
+            }
+            Command::Mark { stack, resource, is_healthy, reason } => {
+                self.mark(env, stack, &resource, is_healthy, &reason);
+            }
+        }
+    }
+
+    fn update(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        recipe: Arc<Recipe>,
+        settings: Settings,
+    ) {
+        let stack = self.stack_mut(key);
+        if stack.state.action == Action::Delete {
+            // Somebody was quicker.
+            return;
+        }
+        if let Some(tags) = settings.tags {
+            stack.tags = tags;
+        }
+        stack.timeout = settings.timeout.or(stack.timeout);
+        stack.is_rolled_back = settings.is_rolled_back.unwrap_or(stack.is_rolled_back);
+        self.begin(env, key, Action::Update, Some(recipe));
+        self.draw_up_and_set_off(env, key);
+    }
+
+    /// Reads and binds the goal of a stack, and goes for it.
+    pub(crate) fn draw_up_and_set_off(&mut self, env: &mut Env<'_>, key: StackKey) {
+        match self.draw_up(key) {
+            Ok(()) => self.set_off(env, key),
+            Err(reason) => self.fail_walk(env, key, Ending { reason, failure: None }),
+        }
+    }
+
+    fn delete(&mut self, env: &mut Env<'_>, key: StackKey, keeps_objects: bool) {
+        let stack = self.stack(key);
+        if stack.deleted.is_some() {
+            return;
+        }
+        if let Some(walk) = &stack.walk {
+            if walk.action == Action::Delete && walk.failure.is_none() {
+                return;
+            }
+            // The interrupted action ends here, and is told of.
+            let action = walk.action;
+            let reason = format!("Stack {action} cancelled");
+            self.stack_event(env, key, State::new(action, Status::Failed), &reason);
+        }
+        self.begin(env, key, Action::Delete, None);
+        if let Some(walk) = self.walk_mut(key) {
+            walk.keeps_objects = keeps_objects;
+        }
+        self.set_off(env, key);
+        self.stop_all(env, key);
+    }
+
+    fn cancel_root(&mut self, env: &mut Env<'_>, key: StackKey, with_rollback: bool) {
+        let Some(walk) = self.walk_mut(key) else { return };
+        let can_be =
+            matches!(walk.action, Action::Update | Action::Create) && walk.failure.is_none();
+        if !can_be {
+            return;
+        }
+        self.cancel(env, key);
+        if let Some(walk) = self.walk_mut(key) {
+            walk.must_roll_back = with_rollback;
+            walk.must_not_roll_back = !with_rollback;
+        }
+    }
+
+    fn go_over(&mut self, env: &mut Env<'_>, key: StackKey, action: Action) {
+        let stack = self.stack(key);
+        let is_done = stack.state.is(action, Status::Complete) && action != Action::Check;
+        if stack.walk.is_some() || is_done {
+            return;
+        }
+        self.begin(env, key, action, None);
+        self.set_off(env, key);
+    }
+}

@@ -1,0 +1,326 @@
+//! The way forward: each resource of the template becomes what it should be, after what it needs.
+
+use super::Phase;
+use super::walk::Ending;
+use crate::blueprint::{Blueprint, Kind};
+use crate::decide::{Case, Decision, decide};
+use crate::failure::Failure;
+use crate::ids::ResourceId;
+use crate::state::{Action, State, Status};
+use crate::tree::{Env, Resource, Slot, StackKey, Tree};
+use kiln_resources::behaviour::Verb;
+use kiln_template::environment::{self, Hook};
+use kiln_template::eval::Scope;
+use kiln_template::frozen::Frozen;
+use kiln_template::graph::Graph;
+use std::sync::Arc;
+
+impl Tree {
+    pub(crate) fn start_forward(&mut self, env: &mut Env<'_>, key: StackKey) {
+        if let Some(walk) = self.walk_mut(key) {
+            walk.phase = Phase::Forward;
+        }
+        let Some(blueprint) = self.stack(key).blueprint.clone() else {
+            return self.walk_over(key, &Graph::default(), &[]);
+        };
+        if let Err(ending) = self.check_population(key, &blueprint) {
+            return self.fail_walk(env, key, ending);
+        }
+        let definition = &blueprint.definition;
+        let graph = definition.graph();
+        let nodes: Vec<bool> = (0..graph.len()).map(|at| definition.is_enabled(at)).collect();
+        self.walk_over(key, graph, &nodes);
+    }
+
+    /// A tree has no more resources than it may have.
+    fn check_population(&self, key: StackKey, blueprint: &Blueprint) -> Result<(), Ending> {
+        let Some(limit) = self.config.max_resources else { return Ok(()) };
+        let stack = self.stack(key);
+        let new = blueprint
+            .definition
+            .resources()
+            .filter(|(_, resource)| !stack.by_name.contains_key(&resource.name))
+            .count();
+        if self.population + new <= limit || new == 0 {
+            return Ok(());
+        }
+        let reason = "Request limit exceeded: Maximum resources per stack exceeded.".to_owned();
+        Err(Ending { reason, failure: None })
+    }
+
+    pub(crate) fn visit_forward(&mut self, env: &mut Env<'_>, key: StackKey, at: usize) {
+        let stack = self.stack(key);
+        let (Some(blueprint), Some(walk)) = (stack.blueprint.clone(), &stack.walk) else { return };
+        if walk.failure.is_some() {
+            return;
+        }
+        let action = walk.action;
+        let Some(resource) = blueprint.definition.resource_at(at) else { return };
+        let name = &resource.name;
+        let candidates = stack.by_name.get(name).cloned().unwrap_or_default();
+        let busy = candidates.iter().copied().find(|slot| self.resource(*slot).op.is_some());
+        if let Some(slot) = busy {
+            return self.visit_busy(env, key, at, &blueprint, slot);
+        }
+        let frozen = match self.freeze(key, &blueprint, at) {
+            Ok(frozen) => Arc::new(frozen),
+            Err(failure) => return self.node_failed(env, key, action, *failure),
+        };
+        let kind = blueprint.kind(at);
+        if let Kind::Unknown(why) = kind {
+            let failure = Failure::new("ResourceTypeUnavailable", name, &**why);
+            return self.node_failed(env, key, action, failure);
+        }
+        let goal = Goal { at, kind, frozen, requires: self.requirements(key, &blueprint, at) };
+        match self.choose(&blueprint, &goal, &candidates) {
+            None => {
+                let slot = self.new_resource(env, key, &goal, name, None);
+                self.make(env, slot, goal);
+            }
+            Some((slot, _)) if self.resource(slot).state.action == Action::Init => {
+                self.make(env, slot, goal);
+            }
+            Some((slot, decision)) => {
+                self.promote(slot);
+                self.carry_out(env, slot, goal, decision);
+            }
+        }
+    }
+
+    /// The definition of a resource without functions.
+    pub(crate) fn freeze(
+        &self,
+        key: StackKey,
+        blueprint: &Blueprint,
+        at: usize,
+    ) -> Result<Frozen, Box<Failure>> {
+        let world = self.world(key);
+        let scope = Scope::new(&blueprint.definition, &world);
+        let Some(resource) = blueprint.definition.resource_at(at) else {
+            return Err(Box::new(Failure::new("NotFound", "", "the resource is not there")));
+        };
+        Frozen::of(&scope, resource).map_err(|unfrozen| {
+            let message = format!("{}: {}", unfrozen.path, unfrozen.fault.message);
+            Box::new(Failure::new(unfrozen.fault.code.kind, &resource.name, message))
+        })
+    }
+
+    /// The resources that count among what a resource needs.
+    fn requirements(&self, key: StackKey, blueprint: &Blueprint, at: usize) -> Vec<ResourceId> {
+        let definition = &blueprint.definition;
+        let needs = definition.graph().needs(at).iter();
+        needs
+            .filter_map(|edge| {
+                let name = &definition.resource_at(edge.to)?.name;
+                Some(self.resource(self.current(key, name)?).id)
+            })
+            .collect()
+    }
+
+    /// Of the resources of a name, the one that is closest to what is wanted: rather one that can stay
+    /// as it is than one that must change, rather that than one that must go.
+    fn choose(
+        &self,
+        blueprint: &Blueprint,
+        goal: &Goal<'_>,
+        candidates: &[Slot],
+    ) -> Option<(Slot, Decision)> {
+        let cost = |decision: &Decision| match decision {
+            Decision::Keep | Decision::Mend => 0,
+            Decision::Update(_) => 1,
+            _ => 2,
+        };
+        let decided =
+            candidates.iter().rev().map(|slot| (*slot, self.decision(blueprint, goal, *slot)));
+        decided.min_by_key(|(_, decision)| cost(decision))
+    }
+
+    fn decision(&self, blueprint: &Blueprint, goal: &Goal<'_>, slot: Slot) -> Decision {
+        let resource = self.resource(slot);
+        let Some(before) = &resource.frozen else {
+            return Decision::Replace { is_announced: false };
+        };
+        decide(&Case {
+            resource,
+            before,
+            after: &goal.frozen,
+            kind: goal.kind,
+            kind_name: goal.kind_name(),
+            restricted: blueprint.registry.restricted_actions(&resource.name),
+            must_look_inside: self.must_look_inside(resource, goal),
+        })
+    }
+
+    /// Adds a resource that is no more than a record yet.
+    fn new_resource(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        goal: &Goal<'_>,
+        name: &Arc<str>,
+        replaces: Option<ResourceId>,
+    ) -> Slot {
+        self.add_resource(Resource {
+            id: ResourceId(env.ids.next()),
+            stack: key,
+            number: 0,
+            name: name.clone(),
+            kind: goal.kind_name().into(),
+            state: State::new(Action::Init, Status::Complete),
+            reason: "".into(),
+            physical_id: None,
+            created: env.now,
+            updated: env.now,
+            frozen: None,
+            data: Arc::default(),
+            metadata: Default::default(),
+            shown: Default::default(),
+            requires: Vec::new(),
+            replaces,
+            replaced_by: None,
+            child: None,
+            is_doubtful: false,
+            wanted_size: None,
+            after_resize: None,
+            hook: None,
+            cleared: Vec::new(),
+            op: None,
+        })
+    }
+
+    /// Makes a resource that is no more than a record.
+    fn make(&mut self, env: &mut Env<'_>, slot: Slot, goal: Goal<'_>) {
+        let key = self.resource(slot).stack;
+        let Some(walk) = &self.stack(key).walk else { return };
+        let action = walk.action;
+        if action == Action::Create && self.waits_at(env, slot, Hook::PreCreate, Action::Create) {
+            return self.park(key, slot, goal.at);
+        }
+        let kind: Arc<str> = goal.kind_name().into();
+        self.change(slot).kind = kind;
+        let (verb, action) = match (&goal.frozen.external_id, action) {
+            (Some(_), _) => (Verb::Check, Action::Adopt),
+            (None, Action::Adopt) => (Verb::Check, Action::Adopt),
+            _ => (Verb::Create, Action::Create),
+        };
+        self.start_goal(env, slot, verb, action, goal);
+    }
+
+    fn carry_out(&mut self, env: &mut Env<'_>, slot: Slot, goal: Goal<'_>, decision: Decision) {
+        let key = self.resource(slot).stack;
+        let name = self.resource(slot).name.clone();
+        match decision {
+            Decision::Keep => {
+                if self.resource(slot).requires != goal.requires {
+                    self.change(slot).requires = goal.requires;
+                }
+                self.node_done(key, goal.at);
+            }
+            Decision::Mend => {
+                let state = State::new(self.resource(slot).state.action, Status::Complete);
+                let reason =
+                    "Update status to COMPLETE for FAILED resource neither update nor replace.";
+                self.set_state(env, slot, state, reason);
+                self.node_done(key, goal.at);
+            }
+            Decision::Update(_) => {
+                if self.waits_at(env, slot, Hook::PreUpdate, Action::Update) {
+                    return self.park(key, slot, goal.at);
+                }
+                self.start_goal(env, slot, Verb::Update, Action::Update, goal);
+            }
+            Decision::Replace { is_announced } => {
+                if is_announced {
+                    let in_progress = State::new(Action::Update, Status::InProgress);
+                    self.set_state(env, slot, in_progress, "state changed");
+                    self.announce_replacement(env, slot);
+                }
+                self.replace(env, slot, goal);
+            }
+            Decision::Refuse(class, message) => {
+                let in_progress = State::new(Action::Update, Status::InProgress);
+                self.set_state(env, slot, in_progress, "state changed");
+                let failure = Failure::new(class, &name, message);
+                let failed = State::new(Action::Update, Status::Failed);
+                self.set_state(env, slot, failed, &failure.to_string());
+                self.node_failed(env, key, Action::Update, failure);
+            }
+            Decision::Restricted(what) => {
+                let word = match what {
+                    environment::Action::Update => "update",
+                    environment::Action::Replace => "replace",
+                };
+                let reason = format!("{word} is restricted for resource.");
+                let failed = State::new(Action::Update, Status::Failed);
+                self.resource_event(env, slot, failed, &reason);
+                let failure = Failure::new("ResourceActionRestricted", &name, reason);
+                self.node_failed(env, key, Action::Update, failure);
+            }
+        }
+    }
+
+    /// Says of a resource that it cannot be updated as wanted.
+    pub(crate) fn announce_replacement(&mut self, env: &mut Env<'_>, slot: Slot) {
+        let reason = format!("The Resource {} requires replacement.", self.resource(slot).name);
+        self.set_state(env, slot, State::new(Action::Update, Status::Complete), &reason);
+    }
+
+    /// Adds a resource that takes another one's place, and makes it.
+    pub(crate) fn replace(&mut self, env: &mut Env<'_>, slot: Slot, goal: Goal<'_>) {
+        let old = self.resource(slot);
+        let (key, name, id) = (old.stack, old.name.clone(), old.id);
+        let new = self.new_resource(env, key, &goal, &name, Some(id));
+        let new_id = self.resource(new).id;
+        self.change(slot).replaced_by = Some(new_id);
+        self.put_last(new);
+        self.make(env, new, goal);
+    }
+
+    /// Makes a resource the one of its name that counts: a rollback goes back to what was replaced.
+    fn promote(&mut self, slot: Slot) {
+        let resource = self.resource(slot);
+        let (key, name, id) = (resource.stack, resource.name.clone(), resource.id);
+        let Some(current) = self.current(key, &name).filter(|current| *current != slot) else {
+            return;
+        };
+        let current_id = self.resource(current).id;
+        let revived = self.change(slot);
+        revived.replaced_by = None;
+        revived.replaces = Some(current_id);
+        let given_up = self.change(current);
+        given_up.replaced_by = Some(id);
+        given_up.replaces = given_up.replaces.filter(|other| *other != id);
+        self.put_last(slot);
+    }
+
+    fn put_last(&mut self, slot: Slot) {
+        let resource = self.resource(slot);
+        let (key, name) = (resource.stack, resource.name.clone());
+        if let Some(slots) = self.stack_mut(key).by_name.get_mut(&name) {
+            slots.retain(|other| *other != slot);
+            slots.push(slot);
+        }
+    }
+}
+
+/// What a resource is to become.
+pub(crate) struct Goal<'b> {
+    /// Its place in the template.
+    pub(crate) at: usize,
+    /// Its type.
+    pub(crate) kind: &'b Kind,
+    /// Its definition.
+    pub(crate) frozen: Arc<Frozen>,
+    /// The resources that it will need.
+    pub(crate) requires: Vec<ResourceId>,
+}
+
+impl Goal<'_> {
+    /// The name of the type: of a built-in one, or as written.
+    pub(crate) fn kind_name(&self) -> &str {
+        match self.kind.builtin() {
+            Some(kind) => kind.name(),
+            None => &self.frozen.kind,
+        }
+    }
+}

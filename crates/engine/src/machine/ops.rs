@@ -1,0 +1,579 @@
+//! Operations on resources: beginning them, listening to them, ending them.
+
+use super::forward::Goal;
+use super::{Effect, Run, Task};
+use crate::failure::Failure;
+use crate::ids::ResourceId;
+use crate::state::{Action, State, Status};
+use crate::time::Time;
+use crate::tree::{Env, OpId, Operation, Pause, Slot, StackKey, Timer, Tree};
+use kiln_cloud::Reply;
+use kiln_resources::behaviour::Verb;
+use kiln_resources::constraints::offline;
+use kiln_resources::op::{self, Context, Journal, Note, Step, Stop};
+use kiln_template::environment::Hook;
+use kiln_template::frozen::{Frozen, converted};
+use kiln_template::path::Path;
+use kiln_template::template::DeletionPolicy;
+use kiln_template::value::Members;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What is to be done with a resource.
+pub(crate) struct Start {
+    pub(crate) verb: Verb,
+    pub(crate) action: Action,
+    pub(crate) node: usize,
+    pub(crate) target: Option<Arc<Frozen>>,
+    pub(crate) requires: Vec<ResourceId>,
+}
+
+impl Tree {
+    // --- beginning ---
+
+    /// Begins to make a resource what it should be.
+    pub(crate) fn start_goal(
+        &mut self,
+        env: &mut Env<'_>,
+        slot: Slot,
+        verb: Verb,
+        action: Action,
+        goal: Goal<'_>,
+    ) {
+        let (node, target, requires) = (goal.at, Some(goal.frozen), goal.requires);
+        self.start(env, slot, Start { verb, action, node, target, requires });
+    }
+
+    /// Begins an operation.
+    pub(crate) fn start(&mut self, env: &mut Env<'_>, slot: Slot, start: Start) {
+        self.next_op += 1;
+        let id = OpId(self.next_op);
+        self.ops.insert(id, slot);
+        let key = self.resource(slot).stack;
+        let stack = self.stack_mut(key);
+        stack.busy += 1;
+        let origin = stack.walk.as_ref().map(|walk| (walk.number, start.node));
+        let (verb, action) = (start.verb, start.action);
+        let resource = self.change(slot);
+        if let Some(target) = &start.target {
+            resource.metadata = target.metadata.clone();
+        }
+        resource.op = Some(Box::new(Operation {
+            id,
+            verb,
+            origin,
+            action,
+            target: start.target,
+            requires: start.requires,
+            journal: Journal::default(),
+            failures: 0,
+            first_failure: None,
+            is_stopping: false,
+            pause: None,
+            is_last_stage: false,
+        }));
+        self.set_state(env, slot, State::new(action, Status::InProgress), "state changed");
+        if action == Action::Adopt {
+            return self.adopt(env, slot);
+        }
+        self.go(env, slot);
+    }
+
+    /// Takes over an object that exists.
+    fn adopt(&mut self, env: &mut Env<'_>, slot: Slot) {
+        let resource = self.resource(slot);
+        let external = resource.op.as_ref().and_then(|op| op.target.as_ref()?.external_id.clone());
+        if let Some(id) = external {
+            self.change(slot).physical_id = Some(id);
+            self.queue.push_back(Task::Over(slot));
+            return;
+        }
+        let failure = Failure::new("Exception", &resource.name, "Resource ID was not provided.");
+        self.finish_failed(env, slot, failure, None);
+    }
+
+    /// Does, or does again, what the operation on a resource is for.
+    pub(crate) fn go(&mut self, env: &mut Env<'_>, slot: Slot) {
+        let resource = self.resource(slot);
+        let Some(op) = resource.op.as_deref() else { return };
+        let (verb, name) = (op.verb, resource.name.clone());
+        if verb == Verb::Delete && !self.has_object_to_remove(slot) {
+            self.queue.push_back(Task::Over(slot));
+            return;
+        }
+        if self.is_nested(slot) {
+            return self.go_inside(env, slot);
+        }
+        let Some(kind) = self.config.types.get(&resource.kind) else {
+            self.queue.push_back(Task::Over(slot));
+            return;
+        };
+        if matches!(verb, Verb::Create | Verb::Update)
+            && let Err(message) = self.check_properties(slot)
+        {
+            let failure = Failure::new("StackValidationFailed", &name, message);
+            return self.finish_failed(env, slot, failure, None);
+        }
+        if kind.behaviour.handler(verb).is_none() {
+            self.queue.push_back(Task::Over(slot));
+            return;
+        }
+        let context = self.context(slot);
+        let op = op_id(self, slot);
+        self.effects.push(Effect::Run(Box::new(Run { op, slot, kind, verb, context })));
+    }
+
+    /// Whether anything has to be done in the world when a resource goes.
+    fn has_object_to_remove(&self, slot: Slot) -> bool {
+        let resource = self.resource(slot);
+        let walk = self.stack(resource.stack).walk.as_ref();
+        let is_kept = walk.is_some_and(|walk| walk.keeps_objects)
+            || resource.frozen.as_ref().is_some_and(|frozen| {
+                frozen.deletion_policy == DeletionPolicy::Retain || frozen.external_id.is_some()
+            });
+        // A nested stack's records go in any case; its walk knows what to leave alone.
+        !is_kept || resource.child.is_some()
+    }
+
+    /// The properties of the kinds that the schema says; or what is wrong with them.
+    fn check_properties(&self, slot: Slot) -> Result<(), String> {
+        let resource = self.resource(slot);
+        let (Some(kind), Some(op)) = (self.config.types.get(&resource.kind), &resource.op) else {
+            return Ok(());
+        };
+        let Some(target) = &op.target else { return Ok(()) };
+        let root = Path::Root.key("resources");
+        let name = root.key(&resource.name);
+        let path = name.key("properties");
+        let (_, problems) = converted(&kind.schema, &target.properties, &offline(0), &path);
+        match problems.into_iter().find(|problem| problem.is_error()) {
+            Some(problem) => Err(problem.text()),
+            None => Ok(()),
+        }
+    }
+
+    /// What an operation is told of its resource.
+    fn context(&self, slot: Slot) -> Context {
+        let resource = self.resource(slot);
+        let convert = |frozen: Option<&Arc<Frozen>>| -> Arc<Members> {
+            let kind = self.config.types.get(&resource.kind);
+            let (Some(frozen), Some(kind)) = (frozen, kind) else { return Arc::default() };
+            Arc::new(converted(&kind.schema, &frozen.properties, &offline(0), &Path::Root).0)
+        };
+        let op = resource.op.as_deref();
+        let target = op.and_then(|op| op.target.as_ref());
+        let properties = convert(target.or(resource.frozen.as_ref()));
+        let is_update = op.is_some_and(|op| op.verb == Verb::Update);
+        let before = if is_update { convert(resource.frozen.as_ref()) } else { Arc::default() };
+        let differs = |name: &Arc<str>| match (before.get(name), properties.get(name)) {
+            (Some(a), Some(b)) => !a.equals(b),
+            (None, None) => false,
+            _ => true,
+        };
+        let changed: Arc<[Arc<str>]> = match is_update {
+            true => properties.keys().filter(|name| differs(name)).cloned().collect(),
+            false => Arc::default(),
+        };
+        Context {
+            resource: resource.name.clone(),
+            physical_name: self.physical_name(slot).into(),
+            physical_id: resource.physical_id.clone(),
+            properties,
+            before,
+            changed,
+            data: resource.data.clone(),
+            metadata: resource.metadata.clone(),
+            journal: op.map(|op| op.journal.clone()).unwrap_or_default(),
+            is_doubtful: resource.is_doubtful,
+            quiet: self.config.quiet,
+        }
+    }
+
+    // --- listening ---
+
+    fn slot_of(&self, op: OpId) -> Option<Slot> {
+        self.ops.get(&op).copied()
+    }
+
+    pub(crate) fn said(&mut self, op: OpId, notes: Vec<Note>) {
+        let Some(slot) = self.slot_of(op) else { return };
+        for note in notes {
+            let resource = self.change(slot);
+            match note {
+                Note::Id(id) => resource.physical_id = id,
+                Note::Datum(key, value) => {
+                    let data = Arc::make_mut(&mut resource.data);
+                    match value.is_null() {
+                        true => _ = data.shift_remove(&key),
+                        false => _ = data.insert(key, value),
+                    }
+                }
+                Note::Metadata(metadata) => {
+                    resource.metadata = metadata;
+                    self.effects.push(Effect::Changed(slot));
+                }
+                Note::Shown(shown) => resource.shown = shown,
+                Note::Step(name, step) => {
+                    if let Some(op) = &mut resource.op {
+                        op.journal.set(&name, step);
+                    }
+                }
+            }
+        }
+    }
+
+    pub(crate) fn begun(&mut self, op: OpId, step: &str) {
+        let Some(slot) = self.slot_of(op) else { return };
+        if let Some(op) = &mut self.change(slot).op {
+            op.journal.set(step, Step::Begun);
+        }
+    }
+
+    pub(crate) fn replied(&mut self, op: OpId, step: &str, reply: Reply) {
+        let Some(slot) = self.slot_of(op) else { return };
+        if let Some(op) = &mut self.change(slot).op {
+            op.journal.set(step, Step::Replied(reply));
+        }
+    }
+
+    // --- ending ---
+
+    pub(crate) fn ended(&mut self, env: &mut Env<'_>, op: OpId, result: Result<(), Stop>) {
+        if let Some(slot) = self.slot_of(op) {
+            self.finish(env, slot, result);
+        }
+    }
+
+    /// An operation is over.
+    pub(crate) fn finish(&mut self, env: &mut Env<'_>, slot: Slot, result: Result<(), Stop>) {
+        match result {
+            Ok(()) => self.finish_well(env, slot),
+            Err(Stop::Replace) => self.finish_replaced(env, slot),
+            Err(Stop::Failed(failure)) => {
+                let name = self.resource(slot).name.clone();
+                let told = Failure::of(&name, failure.clone());
+                self.finish_failed(env, slot, told, Some(failure));
+            }
+        }
+    }
+
+    /// Takes the operation off a resource.
+    pub(crate) fn take_op(&mut self, slot: Slot) -> Option<Box<Operation>> {
+        let op = self.change(slot).op.take()?;
+        self.ops.remove(&op.id);
+        if let Some(Pause::Retry(time) | Pause::Stage(time)) = op.pause {
+            self.timers.remove(&(time, Timer::Resource(slot, op.id)));
+        }
+        let key = self.resource(slot).stack;
+        self.stack_mut(key).busy -= 1;
+        Some(op)
+    }
+
+    fn finish_well(&mut self, env: &mut Env<'_>, slot: Slot) {
+        if self.is_between_tries(slot) {
+            return self.try_again(env, slot);
+        }
+        let Some(op) = self.take_op(slot) else { return };
+        let resource = self.change(slot);
+        resource.cleared.clear();
+        if let Some(target) = &op.target {
+            resource.frozen = Some(target.clone());
+            resource.requires = op.requires.clone();
+        }
+        if op.verb == Verb::Delete {
+            resource.is_doubtful = false;
+        }
+        self.set_state(env, slot, State::new(op.action, Status::Complete), "state changed");
+        if op.verb == Verb::Delete {
+            return self.removed(slot, &op);
+        }
+        let key = self.resource(slot).stack;
+        let is_create = self.stack(key).state.action == Action::Create;
+        let hook = match op.verb {
+            Verb::Create if is_create => Some(Hook::PostCreate),
+            Verb::Update => Some(Hook::PostUpdate),
+            _ => None,
+        };
+        if let Some(hook) = hook
+            && self.waits_at(env, slot, hook, op.action)
+        {
+            let node = op.origin.map_or(0, |(_, node)| node);
+            return self.park(key, slot, node);
+        }
+        self.settled(key, slot, &op, true);
+    }
+
+    /// A resource's object is gone: its record goes, too.
+    fn removed(&mut self, slot: Slot, op: &Operation) {
+        let key = self.resource(slot).stack;
+        self.settled(key, slot, op, true);
+        self.drop_resource(slot);
+    }
+
+    /// Nothing is under way on a resource any more: whoever waited for that goes on.
+    fn settled(&mut self, key: StackKey, slot: Slot, op: &Operation, is_done: bool) {
+        self.queue.push_back(Task::Settle(key));
+        let Some(walk) = self.walk_mut(key) else { return };
+        if let Some(node) = walk.parked.remove(&slot) {
+            return self.look_at(key, &[node]);
+        }
+        if let Some((_, node)) = op.origin.filter(|(number, _)| *number == walk.number && is_done) {
+            self.node_done(key, node);
+        }
+    }
+
+    /// An update found that it cannot be one.
+    fn finish_replaced(&mut self, env: &mut Env<'_>, slot: Slot) {
+        let Some(op) = self.take_op(slot) else { return };
+        let key = self.resource(slot).stack;
+        self.announce_replacement(env, slot);
+        let stack = self.stack(key);
+        let is_current = op.origin.zip(stack.walk.as_ref()).is_some_and(|((number, _), walk)| {
+            number == walk.number && walk.failure.is_none() && walk.phase == super::Phase::Forward
+        });
+        let (Some(blueprint), Some((_, at)), true, Some(frozen)) =
+            (stack.blueprint.clone(), op.origin, is_current, op.target.clone())
+        else {
+            return self.settled(key, slot, &op, false);
+        };
+        let goal = Goal { at, kind: blueprint.kind(at), frozen, requires: op.requires };
+        self.replace(env, slot, goal);
+        self.queue.push_back(Task::Settle(key));
+    }
+
+    /// An operation failed. `cause` is what its type said, if its type said something.
+    pub(crate) fn finish_failed(
+        &mut self,
+        env: &mut Env<'_>,
+        slot: Slot,
+        failure: Failure,
+        cause: Option<op::Failure>,
+    ) {
+        if let Some(cause) = cause
+            && self.may_try_again(slot, &cause)
+        {
+            return self.prepare_next_try(env, slot, &failure, cause);
+        }
+        let Some(op) = self.take_op(slot) else { return };
+        let name = self.resource(slot).name.clone();
+        // What went wrong first says more than what went wrong last.
+        let failure = match &op.first_failure {
+            Some(first) => Failure::of(&name, first.clone()),
+            None => failure,
+        };
+        let text = match op.is_stopping {
+            true => self.aborted(slot, &op),
+            false => failure.to_string(),
+        };
+        self.mark_failed(env, slot, &op, &text);
+        let key = self.resource(slot).stack;
+        let is_current = self
+            .stack(key)
+            .walk
+            .as_ref()
+            .is_some_and(|walk| op.origin.is_some_and(|(number, _)| number == walk.number));
+        if is_current && op.action == Action::Check {
+            self.check_failed(env, key, slot, &op, &text);
+        } else if is_current && !op.is_stopping {
+            self.node_failed(env, key, op.action, failure);
+        }
+        self.settled(key, slot, &op, false);
+    }
+
+    fn mark_failed(&mut self, env: &mut Env<'_>, slot: Slot, op: &Operation, reason: &str) {
+        let resource = self.change(slot);
+        resource.is_doubtful |= op.journal.is_doubtful();
+        resource.cleared.clear();
+        if resource.frozen.is_none() {
+            // What was tried is what there is, if there is anything.
+            resource.frozen = op.target.clone();
+            resource.requires = op.requires.clone();
+        }
+        for id in &op.requires {
+            // It may already lean on what it was to need.
+            if !resource.requires.contains(id) {
+                resource.requires.push(*id);
+            }
+        }
+        self.set_state(env, slot, State::new(op.action, Status::Failed), reason);
+    }
+
+    // --- trying again ---
+
+    fn may_try_again(&self, slot: Slot, cause: &op::Failure) -> bool {
+        let Some(op) = &self.resource(slot).op else { return false };
+        let is_calm = !op.is_stopping
+            && self
+                .stack(self.resource(slot).stack)
+                .walk
+                .as_ref()
+                .is_some_and(|walk| walk.failure.is_none() || walk.action == Action::Delete);
+        is_calm
+            && cause.is_worth_another_try
+            && op.failures < self.config.retries
+            && matches!(op.verb, Verb::Create | Verb::Delete)
+    }
+
+    /// After a failed create, what is there of the object goes before the next try.
+    fn prepare_next_try(
+        &mut self,
+        env: &mut Env<'_>,
+        slot: Slot,
+        failure: &Failure,
+        cause: op::Failure,
+    ) {
+        let is_create = self.resource(slot).op.as_ref().is_some_and(|op| op.verb == Verb::Create);
+        if is_create {
+            let failed = State::new(Action::Create, Status::Failed);
+            self.set_state(env, slot, failed, &failure.to_string());
+        }
+        let now = env.now;
+        let resource = self.change(slot);
+        let Some(op) = &mut resource.op else { return };
+        resource.is_doubtful |= op.journal.is_doubtful();
+        op.failures += 1;
+        op.first_failure.get_or_insert(cause);
+        op.journal = Journal::default();
+        if is_create {
+            op.verb = Verb::Delete;
+            let in_progress = State::new(Action::Delete, Status::InProgress);
+            self.set_state(env, slot, in_progress, "state changed");
+            return self.go(env, slot);
+        }
+        let until = now + backoff(op.failures);
+        self.pause(slot, Pause::Retry(until), until);
+    }
+
+    /// Whether the operation that ended was the removal between two tries of a create.
+    fn is_between_tries(&self, slot: Slot) -> bool {
+        let op = self.resource(slot).op.as_deref();
+        op.is_some_and(|op| op.verb == Verb::Delete && op.action == Action::Create)
+    }
+
+    fn try_again(&mut self, env: &mut Env<'_>, slot: Slot) {
+        self.set_state(env, slot, State::new(Action::Delete, Status::Complete), "state changed");
+        let resource = self.change(slot);
+        resource.physical_id = None;
+        resource.is_doubtful = false;
+        let Some(op) = &mut resource.op else { return };
+        op.verb = Verb::Create;
+        op.journal = Journal::default();
+        let until = env.now + backoff(op.failures);
+        self.pause(slot, Pause::Retry(until), until);
+    }
+
+    /// Puts an operation off.
+    pub(crate) fn pause(&mut self, slot: Slot, pause: Pause, until: Time) {
+        let Some(op) = &mut self.change(slot).op else { return };
+        op.pause = Some(pause);
+        let id = op.id;
+        self.timers.insert((until, Timer::Resource(slot, id)));
+    }
+
+    // --- stopping ---
+
+    /// Stops everything that is under way in a stack and below it.
+    pub(crate) fn stop_all(&mut self, env: &mut Env<'_>, key: StackKey) {
+        let slots: Vec<Slot> = self.stack(key).resources.values().copied().collect();
+        for slot in slots {
+            let resource = self.resource_mut(slot);
+            let child = resource.child;
+            let Some(op) = &mut resource.op else { continue };
+            if std::mem::replace(&mut op.is_stopping, true) {
+                continue;
+            }
+            let (id, is_paused) = (op.id, op.pause.is_some());
+            let child = child.filter(|child| self.stack(*child).walk.is_some());
+            match child {
+                _ if is_paused => self.stopped(env, id),
+                Some(child) => self.cancel(env, child),
+                None => self.effects.push(Effect::Stop(id)),
+            }
+        }
+    }
+
+    pub(crate) fn stopped(&mut self, env: &mut Env<'_>, op: OpId) {
+        let Some(slot) = self.slot_of(op) else { return };
+        let Some(op) = self.take_op(slot) else { return };
+        let text = self.aborted(slot, &op);
+        self.mark_failed(env, slot, &op, &text);
+        self.settled(self.resource(slot).stack, slot, &op, false);
+    }
+
+    fn aborted(&self, slot: Slot, op: &Operation) -> String {
+        let resource = self.resource(slot);
+        let stack = self.stack(resource.stack);
+        let ending = stack.walk.as_ref().and_then(|walk| walk.failure.as_ref());
+        let action = op.action;
+        if ending.is_none_or(|ending| ending.reason != TIMED_OUT) {
+            return format!("{action} aborted (user triggered cancel)");
+        }
+        let class = resource.kind.rsplit("::").next().unwrap_or_default();
+        let id = resource.physical_id.as_deref().unwrap_or("None");
+        let verb = action.verb();
+        format!(
+            "{action} aborted (Task {verb} from {class} \"{}\" [{id}] Stack \"{}\" [{}] Timed out)",
+            resource.name, stack.name, stack.id
+        )
+    }
+
+    // --- time ---
+
+    pub(crate) fn time(&mut self, env: &mut Env<'_>) {
+        while let Some((time, timer)) = self.timers.first().copied() {
+            if time > env.now {
+                break;
+            }
+            self.timers.remove(&(time, timer));
+            match timer {
+                Timer::Stack(key) => self.stack_is_due(env, key),
+                Timer::Resource(slot, id) => self.resource_is_due(env, slot, id),
+            }
+            self.work_off(env);
+        }
+    }
+
+    fn stack_is_due(&mut self, env: &mut Env<'_>, key: StackKey) {
+        if self.stacks[key.0 as usize].is_none() {
+            return;
+        }
+        let Some(walk) = &self.stack(key).walk else { return };
+        if walk.deadline <= env.now && walk.failure.is_none() {
+            let reason = TIMED_OUT.to_owned();
+            self.fail_walk(env, key, super::walk::Ending { reason, failure: None });
+            return self.stop_all(env, key);
+        }
+        let is_out_of_patience = walk.patience.is_some_and(|patience| patience <= env.now);
+        if is_out_of_patience || walk.deadline <= env.now && walk.failure.is_some() {
+            self.stop_all(env, key);
+        }
+    }
+
+    fn resource_is_due(&mut self, env: &mut Env<'_>, slot: Slot, id: OpId) {
+        if self.slot_of(id) != Some(slot) {
+            return;
+        }
+        let Some(op) = &mut self.change(slot).op else { return };
+        let Some(pause) = op.pause.take() else { return };
+        match pause {
+            Pause::Retry(_) => {
+                let in_progress = State::new(op.action, Status::InProgress);
+                self.set_state(env, slot, in_progress, "state changed");
+                self.go(env, slot);
+            }
+            Pause::Stage(_) => self.next_stage(env, slot),
+        }
+    }
+}
+
+/// The reason of a stack whose action took too long.
+pub(crate) const TIMED_OUT: &str = "Timed out";
+
+fn op_id(tree: &Tree, slot: Slot) -> OpId {
+    tree.resource(slot).op.as_ref().map_or(OpId(0), |op| op.id)
+}
+
+/// How long to wait after so many failures.
+fn backoff(failures: u32) -> Duration {
+    Duration::from_secs(1 << failures.min(10))
+}

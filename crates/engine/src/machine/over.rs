@@ -1,0 +1,128 @@
+//! What is done with every resource that there is: suspend, resume, check, snapshot.
+
+use super::Phase;
+use super::ops::Start;
+use crate::state::{Action, State, Status};
+use crate::tree::{Env, Operation, Slot, StackKey, Tree};
+use kiln_resources::behaviour::Verb;
+use kiln_template::graph::{Edge, Graph};
+use std::collections::BTreeMap;
+
+impl Tree {
+    pub(crate) fn start_over(&mut self, _: &mut Env<'_>, key: StackKey) {
+        let stack = self.stack(key);
+        let is_backwards = stack.walk.as_ref().is_some_and(|walk| walk.action == Action::Suspend);
+        let slots: Vec<Slot> = stack
+            .resources
+            .values()
+            .copied()
+            .filter(|slot| self.current(key, &self.resource(*slot).name) == Some(*slot))
+            .collect();
+        let places: BTreeMap<_, _> =
+            slots.iter().enumerate().map(|(at, slot)| (self.resource(*slot).id, at)).collect();
+        let mut edges: Vec<Vec<Edge>> = vec![Vec::new(); slots.len()];
+        for (at, slot) in slots.iter().enumerate() {
+            let needed = self.resource(*slot).requires.iter().filter_map(|id| places.get(id));
+            for needed in needed {
+                let (from, to) = if is_backwards { (*needed, at) } else { (at, *needed) };
+                edges[from].push(Edge { to, span: None });
+            }
+        }
+        let mut graph = Graph::with_capacity(slots.len());
+        edges.iter().for_each(|edges| graph.push(edges));
+        let nodes = vec![true; slots.len()];
+        if let Some(walk) = self.walk_mut(key) {
+            walk.phase = Phase::Over;
+            walk.slots = slots;
+        }
+        self.walk_over(key, &graph, &nodes);
+    }
+
+    pub(crate) fn visit_over(&mut self, env: &mut Env<'_>, key: StackKey, node: usize) {
+        let stack = self.stack(key);
+        let Some(walk) = &stack.walk else { return };
+        if walk.failure.is_some() {
+            return;
+        }
+        let (slot, action) = (walk.slots[node], walk.action);
+        let since = stack.updated;
+        let resource = self.resource(slot);
+        if resource.op.is_some() {
+            return self.park(key, slot, node);
+        }
+        let state = resource.state;
+        let is_done = state.is(action, Status::Complete) && Some(resource.updated) >= since;
+        if is_done || state.action == Action::Init && action != Action::Check {
+            return self.node_done(key, node);
+        }
+        let name = resource.name.clone();
+        if let Some(refusal) = refusal(state, action) {
+            let failure = crate::failure::Failure::new("Exception", &name, refusal);
+            self.set_state(env, slot, State::new(action, Status::Failed), &failure.to_string());
+            return self.node_failed(env, key, action, failure);
+        }
+        let kind = self.config.types.get(&self.resource(slot).kind);
+        if action == Action::Check && kind.is_some_and(|kind| !kind.abilities.check) {
+            let reason = format!("CHECK not supported for {}", self.resource(slot).kind);
+            if let Some(walk) = self.walk_mut(key) {
+                walk.keeps_objects = true;
+            }
+            if state.action != Action::Init {
+                self.set_state(env, slot, State::new(action, Status::Complete), &reason);
+            }
+            return self.node_done(key, node);
+        }
+        let verb = match action {
+            Action::Suspend => Verb::Suspend,
+            Action::Resume => Verb::Resume,
+            Action::Snapshot => Verb::Snapshot,
+            _ => Verb::Check,
+        };
+        let start = Start { verb, action, node, target: None, requires: Vec::new() };
+        self.start(env, slot, start);
+    }
+
+    /// A check found something wrong: those that need the resource are not looked at.
+    pub(crate) fn check_failed(
+        &mut self,
+        _: &mut Env<'_>,
+        key: StackKey,
+        slot: Slot,
+        op: &Operation,
+        reason: &str,
+    ) {
+        let name = self.resource(slot).name.clone();
+        let Some((_, node)) = op.origin else { return };
+        let Some(walk) = self.walk_mut(key) else { return };
+        walk.flaws.push(format!("{name}: Resource CHECK failed: {reason}"));
+        // Whatever needs it counts as done, all the way up.
+        let mut skipped = vec![node];
+        let mut seen = std::collections::BTreeSet::new();
+        while let Some(node) = skipped.pop() {
+            if seen.insert(node) {
+                walk.left -= 1;
+                skipped.extend(walk.users.get(node));
+            }
+        }
+        self.changes.stacks.insert(key);
+    }
+}
+
+/// Why something cannot be done with a resource in its state.
+fn refusal(state: State, action: Action) -> Option<String> {
+    let State { action: was, status } = state;
+    let is_fit = match action {
+        Action::Suspend => {
+            was == Action::Suspend || status == Status::Complete && was != Action::Delete
+        }
+        Action::Resume => {
+            matches!(
+                (was, status),
+                (Action::Suspend, Status::Complete)
+                    | (Action::Resume, Status::Failed | Status::Complete)
+            )
+        }
+        _ => true,
+    };
+    (!is_fit).then(|| format!("State {state} invalid for {}", action.verb()))
+}

@@ -1,0 +1,76 @@
+//! Going on after an interruption: what was under way is taken up where the record of it ends.
+
+use super::{Effect, Task};
+use crate::state::{Action, Status};
+use crate::tree::{Env, Pause, Slot, StackKey, Timer, Tree};
+use kiln_resources::behaviour::Verb;
+
+impl Tree {
+    /// Sets off everything that is under way according to the record: a tree that was just made, or
+    /// one whose owner is gone.
+    pub fn resume(&mut self, env: &mut Env<'_>) -> Vec<Effect> {
+        let keys: Vec<StackKey> = (0..self.stacks.len() as u32).map(StackKey).collect();
+        for key in &keys {
+            // Every stack comes after the one it is nested in.
+            let drawn = self.draw_up(*key);
+            if let (Err(reason), true) = (drawn, self.stack(*key).walk.is_some()) {
+                self.fail_walk(env, *key, super::walk::Ending { reason, failure: None });
+            }
+        }
+        for key in &keys {
+            self.resume_walk(env, *key);
+        }
+        let slots: Vec<Slot> = self.ops.values().copied().collect();
+        for slot in slots {
+            self.resume_op(env, slot);
+        }
+        self.work_off(env);
+        std::mem::take(&mut self.effects)
+    }
+
+    fn resume_walk(&mut self, env: &mut Env<'_>, key: StackKey) {
+        let Some(walk) = &self.stack(key).walk else { return };
+        let (deadline, patience) = (walk.deadline, walk.patience);
+        let has_failed = walk.failure.is_some();
+        if self.stack(key).holder.is_none() {
+            self.timers.insert((deadline, Timer::Stack(key)));
+        }
+        if let Some(patience) = patience {
+            self.timers.insert((patience, Timer::Stack(key)));
+        }
+        if has_failed {
+            self.queue.push_back(Task::Settle(key));
+        } else {
+            self.set_off(env, key);
+        }
+    }
+
+    fn resume_op(&mut self, env: &mut Env<'_>, slot: Slot) {
+        let resource = self.resource(slot);
+        let Some(op) = resource.op.as_deref() else { return };
+        let (id, verb, action) = (op.id, op.verb, op.action);
+        if let Some(Pause::Retry(time) | Pause::Stage(time)) = op.pause {
+            self.timers.insert((time, Timer::Resource(slot, id)));
+            return;
+        }
+        if let Some(child) = resource.child {
+            // The nested stack goes on by itself, and ends the operation.
+            if self.stack(child).walk.is_some() {
+                return;
+            }
+            let stack = self.stack(child);
+            let is_done = stack.state.status == Status::Complete
+                && matches!(verb, Verb::Create | Verb::Update)
+                && stack.state.action != Action::Delete;
+            if is_done && op.is_last_stage {
+                self.queue.push_back(Task::Over(slot));
+                return;
+            }
+        }
+        if action == Action::Adopt {
+            self.queue.push_back(Task::Over(slot));
+            return;
+        }
+        self.go(env, slot);
+    }
+}

@@ -1,0 +1,141 @@
+//! Signals: what a resource is told from outside, and what comes of it.
+
+use super::Effect;
+use crate::ids::StackId;
+use crate::state::{Action, State, Status};
+use crate::tree::{Env, Slot, Tree};
+use kiln_resources::behaviour::{Heard, Resize, Signal, Verb};
+use kiln_template::environment::Hook;
+use kiln_template::value::Value;
+use std::sync::Arc;
+
+impl Tree {
+    pub(crate) fn signal(
+        &mut self,
+        env: &mut Env<'_>,
+        stack: StackId,
+        name: &str,
+        details: &Value,
+    ) {
+        let Some(slot) = self.key_of(stack).and_then(|key| self.current(key, name)) else { return };
+        if let Some(hook) = details.as_map().and_then(|it| it.get("unset_hook")) {
+            let hook = hook.as_text().and_then(|name| Hook::from_name(name));
+            if hook.is_some() && hook == self.resource(slot).hook {
+                self.clear_hook(env, slot, "");
+            }
+            return;
+        }
+        let resource = self.resource(slot);
+        let Some(kind) = self.config.types.get(&resource.kind) else { return };
+        let is_refused =
+            kind.no_signal_actions.iter().any(|action| *action == resource.state.action.name());
+        let Some(on_signal) = kind.behaviour.signal.filter(|_| !is_refused) else { return };
+        let signal = Signal { details, now: env.now.micros() };
+        let heard = self.with_view(slot, |view| on_signal(view, &signal));
+        if let Ok(heard) = heard {
+            self.heard(env, slot, heard, details);
+        }
+    }
+
+    fn heard(&mut self, env: &mut Env<'_>, slot: Slot, heard: Heard, details: &Value) {
+        let resource = self.change(slot);
+        if let Some(metadata) = heard.metadata {
+            resource.metadata = metadata;
+            self.effects.push(Effect::Changed(slot));
+        }
+        let resource = self.resource_mut(slot);
+        let data = Arc::make_mut(&mut resource.data);
+        for (name, value) in heard.data {
+            match value.is_null() {
+                true => _ = data.shift_remove(&name),
+                false => _ = data.insert(name, value),
+            }
+        }
+        if let Some(resize) = heard.resize {
+            self.resize(env, slot, resize);
+        }
+        if heard.is_nothing {
+            return;
+        }
+        let reason = match heard.reason {
+            Some(reason) => format!("Signal: {reason}"),
+            None => reason_of(details),
+        };
+        let state = State::new(Action::Signal, self.resource(slot).state.status);
+        self.resource_event(env, slot, state, &reason);
+    }
+
+    /// Gives a group another size. Its own state does not change, only that of its stack.
+    fn resize(&mut self, env: &mut Env<'_>, policy: Slot, resize: Resize) {
+        let key = self.resource(policy).stack;
+        let Some(group) = self.current(key, &resize.group) else { return };
+        if self.resource(group).op.is_some() || self.resource(group).child.is_none() {
+            return;
+        }
+        let resource = self.change(group);
+        resource.metadata = resize.during;
+        resource.wanted_size = Some(resize.size);
+        resource.after_resize = Some(resize.after);
+        self.next_stage(env, group);
+    }
+
+    /// A group's stack has come to rest without an operation on the group.
+    pub(crate) fn resized(&mut self, env: &mut Env<'_>, group: Slot, _is_well: bool) {
+        let resource = self.change(group);
+        resource.wanted_size = None;
+        if let Some(metadata) = resource.after_resize.take() {
+            resource.metadata = metadata;
+            self.effects.push(Effect::Changed(group));
+        }
+        _ = env;
+    }
+
+    /// Somebody says whether a resource is healthy.
+    pub(crate) fn mark(
+        &mut self,
+        env: &mut Env<'_>,
+        stack: StackId,
+        name: &str,
+        is_healthy: bool,
+        reason: &str,
+    ) {
+        let Some(slot) = self.key_of(stack).and_then(|key| self.current(key, name)) else { return };
+        let resource = self.resource(slot);
+        if resource.op.is_some() || resource.state.action == Action::Delete {
+            return;
+        }
+        let reason = match reason {
+            "" => "state changed by resource_mark_unhealthy api",
+            reason => reason,
+        };
+        let is_failed = resource.state.is(Action::Check, Status::Failed);
+        match (is_healthy, is_failed) {
+            (false, _) => {
+                self.set_state(env, slot, State::new(Action::Check, Status::Failed), reason);
+            }
+            (true, true) => {
+                self.set_state(env, slot, State::new(Action::Check, Status::Complete), reason);
+            }
+            (true, false) => {}
+        }
+        _ = Verb::Check;
+    }
+}
+
+/// What an event tells of what was sent along.
+fn reason_of(details: &Value) -> String {
+    match details {
+        Value::Null => "No signal details provided".into(),
+        Value::Text(text) => text.to_string(),
+        Value::Map(members) => {
+            let text = |name: &str| members.get(name).and_then(Value::as_text);
+            match (text("previous"), text("current"), text("reason")) {
+                (Some(previous), Some(current), Some(reason)) => {
+                    format!("alarm state changed from {previous} to {current} ({reason})")
+                }
+                _ => "Unknown".into(),
+            }
+        }
+        _ => "No signal details provided".into(),
+    }
+}

@@ -1,0 +1,459 @@
+//! A walk: an action being carried out on a stack, node by node.
+
+use super::Task;
+use crate::blueprint::{Blueprint, Identity, Recipe, Source};
+use crate::failure::{Failure, cut};
+use crate::ids::RecipeId;
+use crate::state::{Action, State, Status};
+use crate::time::Time;
+use crate::tree::{Env, Slot, StackKey, Timer, Tree};
+use kiln_template::graph::{Graph, Users};
+use kiln_template::value::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What a walk is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Each resource of the template becomes what it should be, after what it needs.
+    Forward,
+    /// Each resource that is no longer wanted goes, after those that need it.
+    Cleanup,
+    /// Something is done with each resource that there is.
+    Over,
+}
+
+/// An action being carried out on a stack.
+pub struct Walk {
+    /// The action.
+    pub(crate) action: Action,
+    pub(crate) phase: Phase,
+    /// When it must be done.
+    pub(crate) deadline: Time,
+    /// Why it cannot end well.
+    pub(crate) failure: Option<Ending>,
+    /// When what is still under way is stopped.
+    pub(crate) patience: Option<Time>,
+    /// What was found wrong, where that does not end the walk.
+    pub(crate) flaws: Vec<String>,
+    /// Objects are left alone: only the records go.
+    pub(crate) keeps_objects: bool,
+    /// Undo it even if the stack does not ask for that.
+    pub(crate) must_roll_back: bool,
+    /// Do not undo it even if the stack asks for that.
+    pub(crate) must_not_roll_back: bool,
+    // What follows is not stored.
+    /// Tells it from every other walk of the tree.
+    pub(crate) number: u64,
+    /// How many nodes are about to be looked at.
+    pub(crate) waiting: usize,
+    /// Nodes of the graph: places in the template, or of `slots`.
+    pub(crate) missing: Vec<u32>,
+    pub(crate) users: Users,
+    pub(crate) slots: Vec<Slot>,
+    /// How many nodes are not done.
+    pub(crate) left: usize,
+    /// Nodes that wait for what is under way on a resource.
+    pub(crate) parked: BTreeMap<Slot, usize>,
+    pub(crate) is_set_up: bool,
+}
+
+/// Why a walk cannot end well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Ending {
+    /// The reason that the stack gets.
+    pub(crate) reason: String,
+    /// The resource that failed.
+    pub(crate) failure: Option<Failure>,
+}
+
+impl Walk {
+    pub(crate) fn new(action: Action, phase: Phase, deadline: Time) -> Walk {
+        Walk {
+            action,
+            phase,
+            deadline,
+            failure: None,
+            patience: None,
+            flaws: Vec::new(),
+            keeps_objects: false,
+            must_roll_back: false,
+            must_not_roll_back: false,
+            number: 0,
+            waiting: 0,
+            missing: Vec::new(),
+            users: Users::default(),
+            slots: Vec::new(),
+            left: 0,
+            parked: BTreeMap::new(),
+            is_set_up: false,
+        }
+    }
+
+    /// What is stored of it.
+    pub(crate) fn to_value(&self) -> Value {
+        let failure = self.failure.as_ref().map(|ending| {
+            let mut parts = vec![Value::from(ending.reason.as_str())];
+            if let Some(failure) = &ending.failure {
+                parts.push(Value::Text(failure.class.clone()));
+                parts.push(failure.path.as_str().into());
+                parts.push(failure.message.as_str().into());
+            }
+            Value::list(parts)
+        });
+        Value::map([
+            ("action", self.action.name().into()),
+            ("deadline", self.deadline.micros().into()),
+            ("failure", failure.unwrap_or_default()),
+            ("patience", self.patience.map(|it| it.micros().into()).unwrap_or_default()),
+            ("flaws", Value::list(self.flaws.iter().map(|flaw| flaw.as_str().into()))),
+            ("keeps_objects", self.keeps_objects.into()),
+            ("must_roll_back", self.must_roll_back.into()),
+            ("must_not_roll_back", self.must_not_roll_back.into()),
+        ])
+    }
+
+    /// The walk that was stored.
+    pub(crate) fn of_value(value: &Value) -> Walk {
+        let part =
+            |name: &str| value.as_map().and_then(|it| it.get(name)).cloned().unwrap_or_default();
+        let text = |value: Option<&Value>| value.and_then(Value::as_text).map(|it| it.to_string());
+        let time = |value: Value| match value {
+            Value::Int(number) => number.as_i64().map(Time::from_micros),
+            _ => None,
+        };
+        let flag = |name: &str| matches!(part(name), Value::Bool(true));
+        let action = text(Some(&part("action"))).and_then(|it| Action::parse(&it));
+        let action = action.unwrap_or(Action::Update);
+        let deadline = time(part("deadline")).unwrap_or_default();
+        let failure = part("failure");
+        let failure = failure.as_list().unwrap_or_default();
+        let ending = text(failure.first()).map(|reason| Ending {
+            reason,
+            failure: match failure {
+                [_, Value::Text(class), Value::Text(path), Value::Text(message)] => Some(Failure {
+                    class: class.clone(),
+                    path: path.to_string(),
+                    message: message.to_string(),
+                }),
+                _ => None,
+            },
+        });
+        let flaws = part("flaws");
+        let flaws = flaws.as_list().unwrap_or_default();
+        Walk {
+            failure: ending,
+            patience: time(part("patience")),
+            flaws: flaws.iter().filter_map(|flaw| text(Some(flaw))).collect(),
+            keeps_objects: flag("keeps_objects"),
+            must_roll_back: flag("must_roll_back"),
+            must_not_roll_back: flag("must_not_roll_back"),
+            ..Walk::new(action, phase_of(action), deadline)
+        }
+    }
+}
+
+/// The phase that an action begins with.
+pub(crate) fn phase_of(action: Action) -> Phase {
+    match action {
+        Action::Suspend | Action::Resume | Action::Check | Action::Snapshot => Phase::Over,
+        _ => Phase::Forward,
+    }
+}
+
+impl Tree {
+    // --- beginning ---
+
+    /// Gives a stack a new goal. What is under way on its resources goes on.
+    pub(crate) fn begin(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        action: Action,
+        goal: Option<Arc<Recipe>>,
+    ) {
+        let deadline = match self.stack(key).holder {
+            Some((parent, _)) => self.stack(parent).walk.as_ref().map(|walk| walk.deadline),
+            None => None,
+        };
+        let timeout = self.stack(key).timeout.unwrap_or(self.config.action_timeout);
+        let deadline = deadline.unwrap_or(env.now + timeout);
+        if let Some(goal) = goal {
+            self.set_goal(key, action, goal);
+        }
+        let stack = self.stack_mut(key);
+        if action != Action::Create && action != Action::Adopt {
+            stack.updated = Some(env.now);
+        }
+        stack.walk = Some(Box::new(Walk::new(action, phase_of(action), deadline)));
+        if self.stack(key).holder.is_none() {
+            self.timers.insert((deadline, Timer::Stack(key)));
+        }
+        let reason = format!("Stack {action} started");
+        self.set_stack_state(env, key, State::new(action, Status::InProgress), &reason);
+    }
+
+    /// Remembers what a stack was made of, for a rollback, and what it is to be made of.
+    fn set_goal(&mut self, key: StackKey, action: Action, goal: Arc<Recipe>) {
+        self.changes.recipes.insert(goal.id, goal.clone());
+        let stack = self.stack_mut(key);
+        let former = std::mem::replace(&mut stack.recipe, goal);
+        let is_undone = stack.state.status == Status::InProgress;
+        let unneeded = match action {
+            // While an update runs, a rollback goes back to what was there before the first.
+            Action::Update | Action::Restore if is_undone && stack.previous.is_some() => {
+                Some(former)
+            }
+            Action::Update | Action::Restore => stack.previous.replace(former),
+            _ => Some(former),
+        };
+        if let Some(recipe) = unneeded {
+            self.drop_recipe(key, recipe.id);
+        }
+    }
+
+    fn drop_recipe(&mut self, key: StackKey, id: RecipeId) {
+        let stack = self.stack(key);
+        let is_needed = stack.recipe.id == id
+            || stack.previous.as_ref().is_some_and(|previous| previous.id == id);
+        if !is_needed && self.changes.recipes.shift_remove(&id).is_none() {
+            self.changes.dropped_recipes.push(id);
+        }
+    }
+
+    /// Reads and binds what a stack is made of.
+    pub(crate) fn draw_up(&mut self, key: StackKey) -> Result<(), String> {
+        let config = self.config.clone();
+        let mut templates = std::mem::take(&mut self.templates);
+        let stack = self.stack(key);
+        let identity = Identity { name: &stack.name, id: stack.id, project: &self.project };
+        let recipe = stack.recipe.clone();
+        let blueprint = match (&recipe.template, stack.holder) {
+            (Source::Nothing, _) => Ok(None),
+            (_, None) => Blueprint::of_root(&config, &mut templates, &recipe, &identity).map(Some),
+            (_, Some((parent, holder))) => {
+                let name = self.resource(holder).name.clone();
+                match self.stack(parent).blueprint.clone() {
+                    Some(outer) => {
+                        let at = outer.definition.template.resources.get_index_of(&name);
+                        let kind = at.map(|at| outer.kind(at));
+                        let entry = match kind {
+                            Some(crate::blueprint::Kind::Template(kind)) => Some(&kind.entry),
+                            _ => None,
+                        };
+                        let holder = (&*name, entry);
+                        outer
+                            .of_child(&config, &mut templates, &recipe, &identity, holder)
+                            .map(Some)
+                    }
+                    None => Ok(None),
+                }
+            }
+        };
+        self.templates = templates;
+        self.stack_mut(key).blueprint = blueprint?.map(Arc::new);
+        Ok(())
+    }
+
+    /// Sets a walk up so that it can go on: from its beginning, or after an interruption.
+    pub(crate) fn set_off(&mut self, env: &mut Env<'_>, key: StackKey) {
+        let Some(walk) = &self.stack(key).walk else { return };
+        match walk.phase {
+            Phase::Forward if walk.action == Action::Delete => self.start_cleanup(env, key),
+            Phase::Forward => self.start_forward(env, key),
+            Phase::Cleanup => self.start_cleanup(env, key),
+            Phase::Over => self.start_over(env, key),
+        }
+    }
+
+    pub(crate) fn walk_mut(&mut self, key: StackKey) -> Option<&mut Walk> {
+        self.stack_mut(key).walk.as_deref_mut()
+    }
+
+    /// Makes a graph the walk's own, and looks at the nodes that need nothing.
+    pub(crate) fn walk_over(&mut self, key: StackKey, graph: &Graph, nodes: &[bool]) {
+        let count = nodes.iter().filter(|is_wanted| **is_wanted).count();
+        self.next_walk += 1;
+        let number = self.next_walk;
+        let Some(walk) = self.walk_mut(key) else { return };
+        walk.number = number;
+        walk.users = graph.users();
+        walk.missing = (0..graph.len()).map(|at| graph.needs(at).len() as u32).collect();
+        walk.left = count;
+        walk.parked.clear();
+        walk.is_set_up = true;
+        walk.waiting = 0;
+        let ready: Vec<usize> =
+            (0..graph.len()).filter(|at| nodes[*at] && walk.missing[*at] == 0).collect();
+        self.look_at(key, &ready);
+        self.queue.push_back(Task::Settle(key));
+    }
+
+    /// Has nodes looked at.
+    pub(crate) fn look_at(&mut self, key: StackKey, nodes: &[usize]) {
+        let Some(walk) = self.stack_mut(key).walk.as_deref_mut() else { return };
+        walk.waiting += nodes.len();
+        let number = walk.number;
+        self.queue.extend(nodes.iter().map(|node| Task::Visit(key, number, *node)));
+    }
+
+    // --- on the way ---
+
+    /// A node is done: those that need it come closer.
+    pub(crate) fn node_done(&mut self, key: StackKey, node: usize) {
+        let Some(walk) = self.stack_mut(key).walk.as_deref_mut() else { return };
+        walk.left -= 1;
+        let mut ready = Vec::new();
+        for user in walk.users.get(node) {
+            walk.missing[*user] -= 1;
+            if walk.missing[*user] == 0 {
+                ready.push(*user);
+            }
+        }
+        let is_last = walk.left == 0;
+        self.look_at(key, &ready);
+        if is_last {
+            self.queue.push_back(Task::Settle(key));
+        }
+    }
+
+    /// A node waits until what is under way on a resource is over.
+    pub(crate) fn park(&mut self, key: StackKey, slot: Slot, node: usize) {
+        if let Some(walk) = self.walk_mut(key) {
+            walk.parked.insert(slot, node);
+        }
+    }
+
+    /// A resource failed: the walk cannot end well.
+    pub(crate) fn node_failed(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        action: Action,
+        failure: Failure,
+    ) {
+        let mut reason = format!("Resource {action} failed: {failure}");
+        cut(&mut reason, 65_535);
+        self.fail_walk(env, key, Ending { reason, failure: Some(failure) });
+    }
+
+    /// The walk cannot end well. What is under way may go on for a while.
+    pub(crate) fn fail_walk(&mut self, env: &mut Env<'_>, key: StackKey, ending: Ending) {
+        let patience = env.now + self.config.error_wait;
+        let Some(walk) = self.walk_mut(key) else { return };
+        if walk.failure.is_none() {
+            walk.failure = Some(ending);
+            walk.patience = Some(patience);
+            self.changes.stacks.insert(key);
+            self.timers.insert((patience, Timer::Stack(key)));
+        }
+        self.queue.push_back(Task::Settle(key));
+    }
+
+    // --- ending ---
+
+    /// Looks whether a walk, or a phase of it, is over.
+    pub(crate) fn settle(&mut self, env: &mut Env<'_>, key: StackKey) {
+        if self.stacks[key.0 as usize].is_none() {
+            return;
+        }
+        let stack = self.stack(key);
+        let Some(walk) = &stack.walk else { return };
+        let is_busy = stack.busy > 0;
+        if walk.failure.is_some() {
+            if is_busy || walk.waiting > 0 && walk.phase == Phase::Cleanup {
+                return;
+            }
+            return self.end_badly(env, key);
+        }
+        if !walk.is_set_up || walk.left > 0 {
+            return;
+        }
+        match walk.phase {
+            Phase::Forward => self.start_cleanup(env, key),
+            Phase::Cleanup if is_busy => {}
+            Phase::Cleanup | Phase::Over => self.end_well(env, key),
+        }
+    }
+
+    fn end_well(&mut self, env: &mut Env<'_>, key: StackKey) {
+        let stack = self.stack_mut(key);
+        let Some(walk) = stack.walk.take() else { return };
+        let action = walk.action;
+        if walk.action == Action::Check && !walk.flaws.is_empty() {
+            return self.end_check_badly(env, key, *walk);
+        }
+        let previous = stack.previous.take();
+        if let Some(recipe) = previous {
+            self.drop_recipe(key, recipe.id);
+        }
+        let mut reason = format!("Stack {action} completed successfully");
+        if walk.keeps_objects && action == Action::Check {
+            reason.push_str(". 'CHECK' not fully supported (see resources)");
+        }
+        if action == Action::Delete {
+            self.stack_mut(key).deleted = Some(env.now);
+        }
+        self.timers.remove(&(walk.deadline, Timer::Stack(key)));
+        self.set_stack_state(env, key, State::new(action, Status::Complete), &reason);
+        self.child_ended(env, key, Ok(()));
+    }
+
+    fn end_check_badly(&mut self, env: &mut Env<'_>, key: StackKey, walk: Walk) {
+        let mut reason = format!("Resource CHECK failed: {}", walk.flaws.join("; "));
+        cut(&mut reason, 65_535);
+        self.set_stack_state(env, key, State::new(Action::Check, Status::Failed), &reason);
+        self.child_ended(env, key, Err(Ending { reason, failure: None }));
+    }
+
+    fn end_badly(&mut self, env: &mut Env<'_>, key: StackKey) {
+        let Some(walk) = self.stack_mut(key).walk.take() else { return };
+        let Some(ending) = walk.failure else { return };
+        let action = walk.action;
+        for timer in [Some(walk.deadline), walk.patience].into_iter().flatten() {
+            self.timers.remove(&(timer, Timer::Stack(key)));
+        }
+        self.set_stack_state(env, key, State::new(action, Status::Failed), &ending.reason);
+        let stack = self.stack(key);
+        let can_roll_back =
+            matches!(action, Action::Create | Action::Adopt | Action::Update | Action::Restore);
+        let wants = (stack.is_rolled_back || walk.must_roll_back) && !walk.must_not_roll_back;
+        if stack.holder.is_none() && can_roll_back && wants {
+            self.roll_back(env, key, action);
+        } else {
+            self.child_ended(env, key, Err(ending));
+        }
+    }
+
+    /// Goes back to what the stack was before.
+    fn roll_back(&mut self, env: &mut Env<'_>, key: StackKey, from: Action) {
+        let goal = match (self.stack_mut(key).previous.take(), from) {
+            (Some(previous), _) => previous,
+            (None, _) => Arc::new(Recipe::nothing(RecipeId(env.ids.next()))),
+        };
+        self.begin(env, key, Action::Rollback, Some(goal));
+        if from == Action::Adopt
+            && let Some(walk) = self.walk_mut(key)
+        {
+            // What was adopted was there before, and stays.
+            walk.keeps_objects = true;
+        }
+        match self.draw_up(key) {
+            Ok(()) => self.set_off(env, key),
+            Err(reason) => self.fail_walk(env, key, Ending { reason, failure: None }),
+        }
+    }
+}
+
+impl Recipe {
+    /// The recipe of a stack without resources.
+    pub fn nothing(id: RecipeId) -> Recipe {
+        Recipe {
+            id,
+            template: Source::Nothing,
+            files: Arc::default(),
+            environment: Arc::default(),
+            parameters: Arc::default(),
+        }
+    }
+}

@@ -1,0 +1,518 @@
+//! A tree of stacks in memory: what its owner knows, and what has yet to be written down.
+//!
+//! Stacks and resources are in two arenas and refer to each other by their places there. Whatever
+//! changes is marked, and [`Tree::take_batch`] gives the rows of all that changed since the last time,
+//! each once.
+
+use crate::blueprint::{Blueprint, Recipe, Templates};
+use crate::config::Config;
+use crate::failure::first_characters;
+use crate::ids::{CommandId, EventId, Ids, RecipeId, ResourceId, StackId};
+use crate::machine::{Effect, Task, Walk};
+use crate::state::{Action, State, Status};
+use crate::store::{Batch, Content, EventRow};
+use crate::time::Time;
+use indexmap::IndexMap;
+use kiln_resources::behaviour::Verb;
+use kiln_resources::op::Journal;
+use kiln_template::environment::Hook;
+use kiln_template::frozen::Frozen;
+use kiln_template::value::{Members, Value};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A place in the arena of stacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StackKey(pub(crate) u32);
+
+/// A place in the arena of resources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot(pub(crate) u32);
+
+/// The number of an operation under way; never used twice in a tree's life in one process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OpId(pub u64);
+
+/// What the machine is told by whoever drives it.
+pub struct Env<'e> {
+    /// What time it is.
+    pub now: Time,
+    /// Where new ids come from.
+    pub ids: &'e mut dyn Ids,
+}
+
+/// A root stack with all stacks nested in it.
+pub struct Tree {
+    pub(crate) config: Arc<Config>,
+    pub(crate) root: StackId,
+    pub(crate) project: Arc<str>,
+    pub(crate) user_name: Arc<str>,
+    pub(crate) stacks: Vec<Option<Stack>>,
+    pub(crate) resources: Vec<Option<Resource>>,
+    pub(crate) free_slots: Vec<Slot>,
+    /// How many resources there are, in all stacks.
+    pub(crate) population: usize,
+    pub(crate) ops: BTreeMap<OpId, Slot>,
+    pub(crate) next_op: u64,
+    pub(crate) next_number: u64,
+    pub(crate) next_event: u64,
+    /// Templates of files, read once.
+    pub(crate) templates: Templates,
+    /// When to look again, and at what.
+    pub(crate) timers: BTreeSet<(Time, Timer)>,
+    pub(crate) changes: Changes,
+    pub(crate) next_walk: u64,
+    /// What has to be looked at before a step is over.
+    pub(crate) queue: VecDeque<Task>,
+    /// What the step calls for.
+    pub(crate) effects: Vec<Effect>,
+}
+
+/// What a timer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Timer {
+    /// The time for a stack's action, or for winding it down, is over.
+    Stack(StackKey),
+    /// A pause between two tries, or two stages, is over.
+    Resource(Slot, OpId),
+}
+
+/// What has yet to be written down.
+#[derive(Default)]
+pub(crate) struct Changes {
+    pub(crate) stacks: BTreeSet<StackKey>,
+    pub(crate) resources: BTreeSet<Slot>,
+    pub(crate) dropped_resources: Vec<ResourceId>,
+    /// Nested stacks that are no more, once that is written down.
+    pub(crate) gone_stacks: Vec<StackKey>,
+    pub(crate) recipes: IndexMap<RecipeId, Arc<Recipe>>,
+    pub(crate) dropped_recipes: Vec<RecipeId>,
+    pub(crate) events: Vec<EventRow>,
+    pub(crate) done: Vec<CommandId>,
+}
+
+/// A stack.
+pub struct Stack {
+    /// Its id.
+    pub id: StackId,
+    /// Its name.
+    pub name: Arc<str>,
+    /// The resource that holds it, and the stack of that.
+    pub holder: Option<(StackKey, Slot)>,
+    /// How deep it is nested.
+    pub depth: usize,
+    /// What is being done with it.
+    pub state: State,
+    /// Why it is in that state.
+    pub reason: Arc<str>,
+    /// When it was made.
+    pub created: Time,
+    /// When it was last changed.
+    pub updated: Option<Time>,
+    /// When it was deleted.
+    pub deleted: Option<Time>,
+    /// Its tags.
+    pub tags: Vec<Arc<str>>,
+    /// How long an action may take; nothing for the operator's default.
+    pub timeout: Option<Duration>,
+    /// Whether a failed create or update is undone.
+    pub is_rolled_back: bool,
+    /// What it is made of.
+    pub recipe: Arc<Recipe>,
+    /// What it was made of before the action under way.
+    pub previous: Option<Arc<Recipe>>,
+    /// Its resources in the order they were added.
+    pub resources: BTreeMap<u64, Slot>,
+    /// The resources of a name; the last is the one that counts.
+    pub by_name: IndexMap<Arc<str>, Vec<Slot>>,
+    /// How many of its resources have an operation under way.
+    pub(crate) busy: usize,
+    pub(crate) blueprint: Option<Arc<Blueprint>>,
+    pub(crate) walk: Option<Box<Walk>>,
+}
+
+/// A resource.
+pub struct Resource {
+    /// Its id.
+    pub id: ResourceId,
+    /// Its stack.
+    pub stack: StackKey,
+    /// Grows with each resource that is added to the tree.
+    pub number: u64,
+    /// Its name in the template.
+    pub name: Arc<str>,
+    /// The built-in type that it is of, or the type as written if that is a template.
+    pub kind: Arc<str>,
+    /// What is being done with it.
+    pub state: State,
+    /// Why it is in that state.
+    pub reason: Arc<str>,
+    /// The id that its service gave to its object.
+    pub physical_id: Option<Arc<str>>,
+    /// When it was added.
+    pub created: Time,
+    /// When its state last changed.
+    pub updated: Time,
+    /// What it was last brought to; nothing if it never was anything.
+    pub frozen: Option<Arc<Frozen>>,
+    /// What it keeps for itself.
+    pub data: Arc<Members>,
+    /// The metadata.
+    pub metadata: Value,
+    /// What its service shows of its object.
+    pub shown: Value,
+    /// The resources that it needs.
+    pub requires: Vec<ResourceId>,
+    /// The resource whose place it takes.
+    pub replaces: Option<ResourceId>,
+    /// The resource that takes its place.
+    pub replaced_by: Option<ResourceId>,
+    /// Its nested stack.
+    pub child: Option<StackKey>,
+    /// Whether it is open if there is an object.
+    pub is_doubtful: bool,
+    /// The size that a scaling policy asks of a group, while it is being given that.
+    pub wanted_size: Option<usize>,
+    /// The metadata that a group gets when it has been given another size.
+    pub after_resize: Option<Value>,
+    /// The hook that it waits at.
+    pub hook: Option<Hook>,
+    /// The hooks that were cleared for what is being done.
+    pub cleared: Vec<Hook>,
+    /// The operation under way.
+    pub op: Option<Box<Operation>>,
+}
+
+/// An operation under way on a resource.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// Its number.
+    pub id: OpId,
+    /// What is done.
+    pub verb: Verb,
+    /// The walk that began it, and its node there.
+    pub origin: Option<(u64, usize)>,
+    /// What it is part of: the retries of a create are a delete and a create.
+    pub action: Action,
+    /// What the resource is to become.
+    pub target: Option<Arc<Frozen>>,
+    /// What it needs then.
+    pub requires: Vec<ResourceId>,
+    /// What was done so far.
+    pub journal: Journal,
+    /// How often it failed.
+    pub failures: u32,
+    /// What it failed with first.
+    pub first_failure: Option<kiln_resources::op::Failure>,
+    /// Whether it was told to stop.
+    pub is_stopping: bool,
+    /// What it waits for, if it is not running.
+    pub pause: Option<Pause>,
+    /// Whether the nested stack's walk under way is the last that is needed.
+    pub is_last_stage: bool,
+}
+
+/// What an operation waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// The next try.
+    Retry(Time),
+    /// The next stage of a group.
+    Stage(Time),
+}
+
+impl Tree {
+    pub(crate) fn stack(&self, key: StackKey) -> &Stack {
+        match self.stacks.get(key.0 as usize) {
+            Some(Some(stack)) => stack,
+            _ => unreachable!("a key outlives no stack"),
+        }
+    }
+
+    pub(crate) fn stack_mut(&mut self, key: StackKey) -> &mut Stack {
+        match self.stacks.get_mut(key.0 as usize) {
+            Some(Some(stack)) => stack,
+            _ => unreachable!("a key outlives no stack"),
+        }
+    }
+
+    pub(crate) fn resource(&self, slot: Slot) -> &Resource {
+        match self.resources.get(slot.0 as usize) {
+            Some(Some(resource)) => resource,
+            _ => unreachable!("a slot outlives no resource"),
+        }
+    }
+
+    /// A resource that is about to be changed: it will be written down.
+    pub(crate) fn change(&mut self, slot: Slot) -> &mut Resource {
+        self.changes.resources.insert(slot);
+        self.resource_mut(slot)
+    }
+
+    /// A resource of which nothing that is written down changes.
+    pub(crate) fn resource_mut(&mut self, slot: Slot) -> &mut Resource {
+        match self.resources.get_mut(slot.0 as usize) {
+            Some(Some(resource)) => resource,
+            _ => unreachable!("a slot outlives no resource"),
+        }
+    }
+
+    /// The root stack.
+    pub fn root_key(&self) -> StackKey {
+        StackKey(0)
+    }
+
+    /// Adds a stack.
+    pub(crate) fn add_stack(&mut self, stack: Stack) -> StackKey {
+        let key = StackKey(self.stacks.len() as u32);
+        self.changes.recipes.insert(stack.recipe.id, stack.recipe.clone());
+        self.stacks.push(Some(stack));
+        self.changes.stacks.insert(key);
+        key
+    }
+
+    /// Adds a resource to a stack; it counts from now on.
+    pub(crate) fn add_resource(&mut self, mut resource: Resource) -> Slot {
+        resource.number = self.next_number;
+        self.next_number += 1;
+        let slot = self.place_resource(resource);
+        self.changes.resources.insert(slot);
+        slot
+    }
+
+    /// Puts a resource into its place, in memory only.
+    pub(crate) fn place_resource(&mut self, resource: Resource) -> Slot {
+        let (stack, number, name) = (resource.stack, resource.number, resource.name.clone());
+        let slot = match self.free_slots.pop() {
+            Some(slot) => {
+                self.resources[slot.0 as usize] = Some(resource);
+                slot
+            }
+            None => {
+                self.resources.push(Some(resource));
+                Slot(self.resources.len() as u32 - 1)
+            }
+        };
+        let stack = self.stack_mut(stack);
+        stack.resources.insert(number, slot);
+        stack.by_name.entry(name).or_default().push(slot);
+        self.population += 1;
+        slot
+    }
+
+    /// Removes a resource.
+    pub(crate) fn drop_resource(&mut self, slot: Slot) {
+        let Some(resource) = self.resources[slot.0 as usize].take() else { return };
+        self.free_slots.push(slot);
+        self.population -= 1;
+        self.changes.resources.remove(&slot);
+        self.changes.dropped_resources.push(resource.id);
+        let stack = self.stack_mut(resource.stack);
+        stack.resources.remove(&resource.number);
+        if let Some(slots) = stack.by_name.get_mut(&resource.name) {
+            slots.retain(|other| *other != slot);
+            if slots.is_empty() {
+                stack.by_name.swap_remove(&resource.name);
+            }
+        }
+        let (replaces, replaced_by) = (resource.replaces, resource.replaced_by);
+        for other in [replaces, replaced_by].into_iter().flatten() {
+            self.forget_partner(resource.stack, &resource.name, other, resource.id);
+        }
+    }
+
+    /// Takes a resource that is no more out of what its partner in a replacement says.
+    fn forget_partner(
+        &mut self,
+        stack: StackKey,
+        name: &str,
+        partner: ResourceId,
+        gone: ResourceId,
+    ) {
+        let slots = self.stack(stack).by_name.get(name).cloned().unwrap_or_default();
+        for slot in slots {
+            if self.resource(slot).id != partner {
+                continue;
+            }
+            let resource = self.change(slot);
+            resource.replaces = resource.replaces.filter(|id| *id != gone);
+            resource.replaced_by = resource.replaced_by.filter(|id| *id != gone);
+        }
+    }
+
+    /// Puts the resources of each name in order: the one that counts is not replaced, and comes last.
+    pub(crate) fn put_current_last(&mut self, key: StackKey) {
+        let mut by_name = std::mem::take(&mut self.stack_mut(key).by_name);
+        for slots in by_name.values_mut().filter(|slots| slots.len() > 1) {
+            slots.sort_by_key(|slot| {
+                let resource = self.resource(*slot);
+                (resource.replaced_by.is_none(), resource.number)
+            });
+        }
+        self.stack_mut(key).by_name = by_name;
+    }
+
+    /// The resource of a name that counts.
+    pub(crate) fn current(&self, stack: StackKey, name: &str) -> Option<Slot> {
+        self.stack(stack).by_name.get(name)?.last().copied()
+    }
+
+    // --- states and events ---
+
+    pub(crate) fn set_stack_state(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        state: State,
+        reason: &str,
+    ) {
+        let stack = self.stack_mut(key);
+        stack.state = state;
+        stack.reason = reason.into();
+        self.changes.stacks.insert(key);
+        self.stack_event(env, key, state, reason);
+    }
+
+    /// Tells that something happened to a stack.
+    pub(crate) fn stack_event(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        state: State,
+        reason: &str,
+    ) {
+        let stack = self.stack(key);
+        let (id, name) = (stack.id, stack.name.clone());
+        let physical_id = Arc::from(id.to_string());
+        self.event(env, id, name, "OS::Heat::Stack".into(), physical_id, state, reason, Vec::new());
+    }
+
+    /// Sets the state of a resource; that it is another one is an event.
+    pub(crate) fn set_state(&mut self, env: &mut Env<'_>, slot: Slot, state: State, reason: &str) {
+        let resource = self.change(slot);
+        let is_new = resource.state != state;
+        resource.state = state;
+        resource.reason = reason.into();
+        resource.updated = env.now;
+        if is_new {
+            self.resource_event(env, slot, state, reason);
+        }
+    }
+
+    /// Tells that something happened to a resource.
+    pub(crate) fn resource_event(
+        &mut self,
+        env: &mut Env<'_>,
+        slot: Slot,
+        state: State,
+        reason: &str,
+    ) {
+        let resource = self.resource(slot);
+        let physical_id = match (&resource.physical_id, state.action) {
+            (Some(id), _) => id.clone(),
+            (None, Action::Init) => "".into(),
+            (None, _) => Arc::from(self.physical_name(slot)),
+        };
+        // Properties are kept with the event from which on they hold.
+        let target = resource.op.as_ref().and_then(|op| op.target.as_ref());
+        let body = match target {
+            Some(target) if state.status == Status::InProgress => {
+                crate::codec::encode(&Value::Map(target.properties.clone()))
+            }
+            _ => Vec::new(),
+        };
+        let (stack, name, kind) =
+            (self.stack(resource.stack).id, resource.name.clone(), resource.kind.clone());
+        self.event(env, stack, name, kind, physical_id, state, reason, body);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn event(
+        &mut self,
+        env: &mut Env<'_>,
+        stack: StackId,
+        resource: Arc<str>,
+        kind: Arc<str>,
+        physical_id: Arc<str>,
+        state: State,
+        reason: &str,
+        body: Vec<u8>,
+    ) {
+        self.next_event += 1;
+        self.changes.events.push(EventRow {
+            id: EventId(env.ids.next()),
+            stack,
+            root: self.root,
+            number: self.next_event,
+            time: env.now,
+            resource,
+            kind,
+            physical_id,
+            state,
+            reason: first_characters(reason, 255).into(),
+            body,
+        });
+    }
+
+    /// The name under which a resource's object is known to its service.
+    pub(crate) fn physical_name(&self, slot: Slot) -> String {
+        let resource = self.resource(slot);
+        let limit = self.config.types.get(&resource.kind).map_or(255, |kind| kind.name_limit);
+        resource.id.physical_name(&self.stack(resource.stack).name, &resource.name, limit)
+    }
+
+    // --- writing down ---
+
+    /// Whether something has yet to be written down.
+    pub fn has_changes(&self) -> bool {
+        let changes = &self.changes;
+        !(changes.stacks.is_empty()
+            && changes.resources.is_empty()
+            && changes.dropped_resources.is_empty()
+            && changes.events.is_empty()
+            && changes.done.is_empty())
+    }
+
+    /// How many rows have yet to be written down.
+    pub fn count_changes(&self) -> usize {
+        self.changes.resources.len() + self.changes.events.len()
+    }
+
+    /// The rows of all that changed since the last time.
+    pub fn take_batch(&mut self, fence: u64) -> Batch {
+        let changes = std::mem::take(&mut self.changes);
+        let mut contents: IndexMap<_, Content> = IndexMap::new();
+        let mut recipes = Vec::with_capacity(changes.recipes.len());
+        for recipe in changes.recipes.values() {
+            recipes.push(recipe.row(self.root, &mut contents));
+        }
+        let stacks = changes.stacks.iter().map(|key| self.stack_row(*key)).collect();
+        for key in &changes.gone_stacks {
+            self.stacks[key.0 as usize] = None;
+        }
+        Batch {
+            root: self.root,
+            fence,
+            contents: contents.into_values().collect(),
+            recipes,
+            dropped_recipes: changes.dropped_recipes,
+            stacks,
+            resources: changes.resources.iter().map(|slot| self.resource_row(*slot)).collect(),
+            dropped_resources: changes.dropped_resources,
+            events: changes.events,
+            done: changes.done,
+            has_work: self.has_work(),
+        }
+    }
+
+    /// Whether something is under way.
+    pub fn has_work(&self) -> bool {
+        !self.ops.is_empty() || self.stacks.iter().flatten().any(|stack| stack.walk.is_some())
+    }
+
+    /// When to call again at the latest, if nothing happens before.
+    pub fn next_wake(&self) -> Option<Time> {
+        self.timers.first().map(|(time, _)| *time)
+    }
+}

@@ -1,0 +1,281 @@
+//! A tree as its templates see it: what resources are called and what attributes they have.
+
+use crate::blueprint::{Blueprint, Kind};
+use crate::state::{Action, Status};
+use crate::tree::{Slot, StackKey, Tree};
+use kiln_resources::behaviour::{Child, Siblings, View};
+use kiln_resources::constraints::offline;
+use kiln_template::codes;
+use kiln_template::eval::{Resolver, Scope};
+use kiln_template::frozen::converted;
+use kiln_template::functions::{Facade, Fault, step_into_attribute};
+use kiln_template::path::Path;
+use kiln_template::value::{Members, Value};
+use std::sync::Arc;
+
+/// One stack of a tree, seen from inside.
+pub(crate) struct World<'t> {
+    pub(crate) tree: &'t Tree,
+    pub(crate) stack: StackKey,
+}
+
+impl Tree {
+    pub(crate) fn world(&self, stack: StackKey) -> World<'_> {
+        World { tree: self, stack }
+    }
+
+    /// The properties of a resource as its type expects them.
+    pub(crate) fn properties(&self, slot: Slot) -> Arc<Members> {
+        let resource = self.resource(slot);
+        let (Some(frozen), Some(kind)) = (&resource.frozen, self.config.types.get(&resource.kind))
+        else {
+            return Arc::default();
+        };
+        let (members, _) = converted(&kind.schema, &frozen.properties, &offline(0), &Path::Root);
+        Arc::new(members)
+    }
+
+    /// The ARN of a stack.
+    pub(crate) fn arn(&self, stack: StackKey) -> String {
+        let (project, stack) = (&self.project, self.stack(stack));
+        format!("arn:openstack:heat::{project}:stacks/{}/{}", stack.name, stack.id)
+    }
+
+    /// What a resource is called by others.
+    pub(crate) fn reference(&self, slot: Slot) -> Value {
+        let resource = self.resource(slot);
+        if let Some(child) = resource.child
+            && self.config.types.get(&resource.kind).is_none()
+        {
+            return match self.world(child).output("OS::stack_id") {
+                Some(Ok(value)) => value,
+                _ => self.arn(child).into(),
+            };
+        }
+        let kind = self.config.types.get(&resource.kind);
+        match kind.and_then(|kind| kind.behaviour.reference) {
+            Some(reference) if resource.state.action != Action::Init => {
+                self.with_view(slot, |view| reference(view))
+            }
+            _ => match &resource.physical_id {
+                Some(id) => Value::Text(id.clone()),
+                None => Value::Text(resource.name.clone()),
+            },
+        }
+    }
+
+    /// Shows a resource to its type.
+    pub(crate) fn with_view<T>(&self, slot: Slot, look: impl FnOnce(&View<'_>) -> T) -> T {
+        let resource = self.resource(slot);
+        let properties = self.properties(slot);
+        let world = self.world(resource.stack);
+        let child = resource.child.map(|child| self.world(child));
+        look(&View {
+            name: &resource.name,
+            physical_name: &self.physical_name(slot),
+            physical_id: resource.physical_id.as_deref(),
+            properties: &properties,
+            data: &resource.data,
+            metadata: &resource.metadata,
+            shown: &resource.shown,
+            arn: &format!("{}/resources/{}", self.arn(resource.stack), resource.name),
+            child: child.as_ref().map(|child| child as &dyn Child),
+            siblings: &world,
+        })
+    }
+
+    /// An attribute of a resource.
+    pub(crate) fn attribute(&self, slot: Slot, name: &str, keys: &[Value]) -> Result<Value, Fault> {
+        let resource = self.resource(slot);
+        if resource.state.action == Action::Init {
+            return Ok(Value::Null);
+        }
+        let Some(kind) = self.config.types.get(&resource.kind) else {
+            return match resource.child {
+                Some(child) => self.world(child).seen_from_outside(&resource.name, name, keys),
+                None => Ok(Value::Null),
+            };
+        };
+        if let Some(attribute) = kind.behaviour.attribute
+            && let Some(value) = self.with_view(slot, |view| attribute(view, name, keys))?
+        {
+            return Ok(value);
+        }
+        if kind.placeholder {
+            return Ok(Value::Null);
+        }
+        let shown = resource.shown.as_map();
+        match shown.and_then(|shown| if name == "show" { None } else { shown.get(name) }) {
+            Some(value) => Ok(step_into_attribute(value, keys)),
+            None if name == "show" => Ok(step_into_attribute(&resource.shown, keys)),
+            None if kind.schema.has_attribute(name) => Ok(Value::Null),
+            None => Err(bad_attribute(&resource.name, name)),
+        }
+    }
+}
+
+pub(crate) fn bad_attribute(resource: &str, attribute: &str) -> Fault {
+    Fault {
+        code: &codes::BAD_ATTRIBUTE,
+        message: format!("The Referenced Attribute ({resource} {attribute}) is incorrect."),
+    }
+}
+
+impl World<'_> {
+    pub(crate) fn blueprint(&self) -> Option<&Arc<Blueprint>> {
+        self.tree.stack(self.stack).blueprint.as_ref()
+    }
+
+    fn current(&self, name: &str) -> Option<Slot> {
+        self.tree.current(self.stack, name)
+    }
+
+    /// An output of the stack; nothing if it has no such output.
+    pub(crate) fn output(&self, name: &str) -> Option<Result<Value, Fault>> {
+        let definition = &self.blueprint()?.definition;
+        let output = definition.template.outputs.get(name)?;
+        Some(Scope::new(definition, self).output(output))
+    }
+
+    /// An attribute of the resource that holds the stack: an output, or something inside.
+    fn seen_from_outside(
+        &self,
+        holder: &str,
+        attribute: &str,
+        keys: &[Value],
+    ) -> Result<Value, Fault> {
+        if let Some(inner) = attribute.strip_prefix("resource.") {
+            let (name, rest) = inner.split_once('.').unwrap_or((inner, ""));
+            let slot = self.current(name).ok_or_else(|| bad_attribute(holder, attribute))?;
+            return match (rest, keys) {
+                ("", []) => Ok(self.tree.reference(slot)),
+                ("", [Value::Text(attribute), keys @ ..]) => {
+                    self.tree.attribute(slot, attribute, keys)
+                }
+                (attribute, keys) => self.tree.attribute(slot, attribute, keys),
+            };
+        }
+        match self.output(attribute) {
+            Some(Ok(value)) => Ok(step_into_attribute(&value, keys)),
+            Some(Err(fault)) => {
+                Err(Fault::new(format!("Error in {holder} output {attribute}: {}", fault.message)))
+            }
+            None if attribute == "show" => Ok(Value::Null),
+            None => Err(bad_attribute(holder, attribute)),
+        }
+    }
+}
+
+impl Resolver for World<'_> {
+    fn reference(&self, resource: &str) -> Result<Value, Fault> {
+        match self.current(resource) {
+            Some(slot) => Ok(self.tree.reference(slot)),
+            None => Ok(resource.into()),
+        }
+    }
+
+    fn attribute(&self, resource: &str, attribute: &str, keys: &[Value]) -> Result<Value, Fault> {
+        match self.current(resource) {
+            Some(slot) => self.tree.attribute(slot, attribute, keys),
+            None => Ok(Value::Null),
+        }
+    }
+
+    fn attributes(&self, resource: &str) -> Result<Value, Fault> {
+        let Some(slot) = self.current(resource) else { return Ok(Value::Null) };
+        let kind = self.tree.config.types.get(&self.tree.resource(slot).kind);
+        let names = kind.map(|kind| kind.schema.attributes.iter()).into_iter().flatten();
+        let mut members = Members::new();
+        for name in names.map(|attribute| &*attribute.name).filter(|name| *name != "show") {
+            members.insert(name.into(), self.tree.attribute(slot, name, &[]).unwrap_or_default());
+        }
+        Ok(Value::Map(Arc::new(members)))
+    }
+
+    fn facade(&self, part: Facade) -> Result<Value, Fault> {
+        let holder = self.tree.stack(self.stack).holder;
+        let frozen = holder.and_then(|(_, slot)| {
+            let resource = self.tree.resource(slot);
+            let target = resource.op.as_ref().and_then(|op| op.target.clone());
+            target.or_else(|| resource.frozen.clone())
+        });
+        let Some(frozen) = frozen else { return Ok(Value::Null) };
+        let or_empty = |value: &Value| match value {
+            Value::Null => Value::map([("", Value::Null); 0]),
+            value => value.clone(),
+        };
+        Ok(match part {
+            Facade::Metadata => or_empty(&frozen.metadata),
+            Facade::UpdatePolicy => or_empty(&frozen.update_policy),
+            Facade::DeletionPolicy => frozen.deletion_policy.name().into(),
+        })
+    }
+
+    fn availability_zones(&self) -> Result<Value, Fault> {
+        Ok(Value::list([]))
+    }
+}
+
+impl Child for World<'_> {
+    fn members(&self) -> Vec<Arc<str>> {
+        let stack = self.tree.stack(self.stack);
+        let live = stack.resources.values().map(|slot| self.tree.resource(*slot)).filter(|it| {
+            it.replaced_by.is_none()
+                && it.state.status != Status::Failed
+                && !matches!(it.state.action, Action::Delete | Action::Init)
+        });
+        let mut members: Vec<_> = live.map(|it| (it.created, it.name.clone())).collect();
+        members.sort();
+        members.into_iter().map(|(_, name)| name).collect()
+    }
+
+    fn reference(&self, member: &str) -> Option<Value> {
+        Some(self.tree.reference(self.current(member)?))
+    }
+
+    fn attribute(&self, member: &str, attribute: &str, keys: &[Value]) -> Result<Value, Fault> {
+        Resolver::attribute(self, member, attribute, keys)
+    }
+
+    fn output(&self, name: &str) -> Option<Result<Value, Fault>> {
+        World::output(self, name)
+    }
+
+    fn arn(&self) -> String {
+        self.tree.arn(self.stack)
+    }
+}
+
+impl Siblings for World<'_> {
+    fn named(&self, reference: &str) -> Option<Arc<str>> {
+        let stack = self.tree.stack(self.stack);
+        let is_meant = |slot: &&Slot| matches!(self.tree.reference(**slot), Value::Text(text) if &*text == reference);
+        let slot = stack.resources.values().find(is_meant)?;
+        Some(self.tree.resource(*slot).name.clone())
+    }
+
+    fn properties(&self, name: &str) -> Option<Arc<Members>> {
+        Some(self.tree.properties(self.current(name)?))
+    }
+
+    fn metadata(&self, name: &str) -> Option<Value> {
+        Some(self.tree.resource(self.current(name)?).metadata.clone())
+    }
+
+    fn size(&self, name: &str) -> Option<usize> {
+        let child = self.tree.resource(self.current(name)?).child?;
+        Some(self.tree.world(child).members().len())
+    }
+
+    fn is_complete(&self, name: &str) -> bool {
+        let slot = self.current(name);
+        slot.is_some_and(|slot| self.tree.resource(slot).state.status == Status::Complete)
+    }
+}
+
+impl Blueprint {
+    /// What the type of the resource at a place of the template is.
+    pub(crate) fn kind(&self, at: usize) -> &Kind {
+        &self.kinds[at]
+    }
+}
