@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod ids;
+pub mod memory;
 pub mod state;
 pub mod store;
 pub mod time;
