@@ -40,10 +40,17 @@ ids! {
     EngineId
 }
 
-/// Where new ids come from. The machine draws none itself, so that a run can be repeated.
+/// Where chance comes from. The machine has none of its own, so that a run can be repeated.
 pub trait Ids {
+    /// Fills a place with random bytes.
+    fn fill(&mut self, bytes: &mut [u8]);
+
     /// An id that was never given before.
-    fn next(&mut self) -> Uuid;
+    fn next(&mut self) -> Uuid {
+        let mut bytes = [0; 16];
+        self.fill(&mut bytes);
+        uuid::Builder::from_random_bytes(bytes).into_uuid()
+    }
 }
 
 impl ResourceId {

@@ -13,6 +13,8 @@ mod decide;
 pub mod failure;
 pub mod ids;
 pub mod machine;
+pub mod memory;
+pub mod owner;
 mod rows;
 pub mod state;
 pub mod store;

@@ -24,11 +24,15 @@ pub trait Store: Send + Sync {
 
     /// Adds a tree: its root stack, what it is made of, and an owner if one is named.
     ///
-    /// No other live root stack of the project may have the name.
+    /// No other live root stack of the project may have the name. A new tree has work to do.
     async fn create_tree(&self, tree: NewTree) -> Result<(), CreateError>;
 
     /// Takes trees that have work to do and no owner, or one whose lease ran out before `now`; the
-    /// longest unattended first, no more than `limit`. Each gets a new fence and a lease `until`.
+    /// longest unattended first, no more than `limit`. Each gets a new fence and a lease `until`, also
+    /// if the engine had it before.
+    ///
+    /// A tree is unattended since its lease ran out; one that was given up, since the end that its lease
+    /// would have had or, if it had no work then, since the command that gave it some.
     async fn claim(
         &self,
         engine: EngineId,
@@ -38,6 +42,7 @@ pub trait Store: Send + Sync {
     ) -> Result<Vec<Lease>, StoreError>;
 
     /// Takes one tree, whether it has work or not, unless another engine's lease on it is still valid.
+    /// It gets a new fence, also if the engine had it before.
     async fn claim_tree(
         &self,
         engine: EngineId,
@@ -46,19 +51,25 @@ pub trait Store: Send + Sync {
         until: Time,
     ) -> Result<Option<Lease>, StoreError>;
 
-    /// Makes all leases of an engine last `until`; gives the trees it still owns.
+    /// Makes all leases of an engine last `until`; gives the trees it still owns. A lease that ran out
+    /// and was taken by nobody else comes to life again.
     async fn renew(&self, engine: EngineId, until: Time) -> Result<Vec<Lease>, StoreError>;
 
-    /// Gives a tree up, if the lease is still the current one.
+    /// Gives a tree up, if the lease is still the current one. Nobody can write to it until it is taken
+    /// again.
     async fn release(&self, lease: Lease) -> Result<(), StoreError>;
 
     // --- writing ---
 
     /// Writes batches in one durable transaction, each as a whole or, if its fence is not the current
     /// one, not at all. Says for each whether it was written.
+    ///
+    /// A deleted root sets its name free for ever. A tree with commands in its queue has work to do,
+    /// whatever the batch says: a command may have come in the meantime.
     async fn commit(&self, batches: &[Batch]) -> Result<Vec<bool>, StoreError>;
 
-    /// Adds a command to a tree's queue and marks the tree as having work to do.
+    /// Adds a command to a tree's queue and marks the tree as having work to do. A command that is there
+    /// already is left alone; one for a tree that is not there is forgotten.
     async fn submit(&self, command: CommandRow) -> Result<(), StoreError>;
 
     // --- reading ---
@@ -86,6 +97,8 @@ pub trait Store: Send + Sync {
     ) -> Result<Option<StackRow>, StoreError>;
 
     /// A page of stacks.
+    ///
+    /// Texts are sorted by their bytes, moments that are missing before all others.
     async fn stacks(&self, query: &StackQuery) -> Result<Vec<StackRow>, StoreError>;
 
     /// How many stacks there are, whatever the page.
@@ -102,12 +115,15 @@ pub trait Store: Send + Sync {
 
     // --- housekeeping ---
 
-    /// Drops the oldest events of every stack that has more than `keep`; no more than `limit` at once.
+    /// Drops the oldest events of every stack that has more than `keep`; no more than `limit` at once,
+    /// stack after stack by their ids.
     /// Gives the number dropped.
     async fn prune_events(&self, keep: u64, limit: u64) -> Result<u64, StoreError>;
 
     /// Removes trees whose root was deleted before a moment, with everything that was theirs alone; no
-    /// more than `limit` at once. Gives the number removed.
+    /// more than `limit` at once, the first to be deleted first. Gives the number removed.
+    ///
+    /// Texts that no recipe names any more are dropped as well.
     async fn purge(
         &self,
         deleted_before: Time,
@@ -212,18 +228,19 @@ pub struct TreeRows {
     pub recipes: Vec<RecipeRow>,
     /// The commands that wait, in the order they came.
     pub commands: Vec<CommandRow>,
-    /// The number of the last event.
+    /// The number of the last event, even if it was dropped; 0 if there was none.
     pub last_event: u64,
 }
 
-/// What one tree's owner has to write. A row that is there already is overwritten.
+/// What one tree's owner has to write. A row that is there already is overwritten; one that is both
+/// written and dropped is dropped.
 #[derive(Clone, Debug)]
 pub struct Batch {
     /// The tree.
     pub root: StackId,
     /// The fence of the owner's lease.
     pub fence: u64,
-    /// Texts; those that are there already are left alone.
+    /// Texts; those that are there already are left alone. They stay as long as recipes name them.
     pub contents: Vec<Content>,
     /// Recipes.
     pub recipes: Vec<RecipeRow>,
@@ -380,7 +397,7 @@ pub struct StackQuery {
     pub nested: bool,
     /// Deleted ones too.
     pub deleted: bool,
-    /// Each must hold; of the values of one, any.
+    /// Each must hold; of the values of one, any. Ids in any form that names them.
     pub filters: Vec<(StackField, Vec<Arc<str>>)>,
     /// Which tags they must have.
     pub tags: TagQuery,
@@ -441,7 +458,7 @@ pub struct TagQuery {
     pub none: Vec<Arc<str>>,
 }
 
-/// Which events to list.
+/// Which events to list, by their numbers.
 #[derive(Clone, Debug)]
 pub struct EventQuery {
     /// The stacks whose events are wanted.

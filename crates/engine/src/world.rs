@@ -64,6 +64,18 @@ impl Tree {
         }
     }
 
+    /// The metadata of a resource, if it is there.
+    pub(crate) fn metadata_at(&self, slot: Slot) -> Option<Value> {
+        self.resources.get(slot.0 as usize)?.as_ref().map(|resource| resource.metadata.clone())
+    }
+
+    /// The resource of the same stack that is called so by others.
+    pub(crate) fn sibling_called(&self, slot: Slot, reference: &str) -> Option<Slot> {
+        let resource = self.resources.get(slot.0 as usize)?.as_ref()?;
+        let name = self.world(resource.stack).named(reference)?;
+        self.current(resource.stack, &name)
+    }
+
     /// Shows a resource to its type.
     pub(crate) fn with_view<T>(&self, slot: Slot, look: impl FnOnce(&View<'_>) -> T) -> T {
         let resource = self.resource(slot);

@@ -1,0 +1,452 @@
+//! The twin of the store, in memory: as strict as a database, gone with the process.
+//!
+//! Every method takes one lock, does all or nothing, and never waits. What survives a simulated crash
+//! is what was written here: an engine dies, the `Arc` of the store lives on.
+
+mod list;
+
+use crate::ids::{EngineId, EventId, RecipeId, ResourceId, StackId};
+use crate::store::{
+    Batch, CommandRow, Content, CreateError, EventQuery, EventRow, Hash, Lease, NewTree, RecipeRow,
+    ResourceRow, StackQuery, StackRow, Store, StoreError, TreeRows,
+};
+use crate::time::Time;
+use async_trait::async_trait;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A store in memory.
+#[derive(Debug, Default)]
+pub struct MemoryStore {
+    kept: Mutex<Kept>,
+    commits: AtomicU64,
+    failing: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    trees: BTreeMap<StackId, Tree>,
+    contents: BTreeMap<Hash, Arc<[u8]>>,
+    /// Live root stacks by project and name.
+    names: BTreeMap<Name, StackId>,
+    // In which tree a row is.
+    stacks: BTreeMap<StackId, StackId>,
+    recipes: BTreeMap<RecipeId, StackId>,
+    events: BTreeMap<EventId, StackId>,
+}
+
+/// A project and a name in it.
+type Name = (Arc<str>, Arc<str>);
+
+#[derive(Debug, Default)]
+struct Tree {
+    /// The name that nobody else may have while the root is live.
+    name: Option<Name>,
+    engine: Option<EngineId>,
+    fence: u64,
+    /// When the lease runs out; without an owner, since when the tree has none.
+    until: Time,
+    has_work: bool,
+    last_event: u64,
+    stacks: BTreeMap<StackId, StackRow>,
+    recipes: BTreeMap<RecipeId, RecipeRow>,
+    resources: BTreeMap<ResourceId, ResourceRow>,
+    events: BTreeMap<EventId, EventRow>,
+    commands: Vec<CommandRow>,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    pub fn new() -> MemoryStore {
+        MemoryStore::default()
+    }
+
+    /// How many transactions were made durable.
+    pub fn commits(&self) -> u64 {
+        self.commits.load(Ordering::SeqCst)
+    }
+
+    /// While this is set, every method answers that the store is not available.
+    pub fn set_failing(&self, failing: bool) {
+        self.failing.store(failing, Ordering::SeqCst);
+    }
+
+    fn open(&self) -> Result<MutexGuard<'_, Kept>, StoreError> {
+        if self.failing.load(Ordering::SeqCst) {
+            return Err(StoreError::Unavailable("it was told to fail".to_owned()));
+        }
+        Ok(self.kept.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Counts a transaction, if it changed something.
+    fn durable(&self, changed: bool) {
+        self.commits.fetch_add(u64::from(changed), Ordering::SeqCst);
+    }
+}
+
+impl Tree {
+    fn claimable(&self, now: Time) -> bool {
+        self.engine.is_none() || self.until < now
+    }
+
+    fn take(&mut self, root: StackId, engine: EngineId, until: Time) -> Lease {
+        self.engine = Some(engine);
+        self.fence += 1;
+        self.until = until;
+        Lease { root, engine, fence: self.fence, until }
+    }
+
+    fn owned_by(&self, engine: EngineId, fence: u64) -> bool {
+        self.engine == Some(engine) && self.fence == fence
+    }
+
+    /// The resources of some stacks, by stack, in the order they were added.
+    fn resources_of(&self, stacks: impl Iterator<Item = StackId>) -> Vec<ResourceRow> {
+        let place: BTreeMap<StackId, usize> = stacks.zip(0..).collect();
+        let mut rows: Vec<_> =
+            self.resources.values().filter(|row| place.contains_key(&row.stack)).collect();
+        rows.sort_by_key(|row| (place.get(&row.stack), row.number, row.id));
+        rows.into_iter().cloned().collect()
+    }
+}
+
+impl Kept {
+    fn tree_of_stack(&self, id: StackId) -> Option<&Tree> {
+        self.trees.get(self.stacks.get(&id)?)
+    }
+
+    fn stack(&self, id: StackId) -> Option<&StackRow> {
+        self.tree_of_stack(id)?.stacks.get(&id)
+    }
+
+    fn event(&self, id: EventId) -> Option<&EventRow> {
+        self.trees.get(self.events.get(&id)?)?.events.get(&id)
+    }
+
+    fn add_contents(&mut self, contents: &[Content]) {
+        for content in contents {
+            self.contents.entry(content.hash).or_insert_with(|| content.bytes.clone());
+        }
+    }
+
+    fn write(&mut self, batch: &Batch) -> bool {
+        let Some(tree) = self.trees.get_mut(&batch.root) else { return false };
+        if tree.engine.is_none() || tree.fence != batch.fence {
+            return false;
+        }
+        for row in &batch.recipes {
+            self.recipes.insert(row.id, batch.root);
+            tree.recipes.insert(row.id, row.clone());
+        }
+        for row in &batch.stacks {
+            if row.id == batch.root && row.deleted.is_some() {
+                tree.name.take().map(|name| self.names.remove(&name));
+            }
+            self.stacks.insert(row.id, batch.root);
+            tree.stacks.insert(row.id, row.clone());
+        }
+        for row in &batch.resources {
+            tree.resources.insert(row.id, row.clone());
+        }
+        for row in &batch.events {
+            self.events.insert(row.id, batch.root);
+            tree.last_event = tree.last_event.max(row.number);
+            tree.events.insert(row.id, row.clone());
+        }
+        for id in &batch.dropped_recipes {
+            self.recipes.remove(id);
+            tree.recipes.remove(id);
+        }
+        for id in &batch.dropped_resources {
+            tree.resources.remove(id);
+        }
+        let done: BTreeSet<_> = batch.done.iter().collect();
+        tree.commands.retain(|command| !done.contains(&command.id));
+        tree.has_work = batch.has_work || !tree.commands.is_empty();
+        self.add_contents(&batch.contents);
+        true
+    }
+
+    fn remove_tree(&mut self, root: StackId) {
+        let Some(tree) = self.trees.remove(&root) else { return };
+        for id in tree.stacks.keys() {
+            self.stacks.remove(id);
+        }
+        for id in tree.recipes.keys() {
+            self.recipes.remove(id);
+        }
+        for id in tree.events.keys() {
+            self.events.remove(id);
+        }
+    }
+
+    /// Drops texts that no recipe names; says whether there were any.
+    fn drop_unused_contents(&mut self) -> bool {
+        let before = self.contents.len();
+        let recipes = self.trees.values().flat_map(|tree| tree.recipes.values());
+        let used: BTreeSet<Hash> = recipes.flat_map(|row| row.contents.iter().copied()).collect();
+        self.contents.retain(|hash, _| used.contains(hash));
+        self.contents.len() < before
+    }
+}
+
+#[async_trait]
+impl Store for MemoryStore {
+    async fn create_tree(&self, new: NewTree) -> Result<(), CreateError> {
+        let mut kept = self.open()?;
+        let root = new.stack.id;
+        let name = (new.stack.project.clone(), new.stack.name.clone());
+        if kept.names.contains_key(&name) {
+            return Err(CreateError::NameTaken(name.1));
+        }
+        kept.names.insert(name.clone(), root);
+        kept.stacks.insert(root, root);
+        kept.recipes.insert(new.recipe.id, root);
+        kept.events.extend(new.events.iter().map(|event| (event.id, root)));
+        kept.add_contents(&new.contents);
+        let tree = Tree {
+            name: Some(name),
+            engine: new.owner.map(|owner| owner.0),
+            fence: u64::from(new.owner.is_some()),
+            until: new.owner.map_or(new.stack.created, |owner| owner.1),
+            has_work: true,
+            last_event: new.events.iter().map(|event| event.number).max().unwrap_or(0),
+            stacks: [(root, new.stack)].into(),
+            recipes: [(new.recipe.id, new.recipe)].into(),
+            events: new.events.into_iter().map(|event| (event.id, event)).collect(),
+            ..Tree::default()
+        };
+        kept.trees.insert(root, tree);
+        self.durable(true);
+        Ok(())
+    }
+
+    async fn claim(
+        &self,
+        engine: EngineId,
+        now: Time,
+        until: Time,
+        limit: usize,
+    ) -> Result<Vec<Lease>, StoreError> {
+        let mut kept = self.open()?;
+        let mut free: Vec<(Time, StackId)> = kept
+            .trees
+            .iter()
+            .filter(|(_, tree)| tree.has_work && tree.claimable(now))
+            .map(|(root, tree)| (tree.until, *root))
+            .collect();
+        free.sort();
+        free.truncate(limit);
+        let taken: Vec<Lease> = free
+            .into_iter()
+            .filter_map(|(_, root)| Some(kept.trees.get_mut(&root)?.take(root, engine, until)))
+            .collect();
+        self.durable(!taken.is_empty());
+        Ok(taken)
+    }
+
+    async fn claim_tree(
+        &self,
+        engine: EngineId,
+        root: StackId,
+        now: Time,
+        until: Time,
+    ) -> Result<Option<Lease>, StoreError> {
+        let mut kept = self.open()?;
+        let tree = kept.trees.get_mut(&root);
+        let tree = tree.filter(|tree| tree.engine == Some(engine) || tree.claimable(now));
+        let lease = tree.map(|tree| tree.take(root, engine, until));
+        self.durable(lease.is_some());
+        Ok(lease)
+    }
+
+    async fn renew(&self, engine: EngineId, until: Time) -> Result<Vec<Lease>, StoreError> {
+        let mut kept = self.open()?;
+        let mut leases = Vec::new();
+        for (root, tree) in &mut kept.trees {
+            if tree.engine == Some(engine) {
+                tree.until = until;
+                leases.push(Lease { root: *root, engine, fence: tree.fence, until });
+            }
+        }
+        self.durable(!leases.is_empty());
+        Ok(leases)
+    }
+
+    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
+        let mut kept = self.open()?;
+        let tree = kept.trees.get_mut(&lease.root);
+        if let Some(tree) = tree.filter(|tree| tree.owned_by(lease.engine, lease.fence)) {
+            tree.engine = None;
+            self.durable(true);
+        }
+        Ok(())
+    }
+
+    async fn commit(&self, batches: &[Batch]) -> Result<Vec<bool>, StoreError> {
+        let mut kept = self.open()?;
+        let written: Vec<bool> = batches.iter().map(|batch| kept.write(batch)).collect();
+        self.durable(written.contains(&true));
+        Ok(written)
+    }
+
+    async fn submit(&self, command: CommandRow) -> Result<(), StoreError> {
+        let mut kept = self.open()?;
+        let Some(tree) = kept.trees.get_mut(&command.root) else { return Ok(()) };
+        if tree.engine.is_none() && !tree.has_work {
+            tree.until = command.time;
+        }
+        tree.has_work = true;
+        if tree.commands.iter().all(|other| other.id != command.id) {
+            tree.commands.push(command);
+        }
+        self.durable(true);
+        Ok(())
+    }
+
+    async fn load_tree(&self, root: StackId) -> Result<Option<TreeRows>, StoreError> {
+        let kept = self.open()?;
+        let Some(tree) = kept.trees.get(&root) else { return Ok(None) };
+        let live = tree.stacks.values().filter(|stack| stack.id == root || stack.deleted.is_none());
+        let stacks = parents_first(live.cloned().collect());
+        let resources = tree.resources_of(stacks.iter().map(|stack| stack.id));
+        let named: BTreeSet<RecipeId> = stacks
+            .iter()
+            .flat_map(|stack| [Some(stack.recipe), stack.previous])
+            .flatten()
+            .collect();
+        let recipes = named.iter().filter_map(|id| tree.recipes.get(id)).cloned().collect();
+        let commands = tree.commands.clone();
+        Ok(Some(TreeRows { stacks, resources, recipes, commands, last_event: tree.last_event }))
+    }
+
+    async fn commands(&self, root: StackId) -> Result<Vec<CommandRow>, StoreError> {
+        Ok(self.open()?.trees.get(&root).map_or_else(Vec::new, |tree| tree.commands.clone()))
+    }
+
+    async fn recipe(&self, id: RecipeId) -> Result<Option<RecipeRow>, StoreError> {
+        let kept = self.open()?;
+        let tree = kept.recipes.get(&id).and_then(|root| kept.trees.get(root));
+        Ok(tree.and_then(|tree| tree.recipes.get(&id)).cloned())
+    }
+
+    async fn content(&self, hash: Hash) -> Result<Option<Arc<[u8]>>, StoreError> {
+        Ok(self.open()?.contents.get(&hash).cloned())
+    }
+
+    async fn stack(&self, id: StackId) -> Result<Option<StackRow>, StoreError> {
+        Ok(self.open()?.stack(id).cloned())
+    }
+
+    async fn stack_by_name(
+        &self,
+        project: &str,
+        name: &str,
+    ) -> Result<Option<StackRow>, StoreError> {
+        let kept = self.open()?;
+        let id = kept.names.get(&(project.into(), name.into()));
+        Ok(id.and_then(|id| kept.stack(*id)).cloned())
+    }
+
+    async fn stacks(&self, query: &StackQuery) -> Result<Vec<StackRow>, StoreError> {
+        let kept = self.open()?;
+        let marker = query.marker.and_then(|id| kept.stack(id));
+        let all = kept.trees.values().flat_map(|tree| tree.stacks.values());
+        Ok(list::stacks(query, marker, all))
+    }
+
+    async fn count_stacks(&self, query: &StackQuery) -> Result<u64, StoreError> {
+        let kept = self.open()?;
+        let all = kept.trees.values().flat_map(|tree| tree.stacks.values());
+        Ok(all.filter(|stack| list::asks_for_stack(query, stack)).count() as u64)
+    }
+
+    async fn resources(&self, stack: StackId) -> Result<Vec<ResourceRow>, StoreError> {
+        let kept = self.open()?;
+        Ok(kept
+            .tree_of_stack(stack)
+            .map_or_else(Vec::new, |tree| tree.resources_of(std::iter::once(stack))))
+    }
+
+    async fn events(&self, query: &EventQuery) -> Result<Vec<EventRow>, StoreError> {
+        let kept = self.open()?;
+        let marker = query.marker.and_then(|id| kept.event(id));
+        let roots: BTreeSet<_> = query.stacks.iter().filter_map(|id| kept.stacks.get(id)).collect();
+        let trees = roots.into_iter().filter_map(|root| kept.trees.get(root));
+        Ok(list::events(query, marker, trees.flat_map(|tree| tree.events.values())))
+    }
+
+    async fn event(&self, id: EventId) -> Result<Option<EventRow>, StoreError> {
+        Ok(self.open()?.event(id).cloned())
+    }
+
+    async fn prune_events(&self, keep: u64, limit: u64) -> Result<u64, StoreError> {
+        let mut kept = self.open()?;
+        let mut by_stack: BTreeMap<StackId, Vec<(u64, EventId)>> = BTreeMap::new();
+        for event in kept.trees.values().flat_map(|tree| tree.events.values()) {
+            by_stack.entry(event.stack).or_default().push((event.number, event.id));
+        }
+        let oldest = by_stack.into_values().flat_map(|mut events| {
+            events.sort();
+            let surplus = (events.len() as u64).saturating_sub(keep);
+            events.into_iter().take(usize::try_from(surplus).unwrap_or(usize::MAX))
+        });
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let dropped: Vec<EventId> = oldest.take(limit).map(|(_, id)| id).collect();
+        for id in &dropped {
+            let tree = kept.events.remove(id);
+            if let Some(tree) = tree.and_then(|root| kept.trees.get_mut(&root)) {
+                tree.events.remove(id);
+            }
+        }
+        self.durable(!dropped.is_empty());
+        Ok(dropped.len() as u64)
+    }
+
+    async fn purge(
+        &self,
+        deleted_before: Time,
+        project: Option<&str>,
+        limit: u64,
+    ) -> Result<u64, StoreError> {
+        let mut kept = self.open()?;
+        let mut dead: Vec<(Time, StackId)> = kept
+            .trees
+            .iter()
+            .filter_map(|(root, tree)| tree.stacks.get(root))
+            .filter(|root| project.is_none_or(|project| *root.project == *project))
+            .filter_map(|root| Some((root.deleted?, root.id)))
+            .filter(|(deleted, _)| *deleted < deleted_before)
+            .collect();
+        dead.sort();
+        dead.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        for (_, root) in &dead {
+            kept.remove_tree(*root);
+        }
+        let unused = kept.drop_unused_contents();
+        self.durable(unused || !dead.is_empty());
+        Ok(dead.len() as u64)
+    }
+}
+
+/// Sorts the stacks of a tree: the root first, every stack after its parent, siblings by creation.
+pub fn parents_first(mut stacks: Vec<StackRow>) -> Vec<StackRow> {
+    stacks.sort_by_key(|stack| (stack.created, stack.id));
+    let known: BTreeSet<StackId> = stacks.iter().map(|stack| stack.id).collect();
+    let mut children: BTreeMap<Option<StackId>, Vec<StackRow>> = BTreeMap::new();
+    for stack in stacks {
+        let parent = stack.parent.filter(|parent| known.contains(parent));
+        // The root comes before stacks whose parents are no more.
+        let siblings = children.entry(parent).or_default();
+        let at = if stack.parent.is_none() { 0 } else { siblings.len() };
+        siblings.insert(at, stack);
+    }
+    let mut sorted = children.remove(&None).unwrap_or_default();
+    let mut next = 0;
+    while let Some(stack) = sorted.get(next) {
+        sorted.extend(children.remove(&Some(stack.id)).unwrap_or_default());
+        next += 1;
+    }
+    sorted
+}

@@ -1,0 +1,292 @@
+//! The owner of a tree: the machine with the operations that it runs.
+//!
+//! It does no I/O: it says what is to be written down and what is to be done after that, and is told
+//! what came of it. Simulation and real life differ only in who listens.
+
+use crate::ids::Ids;
+use crate::machine::{Effect, Input, Run};
+use crate::store::Batch;
+use crate::time::Time;
+use crate::tree::{Env, OpId, Slot, Tree};
+use kiln_cloud::Call;
+use kiln_resources::op::{Answer, Demand, Note, Running, Turn};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A tree and all that is under way in it.
+pub struct Owner {
+    tree: Tree,
+    fence: u64,
+    running: BTreeMap<OpId, Live>,
+    /// Operations that wait for a moment.
+    sleepers: BTreeSet<(Time, OpId)>,
+    /// Operations that wait for a resource's metadata to change.
+    watchers: BTreeMap<Slot, BTreeSet<OpId>>,
+    /// What is to be done once what changed is durable.
+    orders: Vec<Order>,
+}
+
+/// Something to be done in the world.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    /// The operation that wants it.
+    pub op: OpId,
+    /// The step that it is, if it changes something.
+    pub step: Option<Arc<str>>,
+    /// The call to be made.
+    pub call: Call,
+}
+
+/// An operation under way.
+struct Live {
+    running: Running,
+    slot: Slot,
+    /// The step whose call is being made.
+    calling: Option<Arc<str>>,
+    /// What it waits for besides.
+    sleeps_until: Option<Time>,
+    watches: Option<Slot>,
+    /// It was told to stop, and has until then to hear how its call ended.
+    stops_at: Option<Time>,
+}
+
+/// How long an operation that is to be stopped may wait for the reply to its call.
+const LAST_WORD: Duration = Duration::from_secs(1);
+
+/// What has to be done with operations before a turn is over.
+enum Todo {
+    Step(Input),
+    Turn(OpId, Option<Answer>),
+}
+
+impl Owner {
+    /// The owner of a tree; sets off what is under way in it.
+    pub fn new(mut tree: Tree, fence: u64, now: Time, ids: &mut dyn Ids) -> Owner {
+        let effects = tree.resume(&mut Env { now, ids });
+        let mut owner = Owner {
+            tree,
+            fence,
+            running: BTreeMap::new(),
+            sleepers: BTreeSet::new(),
+            watchers: BTreeMap::new(),
+            orders: Vec::new(),
+        };
+        let mut todo = VecDeque::new();
+        owner.carry_out(effects, now, &mut todo);
+        owner.work_off(todo, now, ids);
+        owner
+    }
+
+    /// The tree.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Takes something that came in.
+    pub fn input(&mut self, input: Input, now: Time, ids: &mut dyn Ids) {
+        self.work_off(VecDeque::from([Todo::Step(input)]), now, ids);
+    }
+
+    /// Takes the answer to an order.
+    pub fn answer(&mut self, op: OpId, answer: Answer, now: Time, ids: &mut dyn Ids) {
+        let Some(live) = self.running.get_mut(&op) else { return };
+        let mut todo = VecDeque::new();
+        if let (Some(step), Answer::Reply(Ok(reply))) = (live.calling.take(), &answer) {
+            todo.push_back(Todo::Step(Input::Replied(op, step, reply.clone())));
+        }
+        todo.push_back(Todo::Turn(op, Some(answer)));
+        self.work_off(todo, now, ids);
+    }
+
+    /// Looks at what is due.
+    pub fn wake(&mut self, now: Time, ids: &mut dyn Ids) {
+        let mut todo = VecDeque::new();
+        while let Some((time, op)) = self.sleepers.first().copied().filter(|(it, _)| *it <= now) {
+            self.sleepers.remove(&(time, op));
+            let Some(live) = self.running.get_mut(&op) else { continue };
+            if live.stops_at == Some(time) {
+                self.give_up(op, &mut todo);
+            } else if live.sleeps_until == Some(time) {
+                live.sleeps_until = None;
+                todo.push_back(Todo::Turn(op, Some(Answer::Woken)));
+            }
+        }
+        if self.tree.next_wake().is_some_and(|time| time <= now) {
+            todo.push_back(Todo::Step(Input::Time));
+        }
+        self.work_off(todo, now, ids);
+    }
+
+    /// When to call [`Owner::wake`] next.
+    pub fn next_wake(&self) -> Option<Time> {
+        let sleeper = self.sleepers.first().map(|(time, _)| *time);
+        [sleeper, self.tree.next_wake()].into_iter().flatten().min()
+    }
+
+    /// What is to be written down, and what may be done once it is.
+    pub fn flush(&mut self) -> (Option<Batch>, Vec<Order>) {
+        let batch = self.tree.has_changes().then(|| self.tree.take_batch(self.fence));
+        (batch, std::mem::take(&mut self.orders))
+    }
+
+    /// How many rows have yet to be written down.
+    pub fn count_changes(&self) -> usize {
+        self.tree.count_changes()
+    }
+
+    /// Whether anything is under way.
+    pub fn is_busy(&self) -> bool {
+        self.tree.has_work()
+    }
+
+    fn work_off(&mut self, mut todo: VecDeque<Todo>, now: Time, ids: &mut dyn Ids) {
+        while let Some(next) = todo.pop_front() {
+            match next {
+                Todo::Step(input) => {
+                    let effects = self.tree.step(input, &mut Env { now, ids });
+                    self.carry_out(effects, now, &mut todo);
+                }
+                Todo::Turn(op, answer) => self.turn(op, answer, now, ids, &mut todo),
+            }
+        }
+    }
+
+    fn carry_out(&mut self, effects: Vec<Effect>, now: Time, todo: &mut VecDeque<Todo>) {
+        for effect in effects {
+            match effect {
+                Effect::Run(run) => {
+                    let op = run.op;
+                    self.start(*run);
+                    todo.push_back(Todo::Turn(op, None));
+                }
+                Effect::Stop(op) => self.stop(op, now, todo),
+                Effect::Changed(slot) => {
+                    for op in self.watchers.remove(&slot).unwrap_or_default() {
+                        let metadata = self.tree.metadata_at(slot);
+                        todo.push_back(Todo::Turn(op, Some(Answer::Seen(metadata))));
+                    }
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, run: Run) {
+        let running = Running::new(&run.kind.behaviour, run.verb, run.context);
+        let live = Live {
+            running,
+            slot: run.slot,
+            calling: None,
+            sleeps_until: None,
+            watches: None,
+            stops_at: None,
+        };
+        self.running.insert(run.op, live);
+    }
+
+    /// Lets an operation go on until it wants something from the world, or ends.
+    fn turn(
+        &mut self,
+        op: OpId,
+        answer: Option<Answer>,
+        now: Time,
+        ids: &mut dyn Ids,
+        todo: &mut VecDeque<Todo>,
+    ) {
+        let Some(live) = self.running.get_mut(&op) else { return };
+        live.watches = None;
+        let (turn, notes) = live.running.turn(now.micros(), answer);
+        let is_stopping = live.stops_at.is_some();
+        self.hear(op, notes, todo);
+        match turn {
+            Turn::Ended(result) => {
+                self.forget(op);
+                todo.push_back(Todo::Step(Input::Ended(op, result)));
+            }
+            Turn::Wants(_) if is_stopping => self.give_up(op, todo),
+            Turn::Wants(demand) => self.demanded(op, demand, now, ids, todo),
+        }
+    }
+
+    fn hear(&mut self, op: OpId, notes: Vec<Note>, todo: &mut VecDeque<Todo>) {
+        if !notes.is_empty() {
+            todo.push_back(Todo::Step(Input::Said(op, notes)));
+        }
+    }
+
+    fn demanded(
+        &mut self,
+        op: OpId,
+        demand: Demand,
+        now: Time,
+        ids: &mut dyn Ids,
+        todo: &mut VecDeque<Todo>,
+    ) {
+        let Some(live) = self.running.get_mut(&op) else { return };
+        match demand {
+            Demand::Call { step, call } => {
+                live.calling = Some(step.clone());
+                todo.push_back(Todo::Step(Input::Begun(op, step.clone())));
+                self.orders.push(Order { op, step: Some(step), call });
+            }
+            Demand::Read(call) => self.orders.push(Order { op, step: None, call }),
+            Demand::Until(micros) => {
+                let time = Time::from_micros(micros);
+                if time <= now {
+                    todo.push_back(Todo::Turn(op, Some(Answer::Woken)));
+                } else {
+                    live.sleeps_until = Some(time);
+                    self.sleepers.insert((time, op));
+                }
+            }
+            Demand::Random(count) => {
+                let mut bytes = vec![0; count.min(1 << 20)];
+                ids.fill(&mut bytes);
+                todo.push_back(Todo::Turn(op, Some(Answer::Bytes(bytes))));
+            }
+            Demand::Watch { reference, seen } => {
+                let Some(watched) = self.tree.sibling_called(live.slot, &reference) else {
+                    todo.push_back(Todo::Turn(op, Some(Answer::Seen(None))));
+                    return;
+                };
+                let metadata = self.tree.metadata_at(watched);
+                if metadata != seen {
+                    todo.push_back(Todo::Turn(op, Some(Answer::Seen(metadata))));
+                } else {
+                    live.watches = Some(watched);
+                    self.watchers.entry(watched).or_default().insert(op);
+                }
+            }
+        }
+    }
+
+    /// Stops an operation: at once, or when it has heard how the call under way ended.
+    fn stop(&mut self, op: OpId, now: Time, todo: &mut VecDeque<Todo>) {
+        match self.running.get_mut(&op) {
+            Some(live) if live.calling.is_some() => {
+                let until = now + LAST_WORD;
+                live.stops_at = Some(until);
+                self.sleepers.insert((until, op));
+            }
+            _ => self.give_up(op, todo),
+        }
+    }
+
+    fn give_up(&mut self, op: OpId, todo: &mut VecDeque<Todo>) {
+        self.forget(op);
+        todo.push_back(Todo::Step(Input::Stopped(op)));
+    }
+
+    /// Forgets an operation, and what it waited for.
+    fn forget(&mut self, op: OpId) {
+        let Some(live) = self.running.remove(&op) else { return };
+        for time in [live.sleeps_until, live.stops_at].into_iter().flatten() {
+            self.sleepers.remove(&(time, op));
+        }
+        if let Some(watchers) = live.watches.and_then(|slot| self.watchers.get_mut(&slot)) {
+            watchers.remove(&op);
+        }
+        // What it wanted and was not yet begun is not wanted any more.
+        self.orders.retain(|order| order.op != op);
+    }
+}
