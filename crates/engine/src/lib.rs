@@ -8,6 +8,7 @@
 
 pub mod blueprint;
 pub mod codec;
+mod commands;
 pub mod config;
 mod decide;
 pub mod failure;

@@ -98,7 +98,7 @@ fn sparse<const N: usize>(parts: [(&'static str, Value); N]) -> Value {
 impl Tree {
     pub(crate) fn stack_row(&self, key: StackKey) -> StackRow {
         let stack = self.stack(key);
-        let holder = stack.holder.map(|(_, slot)| id_value(self.resource(slot).id));
+        let holder = stack.holder_id.map(id_value);
         let body = sparse([
             ("holder", holder.unwrap_or_default()),
             (
@@ -202,7 +202,7 @@ fn frozen_of(body: &Body) -> Frozen {
     }
 }
 
-const VERBS: [(Verb, &str); 7] = [
+const VERBS: [(Verb, &str); 8] = [
     (Verb::Create, "create"),
     (Verb::Update, "update"),
     (Verb::Delete, "delete"),
@@ -210,6 +210,7 @@ const VERBS: [(Verb, &str); 7] = [
     (Verb::Suspend, "suspend"),
     (Verb::Resume, "resume"),
     (Verb::Snapshot, "snapshot"),
+    (Verb::Settle, "settle"),
 ];
 
 fn op_value(op: &Operation) -> Value {
@@ -244,6 +245,7 @@ fn step_value(name: &Arc<str>, step: &Step) -> Value {
     let name = Value::Text(name.clone());
     match step {
         Step::Begun => Value::list([name]),
+        Step::Settled => Value::list([name, Value::Bool(true)]),
         Step::Until(micros) => Value::list([name, Value::from(*micros)]),
         Step::Replied(reply) => {
             let body = reply.body.to_string();
@@ -265,6 +267,7 @@ fn journal_of(steps: &[Value]) -> Journal {
                 Step::Replied(kiln_cloud::Reply { status, body })
             }
             (Some(micros), None) => Step::Until(micros),
+            (None, _) if when.is_some() => Step::Settled,
             (None, _) => Step::Begun,
         };
         journal.set(name, step);
@@ -336,6 +339,7 @@ impl Tree {
                 id: row.id,
                 name: row.name.clone(),
                 holder: None,
+                holder_id: body.id("holder"),
                 depth: 0,
                 state: row.state,
                 reason: row.reason.clone(),

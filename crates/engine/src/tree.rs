@@ -100,6 +100,8 @@ pub struct Stack {
     pub name: Arc<str>,
     /// The resource that holds it, and the stack of that.
     pub holder: Option<(StackKey, Slot)>,
+    /// The id of that resource, which may be gone before this stack is.
+    pub holder_id: Option<ResourceId>,
     /// How deep it is nested.
     pub depth: usize,
     /// What is being done with it.

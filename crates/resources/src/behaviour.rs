@@ -29,6 +29,8 @@ pub enum Verb {
     Resume,
     /// A copy of its object is kept.
     Snapshot,
+    /// It is found out whether there is an object, and whether there is one too many.
+    Settle,
 }
 
 /// An operation: an async function, boxed.
@@ -97,6 +99,7 @@ impl Behaviour {
             Verb::Suspend => self.suspend,
             Verb::Resume => self.resume,
             Verb::Snapshot => self.snapshot,
+            Verb::Settle => None,
         }
     }
 }

@@ -129,6 +129,9 @@ impl fmt::Display for Failure {
     }
 }
 
+/// The step that stands for a doubt: begun with it, and settled.
+const DOUBT: &str = "doubt";
+
 /// How often a call that did not reach its service is made again.
 const TRIES: u32 = 5;
 
@@ -358,7 +361,7 @@ impl Op {
         if call.method != Method::Post {
             return Ok(None);
         }
-        self.doubts = true;
+        self.doubt();
         let marker = call.marker.as_deref().cloned().or_else(|| Some(self.finder?(self)));
         let Some(marker) = marker else { return Ok(None) };
         let list = self.read(marker.list.clone()).await?;
@@ -369,12 +372,19 @@ impl Op {
         Ok(Some(reply))
     }
 
+    /// Remembers that something was done of which it is not known how it ended, until [`Op::settle`].
+    fn doubt(&mut self) {
+        if !std::mem::replace(&mut self.doubts, true) {
+            self.note(Note::Step(DOUBT.into(), Step::Begun));
+        }
+    }
+
     /// Takes over an object that an interrupted operation may have made, so that it can be removed.
     pub(crate) async fn find_doubtful(&mut self) -> Result<(), Stop> {
         if !self.context.is_doubtful {
             return Ok(());
         }
-        self.doubts = true;
+        self.doubt();
         let Some(marker) = self.finder.map(|find| find(self)) else { return Ok(()) };
         let list = self.read(marker.list.clone()).await?;
         if self.context.physical_id.is_none()
@@ -406,6 +416,8 @@ impl Op {
                 self.remove(&format!("settle {id}"), marker.removal(&id)).await?;
             }
         }
+        self.doubts = false;
+        self.note(Note::Step(DOUBT.into(), Step::Settled));
         Ok(())
     }
 }
@@ -435,7 +447,8 @@ fn wrong_answer() -> Stop {
 
 impl Op {
     pub(crate) fn new(context: Context, finder: Option<Finder>, shared: Arc<Mutex<Shared>>) -> Op {
-        Op { context, finder, doubts: false, shared }
+        let doubts = context.journal.step(DOUBT) == Some(&Step::Begun);
+        Op { context, finder, doubts, shared }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Shared> {

@@ -69,7 +69,7 @@ impl Tree {
         let verb = op.verb;
         match (verb, resource.child) {
             (Verb::Create | Verb::Update, _) => self.next_stage(env, slot),
-            (_, None) => self.queue.push_back(Task::Over(slot)),
+            (_, None) => self.is_over(slot),
             (verb, Some(child)) => {
                 let action = match verb {
                     Verb::Delete => Action::Delete,
@@ -167,6 +167,7 @@ impl Tree {
             id,
             name: self.physical_name(slot).into(),
             holder: Some((parent, slot)),
+            holder_id: Some(self.resource(slot).id),
             depth,
             state: State::new(Action::Create, Status::InProgress),
             reason: "".into(),
@@ -319,7 +320,7 @@ impl Tree {
         };
         let is_last = op.is_last_stage || !matches!(op.verb, Verb::Create | Verb::Update);
         match result {
-            Ok(()) if is_last => self.queue.push_back(Task::Over(holder)),
+            Ok(()) if is_last => self.is_over(holder),
             Ok(()) => self.wait_for_stage(env, holder),
             Err(ending) => {
                 let name = self.resource(holder).name.clone();

@@ -92,6 +92,7 @@ impl Tree {
             id: new.id,
             name: new.name,
             holder: None,
+            holder_id: None,
             depth: 0,
             state: State::new(Action::Create, Status::InProgress),
             reason: "".into(),

@@ -83,7 +83,7 @@ pub(crate) enum Task {
     /// A node of a stack's walk, the one of this number, has what it needs.
     Visit(StackKey, u64, usize),
     /// An operation on a resource is over without having run.
-    Over(Slot),
+    Over(OpId),
     /// A stack's walk may have come to an end.
     Settle(StackKey),
 }
@@ -112,7 +112,7 @@ impl Tree {
         while let Some(task) = self.queue.pop_front() {
             match task {
                 Task::Visit(stack, walk, node) => self.visit(env, stack, walk, node),
-                Task::Over(slot) => self.finish(env, slot, Ok(())),
+                Task::Over(op) => self.ended(env, op, Ok(())),
                 Task::Settle(stack) => self.settle(env, stack),
             }
         }

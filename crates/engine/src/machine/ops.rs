@@ -46,32 +46,18 @@ impl Tree {
 
     /// Begins an operation.
     pub(crate) fn start(&mut self, env: &mut Env<'_>, slot: Slot, start: Start) {
-        self.next_op += 1;
-        let id = OpId(self.next_op);
-        self.ops.insert(id, slot);
-        let key = self.resource(slot).stack;
-        let stack = self.stack_mut(key);
-        stack.busy += 1;
+        let stack = self.stack(self.resource(slot).stack);
         let origin = stack.walk.as_ref().map(|walk| (walk.number, start.node));
         let (verb, action) = (start.verb, start.action);
-        let resource = self.change(slot);
+        self.put_op(slot, origin, verb, action);
+        let resource = self.resource_mut(slot);
         if let Some(target) = &start.target {
             resource.metadata = target.metadata.clone();
         }
-        resource.op = Some(Box::new(Operation {
-            id,
-            verb,
-            origin,
-            action,
-            target: start.target,
-            requires: start.requires,
-            journal: Journal::default(),
-            failures: 0,
-            first_failure: None,
-            is_stopping: false,
-            pause: None,
-            is_last_stage: false,
-        }));
+        if let Some(op) = &mut resource.op {
+            op.target = start.target;
+            op.requires = start.requires;
+        }
         self.set_state(env, slot, State::new(action, Status::InProgress), "state changed");
         if action == Action::Adopt {
             return self.adopt(env, slot);
@@ -85,7 +71,7 @@ impl Tree {
         let external = resource.op.as_ref().and_then(|op| op.target.as_ref()?.external_id.clone());
         if let Some(id) = external {
             self.change(slot).physical_id = Some(id);
-            self.queue.push_back(Task::Over(slot));
+            self.is_over(slot);
             return;
         }
         let failure = Failure::new("Exception", &resource.name, "Resource ID was not provided.");
@@ -98,14 +84,14 @@ impl Tree {
         let Some(op) = resource.op.as_deref() else { return };
         let (verb, name) = (op.verb, resource.name.clone());
         if verb == Verb::Delete && !self.has_object_to_remove(slot) {
-            self.queue.push_back(Task::Over(slot));
+            self.is_over(slot);
             return;
         }
         if self.is_nested(slot) {
             return self.go_inside(env, slot);
         }
         let Some(kind) = self.config.types.get(&resource.kind) else {
-            self.queue.push_back(Task::Over(slot));
+            self.is_over(slot);
             return;
         };
         if matches!(verb, Verb::Create | Verb::Update)
@@ -114,8 +100,12 @@ impl Tree {
             let failure = Failure::new("StackValidationFailed", &name, message);
             return self.finish_failed(env, slot, failure, None);
         }
-        if kind.behaviour.handler(verb).is_none() {
-            self.queue.push_back(Task::Over(slot));
+        let needs_nothing = match verb {
+            Verb::Settle => kind.behaviour.finder.is_none(),
+            verb => kind.behaviour.handler(verb).is_none(),
+        };
+        if needs_nothing {
+            self.is_over(slot);
             return;
         }
         let context = self.context(slot);
@@ -189,6 +179,44 @@ impl Tree {
         }
     }
 
+    /// Finds out about the resources of a stack of which it is open whether they have objects. Their
+    /// states do not change by that.
+    pub(crate) fn settle_doubts(&mut self, env: &mut Env<'_>, key: StackKey) {
+        let slots: Vec<Slot> = self.stack(key).resources.values().copied().collect();
+        for slot in slots {
+            let resource = self.resource(slot);
+            if !resource.is_doubtful || resource.op.is_some() {
+                continue;
+            }
+            let action = resource.state.action;
+            self.put_op(slot, None, Verb::Settle, action);
+            self.go(env, slot);
+        }
+    }
+
+    /// Puts an operation on a resource.
+    fn put_op(&mut self, slot: Slot, origin: Option<(u64, usize)>, verb: Verb, action: Action) {
+        self.next_op += 1;
+        let id = OpId(self.next_op);
+        self.ops.insert(id, slot);
+        let key = self.resource(slot).stack;
+        self.stack_mut(key).busy += 1;
+        self.change(slot).op = Some(Box::new(Operation {
+            id,
+            verb,
+            origin,
+            action,
+            target: None,
+            requires: Vec::new(),
+            journal: Journal::default(),
+            failures: 0,
+            first_failure: None,
+            is_stopping: false,
+            pause: None,
+            is_last_stage: false,
+        }));
+    }
+
     // --- listening ---
 
     fn slot_of(&self, op: OpId) -> Option<Slot> {
@@ -244,6 +272,13 @@ impl Tree {
         }
     }
 
+    /// The operation on a resource needs nothing from the world: it ends with the step.
+    pub(crate) fn is_over(&mut self, slot: Slot) {
+        if let Some(op) = &self.resource(slot).op {
+            self.queue.push_back(Task::Over(op.id));
+        }
+    }
+
     /// An operation is over.
     pub(crate) fn finish(&mut self, env: &mut Env<'_>, slot: Slot, result: Result<(), Stop>) {
         match result {
@@ -275,6 +310,11 @@ impl Tree {
         }
         let Some(op) = self.take_op(slot) else { return };
         let resource = self.change(slot);
+        if op.verb == Verb::Settle {
+            resource.is_doubtful = false;
+            let key = resource.stack;
+            return self.settled(key, slot, &op, false);
+        }
         resource.cleared.clear();
         if let Some(target) = &op.target {
             resource.frozen = Some(target.clone());
@@ -306,7 +346,14 @@ impl Tree {
     /// A resource's object is gone: its record goes, too.
     fn removed(&mut self, slot: Slot, op: &Operation) {
         let key = self.resource(slot).stack;
-        self.settled(key, slot, op, true);
+        let walk = self.walk_mut(key).filter(|walk| walk.phase == super::Phase::Cleanup);
+        match walk.and_then(|walk| walk.parked.remove(&slot)) {
+            // An older walk did what this one was waiting to do.
+            Some(node) => self.node_done(key, node),
+            None => self.settled(key, slot, op, true),
+        }
+        self.queue.push_back(Task::Settle(key));
+        self.effects.push(Effect::Changed(slot));
         self.drop_resource(slot);
     }
 
@@ -355,6 +402,9 @@ impl Tree {
             return self.prepare_next_try(env, slot, &failure, cause);
         }
         let Some(op) = self.take_op(slot) else { return };
+        if op.verb == Verb::Settle {
+            return self.settled(self.resource(slot).stack, slot, &op, false);
+        }
         let name = self.resource(slot).name.clone();
         // What went wrong first says more than what went wrong last.
         let failure = match &op.first_failure {
@@ -495,6 +545,9 @@ impl Tree {
     pub(crate) fn stopped(&mut self, env: &mut Env<'_>, op: OpId) {
         let Some(slot) = self.slot_of(op) else { return };
         let Some(op) = self.take_op(slot) else { return };
+        if op.verb == Verb::Settle {
+            return self.settled(self.resource(slot).stack, slot, &op, false);
+        }
         let text = self.aborted(slot, &op);
         self.mark_failed(env, slot, &op, &text);
         self.settled(self.resource(slot).stack, slot, &op, false);

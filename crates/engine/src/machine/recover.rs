@@ -63,12 +63,12 @@ impl Tree {
                 && matches!(verb, Verb::Create | Verb::Update)
                 && stack.state.action != Action::Delete;
             if is_done && op.is_last_stage {
-                self.queue.push_back(Task::Over(slot));
+                self.is_over(slot);
                 return;
             }
         }
         if action == Action::Adopt {
-            self.queue.push_back(Task::Over(slot));
+            self.is_over(slot);
             return;
         }
         self.go(env, slot);

@@ -181,6 +181,7 @@ impl Tree {
         if let Some(goal) = goal {
             self.set_goal(key, action, goal);
         }
+        self.forget_timers(key);
         let stack = self.stack_mut(key);
         if action != Action::Create && action != Action::Adopt {
             stack.updated = Some(env.now);
@@ -191,6 +192,14 @@ impl Tree {
         }
         let reason = format!("Stack {action} started");
         self.set_stack_state(env, key, State::new(action, Status::InProgress), &reason);
+    }
+
+    /// A walk that is over, or is replaced, needs no reminders.
+    fn forget_timers(&mut self, key: StackKey) {
+        let Some(walk) = &self.stack(key).walk else { return };
+        for timer in [Some(walk.deadline), walk.patience].into_iter().flatten() {
+            self.timers.remove(&(timer, Timer::Stack(key)));
+        }
     }
 
     /// Remembers what a stack was made of, for a rollback, and what it is to be made of.
@@ -377,6 +386,7 @@ impl Tree {
     }
 
     fn end_well(&mut self, env: &mut Env<'_>, key: StackKey) {
+        self.forget_timers(key);
         let stack = self.stack_mut(key);
         let Some(walk) = stack.walk.take() else { return };
         let action = walk.action;
@@ -394,7 +404,6 @@ impl Tree {
         if action == Action::Delete {
             self.stack_mut(key).deleted = Some(env.now);
         }
-        self.timers.remove(&(walk.deadline, Timer::Stack(key)));
         self.set_stack_state(env, key, State::new(action, Status::Complete), &reason);
         self.child_ended(env, key, Ok(()));
     }
@@ -407,12 +416,10 @@ impl Tree {
     }
 
     fn end_badly(&mut self, env: &mut Env<'_>, key: StackKey) {
+        self.forget_timers(key);
         let Some(walk) = self.stack_mut(key).walk.take() else { return };
         let Some(ending) = walk.failure else { return };
         let action = walk.action;
-        for timer in [Some(walk.deadline), walk.patience].into_iter().flatten() {
-            self.timers.remove(&(timer, Timer::Stack(key)));
-        }
         self.set_stack_state(env, key, State::new(action, Status::Failed), &ending.reason);
         let stack = self.stack(key);
         let can_roll_back =
@@ -421,6 +428,7 @@ impl Tree {
         if stack.holder.is_none() && can_roll_back && wants {
             self.roll_back(env, key, action);
         } else {
+            self.settle_doubts(env, key);
             self.child_ended(env, key, Err(ending));
         }
     }

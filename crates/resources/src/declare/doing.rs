@@ -32,6 +32,8 @@ impl ResourceType {
             Verb::Suspend => &mut behaviour.suspend,
             Verb::Resume => &mut behaviour.resume,
             Verb::Snapshot => &mut behaviour.snapshot,
+            // Every type settles its doubts alike.
+            Verb::Settle => return self,
         };
         *place = Some(handler);
         self

@@ -16,6 +16,8 @@ pub enum Step {
     Begun,
     /// A call was made and replied to.
     Replied(Reply),
+    /// A doubt is no more.
+    Settled,
     /// A wait ends at this moment, in microseconds since 1970.
     Until(i64),
 }

@@ -96,7 +96,7 @@ impl Running {
         let handler = behaviour.handler(verb);
         let future = Box::pin(async move {
             let mut op = op;
-            if verb == Verb::Delete {
+            if matches!(verb, Verb::Delete | Verb::Settle) {
                 op.find_doubtful().await?;
             }
             if let Some(handler) = handler {

@@ -1,0 +1,117 @@
+//! What must be true when a world has come to rest.
+
+use super::script::{Plan, Wanted};
+use super::world::{World, now};
+use kiln_engine::ids::StackId;
+use kiln_engine::state::{Action, Status};
+use kiln_engine::store::{EventQuery, ResourceRow, StackRow, Store};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// All that the store holds of the tree.
+pub struct Books {
+    pub root: Option<StackRow>,
+    pub stacks: Vec<StackRow>,
+    pub resources: Vec<ResourceRow>,
+}
+
+pub fn books(world: &World) -> Books {
+    let root = now(world.store.stack(world.root)).unwrap();
+    let rows = now(world.store.load_tree(world.root)).unwrap();
+    let (stacks, resources) = rows.map(|rows| (rows.stacks, rows.resources)).unwrap_or_default();
+    Books { root, stacks, resources }
+}
+
+/// What is wrong with a world at rest.
+pub fn flaws(world: &World) -> Vec<String> {
+    let mut flaws: Vec<String> = world.cloud.violations.clone();
+    let books = books(world);
+    for stack in &books.stacks {
+        if stack.state.status == Status::InProgress {
+            flaws.push(format!("stack {} is stuck in {}", stack.name, stack.state));
+        }
+    }
+    let mut known: BTreeMap<&str, &ResourceRow> = BTreeMap::new();
+    let mut names = BTreeSet::new();
+    for row in &books.resources {
+        if row.state.status == Status::InProgress {
+            flaws.push(format!("resource {} is stuck in {}", row.name, row.state));
+        }
+        if &*row.kind == "Test::Thing" {
+            let stack = books.stacks.iter().find(|stack| stack.id == row.stack);
+            let stack = stack.map_or("", |stack| &stack.name);
+            names.insert(row.id.physical_name(stack, &row.name, 255));
+            if let Some(id) = &row.physical_id {
+                known.insert(id, row);
+            }
+        }
+    }
+    let mut seen = BTreeSet::new();
+    for (id, thing) in &world.cloud.things {
+        if !seen.insert(&thing.name) {
+            flaws.push(format!("{} is there twice", thing.name));
+        }
+        // What is in doubt is not in the books by its id, but it is by its name.
+        if !known.contains_key(id.as_str()) && !names.contains(&thing.name) {
+            flaws.push(format!("{id} ({}) is an orphan", thing.name));
+        }
+    }
+    for (id, row) in &known {
+        let is_there = world.cloud.things.contains_key(*id);
+        if !is_there && row.state.status == Status::Complete && row.state.action != Action::Delete {
+            flaws.push(format!("{} ({id}) is in the books and not in the cloud", row.name));
+        }
+    }
+    flaws.extend(flaws_of_events(world, &books));
+    flaws
+}
+
+fn flaws_of_events(world: &World, books: &Books) -> Vec<String> {
+    let stacks: Vec<StackId> = books.stacks.iter().map(|stack| stack.id).collect();
+    let query =
+        EventQuery { stacks, filters: vec![], descending: false, marker: None, limit: None };
+    let events = now(world.store.events(&query)).unwrap();
+    let mut flaws = Vec::new();
+    let is_ordered = events.windows(2).all(|two| two[0].number < two[1].number);
+    if !is_ordered {
+        flaws.push("events are out of order".to_owned());
+    }
+    if events.windows(2).any(|two| two[0].time > two[1].time) {
+        flaws.push("events go back in time".to_owned());
+    }
+    flaws
+}
+
+/// Whether the cloud has exactly what a plan says; what differs.
+pub fn differs(world: &World, wanted: &Wanted) -> Vec<String> {
+    let plan = match wanted {
+        Wanted::Plan(plan) => plan.clone(),
+        Wanted::Nothing => Plan::default(),
+    };
+    let mut expected: Vec<(String, u64)> = Vec::new();
+    for resource in &plan.resources {
+        match resource.is_nested {
+            true => {
+                expected.push((resource.value.clone(), resource.size));
+                expected.push((resource.value.clone(), 1));
+            }
+            false => expected.push((resource.value.clone(), resource.size)),
+        }
+    }
+    let mut found: Vec<(String, u64)> =
+        world.cloud.things.values().map(|it| (it.value.clone(), it.size as u64)).collect();
+    expected.sort();
+    found.sort();
+    match expected == found {
+        true => Vec::new(),
+        false => vec![format!("the cloud has {found:?}, the template says {expected:?}")],
+    }
+}
+
+/// The events of the root stack, as text.
+pub fn events_of(world: &World, stack: StackId) -> Vec<String> {
+    let stacks = vec![stack];
+    let query =
+        EventQuery { stacks, filters: vec![], descending: false, marker: None, limit: None };
+    let events = now(world.store.events(&query)).unwrap();
+    events.iter().map(|it| format!("{} {} {}", it.resource, it.state, it.reason)).collect()
+}

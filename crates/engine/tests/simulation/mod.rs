@@ -1,0 +1,7 @@
+//! Deterministic simulation: a world with its own clock, disk and cloud, driven by a seed.
+#![allow(dead_code)]
+
+pub mod check;
+pub mod cloud;
+pub mod script;
+pub mod world;
