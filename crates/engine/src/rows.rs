@@ -238,6 +238,7 @@ fn op_value(op: &Operation) -> Value {
         ("failure", failure.unwrap_or_default()),
         ("pause", pause.unwrap_or_default()),
         ("last", op.is_last_stage.into()),
+        ("stages", i64::from(op.stages).into()),
     ])
 }
 
@@ -299,6 +300,7 @@ fn op_of(body: &Body, id: OpId) -> Option<Operation> {
         },
         is_stopping: false,
         is_last_stage: body.flag("last"),
+        stages: body.number("stages").and_then(|it| u32::try_from(it).ok()).unwrap_or(0),
         pause: match (pause.first().and_then(Value::as_text).map(|it| &**it), until) {
             (Some("retry"), Some(until)) => Some(Pause::Retry(until)),
             (Some("stage"), Some(until)) => Some(Pause::Stage(until)),

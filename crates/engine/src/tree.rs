@@ -213,6 +213,8 @@ pub struct Operation {
     pub pause: Option<Pause>,
     /// Whether the nested stack's walk under way is the last that is needed.
     pub is_last_stage: bool,
+    /// How many walks of the nested stack were begun for it.
+    pub stages: u32,
 }
 
 /// What an operation waits for.

@@ -309,10 +309,12 @@ impl Op {
         if length.is_zero() {
             return Ok(());
         }
+        let now = self.lock().now;
         let until = match self.context.journal.step(step) {
             Some(Step::Until(until)) => *until,
             _ => {
-                let until = self.lock().now.saturating_add(micros(length));
+                let until = now.saturating_add(micros(length));
+                self.context.journal.set(step, Step::Until(until));
                 self.note(Note::Step(step.into(), Step::Until(until)));
                 until
             }
@@ -358,8 +360,15 @@ impl Op {
 
     /// Looks for what a call made whose reply was lost.
     async fn find_lost(&mut self, step: &str, call: &Call) -> Result<Option<Reply>, Stop> {
-        if call.method != Method::Post {
-            return Ok(None);
+        match call.method {
+            Method::Post => {}
+            // A change that is carried out late must not undo a newer one: it is given time to happen
+            // before it is asked for again.
+            Method::Put | Method::Patch => {
+                self.pause(self.context.quiet).await?;
+                return Ok(None);
+            }
+            Method::Get | Method::Delete => return Ok(None),
         }
         self.doubt();
         let marker = call.marker.as_deref().cloned().or_else(|| Some(self.finder?(self)));

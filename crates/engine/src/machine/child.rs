@@ -51,11 +51,13 @@ impl Tree {
     /// Whether something in a stack or below it is not as it should be.
     fn has_flaws(&self, key: StackKey) -> bool {
         let stack = self.stack(key);
-        stack.state.status != Status::Complete
+        // What is under way sees to itself.
+        stack.walk.is_none() && stack.state.status != Status::Complete
             || stack.state.action == Action::Delete
             || stack.resources.values().any(|slot| {
                 let resource = self.resource(*slot);
                 resource.state.status == Status::Failed
+                    || stack.walk.is_none() && resource.replaced_by.is_some()
                     || resource.child.is_some_and(|child| self.has_flaws(child))
             })
     }
@@ -119,6 +121,7 @@ impl Tree {
             }
         };
         if let Some(op) = &mut self.change(slot).op {
+            op.stages += 1;
             op.is_last_stage = is_last;
         }
         let recipe = Arc::new(Recipe {
@@ -316,7 +319,7 @@ impl Tree {
             self.changes.gone_stacks.push(key);
         }
         let Some(op) = self.resource(holder).op.as_deref() else {
-            return self.resized(env, holder, result.is_ok());
+            return self.ended_alone(env, key, holder, result);
         };
         let is_last = op.is_last_stage || !matches!(op.verb, Verb::Create | Verb::Update);
         match result {

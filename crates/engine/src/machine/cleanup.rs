@@ -10,13 +10,16 @@ use kiln_template::graph::{Edge, Graph};
 use std::collections::BTreeMap;
 
 impl Tree {
-    pub(crate) fn start_cleanup(&mut self, _: &mut Env<'_>, key: StackKey) {
+    pub(crate) fn start_cleanup(&mut self, env: &mut Env<'_>, key: StackKey) {
+        if self.clean_up_below(env, key) {
+            return;
+        }
         let slots = self.unwanted(key);
         let graph = self.graph_of_removal(&slots);
         let nodes = vec![true; slots.len()];
         if let Some(walk) = self.walk_mut(key) {
             walk.phase = Phase::Cleanup;
-            walk.slots = slots;
+            walk.slots = slots.into_iter().map(Some).collect();
         }
         self.walk_over(key, &graph, &nodes);
     }
@@ -81,7 +84,8 @@ impl Tree {
 
     pub(crate) fn visit_cleanup(&mut self, env: &mut Env<'_>, key: StackKey, node: usize) {
         let Some(walk) = &self.stack(key).walk else { return };
-        let (slot, action) = (walk.slots[node], walk.action);
+        let action = walk.action;
+        let Some(slot) = walk.slots[node] else { return self.node_done(key, node) };
         let resource = self.resource(slot);
         if resource.op.is_some() {
             return self.park(key, slot, node);

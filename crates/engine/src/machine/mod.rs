@@ -17,6 +17,7 @@ mod hook;
 mod ops;
 mod over;
 mod recover;
+mod rest;
 mod signal;
 mod walk;
 
@@ -128,6 +129,7 @@ impl Tree {
             Phase::Forward => self.visit_forward(env, stack, node),
             Phase::Cleanup => self.visit_cleanup(env, stack, node),
             Phase::Over => self.visit_over(env, stack, node),
+            Phase::Resting | Phase::Below => {}
         }
         let is_idle = self.walk_mut(stack).is_some_and(|walk| walk.waiting == 0);
         if is_idle {

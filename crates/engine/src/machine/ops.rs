@@ -214,6 +214,7 @@ impl Tree {
             is_stopping: false,
             pause: None,
             is_last_stage: false,
+            stages: 0,
         }));
     }
 
@@ -346,11 +347,18 @@ impl Tree {
     /// A resource's object is gone: its record goes, too.
     fn removed(&mut self, slot: Slot, op: &Operation) {
         let key = self.resource(slot).stack;
-        let walk = self.walk_mut(key).filter(|walk| walk.phase == super::Phase::Cleanup);
-        match walk.and_then(|walk| walk.parked.remove(&slot)) {
-            // An older walk did what this one was waiting to do.
-            Some(node) => self.node_done(key, node),
-            None => self.settled(key, slot, op, true),
+        let walk = self.walk_mut(key).filter(|walk| walk.phase != super::Phase::Forward);
+        let is_own =
+            op.origin.zip(walk.as_ref()).is_some_and(|((number, _), walk)| number == walk.number);
+        match walk {
+            // An older walk did what this one was going to do.
+            Some(walk) if !is_own => {
+                walk.slots.iter_mut().filter(|it| **it == Some(slot)).for_each(|it| *it = None);
+                if let Some(node) = walk.parked.remove(&slot) {
+                    self.node_done(key, node);
+                }
+            }
+            _ => self.settled(key, slot, op, true),
         }
         self.queue.push_back(Task::Settle(key));
         self.effects.push(Effect::Changed(slot));
@@ -528,7 +536,12 @@ impl Tree {
         for slot in slots {
             let resource = self.resource_mut(slot);
             let child = resource.child;
-            let Some(op) = &mut resource.op else { continue };
+            let Some(op) = &mut resource.op else {
+                if let Some(child) = child {
+                    self.stop_below(env, child);
+                }
+                continue;
+            };
             if std::mem::replace(&mut op.is_stopping, true) {
                 continue;
             }

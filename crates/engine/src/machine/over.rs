@@ -33,7 +33,7 @@ impl Tree {
         let nodes = vec![true; slots.len()];
         if let Some(walk) = self.walk_mut(key) {
             walk.phase = Phase::Over;
-            walk.slots = slots;
+            walk.slots = slots.into_iter().map(Some).collect();
         }
         self.walk_over(key, &graph, &nodes);
     }
@@ -44,7 +44,8 @@ impl Tree {
         if walk.failure.is_some() {
             return;
         }
-        let (slot, action) = (walk.slots[node], walk.action);
+        let action = walk.action;
+        let Some(slot) = walk.slots[node] else { return self.node_done(key, node) };
         let since = stack.updated;
         let resource = self.resource(slot);
         if resource.op.is_some() {

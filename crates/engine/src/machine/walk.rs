@@ -17,6 +17,11 @@ use std::sync::Arc;
 pub(crate) enum Phase {
     /// Each resource of the template becomes what it should be, after what it needs.
     Forward,
+    /// A nested stack has what it should have, and keeps what it should not until whoever used that has
+    /// moved on: the cleanup comes when the walk around it gets there.
+    Resting,
+    /// The nested stacks that rest clean up.
+    Below,
     /// Each resource that is no longer wanted goes, after those that need it.
     Cleanup,
     /// Something is done with each resource that there is.
@@ -50,7 +55,9 @@ pub struct Walk {
     /// Nodes of the graph: places in the template, or of `slots`.
     pub(crate) missing: Vec<u32>,
     pub(crate) users: Users,
-    pub(crate) slots: Vec<Slot>,
+    /// The resources at the nodes, if they are not places in the template; those that are gone are
+    /// nothing.
+    pub(crate) slots: Vec<Option<Slot>>,
     /// How many nodes are not done.
     pub(crate) left: usize,
     /// Nodes that wait for what is under way on a resource.
@@ -270,8 +277,9 @@ impl Tree {
         match walk.phase {
             Phase::Forward if walk.action == Action::Delete => self.start_cleanup(env, key),
             Phase::Forward => self.start_forward(env, key),
-            Phase::Cleanup => self.start_cleanup(env, key),
+            Phase::Cleanup | Phase::Below => self.start_cleanup(env, key),
             Phase::Over => self.start_over(env, key),
+            Phase::Resting => {}
         }
     }
 
@@ -370,7 +378,12 @@ impl Tree {
         let Some(walk) = &stack.walk else { return };
         let is_busy = stack.busy > 0;
         if walk.failure.is_some() {
-            if is_busy || walk.waiting > 0 && walk.phase == Phase::Cleanup {
+            let is_awaited = match walk.phase {
+                Phase::Cleanup => walk.waiting > 0,
+                Phase::Below => walk.left > 0,
+                _ => false,
+            };
+            if is_busy || is_awaited {
                 return;
             }
             return self.end_badly(env, key);
@@ -379,13 +392,15 @@ impl Tree {
             return;
         }
         match walk.phase {
-            Phase::Forward => self.start_cleanup(env, key),
+            Phase::Forward if self.cleans_up_later(key) => self.rest(key),
+            Phase::Forward | Phase::Below => self.start_cleanup(env, key),
+            Phase::Resting => {}
             Phase::Cleanup if is_busy => {}
             Phase::Cleanup | Phase::Over => self.end_well(env, key),
         }
     }
 
-    fn end_well(&mut self, env: &mut Env<'_>, key: StackKey) {
+    pub(crate) fn end_well(&mut self, env: &mut Env<'_>, key: StackKey) {
         self.forget_timers(key);
         let stack = self.stack_mut(key);
         let Some(walk) = stack.walk.take() else { return };
@@ -421,6 +436,7 @@ impl Tree {
         let Some(ending) = walk.failure else { return };
         let action = walk.action;
         self.set_stack_state(env, key, State::new(action, Status::Failed), &ending.reason);
+        self.wake_resting(env, key);
         let stack = self.stack(key);
         let can_roll_back =
             matches!(action, Action::Create | Action::Adopt | Action::Update | Action::Restore);
