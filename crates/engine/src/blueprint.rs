@@ -14,7 +14,7 @@ use kiln_resources::declare::ResourceType;
 use kiln_template::definition::{Absent, Definition, Files};
 use kiln_template::diagnostic::Diagnostic;
 use kiln_template::document::{Hidden, Node};
-use kiln_template::environment::{EntryPath, Environment, Implementation, Registry};
+use kiln_template::environment::{EntryPath, Environment, Implementation, Registry, Statements};
 use kiln_template::limits::Limits;
 use kiln_template::parameters::{Check, Given, GivenValues, Parameters, Pseudo};
 use kiln_template::schema::TypeSchema;
@@ -65,12 +65,14 @@ pub struct Blueprint {
 }
 
 /// What the stacks of a tree share.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub struct SharedParts {
     /// The files.
     pub files: Arc<Files>,
     /// Defaults for the parameters of any template.
     pub defaults: GivenValues,
+    /// What the user says about resource types.
+    pub registry: Statements,
 }
 
 /// What a resource's type is.
@@ -195,12 +197,13 @@ impl Identity<'_> {
 }
 
 impl Blueprint {
-    /// The blueprint of a root stack.
+    /// The blueprint of a root stack; `former` is the one that it takes the place of.
     pub fn of_root(
         config: &Config,
         templates: &mut Templates,
         recipe: &Recipe,
         identity: &Identity<'_>,
+        former: Option<&Blueprint>,
     ) -> Result<Blueprint, String> {
         let Source::Text(text) = &recipe.template else {
             return Err("there is no template".into());
@@ -222,8 +225,14 @@ impl Blueprint {
         let shared = SharedParts {
             files: recipe.files.clone(),
             defaults: environment.parameter_defaults.clone(),
+            registry: environment.resource_registry.clone(),
         };
-        Ok(Blueprint::new(config, templates, definition, registry, Arc::new(shared)))
+        // If nothing of it changed, nested stacks need not be looked at.
+        let shared = match former {
+            Some(former) if *former.shared == shared => former.shared.clone(),
+            _ => Arc::new(shared),
+        };
+        Ok(Blueprint::new(config, templates, definition, registry, shared))
     }
 
     /// The blueprint of a stack nested in a resource of another; problems with its parameters are told.

@@ -35,17 +35,26 @@ impl Tree {
     /// Whether a nested stack may have to change although the resource that holds it does not.
     pub(crate) fn must_look_inside(&self, resource: &Resource, goal: &Goal<'_>) -> bool {
         let Some(child) = resource.child else { return false };
-        let Some(inner) = &self.stack(child).blueprint else { return true };
-        let is_other_template = match (goal.kind, &self.stack(child).recipe.template) {
+        let Some(outer) = &self.stack(resource.stack).blueprint else { return true };
+        self.is_other_stack(child, outer, goal.kind) || self.has_flaws(child)
+    }
+
+    /// Whether the nested stack of a resource is made of something else than it should be.
+    fn is_other_inside(&self, slot: Slot, outer: &Blueprint, kind: &Kind) -> bool {
+        self.resource(slot).child.is_none_or(|child| self.is_other_stack(child, outer, kind))
+    }
+
+    fn is_other_stack(&self, child: StackKey, outer: &Blueprint, kind: &Kind) -> bool {
+        let stack = self.stack(child);
+        let is_other_template = match (kind, &stack.recipe.template) {
             (Kind::Template(kind), Source::File(url, text)) => {
                 *url != kind.url || !Arc::ptr_eq(text, &kind.text) && *text != kind.text
             }
             (Kind::Template(_), _) => true,
             _ => false,
         };
-        let outer = self.stack(resource.stack).blueprint.as_ref();
-        let is_elsewhere = outer.is_none_or(|outer| !Arc::ptr_eq(&outer.shared, &inner.shared));
-        is_other_template || is_elsewhere || self.has_flaws(child)
+        let inner = stack.blueprint.as_ref();
+        is_other_template || inner.is_none_or(|inner| !Arc::ptr_eq(&outer.shared, &inner.shared))
     }
 
     /// Whether something in a stack or below it is not as it should be.
@@ -379,11 +388,15 @@ impl Tree {
             Err(failure) => return self.node_failed(env, key, Action::Update, *failure),
         };
         let number = self.stack(key).walk.as_ref().map_or(0, |walk| walk.number);
-        if let Some(op) = &mut self.change(slot).op {
+        let is_other = self.is_other_inside(slot, blueprint, blueprint.kind(at));
+        let Some(op) = &mut self.change(slot).op else { return };
+        op.origin = Some((number, at));
+        let is_on_its_way = op.target.as_ref().is_some_and(|it| it.equals(&frozen)) && !is_other;
+        if !is_on_its_way {
             op.target = Some(frozen);
-            op.origin = Some((number, at));
+            op.stages = 0;
+            self.next_stage(env, slot);
         }
-        self.next_stage(env, slot);
     }
 
     /// Stops a stack's walk, and all that it has under way.

@@ -10,10 +10,7 @@ use kiln_template::graph::{Edge, Graph};
 use std::collections::BTreeMap;
 
 impl Tree {
-    pub(crate) fn start_cleanup(&mut self, env: &mut Env<'_>, key: StackKey) {
-        if self.clean_up_below(env, key) {
-            return;
-        }
+    pub(crate) fn start_cleanup(&mut self, _: &mut Env<'_>, key: StackKey) {
         let slots = self.unwanted(key);
         let graph = self.graph_of_removal(&slots);
         let nodes = vec![true; slots.len()];
@@ -24,17 +21,22 @@ impl Tree {
         self.walk_over(key, &graph, &nodes);
     }
 
-    /// The resources that the goal of the walk has no place for.
+    /// The resources that the goal of the walk has no place for, and those whose nested stacks have
+    /// some of that kind.
     fn unwanted(&self, key: StackKey) -> Vec<Slot> {
         let stack = self.stack(key);
         let is_delete = stack.walk.as_ref().is_some_and(|walk| walk.action == Action::Delete);
-        let blueprint = stack.blueprint.as_ref().filter(|_| !is_delete);
-        let is_wanted = |slot: Slot| {
-            let name = &self.resource(slot).name;
-            self.current(key, name) == Some(slot)
-                && blueprint.is_some_and(|blueprint| blueprint.definition.has_resource(name))
-        };
-        stack.resources.values().copied().filter(|slot| !is_wanted(*slot)).collect()
+        let is_wanted = |slot: Slot| !is_delete && self.is_wanted(slot);
+        let is_to_go = |slot: &Slot| !is_wanted(*slot) || self.cleans_up_inside(*slot);
+        stack.resources.values().copied().filter(is_to_go).collect()
+    }
+
+    /// Whether the template of a resource's stack has a place for it.
+    pub(crate) fn is_wanted(&self, slot: Slot) -> bool {
+        let resource = self.resource(slot);
+        let blueprint = self.stack(resource.stack).blueprint.as_ref();
+        self.current(resource.stack, &resource.name) == Some(slot)
+            && blueprint.is_some_and(|it| it.definition.has_resource(&resource.name))
     }
 
     /// What has to go before what: who needs something before what it needs, and what replaces
@@ -89,6 +91,12 @@ impl Tree {
         let resource = self.resource(slot);
         if resource.op.is_some() {
             return self.park(key, slot, node);
+        }
+        if action != Action::Delete && self.is_wanted(slot) {
+            return match self.cleans_up_inside(slot) {
+                true => self.clean_up_inside(env, slot, node),
+                false => self.node_done(key, node),
+            };
         }
         if resource.state.is(Action::Init, Status::Complete) && !resource.is_doubtful {
             self.node_done(key, node);

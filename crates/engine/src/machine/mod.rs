@@ -129,7 +129,7 @@ impl Tree {
             Phase::Forward => self.visit_forward(env, stack, node),
             Phase::Cleanup => self.visit_cleanup(env, stack, node),
             Phase::Over => self.visit_over(env, stack, node),
-            Phase::Resting | Phase::Below => {}
+            Phase::Resting => {}
         }
         let is_idle = self.walk_mut(stack).is_some_and(|walk| walk.waiting == 0);
         if is_idle {

@@ -319,7 +319,13 @@ impl Tree {
         resource.cleared.clear();
         if let Some(target) = &op.target {
             resource.frozen = Some(target.clone());
+            // What a nested stack used before may be needed until it has cleaned up.
+            let former = match resource.child {
+                Some(_) => std::mem::take(&mut resource.requires),
+                None => Vec::new(),
+            };
             resource.requires = op.requires.clone();
+            resource.requires.extend(former.into_iter().filter(|id| !op.requires.contains(id)));
         }
         if op.verb == Verb::Delete {
             resource.is_doubtful = false;
@@ -404,15 +410,15 @@ impl Tree {
         failure: Failure,
         cause: Option<op::Failure>,
     ) {
+        if self.resource(slot).op.as_ref().is_some_and(|op| op.verb == Verb::Settle) {
+            return self.settle_later(env, slot);
+        }
         if let Some(cause) = cause
             && self.may_try_again(slot, &cause)
         {
             return self.prepare_next_try(env, slot, &failure, cause);
         }
         let Some(op) = self.take_op(slot) else { return };
-        if op.verb == Verb::Settle {
-            return self.settled(self.resource(slot).stack, slot, &op, false);
-        }
         let name = self.resource(slot).name.clone();
         // What went wrong first says more than what went wrong last.
         let failure = match &op.first_failure {
@@ -436,6 +442,15 @@ impl Tree {
             self.node_failed(env, key, op.action, failure);
         }
         self.settled(key, slot, &op, false);
+    }
+
+    /// It could not be found out whether there is an object: that is tried until it can.
+    fn settle_later(&mut self, env: &mut Env<'_>, slot: Slot) {
+        let Some(op) = &mut self.change(slot).op else { return };
+        op.failures = op.failures.saturating_add(1);
+        op.journal = Journal::default();
+        let until = env.now + backoff(op.failures);
+        self.pause(slot, Pause::Retry(until), until);
     }
 
     fn mark_failed(&mut self, env: &mut Env<'_>, slot: Slot, op: &Operation, reason: &str) {
@@ -622,6 +637,7 @@ impl Tree {
         let Some(op) = &mut self.change(slot).op else { return };
         let Some(pause) = op.pause.take() else { return };
         match pause {
+            Pause::Retry(_) if op.verb == Verb::Settle => self.go(env, slot),
             Pause::Retry(_) => {
                 let in_progress = State::new(op.action, Status::InProgress);
                 self.set_state(env, slot, in_progress, "state changed");

@@ -36,41 +36,23 @@ impl Tree {
         }
     }
 
-    /// Has the nested stacks that rest clean up; whether there are any to wait for.
-    pub(crate) fn clean_up_below(&mut self, env: &mut Env<'_>, key: StackKey) -> bool {
-        let is_delete = self.stack(key).walk.as_ref().is_none_or(|it| it.action == Action::Delete);
-        let resting = if is_delete { Vec::new() } else { self.resting_below(key) };
-        if resting.is_empty() {
-            return false;
-        }
-        if let Some(walk) = self.walk_mut(key) {
-            walk.phase = Phase::Below;
-            walk.left = resting.len();
-            walk.waiting = 0;
-            walk.is_set_up = true;
-            walk.number = u64::MAX;
-        }
-        for child in resting {
-            self.start_cleanup(env, child);
-        }
-        true
+    /// Whether a resource stays, and its nested stack has yet to clean up.
+    pub(crate) fn cleans_up_inside(&self, slot: Slot) -> bool {
+        let resource = self.resource(slot);
+        resource.op.is_none()
+            && resource.child.is_some_and(|child| self.stack(child).walk.is_some())
     }
 
-    /// The nested stacks that rest, of resources that stay.
-    fn resting_below(&self, key: StackKey) -> Vec<StackKey> {
-        let blueprint = self.stack(key).blueprint.as_ref();
-        let mut resting = Vec::new();
-        for slot in self.stack(key).resources.values().copied() {
-            let resource = self.resource(slot);
-            let is_wanted = self.current(key, &resource.name) == Some(slot)
-                && blueprint.is_some_and(|it| it.definition.has_resource(&resource.name));
-            let Some(child) = resource.child.filter(|_| is_wanted) else { continue };
-            match &self.stack(child).walk {
-                Some(walk) if walk.phase == Phase::Resting => resting.push(child),
-                _ => resting.extend(self.resting_below(child)),
-            }
+    /// Has the nested stack of a resource clean up; the node waits for that.
+    pub(crate) fn clean_up_inside(&mut self, env: &mut Env<'_>, slot: Slot, node: usize) {
+        let resource = self.resource(slot);
+        let (key, Some(child)) = (resource.stack, resource.child) else { return };
+        self.park(key, slot, node);
+        let walk = self.stack(child).walk.as_ref();
+        // One that is still on its way will not rest any more.
+        if walk.is_some_and(|walk| walk.phase == Phase::Resting) {
+            self.start_cleanup(env, child);
         }
-        resting
     }
 
     /// A nested stack has come to an end without an operation on its holder: it cleaned up, or a group
@@ -82,36 +64,24 @@ impl Tree {
         holder: Slot,
         result: Result<(), Ending>,
     ) {
-        let Some((awaiting, path)) = self.awaiting(key) else {
+        let Some((parent, _)) = self.stack(key).holder else { return };
+        let walk = self.walk_mut(parent).filter(|walk| walk.phase == Phase::Cleanup);
+        let Some(node) = walk.and_then(|walk| walk.parked.remove(&holder)) else {
             return self.resized(env, holder, result.is_ok());
         };
-        if let Some(walk) = self.walk_mut(awaiting) {
-            walk.left -= 1;
-        }
-        if let Err(mut ending) = result {
-            for name in path {
-                ending.failure = ending.failure.map(|failure| failure.inside(&name));
+        self.queue.push_back(super::Task::Settle(parent));
+        match result {
+            Ok(()) => self.node_done(parent, node),
+            Err(ending) => {
+                let name = self.resource(holder).name.clone();
+                match ending.failure {
+                    Some(failure) => {
+                        self.node_failed(env, parent, Action::Delete, failure.inside(&name));
+                    }
+                    None => self.fail_walk(env, parent, ending),
+                }
             }
-            if let Some(failure) = &ending.failure {
-                ending.reason = format!("Resource DELETE failed: {failure}");
-            }
-            self.fail_walk(env, awaiting, ending);
         }
-        self.queue.push_back(super::Task::Settle(awaiting));
-    }
-
-    /// The stack that waits for those below it to clean up, and the names of the holders on the way.
-    fn awaiting(&self, key: StackKey) -> Option<(StackKey, Vec<std::sync::Arc<str>>)> {
-        let mut path = Vec::new();
-        let mut at = key;
-        while let Some((parent, holder)) = self.stack(at).holder {
-            path.push(self.resource(holder).name.clone());
-            if self.stack(parent).walk.as_ref().is_some_and(|walk| walk.phase == Phase::Below) {
-                return Some((parent, path));
-            }
-            at = parent;
-        }
-        None
     }
 
     /// The cleanup for which nested stacks rest will not come: they are what they should be, and keep

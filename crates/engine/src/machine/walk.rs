@@ -20,8 +20,6 @@ pub(crate) enum Phase {
     /// A nested stack has what it should have, and keeps what it should not until whoever used that has
     /// moved on: the cleanup comes when the walk around it gets there.
     Resting,
-    /// The nested stacks that rest clean up.
-    Below,
     /// Each resource that is no longer wanted goes, after those that need it.
     Cleanup,
     /// Something is done with each resource that there is.
@@ -246,7 +244,10 @@ impl Tree {
         let recipe = stack.recipe.clone();
         let blueprint = match (&recipe.template, stack.holder) {
             (Source::Nothing, _) => Ok(None),
-            (_, None) => Blueprint::of_root(&config, &mut templates, &recipe, &identity).map(Some),
+            (_, None) => {
+                let former = stack.blueprint.as_deref();
+                Blueprint::of_root(&config, &mut templates, &recipe, &identity, former).map(Some)
+            }
             (_, Some((parent, holder))) => {
                 let name = self.resource(holder).name.clone();
                 match self.stack(parent).blueprint.clone() {
@@ -277,7 +278,7 @@ impl Tree {
         match walk.phase {
             Phase::Forward if walk.action == Action::Delete => self.start_cleanup(env, key),
             Phase::Forward => self.start_forward(env, key),
-            Phase::Cleanup | Phase::Below => self.start_cleanup(env, key),
+            Phase::Cleanup => self.start_cleanup(env, key),
             Phase::Over => self.start_over(env, key),
             Phase::Resting => {}
         }
@@ -378,11 +379,9 @@ impl Tree {
         let Some(walk) = &stack.walk else { return };
         let is_busy = stack.busy > 0;
         if walk.failure.is_some() {
-            let is_awaited = match walk.phase {
-                Phase::Cleanup => walk.waiting > 0,
-                Phase::Below => walk.left > 0,
-                _ => false,
-            };
+            let is_awaited = walk.phase == Phase::Cleanup
+                && (walk.waiting > 0
+                    || walk.parked.keys().any(|slot| self.cleans_up_inside(*slot)));
             if is_busy || is_awaited {
                 return;
             }
@@ -393,7 +392,7 @@ impl Tree {
         }
         match walk.phase {
             Phase::Forward if self.cleans_up_later(key) => self.rest(key),
-            Phase::Forward | Phase::Below => self.start_cleanup(env, key),
+            Phase::Forward => self.start_cleanup(env, key),
             Phase::Resting => {}
             Phase::Cleanup if is_busy => {}
             Phase::Cleanup | Phase::Over => self.end_well(env, key),

@@ -4,4 +4,5 @@
 pub mod check;
 pub mod cloud;
 pub mod script;
+pub mod story;
 pub mod world;
