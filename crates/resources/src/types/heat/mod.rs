@@ -12,6 +12,7 @@ mod deployed_server;
 mod ha_restarter;
 mod instance_group;
 pub(crate) mod instances;
+mod mime;
 mod multipart_mime;
 mod none;
 mod random_string;
@@ -25,6 +26,7 @@ mod software_deployment;
 mod software_deployment_group;
 mod software_deployments;
 mod stack;
+mod stored_config;
 mod structured_config;
 mod structured_deployment;
 mod structured_deployment_group;
@@ -36,6 +38,7 @@ mod update_wait_condition_handle;
 mod value;
 mod wait_condition;
 mod wait_condition_handle;
+mod yaml;
 
 /// The types of this family.
 pub(crate) fn types() -> Vec<ResourceType> {
