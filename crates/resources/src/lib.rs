@@ -70,3 +70,4 @@ mod random;
 pub mod registry;
 pub mod scaling;
 mod types;
+pub mod wire;

@@ -11,6 +11,7 @@ mod groups;
 mod language;
 mod local_types;
 mod properties;
+mod sample;
 mod scaling;
 mod stack;
 mod translations;
