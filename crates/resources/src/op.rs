@@ -17,7 +17,7 @@ pub use run::{Answer, Demand, Note, Running, Turn};
 
 use crate::behaviour::Finder;
 use crate::declare::{Members, Value};
-use crate::given::seconds;
+use crate::given::{seconds, text};
 use kiln_cloud::{Call, CallError, Method, Reply};
 use run::Shared;
 use std::fmt;
@@ -162,7 +162,7 @@ impl Op {
 
     /// A property that is a text.
     pub fn text(&self, name: &str) -> Option<&str> {
-        self.prop(name).as_text().map(|text| &**text)
+        text(&self.context.properties, name)
     }
 
     /// A property that is a number, as a length of time in seconds.

@@ -164,6 +164,13 @@ fn members_are_numbered_and_know_their_numbers() {
 }
 
 #[test]
+fn a_hidden_size_is_a_size() {
+    let mut group = resource_group(1, "{}");
+    group.properties.insert("count".into(), Value::Secret(kiln_template::Secret::new(2.into())));
+    assert_eq!(group.create(), ["+0 +1"]);
+}
+
+#[test]
 fn removed_members_are_remembered() {
     let mut group = resource_group(3, "{}");
     assert_eq!(group.create(), ["+0 +1 +2"]);

@@ -6,6 +6,7 @@ use kiln_resources::behaviour::{Change, Heard, Signal, Verb, View};
 use kiln_resources::declare::{Members, ResourceType, Value};
 use kiln_resources::op::Answer;
 use kiln_resources::registry::Registry;
+use kiln_template::Secret;
 use kiln_template::print::{Keys, json as written};
 use std::collections::BTreeSet;
 
@@ -204,6 +205,23 @@ fn a_message_holds_the_configurations_that_it_names() {
         "text/x-inner; charset=\"us-ascii\"\nMIME-Version: 1.0\nContent-Transfer-Encoding: 7bit\n\ninner\n--",
     ] {
         assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+#[test]
+fn what_is_made_of_something_hidden_is_hidden() {
+    let hidden = Value::Secret(Secret::new("hunter2".into()));
+    let part = Value::map([("config", hidden.clone()), ("type", "text".into())]);
+    for (name, property, value) in [
+        ("OS::Heat::CloudConfig", "cloud_config", Value::map([("password", hidden.clone())])),
+        ("OS::Heat::MultipartMime", "parts", Value::list([part])),
+    ] {
+        let mut drive = Drive::new([(property.into(), value)].into_iter().collect());
+        drive.run(&kind(name).behaviour, Verb::Create, &mut Nothing);
+        let Value::Secret(config) = attribute(name, &drive, "config") else {
+            panic!("{name} is seen")
+        };
+        assert!(config.expose().as_text().is_some_and(|text| text.contains("hunter2")), "{name}");
     }
 }
 

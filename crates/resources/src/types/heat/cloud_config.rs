@@ -18,6 +18,8 @@ pub(super) fn cloud_config() -> ResourceType {
 }
 
 async fn create(op: &mut Op) -> Result<(), Stop> {
-    let config = format!("#cloud-config\n{}", yaml::document(op.prop("cloud_config")));
-    stored_config::store(op, UNGROUPED.into(), config.into()).await
+    let written = op.prop("cloud_config");
+    let text = format!("#cloud-config\n{}", yaml::document(&written.exposed()));
+    let config = stored_config::text(text, written.has_secret());
+    stored_config::store(op, UNGROUPED.into(), config).await
 }

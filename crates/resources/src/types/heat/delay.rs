@@ -2,7 +2,7 @@
 
 use crate::behaviour::Verb;
 use crate::declare::*;
-use crate::given::number;
+use crate::given::{items, number};
 use crate::op::{Op, Stop};
 use crate::random;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub(super) fn delay() -> ResourceType {
 ///
 /// The end of the wait is in the journal: it stays the same whatever is drawn after an interruption.
 async fn pause(op: &mut Op, action: &str) -> Result<(), Stop> {
-    let actions = op.prop("actions").as_list().unwrap_or_default();
+    let actions = items(&op.context().properties, "actions");
     if !actions.iter().any(|item| item.as_text().is_some_and(|item| &**item == action)) {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 
 use crate::behaviour::{Group, Stage};
 use crate::declare::{Members, Value, map};
-use crate::given::{count, given, text};
+use crate::given::{count, given, items, text};
 use crate::groups::Pace;
 use crate::op::Stop;
 use kiln_template::print;
@@ -34,7 +34,7 @@ pub(crate) fn member(group: &Group<'_>, group_tag: &'static str) -> Result<Value
         .collect();
     properties.shift_remove("InstanceId");
     properties.insert("Tags".into(), tags(group, group_tag));
-    if let Some([subnet]) = group.properties.get("VPCZoneIdentifier").and_then(Value::as_list) {
+    if let [subnet] = items(group.properties, "VPCZoneIdentifier") {
         properties.insert("SubnetId".into(), subnet.clone());
     }
     let mut definition: Members =
@@ -50,7 +50,7 @@ pub(crate) fn member(group: &Group<'_>, group_tag: &'static str) -> Result<Value
 
 /// The group's own tags, and one that names the group unless it is metered under another name.
 fn tags(group: &Group<'_>, group_tag: &'static str) -> Value {
-    let own = group.properties.get("Tags").and_then(Value::as_list).unwrap_or_default();
+    let own = items(group.properties, "Tags");
     let is_metered = own
         .iter()
         .filter_map(Value::as_map)

@@ -3,7 +3,7 @@
 use super::mime;
 use super::stored_config;
 use crate::declare::*;
-use crate::given::text;
+use crate::given::{given, items, open, text};
 use crate::op::{Op, Stop};
 use crate::random::Dice;
 use kiln_template::print;
@@ -32,10 +32,13 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     if op.id().is_some() {
         return Ok(());
     }
-    let parts = op.prop("parts").as_list().unwrap_or_default().to_vec();
+    let parts = items(&op.context().properties, "parts").to_vec();
+    let mut is_hidden = op.prop("parts").has_secret();
     let mut message = Vec::new();
     for part in parts.iter().filter_map(Value::as_map) {
-        let content = content(op, text(part, "config").unwrap_or_default()).await?;
+        let config = content(op, text(part, "config").unwrap_or_default()).await?;
+        is_hidden |= config.has_secret();
+        let content = print::plain(open(&config));
         let filename = text(part, "filename");
         match text(part, "type") {
             Some("multipart") => message.extend(mime::parts(&content)),
@@ -48,18 +51,19 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     }
     let boundary = boundary(op).await?;
     let group = op.prop("group").clone();
-    stored_config::store(op, group, mime::message(&message, &boundary).into()).await
+    let config = stored_config::text(mime::message(&message, &boundary), is_hidden);
+    stored_config::store(op, group, config).await
 }
 
 /// The configuration that an id stands for; other texts stand for themselves.
-async fn content(op: &mut Op, written: &str) -> Result<String, Stop> {
+async fn content(op: &mut Op, written: &str) -> Result<Value, Stop> {
     if uuid::Uuid::try_parse(written).is_ok()
         && let Some(stored) = op.stored_config(written).await?
     {
-        let config = stored.as_map().and_then(|stored| stored.get("config"));
-        return Ok(config.map(print::plain).unwrap_or_default());
+        let config = stored.as_map().and_then(|stored| given(stored, "config"));
+        return Ok(config.cloned().unwrap_or_else(|| "".into()));
     }
-    Ok(written.to_owned())
+    Ok(written.into())
 }
 
 /// What is not said is told by the filename, without its extension.

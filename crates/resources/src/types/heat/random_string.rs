@@ -1,7 +1,7 @@
 //! OS::Heat::RandomString: a random string, for passwords and unique names.
 
 use crate::declare::*;
-use crate::given::{count, text};
+use crate::given::{count, items, text};
 use crate::op::{Op, Stop};
 use crate::random::Dice;
 use kiln_template::functions::step_into_attribute;
@@ -83,10 +83,7 @@ async fn draw(op: &mut Op) -> Result<String, Stop> {
 
 /// The characters to draw from, and how many of them at least.
 fn pools(properties: &Members) -> Vec<(Vec<char>, usize)> {
-    let members = |name| {
-        let list = properties.get(name).and_then(Value::as_list).unwrap_or_default();
-        list.iter().filter_map(Value::as_map)
-    };
+    let members = |name| items(properties, name).iter().filter_map(Value::as_map);
     let minimum = |member| count(member, "min").unwrap_or(1);
     let classes = members("character_classes").map(|member| {
         (characters(text(member, "class").unwrap_or("lettersdigits")), minimum(member))

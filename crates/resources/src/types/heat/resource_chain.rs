@@ -3,7 +3,7 @@
 
 use crate::behaviour::{Group, Stage};
 use crate::declare::*;
-use crate::given::given;
+use crate::given::{given, items};
 use crate::groups::{Dialect, Member, attributes, template};
 use crate::op::Stop;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) fn resource_chain() -> ResourceType {
 }
 
 fn next_stage(group: &mut Group<'_>) -> Result<Stage, Stop> {
-    let types = group.properties.get("resources").and_then(Value::as_list).unwrap_or_default();
+    let types = items(group.properties, "resources");
     let members: Vec<Member> = types
         .iter()
         .enumerate()

@@ -2,7 +2,7 @@
 
 use crate::behaviour::{Group, Stage, View};
 use crate::declare::*;
-use crate::given::{count, section, text};
+use crate::given::{count, items, section, text};
 use crate::groups::{Dialect, Member, attributes, named, template};
 use crate::op::Stop;
 use kiln_template::Secret;
@@ -177,11 +177,8 @@ impl Removed {
 
 /// What the removal policies list.
 fn listed(properties: &Members) -> impl Iterator<Item = &Value> {
-    let policies = properties.get("removal_policies").and_then(Value::as_list).unwrap_or_default();
-    policies.iter().flat_map(|policy| {
-        let list = policy.as_map().and_then(|policy| policy.get("resource_list"));
-        list.and_then(Value::as_list).unwrap_or_default()
-    })
+    let policies = items(properties, "removal_policies").iter().filter_map(Value::as_map);
+    policies.flat_map(|policy| items(policy, "resource_list"))
 }
 
 fn stored(data: &Members) -> BTreeSet<Arc<str>> {

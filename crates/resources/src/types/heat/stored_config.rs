@@ -8,6 +8,7 @@ use crate::declare::{Members, Value, map};
 use crate::given::given;
 use crate::op::{Op, Stop};
 use crate::random;
+use kiln_template::Secret;
 use kiln_template::functions::{Fault, step_into_attribute};
 
 /// Where a resource keeps its configuration.
@@ -15,6 +16,14 @@ const CONFIG: &str = "config";
 
 /// The group of configurations that belong to none.
 pub(super) const UNGROUPED: &str = "Heat::Ungrouped";
+
+/// A text made from others, hidden if one of them is.
+pub(super) fn text(text: String, is_hidden: bool) -> Value {
+    match is_hidden {
+        true => Value::Secret(Secret::new(text.into())),
+        false => text.into(),
+    }
+}
 
 /// Keeps a configuration, with what the resource's properties say beside it, under a new id.
 pub(super) async fn store(op: &mut Op, group: Value, config: Value) -> Result<(), Stop> {

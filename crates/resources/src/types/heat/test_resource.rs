@@ -2,7 +2,7 @@
 //! the engine.
 
 use crate::declare::*;
-use crate::given::{given, seconds};
+use crate::given::{given, seconds, section};
 use crate::op::{Op, Stop};
 use kiln_template::functions::step_into_attribute;
 
@@ -53,7 +53,8 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
 
 /// Waits as told, and fails if told so; nothing keeps it from being deleted.
 async fn act(op: &mut Op, action: &str) -> Result<(), Stop> {
-    let own = op.prop("action_wait_secs").as_map().and_then(|waits| given(waits, action));
+    let own = section(&op.context().properties, "action_wait_secs")
+        .and_then(|waits| given(waits, action));
     let length = own.map_or_else(|| op.seconds("wait_secs"), seconds);
     op.wait("wait", length).await?;
     if op.prop("fail").is_truthy() && action != "delete" {
