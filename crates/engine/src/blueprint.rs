@@ -36,6 +36,8 @@ pub struct Recipe {
     pub environment: Arc<Environment>,
     /// The values that a nested stack's parameters take.
     pub parameters: Arc<Members>,
+    /// Types that are known by another name in it, unless its environment says otherwise.
+    pub aliases: Vec<(Arc<str>, Arc<str>)>,
 }
 
 /// Where a template comes from.
@@ -262,7 +264,7 @@ impl Blueprint {
         if findings.has_errors() {
             return Err(first_error(findings.into_ordered()));
         }
-        let registry = self.registry.child(holder.0, holder.1);
+        let registry = self.registry.child(holder.0, holder.1).over(&recipe.aliases);
         Ok(Blueprint::new(config, templates, definition, registry, self.shared.clone()))
     }
 
@@ -327,6 +329,13 @@ fn kind_of(
 
 // --- storing recipes ---
 
+fn pair(value: &Value) -> Option<(Arc<str>, Arc<str>)> {
+    match value.as_list()? {
+        [Value::Text(a), Value::Text(b)] => Some((a.clone(), b.clone())),
+        _ => None,
+    }
+}
+
 impl Recipe {
     /// The row of a recipe; the texts that it names go into `contents`.
     pub fn row(&self, root: StackId, contents: &mut IndexMap<Hash, Content>) -> RecipeRow {
@@ -346,11 +355,16 @@ impl Recipe {
             Source::Nothing => Value::list(["nothing".into()]),
         };
         let files = Value::map(self.files.iter().map(|(name, text)| (name.clone(), keep(text))));
+        let aliases = self.aliases.iter().map(|(name, meant)| {
+            Value::list([Value::Text(name.clone()), Value::Text(meant.clone())])
+        });
+        let aliases = Value::list(aliases);
         let body = Value::map([
             ("template", template),
             ("files", files),
             ("environment", self.environment.stored()),
             ("parameters", Value::Map(self.parameters.clone())),
+            ("aliases", aliases),
         ]);
         RecipeRow { id: self.id, root, contents: named, body: codec::encode(&body) }
     }
@@ -393,6 +407,12 @@ impl Recipe {
             files: Arc::new(files),
             environment: Arc::new(environment),
             parameters: Arc::new(part("parameters").as_map().cloned().unwrap_or_default()),
+            aliases: part("aliases")
+                .as_list()
+                .unwrap_or_default()
+                .iter()
+                .filter_map(pair)
+                .collect(),
         })
     }
 }

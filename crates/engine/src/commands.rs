@@ -122,6 +122,7 @@ impl<'v> Parts<'v> {
             files: Arc::new(files.collect::<Files>()),
             environment: Arc::new(environment),
             parameters: Arc::default(),
+            aliases: Vec::new(),
         })
     }
 

@@ -82,7 +82,11 @@ fn decide_freely(case: &Case<'_>) -> Decision {
     if resource.state.action == Action::Delete {
         return silently;
     }
+    let asks_always = case.kind.builtin().is_some_and(|kind| kind.behaviour.replaces.is_some());
     if before.equals(after) && !case.must_look_inside {
+        if asks_always && is_replaced(case, &Converted::of(case)) {
+            return Decision::Replace { is_announced: true };
+        }
         return if is_failed { Decision::Mend } else { Decision::Keep };
     }
     decide_change(case)
@@ -107,9 +111,8 @@ fn needs_another(case: &Case<'_>) -> bool {
 
 fn decide_change(case: &Case<'_>) -> Decision {
     let Some(schema) = case.kind.schema() else { return Decision::Update(Vec::new()) };
-    let convert = |members: &Members| converted(schema, members, &offline(0), &Path::Root).0;
-    let (old, new) = (convert(&case.before.properties), convert(&case.after.properties));
-    let changed = differing(&old, &new);
+    let converted = Converted::of(case);
+    let changed = &converted.changed;
     let properties = changed.iter().filter_map(|name| schema.property(name));
     let immutable: Vec<&str> =
         properties.clone().filter(|property| property.immutable).map(|it| &*it.name).collect();
@@ -122,16 +125,45 @@ fn decide_change(case: &Case<'_>) -> Decision {
         );
         return Decision::Refuse("NotSupported", message);
     }
-    let replaces = case.kind.builtin().and_then(|kind| kind.behaviour.replaces);
-    let change = Change { before: &old, after: &new, changed: &changed };
-    if replaces.is_some_and(|replaces| replaces(&change)) {
+    if is_replaced(case, &converted) {
         return Decision::Replace { is_announced: true };
     }
     let mut fixed = properties.filter(|property| !property.update_allowed);
     if fixed.next().is_some() && !schema.any_property {
         return Decision::Replace { is_announced: true };
     }
-    Decision::Update(changed)
+    Decision::Update(converted.changed)
+}
+
+/// Properties before and after, as the type expects them.
+struct Converted {
+    before: Members,
+    after: Members,
+    changed: Vec<Arc<str>>,
+}
+
+impl Converted {
+    fn of(case: &Case<'_>) -> Converted {
+        let convert = |members: &Arc<Members>| match case.kind.schema() {
+            Some(schema) => converted(schema, members, &offline(0), &Path::Root).0,
+            None => Members::new(),
+        };
+        let (before, after) = (convert(&case.before.properties), convert(&case.after.properties));
+        let changed = differing(&before, &after);
+        Converted { before, after, changed }
+    }
+}
+
+/// Whether the type has another object made.
+fn is_replaced(case: &Case<'_>, converted: &Converted) -> bool {
+    let replaces = case.kind.builtin().and_then(|kind| kind.behaviour.replaces);
+    let change = Change {
+        before: &converted.before,
+        after: &converted.after,
+        changed: &converted.changed,
+        metadata_differs: !case.before.metadata.equals(&case.after.metadata),
+    };
+    replaces.is_some_and(|replaces| replaces(&change))
 }
 
 /// The names of members that differ, or that only one side has.

@@ -193,8 +193,8 @@ impl Owner {
         ids: &mut dyn Ids,
         todo: &mut VecDeque<Todo>,
     ) {
+        self.stop_waiting(op);
         let Some(live) = self.running.get_mut(&op) else { return };
-        live.watches = None;
         let (turn, notes) = live.running.turn(now.micros(), answer);
         let is_stopping = live.stops_at.is_some();
         self.hear(op, notes, todo);
@@ -205,6 +205,17 @@ impl Owner {
             }
             Turn::Wants(_) if is_stopping => self.give_up(op, todo),
             Turn::Wants(demand) => self.demanded(op, demand, now, ids, todo),
+        }
+    }
+
+    /// An operation that goes on waits for nothing.
+    fn stop_waiting(&mut self, op: OpId) {
+        let Some(live) = self.running.get_mut(&op) else { return };
+        if let Some(time) = live.sleeps_until.take() {
+            self.sleepers.remove(&(time, op));
+        }
+        if let Some(watchers) = live.watches.take().and_then(|slot| self.watchers.get_mut(&slot)) {
+            watchers.remove(&op);
         }
     }
 
@@ -244,7 +255,11 @@ impl Owner {
                 ids.fill(&mut bytes);
                 todo.push_back(Todo::Turn(op, Some(Answer::Bytes(bytes))));
             }
-            Demand::Watch { reference, seen } => {
+            Demand::Config(id) => {
+                let config = self.tree.stored_config(&id);
+                todo.push_back(Todo::Turn(op, Some(Answer::Config(config))));
+            }
+            Demand::Watch { reference, seen, until } => {
                 let Some(watched) = self.tree.sibling_called(live.slot, &reference) else {
                     todo.push_back(Todo::Turn(op, Some(Answer::Seen(None))));
                     return;
@@ -253,7 +268,10 @@ impl Owner {
                 if metadata != seen {
                     todo.push_back(Todo::Turn(op, Some(Answer::Seen(metadata))));
                 } else {
+                    let until = Time::from_micros(until);
                     live.watches = Some(watched);
+                    live.sleeps_until = Some(until);
+                    self.sleepers.insert((until, op));
                     self.watchers.entry(watched).or_default().insert(op);
                 }
             }
@@ -279,12 +297,10 @@ impl Owner {
 
     /// Forgets an operation, and what it waited for.
     fn forget(&mut self, op: OpId) {
+        self.stop_waiting(op);
         let Some(live) = self.running.remove(&op) else { return };
-        for time in [live.sleeps_until, live.stops_at].into_iter().flatten() {
+        if let Some(time) = live.stops_at {
             self.sleepers.remove(&(time, op));
-        }
-        if let Some(watchers) = live.watches.and_then(|slot| self.watchers.get_mut(&slot)) {
-            watchers.remove(&op);
         }
         // What it wanted and was not yet begun is not wanted any more.
         self.orders.retain(|order| order.op != op);

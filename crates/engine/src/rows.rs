@@ -11,6 +11,7 @@ use crate::tree::{OpId, Operation, Pause, Resource, Slot, Stack, StackKey, Tree}
 use indexmap::IndexMap;
 use kiln_resources::behaviour::Verb;
 use kiln_resources::op::{Failure, Journal, Step};
+use kiln_resources::scaling::Cooldown;
 use kiln_template::environment::Hook;
 use kiln_template::frozen::Frozen;
 use kiln_template::template::DeletionPolicy;
@@ -141,7 +142,7 @@ impl Tree {
             ("child", child.unwrap_or_default()),
             ("doubtful", resource.is_doubtful.into()),
             ("size", resource.wanted_size.map(|it| (it as i64).into()).unwrap_or_default()),
-            ("after", resource.after_resize.clone().unwrap_or_default()),
+            ("cooldown", resource.cooldown.as_ref().map(cooldown_value).unwrap_or_default()),
             ("hook", resource.hook.map(|hook| hook.name().into()).unwrap_or_default()),
             ("cleared", Value::list(resource.cleared.iter().map(|hook| hook.name().into()))),
             ("op", resource.op.as_deref().map(op_value).unwrap_or_default()),
@@ -202,6 +203,17 @@ fn frozen_of(body: &Body) -> Frozen {
     }
 }
 
+fn cooldown_value(cooldown: &Cooldown) -> Value {
+    let micros = i64::try_from(cooldown.length.as_micros()).unwrap_or(i64::MAX);
+    Value::list([micros.into(), cooldown.reason.as_str().into()])
+}
+
+fn cooldown_of(parts: &[Value]) -> Option<Cooldown> {
+    let (micros, reason) = (number(parts.first()?)?, parts.get(1)?.as_text()?);
+    let length = Duration::from_micros(u64::try_from(micros).ok()?);
+    Some(Cooldown { length, reason: reason.to_string() })
+}
+
 const VERBS: [(Verb, &str); 8] = [
     (Verb::Create, "create"),
     (Verb::Update, "update"),
@@ -238,6 +250,13 @@ fn op_value(op: &Operation) -> Value {
         ("failure", failure.unwrap_or_default()),
         ("pause", pause.unwrap_or_default()),
         ("last", op.is_last_stage.into()),
+        (
+            "stage_pause",
+            match op.stage_pause.as_micros() {
+                0 => Value::Null,
+                micros => i64::try_from(micros).unwrap_or(i64::MAX).into(),
+            },
+        ),
         ("stages", i64::from(op.stages).into()),
     ])
 }
@@ -300,6 +319,9 @@ fn op_of(body: &Body, id: OpId) -> Option<Operation> {
         },
         is_stopping: false,
         is_last_stage: body.flag("last"),
+        stage_pause: Duration::from_micros(
+            body.number("stage_pause").and_then(|it| u64::try_from(it).ok()).unwrap_or(0),
+        ),
         stages: body.number("stages").and_then(|it| u32::try_from(it).ok()).unwrap_or(0),
         pause: match (pause.first().and_then(Value::as_text).map(|it| &**it), until) {
             (Some("retry"), Some(until)) => Some(Pause::Retry(until)),
@@ -434,7 +456,7 @@ impl Tree {
                 child,
                 is_doubtful: body.flag("doubtful"),
                 wanted_size: body.number("size").and_then(|it| usize::try_from(it).ok()),
-                after_resize: body.0.get("after").cloned(),
+                cooldown: cooldown_of(&body.list("cooldown")),
                 hook: body.text("hook").and_then(|name| Hook::from_name(&name)),
                 cleared: body
                     .list("cleared")

@@ -15,6 +15,7 @@ use crate::time::Time;
 use indexmap::IndexMap;
 use kiln_resources::behaviour::Verb;
 use kiln_resources::op::Journal;
+use kiln_resources::scaling::Cooldown;
 use kiln_template::environment::Hook;
 use kiln_template::frozen::Frozen;
 use kiln_template::value::{Members, Value};
@@ -176,8 +177,8 @@ pub struct Resource {
     pub is_doubtful: bool,
     /// The size that a scaling policy asks of a group, while it is being given that.
     pub wanted_size: Option<usize>,
-    /// The metadata that a group gets when it has been given another size.
-    pub after_resize: Option<Value>,
+    /// How long a group is left alone when it has been given that.
+    pub cooldown: Option<Cooldown>,
     /// The hook that it waits at.
     pub hook: Option<Hook>,
     /// The hooks that were cleared for what is being done.
@@ -213,6 +214,8 @@ pub struct Operation {
     pub pause: Option<Pause>,
     /// Whether the nested stack's walk under way is the last that is needed.
     pub is_last_stage: bool,
+    /// How long to wait after that walk, if another is needed.
+    pub stage_pause: Duration,
     /// How many walks of the nested stack were begun for it.
     pub stages: u32,
 }

@@ -55,7 +55,7 @@ impl Tree {
         let kind = self.config.types.get(&resource.kind);
         match kind.and_then(|kind| kind.behaviour.reference) {
             Some(reference) if resource.state.action != Action::Init => {
-                self.with_view(slot, |view| reference(view))
+                self.with_view(slot, reference)
             }
             _ => match &resource.physical_id {
                 Some(id) => Value::Text(id.clone()),
@@ -67,6 +67,13 @@ impl Tree {
     /// The metadata of a resource, if it is there.
     pub(crate) fn metadata_at(&self, slot: Slot) -> Option<Value> {
         self.resources.get(slot.0 as usize)?.as_ref().map(|resource| resource.metadata.clone())
+    }
+
+    /// The software configuration with an id, kept by a resource of the tree.
+    pub(crate) fn stored_config(&self, id: &str) -> Option<Value> {
+        let mut resources = self.resources.iter().flatten();
+        let keeper = resources.find(|it| it.physical_id.as_deref() == Some(id))?;
+        keeper.data.get("config").cloned()
     }
 
     /// The resource of the same stack that is called so by others.

@@ -1,5 +1,11 @@
 //! Tests of the engine.
-#![allow(unreachable_pub)]
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout
+)]
 
 mod lifecycle;
 mod seeds;

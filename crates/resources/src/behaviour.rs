@@ -5,6 +5,7 @@
 
 use crate::declare::{Members, Value};
 use crate::op::{Op, Stop};
+use crate::scaling::Cooldown;
 use kiln_cloud::Marker;
 use kiln_template::functions::Fault;
 use std::future::Future;
@@ -48,7 +49,8 @@ pub type Reference = fn(&View<'_>) -> Value;
 /// An attribute; the path goes into it. Nothing if there is no such attribute.
 pub type AttributeOf = fn(&View<'_>, &str, &[Value]) -> Result<Option<Value>, Fault>;
 
-/// Whether a change of properties needs another object, although each may be changed.
+/// Whether a change needs another object, although each property may be changed. It is asked on every
+/// update, also on one that changes nothing.
 pub type Replaces = fn(&Change<'_>) -> bool;
 
 /// What the resource's nested stack should be next.
@@ -56,6 +58,9 @@ pub type Stages = fn(&mut Group<'_>) -> Result<Stage, Stop>;
 
 /// What comes of a signal.
 pub type OnSignal = fn(&View<'_>, &Signal<'_>) -> Result<Heard, String>;
+
+/// How long a group is left alone after a create or an update of it ended well.
+pub type Rests = fn(&View<'_>) -> Cooldown;
 
 /// What a resource type does.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,6 +91,9 @@ pub struct Behaviour {
     pub stages: Option<Stages>,
     /// What comes of a signal.
     pub signal: Option<OnSignal>,
+    /// How long a group is left alone after a create or an update of it ended well: its metadata
+    /// then is what [`Cooldown::ended`] makes of it.
+    pub rests: Option<Rests>,
 }
 
 impl Behaviour {
@@ -165,7 +173,7 @@ pub trait Siblings {
     fn is_complete(&self, name: &str) -> bool;
 }
 
-/// A change of properties.
+/// A change of a resource's definition.
 pub struct Change<'a> {
     /// What they were.
     pub before: &'a Members,
@@ -173,13 +181,17 @@ pub struct Change<'a> {
     pub after: &'a Members,
     /// The names of those that differ.
     pub changed: &'a [Arc<str>],
+    /// Whether the metadata in the template differs.
+    pub metadata_differs: bool,
 }
 
 /// A group whose nested stack is to be brought closer to what it should be.
 pub struct Group<'a> {
     /// Its name in the template.
     pub name: &'a str,
-    /// What it is called by others.
+    /// Whether it is being created or updated. A resize is an update with a wanted size.
+    pub verb: Verb,
+    /// What it is called by others; it must be the same on create and ever after.
     pub reference: &'a str,
     /// The properties that it is to have, defaults filled in.
     pub properties: &'a Members,
@@ -221,6 +233,8 @@ pub struct Stage {
     pub template: Value,
     /// The values of its parameters.
     pub parameters: Members,
+    /// Types that are known by another name in it, unless its environment says otherwise.
+    pub aliases: Vec<(Arc<str>, Arc<str>)>,
     /// What the resource keeps for itself from now on; null forgets.
     pub data: Members,
     /// How long to wait before the next stage.
@@ -244,7 +258,7 @@ pub struct Heard {
     pub metadata: Option<Value>,
     /// What the resource keeps for itself from now on; null forgets.
     pub data: Members,
-    /// What to tell in the event; nothing tells what was sent along.
+    /// What to tell in the event, behind `Signal: `; nothing tells what was sent along.
     pub reason: Option<String>,
     /// Nothing came of it: no event.
     pub is_nothing: bool,
@@ -261,6 +275,7 @@ pub struct Resize {
     pub size: usize,
     /// The group's metadata while it happens.
     pub during: Value,
-    /// The group's metadata when it has happened.
-    pub after: Value,
+    /// How long the group is left alone then: counted from when it has happened, so the metadata is
+    /// what [`Cooldown::ended`] makes of it at that time. After a failure: [`Cooldown::given_up`].
+    pub cooldown: Cooldown,
 }

@@ -200,7 +200,7 @@ impl ResourceType {
         self.placeholder = true;
         self.schema.any_property = true;
         self.schema.dynamic_attributes = true;
-        self
+        self.creates(|op| Box::pin(doing::stand_in(op))).answers(|_, _, _| Ok(Some(Value::Null)))
     }
 
     /// A resource is a nested stack, and all that can be done with a stack can be done with it.

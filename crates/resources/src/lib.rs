@@ -51,6 +51,9 @@
 //! | `.with(fragment)` | what several types share, said once |
 //! | `.checkable() .observable() .signalled() .suspendable() .restorable()` | what else can be done |
 //! | `.placeholder()` | takes anything and does nothing: its service is gone |
+//! | `.creates .updates .deletes .on(verb, …)` | what is done with the object: handlers over [`op::Op`] |
+//! | `.found_by .called .answers .replaced_if` | how it is found, referred to, asked, and when replaced |
+//! | `.staged .on_signal .rests` | groups, signals, scaling |
 //!
 //! Properties, members and attributes are kept by name, so they may be written in any order.
 //!
@@ -63,6 +66,11 @@ pub mod behaviour;
 pub mod constraints;
 pub mod declare;
 pub mod environment;
+mod given;
+mod groups;
 pub mod op;
+mod random;
 pub mod registry;
+pub mod scaling;
 mod types;
+pub mod wire;

@@ -17,6 +17,7 @@ pub use run::{Answer, Demand, Note, Running, Turn};
 
 use crate::behaviour::Finder;
 use crate::declare::{Members, Value};
+use crate::given::{seconds, text};
 use kiln_cloud::{Call, CallError, Method, Reply};
 use run::Shared;
 use std::fmt;
@@ -77,6 +78,17 @@ pub struct Failure {
     pub message: String,
     /// Whether making the object anew may help.
     pub is_worth_another_try: bool,
+}
+
+/// What came of watching another resource.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Watched {
+    /// Its metadata is this now.
+    Changed(Value),
+    /// There is no such resource.
+    Missing,
+    /// The deadline came before a change.
+    TooLate,
 }
 
 /// How far an object is.
@@ -153,7 +165,7 @@ impl Op {
 
     /// A property that is a text.
     pub fn text(&self, name: &str) -> Option<&str> {
-        self.prop(name).as_text().map(|text| &**text)
+        text(&self.context.properties, name)
     }
 
     /// A property that is a number, as a length of time in seconds.
@@ -207,6 +219,11 @@ impl Op {
     pub fn set_metadata(&mut self, metadata: Value) {
         self.context.metadata = metadata.clone();
         self.note(Note::Metadata(metadata));
+    }
+
+    /// Sets the metadata of another resource of the stack, found by its reference id.
+    pub fn set_metadata_of(&mut self, reference: &str, metadata: Value) {
+        self.note(Note::MetadataOf(reference.into(), metadata));
     }
 
     /// Keeps what the service shows of the object: attributes are answered from it.
@@ -309,20 +326,22 @@ impl Op {
         if length.is_zero() {
             return Ok(());
         }
-        let now = self.lock().now;
-        let until = match self.context.journal.step(step) {
-            Some(Step::Until(until)) => *until,
-            _ => {
-                let until = now.saturating_add(micros(length));
-                self.context.journal.set(step, Step::Until(until));
-                self.note(Note::Step(step.into(), Step::Until(until)));
-                until
-            }
-        };
+        let until = self.deadline(step, length);
         match self.demand(Demand::Until(until)).await {
             Answer::Woken => Ok(()),
             _ => Err(wrong_answer()),
         }
+    }
+
+    /// The moment so long after the step was first reached, in microseconds since 1970.
+    pub fn deadline(&mut self, step: &str, length: Duration) -> i64 {
+        if let Some(Step::Until(until)) = self.context.journal.step(step) {
+            return *until;
+        }
+        let until = self.lock().now.saturating_add(micros(length));
+        self.context.journal.set(step, Step::Until(until));
+        self.note(Note::Step(step.into(), Step::Until(until)));
+        until
     }
 
     /// Waits so long; after an interruption it starts anew.
@@ -343,15 +362,27 @@ impl Op {
     }
 
     /// The metadata of another resource of the stack, found by its reference id: at once if it is not
-    /// what was seen last, else as soon as it changes. Nothing if there is no such resource.
+    /// what was seen last, else as soon as it changes, or when the deadline has come.
     pub async fn watch(
         &mut self,
         reference: &str,
         seen: Option<&Value>,
-    ) -> Result<Option<Value>, Stop> {
-        let demand = Demand::Watch { reference: reference.into(), seen: seen.cloned() };
-        match self.demand(demand).await {
-            Answer::Seen(metadata) => Ok(metadata),
+        deadline: i64,
+    ) -> Result<Watched, Stop> {
+        let (reference, seen) = (reference.into(), seen.cloned());
+        match self.demand(Demand::Watch { reference, seen, until: deadline }).await {
+            Answer::Seen(Some(metadata)) => Ok(Watched::Changed(metadata)),
+            Answer::Seen(None) => Ok(Watched::Missing),
+            Answer::Woken => Ok(Watched::TooLate),
+            _ => Err(wrong_answer()),
+        }
+    }
+
+    /// A stored software configuration, found by its id, in the form of its API: `config` and so on.
+    /// Nothing if there is none.
+    pub async fn stored_config(&mut self, id: &str) -> Result<Option<Value>, Stop> {
+        match self.demand(Demand::Config(id.into())).await {
+            Answer::Config(config) => Ok(config),
             _ => Err(wrong_answer()),
         }
     }
@@ -429,16 +460,6 @@ impl Op {
         self.note(Note::Step(DOUBT.into(), Step::Settled));
         Ok(())
     }
-}
-
-/// A number of seconds; nothing if it is no number, or less than nothing.
-fn seconds(value: &Value) -> Duration {
-    let seconds = match value {
-        Value::Int(number) => number.as_i64().map_or(f64::MAX, |number| number as f64),
-        Value::Float(number) => *number,
-        _ => 0.0,
-    };
-    Duration::try_from_secs_f64(seconds.clamp(0.0, 1e9)).unwrap_or_default()
 }
 
 fn micros(length: Duration) -> i64 {

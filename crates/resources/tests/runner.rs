@@ -4,9 +4,16 @@
 mod conformance;
 mod corpus;
 mod declarations;
+mod driving;
+mod durability;
 mod golden;
+mod groups;
 mod language;
+mod local_types;
 mod properties;
+mod sample;
+mod scaling;
+mod stack;
 mod translations;
 mod values;
 mod world;

@@ -3,7 +3,6 @@
 //! A nested stack is a stack to whoever looks at it, and part of its root's machine: its walk is begun
 //! by the operation on the resource that holds it, and ends that operation.
 
-use super::Task;
 use super::forward::Goal;
 use super::walk::Ending;
 use crate::blueprint::{Blueprint, Kind, Recipe, Source};
@@ -20,6 +19,7 @@ use kiln_template::path::Path;
 use kiln_template::value::{Members, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 impl Tree {
     /// Whether a resource is a nested stack, or is about to be one.
@@ -115,8 +115,9 @@ impl Tree {
             Ok(stage) => stage,
             Err(failure) => return self.finish_failed(env, slot, *failure, None),
         };
-        let (source, parameters, is_last) = match stage {
-            Next::File(source, parameters) => (source, parameters, true),
+        let mut pause = Duration::ZERO;
+        let (source, parameters, aliases, is_last) = match stage {
+            Next::File(source, parameters) => (source, parameters, Vec::new(), true),
             Next::Stage(stage) => {
                 let resource = self.change(slot);
                 let data = Arc::make_mut(&mut resource.data);
@@ -126,12 +127,15 @@ impl Tree {
                         false => _ = data.insert(name, value),
                     }
                 }
-                (Source::Made(stage.template), Arc::new(stage.parameters), stage.is_last)
+                pause = stage.pause;
+                let source = Source::Made(stage.template);
+                (source, Arc::new(stage.parameters), stage.aliases, stage.is_last)
             }
         };
         if let Some(op) = &mut self.change(slot).op {
             op.stages += 1;
             op.is_last_stage = is_last;
+            op.stage_pause = pause;
         }
         let recipe = Arc::new(Recipe {
             id: RecipeId(env.ids.next()),
@@ -139,6 +143,7 @@ impl Tree {
             files: Arc::default(),
             environment: Arc::default(),
             parameters,
+            aliases,
         });
         let child = match self.resource(slot).child {
             Some(child) => {
@@ -271,6 +276,7 @@ impl Tree {
         let mut fresh = || ResourceId(env.ids.next()).short();
         stages(&mut Group {
             name: &resource.name,
+            verb: resource.op.as_ref().map_or(Verb::Update, |op| op.verb),
             reference: &reference,
             properties,
             update_policy,
@@ -347,10 +353,7 @@ impl Tree {
 
     /// Between two stages there may be a pause.
     fn wait_for_stage(&mut self, env: &mut Env<'_>, slot: Slot) {
-        let pause = match self.stage(env, slot) {
-            Ok(Next::Stage(stage)) => stage.pause,
-            _ => Default::default(),
-        };
+        let pause = self.resource(slot).op.as_ref().map(|op| op.stage_pause).unwrap_or_default();
         if pause.is_zero() {
             return self.next_stage(env, slot);
         }

@@ -181,7 +181,7 @@ impl Tree {
             child: None,
             is_doubtful: false,
             wanted_size: None,
-            after_resize: None,
+            cooldown: None,
             hook: None,
             cleared: Vec::new(),
             op: None,

@@ -214,6 +214,7 @@ impl Tree {
             is_stopping: false,
             pause: None,
             is_last_stage: false,
+            stage_pause: Duration::ZERO,
             stages: 0,
         }));
     }
@@ -240,6 +241,12 @@ impl Tree {
                 Note::Metadata(metadata) => {
                     resource.metadata = metadata;
                     self.effects.push(Effect::Changed(slot));
+                }
+                Note::MetadataOf(reference, metadata) => {
+                    if let Some(other) = self.sibling_called(slot, &reference) {
+                        self.change(other).metadata = metadata;
+                        self.effects.push(Effect::Changed(other));
+                    }
                 }
                 Note::Shown(shown) => resource.shown = shown,
                 Note::Step(name, step) => {
@@ -333,6 +340,9 @@ impl Tree {
         self.set_state(env, slot, State::new(op.action, Status::Complete), "state changed");
         if op.verb == Verb::Delete {
             return self.removed(slot, &op);
+        }
+        if matches!(op.verb, Verb::Create | Verb::Update) {
+            self.cool_down(env, slot);
         }
         let key = self.resource(slot).stack;
         let is_create = self.stack(key).state.action == Action::Create;

@@ -4,7 +4,8 @@ use super::Effect;
 use crate::ids::StackId;
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Slot, Tree};
-use kiln_resources::behaviour::{Heard, Resize, Signal, Verb};
+use kiln_resources::behaviour::{Heard, Resize, Signal};
+use kiln_resources::scaling::Cooldown;
 use kiln_template::environment::Hook;
 use kiln_template::value::Value;
 use std::sync::Arc;
@@ -75,19 +76,31 @@ impl Tree {
         let resource = self.change(group);
         resource.metadata = resize.during;
         resource.wanted_size = Some(resize.size);
-        resource.after_resize = Some(resize.after);
+        resource.cooldown = Some(resize.cooldown);
         self.next_stage(env, group);
     }
 
     /// A group's stack has come to rest without an operation on the group.
-    pub(crate) fn resized(&mut self, env: &mut Env<'_>, group: Slot, _is_well: bool) {
+    pub(crate) fn resized(&mut self, env: &mut Env<'_>, group: Slot, is_well: bool) {
         let resource = self.change(group);
         resource.wanted_size = None;
-        if let Some(metadata) = resource.after_resize.take() {
-            resource.metadata = metadata;
+        if let Some(cooldown) = resource.cooldown.take() {
+            resource.metadata = match is_well {
+                true => cooldown.ended(&resource.metadata, env.now.micros()),
+                false => Cooldown::given_up(&resource.metadata),
+            };
             self.effects.push(Effect::Changed(group));
         }
-        _ = env;
+    }
+
+    /// A group is left alone for a while after a create or an update.
+    pub(crate) fn cool_down(&mut self, env: &mut Env<'_>, slot: Slot) {
+        let kind = self.config.types.get(&self.resource(slot).kind);
+        let Some(rests) = kind.and_then(|kind| kind.behaviour.rests) else { return };
+        let cooldown = self.with_view(slot, rests);
+        let resource = self.change(slot);
+        resource.metadata = cooldown.ended(&resource.metadata, env.now.micros());
+        self.effects.push(Effect::Changed(slot));
     }
 
     /// Somebody says whether a resource is healthy.
@@ -118,7 +131,6 @@ impl Tree {
             }
             (true, false) => {}
         }
-        _ = Verb::Check;
     }
 }
 

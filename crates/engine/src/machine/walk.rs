@@ -477,6 +477,7 @@ impl Recipe {
             files: Arc::default(),
             environment: Arc::default(),
             parameters: Arc::default(),
+            aliases: Vec::new(),
         }
     }
 }

@@ -127,6 +127,7 @@ pub fn recipe(rng: &mut Rng, template: &str, files: &[(&str, &str)]) -> Arc<Reci
         files: Arc::new(files.collect()),
         environment: Arc::default(),
         parameters: Arc::default(),
+        aliases: Vec::new(),
     })
 }
 

@@ -3,7 +3,11 @@
 //! An async function becomes a handler by boxing it: `.creates(|op| Box::pin(create(op)))`.
 
 use super::ResourceType;
-use crate::behaviour::{AttributeOf, Finder, Handler, OnSignal, Reference, Replaces, Stages, Verb};
+use crate::behaviour::{
+    AttributeOf, Finder, Handler, OnSignal, Reference, Replaces, Rests, Stages, Verb,
+};
+use crate::op::{Op, Stop};
+use crate::random;
 
 impl ResourceType {
     /// How the object is made.
@@ -69,9 +73,36 @@ impl ResourceType {
         self
     }
 
+    /// There is no object: its id is the name that it would have.
+    pub fn named_only(self) -> ResourceType {
+        self.creates(|op| Box::pin(take_name(op)))
+    }
+
     /// What comes of a signal.
     pub fn on_signal(mut self, signal: OnSignal) -> ResourceType {
         self.behaviour.signal = Some(signal);
         self.signalled()
     }
+
+    /// How long a group is left alone after a create or an update ended well.
+    pub fn rests(mut self, rests: Rests) -> ResourceType {
+        self.behaviour.rests = Some(rests);
+        self
+    }
+}
+
+/// A placeholder has no object, only an id; the datum tells it from one that had an object once.
+pub(super) async fn stand_in(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_none() {
+        let id = random::uuid(op).await?.to_string();
+        op.set_datum("is_placeholder", "True");
+        op.set_id(id);
+    }
+    Ok(())
+}
+
+async fn take_name(op: &mut Op) -> Result<(), Stop> {
+    let name = op.context().physical_name.clone();
+    op.set_id(name);
+    Ok(())
 }

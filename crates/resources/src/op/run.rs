@@ -27,13 +27,18 @@ pub enum Demand {
     Until(i64),
     /// So many random bytes.
     Random(usize),
-    /// The metadata of the resource with this reference id, when it is not what was seen last.
+    /// The metadata of the resource with this reference id, when it is not what was seen last; or
+    /// nothing but waking, if it has not changed until a moment.
     Watch {
         /// The reference id.
         reference: Arc<str>,
         /// What was seen last.
         seen: Option<Value>,
+        /// The moment, in microseconds since 1970.
+        until: i64,
     },
+    /// The stored software configuration with this id.
+    Config(Arc<str>),
 }
 
 /// What the world answers.
@@ -47,6 +52,8 @@ pub enum Answer {
     Bytes(Vec<u8>),
     /// The metadata of another resource, if there is one.
     Seen(Option<Value>),
+    /// A stored software configuration, if there is one.
+    Config(Option<Value>),
 }
 
 /// What an operation says of its resource: to be kept before its next demand is fulfilled.
@@ -58,6 +65,8 @@ pub enum Note {
     Datum(Arc<str>, Value),
     /// The metadata.
     Metadata(Value),
+    /// The metadata of another resource of the stack, found by its reference id.
+    MetadataOf(Arc<str>, Value),
     /// What the service shows of the object.
     Shown(Value),
     /// How far a step is.

@@ -115,6 +115,17 @@ impl Registry {
         Search::new(self, resource, is_builtin).answer(type_name, Some(ignored))
     }
 
+    /// The same over other names of types, which count where nothing else is said.
+    pub fn over(mut self, aliases: &[(Arc<str>, Arc<str>)]) -> Registry {
+        if !aliases.is_empty() {
+            let mut below =
+                Layer::of_aliases(aliases.iter().map(|(name, meant)| (&**name, &**meant)));
+            below.load(&self.global.statements());
+            self.global = Arc::new(below);
+        }
+        self
+    }
+
     /// The registry inside the nested stack of a resource: without the entry that led to its template,
     /// and with `resources` narrowed to what holds inside the resource.
     pub fn child(&self, resource: &str, used: Option<&EntryPath>) -> Registry {

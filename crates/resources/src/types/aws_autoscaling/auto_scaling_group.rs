@@ -1,8 +1,14 @@
 //! AWS::AutoScaling::AutoScalingGroup: a group of servers that grows and shrinks between two
 //! bounds.
 
+use crate::behaviour::{Group, Stage};
 use crate::declare::*;
+use crate::given::{count, given, section};
+use crate::groups::{Dialect, attributes, scaled};
+use crate::op::Stop;
+use crate::scaling;
 use crate::types::aws_ec2::key_value;
+use crate::types::heat::instances;
 
 pub(super) fn auto_scaling_group() -> ResourceType {
     ResourceType::new("AWS::AutoScaling::AutoScalingGroup")
@@ -29,4 +35,26 @@ pub(super) fn auto_scaling_group() -> ResourceType {
             prop("MinInstancesInService", Int).default(0),
             prop("PauseTime", Str).default("PT0S"),
         ])])
+        .staged(next_stage)
+        .answers(attributes::instances)
+        .rests(scaling::rests)
+}
+
+fn next_stage(group: &mut Group<'_>) -> Result<Stage, Stop> {
+    if given(group.properties, "LaunchConfigurationName").is_none() {
+        let message = "members like an existing server (InstanceId) are not supported yet: use a \
+                       launch configuration";
+        return Err(Stop::failed("NotSupported", message));
+    }
+    let policy = section(group.update_policy, "AutoScalingRollingUpdate");
+    let bounds = scaling::bounds(group.properties);
+    let goal = scaled::Goal {
+        definition: instances::member(group, "metering.AutoScalingGroupName")?,
+        desired: count(group.properties, "DesiredCapacity"),
+        initial: bounds.0,
+        bounds,
+        pace: policy.map(instances::pace).transpose()?,
+        dialect: Dialect::Cfn,
+    };
+    Ok(instances::aliased(scaled::stage(group, &goal)?))
 }

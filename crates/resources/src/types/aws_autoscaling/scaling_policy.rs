@@ -2,11 +2,12 @@
 //! called.
 
 use crate::declare::*;
+use crate::scaling;
+use crate::types::heat::signals::stack_user;
 
 pub(super) fn scaling_policy() -> ResourceType {
     ResourceType::new("AWS::AutoScaling::ScalingPolicy")
         .about("A rule that resizes a scaling group when its signed URL is called.")
-        .signalled()
         .suspendable()
         .props([
             prop("AdjustmentType", Str).required().updatable().one_of([
@@ -20,4 +21,15 @@ pub(super) fn scaling_policy() -> ResourceType {
             prop("ScalingAdjustment", Int).required().updatable(),
         ])
         .attrs([attr("AlarmUrl", Str).uncached()])
+        .creates(|op| Box::pin(stack_user(op)))
+        .answers(|_, _, _| Ok(Some(Value::Null)))
+        .on_signal(|view, signal| scaling::on_signal(&WORDS, view, signal))
 }
+
+const WORDS: scaling::Words = scaling::Words {
+    group: "AutoScalingGroupName",
+    kind: "AdjustmentType",
+    adjustment: "ScalingAdjustment",
+    step: "MinAdjustmentStep",
+    cooldown: "Cooldown",
+};

@@ -2,6 +2,8 @@
 //! signals.
 
 use crate::declare::*;
+use crate::types::heat::signals;
+use kiln_template::functions::step_into_attribute;
 
 pub(super) fn wait_condition() -> ResourceType {
     ResourceType::new("AWS::CloudFormation::WaitCondition")
@@ -13,4 +15,18 @@ pub(super) fn wait_condition() -> ResourceType {
             prop("Timeout", Int).required().range(1, 43200),
         ])
         .attrs([attr("Data", Str).uncached()])
+        .creates(|op| Box::pin(signals::wait(op, &CONDITION)))
+        .updates(|op| Box::pin(signals::wait(op, &CONDITION)))
+        .deletes(|op| Box::pin(signals::forget(op, &CONDITION)))
+        .answers(|view, name, path| {
+            let data = || step_into_attribute(&signals::data(view, &CONDITION), path);
+            Ok((name == "Data").then(data))
+        })
 }
+
+const CONDITION: signals::Condition = signals::Condition {
+    words: signals::AWS,
+    handle: "Handle",
+    count: "Count",
+    timeout: "Timeout",
+};

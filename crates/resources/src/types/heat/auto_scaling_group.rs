@@ -1,7 +1,12 @@
 //! OS::Heat::AutoScalingGroup: a group of like resources of any type that grows and shrinks between
 //! two bounds.
 
+use crate::behaviour::{Group, Stage};
 use crate::declare::*;
+use crate::given::{count, given, seconds, section};
+use crate::groups::{Dialect, Pace, attributes, scaled};
+use crate::op::Stop;
+use crate::scaling;
 
 pub(super) fn auto_scaling_group() -> ResourceType {
     ResourceType::new("OS::Heat::AutoScalingGroup")
@@ -31,4 +36,26 @@ pub(super) fn auto_scaling_group() -> ResourceType {
             attr("refs", List).since("7.0.0"),
             attr("refs_map", Map).since("7.0.0"),
         ])
+        .staged(next_stage)
+        .answers(attributes::scaled)
+        .rests(scaling::rests)
+}
+
+fn next_stage(group: &mut Group<'_>) -> Result<Stage, Stop> {
+    let properties = group.properties;
+    let pace = section(properties, "rolling_updates").map(|policy| Pace {
+        batch: count(policy, "max_batch_size").unwrap_or(1),
+        min_in_service: count(policy, "min_in_service").unwrap_or(0),
+        pause: given(policy, "pause_time").map(seconds).unwrap_or_default(),
+    });
+    let bounds = scaling::bounds(properties);
+    let goal = scaled::Goal {
+        definition: properties.get("resource").cloned().unwrap_or_default(),
+        desired: count(properties, "desired_capacity"),
+        initial: bounds.0,
+        bounds,
+        pace,
+        dialect: Dialect::Hot,
+    };
+    scaled::stage(group, &goal)
 }

@@ -1,6 +1,9 @@
 //! OS::Heat::CloudConfig: a cloud-init configuration written as a map instead of text.
 
+use super::stored_config::{self, UNGROUPED};
+use super::yaml;
 use crate::declare::*;
+use crate::op::{Op, Stop};
 
 pub(super) fn cloud_config() -> ResourceType {
     ResourceType::new("OS::Heat::CloudConfig")
@@ -10,4 +13,13 @@ pub(super) fn cloud_config() -> ResourceType {
         .since("2014.1")
         .props([prop("cloud_config", Map)])
         .attrs([attr("config", Str)])
+        .creates(|op| Box::pin(create(op)))
+        .answers(stored_config::attribute)
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let written = op.prop("cloud_config");
+    let text = format!("#cloud-config\n{}", yaml::document(&written.exposed()));
+    let config = stored_config::text(text, written.has_secret());
+    stored_config::store(op, UNGROUPED.into(), config).await
 }

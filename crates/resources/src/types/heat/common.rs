@@ -1,6 +1,10 @@
 //! What software configurations and deployments have in common.
 
+use crate::behaviour::{Group, Stage};
 use crate::declare::*;
+use crate::given::section;
+use crate::groups::{attributes, named};
+use crate::op::Stop;
 
 const VALUE_TYPES: [&str; 5] = ["String", "Number", "CommaDelimitedList", "Json", "Boolean"];
 
@@ -57,6 +61,35 @@ pub(super) fn deployment_group(kind: ResourceType) -> ResourceType {
                 prop("pause_time", Num).default(0).min(0),
             ])
         }))
+        .answers(attributes::deployments)
+}
+
+/// What the stack of a group of deployments should be next: a deployment for each server.
+pub(super) fn deployments(group: &mut Group<'_>, kind: &'static str) -> Result<Stage, Stop> {
+    let empty = Members::new();
+    let servers = section(group.properties, "servers").unwrap_or(&empty);
+    let shared: Members = group
+        .properties
+        .iter()
+        .filter(|(name, value)| &***name != "servers" && !value.is_null())
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    let define = |name: &str| {
+        let mut properties = shared.clone();
+        properties.insert("server".into(), servers.get(name).cloned().unwrap_or_default());
+        map([("type", Value::from(kind)), ("properties", Value::Map(properties.into()))])
+    };
+    named::stage(
+        group,
+        named::Goal {
+            size: servers.len(),
+            names: &|size| servers.keys().take(size).cloned().collect(),
+            define: &define,
+            is_removed: &|name| !servers.contains_key(name),
+            always_rolls: true,
+            data: Members::new(),
+        },
+    )
 }
 
 /// How the inputs of a structured configuration are filled in.

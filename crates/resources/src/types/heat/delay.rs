@@ -1,6 +1,11 @@
 //! OS::Heat::Delay: a pause of a set or random length when a stack acts on it.
 
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::{items, number};
+use crate::op::{Op, Stop};
+use crate::random;
+use std::time::Duration;
 
 pub(super) fn delay() -> ResourceType {
     ResourceType::new("OS::Heat::Delay")
@@ -16,4 +21,23 @@ pub(super) fn delay() -> ResourceType {
             prop("max_jitter", Num).updatable().default(0).min(0),
             prop("min_wait", Num).updatable().default(0).min(0),
         ])
+        .creates(|op| Box::pin(pause(op, "CREATE")))
+        .deletes(|op| Box::pin(pause(op, "DELETE")))
+        .on(Verb::Suspend, |op| Box::pin(pause(op, "SUSPEND")))
+        .on(Verb::Resume, |op| Box::pin(pause(op, "RESUME")))
+}
+
+/// Waits, if it is to wait on that action.
+///
+/// The end of the wait is in the journal: it stays the same whatever is drawn after an interruption.
+async fn pause(op: &mut Op, action: &str) -> Result<(), Stop> {
+    let actions = items(&op.context().properties, "actions");
+    if !actions.iter().any(|item| item.as_text().is_some_and(|item| &**item == action)) {
+        return Ok(());
+    }
+    let multiplier = number(op.prop("jitter_multiplier")).unwrap_or(1.0);
+    let longest = op.seconds("max_jitter").as_secs_f64() * multiplier.max(0.0);
+    let jitter = if longest > 0.0 { random::fraction(op).await? * longest } else { 0.0 };
+    let length = op.seconds("min_wait").as_secs_f64() + jitter;
+    op.wait("pause", Duration::try_from_secs_f64(length).unwrap_or_default()).await
 }

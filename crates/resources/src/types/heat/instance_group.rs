@@ -1,6 +1,11 @@
 //! OS::Heat::InstanceGroup: a group of a fixed number of like servers from a launch configuration.
 
+use super::instances;
+use crate::behaviour::{Group, Stage};
 use crate::declare::*;
+use crate::given::{count, section};
+use crate::groups::{Dialect, attributes, scaled};
+use crate::op::Stop;
 use crate::types::aws_ec2::key_value;
 
 pub(super) fn instance_group() -> ResourceType {
@@ -20,4 +25,20 @@ pub(super) fn instance_group() -> ResourceType {
             prop("MinInstancesInService", Int).default(0),
             prop("PauseTime", Str).default("PT0S"),
         ])])
+        .staged(next_stage)
+        .answers(attributes::instances)
+}
+
+fn next_stage(group: &mut Group<'_>) -> Result<Stage, Stop> {
+    let pace = section(group.update_policy, "RollingUpdate").map(instances::pace).transpose()?;
+    let size = count(group.properties, "Size");
+    let goal = scaled::Goal {
+        definition: instances::member(group, "metering.groupname")?,
+        desired: size,
+        initial: 0,
+        bounds: (0, usize::MAX),
+        pace,
+        dialect: Dialect::Cfn,
+    };
+    Ok(instances::aliased(scaled::stage(group, &goal)?))
 }

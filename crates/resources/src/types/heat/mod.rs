@@ -11,18 +11,22 @@ mod delay;
 mod deployed_server;
 mod ha_restarter;
 mod instance_group;
+pub(crate) mod instances;
+mod mime;
 mod multipart_mime;
 mod none;
 mod random_string;
 mod resource_chain;
 mod resource_group;
 mod scaling_policy;
+pub(crate) mod signals;
 mod software_component;
 mod software_config;
 mod software_deployment;
 mod software_deployment_group;
 mod software_deployments;
 mod stack;
+mod stored_config;
 mod structured_config;
 mod structured_deployment;
 mod structured_deployment_group;
@@ -34,6 +38,7 @@ mod update_wait_condition_handle;
 mod value;
 mod wait_condition;
 mod wait_condition_handle;
+mod yaml;
 
 /// The types of this family.
 pub(crate) fn types() -> Vec<ResourceType> {

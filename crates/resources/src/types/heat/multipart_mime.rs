@@ -1,6 +1,12 @@
 //! OS::Heat::MultipartMime: several configurations put together as one MIME message for cloud-init.
 
+use super::mime;
+use super::stored_config;
 use crate::declare::*;
+use crate::given::{given, items, open, text};
+use crate::op::{Op, Stop};
+use crate::random::Dice;
+use kiln_template::print;
 
 pub(super) fn multipart_mime() -> ResourceType {
     ResourceType::new("OS::Heat::MultipartMime")
@@ -18,4 +24,60 @@ pub(super) fn multipart_mime() -> ResourceType {
             ])),
         ])
         .attrs([attr("config", Str)])
+        .creates(|op| Box::pin(create(op)))
+        .answers(stored_config::attribute)
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_some() {
+        return Ok(());
+    }
+    let parts = items(&op.context().properties, "parts").to_vec();
+    let mut is_hidden = op.prop("parts").has_secret();
+    let mut message = Vec::new();
+    for part in parts.iter().filter_map(Value::as_map) {
+        let config = content(op, text(part, "config").unwrap_or_default()).await?;
+        is_hidden |= config.has_secret();
+        let content = print::plain(open(&config));
+        let filename = text(part, "filename");
+        match text(part, "type") {
+            Some("multipart") => message.extend(mime::parts(&content)),
+            _ => message.push(mime::Part {
+                subtype: subtype(text(part, "subtype"), filename),
+                filename: filename.map(str::to_owned),
+                content,
+            }),
+        }
+    }
+    let boundary = boundary(op).await?;
+    let group = op.prop("group").clone();
+    let config = stored_config::text(mime::message(&message, &boundary), is_hidden);
+    stored_config::store(op, group, config).await
+}
+
+/// The configuration that an id stands for; other texts stand for themselves.
+async fn content(op: &mut Op, written: &str) -> Result<Value, Stop> {
+    if uuid::Uuid::try_parse(written).is_ok()
+        && let Some(stored) = op.stored_config(written).await?
+    {
+        let config = stored.as_map().and_then(|stored| given(stored, "config"));
+        return Ok(config.cloned().unwrap_or_else(|| "".into()));
+    }
+    Ok(written.into())
+}
+
+/// What is not said is told by the filename, without its extension.
+fn subtype(given: Option<&str>, filename: Option<&str>) -> String {
+    let stem = || filename.map(|name| name.rsplit_once('.').map_or(name, |(stem, _)| stem));
+    given.or_else(stem).filter(|name| !name.is_empty()).unwrap_or("plain").to_owned()
+}
+
+/// A line that no part holds, in all likelihood.
+async fn boundary(op: &mut Op) -> Result<String, Stop> {
+    let mut dice = Dice::default();
+    let mut digits = String::new();
+    while digits.len() < 19 {
+        digits.push(dice.one_of(op, &['0', '1', '2', '3', '4', '5', '6', '7', '8', '9']).await?);
+    }
+    Ok(format!("==============={digits}=="))
 }

@@ -1,6 +1,10 @@
 //! OS::Heat::RandomString: a random string, for passwords and unique names.
 
 use crate::declare::*;
+use crate::given::{count, items, text};
+use crate::op::{Op, Stop};
+use crate::random::Dice;
+use kiln_template::functions::step_into_attribute;
 
 const CLASSES: [&str; 7] =
     ["lettersdigits", "letters", "lowercase", "uppercase", "digits", "hexdigits", "octdigits"];
@@ -34,6 +38,73 @@ pub(super) fn random_string() -> ResourceType {
         ])
         .attrs([attr("value", Str).uncached()])
         .check(minimums_fit)
+        .creates(|op| Box::pin(create(op)))
+        .called(|view| view.data.get(VALUE).cloned().unwrap_or_else(|| view.name.into()))
+        .answers(|view, name, path| {
+            let value = view.data.get(VALUE).unwrap_or(&Value::Null);
+            Ok((name == "value").then(|| step_into_attribute(value, path)))
+        })
+}
+
+/// Where the string is kept.
+const VALUE: &str = "value";
+
+/// Draws the string: as many of each class and sequence as asked for, the rest from all of them.
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    if op.datum(VALUE).is_none() {
+        let value = draw(op).await?;
+        op.set_datum(VALUE, value);
+    }
+    let name = op.context().physical_name.clone();
+    op.set_id(name);
+    Ok(())
+}
+
+async fn draw(op: &mut Op) -> Result<String, Stop> {
+    let properties = op.context().properties.clone();
+    let length = count(&properties, "length").unwrap_or(32);
+    let pools = pools(&properties);
+    let mut all: Vec<char> = pools.iter().flat_map(|(characters, _)| characters).copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    let mut dice = Dice::default();
+    let mut drawn = Vec::with_capacity(length);
+    for (characters, minimum) in &pools {
+        for _ in 0..*minimum {
+            drawn.push(dice.one_of(op, characters).await?);
+        }
+    }
+    while drawn.len() < length {
+        drawn.push(dice.one_of(op, &all).await?);
+    }
+    dice.shuffle(op, &mut drawn).await?;
+    Ok(drawn.into_iter().collect())
+}
+
+/// The characters to draw from, and how many of them at least.
+fn pools(properties: &Members) -> Vec<(Vec<char>, usize)> {
+    let members = |name| items(properties, name).iter().filter_map(Value::as_map);
+    let minimum = |member| count(member, "min").unwrap_or(1);
+    let classes = members("character_classes").map(|member| {
+        (characters(text(member, "class").unwrap_or("lettersdigits")), minimum(member))
+    });
+    let sequences = members("character_sequences")
+        .map(|member| (text(member, "sequence").unwrap_or("").chars().collect(), minimum(member)));
+    classes.chain(sequences).collect()
+}
+
+/// The characters of a class.
+fn characters(class: &str) -> Vec<char> {
+    let (upper, lower, digits) = ('A'..='Z', 'a'..='z', '0'..='9');
+    match class {
+        "letters" => upper.chain(lower).collect(),
+        "lowercase" => lower.collect(),
+        "uppercase" => upper.collect(),
+        "digits" => digits.collect(),
+        "hexdigits" => digits.chain('A'..='F').collect(),
+        "octdigits" => ('0'..='7').collect(),
+        _ => upper.chain(lower).chain(digits).collect(),
+    }
 }
 
 /// The minimums of all classes and sequences must fit into the length.

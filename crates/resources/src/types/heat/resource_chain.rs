@@ -1,7 +1,12 @@
 //! OS::Heat::ResourceChain: resources of different types made one after the other with the same
 //! properties.
 
+use crate::behaviour::{Group, Stage};
 use crate::declare::*;
+use crate::given::{given, items};
+use crate::groups::{Dialect, Member, attributes, template};
+use crate::op::Stop;
+use std::sync::Arc;
 
 pub(super) fn resource_chain() -> ResourceType {
     ResourceType::new("OS::Heat::ResourceChain")
@@ -15,4 +20,31 @@ pub(super) fn resource_chain() -> ResourceType {
             prop("resources", List).required().updatable(),
         ])
         .attrs([attr("attributes", Map), attr("refs", List)])
+        .staged(next_stage)
+        .answers(attributes::numbered)
+}
+
+fn next_stage(group: &mut Group<'_>) -> Result<Stage, Stop> {
+    let types = items(group.properties, "resources");
+    let members: Vec<Member> = types
+        .iter()
+        .enumerate()
+        .map(|(at, kind)| (at.to_string().into(), member(group.properties, kind, at)))
+        .collect();
+    let template = template(Dialect::Hot, &members);
+    Ok(Stage { template, is_last: true, ..Stage::default() })
+}
+
+/// The definition of a member: it waits for the one before it unless all may be made at once.
+fn member(properties: &Members, kind: &Value, at: usize) -> Value {
+    let mut definition: Members = [("type".into(), kind.clone())].into_iter().collect();
+    if let Some(given) = given(properties, "resource_properties") {
+        definition.insert("properties".into(), given.clone());
+    }
+    let concurrent = properties.get("concurrent").is_some_and(Value::is_truthy);
+    if let Some(before) = at.checked_sub(1).filter(|_| !concurrent) {
+        let before: Arc<str> = before.to_string().into();
+        definition.insert("depends_on".into(), list([Value::Text(before)]));
+    }
+    Value::Map(definition.into())
 }

@@ -1,6 +1,15 @@
 //! OS::Heat::ResourceGroup: a number of like resources made from one definition.
 
+use crate::behaviour::{Group, Stage, View};
 use crate::declare::*;
+use crate::given::{count, items, section, text};
+use crate::groups::{Dialect, Member, attributes, named, template};
+use crate::op::Stop;
+use kiln_template::Secret;
+use kiln_template::functions::{Fault, step_into_attribute};
+use kiln_template::print;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 pub(super) fn resource_group() -> ResourceType {
     ResourceType::new("OS::Heat::ResourceGroup")
@@ -45,33 +54,42 @@ pub(super) fn resource_group() -> ResourceType {
             ]),
         ])
         .expands_to(group_template)
+        .staged(next_stage)
+        .answers(attribute)
 }
 
+/// Where the names of removed members are kept: they are never used again.
+const REMOVED: &str = "name_blacklist";
+
+/// Where the names of members are kept that were removed by what others call them.
+const REMOVED_BY_REFERENCE: &str = "removed_by_reference";
+
 /// The most members that validation looks at: they are alike but for their number.
-const LOOKED_AT: i64 = 1;
+const LOOKED_AT: usize = 1;
 
 /// The template of the group's stack, with one member to stand for all.
 fn group_template(properties: &Members) -> Option<Value> {
-    let Value::Int(count) = properties.get("count")? else { return None };
-    let count = count.as_i64()?.min(LOOKED_AT);
-    let definition = properties.get("resource_def")?.as_map()?;
-    let index_var = properties.get("index_var")?.as_text()?;
-    let members = (0..count).map(|index| {
-        let name = index.to_string();
-        let mut member = Members::new();
-        for (key, value) in definition.iter().filter(|(_, value)| !value.is_null()) {
-            let value = match &**key {
-                "properties" => numbered(value, index_var, &name),
-                _ => value.clone(),
-            };
-            member.insert(key.clone(), value);
-        }
-        (name, Value::Map(member.into()))
-    });
-    Some(map([
-        ("heat_template_version", Value::from("2015-04-30")),
-        ("resources", Value::map(members)),
-    ]))
+    let count = count(properties, "count")?.min(LOOKED_AT);
+    let removed = BTreeSet::new();
+    let members: Option<Vec<Member>> = names(count, &removed)
+        .into_iter()
+        .map(|name| {
+            let definition = member(properties, &name)?;
+            Some((name, definition))
+        })
+        .collect();
+    Some(template(Dialect::Hot, &members?))
+}
+
+/// The definition of a member.
+fn member(properties: &Members, name: &str) -> Option<Value> {
+    let definition = section(properties, "resource_def")?;
+    let index_var = text(properties, "index_var")?;
+    let given = definition.iter().filter(|(_, value)| !value.is_null());
+    Some(Value::map(given.map(|(key, value)| match &**key {
+        "properties" => (key.clone(), numbered(value, index_var, name)),
+        _ => (key.clone(), value.clone()),
+    })))
 }
 
 /// A definition with the member's name in place of the index variable; nulls are left out.
@@ -85,6 +103,93 @@ fn numbered(value: &Value, index_var: &str, name: &str) -> Value {
                 .filter(|(_, value)| !value.is_null())
                 .map(|(key, value)| (key.clone(), numbered(value, index_var, name))),
         ),
+        Value::Secret(secret) => {
+            Value::Secret(Secret::new(numbered(secret.expose(), index_var, name)))
+        }
         other => other.clone(),
     }
+}
+
+fn next_stage(group: &mut Group<'_>) -> Result<Stage, Stop> {
+    let removed = Removed::of(group);
+    named::stage(
+        group,
+        named::Goal {
+            size: count(group.properties, "count").unwrap_or(1),
+            names: &|size| names(size, &removed.names),
+            define: &|name| member(group.properties, name).unwrap_or_default(),
+            is_removed: &|name| removed.names.contains(name),
+            always_rolls: false,
+            data: removed.data(),
+        },
+    )
+}
+
+/// The first so many numbers that are not taken by removed members.
+fn names(size: usize, removed: &BTreeSet<Arc<str>>) -> Vec<Arc<str>> {
+    let all = (0_u64..).map(|index| Arc::from(index.to_string()));
+    all.filter(|name| !removed.contains(name)).take(size).collect()
+}
+
+/// The members that were removed by name.
+struct Removed {
+    names: BTreeSet<Arc<str>>,
+    by_reference: Members,
+}
+
+impl Removed {
+    fn of(group: &Group<'_>) -> Removed {
+        let before = stored(group.data);
+        let references = section(group.data, REMOVED_BY_REFERENCE);
+        let is_update = text(group.properties, "removal_policies_mode") == Some("update");
+        let names = if is_update { BTreeSet::new() } else { before.clone() };
+        let mut removed = Removed { names, by_reference: Members::new() };
+        for item in listed(group.properties) {
+            let name: Arc<str> = print::plain(item).into();
+            let is_member = || group.members.iter().any(|member| member.name == name);
+            if before.contains(&name) || group.is_new || is_member() {
+                removed.names.insert(name);
+                continue;
+            }
+            let member = group.members.iter().find(|member| member.reference == *item);
+            // A member that is gone already cannot be found by its reference any more.
+            let gone = || references?.get(&name)?.as_text().cloned();
+            if let Some(found) = member.map(|member| member.name.clone()).or_else(gone) {
+                removed.by_reference.insert(name, Value::Text(found.clone()));
+                removed.names.insert(found);
+            }
+        }
+        removed
+    }
+
+    fn data(&self) -> Members {
+        let names: Vec<&str> = self.names.iter().map(|name| &**name).collect();
+        let references = match self.by_reference.is_empty() {
+            true => Value::Null,
+            false => Value::Map(self.by_reference.clone().into()),
+        };
+        Members::from_iter([
+            (REMOVED.into(), names.join(",").into()),
+            (REMOVED_BY_REFERENCE.into(), references),
+        ])
+    }
+}
+
+/// What the removal policies list.
+fn listed(properties: &Members) -> impl Iterator<Item = &Value> {
+    let policies = items(properties, "removal_policies").iter().filter_map(Value::as_map);
+    policies.flat_map(|policy| items(policy, "resource_list"))
+}
+
+fn stored(data: &Members) -> BTreeSet<Arc<str>> {
+    let names = text(data, REMOVED).unwrap_or_default().split(',');
+    names.filter(|name| !name.is_empty()).map(Arc::from).collect()
+}
+
+fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
+    if name == "removed_rsrc_list" {
+        let names = stored(view.data).into_iter().map(Value::Text);
+        return Ok(Some(step_into_attribute(&Value::list(names), path)));
+    }
+    attributes::numbered(view, name, path)
 }

@@ -1,11 +1,12 @@
 //! OS::Heat::ScalingPolicy: a rule that resizes a scaling group when it is signalled.
 
 use crate::declare::*;
+use crate::scaling;
+use crate::types::heat::signals::stack_user;
 
 pub(super) fn scaling_policy() -> ResourceType {
     ResourceType::new("OS::Heat::ScalingPolicy")
         .about("A rule that resizes a scaling group when it is signalled.")
-        .signalled()
         .suspendable()
         .props([
             prop("adjustment_type", Str).required().updatable().one_of([
@@ -19,4 +20,15 @@ pub(super) fn scaling_policy() -> ResourceType {
             prop("scaling_adjustment", Num).required().updatable(),
         ])
         .attrs([attr("alarm_url", Str).uncached(), attr("signal_url", Str).since("5.0.0")])
+        .creates(|op| Box::pin(stack_user(op)))
+        .answers(|_, _, _| Ok(Some(Value::Null)))
+        .on_signal(|view, signal| scaling::on_signal(&WORDS, view, signal))
 }
+
+const WORDS: scaling::Words = scaling::Words {
+    group: "auto_scaling_group_id",
+    kind: "adjustment_type",
+    adjustment: "scaling_adjustment",
+    step: "min_adjustment_step",
+    cooldown: "cooldown",
+};

@@ -2,7 +2,11 @@
 //! deployment.
 
 use super::common::any_config;
+use super::stored_config;
+use crate::behaviour::View;
 use crate::declare::*;
+use crate::op::{Op, Stop};
+use kiln_template::functions::Fault;
 
 pub(super) fn software_component() -> ResourceType {
     ResourceType::new("OS::Heat::SoftwareComponent")
@@ -15,4 +19,19 @@ pub(super) fn software_component() -> ResourceType {
             prop("tool", Str).required(),
         ]))])
         .attrs([attr("config", Str)])
+        .creates(|op| Box::pin(create(op)))
+        .answers(attribute)
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let config = map([("configs", op.prop("configs").clone())]);
+    stored_config::store(op, "component".into(), config).await
+}
+
+/// A component has several configurations and none to show as its own.
+fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
+    match name {
+        "config" => Ok(Some(Value::Null)),
+        _ => stored_config::attribute(view, name, path),
+    }
 }

@@ -1,7 +1,7 @@
 //! OS::Heat::SoftwareDeploymentGroup: the application of a software configuration to several
 //! servers.
 
-use super::common::deployment_group;
+use super::common::{deployment_group, deployments};
 use crate::declare::*;
 
 pub(super) fn software_deployment_group() -> ResourceType {
@@ -9,4 +9,5 @@ pub(super) fn software_deployment_group() -> ResourceType {
         .about("The application of a software configuration to several servers.")
         .since("5.0.0")
         .with(deployment_group)
+        .staged(|group| deployments(group, "OS::Heat::SoftwareDeployment"))
 }

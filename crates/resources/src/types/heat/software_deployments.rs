@@ -1,6 +1,6 @@
 //! OS::Heat::SoftwareDeployments: the former name of a group of software deployments.
 
-use super::common::deployment_group;
+use super::common::{deployment_group, deployments};
 use crate::declare::*;
 
 pub(super) fn software_deployments() -> ResourceType {
@@ -11,4 +11,5 @@ pub(super) fn software_deployments() -> ResourceType {
         .hidden("7.0.0")
         .note("Use OS::Heat::SoftwareDeploymentGroup.")
         .with(deployment_group)
+        .staged(|group| deployments(group, "OS::Heat::SoftwareDeployment"))
 }

@@ -2,6 +2,7 @@
 //! deployed.
 
 use super::common::any_config;
+use super::stored_config;
 use crate::declare::*;
 
 pub(super) fn structured_config() -> ResourceType {
@@ -11,4 +12,6 @@ pub(super) fn structured_config() -> ResourceType {
         .with(any_config)
         .props([prop("config", Map), prop("group", Str).default("Heat::Ungrouped")])
         .attrs([attr("config", Str)])
+        .creates(|op| Box::pin(stored_config::as_written(op)))
+        .answers(stored_config::attribute)
 }

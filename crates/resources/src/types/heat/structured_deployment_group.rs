@@ -1,7 +1,7 @@
 //! OS::Heat::StructuredDeploymentGroup: the application of a structured configuration to several
 //! servers.
 
-use super::common::{deployment_group, structured};
+use super::common::{deployment_group, deployments, structured};
 use crate::declare::*;
 
 pub(super) fn structured_deployment_group() -> ResourceType {
@@ -10,4 +10,5 @@ pub(super) fn structured_deployment_group() -> ResourceType {
         .since("5.0.0")
         .with(deployment_group)
         .with(structured)
+        .staged(|group| deployments(group, "OS::Heat::StructuredDeployment"))
 }

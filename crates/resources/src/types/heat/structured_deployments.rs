@@ -1,6 +1,6 @@
 //! OS::Heat::StructuredDeployments: the former name of a group of structured deployments.
 
-use super::common::{deployment_group, structured};
+use super::common::{deployment_group, deployments, structured};
 use crate::declare::*;
 
 pub(super) fn structured_deployments() -> ResourceType {
@@ -12,4 +12,5 @@ pub(super) fn structured_deployments() -> ResourceType {
         .note("Use OS::Heat::StructuredDeploymentGroup.")
         .with(deployment_group)
         .with(structured)
+        .staged(|group| deployments(group, "OS::Heat::StructuredDeployment"))
 }

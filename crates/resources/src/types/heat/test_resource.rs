@@ -2,6 +2,9 @@
 //! the engine.
 
 use crate::declare::*;
+use crate::given::{given, seconds, section};
+use crate::op::{Op, Stop};
+use kiln_template::functions::step_into_attribute;
 
 pub(super) fn test_resource() -> ResourceType {
     ResourceType::new("OS::Heat::TestResource")
@@ -29,4 +32,34 @@ pub(super) fn test_resource() -> ResourceType {
             prop("wait_secs", Num).updatable().default(0),
         ])
         .attrs([attr("output", None).uncached()])
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(act(op, "update")))
+        .deletes(|op| Box::pin(act(op, "delete")))
+        .replaced_if(|change| {
+            let wants = change.after.get("update_replace").is_some_and(Value::is_truthy);
+            wants && change.changed.iter().any(|name| &**name == "update_replace")
+        })
+        .answers(|view, name, path| {
+            let value = view.properties.get("value").unwrap_or(&Value::Null);
+            Ok((name == "output").then(|| step_into_attribute(value, path)))
+        })
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let name = op.context().physical_name.clone();
+    op.set_id(name);
+    act(op, "create").await
+}
+
+/// Waits as told, and fails if told so; nothing keeps it from being deleted.
+async fn act(op: &mut Op, action: &str) -> Result<(), Stop> {
+    let own = section(&op.context().properties, "action_wait_secs")
+        .and_then(|waits| given(waits, action));
+    let length = own.map_or_else(|| op.seconds("wait_secs"), seconds);
+    op.wait("wait", length).await?;
+    if op.prop("fail").is_truthy() && action != "delete" {
+        let message = format!("Test Resource failed {}", op.context().resource);
+        return Err(Stop::failed("ValueError", message));
+    }
+    Ok(())
 }

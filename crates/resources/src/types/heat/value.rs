@@ -1,6 +1,7 @@
 //! OS::Heat::Value: a value, named so that other resources and outputs can refer to it.
 
 use crate::declare::*;
+use kiln_template::functions::step_into_attribute;
 use kiln_template::property;
 
 pub(super) fn value() -> ResourceType {
@@ -19,6 +20,11 @@ pub(super) fn value() -> ResourceType {
         ])
         .attrs([attr("value", None)])
         .check(value_is_of_its_type)
+        .named_only()
+        .answers(|view, name, path| {
+            let value = (name == "value").then(|| view.properties.get("value")).flatten();
+            Ok(value.map(|value| step_into_attribute(value, path)))
+        })
 }
 
 /// `type` asks a kind of `value`; it never converts it.

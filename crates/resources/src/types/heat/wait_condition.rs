@@ -1,6 +1,8 @@
 //! OS::Heat::WaitCondition: a pause in stack creation until a handle has received enough signals.
 
+use super::signals;
 use crate::declare::*;
+use kiln_template::functions::step_into_attribute;
 
 pub(super) fn wait_condition() -> ResourceType {
     ResourceType::new("OS::Heat::WaitCondition")
@@ -12,4 +14,18 @@ pub(super) fn wait_condition() -> ResourceType {
             prop("timeout", Num).required().range(1, 43200),
         ])
         .attrs([attr("data", Str).uncached()])
+        .creates(|op| Box::pin(signals::wait(op, &CONDITION)))
+        .updates(|op| Box::pin(signals::wait(op, &CONDITION)))
+        .deletes(|op| Box::pin(signals::forget(op, &CONDITION)))
+        .answers(|view, name, path| {
+            let data = || step_into_attribute(&signals::data(view, &CONDITION), path);
+            Ok((name == "data").then(data))
+        })
 }
+
+const CONDITION: signals::Condition = signals::Condition {
+    words: signals::NATIVE,
+    handle: "handle",
+    count: "count",
+    timeout: "timeout",
+};

@@ -1,12 +1,12 @@
 //! OS::Heat::WaitConditionHandle: an address with credentials through which a server reports to a
 //! wait condition.
 
+use super::signals::{native_signal, stack_user};
 use crate::declare::*;
 
 pub(super) fn wait_condition_handle() -> ResourceType {
     ResourceType::new("OS::Heat::WaitConditionHandle")
         .about("An address with credentials through which a server reports to a wait condition.")
-        .signalled()
         .suspendable()
         .since("2014.2")
         .props([prop("signal_transport", Str)
@@ -26,4 +26,7 @@ pub(super) fn wait_condition_handle() -> ResourceType {
             attr("signal", Str).uncached(),
             attr("token", Str).uncached(),
         ])
+        .creates(|op| Box::pin(stack_user(op)))
+        .answers(|_, _, _| Ok(Some(Value::Null)))
+        .on_signal(native_signal)
 }

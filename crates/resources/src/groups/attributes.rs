@@ -1,0 +1,138 @@
+//! The attributes of groups, from those of their members.
+
+use crate::behaviour::{Child, View};
+use crate::declare::{Members, Value};
+use kiln_template::codes;
+use kiln_template::functions::{Fault, step_into_attribute};
+use kiln_template::print;
+use std::sync::Arc;
+
+type Answer = Result<Option<Value>, Fault>;
+
+/// Attributes of a group whose members are numbered.
+pub(crate) fn numbered(view: &View<'_>, name: &str, path: &[Value]) -> Answer {
+    let Some(child) = view.child else { return Ok(Some(Value::Null)) };
+    let mut members = child.members();
+    members.sort_by_key(|member| (member.parse::<u64>().unwrap_or(u64::MAX), member.clone()));
+    if let Some(rest) = name.strip_prefix("resource.") {
+        let (member, attribute) = split(rest, path);
+        return of_member(view, child, &member, &member, &attribute).map(Some);
+    }
+    let answer = match (name, path) {
+        ("refs", _) => step_into_attribute(&references(child, &members), path),
+        ("refs_map", _) => {
+            Value::map(members.iter().filter_map(|m| Some((m.clone(), child.reference(m)?))))
+        }
+        ("attributes", []) => return Err(incorrect(view, name)),
+        ("attributes", _) => Value::Map(each(child, &members, path)?.into()),
+        (_, _) => {
+            let whole: Vec<Value> =
+                [Value::from(name)].into_iter().chain(path.iter().cloned()).collect();
+            Value::list(each(child, &members, &whole)?.into_values())
+        }
+    };
+    Ok(Some(answer))
+}
+
+/// Attributes of a group of servers.
+pub(crate) fn instances(view: &View<'_>, name: &str, _: &[Value]) -> Answer {
+    let Some(child) = view.child.filter(|_| name == "InstanceList") else {
+        return Ok((name == "InstanceList").then_some(Value::Null));
+    };
+    let members = child.members();
+    let addresses = each(child, &members, &["PublicIp".into()])?;
+    let addresses: Vec<String> = addresses.values().map(print::plain).collect();
+    Ok(Some(if addresses.is_empty() { Value::Null } else { addresses.join(",").into() }))
+}
+
+/// Attributes of a group that grows and shrinks: members go by their place.
+pub(crate) fn scaled(view: &View<'_>, name: &str, path: &[Value]) -> Answer {
+    let members = view.child.map(Child::members).unwrap_or_default();
+    if name == "current_size" {
+        return Ok(Some(crate::given::whole(members.len())));
+    }
+    let Some(child) = view.child else { return Ok(Some(Value::Null)) };
+    if let Some(rest) = name.strip_prefix("resource.") {
+        let (place, attribute) = split(rest, path);
+        let bad = || Fault::new(format!("invalid literal for int() with base 10: '{place}'"));
+        let at: i64 = place.parse().map_err(|_| bad())?;
+        // Places count from the end if they are negative.
+        let at = if at < 0 { i64::try_from(members.len()).unwrap_or(0) + at } else { at };
+        let member = usize::try_from(at).ok().and_then(|at| members.get(at));
+        let member = member.ok_or_else(|| missing(view, &place))?;
+        return of_member(view, child, member, &place, &attribute).map(Some);
+    }
+    let answer = match (name, path) {
+        // The reference does not step into these two.
+        ("refs", _) => references(child, &members),
+        ("refs_map", _) => {
+            Value::map(members.iter().filter_map(|m| Some((m.clone(), child.reference(m)?))))
+        }
+        ("outputs", [_, ..]) => Value::Map(each(child, &members, path)?.into()),
+        ("outputs_list", [_, ..]) => Value::list(each(child, &members, path)?.into_values()),
+        _ => return Err(incorrect(view, name)),
+    };
+    Ok(Some(answer))
+}
+
+/// Attributes of a group of deployments: maps from a server's name to what came of its deployment.
+pub(crate) fn deployments(view: &View<'_>, name: &str, path: &[Value]) -> Answer {
+    let Some(child) = view.child else { return Ok(Some(Value::Null)) };
+    let of_one = match name {
+        "deploy_stdouts" => "deploy_stdout",
+        "deploy_stderrs" => "deploy_stderr",
+        "deploy_status_codes" => "deploy_status_code",
+        other => other,
+    };
+    let values =
+        each(child, &child.members(), &[of_one.into()]).map_err(|_| incorrect(view, name))?;
+    Ok(Some(step_into_attribute(&Value::Map(values.into()), path)))
+}
+
+/// An attribute that there is not.
+pub(crate) fn incorrect(view: &View<'_>, attribute: &str) -> Fault {
+    let message = format!("The Referenced Attribute ({} {attribute}) is incorrect.", view.name);
+    Fault { code: &codes::BAD_ATTRIBUTE, message }
+}
+
+/// What the members are called by others, in their order.
+fn references(child: &dyn Child, members: &[Arc<str>]) -> Value {
+    Value::list(members.iter().filter_map(|member| child.reference(member)))
+}
+
+/// An attribute of each member: the path starts with its name.
+fn each(child: &dyn Child, members: &[Arc<str>], path: &[Value]) -> Result<Members, Fault> {
+    let [attribute, path @ ..] = path else { return Ok(Members::new()) };
+    let attribute = print::plain(attribute);
+    let value =
+        |member: &Arc<str>| Ok((member.clone(), child.attribute(member, &attribute, path)?));
+    members.iter().map(value).collect()
+}
+
+/// A member and the path to what is asked of it: `0.addresses` and more are one path.
+fn split(rest: &str, path: &[Value]) -> (String, Vec<Value>) {
+    let (member, attribute) = match rest.split_once('.') {
+        Some((member, attribute)) => (member, Some(Value::from(attribute))),
+        None => (rest, None),
+    };
+    (member.to_owned(), attribute.into_iter().chain(path.iter().cloned()).collect())
+}
+
+/// What a member is called by others, or an attribute of it.
+fn of_member(
+    view: &View<'_>,
+    child: &dyn Child,
+    member: &str,
+    asked: &str,
+    path: &[Value],
+) -> Result<Value, Fault> {
+    let reference = child.reference(member).ok_or_else(|| missing(view, asked))?;
+    match path {
+        [] => Ok(reference),
+        [attribute, path @ ..] => child.attribute(member, &print::plain(attribute), path),
+    }
+}
+
+fn missing(view: &View<'_>, member: &str) -> Fault {
+    Fault::new(format!("Member '{member}' not found in group resource '{}'.", view.name))
+}

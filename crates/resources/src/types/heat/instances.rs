@@ -1,0 +1,83 @@
+//! What groups of servers have in common: members come from a launch configuration.
+
+use crate::behaviour::{Group, Stage};
+use crate::declare::{Members, Value, map};
+use crate::given::{count, given, items, text};
+use crate::groups::Pace;
+use crate::op::Stop;
+use kiln_template::print;
+use std::time::Duration;
+
+/// The type of a group's members: a name of its own, so that an environment can replace it.
+const MEMBER_TYPE: &str = "OS::Heat::ScaledResource";
+
+/// The longest pause between two batches.
+const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
+
+/// The definition of a member of a group of servers, tagged with the group.
+pub(crate) fn member(group: &Group<'_>, group_tag: &'static str) -> Result<Value, Stop> {
+    let name = text(group.properties, "LaunchConfigurationName").unwrap_or_default();
+    let missing = || {
+        let message = format!(
+            "{}: LaunchConfigurationName ({name}) requires a reference to the configuration not just \
+             the name of the resource.",
+            group.name
+        );
+        Stop::failed("ValueError", message)
+    };
+    let configuration = group.siblings.named(name).ok_or_else(missing)?;
+    let written = group.siblings.properties(&configuration).ok_or_else(missing)?;
+    let mut properties: Members = written
+        .iter()
+        .filter(|(_, value)| !value.is_null())
+        .map(|(k, v)| (k.clone(), v.clone()))
+        .collect();
+    properties.shift_remove("InstanceId");
+    properties.insert("Tags".into(), tags(group, group_tag));
+    if let [subnet] = items(group.properties, "VPCZoneIdentifier") {
+        properties.insert("SubnetId".into(), subnet.clone());
+    }
+    let mut definition: Members =
+        [("Type".into(), MEMBER_TYPE.into()), ("Properties".into(), Value::Map(properties.into()))]
+            .into_iter()
+            .collect();
+    let metadata = group.siblings.metadata(&configuration);
+    if let Some(metadata) = metadata.filter(Value::is_truthy) {
+        definition.insert("Metadata".into(), metadata);
+    }
+    Ok(Value::Map(definition.into()))
+}
+
+/// The group's own tags, and one that names the group unless it is metered under another name.
+fn tags(group: &Group<'_>, group_tag: &'static str) -> Value {
+    let own = items(group.properties, "Tags");
+    let is_metered = own
+        .iter()
+        .filter_map(Value::as_map)
+        .any(|tag| given(tag, "Key").is_some_and(|key| print::plain(key).starts_with("metering.")));
+    let by_group = map([("Key", Value::from(group_tag)), ("Value", Value::from(group.reference))]);
+    Value::list(own.iter().cloned().chain((!is_metered).then_some(by_group)))
+}
+
+/// How fast a group of servers may change.
+pub(crate) fn pace(policy: &Members) -> Result<Pace, Stop> {
+    let written = text(policy, "PauseTime").unwrap_or("PT0S");
+    let bad = |message: String| Stop::failed("ValueError", message);
+    let pause: jiff::SignedDuration = written
+        .parse()
+        .map_err(|_| bad(format!("PauseTime {written:?} is no length of time such as PT5M")))?;
+    let pause = Duration::try_from(pause).unwrap_or_default();
+    if pause > LONGEST_PAUSE {
+        return Err(bad("Maximum PauseTime is 1 hour.".to_owned()));
+    }
+    Ok(Pace {
+        batch: count(policy, "MaxBatchSize").unwrap_or(1),
+        min_in_service: count(policy, "MinInstancesInService").unwrap_or(0),
+        pause,
+    })
+}
+
+/// A stage in which members are servers, unless the environment says otherwise.
+pub(crate) fn aliased(stage: Stage) -> Stage {
+    Stage { aliases: vec![(MEMBER_TYPE.into(), "AWS::EC2::Instance".into())], ..stage }
+}

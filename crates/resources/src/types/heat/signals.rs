@@ -1,0 +1,180 @@
+//! What wait conditions, their handles and everything else that is signalled have in common.
+//!
+//! A handle keeps the signals it got in its metadata, under their ids, so a signal that is sent twice
+//! counts once. A wait condition watches the metadata of its handle.
+
+use crate::behaviour::{Heard, Signal, View};
+use crate::declare::{Members, Value};
+use crate::given::{count, text};
+use crate::op::{Op, Stop, Watched};
+use crate::random;
+use kiln_template::print::{self, Keys};
+use std::time::Duration;
+
+/// The words of a dialect for the parts of a signal.
+pub(crate) struct Words {
+    pub(crate) status: &'static str,
+    pub(crate) reason: &'static str,
+    pub(crate) data: &'static str,
+    pub(crate) id: &'static str,
+}
+
+/// The words of `OS::Heat` types; every part of a signal may be left out.
+pub(crate) const NATIVE: Words =
+    Words { status: "status", reason: "reason", data: "data", id: "id" };
+
+/// The words of `AWS::CloudFormation` types; every part of a signal must be given.
+pub(crate) const AWS: Words =
+    Words { status: "Status", reason: "Reason", data: "Data", id: "UniqueId" };
+
+const SUCCESS: &str = "SUCCESS";
+const INVALID: &str = "Metadata format invalid";
+
+/// Gives the resource a user of its own, for whom it is signalled.
+///
+/// There is only the user's id yet: credentials come with the user.
+pub(crate) async fn stack_user(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_none() {
+        let id = random::uuid(op).await?.simple().to_string();
+        op.set_id(id);
+    }
+    Ok(())
+}
+
+/// A signal to a native handle.
+pub(crate) fn native_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<Heard, String> {
+    let number = view.metadata.as_map().map_or(0, Members::len) + 1;
+    let empty = Members::new();
+    let details = match signal.details {
+        Value::Null => &empty,
+        Value::Map(details) => details,
+        _ => return Err(INVALID.to_owned()),
+    };
+    let mut complete: Members = [
+        (NATIVE.status, Value::from(SUCCESS)),
+        (NATIVE.reason, format!("Signal {number} received").into()),
+        (NATIVE.data, Value::Null),
+        (NATIVE.id, number.to_string().into()),
+    ]
+    .map(|(key, value)| (key.into(), value))
+    .into_iter()
+    .collect();
+    for (key, value) in details {
+        *complete.get_mut(key).ok_or(INVALID)? = value.clone();
+    }
+    keep(&NATIVE, view, &complete)
+}
+
+/// A signal to a handle of the AWS dialect.
+pub(crate) fn aws_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<Heard, String> {
+    let details = signal.details.as_map().ok_or(INVALID)?;
+    let is_complete =
+        [AWS.status, AWS.reason, AWS.data, AWS.id].iter().all(|key| details.contains_key(*key));
+    if details.len() != 4 || !is_complete {
+        return Err(INVALID.to_owned());
+    }
+    keep(&AWS, view, details)
+}
+
+/// Keeps a signal in the handle's metadata, under its id.
+fn keep(words: &Words, view: &View<'_>, details: &Members) -> Result<Heard, String> {
+    let part = |name: &str| details.get(name).cloned().unwrap_or_default();
+    let status = print::plain(&part(words.status));
+    if status != SUCCESS && status != "FAILURE" {
+        return Err(INVALID.to_owned());
+    }
+    let signal = [words.status, words.reason, words.data].map(|name| (name, part(name)));
+    let mut metadata = view.metadata.as_map().cloned().unwrap_or_default();
+    metadata.insert(print::plain(&part(words.id)).into(), Value::map(signal));
+    let reason = format!("status:{status} reason:{}", print::plain(&part(words.reason)));
+    Ok(Heard {
+        metadata: Some(Value::Map(metadata.into())),
+        reason: Some(reason),
+        ..Heard::default()
+    })
+}
+
+/// The properties of a wait condition, and the words of the signals it waits for.
+pub(crate) struct Condition {
+    pub(crate) words: Words,
+    pub(crate) handle: &'static str,
+    pub(crate) count: &'static str,
+    pub(crate) timeout: &'static str,
+}
+
+/// Waits until the handle has had enough signals.
+pub(crate) async fn wait(op: &mut Op, condition: &Condition) -> Result<(), Stop> {
+    let handle = op.text(condition.handle).unwrap_or_default().to_owned();
+    let wanted = count(&op.context().properties, condition.count).unwrap_or(1);
+    let timeout: Duration = op.seconds(condition.timeout);
+    let deadline = op.deadline("timeout", timeout);
+    let mut seen = None;
+    loop {
+        match op.watch(&handle, seen.as_ref(), deadline).await? {
+            Watched::Changed(metadata) => {
+                if is_enough(condition, &metadata, wanted)? {
+                    return Ok(());
+                }
+                seen = Some(metadata);
+            }
+            Watched::TooLate => {
+                return Err(too_late(condition, seen.as_ref().unwrap_or(&Value::Null), wanted));
+            }
+            Watched::Missing => {
+                let message = format!("{handle} is no wait condition handle of this stack");
+                return Err(Stop::failed("ValueError", message));
+            }
+        }
+    }
+}
+
+/// Forgets the signals, so that another condition on the same handle waits for new ones.
+pub(crate) async fn forget(op: &mut Op, condition: &Condition) -> Result<(), Stop> {
+    if let Some(handle) = op.text(condition.handle).map(str::to_owned) {
+        op.set_metadata_of(&handle, Value::map::<&str>([]));
+    }
+    Ok(())
+}
+
+/// The data of the signals, as JSON.
+pub(crate) fn data(view: &View<'_>, condition: &Condition) -> Value {
+    let handle = text(view.properties, condition.handle).unwrap_or_default();
+    let metadata = view.siblings.named(handle).and_then(|name| view.siblings.metadata(&name));
+    let metadata = metadata.unwrap_or_default();
+    let data = signals(&metadata)
+        .map(|(id, signal)| (id, signal.get(condition.words.data).cloned().unwrap_or_default()));
+    print::json(&Value::map(data), Keys::Ordered).into()
+}
+
+/// Whether there are enough signals; an error if one of them tells of a failure.
+fn is_enough(condition: &Condition, metadata: &Value, wanted: usize) -> Result<bool, Stop> {
+    let words = &condition.words;
+    let has_failed = |signal: &&Members| text(signal, words.status) != Some(SUCCESS);
+    let failed: Vec<&Members> =
+        signals(metadata).map(|(_, signal)| signal).filter(has_failed).collect();
+    if failed.is_empty() {
+        return Ok(signals(metadata).count() >= wanted);
+    }
+    Err(Stop::failed("WaitConditionFailure", reasons(words, failed.into_iter())))
+}
+
+fn too_late(condition: &Condition, metadata: &Value, wanted: usize) -> Stop {
+    let received = signals(metadata).count();
+    let mut message = format!("{received} of {wanted} received");
+    if received > 0 {
+        let all = signals(metadata).map(|(_, signal)| signal);
+        message = format!("{message} - {}", reasons(&condition.words, all));
+    }
+    Stop::failed("WaitConditionTimeout", message)
+}
+
+fn reasons<'m>(words: &Words, signals: impl Iterator<Item = &'m Members>) -> String {
+    let reason = |signal: &Members| signal.get(words.reason).map(print::plain).unwrap_or_default();
+    signals.map(reason).collect::<Vec<_>>().join(";")
+}
+
+/// What a handle's metadata tells of signals.
+fn signals(metadata: &Value) -> impl Iterator<Item = (std::sync::Arc<str>, &Members)> {
+    let members = metadata.as_map().into_iter().flatten();
+    members.filter_map(|(id, signal)| Some((id.clone(), signal.as_map()?)))
+}

@@ -1,0 +1,59 @@
+//! Between values of templates and what goes over the wire.
+
+use crate::declare::Value;
+use serde_json::{Map, Value as Json};
+
+/// What a service sent, as a value.
+pub fn value(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::Null,
+        Json::Bool(flag) => Value::Bool(*flag),
+        Json::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(whole), _) => whole.into(),
+            (None, float) => Value::Float(float.unwrap_or(f64::NAN)),
+        },
+        Json::String(text) => Value::text(text.as_str()),
+        Json::Array(items) => Value::list(items.iter().map(value)),
+        Json::Object(members) => Value::map(members.iter().map(|(k, v)| (k.as_str(), value(v)))),
+    }
+}
+
+/// A value as a service takes it. Secrets are laid open: this is where they are used.
+///
+/// What is not known is null, as are numbers that JSON has not: neither gets this far.
+pub fn json(value: &Value) -> Json {
+    match value {
+        Value::Null | Value::Unknown(_) => Json::Null,
+        Value::Bool(flag) => Json::Bool(*flag),
+        Value::Int(number) => match number.as_i64() {
+            Some(whole) => whole.into(),
+            None => number.to_f64().into(),
+        },
+        Value::Float(number) => (*number).into(),
+        Value::Text(text) => Json::String(text.to_string()),
+        Value::List(items) => items.iter().map(json).collect(),
+        Value::Map(members) => Json::Object(
+            members.iter().map(|(k, v)| (k.to_string(), json(v))).collect::<Map<_, _>>(),
+        ),
+        Value::Secret(secret) => json(secret.expose()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kiln_template::Secret;
+    use serde_json::json as literal;
+
+    #[test]
+    fn what_comes_in_goes_out_again() {
+        let sent = literal!({ "a": [1, -2.5, true, null, "é"], "b": {} });
+        assert_eq!(json(&value(&sent)), sent);
+    }
+
+    #[test]
+    fn secrets_are_laid_open_for_the_service() {
+        let secret = Value::Secret(Secret::new("hunter2".into()));
+        assert_eq!(json(&Value::list([secret])), literal!(["hunter2"]));
+    }
+}

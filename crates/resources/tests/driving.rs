@@ -1,0 +1,190 @@
+//! Drives operations turn by turn, against a made-up world with a clock of its own.
+
+use kiln_cloud::{Call, CallError, Reply};
+use kiln_resources::behaviour::{Behaviour, Verb};
+use kiln_resources::declare::{Members, Value};
+use kiln_resources::op::{Answer, Context, Demand, Note, Running, Step, Stop, Turn};
+use std::sync::Arc;
+
+/// When the clock starts: a moment like any other.
+pub(crate) const START: i64 = 1_794_790_658_000_000;
+
+/// The other side of an operation.
+pub(crate) trait World {
+    /// Answers a call, whether it changes something or not.
+    fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
+        panic!("nobody expected {call:?}")
+    }
+
+    /// The metadata that a handle has at some time; `seen` is answered with what comes later.
+    fn metadata(&mut self, _reference: &str, _seen: Option<&Value>) -> Option<Answer> {
+        None
+    }
+
+    /// A stored configuration.
+    fn config(&mut self, _id: &str) -> Option<Value> {
+        None
+    }
+}
+
+/// A world in which nothing is called and nobody signals.
+pub(crate) struct Nothing;
+impl World for Nothing {}
+
+/// Where an operation is interrupted: at the demand of that number, counted from zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seam {
+    /// Before the demand is fulfilled.
+    Before(usize),
+    /// After the demand was fulfilled, and before anybody heard of it.
+    After(usize),
+}
+
+/// A resource and what was done with it.
+pub(crate) struct Drive {
+    pub(crate) context: Context,
+    pub(crate) now: i64,
+    pub(crate) ended: Option<Result<(), Stop>>,
+    pub(crate) demands: Vec<Demand>,
+    pub(crate) others: Vec<(Arc<str>, Value)>,
+    pub(crate) shown: Value,
+    random: u64,
+}
+
+impl Drive {
+    /// A resource with these properties and nothing done yet.
+    pub(crate) fn new(properties: Members) -> Drive {
+        let context = Context {
+            resource: "x".into(),
+            physical_name: "stack-x-abcdefghijkl".into(),
+            properties: properties.into(),
+            quiet: std::time::Duration::from_secs(60),
+            ..Context::default()
+        };
+        let (ended, demands, others, shown) = (None, Vec::new(), Vec::new(), Value::Null);
+        Drive { context, now: START, ended, demands, others, shown, random: 0 }
+    }
+
+    /// Runs an operation to its end.
+    pub(crate) fn run(&mut self, behaviour: &Behaviour, verb: Verb, world: &mut dyn World) {
+        self.until(behaviour, verb, world, None);
+    }
+
+    /// Runs an operation to its end, interrupted once.
+    pub(crate) fn run_through(
+        &mut self,
+        behaviour: &Behaviour,
+        verb: Verb,
+        world: &mut dyn World,
+        seam: Seam,
+    ) {
+        self.until(behaviour, verb, world, Some(seam));
+        if self.ended.is_none() {
+            self.until(behaviour, verb, world, None);
+        }
+    }
+
+    /// What the operation came to.
+    pub(crate) fn result(&self) -> &Result<(), Stop> {
+        self.ended.as_ref().expect("the operation has not ended")
+    }
+
+    /// What went wrong, as users are told.
+    pub(crate) fn failure(&self) -> String {
+        match self.result() {
+            Err(Stop::Failed(failure)) => failure.to_string(),
+            other => panic!("no failure: {other:?}"),
+        }
+    }
+
+    fn until(
+        &mut self,
+        behaviour: &Behaviour,
+        verb: Verb,
+        world: &mut dyn World,
+        seam: Option<Seam>,
+    ) {
+        let mut running = Running::new(behaviour, verb, self.context.clone());
+        let mut answer = None;
+        for number in 0.. {
+            assert!(number < 10_000, "{verb:?} never ends");
+            let (turn, notes) = running.turn(self.now, answer.take());
+            notes.into_iter().for_each(|note| self.keep(note));
+            match turn {
+                Turn::Ended(result) => {
+                    self.ended = Some(result);
+                    return;
+                }
+                Turn::Wants(demand) => {
+                    self.demands.push(demand.clone());
+                    if let Demand::Call { step, .. } = &demand {
+                        self.context.journal.set(step, Step::Begun);
+                    }
+                    if seam == Some(Seam::Before(number)) {
+                        return;
+                    }
+                    let fulfilled = self.fulfil(&demand, world);
+                    if seam == Some(Seam::After(number)) {
+                        return;
+                    }
+                    if let (Demand::Call { step, .. }, Answer::Reply(Ok(reply))) =
+                        (&demand, &fulfilled)
+                    {
+                        self.context.journal.set(step, Step::Replied(reply.clone()));
+                    }
+                    answer = Some(fulfilled);
+                }
+            }
+        }
+    }
+
+    fn fulfil(&mut self, demand: &Demand, world: &mut dyn World) -> Answer {
+        match demand {
+            Demand::Call { call, .. } | Demand::Read(call) => Answer::Reply(world.call(call)),
+            Demand::Until(moment) => {
+                self.now = self.now.max(*moment);
+                Answer::Woken
+            }
+            Demand::Random(bytes) => Answer::Bytes((0..*bytes).map(|_| self.byte()).collect()),
+            Demand::Watch { reference, seen, until } => {
+                world.metadata(reference, seen.as_ref()).unwrap_or_else(|| {
+                    self.now = self.now.max(*until);
+                    Answer::Woken
+                })
+            }
+            Demand::Config(id) => Answer::Config(world.config(id)),
+        }
+    }
+
+    /// Not random, but spread as if it were.
+    fn byte(&mut self) -> u8 {
+        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.random ^ (self.random >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        (mixed >> 56) as u8
+    }
+
+    fn keep(&mut self, note: Note) {
+        match note {
+            Note::Id(id) => {
+                let before = &self.context.physical_id;
+                assert!(
+                    id.is_none() || before.is_none() || *before == id,
+                    "{before:?} became {id:?}"
+                );
+                self.context.physical_id = id;
+            }
+            Note::Datum(key, value) => {
+                let data = Arc::make_mut(&mut self.context.data);
+                if value.is_null() {
+                    data.shift_remove(&key);
+                } else {
+                    data.insert(key, value);
+                }
+            }
+            Note::Metadata(metadata) => self.context.metadata = metadata,
+            Note::MetadataOf(reference, metadata) => self.others.push((reference, metadata)),
+            Note::Shown(shown) => self.shown = shown,
+            Note::Step(step, how) => self.context.journal.set(&step, how),
+        }
+    }
+}

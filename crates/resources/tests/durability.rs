@@ -1,0 +1,342 @@
+//! What holds of every operation: it may be interrupted at any demand and started anew.
+
+use crate::driving::{Drive, Nothing, START, Seam, World};
+use kiln_cloud::{Call, CallError, Marker, Method, Reply, Service, delete, get, post};
+use kiln_resources::behaviour::{Behaviour, Verb};
+use kiln_resources::declare::*;
+use kiln_resources::op::{Answer, Demand, Op, Progress, Stop};
+use kiln_resources::registry::Registry;
+use kiln_template::schema::Kind;
+use serde_json::json;
+
+const VERBS: [Verb; 7] = [
+    Verb::Create,
+    Verb::Update,
+    Verb::Delete,
+    Verb::Check,
+    Verb::Suspend,
+    Verb::Resume,
+    Verb::Snapshot,
+];
+
+/// Properties that make a type do as much as it can, beside its defaults.
+fn interesting(kind: &str) -> Vec<(&'static str, Value)> {
+    match kind {
+        "OS::Heat::Delay" => vec![
+            ("actions", list(["CREATE", "DELETE", "SUSPEND", "RESUME"])),
+            ("min_wait", 30.into()),
+            ("max_jitter", 20.into()),
+        ],
+        "OS::Heat::TestResource" => vec![("wait_secs", 10.into())],
+        "OS::Heat::MultipartMime" => vec![(
+            "parts",
+            list([map([("config", "6509a887-bfe5-48c2-90c1-aff0f78a804f"), ("type", "text")])]),
+        )],
+        "OS::Heat::WaitCondition" => vec![("timeout", 100.into())],
+        "AWS::CloudFormation::WaitCondition" => vec![("Timeout", 100.into())],
+        _ => vec![],
+    }
+}
+
+/// The defaults of a type, something for what it requires, and something to do.
+fn properties(kind: &ResourceType) -> Members {
+    let mut members = Members::new();
+    for property in &kind.schema.properties {
+        let required = property.required.then(|| match property.kind {
+            Kind::Integer | Kind::Number => 1.into(),
+            Kind::List => Value::list([]),
+            Kind::Map => Value::map::<&str>([]),
+            _ => "x".into(),
+        });
+        let value = property.default.clone().or(required).unwrap_or_default();
+        members.insert(property.name.as_ref().into(), value);
+    }
+    for (name, value) in interesting(kind.name()) {
+        members.insert(name.into(), value);
+    }
+    members
+}
+
+/// A stack in which handles get one signal at a time.
+struct Signals;
+
+impl World for Signals {
+    fn metadata(&mut self, _: &str, seen: Option<&Value>) -> Option<Answer> {
+        let signal = map([("status", "SUCCESS"), ("Status", "SUCCESS")]);
+        let metadata = match seen {
+            None => Value::Null,
+            Some(Value::Null) => map([("1", signal)]),
+            Some(_) => return None,
+        };
+        Some(Answer::Seen(Some(metadata)))
+    }
+}
+
+/// What others can see of a resource after an operation, but for what is random.
+fn seen(drive: &Drive) -> (String, bool, Vec<String>, Value) {
+    let data = drive.context.data.keys().map(|key| key.to_string()).collect();
+    let has_id = drive.context.physical_id.is_some();
+    (format!("{:?}", drive.result()), has_id, data, drive.context.metadata.clone())
+}
+
+#[test]
+fn every_operation_ends_the_same_wherever_it_was_interrupted() {
+    let mut operations = 0;
+    for kind in Registry::builtin().iter() {
+        // Types with a service have a world of their own.
+        let is_local = kind.service.is_none_or(|service| service == Service::Orchestration);
+        for verb in VERBS.into_iter().filter(|_| is_local) {
+            if kind.behaviour.handler(verb).is_none() {
+                continue;
+            }
+            operations += 1;
+            let place = format!("{verb:?} of {}", kind.name());
+            let mut straight = Drive::new(properties(kind));
+            straight.run(&kind.behaviour, verb, &mut Signals);
+            assert!(straight.result().is_ok(), "{place}: {:?}", straight.result());
+            for at in 0..straight.demands.len() {
+                for seam in [Seam::Before(at), Seam::After(at)] {
+                    let mut broken = Drive::new(properties(kind));
+                    broken.run_through(&kind.behaviour, verb, &mut Signals, seam);
+                    assert_eq!(seen(&broken), seen(&straight), "{place} at {seam:?}");
+                    assert!(
+                        broken.now <= straight.now + 20_000_000,
+                        "{place} waited twice at {seam:?}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(operations > 20, "only {operations} operations");
+}
+
+// --- a made-up type with an object at a service ---
+
+fn thing() -> ResourceType {
+    ResourceType::new("OS::Test::Thing")
+        .about("A thing at a service.")
+        .service(Service::Network)
+        .found_by(by_name)
+        .creates(|op| Box::pin(create(op)))
+        .deletes(|op| Box::pin(remove(op)))
+}
+
+fn by_name(op: &Op) -> Marker {
+    let name = op.context().physical_name.to_string();
+    Marker {
+        list: get(Service::Network, "/things").query("name", name.as_str()),
+        objects: "/things".into(),
+        field: "/name".into(),
+        value: name.into(),
+        envelope: Some("thing".into()),
+        path: "/things/".into(),
+        id: "/id".into(),
+    }
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let body = json!({ "thing": { "name": &*op.context().physical_name } });
+    let reply = op.call("create", post(Service::Network, "/things", body)).await?;
+    let id = reply.text("/thing/id").unwrap_or_default().to_owned();
+    op.set_id(id.as_str());
+    let is_ready = |reply: &Reply| match reply.text("/thing/status") {
+        Some("ACTIVE") => Progress::Ready,
+        Some("ERROR") => Progress::Failed("Went to status ERROR due to \"Unknown\"".into()),
+        _ => Progress::NotYet,
+    };
+    op.until(get(Service::Network, format!("/things/{id}")), is_ready).await.map(drop)
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    let Some(id) = op.id().cloned() else { return Ok(()) };
+    op.remove("delete", delete(Service::Network, format!("/things/{id}"))).await?;
+    op.clear_id();
+    Ok(())
+}
+
+/// A service that can lose replies and be late.
+#[derive(Default)]
+struct Things {
+    objects: Vec<(String, String)>,
+    made: usize,
+    /// The replies to so many posts are lost.
+    lost: usize,
+    /// A post whose reply is lost is carried out only after so many other calls.
+    late: Option<usize>,
+    waiting: Option<(usize, String)>,
+    looks: usize,
+}
+
+impl Things {
+    fn make(&mut self, name: String) -> String {
+        self.made += 1;
+        let id = format!("t{}", self.made);
+        self.objects.push((id.clone(), name));
+        id
+    }
+
+    fn tick(&mut self) {
+        match self.waiting.take() {
+            Some((0, name)) => _ = self.make(name),
+            Some((left, name)) => self.waiting = Some((left - 1, name)),
+            None => (),
+        }
+    }
+}
+
+impl World for Things {
+    fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
+        self.tick();
+        let ok = |body| Ok(Reply { status: 200, body });
+        let id = call.path.strip_prefix("/things/");
+        match (call.method, id) {
+            (Method::Post, _) => {
+                let name = call.body.as_ref().and_then(|body| body["thing"]["name"].as_str());
+                let name = name.unwrap_or_default().to_owned();
+                if self.lost > 0 {
+                    self.lost -= 1;
+                    match self.late {
+                        Some(late) => self.waiting = Some((late, name)),
+                        None => _ = self.make(name),
+                    }
+                    return Err(CallError::Lost("connection reset".into()));
+                }
+                let id = self.make(name);
+                ok(json!({ "thing": { "id": id } }))
+            }
+            (Method::Get, None) => {
+                let objects: Vec<_> = self
+                    .objects
+                    .iter()
+                    .map(|(id, name)| json!({ "id": id, "name": name }))
+                    .collect();
+                ok(json!({ "things": objects }))
+            }
+            (Method::Get, Some(id)) => {
+                self.looks += 1;
+                let status = if self.looks > 2 { "ACTIVE" } else { "BUILD" };
+                ok(json!({ "thing": { "id": id, "status": status } }))
+            }
+            (Method::Delete, Some(id)) => {
+                let before = self.objects.len();
+                self.objects.retain(|(known, _)| known != id);
+                if self.objects.len() == before {
+                    let body = json!({ "NeutronError": { "message": "not there" } });
+                    return Err(CallError::Refused(Reply { status: 404, body }));
+                }
+                ok(json!(null))
+            }
+            other => panic!("nobody expected {other:?}"),
+        }
+    }
+}
+
+/// There is one object, and it is the resource's.
+fn assert_settled(drive: &Drive, things: &Things, place: &str) {
+    assert_eq!(drive.result(), &Ok(()), "{place}");
+    let ids: Vec<&str> = things.objects.iter().map(|(id, _)| id.as_str()).collect();
+    assert_eq!(ids, [drive.context.physical_id.as_deref().expect("an id")], "{place}");
+}
+
+#[test]
+fn an_object_is_made_once_wherever_the_operation_was_interrupted() {
+    let behaviour = thing().behaviour;
+    let mut straight = Drive::new(Members::new());
+    straight.run(&behaviour, Verb::Create, &mut Things::default());
+    assert_eq!(straight.now, START + 200_000 + 300_000, "two pauses between three looks");
+    for at in 0..straight.demands.len() {
+        for seam in [Seam::Before(at), Seam::After(at)] {
+            let mut things = Things::default();
+            let mut drive = Drive::new(Members::new());
+            drive.run_through(&behaviour, Verb::Create, &mut things, seam);
+            assert_settled(&drive, &things, &format!("{seam:?}"));
+            assert_eq!(things.made, 1, "{seam:?}");
+        }
+    }
+}
+
+#[test]
+fn an_object_whose_reply_was_lost_is_found_by_its_mark() {
+    let mut things = Things { lost: 1, ..Things::default() };
+    let mut drive = Drive::new(Members::new());
+    drive.run(&thing().behaviour, Verb::Create, &mut things);
+    assert_settled(&drive, &things, "a lost reply");
+    assert_eq!(things.made, 1);
+    assert!(drive.now >= START + 60_000_000, "it looks again when nothing can come any more");
+}
+
+#[test]
+fn a_call_that_takes_effect_late_leaves_nothing_behind() {
+    for late in 0..6 {
+        let mut things = Things { lost: 1, late: Some(late), ..Things::default() };
+        let mut drive = Drive::new(Members::new());
+        drive.run(&thing().behaviour, Verb::Create, &mut things);
+        assert_settled(&drive, &things, &format!("carried out after {late} calls"));
+    }
+}
+
+#[test]
+fn what_an_interrupted_create_made_is_removed_by_a_delete() {
+    let mut drive = Drive::new(Members::new());
+    drive.context.is_doubtful = true;
+    let mut things = Things::default();
+    things.make(drive.context.physical_name.to_string());
+    drive.run(&thing().behaviour, Verb::Delete, &mut things);
+    assert_eq!(drive.result(), &Ok(()));
+    assert!(things.objects.is_empty());
+}
+
+#[test]
+fn a_delete_of_something_that_is_gone_is_done() {
+    let mut drive = Drive::new(Members::new());
+    drive.context.physical_id = Some("gone".into());
+    drive.run(&thing().behaviour, Verb::Delete, &mut Things::default());
+    assert_eq!(drive.result(), &Ok(()));
+    assert_eq!(drive.context.physical_id, None);
+}
+
+#[test]
+fn a_failure_is_told_in_the_words_of_the_service() {
+    struct Refusing;
+    impl World for Refusing {
+        fn call(&mut self, _: &Call) -> Result<Reply, CallError> {
+            let body = json!({ "NeutronError": { "message": "Quota exceeded for resources: ['thing']." } });
+            Err(CallError::Refused(Reply { status: 409, body }))
+        }
+    }
+    let mut drive = Drive::new(Members::new());
+    drive.run(&thing().behaviour, Verb::Create, &mut Refusing);
+    assert_eq!(drive.failure(), "Conflict: Quota exceeded for resources: ['thing'].");
+}
+
+// --- operations that go wrong in themselves ---
+
+async fn panics(op: &mut Op) -> Result<(), Stop> {
+    op.pause(std::time::Duration::from_secs(1)).await?;
+    assert!(op.id().is_some(), "a bug");
+    Ok(())
+}
+
+#[test]
+fn a_panic_is_a_failure_of_its_resource() {
+    let kind = ResourceType::new("OS::Test::Bug").creates(|op| Box::pin(panics(op)));
+    let mut drive = Drive::new(Members::new());
+    drive.run(&kind.behaviour, Verb::Create, &mut Nothing);
+    assert!(drive.failure().starts_with("InternalError: the resource type's operation panicked"));
+}
+
+#[test]
+fn waiting_for_something_else_is_a_failure_of_its_resource() {
+    let kind = ResourceType::new("OS::Test::Bug").creates(|_| Box::pin(std::future::pending()));
+    let mut drive = Drive::new(Members::new());
+    drive.run(&kind.behaviour, Verb::Create, &mut Nothing);
+    assert!(drive.failure().starts_with("InternalError: "), "{}", drive.failure());
+}
+
+#[test]
+fn a_type_without_handlers_has_nothing_to_do() {
+    let mut drive = Drive::new(Members::new());
+    drive.run(&Behaviour::default(), Verb::Create, &mut Nothing);
+    assert_eq!(drive.result(), &Ok(()));
+    assert_eq!(drive.demands, Vec::<Demand>::new());
+}
