@@ -5,6 +5,8 @@
 
 mod call;
 mod service;
+mod transport;
 
 pub use call::{Call, CallError, Marker, Method, Reply, delete, get, patch, post, put};
 pub use service::Service;
+pub use transport::{NoCloud, Transport};

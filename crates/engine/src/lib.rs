@@ -17,6 +17,7 @@ pub mod machine;
 pub mod memory;
 pub mod owner;
 mod rows;
+pub mod runtime;
 pub mod state;
 pub mod store;
 pub mod time;

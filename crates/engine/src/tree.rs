@@ -265,6 +265,12 @@ impl Tree {
         }
     }
 
+    /// The state of the root stack, and why it is in it.
+    pub fn root_state(&self) -> (State, Arc<str>) {
+        let root = self.stack(self.root_key());
+        (root.state, root.reason.clone())
+    }
+
     /// The root stack.
     pub fn root_key(&self) -> StackKey {
         StackKey(0)

@@ -1,0 +1,133 @@
+//! The task of one tree: tells its owner what happens, and does what its owner wants.
+
+use super::clock::{Chance, now};
+use super::{Glance, Inner};
+use crate::ids::CommandId;
+use crate::machine::{Command, Input};
+use crate::owner::{Order, Owner};
+use crate::store::{CommandRow, Lease};
+use crate::tree::{OpId, Tree};
+use kiln_cloud::{CallError, Reply};
+use kiln_resources::op::Answer;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+
+/// What a tree's task is told.
+pub(crate) enum Mail {
+    /// Somebody wants something.
+    Command(CommandId, Box<Command>),
+    /// A call was answered.
+    Answer(OpId, Result<Reply, CallError>),
+    /// The tree belongs to somebody else, or the engine stops.
+    Leave,
+}
+
+pub(crate) struct Driver {
+    engine: Arc<Inner>,
+    owner: Owner,
+    chance: Chance,
+    mail: mpsc::UnboundedSender<Mail>,
+    post: mpsc::UnboundedReceiver<Mail>,
+    glance: watch::Sender<Glance>,
+    commands: u64,
+}
+
+/// More changes than this are written down before more is looked at.
+const ENOUGH: usize = 10_000;
+
+impl Driver {
+    pub(crate) fn new(
+        engine: Arc<Inner>,
+        lease: Lease,
+        tree: Tree,
+        commands: Vec<CommandRow>,
+        mail: mpsc::UnboundedSender<Mail>,
+        post: mpsc::UnboundedReceiver<Mail>,
+    ) -> (Driver, watch::Receiver<Glance>) {
+        let mut chance = Chance::default();
+        let glance = glance(&tree, true, 0);
+        let owner = Owner::new(tree, lease.fence, now(), &mut chance);
+        let (glance, seen) = watch::channel(glance);
+        let mut driver = Driver { engine, owner, chance, mail, post, glance, commands: 0 };
+        for row in commands {
+            if let Ok(command) = Command::decode(&row.body) {
+                driver.take(Mail::Command(row.id, Box::new(command)));
+            }
+        }
+        (driver, seen)
+    }
+
+    pub(crate) async fn run(mut self) {
+        loop {
+            let (batch, orders) = self.owner.flush();
+            if let Some(batch) = batch
+                && !self.engine.committer.commit(batch).await
+            {
+                return;
+            }
+            let (tree, commands) = (self.owner.tree(), self.commands);
+            self.glance.send_if_modified(|seen| {
+                let new = glance(tree, self.owner.is_busy(), commands);
+                let is_new = *seen != new;
+                *seen = new;
+                is_new
+            });
+            orders.into_iter().for_each(|order| self.send(order));
+            let Some(mail) = self.next().await else {
+                self.owner.wake(now(), &mut self.chance);
+                continue;
+            };
+            if !self.take(mail) {
+                return;
+            }
+            while self.owner.count_changes() < ENOUGH
+                && let Ok(mail) = self.post.try_recv()
+            {
+                if !self.take(mail) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The next piece of mail; nothing if it is time to look at what is due.
+    async fn next(&mut self) -> Option<Mail> {
+        let Some(wake) = self.owner.next_wake() else { return self.post.recv().await };
+        let pause = wake.since(now()).max(Duration::from_micros(1));
+        tokio::select! {
+            biased;
+            mail = self.post.recv() => mail,
+            () = tokio::time::sleep(pause) => None,
+        }
+    }
+
+    /// Takes a piece of mail; whether to go on.
+    fn take(&mut self, mail: Mail) -> bool {
+        match mail {
+            Mail::Command(id, command) => {
+                self.commands += 1;
+                self.owner.input(Input::Command(id, command), now(), &mut self.chance);
+            }
+            Mail::Answer(op, answer) => {
+                self.owner.answer(op, Answer::Reply(answer), now(), &mut self.chance);
+            }
+            Mail::Leave => return false,
+        }
+        true
+    }
+
+    fn send(&self, order: Order) {
+        let (engine, mail) = (self.engine.clone(), self.mail.clone());
+        tokio::spawn(async move {
+            let answer = engine.call(order.call).await;
+            // A tree that was given up hears of it from the record.
+            _ = mail.send(Mail::Answer(order.op, answer));
+        });
+    }
+}
+
+fn glance(tree: &Tree, is_busy: bool, commands: u64) -> Glance {
+    let (state, reason) = tree.root_state();
+    Glance { state, reason, is_busy, commands }
+}

@@ -1,0 +1,279 @@
+//! The engine at work: trees with their owners, a store, a cloud, and real time.
+//!
+//! Each tree that the engine owns has a task of its own; all of them hand what they have to write to
+//! one task that commits it, as much at once as has come together. Nothing is done in the world for a
+//! tree before what it decided is durable.
+
+mod clock;
+mod commit;
+mod driver;
+
+pub use clock::{Chance, now};
+pub use commit::Committer;
+
+use crate::config::Config;
+use crate::ids::{CommandId, EngineId, Ids, StackId};
+use crate::machine::{Command, NewStack};
+use crate::state::State;
+use crate::store::{CommandRow, CreateError, Lease, NewTree, Store, StoreError};
+use crate::tree::{Env, Tree};
+use driver::{Driver, Mail};
+use kiln_cloud::{Call, CallError, Reply, Service, Transport};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::task::JoinHandle;
+
+/// An engine: owns trees of stacks and carries out what is wanted of them.
+#[derive(Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) id: EngineId,
+    pub(crate) config: Arc<Config>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) transport: Arc<dyn Transport>,
+    pub(crate) committer: Committer,
+    settings: Settings,
+    /// The trees that it owns.
+    trees: Mutex<HashMap<StackId, Owned>>,
+    tasks: Mutex<Vec<JoinHandle<()>>>,
+    /// How many more calls to each service may be under way.
+    budgets: Mutex<HashMap<Service, Arc<Semaphore>>>,
+}
+
+impl Inner {
+    /// Makes a call when its service's budget allows.
+    pub(crate) async fn call(&self, call: Call) -> Result<Reply, CallError> {
+        let budget = {
+            let mut budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
+            let full = || Arc::new(Semaphore::new(self.settings.calls));
+            budgets.entry(call.service).or_insert_with(full).clone()
+        };
+        let _permit = budget.acquire().await;
+        self.transport.send(call).await
+    }
+}
+
+struct Owned {
+    mail: mpsc::UnboundedSender<Mail>,
+    glance: watch::Receiver<Glance>,
+}
+
+/// How an engine works with others.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// How long a lease lasts that is not renewed.
+    pub lease: Duration,
+    /// How often to look for trees that nobody attends to.
+    pub look: Duration,
+    /// How many trees to take at once.
+    pub take: usize,
+    /// How many calls to one service may be under way at once.
+    pub calls: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            lease: Duration::from_secs(15),
+            look: Duration::from_secs(2),
+            take: 100,
+            calls: 500,
+        }
+    }
+}
+
+/// What can be seen of a tree from outside, once it is durable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Glance {
+    /// The state of the root stack.
+    pub state: State,
+    /// Why it is in that state.
+    pub reason: Arc<str>,
+    /// Whether something is under way.
+    pub is_busy: bool,
+    /// Grows with every command that was taken.
+    pub commands: u64,
+}
+
+impl Engine {
+    /// Starts an engine: it takes up whatever is unattended, now and from now on.
+    pub fn start(
+        config: Arc<Config>,
+        store: Arc<dyn Store>,
+        transport: Arc<dyn Transport>,
+        settings: Settings,
+    ) -> Engine {
+        let id = EngineId(Chance::default().next());
+        let (committer, committing) = Committer::start(store.clone());
+        let inner = Arc::new(Inner {
+            id,
+            config,
+            store,
+            transport,
+            committer,
+            settings,
+            trees: Mutex::default(),
+            tasks: Mutex::new(vec![committing]),
+            budgets: Mutex::default(),
+        });
+        let engine = Engine { inner };
+        engine.spawn(engine.clone().look_for_work());
+        engine.spawn(engine.clone().renew_leases());
+        engine
+    }
+
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let handle = tokio::spawn(task);
+        self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+    }
+
+    fn trees(&self) -> std::sync::MutexGuard<'_, HashMap<StackId, Owned>> {
+        self.inner.trees.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Stops: whatever is under way stops between two steps, and is taken up by the next engine.
+    pub async fn stop(&self) {
+        let tasks =
+            std::mem::take(&mut *self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        for task in tasks.iter().skip(1) {
+            task.abort();
+        }
+        let owned: Vec<Owned> = self.trees().drain().map(|(_, owned)| owned).collect();
+        for tree in owned {
+            _ = tree.mail.send(Mail::Leave);
+        }
+    }
+
+    // --- what users want ---
+
+    /// Creates a stack. It is durable when this returns, and under way.
+    pub async fn create(&self, new: NewStack) -> Result<(), CreateError> {
+        let mut chance = Chance::default();
+        let now = now();
+        let until = now + self.inner.settings.lease;
+        let mut env = Env { now, ids: &mut chance };
+        let root = new.id;
+        let mut tree = Tree::create(self.inner.config.clone(), new, &mut env);
+        let batch = tree.take_batch(1);
+        let (Some(stack), Some(recipe)) =
+            (batch.stacks.into_iter().next(), batch.recipes.into_iter().next())
+        else {
+            return Err(StoreError::Unavailable("a new tree has no rows".into()).into());
+        };
+        let new = NewTree {
+            stack,
+            recipe,
+            contents: batch.contents,
+            events: batch.events,
+            owner: Some((self.inner.id, until)),
+        };
+        self.inner.store.create_tree(new).await?;
+        let lease = Lease { root, engine: self.inner.id, fence: 1, until };
+        self.own(lease, tree, Vec::new());
+        Ok(())
+    }
+
+    /// Has something done with a tree. It is durable when this returns.
+    pub async fn command(&self, root: StackId, command: Command) -> Result<(), StoreError> {
+        let id = CommandId(Chance::default().next());
+        let row = CommandRow { id, root, time: now(), body: command.encode() };
+        self.inner.store.submit(row).await?;
+        let mail = self.trees().get(&root).map(|owned| owned.mail.clone());
+        match mail {
+            Some(mail) => _ = mail.send(Mail::Command(id, Box::new(command))),
+            // Whoever takes a tree takes the commands that wait for it, too.
+            None => _ = self.take(root).await?,
+        }
+        Ok(())
+    }
+
+    /// Waits until nothing is under way in a tree; nothing if this engine does not own it.
+    pub async fn rest(&self, root: StackId, commands: u64) -> Option<Glance> {
+        let mut glance = self.trees().get(&root).map(|owned| owned.glance.clone())?;
+        let is_at_rest = |it: &Glance| !it.is_busy && it.commands >= commands;
+        glance.wait_for(is_at_rest).await.ok().map(|it| it.clone())
+    }
+
+    /// What can be seen of a tree that this engine owns.
+    pub fn glance(&self, root: StackId) -> Option<Glance> {
+        self.trees().get(&root).map(|owned| owned.glance.borrow().clone())
+    }
+
+    // --- trees ---
+
+    /// Takes a tree, if nobody else has it.
+    async fn take(&self, root: StackId) -> Result<bool, StoreError> {
+        let until = now() + self.inner.settings.lease;
+        let lease = self.inner.store.claim_tree(self.inner.id, root, now(), until).await?;
+        match lease {
+            Some(lease) => self.load(lease).await.map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// Reads a tree from the store and goes on with it.
+    async fn load(&self, lease: Lease) -> Result<(), StoreError> {
+        let store = &self.inner.store;
+        let Some(rows) = store.load_tree(lease.root).await? else { return Ok(()) };
+        let mut texts = HashMap::new();
+        for hash in rows.recipes.iter().flat_map(|recipe| &recipe.contents) {
+            if !texts.contains_key(hash)
+                && let Some(bytes) = store.content(*hash).await?
+                && let Ok(text) = std::str::from_utf8(&bytes)
+            {
+                texts.insert(*hash, Arc::<str>::from(text));
+            }
+        }
+        let commands = rows.commands.clone();
+        let tree = Tree::load(self.inner.config.clone(), rows, &|hash| texts.get(&hash).cloned())?;
+        self.own(lease, tree, commands);
+        Ok(())
+    }
+
+    fn own(&self, lease: Lease, tree: Tree, commands: Vec<CommandRow>) {
+        let (mail, post) = mpsc::unbounded_channel();
+        let (driver, glance) =
+            Driver::new(self.inner.clone(), lease, tree, commands, mail.clone(), post);
+        let root = lease.root;
+        self.trees().insert(root, Owned { mail, glance });
+        let engine = self.clone();
+        tokio::spawn(async move {
+            driver.run().await;
+            engine.trees().remove(&root);
+        });
+    }
+
+    async fn look_for_work(self) {
+        loop {
+            let until = now() + self.inner.settings.lease;
+            let take = self.inner.settings.take;
+            if let Ok(leases) = self.inner.store.claim(self.inner.id, now(), until, take).await {
+                for lease in leases {
+                    // One that cannot be read is left to whoever can: its lease runs out.
+                    _ = self.load(lease).await;
+                }
+            }
+            tokio::time::sleep(self.inner.settings.look).await;
+        }
+    }
+
+    async fn renew_leases(self) {
+        loop {
+            tokio::time::sleep(self.inner.settings.lease / 3).await;
+            let until = now() + self.inner.settings.lease;
+            let Ok(leases) = self.inner.store.renew(self.inner.id, until).await else { continue };
+            let kept: std::collections::HashSet<StackId> =
+                leases.iter().map(|lease| lease.root).collect();
+            for (root, owned) in self.trees().iter() {
+                if !kept.contains(root) {
+                    _ = owned.mail.send(Mail::Leave);
+                }
+            }
+        }
+    }
+}
