@@ -49,6 +49,8 @@ impl Dialect {
             // In WAL mode only FULL waits until a commit is on the disk.
             Dialect::Sqlite => &[
                 "PRAGMA busy_timeout = 30000",
+                // Only for a file that is new.
+                "PRAGMA page_size = 8192",
                 "PRAGMA journal_mode = WAL",
                 "PRAGMA synchronous = FULL",
                 "PRAGMA foreign_keys = OFF",

@@ -4,7 +4,7 @@ use crate::database::SqlStore;
 use crate::fault::Fault;
 use crate::records::TreeRow;
 use crate::sql::Reader;
-use crate::table::{Record, read_all};
+use crate::table::Record;
 use kiln_engine::ids::{EngineId, StackId};
 use kiln_engine::store::Lease;
 use kiln_engine::time::Time;
@@ -52,14 +52,14 @@ impl SqlStore {
         let limit = limit as u64;
         let unowned = self.tables.select::<TreeRow>(&format!("{UNOWNED}{lock}"));
         let unowned = unowned.with(|values| values.count(limit));
-        let mut rows = unowned.all(connection).await?;
+        let mut trees: Vec<TreeRow> = unowned.read(connection, &self.cipher).await?;
         let expired = self.tables.select::<TreeRow>(&format!("{EXPIRED}{lock}"));
         let expired = expired.with(|values| {
             values.time(now);
             values.count(limit);
         });
-        rows.extend(expired.all(connection).await?);
-        read_all(&self.cipher, &rows)
+        trees.extend(expired.read::<TreeRow>(connection, &self.cipher).await?);
+        Ok(trees)
     }
 
     pub(crate) async fn claim_tree_once(
@@ -141,8 +141,7 @@ impl SqlStore {
         roots.dedup();
         let mut trees = BTreeMap::new();
         for statement in self.tables.by_ids(&text, &roots) {
-            for row in statement.all(connection).await? {
-                let tree = TreeRow::read(&self.cipher, &row)?;
+            for tree in statement.read::<TreeRow>(connection, &self.cipher).await? {
                 trees.insert(tree.root, tree);
             }
         }

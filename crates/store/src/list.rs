@@ -5,7 +5,7 @@ use crate::dialect::Dialect;
 use crate::fault::Fault;
 use crate::records::{NEVER_UPDATED, class};
 use crate::sql::{Reader, Statement, Values};
-use crate::table::{Record, marks, read_all};
+use crate::table::{Record, marks};
 use kiln_engine::store::{
     EventField, EventQuery, EventRow, StackField, StackQuery, StackRow, StackSort, TagQuery,
 };
@@ -128,8 +128,7 @@ impl SqlStore {
         }
         let statement =
             select::<StackRow>(self.dialect, condition, &keys, query.descending, query.limit);
-        let rows = statement.all(&mut *self.reader().await?).await?;
-        read_all(&self.cipher, &rows)
+        statement.read(&mut *self.reader().await?, &self.cipher).await
     }
 
     pub(crate) async fn number_of_stacks(&self, query: &StackQuery) -> Result<u64, Fault> {
@@ -162,7 +161,7 @@ impl SqlStore {
             let keys = ["number", "id"];
             let statement =
                 select::<EventRow>(self.dialect, condition, &keys, query.descending, query.limit);
-            events.extend(read_all(&self.cipher, &statement.all(&mut reader).await?)?);
+            events.extend(statement.read::<EventRow>(&mut reader, &self.cipher).await?);
         }
         if stacks.len() > STACKS_AT_ONCE {
             events.sort_by_key(|event| (event.number, event.id));

@@ -3,7 +3,7 @@
 use crate::database::SqlStore;
 use crate::fault::Fault;
 use crate::records::{QueuedRow, TreeRow};
-use crate::table::{Record, read_all};
+use crate::table::Record;
 use kiln_engine::ids::StackId;
 use kiln_engine::memory::parents_first;
 use kiln_engine::store::{CommandRow, RecipeRow, ResourceRow, StackRow, TreeRows};
@@ -38,8 +38,8 @@ impl SqlStore {
         root: StackId,
     ) -> Result<Vec<CommandRow>, Fault> {
         let select = self.tables.select::<QueuedRow>("root = ? ORDER BY number");
-        let rows = select.with(|values| values.id(root.0)).all(connection).await?;
-        let queue = read_all::<QueuedRow>(&self.cipher, &rows)?;
+        let select = select.with(|values| values.id(root.0));
+        let queue: Vec<QueuedRow> = select.read(connection, &self.cipher).await?;
         Ok(queue.into_iter().map(|queued| queued.command).collect())
     }
 
@@ -55,7 +55,7 @@ impl SqlStore {
         let place: BTreeMap<Uuid, usize> = stacks.iter().copied().zip(0..).collect();
         let mut resources: Vec<ResourceRow> = Vec::new();
         for statement in self.tables.by_ids(&select, stacks) {
-            resources.extend(read_all(&self.cipher, &statement.all(connection).await?)?);
+            resources.extend(statement.read::<ResourceRow>(connection, &self.cipher).await?);
         }
         resources.sort_by_key(|row| (place.get(&row.stack.0), row.number, row.id));
         Ok(resources)
@@ -68,8 +68,8 @@ impl SqlStore {
         let last_event = TreeRow::read(&self.cipher, &tree)?.last_event;
 
         let select = self.tables.select::<StackRow>("root = ? AND (class < 2 OR parent IS NULL)");
-        let stacks = select.with(|values| values.id(root.0)).all(&mut moment).await?;
-        let stacks = parents_first(read_all(&self.cipher, &stacks)?);
+        let select = select.with(|values| values.id(root.0));
+        let stacks = parents_first(select.read(&mut moment, &self.cipher).await?);
         let ids: Vec<Uuid> = stacks.iter().map(|stack| stack.id.0).collect();
         let resources = self.resources_of(&mut moment, &ids).await?;
 
@@ -84,7 +84,7 @@ impl SqlStore {
         let select = "SELECT id, root, body FROM recipes WHERE id IN ({ids}) ORDER BY id";
         let mut recipes: Vec<RecipeRow> = Vec::new();
         for statement in self.tables.by_ids(select, &named) {
-            recipes.extend(read_all(&self.cipher, &statement.all(&mut moment).await?)?);
+            recipes.extend(statement.read::<RecipeRow>(&mut moment, &self.cipher).await?);
         }
         let commands = self.queue(&mut moment, root).await?;
         moment.commit().await?;

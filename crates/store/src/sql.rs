@@ -1,7 +1,10 @@
 //! Statements with their values, and values of rows.
 
+use crate::cipher::Cipher;
 use crate::dialect::Dialect;
 use crate::fault::Fault;
+use crate::table::Record;
+use futures_util::TryStreamExt;
 use kiln_engine::time::Time;
 use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::{Any, AnyConnection, Arguments, AssertSqlSafe, Row};
@@ -99,6 +102,20 @@ impl Statement {
 
     pub(crate) async fn all(self, connection: &mut AnyConnection) -> Result<Vec<AnyRow>, Fault> {
         Ok(self.query().fetch_all(connection).await?)
+    }
+
+    /// All rows that it gives, each made of its values as it comes.
+    pub(crate) async fn read<R: Record>(
+        self,
+        connection: &mut AnyConnection,
+        cipher: &Cipher,
+    ) -> Result<Vec<R>, Fault> {
+        let mut stream = self.query().fetch(connection);
+        let mut rows = Vec::new();
+        while let Some(row) = stream.try_next().await? {
+            rows.push(R::read(cipher, &row)?);
+        }
+        Ok(rows)
     }
 
     pub(crate) async fn first(

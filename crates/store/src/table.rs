@@ -66,18 +66,36 @@ impl Tables {
     ) -> Result<(), Fault> {
         let rows = latest(rows);
         let mut rest = &rows[..];
-        while !rest.is_empty() {
-            let (chunk, others) = rest.split_at(chunk_size(rest));
-            let mut values = Values::default();
-            for row in chunk {
-                row.write(cipher, &mut values)?;
-            }
-            debug_assert_eq!(values.len(), chunk.len() * R::TABLE.columns.len());
-            let text = self.upsert(&R::TABLE, chunk.len());
-            Statement { text, values, kept: true }.run(connection).await?;
-            rest = others;
+        let mut next = self.next_chunk(cipher, &mut rest)?;
+        while let Some(statement) = next {
+            // The next one is made while the database is busy with this one.
+            let run = statement.run(connection);
+            let (done, made) =
+                tokio::join!(biased; run, async { self.next_chunk(cipher, &mut rest) });
+            done?;
+            next = made?;
         }
         Ok(())
+    }
+
+    /// A statement for the next rows, which are taken off.
+    fn next_chunk<R: Record>(
+        &self,
+        cipher: &Cipher,
+        rows: &mut &[&R],
+    ) -> Result<Option<Statement>, Fault> {
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let (chunk, rest) = rows.split_at(chunk_size(rows));
+        *rows = rest;
+        let mut values = Values::default();
+        for row in chunk {
+            row.write(cipher, &mut values)?;
+        }
+        debug_assert_eq!(values.len(), chunk.len() * R::TABLE.columns.len());
+        let text = self.upsert(&R::TABLE, chunk.len());
+        Ok(Some(Statement { text, values, kept: true }))
     }
 
     fn upsert(&self, table: &Table, rows: usize) -> Arc<str> {
@@ -121,11 +139,6 @@ impl Tables {
 /// Placeholders for so many values.
 pub(crate) fn marks(count: usize) -> String {
     vec!["?"; count].join(", ")
-}
-
-/// Reads all rows.
-pub(crate) fn read_all<R: Record>(cipher: &Cipher, rows: &[AnyRow]) -> Result<Vec<R>, Fault> {
-    rows.iter().map(|row| R::read(cipher, row)).collect()
 }
 
 /// The last row of each key, in the order in which they came. A statement must not meet a row twice.

@@ -20,7 +20,7 @@ pub(crate) async fn pages_hold_each_stack_once(world: World) {
         stack.state = State::new(Action::Create, statuses[(random >> 8) as usize % 3]);
         stack.created = Time::from_micros((random >> 16) as i64 % 50);
         stack.updated =
-            (random % 2 == 0).then(|| Time::from_micros((random >> 24) as i64 % 40 - 20));
+            random.is_multiple_of(2).then(|| Time::from_micros((random >> 24) as i64 % 40 - 20));
         stacks.push(stack);
     }
     world.write(Batch { stacks, ..batch(lease) }).await;
@@ -135,7 +135,8 @@ pub(crate) async fn stacks_are_found_by_tags(world: World) {
         world.store.create_tree(tree).await.unwrap();
     }
     let list = |tags: &[&str]| tags.iter().map(|tag| Arc::from(*tag)).collect();
-    let cases: [(&[&str], &[&str], &[&str], &[&str], &[&str]); 7] = [
+    type Tags = &'static [&'static str];
+    let cases: [(Tags, Tags, Tags, Tags, Tags); 7] = [
         (&["x"], &[], &[], &[], &["x", "xy"]),
         (&["x", "y"], &[], &[], &[], &["xy"]),
         (&[], &["x", "z"], &[], &[], &["x", "xy", "yz"]),
