@@ -15,12 +15,13 @@ use std::time::{Duration, Instant};
 
 /// Runs every benchmark whose name contains `filter`.
 pub(crate) fn run(filter: &str, out: &mut dyn Write) -> io::Result<()> {
-    let rows: [(&str, Bench); 5] = [
+    let rows: [(&str, Bench); 6] = [
         ("template", template),
         ("linear", linear),
         ("nested", nested),
         ("yaql", yaql),
         ("hostile", hostile),
+        ("store", crate::bench_store::run),
     ];
     for (name, bench) in rows {
         if name.contains(filter) {

@@ -1,0 +1,182 @@
+//! Encryption of bodies: AES-256-GCM with random nonces.
+//!
+//! What a body is sealed with includes the kind and the id of its row, so that no body can stand in for
+//! another. A sealed body is a version (1 byte), the id of the key (4), the nonce (12), and the text with
+//! its tag (16 more than the text).
+
+use crate::fault::Fault;
+use crate::keys::{KeyError, Ring, Stamp, stamp};
+use aes_gcm::aead::{Aead, Payload};
+use aes_gcm::{Aes256Gcm, KeyInit, Nonce};
+use kiln_engine::store::Hash;
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+const VERSION: u8 = 1;
+const HEAD: usize = 1 + 4 + 12;
+
+/// What kind of row a body belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Stack,
+    Recipe,
+    Resource,
+    Event,
+    Command,
+    Content,
+    Setting,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Stack => "stack",
+            Kind::Recipe => "recipe",
+            Kind::Resource => "resource",
+            Kind::Event => "event",
+            Kind::Command => "command",
+            Kind::Content => "text",
+            Kind::Setting => "setting",
+        }
+    }
+}
+
+/// Seals and opens bodies.
+pub(crate) struct Cipher {
+    path: PathBuf,
+    loaded: RwLock<Arc<Loaded>>,
+}
+
+struct Loaded {
+    stamp: Stamp,
+    ring: Ring,
+    /// By key id, the newest last.
+    ciphers: Vec<(u32, Aes256Gcm)>,
+}
+
+impl fmt::Debug for Cipher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cipher").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Cipher {
+    /// A cipher with the keys of a file.
+    pub(crate) fn load(path: &Path) -> Result<Cipher, KeyError> {
+        let loaded = RwLock::new(Arc::new(Loaded::load(path)?));
+        Ok(Cipher { path: path.to_owned(), loaded })
+    }
+
+    /// The file that the keys are in.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The id of the key that encrypts.
+    pub(crate) fn newest(&self) -> u32 {
+        self.loaded().ciphers.last().map_or(0, |(id, _)| *id)
+    }
+
+    /// Reads the file again if it has changed. Before each piece of work that writes: what is written
+    /// after a new key came is sealed with it.
+    pub(crate) fn refresh(&self) -> Result<(), Fault> {
+        if stamp(&self.path).map_err(Fault::Keys)? != self.loaded().stamp {
+            let fresh = Arc::new(Loaded::load(&self.path).map_err(Fault::Keys)?);
+            *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+        }
+        Ok(())
+    }
+
+    /// Encrypts the body of a row.
+    pub(crate) fn seal(&self, kind: Kind, id: &[u8], body: &[u8]) -> Result<Vec<u8>, Fault> {
+        let loaded = self.loaded();
+        let no_key = || damaged(kind, id, "there is no key to encrypt it with".to_owned());
+        let (key, cipher) = loaded.ciphers.last().ok_or_else(no_key)?;
+        let mut nonce = [0; 12];
+        getrandom::fill(&mut nonce).map_err(|error| Fault::Keys(KeyError::Random(error)))?;
+        let bound = bound(kind, id);
+        let payload = Payload { msg: body, aad: &bound };
+        let text = cipher
+            .encrypt(&Nonce::from(nonce), payload)
+            .map_err(|_| damaged(kind, id, "it is too long to be encrypted".to_owned()))?;
+        let mut sealed = Vec::with_capacity(HEAD + text.len());
+        sealed.push(VERSION);
+        sealed.extend(key.to_be_bytes());
+        sealed.extend(nonce);
+        sealed.extend(text);
+        Ok(sealed)
+    }
+
+    /// Decrypts the body of a row.
+    pub(crate) fn open(&self, kind: Kind, id: &[u8], sealed: &[u8]) -> Result<Vec<u8>, Fault> {
+        let damaged = |why: &str| damaged(kind, id, why.to_owned());
+        let restore = "it was altered or cut short; restore the database from a backup";
+        let key = key_of(sealed).ok_or_else(|| damaged(restore))?;
+        let mut loaded = self.loaded();
+        if loaded.cipher(key).is_none() {
+            // Another process may have added it.
+            self.refresh()?;
+            loaded = self.loaded();
+        }
+        let cipher = loaded.cipher(key).ok_or_else(|| {
+            damaged(&format!(
+                "it was encrypted with key {key:08x}, which the key file {} has not; copy the file from \
+                 a machine that has it, or restore it from a backup",
+                self.path.display()
+            ))
+        })?;
+        let nonce: [u8; 12] = sealed[5..HEAD].try_into().map_err(|_| damaged(restore))?;
+        let bound = bound(kind, id);
+        let payload = Payload { msg: &sealed[HEAD..], aad: &bound };
+        cipher.decrypt(&Nonce::from(nonce), payload).map_err(|_| damaged(restore))
+    }
+
+    /// What a text is found by: a keyed hash, so that nobody can tell from the database alone whether it
+    /// holds a text that he knows or guesses.
+    pub(crate) fn lookup(&self, hash: Hash) -> [u8; 32] {
+        let key = self.loaded();
+        Sha256::new().chain_update(key.ring.lookup.0).chain_update(hash.0).finalize().into()
+    }
+
+    fn loaded(&self) -> Arc<Loaded> {
+        self.loaded.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Loaded {
+    fn load(path: &Path) -> Result<Loaded, KeyError> {
+        // The stamp first: if the file changes in between, it is read once too often.
+        let stamp = stamp(path)?;
+        let ring = Ring::read(path)?;
+        let ciphers =
+            ring.keys.iter().map(|key| (key.id(), Aes256Gcm::new(&key.0.into()))).collect();
+        Ok(Loaded { stamp, ring, ciphers })
+    }
+
+    fn cipher(&self, key: u32) -> Option<&Aes256Gcm> {
+        self.ciphers.iter().find(|(id, _)| *id == key).map(|(_, cipher)| cipher)
+    }
+}
+
+/// The key that a body was sealed with; none if it is no sealed body.
+pub(crate) fn key_of(sealed: &[u8]) -> Option<u32> {
+    if sealed.len() < HEAD + 16 || sealed[0] != VERSION {
+        return None;
+    }
+    Some(u32::from_be_bytes(sealed[1..5].try_into().ok()?))
+}
+
+fn bound(kind: Kind, id: &[u8]) -> Vec<u8> {
+    [kind.name().as_bytes(), b" ", id].concat()
+}
+
+fn damaged(kind: Kind, id: &[u8], why: String) -> Fault {
+    let name = match (uuid::Uuid::from_slice(id), kind) {
+        (_, Kind::Setting) => String::from_utf8_lossy(id).into_owned(),
+        (Ok(id), _) => id.to_string(),
+        (Err(_), _) => id.iter().map(|byte| format!("{byte:02x}")).collect(),
+    };
+    Fault::Damaged { what: format!("the body of {} {name}", kind.name()), why }
+}

@@ -1,0 +1,229 @@
+//! The connections of a store, its keys, and its transactions.
+
+use crate::cipher::{Cipher, Kind};
+use crate::dialect::Dialect;
+use crate::fault::Fault;
+use crate::keys::{KeyError, Ring};
+use crate::migrate;
+use crate::sql::{Reader, Statement};
+use crate::table::Tables;
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
+use sqlx::pool::PoolConnection;
+use sqlx::{Any, AnyPool, AssertSqlSafe, ConnectOptions, Executor, Transaction};
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// How many connections a store has to a database server, and to read from SQLite.
+const CONNECTIONS: u32 = 8;
+/// How long a piece of work waits for a connection.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A store in SQLite, PostgreSQL or MariaDB.
+#[derive(Debug)]
+pub struct SqlStore {
+    pub(crate) dialect: Dialect,
+    pub(crate) tables: Tables,
+    pub(crate) cipher: Cipher,
+    /// SQLite has one writer; waiting for it here is fairer than waiting for its lock.
+    writers: AnyPool,
+    readers: AnyPool,
+    commits: AtomicU64,
+}
+
+/// Why a store cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The URL is of no known form.
+    #[error(
+        "the URL of the store must begin with sqlite:///PATH, postgres://HOST/NAME or mysql://HOST/NAME"
+    )]
+    Url,
+    /// The database cannot be reached, or does not do what it is told.
+    #[error("the database cannot be used: {0}")]
+    Database(String),
+    /// The database was made by a later version.
+    #[error("the database has schema {found}, this Kiln knows {known}: upgrade Kiln")]
+    Newer {
+        /// The schema of the database.
+        found: i64,
+        /// The last schema that is known here.
+        known: i64,
+    },
+    /// The keys cannot be used.
+    #[error(transparent)]
+    Keys(#[from] KeyError),
+}
+
+impl From<Fault> for OpenError {
+    fn from(fault: Fault) -> OpenError {
+        match fault {
+            Fault::Sql(error) => OpenError::Database(error.to_string()),
+            Fault::Damaged { what, why } => OpenError::Database(format!("{what}: {why}")),
+            Fault::Keys(error) => OpenError::Keys(error),
+        }
+    }
+}
+
+impl SqlStore {
+    /// Opens a store: `sqlite:///path`, `postgres://…` or `mysql://…`.
+    ///
+    /// Tables that are missing are made, and so is the key file if the store is new.
+    pub async fn open(url: &str, key_file: &Path) -> Result<SqlStore, OpenError> {
+        let dialect = Dialect::of(url).ok_or(OpenError::Url)?;
+        let (writers, readers) = connect(dialect, url).await.map_err(Fault::from)?;
+        let mut connection = writers.acquire().await.map_err(Fault::from)?;
+        migrate::run(dialect, &mut connection).await?;
+        let cipher = load_keys(dialect, &mut connection, key_file).await?;
+        drop(connection);
+        let tables = Tables::new(dialect);
+        let commits = AtomicU64::new(0);
+        Ok(SqlStore { dialect, tables, cipher, writers, readers, commits })
+    }
+
+    /// How many transactions this process has made durable.
+    pub fn commits(&self) -> u64 {
+        self.commits.load(Ordering::SeqCst)
+    }
+
+    /// Ends all connections.
+    pub async fn close(&self) {
+        self.readers.close().await;
+        self.writers.close().await;
+    }
+
+    /// Begins a transaction that writes, with the newest keys.
+    pub(crate) async fn begin(&self) -> Result<Transaction<'static, Any>, Fault> {
+        self.cipher.refresh()?;
+        Ok(self.writers.begin_with(self.dialect.begin()).await?)
+    }
+
+    /// Begins a transaction that reads everything from one moment.
+    pub(crate) async fn begin_reading(&self) -> Result<Transaction<'static, Any>, Fault> {
+        let [before @ .., begin] = self.dialect.begin_reading() else {
+            return Ok(self.readers.begin().await?);
+        };
+        let mut connection = self.reader().await?;
+        for statement in before {
+            connection.execute(*statement).await?;
+        }
+        Ok(Transaction::begin(connection, Some(sqlx::SqlSafeStr::into_sql_str(*begin))).await?)
+    }
+
+    /// Makes a transaction durable.
+    pub(crate) async fn finish(&self, transaction: Transaction<'_, Any>) -> Result<(), Fault> {
+        transaction.commit().await?;
+        self.commits.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+
+    pub(crate) async fn reader(&self) -> Result<PoolConnection<Any>, Fault> {
+        Ok(self.readers.acquire().await?)
+    }
+
+    pub(crate) fn statement(&self, text: &str) -> Statement {
+        Statement::new(self.dialect, text)
+    }
+}
+
+async fn connect(dialect: Dialect, url: &str) -> Result<(AnyPool, AnyPool), sqlx::Error> {
+    sqlx::any::install_default_drivers();
+    let mut url = url.to_owned();
+    if dialect == Dialect::Sqlite && !url.contains('?') {
+        url.push_str("?mode=rwc");
+    }
+    let options = AnyConnectOptions::from_str(&url)?.disable_statement_logging();
+    let pool = |size: u32| {
+        AnyPoolOptions::new()
+            .max_connections(size)
+            .acquire_timeout(PATIENCE)
+            .test_before_acquire(dialect != Dialect::Sqlite)
+            .after_connect(move |connection, _| {
+                Box::pin(async move {
+                    for statement in dialect.greeting() {
+                        connection.execute(*statement).await?;
+                    }
+                    Ok(())
+                })
+            })
+    };
+    if dialect == Dialect::Sqlite {
+        // The writer first: it makes the file and its journal.
+        let writers = pool(1).connect_with(options.clone()).await?;
+        Ok((writers, pool(CONNECTIONS).connect_lazy_with(options)))
+    } else {
+        let both = pool(CONNECTIONS).connect_with(options).await?;
+        Ok((both.clone(), both))
+    }
+}
+
+/// The setting that tells whether a ring has the store's keys.
+pub(crate) const KEY_CHECK: &str = "key_check";
+
+/// Loads the keys, and makes some if the store has never had any.
+async fn load_keys(
+    dialect: Dialect,
+    connection: &mut sqlx::AnyConnection,
+    path: &Path,
+) -> Result<Cipher, OpenError> {
+    let check = setting(dialect, connection, KEY_CHECK).await?;
+    match (path.exists(), &check) {
+        (false, Some(_)) => return Err(KeyError::Missing(path.to_owned()).into()),
+        (false, None) => _ = Ring::create(path)?,
+        (true, _) => {}
+    }
+    let cipher = Cipher::load(path)?;
+    let check = match check {
+        Some(check) => check,
+        None => {
+            let sealed = cipher.seal(Kind::Setting, KEY_CHECK.as_bytes(), b"kiln")?;
+            let newest = cipher.newest().to_be_bytes();
+            add_setting(dialect, connection, crate::rotate::ROTATED, &newest).await?;
+            add_setting(dialect, connection, KEY_CHECK, &sealed).await?;
+            // Another process may have been faster, perhaps with other keys.
+            setting(dialect, connection, KEY_CHECK).await?.unwrap_or(sealed)
+        }
+    };
+    let opened = cipher.open(Kind::Setting, KEY_CHECK.as_bytes(), &check);
+    opened.map_err(|_| KeyError::Wrong(path.to_owned()))?;
+    Ok(cipher)
+}
+
+/// Reads a setting.
+pub(crate) async fn setting(
+    dialect: Dialect,
+    connection: &mut sqlx::AnyConnection,
+    name: &str,
+) -> Result<Option<Vec<u8>>, Fault> {
+    let select = Statement::new(dialect, "SELECT body FROM settings WHERE name = ?");
+    let row = select.with(|values| values.text(name)).first(connection).await?;
+    row.map(|row| Ok(Reader::new(&row).bytes()?.to_vec())).transpose()
+}
+
+/// Adds a setting, unless it is there.
+async fn add_setting(
+    dialect: Dialect,
+    connection: &mut sqlx::AnyConnection,
+    name: &str,
+    body: &[u8],
+) -> Result<(), Fault> {
+    let insert = Statement::new(dialect, "INSERT INTO settings (name, body) VALUES (?, ?)");
+    let insert = insert.with(|values| {
+        values.text(name);
+        values.bytes(body);
+    });
+    match insert.run(connection).await {
+        Err(fault) if fault.is_duplicate() => Ok(()),
+        outcome => outcome.map(drop),
+    }
+}
+
+/// Runs a statement that has no values and no place in the cache.
+pub(crate) async fn execute(
+    connection: &mut sqlx::AnyConnection,
+    text: String,
+) -> Result<(), Fault> {
+    connection.execute(AssertSqlSafe(text)).await?;
+    Ok(())
+}

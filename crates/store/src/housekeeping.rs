@@ -1,0 +1,124 @@
+//! Dropping what nobody needs any more.
+
+use crate::database::SqlStore;
+use crate::fault::Fault;
+use crate::records::class;
+use crate::sql::Reader;
+use crate::table::marks;
+use kiln_engine::time::Time;
+use sqlx::AnyConnection;
+use sqlx::any::AnyRow;
+use uuid::Uuid;
+
+/// How many unused texts are dropped at once.
+const UNUSED_TEXTS: u64 = 1000;
+
+impl SqlStore {
+    pub(crate) async fn prune_once(&self, keep: u64, limit: u64) -> Result<u64, Fault> {
+        let mut dropped = 0;
+        let mut transaction = self.begin().await?;
+        // A walk along the index of events by stack; each stack found has at least one to drop.
+        let select = "SELECT stack, COUNT(*) FROM events GROUP BY stack HAVING COUNT(*) > ? \
+                      ORDER BY stack LIMIT ?";
+        let select = self.statement(select).with(|values| {
+            values.count(keep);
+            values.count(limit);
+        });
+        for row in select.all(&mut transaction).await? {
+            let mut row = Reader::new(&row);
+            let (stack, count) = (row.id()?, row.count()?);
+            let surplus = count.saturating_sub(keep).min(limit - dropped);
+            if surplus == 0 {
+                break;
+            }
+            let select = "SELECT id FROM events WHERE stack = ? ORDER BY number, id LIMIT ?";
+            let select = self.statement(select).with(|values| {
+                values.id(stack);
+                values.count(surplus);
+            });
+            let oldest = ids(&select.all(&mut transaction).await?)?;
+            let delete = "DELETE FROM events WHERE id IN ({ids})";
+            dropped += self.run_by_ids(&mut transaction, delete, &oldest).await?;
+        }
+        if dropped > 0 {
+            self.finish(transaction).await?;
+        }
+        Ok(dropped)
+    }
+
+    pub(crate) async fn purge_once(
+        &self,
+        deleted_before: Time,
+        project: Option<&str>,
+        limit: u64,
+    ) -> Result<u64, Fault> {
+        let mut transaction = self.begin().await?;
+        let only = if project.is_some() { "AND project = ? " } else { "" };
+        let select = format!(
+            "SELECT id FROM stacks WHERE class = {} AND deleted < ? {only}ORDER BY deleted, id LIMIT ?",
+            class(false, true)
+        );
+        let mut select = self.statement(&select);
+        select.values.time(deleted_before);
+        if let Some(project) = project {
+            select.values.text(project);
+        }
+        select.values.count(limit);
+        let roots = ids(&select.all(&mut transaction).await?)?;
+        // The trees are locked like everywhere else: first, and in order.
+        self.lock_trees(&mut transaction, &roots).await?;
+        let mut stacks = Vec::new();
+        for statement in self.tables.by_ids("SELECT id FROM stacks WHERE root IN ({ids})", &roots) {
+            stacks.extend(ids(&statement.all(&mut transaction).await?)?);
+        }
+        for (text, ids) in [
+            ("DELETE FROM events WHERE stack IN ({ids})", &stacks),
+            ("DELETE FROM resources WHERE stack IN ({ids})", &stacks),
+            ("DELETE FROM tags WHERE stack IN ({ids})", &stacks),
+            (
+                "DELETE FROM needs WHERE recipe IN (SELECT id FROM recipes WHERE root IN ({ids}))",
+                &roots,
+            ),
+            ("DELETE FROM recipes WHERE root IN ({ids})", &roots),
+            ("DELETE FROM commands WHERE root IN ({ids})", &roots),
+            ("DELETE FROM stacks WHERE root IN ({ids})", &roots),
+        ] {
+            self.run_by_ids(&mut transaction, text, ids).await?;
+        }
+        let delete = "DELETE FROM trees WHERE root IN ({ids})";
+        let removed = self.run_by_ids(&mut transaction, delete, &roots).await?;
+        let texts = self.drop_unused_texts(&mut transaction).await?;
+        if removed + texts > 0 {
+            self.finish(transaction).await?;
+        }
+        Ok(removed)
+    }
+
+    /// Drops texts that no recipe needs.
+    ///
+    /// They are locked first and looked at again after that: whoever adds a recipe that needs one of
+    /// them has locked it before and so was seen, or waits and then finds it gone and adds it again.
+    async fn drop_unused_texts(&self, connection: &mut AnyConnection) -> Result<u64, Fault> {
+        let unused = "NOT EXISTS (SELECT 1 FROM needs WHERE needs.content = contents.id)";
+        let lock = self.dialect.lock_free_ones();
+        let select = format!("SELECT id FROM contents WHERE {unused} ORDER BY id LIMIT ?{lock}");
+        let select = self.statement(&select).with(|values| values.count(UNUSED_TEXTS));
+        let rows = select.all(connection).await?;
+        let mut dropped = 0;
+        for chunk in rows.chunks(100) {
+            let text =
+                format!("DELETE FROM contents WHERE id IN ({}) AND {unused}", marks(chunk.len()));
+            let mut delete = self.statement(&text);
+            delete.kept = false;
+            for row in chunk {
+                delete.values.bytes(Reader::new(row).bytes()?);
+            }
+            dropped += delete.run(connection).await?;
+        }
+        Ok(dropped)
+    }
+}
+
+fn ids(rows: &[AnyRow]) -> Result<Vec<Uuid>, Fault> {
+    rows.iter().map(|row| Reader::new(row).id()).collect()
+}

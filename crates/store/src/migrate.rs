@@ -1,0 +1,74 @@
+//! Migrations: numbered files, each run once, also if two processes start at the same time.
+
+use crate::database::{OpenError, execute};
+use crate::dialect::Dialect;
+use crate::fault::Fault;
+use crate::sql::{Reader, Statement};
+use sqlx::{AnyConnection, Connection};
+
+/// All migrations, the first first. Each can be begun again: MariaDB cannot take back half of one.
+const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_start.sql")];
+
+/// PostgreSQL's lock for migrations: any number that others are unlikely to use.
+const LOCK: i64 = 0x6b69_6c6e;
+
+/// Brings the tables up to date.
+pub(crate) async fn run(dialect: Dialect, connection: &mut AnyConnection) -> Result<(), OpenError> {
+    match dialect {
+        Dialect::Sqlite | Dialect::Postgres => {
+            let begin = connection.begin_with(dialect.begin()).await;
+            let mut transaction = begin.map_err(Fault::from)?;
+            if dialect == Dialect::Postgres {
+                let lock = format!("SELECT pg_advisory_xact_lock({LOCK})");
+                execute(&mut transaction, lock).await?;
+            }
+            apply(dialect, &mut transaction).await?;
+            transaction.commit().await.map_err(Fault::from)?;
+        }
+        Dialect::Mariadb => {
+            // Definitions end transactions there, so the lock is the connection's.
+            let name = "CONCAT('kiln.', MD5(DATABASE()))";
+            let lock = Statement::new(dialect, &format!("SELECT GET_LOCK({name}, 60)"));
+            let got = lock.first(connection).await?;
+            let got = got.map(|row| Reader::new(&row).maybe_int()).transpose()?.flatten();
+            if got != Some(1) {
+                let why = "another process has been changing its tables for a minute; try again";
+                return Err(OpenError::Database(why.to_owned()));
+            }
+            let applied = apply(dialect, connection).await;
+            execute(connection, format!("DO RELEASE_LOCK({name})")).await?;
+            applied?;
+        }
+    }
+    Ok(())
+}
+
+async fn apply(dialect: Dialect, connection: &mut AnyConnection) -> Result<(), OpenError> {
+    let (id, options) = ("number BIGINT NOT NULL PRIMARY KEY", dialect.words()[5].1);
+    execute(connection, format!("CREATE TABLE IF NOT EXISTS migrations ({id}) {options}")).await?;
+    let done = Statement::new(dialect, "SELECT COALESCE(MAX(number), 0) FROM migrations");
+    let done = done.first(connection).await?;
+    let done = done.map(|row| Reader::new(&row).int()).transpose()?.unwrap_or(0);
+    let known = MIGRATIONS.len() as i64;
+    if done > known {
+        return Err(OpenError::Newer { found: done, known });
+    }
+    for (number, migration) in (1..).zip(MIGRATIONS).filter(|(number, _)| *number > done) {
+        for statement in statements(dialect, migration) {
+            execute(connection, statement).await?;
+        }
+        let insert = Statement::new(dialect, "INSERT INTO migrations (number) VALUES (?)");
+        insert.with(|values| values.int(number)).run(connection).await?;
+    }
+    Ok(())
+}
+
+/// The statements of a migration, in the words of the database.
+fn statements(dialect: Dialect, migration: &str) -> Vec<String> {
+    let code = |line: &str| line.split("--").next().unwrap_or_default().trim_end().to_owned();
+    let mut text = migration.lines().map(code).collect::<Vec<_>>().join("\n");
+    for (placeholder, word) in dialect.words() {
+        text = text.replace(placeholder, word);
+    }
+    text.split(';').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}

@@ -1,0 +1,93 @@
+//! Reading single rows and whole trees.
+
+use crate::database::SqlStore;
+use crate::fault::Fault;
+use crate::records::{QueuedRow, TreeRow};
+use crate::table::Record;
+use kiln_engine::ids::StackId;
+use kiln_engine::memory::parents_first;
+use kiln_engine::store::{CommandRow, RecipeRow, ResourceRow, StackRow, TreeRows};
+use sqlx::AnyConnection;
+use std::collections::BTreeMap;
+use uuid::Uuid;
+
+impl SqlStore {
+    /// The row with an id.
+    pub(crate) async fn by_id<R: Record>(&self, id: &[u8]) -> Result<Option<R>, Fault> {
+        let mut reader = self.reader().await?;
+        let condition = format!("{} = ?", R::TABLE.key[0]);
+        let select = self.tables.select::<R>(&condition).with(|values| values.bytes(id));
+        let row = select.first(&mut reader).await?;
+        row.map(|row| R::read(&self.cipher, &row)).transpose()
+    }
+
+    pub(crate) async fn named(&self, project: &str, name: &str) -> Result<Option<StackRow>, Fault> {
+        let mut reader = self.reader().await?;
+        let condition = "id = (SELECT root FROM trees WHERE project = ? AND live_name = ?)";
+        let select = self.tables.select::<StackRow>(condition).with(|values| {
+            values.text(project);
+            values.text(name);
+        });
+        let row = select.first(&mut reader).await?;
+        row.map(|row| StackRow::read(&self.cipher, &row)).transpose()
+    }
+
+    pub(crate) async fn queue(
+        &self,
+        connection: &mut AnyConnection,
+        root: StackId,
+    ) -> Result<Vec<CommandRow>, Fault> {
+        let select = self.tables.select::<QueuedRow>("root = ? ORDER BY number");
+        let select = select.with(|values| values.id(root.0));
+        let queue: Vec<QueuedRow> = select.read(connection, &self.cipher).await?;
+        Ok(queue.into_iter().map(|queued| queued.command).collect())
+    }
+
+    pub(crate) async fn resources_of(
+        &self,
+        connection: &mut AnyConnection,
+        stacks: &[Uuid],
+    ) -> Result<Vec<ResourceRow>, Fault> {
+        let select = format!(
+            "SELECT {} FROM resources WHERE stack IN ({{ids}})",
+            ResourceRow::TABLE.columns.join(", ")
+        );
+        let place: BTreeMap<Uuid, usize> = stacks.iter().copied().zip(0..).collect();
+        let mut resources: Vec<ResourceRow> = Vec::new();
+        for statement in self.tables.by_ids(&select, stacks) {
+            resources.extend(statement.read::<ResourceRow>(connection, &self.cipher).await?);
+        }
+        resources.sort_by_key(|row| (place.get(&row.stack.0), row.number, row.id));
+        Ok(resources)
+    }
+
+    pub(crate) async fn whole_tree(&self, root: StackId) -> Result<Option<TreeRows>, Fault> {
+        let mut moment = self.begin_reading().await?;
+        let select = self.tables.select::<TreeRow>("root = ?").with(|values| values.id(root.0));
+        let Some(tree) = select.first(&mut moment).await? else { return Ok(None) };
+        let last_event = TreeRow::read(&self.cipher, &tree)?.last_event;
+
+        let select = self.tables.select::<StackRow>("root = ? AND (class < 2 OR parent IS NULL)");
+        let select = select.with(|values| values.id(root.0));
+        let stacks = parents_first(select.read(&mut moment, &self.cipher).await?);
+        let ids: Vec<Uuid> = stacks.iter().map(|stack| stack.id.0).collect();
+        let resources = self.resources_of(&mut moment, &ids).await?;
+
+        let mut named: Vec<Uuid> = stacks
+            .iter()
+            .flat_map(|stack| [Some(stack.recipe), stack.previous])
+            .flatten()
+            .map(|id| id.0)
+            .collect();
+        named.sort();
+        named.dedup();
+        let select = "SELECT id, root, body FROM recipes WHERE id IN ({ids}) ORDER BY id";
+        let mut recipes: Vec<RecipeRow> = Vec::new();
+        for statement in self.tables.by_ids(select, &named) {
+            recipes.extend(statement.read::<RecipeRow>(&mut moment, &self.cipher).await?);
+        }
+        let commands = self.queue(&mut moment, root).await?;
+        moment.commit().await?;
+        Ok(Some(TreeRows { stacks, resources, recipes, commands, last_event }))
+    }
+}

@@ -1,0 +1,126 @@
+//! A new key, and everything encrypted with it.
+
+use crate::cipher::{Kind, key_of};
+use crate::database::{SqlStore, setting};
+use crate::fault::{Fault, persistently};
+use crate::keys::Ring;
+use crate::sql::Reader;
+use kiln_engine::store::StoreError;
+
+/// The setting that names the key with which all bodies were encrypted when a rotation last ended.
+pub(crate) const ROTATED: &str = "rotated";
+
+/// The tables with bodies, and how many of their rows are taken at once.
+const BODIES: [(&str, Kind, u64); 6] = [
+    ("stacks", Kind::Stack, 500),
+    ("recipes", Kind::Recipe, 500),
+    ("resources", Kind::Resource, 500),
+    ("events", Kind::Event, 500),
+    ("commands", Kind::Command, 500),
+    ("contents", Kind::Content, 20),
+];
+
+impl SqlStore {
+    /// Adds a key to the key file, unless the newest one is not in use yet, and encrypts everything
+    /// again with it. Gives the number of bodies that were.
+    ///
+    /// It can be broken off at any moment and called again; engines can go on working, as long as they see
+    /// the same key file. Where each machine has its own copy: [`SqlStore::add_key`] first, then copy
+    /// the file everywhere, then this.
+    pub async fn rotate(&self) -> Result<u64, StoreError> {
+        self.cipher.refresh()?;
+        let newest = self.cipher.newest().to_be_bytes();
+        let in_use = setting(self.dialect, &mut *self.reader().await?, ROTATED).await?;
+        if in_use.as_deref() == Some(&newest) {
+            self.add_key()?;
+        }
+        let mut total = 0;
+        // A process that had read the old key before may write with it once more: until there is none.
+        loop {
+            let mut renewed = 0;
+            for (table, kind, chunk) in BODIES {
+                renewed += self.renew_table(table, kind, chunk).await?;
+            }
+            total += renewed;
+            if renewed == 0 {
+                break;
+            }
+        }
+        persistently!(self.note_rotated())?;
+        Ok(total)
+    }
+
+    /// Adds a new key to the key file. From now on it encrypts what is written; what was written before
+    /// stays as it is until [`SqlStore::rotate`].
+    pub fn add_key(&self) -> Result<(), StoreError> {
+        Ring::add_key(self.cipher.path()).map_err(Fault::Keys)?;
+        Ok(self.cipher.refresh()?)
+    }
+
+    async fn renew_table(&self, table: &str, kind: Kind, chunk: u64) -> Result<u64, Fault> {
+        let (mut renewed, mut last) = (0, Vec::new());
+        loop {
+            let step = persistently!(self.renew_chunk(table, kind, chunk, &last))?;
+            let Some((next, count)) = step else { return Ok(renewed) };
+            last = next;
+            renewed += count;
+        }
+    }
+
+    /// Encrypts the rows behind one again: gives the last of them and how many were changed.
+    async fn renew_chunk(
+        &self,
+        table: &str,
+        kind: Kind,
+        chunk: u64,
+        last: &[u8],
+    ) -> Result<Option<(Vec<u8>, u64)>, Fault> {
+        let select = format!("SELECT id, body FROM {table} WHERE id > ? ORDER BY id LIMIT ?");
+        let select = self.statement(&select).with(|values| {
+            values.bytes(last);
+            values.count(chunk);
+        });
+        let mut transaction = self.begin().await?;
+        let rows = select.all(&mut transaction).await?;
+        let Some(end) = rows.last() else { return Ok(None) };
+        let end = Reader::new(end).bytes()?.to_vec();
+        // Only if it is still the same: an engine may have written a newer one.
+        let update = format!("UPDATE {table} SET body = ? WHERE id = ? AND body = ?");
+        let mut count = 0;
+        for row in &rows {
+            let mut row = Reader::new(row);
+            let (id, old) = (row.bytes()?, row.bytes()?);
+            if old.is_empty() || key_of(old) == Some(self.cipher.newest()) {
+                continue;
+            }
+            let new = self.cipher.seal(kind, id, &self.cipher.open(kind, id, old)?)?;
+            let update = self.statement(&update).with(|values| {
+                values.bytes(&new);
+                values.bytes(id);
+                values.bytes(old);
+            });
+            count += update.run(&mut transaction).await?;
+        }
+        if count > 0 {
+            self.finish(transaction).await?;
+        }
+        Ok(Some((end, count)))
+    }
+
+    /// Says in the store itself that the newest key is in use, for those who start with a ring.
+    async fn note_rotated(&self) -> Result<(), Fault> {
+        let check = crate::database::KEY_CHECK;
+        let sealed = self.cipher.seal(Kind::Setting, check.as_bytes(), b"kiln")?;
+        let mut transaction = self.begin().await?;
+        let newest = self.cipher.newest().to_be_bytes();
+        for (name, body) in [(check, &sealed[..]), (ROTATED, &newest[..])] {
+            let update = self.statement("UPDATE settings SET body = ? WHERE name = ?");
+            let update = update.with(|values| {
+                values.bytes(body);
+                values.text(name);
+            });
+            update.run(&mut transaction).await?;
+        }
+        self.finish(transaction).await
+    }
+}

@@ -1,0 +1,123 @@
+//! The engine's trait: each method is one piece of work, done again if others were in its way.
+
+use crate::database::SqlStore;
+use crate::fault::persistently;
+use async_trait::async_trait;
+use kiln_engine::ids::{EngineId, EventId, RecipeId, StackId};
+use kiln_engine::store::{
+    Batch, CommandRow, Content, CreateError, EventQuery, EventRow, Hash, Lease, NewTree, RecipeRow,
+    ResourceRow, StackQuery, StackRow, Store, StoreError, TreeRows,
+};
+use kiln_engine::time::Time;
+use std::sync::Arc;
+
+#[async_trait]
+impl Store for SqlStore {
+    async fn create_tree(&self, tree: NewTree) -> Result<(), CreateError> {
+        match persistently!(self.create_once(&tree)) {
+            Err(fault) if fault.is_duplicate() => Err(CreateError::NameTaken(tree.stack.name)),
+            outcome => Ok(outcome.map_err(StoreError::from)?),
+        }
+    }
+
+    async fn claim(
+        &self,
+        engine: EngineId,
+        now: Time,
+        until: Time,
+        limit: usize,
+    ) -> Result<Vec<Lease>, StoreError> {
+        Ok(persistently!(self.claim_once(engine, now, until, limit))?)
+    }
+
+    async fn claim_tree(
+        &self,
+        engine: EngineId,
+        root: StackId,
+        now: Time,
+        until: Time,
+    ) -> Result<Option<Lease>, StoreError> {
+        Ok(persistently!(self.claim_tree_once(engine, root, now, until))?)
+    }
+
+    async fn renew(&self, engine: EngineId, until: Time) -> Result<Vec<Lease>, StoreError> {
+        Ok(persistently!(self.renew_once(engine, until))?)
+    }
+
+    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
+        Ok(persistently!(self.release_once(lease))?)
+    }
+
+    async fn commit(&self, batches: &[Batch]) -> Result<Vec<bool>, StoreError> {
+        if batches.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(persistently!(self.commit_once(batches))?)
+    }
+
+    async fn submit(&self, command: CommandRow) -> Result<(), StoreError> {
+        Ok(persistently!(self.submit_once(&command))?)
+    }
+
+    async fn load_tree(&self, root: StackId) -> Result<Option<TreeRows>, StoreError> {
+        Ok(self.whole_tree(root).await?)
+    }
+
+    async fn commands(&self, root: StackId) -> Result<Vec<CommandRow>, StoreError> {
+        Ok(self.queue(&mut *self.reader().await?, root).await?)
+    }
+
+    async fn recipe(&self, id: RecipeId) -> Result<Option<RecipeRow>, StoreError> {
+        Ok(self.by_id(id.0.as_bytes()).await?)
+    }
+
+    async fn content(&self, hash: Hash) -> Result<Option<Arc<[u8]>>, StoreError> {
+        let content: Option<Content> = self.by_id(&self.cipher.lookup(hash)).await?;
+        Ok(content.map(|content| content.bytes))
+    }
+
+    async fn stack(&self, id: StackId) -> Result<Option<StackRow>, StoreError> {
+        Ok(self.by_id(id.0.as_bytes()).await?)
+    }
+
+    async fn stack_by_name(
+        &self,
+        project: &str,
+        name: &str,
+    ) -> Result<Option<StackRow>, StoreError> {
+        Ok(self.named(project, name).await?)
+    }
+
+    async fn stacks(&self, query: &StackQuery) -> Result<Vec<StackRow>, StoreError> {
+        Ok(self.page_of_stacks(query).await?)
+    }
+
+    async fn count_stacks(&self, query: &StackQuery) -> Result<u64, StoreError> {
+        Ok(self.number_of_stacks(query).await?)
+    }
+
+    async fn resources(&self, stack: StackId) -> Result<Vec<ResourceRow>, StoreError> {
+        Ok(self.resources_of(&mut *self.reader().await?, &[stack.0]).await?)
+    }
+
+    async fn events(&self, query: &EventQuery) -> Result<Vec<EventRow>, StoreError> {
+        Ok(self.page_of_events(query).await?)
+    }
+
+    async fn event(&self, id: EventId) -> Result<Option<EventRow>, StoreError> {
+        Ok(self.by_id(id.0.as_bytes()).await?)
+    }
+
+    async fn prune_events(&self, keep: u64, limit: u64) -> Result<u64, StoreError> {
+        Ok(persistently!(self.prune_once(keep, limit))?)
+    }
+
+    async fn purge(
+        &self,
+        deleted_before: Time,
+        project: Option<&str>,
+        limit: u64,
+    ) -> Result<u64, StoreError> {
+        Ok(persistently!(self.purge_once(deleted_before, project, limit))?)
+    }
+}

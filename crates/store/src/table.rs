@@ -1,0 +1,159 @@
+//! Tables, and the statements that write and read many rows of them at once.
+//!
+//! Rows go in chunks of fixed sizes, so that a connection meets few different statements and keeps them
+//! prepared.
+
+use crate::cipher::Cipher;
+use crate::dialect::Dialect;
+use crate::fault::Fault;
+use crate::sql::{Statement, Values};
+use sqlx::AnyConnection;
+use sqlx::any::AnyRow;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use uuid::Uuid;
+
+/// A table.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) name: &'static str,
+    pub(crate) key: &'static [&'static str],
+    pub(crate) columns: &'static [&'static str],
+}
+
+/// A row of a table.
+pub(crate) trait Record: Sized + Sync {
+    const TABLE: Table;
+
+    /// What no other row has.
+    fn key(&self) -> Vec<u8>;
+
+    /// About how many bytes it takes beyond its small columns.
+    fn weight(&self) -> usize;
+
+    /// Its values, in the order of the columns.
+    fn write(&self, cipher: &Cipher, values: &mut Values) -> Result<(), Fault>;
+
+    /// The row that has these values.
+    fn read(cipher: &Cipher, row: &AnyRow) -> Result<Self, Fault>;
+}
+
+/// How many rows go into one statement.
+const CHUNKS: [usize; 6] = [128, 32, 8, 4, 2, 1];
+/// How many bytes go into one statement, if it has more than one row: MariaDB takes 16 MB by default.
+const CHUNK_BYTES: usize = 4 << 20;
+/// How many ids go into one statement.
+const ID_CHUNKS: [usize; 3] = [1, 10, 100];
+
+/// Writes statements, and remembers the long ones.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    dialect: Dialect,
+    upserts: Mutex<BTreeMap<(&'static str, usize), Arc<str>>>,
+}
+
+impl Tables {
+    pub(crate) fn new(dialect: Dialect) -> Tables {
+        Tables { dialect, upserts: Mutex::default() }
+    }
+
+    /// Writes rows over those that are there; of two with the same key, the later.
+    pub(crate) async fn write<R: Record>(
+        &self,
+        connection: &mut AnyConnection,
+        cipher: &Cipher,
+        rows: &[&R],
+    ) -> Result<(), Fault> {
+        let rows = latest(rows);
+        let mut rest = &rows[..];
+        let mut next = self.next_chunk(cipher, &mut rest)?;
+        while let Some(statement) = next {
+            // The next one is made while the database is busy with this one.
+            let run = statement.run(connection);
+            let (done, made) =
+                tokio::join!(biased; run, async { self.next_chunk(cipher, &mut rest) });
+            done?;
+            next = made?;
+        }
+        Ok(())
+    }
+
+    /// A statement for the next rows, which are taken off.
+    fn next_chunk<R: Record>(
+        &self,
+        cipher: &Cipher,
+        rows: &mut &[&R],
+    ) -> Result<Option<Statement>, Fault> {
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let (chunk, rest) = rows.split_at(chunk_size(rows));
+        *rows = rest;
+        let mut values = Values::default();
+        for row in chunk {
+            row.write(cipher, &mut values)?;
+        }
+        debug_assert_eq!(values.len(), chunk.len() * R::TABLE.columns.len());
+        let text = self.upsert(&R::TABLE, chunk.len());
+        Ok(Some(Statement { text, values, kept: true }))
+    }
+
+    fn upsert(&self, table: &Table, rows: usize) -> Arc<str> {
+        let mut known = self.upserts.lock().unwrap_or_else(PoisonError::into_inner);
+        let make = || {
+            let row = format!("({})", marks(table.columns.len()));
+            let (name, columns) = (table.name, table.columns.join(", "));
+            let rows = vec![row; rows].join(", ");
+            let overwrite = self.dialect.overwrite(table.key, table.columns);
+            let text = format!("INSERT INTO {name} ({columns}) VALUES {rows}{overwrite}");
+            self.dialect.statement(&text).into()
+        };
+        known.entry((table.name, rows)).or_insert_with(make).clone()
+    }
+
+    /// The rows that meet a condition. `rest` is what follows `WHERE`.
+    pub(crate) fn select<R: Record>(&self, rest: &str) -> Statement {
+        let columns = R::TABLE.columns.join(", ");
+        let text = format!("SELECT {columns} FROM {} WHERE {rest}", R::TABLE.name);
+        Statement::new(self.dialect, &text)
+    }
+
+    /// Statements over a list of ids, a hundred at a time: `text` has `{ids}` where they go.
+    pub(crate) fn by_ids<'a>(
+        &self,
+        text: &'a str,
+        ids: &'a [Uuid],
+    ) -> impl Iterator<Item = Statement> + Send + use<'a> {
+        let dialect = self.dialect;
+        ids.chunks(ID_CHUNKS[2]).map(move |chunk| {
+            let size = ID_CHUNKS.into_iter().find(|size| *size >= chunk.len());
+            let size = size.unwrap_or(chunk.len());
+            // The last one again and again, so that there are few different statements.
+            let filled = chunk.iter().chain(chunk.last().into_iter().cycle()).take(size);
+            Statement::new(dialect, &text.replace("{ids}", &marks(size)))
+                .with(|values| filled.for_each(|id| values.id(*id)))
+        })
+    }
+}
+
+/// Placeholders for so many values.
+pub(crate) fn marks(count: usize) -> String {
+    vec!["?"; count].join(", ")
+}
+
+/// The last row of each key, in the order in which they came. A statement must not meet a row twice.
+fn latest<'a, R: Record>(rows: &[&'a R]) -> Vec<&'a R> {
+    let mut seen = HashSet::with_capacity(rows.len());
+    let mut kept: Vec<&R> =
+        rows.iter().rev().filter(|row| seen.insert(row.key())).copied().collect();
+    kept.reverse();
+    kept
+}
+
+fn chunk_size<R: Record>(rows: &[&R]) -> usize {
+    let fits = |size: &usize| {
+        let chunk = rows.get(..*size);
+        chunk.is_some_and(|rows| rows.iter().map(|row| row.weight()).sum::<usize>() <= CHUNK_BYTES)
+    };
+    CHUNKS.into_iter().find(fits).unwrap_or(1)
+}

@@ -1,0 +1,80 @@
+//! The behaviour of stores: one suite, run on the store in memory and on each database.
+//!
+//! There is one test for each of them, not one for each case: a database server is started once, and each
+//! case gets a database of its own. A failure names its case.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+
+mod servers;
+mod sql;
+mod suite;
+mod world;
+
+use kiln_engine::memory::MemoryStore;
+use servers::{Mariadb, Postgres, Scratch};
+use std::sync::Arc;
+use world::{Place, World};
+
+#[test]
+fn memory() {
+    run(suite::CASES, |_| async {
+        let store = Arc::new(MemoryStore::new());
+        World::new(store.clone(), store)
+    });
+}
+
+#[test]
+fn sqlite() {
+    let scratch = Scratch::new("sqlite");
+    let place = |name: &str| {
+        let folder = scratch.folder(name);
+        Place { url: format!("sqlite://{}/kiln.db", folder.display()), keys: folder.join("keys") }
+    };
+    run_on(&place);
+}
+
+#[test]
+fn postgres() {
+    let server = Postgres::start();
+    let place = |name: &str| Place {
+        url: server.database(name),
+        keys: server.scratch.folder(&format!("keys-{name}")).join("keys"),
+    };
+    run_on(&place);
+}
+
+#[test]
+fn mariadb() {
+    let server = Mariadb::start();
+    let place = |name: &str| Place {
+        url: server.database(name),
+        keys: server.scratch.folder(&format!("keys-{name}")).join("keys"),
+    };
+    run_on(&place);
+}
+
+fn run_on(place: &dyn Fn(&str) -> Place) {
+    run(suite::CASES, |name| place(name).world());
+    run(sql::CASES, |name| std::future::ready(place(name)));
+}
+
+/// Runs cases one after the other and names all that fail.
+fn run<W, F>(cases: &[(&str, suite::Case<W>)], world: impl Fn(&str) -> F)
+where
+    W: Send + 'static,
+    F: Future<Output = W>,
+{
+    let mut failed = Vec::new();
+    for (name, case) in cases {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
+        let world = runtime.block_on(world(name));
+        if runtime.block_on(runtime.spawn(case(world))).is_err() {
+            failed.push(*name);
+        }
+    }
+    assert!(failed.is_empty(), "failed: {}", failed.join(", "));
+}

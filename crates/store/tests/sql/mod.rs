@@ -1,0 +1,27 @@
+//! The cases for stores in databases: keys, encryption, migrations.
+
+mod keys;
+mod start;
+
+use crate::suite::{Case, cases};
+use crate::world::Place;
+
+pub(crate) const CASES: &[(&str, Case<Place>)] = cases! {
+    keys {
+        bodies_are_encrypted,
+        a_body_cannot_stand_in_for_another,
+        a_damaged_body_is_reported,
+        a_missing_key_file_is_reported,
+        a_wrong_key_file_is_reported,
+        a_key_file_that_others_can_read_is_refused,
+        rotation_encrypts_everything_again,
+        a_rotation_that_was_broken_off_is_taken_up,
+        another_process_notices_a_new_key,
+        a_key_that_is_nowhere_is_reported,
+    }
+    start {
+        two_processes_start_at_once,
+        a_newer_schema_is_refused,
+        transactions_are_counted,
+    }
+};

@@ -1,0 +1,158 @@
+//! Dropping what nobody needs any more.
+
+use crate::world::{World, at, batch, text};
+use kiln_engine::store::{Batch, EventQuery, StackRow, Store};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+async fn numbers(store: &dyn Store, stack: &StackRow) -> Vec<u64> {
+    let stacks = vec![stack.id];
+    let query =
+        EventQuery { stacks, filters: Vec::new(), descending: false, marker: None, limit: None };
+    store.events(&query).await.unwrap().iter().map(|event| event.number).collect()
+}
+
+pub(crate) async fn the_oldest_events_are_dropped(world: World) {
+    let (root, lease) = world.owned("p", "root").await;
+    let child = world.nested(&root, "child");
+    let mut events: Vec<_> = (1..=8).map(|number| world.event(&root, number)).collect();
+    events.extend((9..=11).map(|number| world.event(&child, number)));
+    world.write(Batch { stacks: vec![child.clone()], events, ..batch(lease) }).await;
+    assert_eq!(world.store.prune_events(8, 100).await.unwrap(), 0);
+    assert_eq!(world.store.prune_events(3, 2).await.unwrap(), 2);
+    assert_eq!(numbers(&*world.store, &root).await, [3, 4, 5, 6, 7, 8]);
+    assert_eq!(world.other.prune_events(3, 100).await.unwrap(), 3);
+    assert_eq!(numbers(&*world.store, &root).await, [6, 7, 8]);
+    assert_eq!(numbers(&*world.store, &child).await, [9, 10, 11]);
+    assert_eq!(world.store.prune_events(0, 100).await.unwrap(), 6);
+    assert_eq!(world.store.prune_events(0, 100).await.unwrap(), 0);
+    let tree = world.store.load_tree(root.id).await.unwrap().unwrap();
+    assert_eq!(tree.last_event, 11);
+}
+
+pub(crate) async fn deleted_trees_are_purged(world: World) {
+    let mut trees = Vec::new();
+    for (project, name, deleted) in [
+        ("p", "late", Some(9)),
+        ("p", "first", Some(1)),
+        ("q", "other", Some(2)),
+        ("p", "second", Some(3)),
+        ("p", "live", None),
+    ] {
+        let (root, lease) = world.owned(project, name).await;
+        let child = world.nested(&root, "child");
+        let resources = vec![world.resource(&child, 1)];
+        let events = vec![world.event(&child, 1)];
+        world.write(Batch { stacks: vec![child.clone()], resources, events, ..batch(lease) }).await;
+        world.store.submit(world.command(root.id)).await.unwrap();
+        if let Some(deleted) = deleted {
+            world.delete(&root, lease, at(deleted)).await;
+        }
+        trees.push((root, child, lease));
+    }
+    let there = async || {
+        let mut names = Vec::new();
+        for (root, child, _) in &trees {
+            let stack = world.store.stack(root.id).await.unwrap();
+            let rest = (
+                stack.is_some(),
+                stack.is_some(),
+                stack.is_some(),
+                stack.is_some(),
+                stack.is_some(),
+            );
+            let found = (
+                world.store.stack(child.id).await.unwrap().is_some(),
+                !world.store.resources(child.id).await.unwrap().is_empty(),
+                !numbers(&*world.store, child).await.is_empty(),
+                world.store.recipe(root.recipe).await.unwrap().is_some(),
+                !world.store.commands(root.id).await.unwrap().is_empty(),
+            );
+            assert_eq!(found, rest, "{}", root.name);
+            names.extend(stack.map(|stack| stack.name.to_string()));
+        }
+        names
+    };
+    assert_eq!(world.store.purge(at(1), None, 10).await.unwrap(), 0);
+    assert_eq!(world.store.purge(at(9), Some("p"), 1).await.unwrap(), 1);
+    assert_eq!(there().await, ["late", "other", "second", "live"]);
+    assert_eq!(world.store.purge(at(9), Some("p"), 10).await.unwrap(), 1);
+    assert_eq!(there().await, ["late", "other", "live"]);
+    assert_eq!(world.other.purge(at(10), None, 10).await.unwrap(), 2);
+    assert_eq!(there().await, ["live"]);
+    let (_, _, lease) = trees[0];
+    assert_eq!(world.store.commit(&[batch(lease)]).await.unwrap(), [false]);
+    assert!(world.store.load_tree(lease.root).await.unwrap().is_none());
+}
+
+pub(crate) async fn shared_texts_stay(world: World) {
+    let (shared, own) = (text("shared"), text("own"));
+    let mut leases = Vec::new();
+    for name in ["a", "b"] {
+        let mut tree = world.tree("p", name);
+        tree.contents = vec![shared.clone()];
+        if name == "a" {
+            tree.contents.push(own.clone());
+        }
+        tree.recipe.contents = tree.contents.iter().map(|content| content.hash).collect();
+        let engine = world.engine();
+        tree.owner = Some((engine, at(99)));
+        leases.push((tree.stack.clone(), engine));
+        world.store.create_tree(tree).await.unwrap();
+    }
+    let there = async |content: &kiln_engine::store::Content| {
+        world.store.content(content.hash).await.unwrap().is_some()
+    };
+    let (root, engine) = &leases[0];
+    let lease = world.store.renew(*engine, at(99)).await.unwrap()[0];
+    world.delete(root, lease, at(1)).await;
+    assert!(there(&shared).await && there(&own).await);
+    assert_eq!(world.store.purge(at(2), None, 10).await.unwrap(), 1);
+    assert!(there(&shared).await && !there(&own).await);
+    // A recipe that is dropped lets go of its texts too.
+    let (root, engine) = &leases[1];
+    let lease = world.store.renew(*engine, at(99)).await.unwrap()[0];
+    world.write(Batch { dropped_recipes: vec![root.recipe], ..batch(lease) }).await;
+    assert_eq!(world.store.purge(at(2), None, 10).await.unwrap(), 0);
+    assert!(!there(&shared).await);
+}
+
+/// One side creates and deletes trees with the same text over and over, the other purges: whenever a tree
+/// is there, so is its text.
+pub(crate) async fn a_text_in_use_is_never_purged(world: World) {
+    let world = Arc::new(world);
+    let over = Arc::new(AtomicBool::new(false));
+    let purger = {
+        let (world, over) = (world.clone(), over.clone());
+        tokio::spawn(async move {
+            while !over.load(Ordering::SeqCst) {
+                world.other.purge(at(1000), None, 3).await.unwrap();
+                tokio::task::yield_now().await;
+            }
+        })
+    };
+    let makers = [0, 1].map(|maker| {
+        let world = world.clone();
+        tokio::spawn(async move {
+            for round in 0..15 {
+                let mut tree = world.tree("p", &format!("{maker} {round}"));
+                tree.contents = vec![text("the same")];
+                tree.recipe.contents = vec![text("the same").hash];
+                let engine = world.engine();
+                tree.owner = Some((engine, at(99)));
+                let root = tree.stack.clone();
+                world.store.create_tree(tree).await.unwrap();
+                let content = world.store.content(text("the same").hash).await.unwrap();
+                assert!(content.is_some(), "the text of tree {maker} {round} is gone");
+                let lease =
+                    kiln_engine::store::Lease { root: root.id, engine, fence: 1, until: at(99) };
+                world.delete(&root, lease, at(1)).await;
+            }
+        })
+    });
+    for maker in makers {
+        maker.await.unwrap();
+    }
+    over.store(true, Ordering::SeqCst);
+    purger.await.unwrap();
+}

@@ -1,0 +1,126 @@
+//! Who owns a tree.
+
+use crate::world::{LONG, World, at, batch};
+use kiln_engine::ids::StackId;
+use kiln_engine::store::{Lease, NewTree};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+pub(crate) async fn a_tree_with_work_is_claimed_once(world: World) {
+    let (one, two) = (world.engine(), world.engine());
+    let tree = world.tree("p", "a");
+    let root = tree.stack.id;
+    world.store.create_tree(tree).await.unwrap();
+    let taken = world.store.claim(one, at(10), at(20), 5).await.unwrap();
+    assert_eq!(taken, [Lease { root, engine: one, fence: 1, until: at(20) }]);
+    // The lease is valid until it runs out, and at that moment.
+    assert_eq!(world.other.claim(two, at(20), at(30), 5).await.unwrap(), []);
+    let taken = world.other.claim(two, at(21), at(30), 5).await.unwrap();
+    assert_eq!(taken, [Lease { root, engine: two, fence: 2, until: at(30) }]);
+    // Without work there is no reason to take it.
+    let idle = kiln_engine::store::Batch { has_work: false, ..batch(taken[0]) };
+    world.write(idle).await;
+    assert_eq!(world.store.claim(one, at(40), at(50), 5).await.unwrap(), []);
+}
+
+pub(crate) async fn claims_take_the_longest_unattended_first(world: World) {
+    let engine = world.engine();
+    let mut roots = Vec::new();
+    for (name, created) in [("c", 30), ("a", 10), ("b", 20)] {
+        let mut tree = world.tree("p", name);
+        tree.stack.created = at(created);
+        roots.push((created, tree.stack.id));
+        world.store.create_tree(tree).await.unwrap();
+    }
+    let owned = NewTree { owner: Some((world.engine(), at(15))), ..world.tree("p", "expired") };
+    roots.push((15, owned.stack.id));
+    world.store.create_tree(owned).await.unwrap();
+    roots.sort();
+    let expected: Vec<StackId> = roots.into_iter().map(|(_, root)| root).collect();
+    let mut taken = Vec::new();
+    for _ in 0..2 {
+        let leases = world.store.claim(engine, at(100), LONG, 2).await.unwrap();
+        assert_eq!(leases.len(), 2);
+        taken.extend(leases.into_iter().map(|lease| lease.root));
+    }
+    assert_eq!(taken, expected);
+    assert_eq!(world.store.claim(engine, at(100), LONG, 2).await.unwrap(), []);
+}
+
+pub(crate) async fn a_tree_is_claimed_by_name_unless_another_has_it(world: World) {
+    let (one, two) = (world.engine(), world.engine());
+    let tree = world.tree("p", "a");
+    let root = tree.stack.id;
+    world.store.create_tree(tree).await.unwrap();
+    let nothing = StackId(world.id());
+    assert_eq!(world.store.claim_tree(one, nothing, at(1), at(2)).await.unwrap(), None);
+    let lease = world.store.claim_tree(one, root, at(1), at(10)).await.unwrap().unwrap();
+    assert_eq!(lease, Lease { root, engine: one, fence: 1, until: at(10) });
+    world.write(kiln_engine::store::Batch { has_work: false, ..batch(lease) }).await;
+    assert_eq!(world.other.claim_tree(two, root, at(10), at(20)).await.unwrap(), None);
+    // Whoever has it already gets a new fence.
+    let again = world.store.claim_tree(one, root, at(5), at(12)).await.unwrap().unwrap();
+    assert_eq!((again.fence, again.until), (2, at(12)));
+    // Work or not.
+    let lease = world.other.claim_tree(two, root, at(13), at(20)).await.unwrap().unwrap();
+    assert_eq!((lease.fence, lease.engine), (3, two));
+}
+
+pub(crate) async fn leases_are_renewed(world: World) {
+    let (one, two) = (world.engine(), world.engine());
+    for name in ["a", "b", "c"] {
+        let owner = Some((if name == "c" { two } else { one }, at(10)));
+        world.store.create_tree(NewTree { owner, ..world.tree("p", name) }).await.unwrap();
+    }
+    let renewed = world.store.renew(one, at(50)).await.unwrap();
+    assert_eq!(renewed.len(), 2);
+    assert!(
+        renewed.iter().all(|lease| (lease.engine, lease.fence, lease.until) == (one, 1, at(50)))
+    );
+    // The third was not renewed; once it is taken, its former owner has nothing left.
+    assert_eq!(world.other.claim(one, at(40), at(50), 9).await.unwrap().len(), 1);
+    assert_eq!(world.store.renew(two, at(99)).await.unwrap(), []);
+}
+
+pub(crate) async fn a_released_tree_cannot_be_written(world: World) {
+    let (_, lease) = world.owned("p", "a").await;
+    let stale = Lease { fence: 7, ..lease };
+    world.store.release(stale).await.unwrap();
+    world.write(batch(lease)).await;
+    world.store.release(lease).await.unwrap();
+    assert_eq!(world.store.commit(&[batch(lease)]).await.unwrap(), [false]);
+    assert_eq!(world.store.renew(lease.engine, LONG).await.unwrap(), []);
+    let engine = world.engine();
+    let taken = world.other.claim(engine, at(1), LONG, 1).await.unwrap();
+    assert_eq!(taken, [Lease { root: lease.root, engine, fence: 2, until: LONG }]);
+}
+
+pub(crate) async fn two_engines_claim_each_tree_once(world: World) {
+    const TREES: usize = 200;
+    for number in 0..TREES {
+        world.store.create_tree(world.tree("p", &format!("s{number}"))).await.unwrap();
+    }
+    let claims = [&world.store, &world.other, &world.store, &world.other].map(|store| {
+        let (store, engine) = (Arc::clone(store), world.engine());
+        tokio::spawn(async move {
+            let mut taken = Vec::new();
+            loop {
+                let leases = store.claim(engine, at(2000), LONG, 7).await.unwrap();
+                if leases.is_empty() {
+                    return taken;
+                }
+                taken.extend(leases);
+            }
+        })
+    });
+    let mut taken = Vec::new();
+    for claim in claims {
+        taken.extend(claim.await.unwrap());
+    }
+    // Who meets only trees that are just being taken may give up early; nobody takes one twice.
+    let engine = world.engine();
+    taken.extend(world.store.claim(engine, at(2000), LONG, TREES).await.unwrap());
+    let roots: BTreeSet<StackId> = taken.iter().map(|lease| lease.root).collect();
+    assert_eq!((taken.len(), roots.len()), (TREES, TREES));
+    assert!(taken.iter().all(|lease| lease.fence == 1));
+}

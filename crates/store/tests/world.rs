@@ -1,0 +1,224 @@
+//! What the cases are made of: a store, a second view of it, and rows.
+
+use kiln_engine::ids::{CommandId, EngineId, EventId, RecipeId, ResourceId, StackId};
+use kiln_engine::state::{Action, State, Status};
+use kiln_engine::store::{
+    Batch, CommandRow, Content, EventRow, Hash, Lease, NewTree, RecipeRow, ResourceRow, StackQuery,
+    StackRow, Store, StoreError,
+};
+use kiln_engine::time::Time;
+use kiln_store::SqlStore;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use uuid::Uuid;
+
+/// Where a case can have a store in a database.
+pub(crate) struct Place {
+    pub(crate) url: String,
+    pub(crate) keys: PathBuf,
+}
+
+impl Place {
+    pub(crate) async fn open(&self) -> SqlStore {
+        SqlStore::open(&self.url, &self.keys).await.unwrap()
+    }
+
+    pub(crate) async fn world(self) -> World {
+        let store = Arc::new(self.open().await);
+        World::new(store, Arc::new(self.open().await))
+    }
+}
+
+/// A store, and the same store as another process sees it.
+pub(crate) struct World {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) other: Arc<dyn Store>,
+    next: AtomicU64,
+}
+
+pub(crate) const IN_PROGRESS: State = State::new(Action::Create, Status::InProgress);
+pub(crate) const COMPLETE: State = State::new(Action::Create, Status::Complete);
+/// When nobody's lease is to run out.
+pub(crate) const LONG: Time = at(1_000_000);
+
+/// A moment, in seconds.
+pub(crate) const fn at(seconds: i64) -> Time {
+    Time::from_micros(seconds * 1_000_000)
+}
+
+impl World {
+    pub(crate) fn new(store: Arc<dyn Store>, other: Arc<dyn Store>) -> World {
+        World { store, other, next: AtomicU64::new(1) }
+    }
+
+    /// An id that looks random and is the same in every run.
+    pub(crate) fn id(&self) -> Uuid {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        Uuid::from_u64_pair(scatter(number), scatter(number ^ 0xabcd_ef01))
+    }
+
+    pub(crate) fn engine(&self) -> EngineId {
+        EngineId(self.id())
+    }
+
+    /// A tree with one stack, which nobody owns.
+    pub(crate) fn tree(&self, project: &str, name: &str) -> NewTree {
+        let id = StackId(self.id());
+        let contents = vec![text(&format!("the template of {name}"))];
+        let recipe = RecipeRow {
+            id: RecipeId(self.id()),
+            root: id,
+            contents: contents.iter().map(|content| content.hash).collect(),
+            body: b"parameters".to_vec(),
+        };
+        let stack = self.stack(project, name, id, None, recipe.id);
+        NewTree { stack, recipe, contents, events: Vec::new(), owner: None }
+    }
+
+    pub(crate) fn stack(
+        &self,
+        project: &str,
+        name: &str,
+        id: StackId,
+        parent: Option<&StackRow>,
+        recipe: RecipeId,
+    ) -> StackRow {
+        StackRow {
+            id,
+            root: parent.map_or(id, |parent| parent.root),
+            parent: parent.map(|parent| parent.id),
+            project: project.into(),
+            name: name.into(),
+            user_name: "demo".into(),
+            state: IN_PROGRESS,
+            reason: "Stack CREATE started".into(),
+            created: at(1000),
+            updated: None,
+            deleted: None,
+            tags: Vec::new(),
+            recipe,
+            previous: None,
+            body: format!("the body of {name}").into_bytes(),
+        }
+    }
+
+    /// A stack nested in another.
+    pub(crate) fn nested(&self, parent: &StackRow, name: &str) -> StackRow {
+        self.stack(&parent.project, name, StackId(self.id()), Some(parent), parent.recipe)
+    }
+
+    pub(crate) fn resource(&self, stack: &StackRow, number: u64) -> ResourceRow {
+        ResourceRow {
+            id: ResourceId(self.id()),
+            stack: stack.id,
+            root: stack.root,
+            number,
+            name: format!("r{number}").into(),
+            kind: "OS::Heat::Value".into(),
+            state: COMPLETE,
+            reason: "state changed".into(),
+            physical_id: Some(format!("physical-{number}").into()),
+            created: at(1001),
+            updated: at(1002),
+            body: format!("properties of {number}").into_bytes(),
+        }
+    }
+
+    pub(crate) fn event(&self, stack: &StackRow, number: u64) -> EventRow {
+        EventRow {
+            id: EventId(self.id()),
+            stack: stack.id,
+            root: stack.root,
+            number,
+            time: at(1003),
+            resource: format!("r{number}").into(),
+            kind: "OS::Heat::Value".into(),
+            physical_id: "".into(),
+            state: IN_PROGRESS,
+            reason: "state changed".into(),
+            body: Vec::new(),
+        }
+    }
+
+    pub(crate) fn command(&self, root: StackId) -> CommandRow {
+        let id = CommandId(self.id());
+        CommandRow { id, root, time: at(1004), body: b"delete".to_vec() }
+    }
+
+    /// Adds a tree that an engine owns.
+    pub(crate) async fn owned(&self, project: &str, name: &str) -> (StackRow, Lease) {
+        let engine = self.engine();
+        let tree = NewTree { owner: Some((engine, LONG)), ..self.tree(project, name) };
+        let stack = tree.stack.clone();
+        self.store.create_tree(tree).await.unwrap();
+        (stack.clone(), Lease { root: stack.id, engine, fence: 1, until: LONG })
+    }
+
+    /// Writes a batch that must be accepted.
+    pub(crate) async fn write(&self, batch: Batch) {
+        assert_eq!(self.store.commit(&[batch]).await.unwrap(), [true]);
+    }
+
+    /// Deletes a tree at a moment.
+    pub(crate) async fn delete(&self, root: &StackRow, lease: Lease, deleted: Time) {
+        let root = StackRow { deleted: Some(deleted), ..root.clone() };
+        self.write(Batch { stacks: vec![root], ..batch(lease) }).await;
+    }
+
+    /// The names of the stacks that a query gives.
+    pub(crate) async fn names(&self, query: &StackQuery) -> Vec<String> {
+        let stacks = self.store.stacks(query).await.unwrap();
+        assert_eq!(
+            self.store
+                .count_stacks(&StackQuery { marker: None, limit: Some(1), ..query.clone() })
+                .await
+                .unwrap()
+                > 0,
+            !self
+                .store
+                .stacks(&StackQuery { marker: None, limit: Some(1), ..query.clone() })
+                .await
+                .unwrap()
+                .is_empty()
+        );
+        stacks.iter().map(|stack| stack.name.to_string()).collect()
+    }
+}
+
+/// An empty batch of a lease's owner.
+pub(crate) fn batch(lease: Lease) -> Batch {
+    Batch {
+        root: lease.root,
+        fence: lease.fence,
+        contents: Vec::new(),
+        recipes: Vec::new(),
+        dropped_recipes: Vec::new(),
+        stacks: Vec::new(),
+        resources: Vec::new(),
+        dropped_resources: Vec::new(),
+        events: Vec::new(),
+        done: Vec::new(),
+        has_work: true,
+    }
+}
+
+pub(crate) fn text(text: &str) -> Content {
+    Content { hash: Hash::of(text.as_bytes()), bytes: text.as_bytes().into() }
+}
+
+/// What is damaged, and why.
+pub(crate) fn damage<T: std::fmt::Debug>(outcome: Result<T, StoreError>) -> (String, String) {
+    match outcome {
+        Err(StoreError::Damaged { what, why }) => (what, why),
+        other => panic!("expected damage, got {other:?}"),
+    }
+}
+
+/// Spreads numbers over their range (splitmix64).
+pub(crate) fn scatter(number: u64) -> u64 {
+    let mut z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
