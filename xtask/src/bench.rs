@@ -15,12 +15,13 @@ use std::time::{Duration, Instant};
 
 /// Runs every benchmark whose name contains `filter`.
 pub(crate) fn run(filter: &str, out: &mut dyn Write) -> io::Result<()> {
-    let rows: [(&str, Bench); 6] = [
+    let rows: [(&str, Bench); 7] = [
         ("template", template),
         ("linear", linear),
         ("nested", nested),
         ("yaql", yaql),
         ("hostile", hostile),
+        ("engine", crate::bench_engine::run),
         ("store", crate::bench_store::run),
     ];
     for (name, bench) in rows {
@@ -59,7 +60,7 @@ fn repeated<T>(times: u32, mut work: impl FnMut() -> T) -> T {
     work()
 }
 
-fn milliseconds(time: Duration) -> f64 {
+pub(crate) fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
@@ -87,7 +88,7 @@ fn flat_template(resources: usize) -> String {
     text
 }
 
-fn context<'a>(custom: &'a Offline) -> Context<'a> {
+pub(crate) fn context<'a>(custom: &'a Offline) -> Context<'a> {
     let mut context = Context::new(Registry::builtin(), custom, Checks::CREATE);
     context.limits = Limits { max_bytes: usize::MAX, ..Limits::default() };
     context.max_resources = None;

@@ -153,7 +153,9 @@ impl Templates {
 
 fn read_template(url: &Arc<str>, text: &Arc<str>) -> Result<Template, String> {
     let file = Sources::new().add(url.clone(), text.clone());
-    let (node, mut problems) = read::read(file, text, &Limits::default());
+    // How long a text may be was decided when it was accepted.
+    let limits = Limits { max_bytes: usize::MAX, ..Limits::default() };
+    let (node, mut problems) = read::read(file, text, &limits);
     let template = node.and_then(|node| {
         let (template, findings) = lower::template(node);
         problems.extend(findings.into_ordered());

@@ -1,0 +1,230 @@
+//! `xtask bench engine`: stacks of trivial resources on a durable store, from the wish to rest.
+
+use crate::bench::{context, milliseconds};
+use kiln_cloud::NoCloud;
+use kiln_engine::blueprint::{Recipe, Source};
+use kiln_engine::config::Config;
+use kiln_engine::ids::{Ids, RecipeId, StackId};
+use kiln_engine::machine::{Command, NewStack, Settings};
+use kiln_engine::runtime::{Chance, Engine, Settings as Pace};
+use kiln_engine::state::Status;
+use kiln_resources::constraints::offline;
+use kiln_store::SqlStore;
+use kiln_template::Sources;
+use kiln_template::validate::{Input, validate};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What is timed.
+struct Bench {
+    engine: Engine,
+    store: Arc<SqlStore>,
+    chance: Chance,
+    root: StackId,
+    commands: u64,
+}
+
+pub(crate) fn run(out: &mut dyn Write) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(all(out))
+}
+
+async fn all(out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\nengine: trivial resources on SQLite, durable, from the request to rest")?;
+    writeln!(
+        out,
+        "{:<32} {:>10} {:>10} {:>12} {:>9} {:>8}",
+        "", "resources", "ms", "resources/s", "us each", "commits"
+    )?;
+    // A server that has just started prepares its statements: that is not what is timed.
+    flat(&mut io::sink(), 1_000).await?;
+    for count in [1_000, 10_000, 100_000] {
+        flat(out, count).await?;
+    }
+    let chain = template(1_000, true, "x");
+    one(out, "chain of 1,000", 1_000, &chain, &[]).await?;
+    let (root, child) = cern();
+    one(out, "1,000 stacks of 21", 22_000, &root, &[("child.yaml", &child)]).await
+}
+
+async fn flat(out: &mut dyn Write, count: usize) -> io::Result<()> {
+    let first = template(count, false, "x");
+    let mut bench = Bench::new().await?;
+    let name = |what: &str| format!("flat, {what}");
+    let (time, commits) = bench.timed_create(&first, &[]).await?;
+    row(out, &name("create"), count, time, commits)?;
+    let (time, commits) = bench.timed_update(&first).await?;
+    row(out, &name("update, no change"), count, time, commits)?;
+    let (time, commits) = bench.timed_update(&first.replacen(": x", ": other", 1)).await?;
+    row(out, &name("update, one change"), count, time, commits)?;
+    let (time, commits) = bench.timed_delete().await?;
+    row(out, &name("delete"), count, time, commits)
+}
+
+async fn one(
+    out: &mut dyn Write,
+    what: &str,
+    count: usize,
+    root: &str,
+    files: &[(&str, &str)],
+) -> io::Result<()> {
+    let mut bench = Bench::new().await?;
+    let (time, commits) = bench.timed_create(root, files).await?;
+    row(out, &format!("{what}, create"), count, time, commits)?;
+    let (time, commits) = bench.timed_delete().await?;
+    row(out, &format!("{what}, delete"), count, time, commits)
+}
+
+fn row(
+    out: &mut dyn Write,
+    what: &str,
+    count: usize,
+    time: Duration,
+    commits: u64,
+) -> io::Result<()> {
+    let seconds = time.as_secs_f64();
+    writeln!(
+        out,
+        "{what:<32} {count:>10} {:>10.1} {:>12.0} {:>9.2} {commits:>8}",
+        milliseconds(time),
+        count as f64 / seconds,
+        seconds * 1e6 / count as f64,
+    )
+}
+
+/// Values, each alone or each after the one before.
+fn template(count: usize, is_chain: bool, value: &str) -> String {
+    let mut text = String::from("heat_template_version: 2021-04-16\nresources:\n");
+    for n in 0..count {
+        _ = write!(
+            text,
+            "  r{n}:\n    type: OS::Heat::Value\n    properties:\n      value: {value}\n"
+        );
+        if is_chain && n > 0 {
+            _ = writeln!(text, "    depends_on: r{}", n - 1);
+        }
+    }
+    text
+}
+
+/// A group's worth of stacks with 21 resources each.
+fn cern() -> (String, String) {
+    let mut root = String::from("heat_template_version: 2021-04-16\nresources:\n");
+    for n in 0..1_000 {
+        _ = writeln!(root, "  n{n}: {{type: child.yaml, properties: {{size: {n}}}}}");
+    }
+    let mut child = String::from(
+        "heat_template_version: 2021-04-16\nparameters:\n  size: {type: number}\nresources:\n",
+    );
+    for n in 0..21 {
+        _ = writeln!(
+            child,
+            "  r{n}: {{type: OS::Heat::Value, properties: {{value: {{get_param: size}}}}}}"
+        );
+    }
+    (root, child)
+}
+
+impl Bench {
+    async fn new() -> io::Result<Bench> {
+        let folder = std::env::temp_dir().join(format!("kiln-bench-{}", std::process::id()));
+        _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder)?;
+        let url = format!("sqlite://{}/kiln.db", folder.display());
+        let store = SqlStore::open(&url, &folder.join("keys")).await.map_err(io::Error::other)?;
+        let store = Arc::new(store);
+        let config = Config { max_resources: None, ..Config::default() };
+        let engine = Engine::start(
+            Arc::new(config),
+            store.clone(),
+            Arc::new(NoCloud),
+            Pace { lease: Duration::from_secs(600), ..Pace::default() },
+        );
+        let mut chance = Chance::default();
+        let root = StackId(chance.next());
+        Ok(Bench { engine, store, chance, root, commands: 0 })
+    }
+
+    fn recipe(&mut self, template: &str, files: &[(&str, &str)]) -> Arc<Recipe> {
+        let files = files.iter().map(|(name, text)| ((*name).into(), (*text).into()));
+        Arc::new(Recipe {
+            id: RecipeId(self.chance.next()),
+            template: Source::Text(template.into()),
+            files: Arc::new(files.collect()),
+            environment: Arc::default(),
+            parameters: Arc::default(),
+            aliases: Vec::new(),
+        })
+    }
+
+    async fn timed_create(
+        &mut self,
+        template: &str,
+        files: &[(&str, &str)],
+    ) -> io::Result<(Duration, u64)> {
+        let recipe = self.recipe(template, files);
+        let before = self.store.commits();
+        let start = Instant::now();
+        check(template, files)?;
+        let new = NewStack {
+            id: self.root,
+            name: "bench".into(),
+            project: "project".into(),
+            user_name: "user".into(),
+            recipe,
+            settings: Settings::default(),
+        };
+        self.engine.create(new).await.map_err(io::Error::other)?;
+        self.rest().await?;
+        Ok((start.elapsed(), self.store.commits() - before))
+    }
+
+    async fn timed_update(&mut self, template: &str) -> io::Result<(Duration, u64)> {
+        let recipe = self.recipe(template, &[]);
+        let before = self.store.commits();
+        let start = Instant::now();
+        check(template, &[])?;
+        self.command(Command::Update { recipe, settings: Settings::default() }).await?;
+        Ok((start.elapsed(), self.store.commits() - before))
+    }
+
+    async fn timed_delete(&mut self) -> io::Result<(Duration, u64)> {
+        let before = self.store.commits();
+        let start = Instant::now();
+        self.command(Command::Delete).await?;
+        let result = (start.elapsed(), self.store.commits() - before);
+        self.engine.stop().await;
+        Ok(result)
+    }
+
+    async fn command(&mut self, command: Command) -> io::Result<()> {
+        self.commands += 1;
+        self.engine.command(self.root, command).await.map_err(io::Error::other)?;
+        self.rest().await
+    }
+
+    async fn rest(&self) -> io::Result<()> {
+        match self.engine.rest(self.root, self.commands).await {
+            Some(glance) if glance.state.status == Status::Complete => Ok(()),
+            Some(glance) => Err(io::Error::other(format!("{}: {}", glance.state, glance.reason))),
+            None => Err(io::Error::other("the tree is not there")),
+        }
+    }
+}
+
+/// What a service does before it accepts a template.
+fn check(template: &str, files: &[(&str, &str)]) -> io::Result<()> {
+    let custom = offline(0);
+    let mut sources = Sources::new();
+    let file = sources.add("bench.yaml", template);
+    let mut input = Input::new(file);
+    let files = files.iter().map(|(name, text)| ((*name).into(), (*text).into()));
+    input.files = Arc::new(files.collect());
+    let report = validate(&context(&custom), &mut sources, input);
+    match report.diagnostics.iter().find(|found| found.is_error()) {
+        Some(found) => Err(io::Error::other(found.text())),
+        None => Ok(()),
+    }
+}
