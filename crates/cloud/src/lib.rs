@@ -4,9 +4,11 @@
 #![forbid(unsafe_code)]
 
 mod call;
+mod http;
 mod service;
 mod transport;
 
 pub use call::{Call, CallError, Marker, Method, Reply, delete, get, patch, post, put};
+pub use http::Http;
 pub use service::Service;
 pub use transport::{NoCloud, Transport};

@@ -44,6 +44,29 @@ pub enum Service {
 }
 
 impl Service {
+    /// Every service.
+    pub const ALL: [Service; 19] = [
+        Service::Alarming,
+        Service::BareMetal,
+        Service::Compute,
+        Service::Container,
+        Service::ContainerInfra,
+        Service::Database,
+        Service::Dns,
+        Service::Identity,
+        Service::Image,
+        Service::KeyManager,
+        Service::LoadBalancer,
+        Service::Messaging,
+        Service::Network,
+        Service::ObjectStore,
+        Service::Orchestration,
+        Service::Reservation,
+        Service::Share,
+        Service::Volume,
+        Service::Workflow,
+    ];
+
     /// The project that implements it, which is how Heat's documents and options call it.
     pub fn project(self) -> &'static str {
         self.names().0

@@ -4,6 +4,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use std::path::PathBuf;
 
 /// Orchestration for OpenStack: check templates, look into them, try queries.
 #[derive(Debug, Parser)]
@@ -34,6 +35,12 @@ pub(crate) enum Command {
     /// Tell what a finding's code means and how to mend it
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(Explain),
+    /// Carry out what is wanted of the stacks in a database
+    #[command(after_help = SERVER_EXAMPLES)]
+    Server(Server),
+    /// Keep a database: purge what was deleted, change the keys
+    #[command(subcommand)]
+    Db(Db),
     /// Print the script that completes kiln's commands in a shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions(Completions),
@@ -50,6 +57,61 @@ pub(crate) enum Template {
     Functions(Functions),
     /// List the template versions
     Versions(Versions),
+}
+
+/// Which database.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Database {
+    /// The database: sqlite:///PATH, postgres://… or mysql://…
+    #[arg(long = "database", value_name = "URL", default_value = "sqlite://kiln.db")]
+    pub(crate) url: String,
+
+    /// The file with the keys that it is encrypted with; made if it is not there
+    #[arg(long, value_name = "FILE", default_value = "kiln.keys")]
+    pub(crate) keys: PathBuf,
+}
+
+/// Arguments of `kiln server`.
+#[derive(Debug, Args)]
+pub(crate) struct Server {
+    #[command(flatten)]
+    pub(crate) database: Database,
+
+    /// Where a service of the cloud is found; may be given several times
+    #[arg(long = "endpoint", value_name = "SERVICE=URL")]
+    pub(crate) endpoints: Vec<String>,
+
+    /// Seconds that a call whose reply was lost may still take effect
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    pub(crate) quiet: u64,
+
+    /// Seconds after which another engine takes over from one that is gone
+    #[arg(long, value_name = "SECONDS", default_value_t = 15)]
+    pub(crate) lease: u64,
+}
+
+/// What to do with a database.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Db {
+    /// Remove stacks for good that were deleted some time ago
+    Purge(Purge),
+    /// Use a new key from now on, and encrypt everything with it
+    RotateKeys(Database),
+}
+
+/// Arguments of `kiln db purge`.
+#[derive(Debug, Args)]
+pub(crate) struct Purge {
+    #[command(flatten)]
+    pub(crate) database: Database,
+
+    /// How many days ago they must have been deleted
+    #[arg(long, value_name = "DAYS", default_value_t = 90)]
+    pub(crate) older_than: u64,
+
+    /// Only those of this project
+    #[arg(long, value_name = "ID")]
+    pub(crate) project: Option<String>,
 }
 
 /// A template and what surrounds it.
@@ -234,6 +296,11 @@ Examples:
 $ is the data itself.
 
 Exit status: 0 a result was printed, 1 the query or its data is wrong, 2 it could not be tried.";
+
+const SERVER_EXAMPLES: &str = "\
+Examples:
+  kiln server --database sqlite:///var/lib/kiln/kiln.db --keys /var/lib/kiln/keys
+  kiln server --database postgres://kiln@db/kiln --endpoint network=http://10.0.0.5:9696";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:

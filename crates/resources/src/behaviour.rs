@@ -5,6 +5,7 @@
 
 use crate::declare::{Members, Value};
 use crate::op::{Op, Stop};
+use crate::rest::Plain;
 use crate::scaling::Cooldown;
 use kiln_cloud::Marker;
 use kiln_template::functions::Fault;
@@ -81,6 +82,8 @@ pub struct Behaviour {
     pub snapshot: Option<Handler>,
     /// How the object is found if it is not certain that it exists.
     pub finder: Option<Finder>,
+    /// What is special about a plain type.
+    pub plain: Option<Plain>,
     /// What it is called by others; the id of the object if nothing is said.
     pub reference: Option<Reference>,
     /// Its attributes; those that the service shows if nothing is said.

@@ -71,6 +71,7 @@ mod groups;
 pub mod op;
 mod random;
 pub mod registry;
+pub mod rest;
 pub mod scaling;
 mod types;
 pub mod wire;

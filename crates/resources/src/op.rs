@@ -15,9 +15,10 @@ mod run;
 pub use journal::{Journal, Step};
 pub use run::{Answer, Demand, Note, Running, Turn};
 
-use crate::behaviour::Finder;
+use crate::behaviour::{Behaviour, Finder};
 use crate::declare::{Members, Value};
 use crate::given::{seconds, text};
+use crate::rest::Plain;
 use kiln_cloud::{Call, CallError, Method, Reply};
 use run::Shared;
 use std::fmt;
@@ -55,6 +56,7 @@ pub struct Context {
 pub struct Op {
     context: Context,
     finder: Option<Finder>,
+    plain: Option<Plain>,
     /// Whether something was done of which it is not known how it ended.
     doubts: bool,
     shared: Arc<Mutex<Shared>>,
@@ -152,6 +154,11 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from
 
 impl Op {
     // --- what it knows ---
+
+    /// What is special about its type, if that is a plain one.
+    pub fn plain(&self) -> Option<Plain> {
+        self.plain
+    }
 
     /// What the operation knows of its resource.
     pub fn context(&self) -> &Context {
@@ -476,9 +483,10 @@ fn wrong_answer() -> Stop {
 }
 
 impl Op {
-    pub(crate) fn new(context: Context, finder: Option<Finder>, shared: Arc<Mutex<Shared>>) -> Op {
+    pub(crate) fn new(context: Context, behaviour: &Behaviour, shared: Arc<Mutex<Shared>>) -> Op {
         let doubts = context.journal.step(DOUBT) == Some(&Step::Begun);
-        Op { context, finder, doubts, shared }
+        let Behaviour { finder, plain, .. } = *behaviour;
+        Op { context, finder, plain, doubts, shared }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Shared> {

@@ -16,6 +16,7 @@ use crate::ids::{CommandId, EngineId, Ids, StackId};
 use crate::machine::{Command, NewStack};
 use crate::state::State;
 use crate::store::{CommandRow, CreateError, Lease, NewTree, Store, StoreError};
+use crate::time::Time;
 use crate::tree::{Env, Tree};
 use driver::{Driver, Mail};
 use kiln_cloud::{Call, CallError, Reply, Service, Transport};
@@ -59,8 +60,10 @@ impl Inner {
 }
 
 struct Owned {
+    fence: u64,
     mail: mpsc::UnboundedSender<Mail>,
     glance: watch::Receiver<Glance>,
+    task: JoinHandle<()>,
 }
 
 /// How an engine works with others.
@@ -74,6 +77,9 @@ pub struct Settings {
     pub take: usize,
     /// How many calls to one service may be under way at once.
     pub calls: usize,
+    /// Whether it is certain that no other engine works on the store: then whatever another one owned
+    /// is taken up at once.
+    pub is_alone: bool,
 }
 
 impl Default for Settings {
@@ -83,6 +89,7 @@ impl Default for Settings {
             look: Duration::from_secs(2),
             take: 100,
             calls: 500,
+            is_alone: false,
         }
     }
 }
@@ -144,8 +151,12 @@ impl Engine {
             task.abort();
         }
         let owned: Vec<Owned> = self.trees().drain().map(|(_, owned)| owned).collect();
-        for tree in owned {
+        for tree in &owned {
             _ = tree.mail.send(Mail::Leave);
+        }
+        for tree in owned {
+            // One that cannot write is not waited for: its lease runs out.
+            _ = tokio::time::timeout(Duration::from_secs(5), tree.task).await;
         }
     }
 
@@ -239,23 +250,39 @@ impl Engine {
         let (mail, post) = mpsc::unbounded_channel();
         let (driver, glance) =
             Driver::new(self.inner.clone(), lease, tree, commands, mail.clone(), post);
-        let root = lease.root;
-        self.trees().insert(root, Owned { mail, glance });
+        let (root, fence) = (lease.root, lease.fence);
         let engine = self.clone();
-        tokio::spawn(async move {
+        let mut trees = self.trees();
+        let task = tokio::spawn(async move {
             driver.run().await;
-            engine.trees().remove(&root);
+            _ = engine.inner.store.release(lease).await;
+            let mut trees = engine.trees();
+            if trees.get(&root).is_some_and(|owned| owned.fence == fence) {
+                trees.remove(&root);
+            }
         });
+        trees.insert(root, Owned { fence, mail, glance, task });
     }
 
     async fn look_for_work(self) {
+        let mut is_alone = self.inner.settings.is_alone;
         loop {
             let until = now() + self.inner.settings.lease;
-            let take = self.inner.settings.take;
-            if let Ok(leases) = self.inner.store.claim(self.inner.id, now(), until, take).await {
+            // If nobody else is there, no other lease is valid, whenever it runs out.
+            let (valid_from, take) = match is_alone {
+                true => (Time::NEVER, i32::MAX as usize),
+                false => (now(), self.inner.settings.take),
+            };
+            let claimed = self.inner.store.claim(self.inner.id, valid_from, until, take).await;
+            if let Ok(leases) = claimed {
+                let is_all = leases.len() < take;
+                is_alone = false;
                 for lease in leases {
                     // One that cannot be read is left to whoever can: its lease runs out.
                     _ = self.load(lease).await;
+                }
+                if !is_all {
+                    continue;
                 }
             }
             tokio::time::sleep(self.inner.settings.look).await;

@@ -1,9 +1,11 @@
 //! One file per command: each takes its arguments and the streams, and gives a verdict.
 
 mod completions;
+mod db;
 mod explain;
 mod functions;
 mod graph;
+mod server;
 mod validate;
 mod versions;
 mod yaql;
@@ -20,6 +22,8 @@ pub(crate) fn run(command: Command, streams: &mut Streams<'_>) -> Result<Verdict
         Command::Template(Template::Versions(arguments)) => versions::run(&arguments, streams),
         Command::Yaql(arguments) => yaql::run(&arguments, streams),
         Command::Explain(arguments) => explain::run(&arguments, streams),
+        Command::Server(arguments) => server::run(&arguments, streams),
+        Command::Db(command) => db::run(&command, streams),
         Command::Completions(arguments) => completions::run(&arguments, streams),
     }
 }

@@ -101,7 +101,7 @@ impl Running {
     /// An operation that is about to start.
     pub fn new(behaviour: &Behaviour, verb: Verb, context: Context) -> Running {
         let shared = Arc::new(Mutex::new(Shared::default()));
-        let op = Op::new(context, behaviour.finder, shared.clone());
+        let op = Op::new(context, behaviour, shared.clone());
         let handler = behaviour.handler(verb);
         let future = Box::pin(async move {
             let mut op = op;

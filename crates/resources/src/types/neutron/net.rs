@@ -2,6 +2,8 @@
 
 use super::common::{tags, value_specs};
 use crate::declare::*;
+use crate::rest::Plain;
+use kiln_cloud::Method;
 
 pub(super) fn net() -> ResourceType {
     ResourceType::new("OS::Neutron::Net")
@@ -34,4 +36,20 @@ pub(super) fn net() -> ResourceType {
             attr("subnets", List),
             attr("tenant_id", Str),
         ])
+        .plain(Plain {
+            service: Service::Network,
+            path: "/v2.0/networks",
+            one: "network",
+            many: "networks",
+            fields: &[
+                "admin_state_up",
+                "availability_zone_hints",
+                "dns_domain",
+                "name",
+                "port_security_enabled",
+                "shared",
+                "tenant_id",
+            ],
+            change: Method::Put,
+        })
 }

@@ -1,0 +1,196 @@
+//! The real program on a real database against a service that survives it: killed, again and again.
+
+use crate::networks::Networks;
+use kiln_engine::blueprint::{Recipe, Source};
+use kiln_engine::config::Config;
+use kiln_engine::ids::{CommandId, Ids, RecipeId, StackId};
+use kiln_engine::machine::{Command as Wish, NewStack, Settings};
+use kiln_engine::runtime::{Chance, now};
+use kiln_engine::state::{Action, Status};
+use kiln_engine::store::{CommandRow, NewTree, Store};
+use kiln_engine::tree::{Env, Tree};
+use kiln_store::SqlStore;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+const NETWORKS: usize = 200;
+const KILLS: u64 = 50;
+
+struct Story {
+    folder: PathBuf,
+    address: String,
+    networks: Networks,
+    store: SqlStore,
+    chance: Chance,
+    root: StackId,
+    server: Option<Child>,
+    kills: u64,
+}
+
+impl Drop for Story {
+    fn drop(&mut self) {
+        if let Some(mut server) = self.server.take() {
+            _ = server.kill();
+            _ = server.wait();
+        }
+        _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Story {
+    async fn new() -> Story {
+        let folder = std::env::temp_dir().join(format!("kiln-kills-{}", std::process::id()));
+        _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let networks = Networks::default();
+        let address = networks.start();
+        let store = SqlStore::open(&url(&folder), &folder.join("keys")).await.expect("a store");
+        let mut chance = Chance::default();
+        let root = StackId(chance.next());
+        let (server, kills) = (None, 0);
+        Story { folder, address, networks, store, chance, root, server, kills }
+    }
+
+    fn start(&mut self) {
+        let server = Command::new(env!("CARGO_BIN_EXE_kiln"))
+            .args(["server", "--quiet", "1", "--lease", "2"])
+            .args(["--database", &url(&self.folder)])
+            .arg("--keys")
+            .arg(self.folder.join("keys"))
+            .args(["--endpoint", &format!("network={}", self.address)])
+            .stdout(Stdio::null())
+            .spawn();
+        self.server = Some(server.expect("the program starts"));
+    }
+
+    /// Kills the program, with no chance to tidy up, and starts it again.
+    fn kill(&mut self) {
+        if let Some(mut server) = self.server.take() {
+            server.kill().expect("it is killed");
+            server.wait().expect("it is gone");
+            self.kills += 1;
+        }
+        self.start();
+    }
+
+    fn recipe(&mut self, is_up: bool) -> Arc<Recipe> {
+        let mut text = String::from("heat_template_version: 2021-04-16\nresources:\n");
+        for n in 0..NETWORKS {
+            _ = write!(
+                text,
+                "  n{n}: {{type: OS::Neutron::Net, properties: {{admin_state_up: {is_up}}}"
+            );
+            // Some wait for others.
+            _ = match n % 4 {
+                3 => writeln!(text, ", depends_on: n{}}}", n - 1),
+                _ => writeln!(text, "}}"),
+            };
+        }
+        Arc::new(Recipe {
+            id: RecipeId(self.chance.next()),
+            template: Source::Text(text.into()),
+            files: Arc::default(),
+            environment: Arc::default(),
+            parameters: Arc::default(),
+            aliases: Vec::new(),
+        })
+    }
+
+    async fn create(&mut self) {
+        let recipe = self.recipe(true);
+        let new = NewStack {
+            id: self.root,
+            name: "killed".into(),
+            project: "project".into(),
+            user_name: "user".into(),
+            recipe,
+            settings: Settings::default(),
+        };
+        let mut env = Env { now: now(), ids: &mut self.chance };
+        let mut tree = Tree::create(Arc::new(Config::default()), new, &mut env);
+        let batch = tree.take_batch(1);
+        let tree = NewTree {
+            stack: batch.stacks[0].clone(),
+            recipe: batch.recipes[0].clone(),
+            contents: batch.contents,
+            events: batch.events,
+            owner: None,
+        };
+        self.store.create_tree(tree).await.expect("a new tree");
+    }
+
+    async fn wish(&mut self, wish: Wish) {
+        let id = CommandId(self.chance.next());
+        let row = CommandRow { id, root: self.root, time: now(), body: wish.encode() };
+        self.store.submit(row).await.expect("a command");
+    }
+
+    /// Kills the program every few calls until it was killed often enough, then lets it finish.
+    async fn finish(&mut self, kills: u64, action: Action) {
+        let mut next = self.networks.with(|inside| inside.calls);
+        while self.kills < kills {
+            next += 7 + self.kills % 11;
+            self.networks.wait_for_calls(next);
+            next = next.max(self.networks.with(|inside| inside.calls));
+            if self.is_at(action).await {
+                break;
+            }
+            self.kill();
+        }
+        while !self.is_at(action).await {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Whether the stack has come to the end of an action; it may only end well.
+    async fn is_at(&self, action: Action) -> bool {
+        let stack = self.store.stack(self.root).await.expect("a store").expect("a stack");
+        assert_ne!(stack.state.status, Status::Failed, "{}: {}", stack.state, stack.reason);
+        stack.state.is(action, Status::Complete)
+    }
+
+    /// The books and the cloud say the same.
+    async fn compare(&self, count: usize, is_up: bool) {
+        let rows = self.store.resources(self.root).await.expect("a store");
+        let known: BTreeMap<String, String> = rows
+            .iter()
+            .filter_map(|row| Some((row.physical_id.as_ref()?.to_string(), row.name.to_string())))
+            .collect();
+        let there = self.networks.with(|inside| inside.networks.clone());
+        let ids: BTreeSet<&String> = there.keys().collect();
+        assert_eq!(ids, known.keys().collect::<BTreeSet<_>>(), "the books are wrong");
+        assert_eq!(there.len(), count);
+        let names: BTreeSet<String> = there.values().map(|it| it["name"].to_string()).collect();
+        assert_eq!(names.len(), count, "a network is there twice");
+        assert!(there.values().all(|network| network["admin_state_up"] == is_up));
+    }
+}
+
+fn url(folder: &Path) -> String {
+    format!("sqlite://{}/kiln.db", folder.display())
+}
+
+#[test]
+fn nothing_is_lost_and_nothing_is_there_twice_however_often_the_program_is_killed() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.expect("threads").block_on(async {
+        let mut story = Story::new().await;
+        story.create().await;
+        story.start();
+        story.finish(KILLS / 2, Action::Create).await;
+        story.compare(NETWORKS, true).await;
+        let recipe = story.recipe(false);
+        story.wish(Wish::Update { recipe, settings: Settings::default() }).await;
+        story.finish(KILLS * 3 / 4, Action::Update).await;
+        story.compare(NETWORKS, false).await;
+        story.wish(Wish::Delete).await;
+        story.finish(KILLS, Action::Delete).await;
+        story.compare(0, false).await;
+        assert!(story.kills >= KILLS * 3 / 4, "it was killed {} times only", story.kills);
+        println!("killed {} times", story.kills);
+    });
+}
