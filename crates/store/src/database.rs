@@ -93,10 +93,12 @@ impl SqlStore {
         self.writers.close().await;
     }
 
-    /// Begins a transaction that writes, with the newest keys.
+    /// Begins a transaction that writes, with the newest keys. They are looked for after the wait for a
+    /// place to write: a rotation may have ended in the meantime.
     pub(crate) async fn begin(&self) -> Result<Transaction<'static, Any>, Fault> {
+        let transaction = self.writers.begin_with(self.dialect.begin()).await?;
         self.cipher.refresh()?;
-        Ok(self.writers.begin_with(self.dialect.begin()).await?)
+        Ok(transaction)
     }
 
     /// Begins a transaction that reads everything from one moment.

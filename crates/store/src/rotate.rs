@@ -10,6 +10,9 @@ use kiln_engine::store::StoreError;
 /// The setting that names the key with which all bodies were encrypted when a rotation last ended.
 pub(crate) const ROTATED: &str = "rotated";
 
+/// How often the tables are walked through before it is clear that this leads nowhere.
+const PASSES: u32 = 10;
+
 /// The tables with bodies, and how many of their rows are taken at once.
 const BODIES: [(&str, Kind, u64); 6] = [
     ("stacks", Kind::Stack, 500),
@@ -35,19 +38,23 @@ impl SqlStore {
             self.add_key()?;
         }
         let mut total = 0;
-        // A process that had read the old key before may write with it once more: until there is none.
-        loop {
+        // A transaction that had begun before may still write with the old key: until there is none.
+        for _ in 0..PASSES {
             let mut renewed = 0;
             for (table, kind, chunk) in BODIES {
                 renewed += self.renew_table(table, kind, chunk).await?;
             }
             total += renewed;
             if renewed == 0 {
-                break;
+                persistently!(self.note_rotated())?;
+                return Ok(total);
             }
         }
-        persistently!(self.note_rotated())?;
-        Ok(total)
+        Err(StoreError::Unavailable(format!(
+            "somebody still encrypts with an older key: copy the key file {} to every machine that uses \
+             the store, then rotate again",
+            self.cipher.path().display()
+        )))
     }
 
     /// Adds a new key to the key file. From now on it encrypts what is written; what was written before

@@ -1,9 +1,7 @@
 //! Dropping what nobody needs any more.
 
 use crate::world::{World, at, batch, text};
-use kiln_engine::store::{Batch, EventQuery, StackRow, Store};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use kiln_engine::store::{Batch, EventQuery, Lease, StackRow, Store};
 
 async fn numbers(store: &dyn Store, stack: &StackRow) -> Vec<u64> {
     let stacks = vec![stack.id];
@@ -117,42 +115,29 @@ pub(crate) async fn shared_texts_stay(world: World) {
     assert!(!there(&shared).await);
 }
 
-/// One side creates and deletes trees with the same text over and over, the other purges: whenever a tree
-/// is there, so is its text.
+/// While the last tree that needs a text is purged, another is created with the same text: whoever is
+/// first, the new tree has its text.
 pub(crate) async fn a_text_in_use_is_never_purged(world: World) {
-    let world = Arc::new(world);
-    let over = Arc::new(AtomicBool::new(false));
-    let purger = {
-        let (world, over) = (world.clone(), over.clone());
-        tokio::spawn(async move {
-            while !over.load(Ordering::SeqCst) {
-                world.other.purge(at(1000), None, 3).await.unwrap();
-                tokio::task::yield_now().await;
-            }
-        })
-    };
-    let makers = [0, 1].map(|maker| {
-        let world = world.clone();
-        tokio::spawn(async move {
-            for round in 0..15 {
-                let mut tree = world.tree("p", &format!("{maker} {round}"));
-                tree.contents = vec![text("the same")];
-                tree.recipe.contents = vec![text("the same").hash];
-                let engine = world.engine();
-                tree.owner = Some((engine, at(99)));
-                let root = tree.stack.clone();
-                world.store.create_tree(tree).await.unwrap();
-                let content = world.store.content(text("the same").hash).await.unwrap();
-                assert!(content.is_some(), "the text of tree {maker} {round} is gone");
-                let lease =
-                    kiln_engine::store::Lease { root: root.id, engine, fence: 1, until: at(99) };
-                world.delete(&root, lease, at(1)).await;
-            }
-        })
-    });
-    for maker in makers {
-        maker.await.unwrap();
+    let shared = text("the same");
+    let mut last: Option<(StackRow, Lease)> = None;
+    for round in 0..30 {
+        let engine = world.engine();
+        let mut tree = world.tree("p", &round.to_string());
+        tree.contents = vec![shared.clone()];
+        tree.recipe.contents = vec![shared.hash];
+        tree.owner = Some((engine, at(99)));
+        let root = tree.stack.clone();
+        // Events take their time: that is when the other side could do harm.
+        tree.events = (0..round * 10).map(|number| world.event(&root, number)).collect();
+        if let Some((root, lease)) = last {
+            world.delete(&root, lease, at(1)).await;
+        }
+        let (created, purged) =
+            tokio::join!(world.store.create_tree(tree), world.other.purge(at(2), None, 9));
+        created.unwrap();
+        assert_eq!(purged.unwrap(), u64::from(round > 0));
+        let content = world.store.content(shared.hash).await.unwrap();
+        assert!(content.is_some(), "the text of tree {round} is gone");
+        last = Some((root.clone(), Lease { root: root.id, engine, fence: 1, until: at(99) }));
     }
-    over.store(true, Ordering::SeqCst);
-    purger.await.unwrap();
 }

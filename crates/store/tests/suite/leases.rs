@@ -2,7 +2,7 @@
 
 use crate::world::{LONG, World, at, batch};
 use kiln_engine::ids::StackId;
-use kiln_engine::store::{Lease, NewTree};
+use kiln_engine::store::{Batch, Lease, NewTree};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(crate) async fn a_tree_with_work_is_claimed_once(world: World) {
     let taken = world.other.claim(two, at(21), at(30), 5).await.unwrap();
     assert_eq!(taken, [Lease { root, engine: two, fence: 2, until: at(30) }]);
     // Without work there is no reason to take it.
-    let idle = kiln_engine::store::Batch { has_work: false, ..batch(taken[0]) };
+    let idle = Batch { has_work: false, ..batch(taken[0]) };
     world.write(idle).await;
     assert_eq!(world.store.claim(one, at(40), at(50), 5).await.unwrap(), []);
 }
@@ -56,7 +56,7 @@ pub(crate) async fn a_tree_is_claimed_by_name_unless_another_has_it(world: World
     assert_eq!(world.store.claim_tree(one, nothing, at(1), at(2)).await.unwrap(), None);
     let lease = world.store.claim_tree(one, root, at(1), at(10)).await.unwrap().unwrap();
     assert_eq!(lease, Lease { root, engine: one, fence: 1, until: at(10) });
-    world.write(kiln_engine::store::Batch { has_work: false, ..batch(lease) }).await;
+    world.write(Batch { has_work: false, ..batch(lease) }).await;
     assert_eq!(world.other.claim_tree(two, root, at(10), at(20)).await.unwrap(), None);
     // Whoever has it already gets a new fence.
     let again = world.store.claim_tree(one, root, at(5), at(12)).await.unwrap().unwrap();
@@ -123,4 +123,51 @@ pub(crate) async fn two_engines_claim_each_tree_once(world: World) {
     let roots: BTreeSet<StackId> = taken.iter().map(|lease| lease.root).collect();
     assert_eq!((taken.len(), roots.len()), (TREES, TREES));
     assert!(taken.iter().all(|lease| lease.fence == 1));
+}
+
+/// Four engines take the tree from each other and write at the same time: what the last owner wrote is never
+/// overwritten by one before.
+pub(crate) async fn a_former_owner_never_writes_over_a_later_one(world: World) {
+    let (stack, _) = world.owned("p", "a").await;
+    let row = world.resource(&stack, 1);
+    let world = Arc::new(world);
+    let after = LONG + LONG.since(at(0));
+    let engines = [0, 1, 2, 3].map(|number| {
+        let (world, row) = (world.clone(), row.clone());
+        tokio::spawn(async move {
+            let store = if number % 2 == 0 { &world.store } else { &world.other };
+            let (engine, mut seen) = (world.engine(), 0);
+            for _ in 0..40 {
+                let lease = store.claim_tree(engine, row.root, after, LONG).await.unwrap().unwrap();
+                let mut row = row.clone();
+                row.number = lease.fence;
+                store.commit(&[Batch { resources: vec![row], ..batch(lease) }]).await.unwrap();
+                let now = store.resources(stack.id).await.unwrap();
+                let now = now.first().map_or(0, |row| row.number);
+                assert!(now >= seen, "what owner {seen} wrote was overwritten by owner {now}");
+                seen = now;
+            }
+        })
+    });
+    for engine in engines {
+        engine.await.unwrap();
+    }
+}
+
+/// A command comes at the very moment when the owner finds that there is nothing to do.
+pub(crate) async fn no_command_is_lost_between_two_looks(world: World) {
+    let (stack, mut lease) = world.owned("p", "a").await;
+    for _ in 0..40 {
+        let command = world.command(stack.id);
+        let idle = [Batch { has_work: false, ..batch(lease) }];
+        let (submitted, written) =
+            tokio::join!(world.store.submit(command.clone()), world.other.commit(&idle));
+        submitted.unwrap();
+        assert_eq!(written.unwrap(), [true]);
+        world.store.release(lease).await.unwrap();
+        let taken = world.store.claim(lease.engine, at(1), LONG, 1).await.unwrap();
+        assert_eq!(taken.len(), 1, "the tree has a command and no work");
+        lease = taken[0];
+        world.write(Batch { done: vec![command.id], ..batch(lease) }).await;
+    }
 }

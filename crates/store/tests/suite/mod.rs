@@ -28,6 +28,8 @@ pub(crate) const CASES: &[(&str, Case<World>)] = cases! {
         leases_are_renewed,
         a_released_tree_cannot_be_written,
         two_engines_claim_each_tree_once,
+        a_former_owner_never_writes_over_a_later_one,
+        no_command_is_lost_between_two_looks,
     }
     commits {
         what_is_written_comes_back,
