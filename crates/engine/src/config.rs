@@ -24,6 +24,10 @@ pub struct Config {
     pub max_resources: Option<usize>,
     /// How long a call whose reply was lost may still take effect.
     pub quiet: Duration,
+    /// How many events of a stack are kept; nothing means all.
+    pub max_events: Option<u64>,
+    /// How long what is known of a deleted stack is kept; nothing means for ever.
+    pub keep_deleted: Option<Duration>,
 }
 
 impl Default for Config {
@@ -37,6 +41,8 @@ impl Default for Config {
             max_depth: 5,
             max_resources: Some(1000),
             quiet: Duration::from_secs(30),
+            max_events: Some(1000),
+            keep_deleted: Some(Duration::from_secs(90 * 86_400)),
         }
     }
 }

@@ -8,5 +8,6 @@
 )]
 
 mod lifecycle;
+mod runtime;
 mod seeds;
 mod simulation;

@@ -36,6 +36,9 @@ pub(crate) struct Driver {
 /// More changes than this are written down before more is looked at.
 const ENOUGH: usize = 10_000;
 
+/// How often to look for more before something is written down: a commit takes far longer.
+const LOOKS: usize = 8;
+
 impl Driver {
     pub(crate) fn new(
         engine: Arc<Inner>,
@@ -81,9 +84,14 @@ impl Driver {
             if !self.take(mail) {
                 return;
             }
-            while self.owner.count_changes() < ENOUGH
-                && let Ok(mail) = self.post.try_recv()
-            {
+            // What comes at the same time is written at the same time.
+            let mut looks = 0;
+            while self.owner.count_changes() < ENOUGH && looks < LOOKS {
+                let Ok(mail) = self.post.try_recv() else {
+                    looks += 1;
+                    tokio::task::yield_now().await;
+                    continue;
+                };
                 if !self.take(mail) {
                     return;
                 }

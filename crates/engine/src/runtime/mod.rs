@@ -77,6 +77,8 @@ pub struct Settings {
     pub take: usize,
     /// How many calls to one service may be under way at once.
     pub calls: usize,
+    /// How often old records are looked for.
+    pub housekeeping: Duration,
     /// Whether it is certain that no other engine works on the store: then whatever another one owned
     /// is taken up at once.
     pub is_alone: bool,
@@ -89,6 +91,7 @@ impl Default for Settings {
             look: Duration::from_secs(2),
             take: 100,
             calls: 500,
+            housekeeping: Duration::from_secs(60),
             is_alone: false,
         }
     }
@@ -131,6 +134,7 @@ impl Engine {
         let engine = Engine { inner };
         engine.spawn(engine.clone().look_for_work());
         engine.spawn(engine.clone().renew_leases());
+        engine.spawn(engine.clone().keep_house());
         engine
     }
 
@@ -286,6 +290,22 @@ impl Engine {
                 }
             }
             tokio::time::sleep(self.inner.settings.look).await;
+        }
+    }
+
+    /// Drops old events and stacks that were deleted long ago, a little at a time.
+    async fn keep_house(self) {
+        const AT_ONCE: u64 = 1000;
+        loop {
+            tokio::time::sleep(self.inner.settings.housekeeping).await;
+            let (store, config) = (&self.inner.store, &self.inner.config);
+            if let Some(keep) = config.max_events {
+                while store.prune_events(keep, AT_ONCE).await.is_ok_and(|it| it == AT_ONCE) {}
+            }
+            if let Some(age) = config.keep_deleted {
+                const TREES: u64 = 20;
+                while store.purge(now() - age, None, TREES).await.is_ok_and(|it| it == TREES) {}
+            }
         }
     }
 

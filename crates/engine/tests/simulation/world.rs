@@ -119,6 +119,11 @@ pub fn now<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
+/// How engines work in tests.
+pub fn config() -> Arc<Config> {
+    Arc::new(Config { types: &TYPES, quiet: QUIET, ..Config::default() })
+}
+
 pub fn recipe(rng: &mut Rng, template: &str, files: &[(&str, &str)]) -> Arc<Recipe> {
     let files = files.iter().map(|(name, text)| ((*name).into(), (*text).into()));
     Arc::new(Recipe {
@@ -145,7 +150,7 @@ impl World {
             boundaries: 0,
             crashes: 0,
             root,
-            config: Arc::new(Config { types: &TYPES, quiet: QUIET, ..Config::default() }),
+            config: config(),
             owner: None,
             happenings: BTreeMap::new(),
             next: 0,

@@ -1,0 +1,175 @@
+//! The engine at work in real time, on a store in memory and a cloud that answers at once.
+
+use crate::simulation::cloud::Cloud;
+use crate::simulation::script::{Plan, Planned, wish};
+use crate::simulation::world::{Rng, config};
+use kiln_cloud::{Call, CallError, Reply, Transport};
+use kiln_engine::config::Config;
+use kiln_engine::ids::{Ids, StackId};
+use kiln_engine::machine::{Command, NewStack, Settings};
+use kiln_engine::memory::MemoryStore;
+use kiln_engine::runtime::{Engine, Settings as Pace};
+use kiln_engine::state::{Action, Status};
+use kiln_engine::store::{StackQuery, Store};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// The cloud of the simulation, behind a real task.
+#[derive(Default)]
+struct Near(Mutex<Cloud>);
+
+#[async_trait::async_trait]
+impl Transport for Near {
+    async fn send(&self, call: Call) -> Result<Reply, CallError> {
+        tokio::task::yield_now().await;
+        let reply = self.0.lock().unwrap().act(&call);
+        if reply.status >= 400 { Err(CallError::Refused(reply)) } else { Ok(reply) }
+    }
+}
+
+struct Site {
+    store: Arc<MemoryStore>,
+    cloud: Arc<Near>,
+    rng: Rng,
+}
+
+impl Site {
+    fn new() -> Site {
+        Site { store: Arc::default(), cloud: Arc::default(), rng: Rng(7) }
+    }
+
+    fn engine(&self) -> Engine {
+        let pace = Pace {
+            lease: Duration::from_millis(300),
+            look: Duration::from_millis(20),
+            ..Pace::default()
+        };
+        let config = Config { quiet: Duration::from_millis(100), ..(*config()).clone() };
+        Engine::start(Arc::new(config), self.store.clone(), self.cloud.clone(), pace)
+    }
+
+    async fn create(&mut self, engine: &Engine, name: &str, plan: &Plan) -> StackId {
+        let id = StackId(Ids::next(&mut self.rng));
+        let new = NewStack {
+            id,
+            name: name.into(),
+            project: "p".into(),
+            user_name: "u".into(),
+            recipe: wish(&mut self.rng, plan),
+            settings: Settings::default(),
+        };
+        engine.create(new).await.unwrap();
+        id
+    }
+
+    /// Waits until a stack has come to a state.
+    async fn until(&self, id: StackId, action: Action, status: Status) {
+        loop {
+            if let Ok(Some(stack)) = self.store.stack(id).await
+                && stack.state.is(action, status)
+            {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    fn things(&self) -> usize {
+        self.cloud.0.lock().unwrap().things.len()
+    }
+}
+
+fn plan(count: usize) -> Plan {
+    let resource = |n: usize| Planned {
+        name: format!("r{n}"),
+        value: "x".into(),
+        size: 1,
+        needs: if n % 3 == 2 { vec![format!("r{}", n - 1)] } else { Vec::new() },
+        is_nested: n % 5 == 4,
+    };
+    Plan { resources: (0..count).map(resource).collect() }
+}
+
+fn run(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(async { tokio::time::timeout(Duration::from_secs(60), test).await.unwrap() });
+}
+
+#[test]
+fn a_stack_lives_and_dies() {
+    run(async {
+        let mut site = Site::new();
+        let engine = site.engine();
+        let id = site.create(&engine, "s", &plan(20)).await;
+        site.until(id, Action::Create, Status::Complete).await;
+        assert_eq!(site.things(), 24);
+        let recipe = wish(&mut site.rng, &plan(5));
+        let settings = Settings::default();
+        engine.command(id, Command::Update { recipe, settings }).await.unwrap();
+        site.until(id, Action::Update, Status::Complete).await;
+        assert_eq!(site.things(), 6);
+        engine.command(id, Command::Delete).await.unwrap();
+        site.until(id, Action::Delete, Status::Complete).await;
+        assert_eq!(site.things(), 0);
+        engine.stop().await;
+    });
+}
+
+#[test]
+fn a_store_that_refuses_delays_and_loses_nothing() {
+    run(async {
+        let mut site = Site::new();
+        let engine = site.engine();
+        let id = site.create(&engine, "s", &plan(20)).await;
+        site.store.set_failing(true);
+        assert!(engine.command(id, Command::Delete).await.is_err());
+        site.store.set_failing(false);
+        site.until(id, Action::Create, Status::Complete).await;
+        assert_eq!(site.things(), 24);
+        engine.stop().await;
+    });
+}
+
+#[test]
+fn another_engine_takes_over() {
+    run(async {
+        let mut site = Site::new();
+        let first = site.engine();
+        let mut ids = Vec::new();
+        for n in 0..10 {
+            ids.push(site.create(&first, &format!("s{n}"), &plan(20)).await);
+        }
+        // It leaves in the middle; some stacks are not even begun.
+        first.stop().await;
+        let second = site.engine();
+        for id in &ids {
+            site.until(*id, Action::Create, Status::Complete).await;
+        }
+        assert_eq!(site.things(), 240);
+        for id in &ids {
+            second.command(*id, Command::Delete).await.unwrap();
+        }
+        for id in &ids {
+            site.until(*id, Action::Delete, Status::Complete).await;
+        }
+        assert_eq!(site.things(), 0);
+        let query = StackQuery::default();
+        assert_eq!(site.store.count_stacks(&query).await.unwrap(), 0);
+        second.stop().await;
+    });
+}
+
+#[test]
+fn a_name_is_free_as_soon_as_its_stack_is_gone() {
+    run(async {
+        let mut site = Site::new();
+        let engine = site.engine();
+        for _ in 0..5 {
+            let id = site.create(&engine, "s", &plan(3)).await;
+            engine.command(id, Command::Delete).await.unwrap();
+            site.until(id, Action::Delete, Status::Complete).await;
+        }
+        assert_eq!(site.things(), 0);
+        engine.stop().await;
+    });
+}
