@@ -16,6 +16,7 @@ pub mod ids;
 pub mod machine;
 pub mod memory;
 pub mod owner;
+pub mod preview;
 mod rows;
 pub mod runtime;
 pub mod state;

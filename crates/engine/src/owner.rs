@@ -83,6 +83,11 @@ impl Owner {
         &self.tree
     }
 
+    /// The tree, for previews.
+    pub fn tree_mut(&mut self) -> &mut Tree {
+        &mut self.tree
+    }
+
     /// Takes something that came in.
     pub fn input(&mut self, input: Input, now: Time, ids: &mut dyn Ids) {
         self.work_off(VecDeque::from([Todo::Step(input)]), now, ids);

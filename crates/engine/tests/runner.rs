@@ -8,6 +8,7 @@
 )]
 
 mod lifecycle;
+mod preview;
 mod runtime;
 mod seeds;
 mod simulation;

@@ -135,7 +135,7 @@ impl Tree {
         decided.min_by_key(|(_, decision)| cost(decision))
     }
 
-    fn decision(&self, blueprint: &Blueprint, goal: &Goal<'_>, slot: Slot) -> Decision {
+    pub(crate) fn decision(&self, blueprint: &Blueprint, goal: &Goal<'_>, slot: Slot) -> Decision {
         let resource = self.resource(slot);
         let Some(before) = &resource.frozen else {
             return Decision::Replace { is_announced: false };

@@ -22,6 +22,7 @@ mod signal;
 mod walk;
 
 pub use command::{Command, NewStack, Settings};
+pub(crate) use forward::Goal;
 pub(crate) use walk::Phase;
 pub use walk::Walk;
 

@@ -199,6 +199,10 @@ impl World {
         self.happenings.insert((time, self.next), happening);
     }
 
+    pub fn tree_mut(&mut self) -> Option<&mut Tree> {
+        self.owner.as_mut().map(Owner::tree_mut)
+    }
+
     pub fn tree(&self) -> Option<&Tree> {
         self.owner.as_ref().map(Owner::tree)
     }
