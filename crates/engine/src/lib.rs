@@ -11,6 +11,7 @@ pub mod codec;
 mod commands;
 pub mod config;
 mod decide;
+pub mod export;
 pub mod failure;
 pub mod ids;
 pub mod machine;

@@ -7,6 +7,7 @@
     clippy::print_stdout
 )]
 
+mod export;
 mod lifecycle;
 mod preview;
 mod runtime;

@@ -1,0 +1,74 @@
+//! A tree as one document: what abandoning a stack gives, what adopting one takes, what a snapshot
+//! keeps.
+
+use crate::blueprint::Source;
+use crate::tree::{Slot, StackKey, Tree};
+use kiln_template::limits::Limits;
+use kiln_template::value::{Members, Value};
+use kiln_template::{Sources, read};
+use std::sync::Arc;
+
+impl Tree {
+    /// The root stack and all that is in it. Secrets that resources keep are in it, too.
+    pub fn export(&self) -> Value {
+        self.export_stack(self.root_key())
+    }
+
+    fn export_stack(&self, key: StackKey) -> Value {
+        let stack = self.stack(key);
+        let mut resources = Members::new();
+        for name in stack.by_name.keys() {
+            if let Some(slot) = self.current(key, name) {
+                let exported = match self.resource(slot).child {
+                    Some(child) => self.export_stack(child),
+                    None => self.export_resource(slot),
+                };
+                resources.insert(name.clone(), exported);
+            }
+        }
+        let files = stack.recipe.files.iter().map(|(n, t)| (n.clone(), Value::Text(t.clone())));
+        Value::map([
+            ("name", Value::Text(stack.name.clone())),
+            ("id", stack.id.to_string().into()),
+            ("action", stack.state.action.name().into()),
+            ("status", stack.state.status.name().into()),
+            ("template", template(&stack.recipe.template)),
+            ("environment", stack.recipe.environment.stored()),
+            ("files", Value::map(files)),
+            ("project_id", Value::Text(self.project.clone())),
+            ("stack_user_project_id", Value::Text(self.project.clone())),
+            ("tags", Value::list(stack.tags.iter().cloned().map(Value::Text))),
+            ("resources", Value::Map(Arc::new(resources))),
+        ])
+    }
+
+    fn export_resource(&self, slot: Slot) -> Value {
+        let resource = self.resource(slot);
+        let kind = resource.frozen.as_ref().map_or(&resource.kind, |frozen| &frozen.kind);
+        let metadata = match &resource.metadata {
+            Value::Null => Value::map([("", Value::Null); 0]),
+            metadata => metadata.clone(),
+        };
+        Value::map([
+            ("name", Value::Text(resource.name.clone())),
+            ("resource_id", resource.physical_id.clone().map(Value::Text).unwrap_or_default()),
+            ("type", Value::Text(kind.clone())),
+            ("action", resource.state.action.name().into()),
+            ("status", resource.state.status.name().into()),
+            ("metadata", metadata),
+            ("resource_data", Value::Map(resource.data.clone())),
+        ])
+    }
+}
+
+/// A template as data.
+fn template(source: &Source) -> Value {
+    let text = match source {
+        Source::Text(text) | Source::File(_, text) => text,
+        Source::Made(template) => return template.clone(),
+        Source::Nothing => return Value::map([("", Value::Null); 0]),
+    };
+    let file = Sources::new().add("template", text.clone());
+    let limits = Limits { max_bytes: usize::MAX, ..Limits::default() };
+    read::read(file, text, &limits).0.map(|node| Value::from(&node)).unwrap_or_default()
+}
