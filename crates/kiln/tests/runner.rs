@@ -9,5 +9,6 @@ mod kills;
 mod lists;
 mod networks;
 mod place;
+mod server;
 mod validate;
 mod yaql;
