@@ -231,6 +231,7 @@ impl Bench {
             user_name: "user".into(),
             recipe,
             settings: Settings::default(),
+            adopted: None,
         };
         self.engine.create(new).await.map_err(io::Error::other)?;
         self.rest().await?;

@@ -57,6 +57,7 @@ impl Site {
             user_name: "u".into(),
             recipe: wish(&mut self.rng, plan),
             settings: Settings::default(),
+            adopted: None,
         };
         engine.create(new).await.unwrap();
         id

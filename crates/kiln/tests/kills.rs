@@ -109,6 +109,7 @@ impl Story {
             user_name: "user".into(),
             recipe,
             settings: Settings::default(),
+            adopted: None,
         };
         let mut env = Env { now: now(), ids: &mut self.chance };
         let mut tree = Tree::create(Arc::new(Config::default()), new, &mut env);

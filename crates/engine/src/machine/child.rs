@@ -152,7 +152,13 @@ impl Tree {
             }
             None => match self.add_child(env, slot, recipe) {
                 Ok(child) => {
-                    self.begin(env, child, Action::Create, None);
+                    let op = self.resource(slot).op.as_deref();
+                    let is_adopted = op.is_some_and(|op| op.action == Action::Adopt);
+                    let action = if is_adopted { Action::Adopt } else { Action::Create };
+                    self.begin(env, child, action, None);
+                    if is_adopted {
+                        self.adopt_inside(slot, child);
+                    }
                     child
                 }
                 Err(failure) => return self.finish_failed(env, slot, *failure, None),
@@ -161,6 +167,17 @@ impl Tree {
         match self.draw_up(child) {
             Ok(()) => self.set_off(env, child),
             Err(reason) => self.fail_walk(env, child, Ending { reason, failure: None }),
+        }
+    }
+
+    /// Tells a nested stack what is known of the objects that it takes over.
+    fn adopt_inside(&mut self, slot: Slot, child: StackKey) {
+        let known = self.adopted(slot).and_then(|it| match it.get("resources") {
+            Some(Value::Map(resources)) => Some(resources.clone()),
+            _ => None,
+        });
+        if let Some(walk) = self.walk_mut(child) {
+            walk.adopted = Some(known.unwrap_or_default());
         }
     }
 

@@ -8,7 +8,7 @@ use crate::state::{Action, State, Status};
 use crate::store::StackRow;
 use crate::tree::{Env, Stack, StackKey, Tree};
 use indexmap::IndexMap;
-use kiln_template::value::Value;
+use kiln_template::value::{Members, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -82,6 +82,9 @@ pub struct NewStack {
     pub recipe: Arc<Recipe>,
     /// What else is said of it.
     pub settings: Settings,
+    /// What is known of objects that exist already and are to be taken over, by the names of their
+    /// resources; nothing if objects are to be made.
+    pub adopted: Option<Arc<Members>>,
 }
 
 impl Tree {
@@ -110,7 +113,12 @@ impl Tree {
             blueprint: None,
             walk: None,
         });
-        tree.begin(env, key, Action::Create, None);
+        let action = if new.adopted.is_some() { Action::Adopt } else { Action::Create };
+        tree.stack_mut(key).state.action = action;
+        tree.begin(env, key, action, None);
+        if let Some(walk) = tree.walk_mut(key) {
+            walk.adopted = new.adopted;
+        }
         tree
     }
 

@@ -200,6 +200,7 @@ impl Tree {
         self.change(slot).kind = kind;
         let (verb, action) = match (&goal.frozen.external_id, action) {
             (Some(_), _) => (Verb::Check, Action::Adopt),
+            (None, Action::Adopt) if goal.kind.is_nested() => (Verb::Create, Action::Adopt),
             (None, Action::Adopt) => (Verb::Check, Action::Adopt),
             _ => (Verb::Create, Action::Create),
         };

@@ -15,7 +15,7 @@ use kiln_template::environment::Hook;
 use kiln_template::frozen::{Frozen, converted};
 use kiln_template::path::Path;
 use kiln_template::template::DeletionPolicy;
-use kiln_template::value::Members;
+use kiln_template::value::{Members, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ impl Tree {
             op.requires = start.requires;
         }
         self.set_state(env, slot, State::new(action, Status::InProgress), "state changed");
-        if action == Action::Adopt {
+        if action == Action::Adopt && verb == Verb::Check {
             return self.adopt(env, slot);
         }
         self.go(env, slot);
@@ -74,8 +74,31 @@ impl Tree {
             self.is_over(slot);
             return;
         }
+        let adopted = self.adopted(slot);
+        let known = |name: &str| adopted.as_ref().and_then(|it| it.get(name)).cloned();
+        if let Some(Value::Text(id)) = known("resource_id") {
+            let resource = self.change(slot);
+            resource.physical_id = Some(id);
+            if let Some(Value::Map(data)) = known("resource_data") {
+                resource.data = data;
+            }
+            if let Some(metadata @ Value::Map(_)) = known("metadata") {
+                resource.metadata = metadata;
+            }
+            return self.is_over(slot);
+        }
         let failure = Failure::new("Exception", &resource.name, "Resource ID was not provided.");
         self.finish_failed(env, slot, failure, None);
+    }
+
+    /// What is known of the object that a resource takes over.
+    pub(crate) fn adopted(&self, slot: Slot) -> Option<Arc<Members>> {
+        let resource = self.resource(slot);
+        let known = self.stack(resource.stack).walk.as_ref()?.adopted.as_ref()?;
+        match known.get(&resource.name)? {
+            Value::Map(members) => Some(members.clone()),
+            _ => None,
+        }
     }
 
     /// Does, or does again, what the operation on a resource is for.

@@ -67,7 +67,7 @@ impl Tree {
                 return;
             }
         }
-        if action == Action::Adopt {
+        if action == Action::Adopt && verb == Verb::Check {
             self.is_over(slot);
             return;
         }

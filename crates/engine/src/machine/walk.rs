@@ -8,7 +8,7 @@ use crate::state::{Action, State, Status};
 use crate::time::Time;
 use crate::tree::{Env, Slot, StackKey, Timer, Tree};
 use kiln_template::graph::{Graph, Users};
-use kiln_template::value::Value;
+use kiln_template::value::{Members, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -41,6 +41,8 @@ pub struct Walk {
     pub(crate) flaws: Vec<String>,
     /// Objects are left alone: only the records go.
     pub(crate) keeps_objects: bool,
+    /// What is known of the objects that an adoption takes over, by the names of their resources.
+    pub(crate) adopted: Option<Arc<Members>>,
     /// Undo it even if the stack does not ask for that.
     pub(crate) must_roll_back: bool,
     /// Do not undo it even if the stack asks for that.
@@ -82,6 +84,7 @@ impl Walk {
             patience: None,
             flaws: Vec::new(),
             keeps_objects: false,
+            adopted: None,
             must_roll_back: false,
             must_not_roll_back: false,
             number: 0,
@@ -113,6 +116,7 @@ impl Walk {
             ("patience", self.patience.map(|it| it.micros().into()).unwrap_or_default()),
             ("flaws", Value::list(self.flaws.iter().map(|flaw| flaw.as_str().into()))),
             ("keeps_objects", self.keeps_objects.into()),
+            ("adopted", self.adopted.clone().map(Value::Map).unwrap_or_default()),
             ("must_roll_back", self.must_roll_back.into()),
             ("must_not_roll_back", self.must_not_roll_back.into()),
         ])
@@ -151,6 +155,10 @@ impl Walk {
             patience: time(part("patience")),
             flaws: flaws.iter().filter_map(|flaw| text(Some(flaw))).collect(),
             keeps_objects: flag("keeps_objects"),
+            adopted: match part("adopted") {
+                Value::Map(members) => Some(members),
+                _ => None,
+            },
             must_roll_back: flag("must_roll_back"),
             must_not_roll_back: flag("must_not_roll_back"),
             ..Walk::new(action, phase_of(action), deadline)

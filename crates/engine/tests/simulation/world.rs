@@ -13,6 +13,7 @@ use kiln_engine::time::Time;
 use kiln_engine::tree::{Env, OpId, Tree};
 use kiln_resources::op::Answer;
 use kiln_resources::registry::Registry;
+use kiln_template::value::Members;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::pin;
@@ -161,6 +162,16 @@ impl World {
 
     /// Creates the stack, as the service does: its row is there before an engine knows of it.
     pub fn create(&mut self, recipe: Arc<Recipe>, settings: Settings) {
+        self.begin(recipe, settings, None);
+    }
+
+    /// Creates a stack of objects that exist; if that fails it is undone.
+    pub fn adopt(&mut self, recipe: Arc<Recipe>, adopted: Arc<Members>) {
+        let settings = Settings { is_rolled_back: Some(true), ..Settings::default() };
+        self.begin(recipe, settings, Some(adopted));
+    }
+
+    fn begin(&mut self, recipe: Arc<Recipe>, settings: Settings, adopted: Option<Arc<Members>>) {
         let new = NewStack {
             id: self.root,
             name: "s".into(),
@@ -168,6 +179,7 @@ impl World {
             user_name: "u".into(),
             recipe: recipe.clone(),
             settings,
+            adopted,
         };
         let mut env = Env { now: self.now, ids: &mut self.rng };
         let mut tree = Tree::create(self.config.clone(), new, &mut env);
