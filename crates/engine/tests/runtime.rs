@@ -42,6 +42,7 @@ impl Site {
         let pace = Pace {
             lease: Duration::from_millis(300),
             look: Duration::from_millis(20),
+            idle: Duration::from_millis(200),
             ..Pace::default()
         };
         let config = Config { quiet: Duration::from_millis(100), ..(*config()).clone() };
@@ -157,6 +158,23 @@ fn another_engine_takes_over() {
         let query = StackQuery::default();
         assert_eq!(site.store.count_stacks(&query).await.unwrap(), 0);
         second.stop().await;
+    });
+}
+
+#[test]
+fn a_tree_that_rests_is_put_away_and_taken_up_again() {
+    run(async {
+        let mut site = Site::new();
+        let engine = site.engine();
+        let id = site.create(&engine, "s", &plan(3)).await;
+        site.until(id, Action::Create, Status::Complete).await;
+        while engine.glance(id).is_some() {
+            tokio::task::yield_now().await;
+        }
+        engine.command(id, Command::Delete).await.unwrap();
+        site.until(id, Action::Delete, Status::Complete).await;
+        assert_eq!(site.things(), 0);
+        engine.stop().await;
     });
 }
 

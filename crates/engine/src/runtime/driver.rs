@@ -36,6 +36,9 @@ pub(crate) struct Driver {
 /// More changes than this are written down before more is looked at.
 const ENOUGH: usize = 10_000;
 
+/// Timers do not go further than this.
+const LONGEST_PAUSE: Duration = Duration::from_secs(86_400);
+
 /// How often to look for more before something is written down: a commit takes far longer.
 const LOOKS: usize = 8;
 
@@ -101,12 +104,18 @@ impl Driver {
 
     /// The next piece of mail; nothing if it is time to look at what is due.
     async fn next(&mut self) -> Option<Mail> {
-        let Some(wake) = self.owner.next_wake() else { return self.post.recv().await };
-        let pause = wake.since(now()).max(Duration::from_micros(1));
+        let wake = match self.owner.next_wake() {
+            Some(wake) => wake.since(now()).max(Duration::from_micros(1)),
+            None => Duration::MAX,
+        };
+        // A tree in which nothing happens is not kept in memory: whoever wants something of it next
+        // takes it up again.
+        let idle = if self.owner.is_busy() { Duration::MAX } else { self.engine.settings.idle };
+        let pause = wake.min(idle).min(LONGEST_PAUSE);
         tokio::select! {
             biased;
             mail = self.post.recv() => mail,
-            () = tokio::time::sleep(pause) => None,
+            () = tokio::time::sleep(pause) => (pause == idle).then_some(Mail::Leave),
         }
     }
 

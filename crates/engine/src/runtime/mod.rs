@@ -38,7 +38,7 @@ pub(crate) struct Inner {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) committer: Committer,
-    settings: Settings,
+    pub(crate) settings: Settings,
     /// The trees that it owns.
     trees: Mutex<HashMap<StackId, Owned>>,
     tasks: Mutex<Vec<JoinHandle<()>>>,
@@ -77,6 +77,8 @@ pub struct Settings {
     pub take: usize,
     /// How many calls to one service may be under way at once.
     pub calls: usize,
+    /// How long a tree in which nothing happens is kept in memory.
+    pub idle: Duration,
     /// How often old records are looked for.
     pub housekeeping: Duration,
     /// Whether it is certain that no other engine works on the store: then whatever another one owned
@@ -91,6 +93,7 @@ impl Default for Settings {
             look: Duration::from_secs(2),
             take: 100,
             calls: 500,
+            idle: Duration::from_secs(60),
             housekeeping: Duration::from_secs(60),
             is_alone: false,
         }
