@@ -249,6 +249,7 @@ fn op_value(op: &Operation) -> Value {
         ),
         ("failure", failure.unwrap_or_default()),
         ("pause", pause.unwrap_or_default()),
+        ("own", op.origin.is_some().into()),
         ("last", op.is_last_stage.into()),
         (
             "stage_pause",
@@ -303,7 +304,7 @@ fn op_of(body: &Body, id: OpId) -> Option<Operation> {
     Some(Operation {
         id,
         verb: VERBS.iter().find(|(_, verb)| *verb == &*name)?.0,
-        origin: None,
+        origin: body.flag("own").then_some((Operation::INTERRUPTED, 0)),
         action: crate::state::Action::parse(&body.text("action")?)?,
         target: body.map("target").map(|body| Arc::new(frozen_of(&body))),
         requires: body.ids("requires"),

@@ -7,6 +7,7 @@
     clippy::print_stdout
 )]
 
+mod exhaustive;
 mod lifecycle;
 mod seeds;
 mod simulation;

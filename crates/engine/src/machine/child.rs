@@ -384,7 +384,11 @@ impl Tree {
             Kind::Unknown(_) => false,
         };
         if !is_inside || !is_same_kind {
-            return self.park(key, slot, at);
+            let op = resource.op.as_deref();
+            return match op.is_some_and(|op| op.target.is_some() && op.action != Action::Delete) {
+                true => self.meet(key, slot, at),
+                false => self.park(key, slot, at),
+            };
         }
         let frozen = match self.freeze(key, blueprint, at) {
             Ok(frozen) => Arc::new(frozen),

@@ -49,7 +49,7 @@ impl Tree {
         let since = stack.updated;
         let resource = self.resource(slot);
         if resource.op.is_some() {
-            return self.park(key, slot, node);
+            return self.meet(key, slot, node);
         }
         let state = resource.state;
         let is_done = state.is(action, Status::Complete) && Some(resource.updated) >= since;

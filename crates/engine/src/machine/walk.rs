@@ -187,6 +187,7 @@ impl Tree {
             self.set_goal(key, action, goal);
         }
         self.forget_timers(key);
+        self.disown_ops(key);
         let stack = self.stack_mut(key);
         if action != Action::Create && action != Action::Adopt {
             stack.updated = Some(env.now);
@@ -197,6 +198,23 @@ impl Tree {
         }
         let reason = format!("Stack {action} started");
         self.set_stack_state(env, key, State::new(action, Status::InProgress), &reason);
+    }
+
+    /// What is under way was begun by a walk that is replaced.
+    fn disown_ops(&mut self, key: StackKey) {
+        if self.stack(key).busy == 0 {
+            return;
+        }
+        let slots: Vec<Slot> = self.stack(key).resources.values().copied().collect();
+        for slot in slots {
+            let is_owned = self.resource(slot).op.as_ref().is_some_and(|op| op.origin.is_some());
+            if !is_owned {
+                continue;
+            }
+            if let Some(op) = &mut self.change(slot).op {
+                op.origin = None;
+            }
+        }
     }
 
     /// A walk that is over, or is replaced, needs no reminders.
@@ -339,6 +357,16 @@ impl Tree {
     pub(crate) fn park(&mut self, key: StackKey, slot: Slot, node: usize) {
         if let Some(walk) = self.walk_mut(key) {
             walk.parked.insert(slot, node);
+        }
+    }
+
+    /// A node meets what is under way on its resource: what this walk began before an interruption is
+    /// the node's own, anything else is awaited.
+    pub(crate) fn meet(&mut self, key: StackKey, slot: Slot, node: usize) {
+        let number = self.stack(key).walk.as_ref().map_or(0, |walk| walk.number);
+        match &mut self.resource_mut(slot).op {
+            Some(op) if op.is_interrupted() => op.origin = Some((number, node)),
+            _ => self.park(key, slot, node),
         }
     }
 

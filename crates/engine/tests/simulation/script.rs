@@ -14,8 +14,20 @@ pub struct Planned {
     pub size: u64,
     /// Names of resources before it.
     pub needs: Vec<String>,
-    /// Whether it is a stack with a thing inside.
-    pub is_nested: bool,
+    pub kind: Kind,
+}
+
+/// What a resource of a made-up template is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// A thing.
+    Thing,
+    /// A stack with two things inside.
+    Nested,
+    /// A group of so many things; they change in batches of this size, or all at once.
+    Group { count: u64, batch: Option<u64> },
+    /// A group of things that is made with so many, and has a policy that adds one.
+    Scaling { size: u64 },
 }
 
 /// A made-up template.
@@ -32,6 +44,25 @@ pub const CHILD: &str = "heat_template_version: 2021-04-16\n\
     outputs:\n  OS::stack_id: {value: {get_resource: outer}}\n";
 
 impl Plan {
+    /// A plan in short: `a x; b y*2 a` are a thing with the value x, and one with the value y and the
+    /// size 2 that needs it. `@n` is a nested stack, `3#g` a group of three, `3/2#g` one of three that
+    /// changes two at a time, `2^s` a scaling group of two.
+    pub fn of(text: &str) -> Plan {
+        let mut plan = Plan::default();
+        for line in text.split(';').map(str::trim).filter(|line| !line.is_empty()) {
+            let mut words = line.split_whitespace();
+            let (name, value) = (words.next().unwrap(), words.next().unwrap_or("-"));
+            let (kind, name) = kind_of(name);
+            let (value, size) = match value.split_once('*') {
+                Some((value, size)) => (value, size.parse().unwrap()),
+                None => (value, 1),
+            };
+            let needs = words.map(str::to_owned).collect();
+            plan.resources.push(Planned { name, value: value.to_owned(), size, needs, kind });
+        }
+        plan
+    }
+
     pub fn random(rng: &mut Rng) -> Plan {
         let mut plan = Plan::default();
         for _ in 0..1 + rng.below(6) {
@@ -52,9 +83,13 @@ impl Plan {
                 needs.push(other.name.clone());
             }
         }
-        let is_nested = rng.happens(150);
+        let kind = if rng.happens(150) { Kind::Nested } else { Kind::Thing };
         let value = format!("v{}", rng.below(4));
-        self.resources.push(Planned { name, value, size: rng.below(2), needs, is_nested });
+        self.resources.push(Planned { name, value, size: rng.below(2), needs, kind });
+    }
+
+    fn kind(&self, name: &str) -> Kind {
+        self.resources.iter().find(|it| it.name == name).map_or(Kind::Thing, |it| it.kind)
     }
 
     /// Another template that is a little different.
@@ -87,26 +122,76 @@ impl Plan {
     }
 
     pub fn template(&self) -> String {
-        let mut text = String::from("heat_template_version: 2021-04-16\nresources:\n");
-        for resource in &self.resources {
-            let kind = if resource.is_nested { "child.yaml" } else { "Test::Thing" };
-            let needs: Vec<String> =
-                resource.needs.iter().map(|need| format!("{{get_resource: {need}}}")).collect();
-            _ = writeln!(
-                text,
-                "  {}: {{type: {kind}, properties: {{value: {}, size: {}, needs: [{}]}}}}",
-                resource.name,
-                resource.value,
-                resource.size,
-                needs.join(", ")
-            );
+        let mut text = String::from("heat_template_version: 2021-04-16\n");
+        if !self.resources.is_empty() {
+            text.push_str("resources:\n");
         }
-        if self.resources.is_empty() {
-            text = "heat_template_version: 2021-04-16\n".into();
+        for resource in &self.resources {
+            let needs = self.needs(resource);
+            let Planned { name, value, size, .. } = resource;
+            let properties = format!("{{value: {value}, size: {size}, needs: {needs}}}");
+            let thing = format!("{{type: Test::Thing, properties: {properties}}}");
+            let (kind, properties, more) = match resource.kind {
+                Kind::Thing => ("Test::Thing", properties, String::new()),
+                Kind::Nested => ("child.yaml", properties, String::new()),
+                Kind::Group { count, batch } => {
+                    let policy = batch.map_or_else(String::new, |batch| {
+                        format!(", update_policy: {{rolling_update: {{max_batch_size: {batch}}}}}")
+                    });
+                    let properties = format!("{{count: {count}, resource_def: {thing}}}");
+                    ("OS::Heat::ResourceGroup", properties, policy)
+                }
+                Kind::Scaling { size } => {
+                    let bounds = format!("min_size: {size}, max_size: {MAX_SIZE}, cooldown: 0");
+                    let properties = format!("{{{bounds}, resource: {thing}}}");
+                    ("OS::Heat::AutoScalingGroup", properties, String::new())
+                }
+            };
+            _ = writeln!(text, "  {name}: {{type: {kind}, properties: {properties}{more}}}");
+            if let Kind::Scaling { .. } = resource.kind {
+                _ = writeln!(
+                    text,
+                    "  {name}_more: {{type: OS::Heat::ScalingPolicy, properties: \
+                     {{auto_scaling_group_id: {{get_resource: {name}}}, cooldown: 0, \
+                     adjustment_type: change_in_capacity, scaling_adjustment: 1}}}}"
+                );
+            }
         }
         text
     }
+
+    /// The things that a resource needs; all members of a group, unless they go one after the other.
+    fn needs(&self, resource: &Planned) -> String {
+        let lists = resource.needs.iter().map(|need| match self.kind(need) {
+            Kind::Thing | Kind::Nested => format!("[{{get_resource: {need}}}]"),
+            Kind::Group { batch: None, .. } => format!("{{get_attr: [{need}, refs]}}"),
+            Kind::Group { .. } | Kind::Scaling { .. } => "[]".to_owned(),
+        });
+        let lists: Vec<String> = lists.collect();
+        match lists.is_empty() {
+            true => "[]".to_owned(),
+            false => format!("{{list_concat: [{}]}}", lists.join(", ")),
+        }
+    }
 }
+
+fn kind_of(name: &str) -> (Kind, String) {
+    if let Some(name) = name.strip_prefix('@') {
+        return (Kind::Nested, name.to_owned());
+    }
+    if let Some((size, name)) = name.split_once('^') {
+        return (Kind::Scaling { size: size.parse().unwrap() }, name.to_owned());
+    }
+    let Some((numbers, name)) = name.split_once('#') else { return (Kind::Thing, name.to_owned()) };
+    let (count, batch) = match numbers.split_once('/') {
+        Some((count, batch)) => (count, batch.parse().ok()),
+        None => (numbers, None),
+    };
+    (Kind::Group { count: count.parse().unwrap(), batch }, name.to_owned())
+}
+
+/// How large a scaling group may get.
+pub const MAX_SIZE: u64 = 4;
 
 pub fn wish(rng: &mut Rng, plan: &Plan) -> std::sync::Arc<kiln_engine::blueprint::Recipe> {
     recipe(rng, &plan.template(), &[("child.yaml", CHILD)])
