@@ -66,7 +66,7 @@ impl Tree {
             || stack.resources.values().any(|slot| {
                 let resource = self.resource(*slot);
                 resource.state.status == Status::Failed
-                    || stack.walk.is_none() && resource.replaced_by.is_some()
+                    || stack.walk.is_none() && !self.is_wanted(*slot)
                     || resource.child.is_some_and(|child| self.has_flaws(child))
             })
     }
@@ -75,6 +75,8 @@ impl Tree {
 
     /// Has the nested stack of a resource do what the operation on the resource is for.
     pub(crate) fn go_inside(&mut self, env: &mut Env<'_>, slot: Slot) {
+        // Whatever a policy was about to do with a group is overtaken.
+        self.resized(env, slot, false);
         let resource = self.resource(slot);
         let Some(op) = resource.op.as_deref() else { return };
         let verb = op.verb;
@@ -384,8 +386,12 @@ impl Tree {
             Kind::Unknown(_) => false,
         };
         if !is_inside || !is_same_kind {
-            let op = resource.op.as_deref();
-            return match op.is_some_and(|op| op.target.is_some() && op.action != Action::Delete) {
+            // What it needs may be another since an interruption: then it is not there yet.
+            let target = resource.op.as_deref().and_then(|op| op.target.as_ref());
+            let is_on_its_way = target.is_some_and(|target| {
+                self.freeze(key, blueprint, at).is_ok_and(|frozen| target.equals(&frozen))
+            });
+            return match is_on_its_way {
                 true => self.meet(key, slot, at),
                 false => self.park(key, slot, at),
             };
@@ -396,12 +402,19 @@ impl Tree {
         };
         let number = self.stack(key).walk.as_ref().map_or(0, |walk| walk.number);
         let is_other = self.is_other_inside(slot, blueprint, blueprint.kind(at));
+        let requires = self.requirements(key, blueprint, at);
         let Some(op) = &mut self.change(slot).op else { return };
         op.origin = Some((number, at));
+        // It leans on what it was to need, and on what it is to need now.
+        let new = requires.into_iter().filter(|id| !op.requires.contains(id));
+        let new: Vec<_> = new.collect();
+        op.requires.extend(new);
         let is_on_its_way = op.target.as_ref().is_some_and(|it| it.equals(&frozen)) && !is_other;
         if !is_on_its_way {
             op.target = Some(frozen);
             op.stages = 0;
+            // What there is of it already has to change.
+            op.verb = Verb::Update;
             self.next_stage(env, slot);
         }
     }

@@ -68,7 +68,8 @@ impl Tree {
             if let Some(walk) = self.walk_mut(key) {
                 walk.keeps_objects = true;
             }
-            if state.action != Action::Init {
+            // What failed stays failed: nobody looked whether it is well.
+            if state.action != Action::Init && state.status != Status::Failed {
                 self.set_state(env, slot, State::new(action, Status::Complete), &reason);
             }
             return self.node_done(key, node);

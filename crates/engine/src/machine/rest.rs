@@ -66,9 +66,9 @@ impl Tree {
     ) {
         let Some((parent, _)) = self.stack(key).holder else { return };
         let walk = self.walk_mut(parent).filter(|walk| walk.phase == Phase::Cleanup);
-        let Some(node) = walk.and_then(|walk| walk.parked.remove(&holder)) else {
-            return self.resized(env, holder, result.is_ok());
-        };
+        let node = walk.and_then(|walk| walk.parked.remove(&holder));
+        self.resized(env, holder, result.is_ok());
+        let Some(node) = node else { return };
         self.queue.push_back(super::Task::Settle(parent));
         match result {
             Ok(()) => self.node_done(parent, node),

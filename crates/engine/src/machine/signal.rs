@@ -82,6 +82,9 @@ impl Tree {
 
     /// A group's stack has come to rest without an operation on the group.
     pub(crate) fn resized(&mut self, env: &mut Env<'_>, group: Slot, is_well: bool) {
+        if self.resource(group).wanted_size.is_none() {
+            return;
+        }
         let resource = self.change(group);
         resource.wanted_size = None;
         if let Some(cooldown) = resource.cooldown.take() {

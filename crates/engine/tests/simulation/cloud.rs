@@ -260,7 +260,8 @@ async fn rest(op: &mut Op, rests: bool) -> Result<(), Stop> {
 }
 
 async fn look(op: &mut Op) -> Result<(), Stop> {
-    let path = format!("/things/{}", op.id().map_or("", |id| id));
+    let Some(id) = op.id() else { return Err(Stop::failed("NotFound", "it is not there")) };
+    let path = format!("/things/{id}");
     op.read(get(Service::Compute, path)).await.map(drop)
 }
 

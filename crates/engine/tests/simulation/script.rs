@@ -2,7 +2,10 @@
 //! other.
 
 use super::world::{Faults, Rng, World, recipe};
+use kiln_engine::ids::StackId;
 use kiln_engine::machine::{Command, Settings};
+use kiln_engine::state::Action;
+use kiln_template::value::Value;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -42,6 +45,17 @@ pub const CHILD: &str = "heat_template_version: 2021-04-16\n\
     \x20 inner: {type: Test::Thing, properties: {value: {get_param: value}, size: {get_param: size}}}\n\
     \x20 outer: {type: Test::Thing, properties: {value: {get_attr: [inner, value]}, needs: [{get_resource: inner}]}}\n\
     outputs:\n  OS::stack_id: {value: {get_resource: outer}}\n";
+
+impl Planned {
+    /// Makes a group another size.
+    fn resize(&mut self, rng: &mut Rng) {
+        match &mut self.kind {
+            Kind::Group { count, .. } => *count = rng.below(4),
+            Kind::Scaling { size } => *size = rng.below(3),
+            Kind::Thing | Kind::Nested => {}
+        }
+    }
+}
 
 impl Plan {
     /// A plan in short: `a x; b y*2 a` are a thing with the value x, and one with the value y and the
@@ -83,7 +97,13 @@ impl Plan {
                 needs.push(other.name.clone());
             }
         }
-        let kind = if rng.happens(150) { Kind::Nested } else { Kind::Thing };
+        let kind = match rng.below(100) {
+            0..15 => Kind::Nested,
+            15..25 => Kind::Group { count: rng.below(4), batch: None },
+            25..32 => Kind::Group { count: rng.below(4), batch: Some(1 + rng.below(2)) },
+            32..40 => Kind::Scaling { size: rng.below(3) },
+            _ => Kind::Thing,
+        };
         let value = format!("v{}", rng.below(4));
         self.resources.push(Planned { name, value, size: rng.below(2), needs, kind });
     }
@@ -97,8 +117,9 @@ impl Plan {
         let mut plan = self.clone();
         for _ in 0..1 + rng.below(3) {
             let count = plan.resources.len() as u64;
-            match rng.below(5) {
+            match rng.below(6) {
                 0 => plan.add(rng),
+                5 if count > 0 => plan.resources[rng.below(count) as usize].resize(rng),
                 1 if count > 1 => {
                     let gone = plan.resources.remove(rng.below(count) as usize).name;
                     plan.resources.iter_mut().for_each(|it| it.needs.retain(|need| *need != gone));
@@ -204,6 +225,27 @@ pub enum Wanted {
     Nothing,
 }
 
+/// Something for the whole stack.
+fn over(rng: &mut Rng, root: StackId) -> Command {
+    let actions = [Action::Suspend, Action::Resume, Action::Resume, Action::Check];
+    Command::Over(root, actions[rng.below(4) as usize])
+}
+
+/// Something for one of the resources: a signal to a policy, or a word about its health.
+fn one(rng: &mut Rng, stack: StackId, plan: &Plan) -> Command {
+    let resource = &plan.resources[rng.below(plan.resources.len() as u64) as usize];
+    match resource.kind {
+        Kind::Scaling { .. } => {
+            let resource = format!("{}_more", resource.name).into();
+            Command::Signal { stack, resource, details: Value::Null }
+        }
+        _ => {
+            let (resource, reason) = (resource.name.as_str().into(), "".into());
+            Command::Mark { stack, resource, is_healthy: rng.happens(200), reason }
+        }
+    }
+}
+
 /// Lets a made-up story happen; gives the plans that were wanted, in order.
 pub fn random_story(world: &mut World) -> Vec<Wanted> {
     let mut rng = Rng(world.rng.next());
@@ -219,10 +261,12 @@ pub fn random_story(world: &mut World) -> Vec<Wanted> {
     let first = wish(&mut rng, &plan);
     world.create(first, settings);
     let mut time = world.now;
-    for _ in 0..rng.below(4) {
+    for _ in 0..rng.below(6) {
         // Often while the last wish is being carried out.
         time = time + Duration::from_millis(rng.below(60_000));
-        let command = match rng.below(10) {
+        let command = match rng.below(16) {
+            10 | 11 => over(&mut rng, world.root),
+            12..=14 => one(&mut rng, world.root, &plan),
             0 => Command::Cancel { with_rollback: true },
             1 => Command::Cancel { with_rollback: false },
             2 => {
