@@ -9,5 +9,6 @@
 
 mod exhaustive;
 mod lifecycle;
+mod lifecycle_rules;
 mod seeds;
 mod simulation;

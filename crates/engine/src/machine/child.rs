@@ -269,6 +269,7 @@ impl Tree {
         let Some(stages) = kind.and_then(|kind| kind.behaviour.stages) else {
             return Err(Stop::failed("Error", "its type makes no stack"));
         };
+        self.check_size(resource, properties)?;
         let members = resource.child.map(|child| self.group_members(child)).unwrap_or_default();
         let reference = self.reference(slot);
         let reference = reference.as_text().cloned().unwrap_or_default();
@@ -290,6 +291,21 @@ impl Tree {
             timeout: timeout.unwrap_or(self.config.action_timeout),
             fresh: &mut fresh,
         })
+    }
+
+    /// A group is not larger than a whole tree may be. That is known before its members are made up,
+    /// and then they are not.
+    fn check_size(&self, group: &Resource, properties: &Members) -> Result<(), Stop> {
+        let Some(limit) = self.config.max_resources else { return Ok(()) };
+        let given = SIZES.iter().filter_map(|name| match properties.get(*name) {
+            Some(Value::Int(size)) => size.as_i64().or(Some(i64::MAX)),
+            _ => None,
+        });
+        let given = given.map(|size| usize::try_from(size).unwrap_or(0));
+        match given.chain(group.wanted_size).all(|size| size <= limit) {
+            true => Ok(()),
+            false => Err(Stop::failed("RequestLimitExceeded", TOO_MANY)),
+        }
     }
 
     /// The members of a group, with the failed ones: by creation, then by name.
@@ -428,6 +444,13 @@ impl Tree {
         self.stop_all(env, key);
     }
 }
+
+/// The properties of groups that say how many members there are at least.
+const SIZES: [&str; 6] =
+    ["DesiredCapacity", "MinSize", "Size", "count", "desired_capacity", "min_size"];
+
+/// What is told of a tree that would have more resources than it may have.
+pub(crate) const TOO_MANY: &str = "Request limit exceeded: Maximum resources per stack exceeded.";
 
 /// What a nested stack is made of next.
 enum Next {

@@ -101,7 +101,13 @@ impl Tree {
                 false => self.node_done(key, node),
             };
         }
-        if resource.state.is(Action::Init, Status::Complete) && !resource.is_doubtful {
+        let state = resource.state;
+        let is_gone = state.is(Action::Delete, Status::Complete)
+            || state.is(Action::Init, Status::Complete) && !resource.is_doubtful;
+        if is_gone && resource.hook == Some(Hook::PostDelete) {
+            return self.park(key, slot, node);
+        }
+        if is_gone {
             self.node_done(key, node);
             return self.drop_resource(slot);
         }

@@ -44,7 +44,7 @@ impl Tree {
         if self.population + new <= limit || new == 0 {
             return Ok(());
         }
-        let reason = "Request limit exceeded: Maximum resources per stack exceeded.".to_owned();
+        let reason = super::child::TOO_MANY.to_owned();
         Err(Ending { reason, failure: None })
     }
 
@@ -219,6 +219,7 @@ impl Tree {
         let key = self.resource(slot).stack;
         let name = self.resource(slot).name.clone();
         match decision {
+            Decision::Keep if self.waits_afterwards(slot) => self.park(key, slot, goal.at),
             Decision::Keep => {
                 // A nested stack that has yet to clean up may still lean on what it used before.
                 let is_other = self.resource(slot).requires != goal.requires;

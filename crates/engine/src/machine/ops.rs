@@ -2,7 +2,7 @@
 
 use super::forward::Goal;
 use super::{Effect, Run, Task};
-use crate::failure::Failure;
+use crate::failure::{Failure, bounded};
 use crate::ids::ResourceId;
 use crate::state::{Action, State, Status};
 use crate::time::Time;
@@ -340,7 +340,10 @@ impl Tree {
         }
         self.set_state(env, slot, State::new(op.action, Status::Complete), "state changed");
         if op.verb == Verb::Delete {
-            return self.removed(slot, &op);
+            return self.deleted(env, slot, &op);
+        }
+        if op.action == Action::Adopt && self.is_external(slot) {
+            return self.check_external(env, slot, op);
         }
         if matches!(op.verb, Verb::Create | Verb::Update) {
             self.cool_down(env, slot);
@@ -358,6 +361,42 @@ impl Tree {
             let node = op.origin.map_or(0, |(_, node)| node);
             return self.park(key, slot, node);
         }
+        self.settled(key, slot, &op, true);
+    }
+
+    /// A resource's object is gone: its record goes, too, unless somebody has to allow that.
+    fn deleted(&mut self, env: &mut Env<'_>, slot: Slot, op: &Operation) {
+        let key = self.resource(slot).stack;
+        let walk = self.stack(key).walk.as_ref();
+        let number = walk.filter(|walk| walk.action == Action::Delete).map(|walk| walk.number);
+        match op.origin {
+            Some((begun_by, node))
+                if Some(begun_by) == number
+                    && self.waits_at(env, slot, Hook::PostDelete, Action::Delete) =>
+            {
+                self.park(key, slot, node);
+                self.queue.push_back(Task::Settle(key));
+            }
+            _ => self.removed(slot, op),
+        }
+    }
+
+    fn is_external(&self, slot: Slot) -> bool {
+        self.resource(slot).frozen.as_ref().is_some_and(|frozen| frozen.external_id.is_some())
+    }
+
+    /// Looks at an object that somebody else made, after it was taken over.
+    fn check_external(&mut self, env: &mut Env<'_>, slot: Slot, op: Box<Operation>) {
+        let kind = self.resource(slot).kind.clone();
+        if self.config.types.get(&kind).is_some_and(|kind| kind.abilities.check) {
+            self.put_op(slot, op.origin, Verb::Check, Action::Check);
+            let in_progress = State::new(Action::Check, Status::InProgress);
+            self.set_state(env, slot, in_progress, "state changed");
+            return self.go(env, slot);
+        }
+        let reason = format!("CHECK not supported for {kind}");
+        self.set_state(env, slot, State::new(Action::Check, Status::Complete), &reason);
+        let key = self.resource(slot).stack;
         self.settled(key, slot, &op, true);
     }
 
@@ -442,13 +481,12 @@ impl Tree {
         };
         self.mark_failed(env, slot, &op, &text);
         let key = self.resource(slot).stack;
-        let is_current = self
-            .stack(key)
-            .walk
-            .as_ref()
-            .is_some_and(|walk| op.origin.is_some_and(|(number, _)| number == walk.number));
-        if is_current && op.action == Action::Check {
-            self.check_failed(env, key, slot, &op, &text);
+        let walk = self.stack(key).walk.as_ref();
+        let own = walk.zip(op.origin).filter(|(walk, (number, _))| *number == walk.number);
+        let is_current = own.is_some();
+        let is_check = own.is_some_and(|(walk, _)| walk.action == Action::Check);
+        if let (true, Some((_, node))) = (is_check, op.origin) {
+            self.check_failed(key, slot, node, &text);
         } else if is_current && !op.is_stopping {
             self.node_failed(env, key, op.action, failure);
         }
@@ -517,7 +555,7 @@ impl Tree {
         let Some(op) = &mut resource.op else { return };
         resource.is_doubtful |= op.journal.is_doubtful();
         op.failures += 1;
-        op.first_failure.get_or_insert(cause);
+        op.first_failure.get_or_insert(bounded(cause));
         op.journal = Journal::default();
         if is_create {
             op.verb = Verb::Delete;

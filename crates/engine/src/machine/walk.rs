@@ -187,7 +187,10 @@ impl Tree {
             self.set_goal(key, action, goal);
         }
         self.forget_timers(key);
-        self.disown_ops(key);
+        if self.stack(key).walk.is_some() {
+            self.disown_ops(key);
+            self.leave_hooks(env, key);
+        }
         let stack = self.stack_mut(key);
         if action != Action::Create && action != Action::Adopt {
             stack.updated = Some(env.now);
@@ -462,6 +465,7 @@ impl Tree {
         let Some(walk) = self.stack_mut(key).walk.take() else { return };
         let Some(ending) = walk.failure else { return };
         let action = walk.action;
+        self.leave_hooks(env, key);
         self.set_stack_state(env, key, State::new(action, Status::Failed), &ending.reason);
         self.wake_resting(env, key);
         let stack = self.stack(key);

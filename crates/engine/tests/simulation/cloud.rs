@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 
 /// A thing in the cloud.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Thing {
     pub name: String,
     pub value: String,
