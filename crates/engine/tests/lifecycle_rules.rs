@@ -454,6 +454,21 @@ fn users_rest_first_and_wake_last() {
 }
 
 #[test]
+fn who_rests_hears_no_signals() {
+    let template = "heat_template_version: 2021-04-16\nresources:\n  \
+                    h: {type: OS::Heat::WaitConditionHandle}\n";
+    let mut world = created(template, "");
+    let root = world.root;
+    let signal = || Command::Signal { stack: root, resource: "h".into(), details: Value::Null };
+    assert_eq!(told(&mut world, signal()).len(), 1);
+    told(&mut world, Command::Over(root, Action::Suspend));
+    assert_eq!(
+        told(&mut world, signal()),
+        ["h SUSPEND_COMPLETE Cannot signal resource during SUSPEND"]
+    );
+}
+
+#[test]
 fn a_rollback_revives_what_was_replaced() {
     let settings = Settings { is_rolled_back: Some(true), ..Settings::default() };
     let mut world = created_with(&things(&PAIR), "", settings);

@@ -65,19 +65,6 @@ impl Tree {
         self.go(env, slot);
     }
 
-    /// Takes over an object that exists.
-    fn adopt(&mut self, env: &mut Env<'_>, slot: Slot) {
-        let resource = self.resource(slot);
-        let external = resource.op.as_ref().and_then(|op| op.target.as_ref()?.external_id.clone());
-        if let Some(id) = external {
-            self.change(slot).physical_id = Some(id);
-            self.is_over(slot);
-            return;
-        }
-        let failure = Failure::new("Exception", &resource.name, "Resource ID was not provided.");
-        self.finish_failed(env, slot, failure, None);
-    }
-
     /// Does, or does again, what the operation on a resource is for.
     pub(crate) fn go(&mut self, env: &mut Env<'_>, slot: Slot) {
         let resource = self.resource(slot);
@@ -195,7 +182,13 @@ impl Tree {
     }
 
     /// Puts an operation on a resource.
-    fn put_op(&mut self, slot: Slot, origin: Option<(u64, usize)>, verb: Verb, action: Action) {
+    pub(crate) fn put_op(
+        &mut self,
+        slot: Slot,
+        origin: Option<(u64, usize)>,
+        verb: Verb,
+        action: Action,
+    ) {
         self.next_op += 1;
         let id = OpId(self.next_op);
         self.ops.insert(id, slot);
@@ -381,25 +374,6 @@ impl Tree {
         }
     }
 
-    fn is_external(&self, slot: Slot) -> bool {
-        self.resource(slot).frozen.as_ref().is_some_and(|frozen| frozen.external_id.is_some())
-    }
-
-    /// Looks at an object that somebody else made, after it was taken over.
-    fn check_external(&mut self, env: &mut Env<'_>, slot: Slot, op: Box<Operation>) {
-        let kind = self.resource(slot).kind.clone();
-        if self.config.types.get(&kind).is_some_and(|kind| kind.abilities.check) {
-            self.put_op(slot, op.origin, Verb::Check, Action::Check);
-            let in_progress = State::new(Action::Check, Status::InProgress);
-            self.set_state(env, slot, in_progress, "state changed");
-            return self.go(env, slot);
-        }
-        let reason = format!("CHECK not supported for {kind}");
-        self.set_state(env, slot, State::new(Action::Check, Status::Complete), &reason);
-        let key = self.resource(slot).stack;
-        self.settled(key, slot, &op, true);
-    }
-
     /// A resource's object is gone: its record goes, too.
     fn removed(&mut self, slot: Slot, op: &Operation) {
         let key = self.resource(slot).stack;
@@ -422,7 +396,7 @@ impl Tree {
     }
 
     /// Nothing is under way on a resource any more: whoever waited for that goes on.
-    fn settled(&mut self, key: StackKey, slot: Slot, op: &Operation, is_done: bool) {
+    pub(crate) fn settled(&mut self, key: StackKey, slot: Slot, op: &Operation, is_done: bool) {
         self.queue.push_back(Task::Settle(key));
         let Some(walk) = self.walk_mut(key) else { return };
         if let Some(node) = walk.parked.remove(&slot) {

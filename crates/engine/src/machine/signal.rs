@@ -30,7 +30,12 @@ impl Tree {
         let Some(kind) = self.config.types.get(&resource.kind) else { return };
         let is_refused =
             kind.no_signal_actions.iter().any(|action| *action == resource.state.action.name());
-        let Some(on_signal) = kind.behaviour.signal.filter(|_| !is_refused) else { return };
+        if is_refused && kind.behaviour.signal.is_some() {
+            let state = resource.state;
+            let reason = format!("Cannot signal resource during {}", state.action);
+            return self.resource_event(env, slot, state, &reason);
+        }
+        let Some(on_signal) = kind.behaviour.signal else { return };
         let signal = Signal { details, now: env.now.micros() };
         let heard = self.with_view(slot, |view| on_signal(view, &signal));
         if let Ok(heard) = heard {
