@@ -44,6 +44,8 @@ pub(crate) struct Case<'a> {
     /// The name of that type: of a built-in one, or as written.
     pub(crate) kind_name: &'a str,
     pub(crate) restricted: BTreeSet<environment::Action>,
+    /// A check found something wrong inside the nested stack.
+    pub(crate) is_sick_inside: bool,
     /// The nested stack has to be looked at, whether or not the definition changed.
     pub(crate) must_look_inside: bool,
 }
@@ -76,7 +78,8 @@ fn decide_freely(case: &Case<'_>) -> Decision {
         return Decision::Keep;
     }
     let is_failed = resource.state.status == Status::Failed;
-    if is_failed && needs_another(case) {
+    // A check that finds an object does not know what an update made of it.
+    if (is_failed || resource.is_half_changed) && needs_another(case) {
         return silently;
     }
     if resource.state.action == Action::Delete {
@@ -99,7 +102,8 @@ fn is_successor(case: &Case<'_>) -> bool {
 
 /// Whether a resource that failed is beyond repair.
 fn needs_another(case: &Case<'_>) -> bool {
-    if case.resource.child.is_some() && case.resource.state.action != Action::Check {
+    let is_marked = case.resource.state.action == Action::Check && !case.is_sick_inside;
+    if case.resource.child.is_some() && !is_marked {
         // What failed inside is mended inside.
         return false;
     }

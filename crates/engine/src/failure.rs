@@ -38,6 +38,12 @@ impl Failure {
     }
 }
 
+/// A failure with no longer a message than is kept.
+pub fn bounded(mut failure: op::Failure) -> op::Failure {
+    cut(&mut failure.message, MAX_MESSAGE);
+    failure
+}
+
 /// A name in a path; names that are numbers are written as indexes.
 fn element(name: &str) -> String {
     match !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -141,6 +141,7 @@ impl Tree {
             ("replaced_by", resource.replaced_by.map(id_value).unwrap_or_default()),
             ("child", child.unwrap_or_default()),
             ("doubtful", resource.is_doubtful.into()),
+            ("half_changed", resource.is_half_changed.into()),
             ("size", resource.wanted_size.map(|it| (it as i64).into()).unwrap_or_default()),
             ("cooldown", resource.cooldown.as_ref().map(cooldown_value).unwrap_or_default()),
             ("hook", resource.hook.map(|hook| hook.name().into()).unwrap_or_default()),
@@ -249,6 +250,7 @@ fn op_value(op: &Operation) -> Value {
         ),
         ("failure", failure.unwrap_or_default()),
         ("pause", pause.unwrap_or_default()),
+        ("own", op.origin.is_some().into()),
         ("last", op.is_last_stage.into()),
         (
             "stage_pause",
@@ -303,7 +305,7 @@ fn op_of(body: &Body, id: OpId) -> Option<Operation> {
     Some(Operation {
         id,
         verb: VERBS.iter().find(|(_, verb)| *verb == &*name)?.0,
-        origin: None,
+        origin: body.flag("own").then_some((Operation::INTERRUPTED, 0)),
         action: crate::state::Action::parse(&body.text("action")?)?,
         target: body.map("target").map(|body| Arc::new(frozen_of(&body))),
         requires: body.ids("requires"),
@@ -455,6 +457,7 @@ impl Tree {
                 replaced_by: body.id("replaced_by"),
                 child,
                 is_doubtful: body.flag("doubtful"),
+                is_half_changed: body.flag("half_changed"),
                 wanted_size: body.number("size").and_then(|it| usize::try_from(it).ok()),
                 cooldown: cooldown_of(&body.list("cooldown")),
                 hook: body.text("hook").and_then(|name| Hook::from_name(&name)),

@@ -175,6 +175,8 @@ pub struct Resource {
     pub child: Option<StackKey>,
     /// Whether it is open if there is an object.
     pub is_doubtful: bool,
+    /// Whether an update failed on the way, so that the object may be anything between the two.
+    pub is_half_changed: bool,
     /// The size that a scaling policy asks of a group, while it is being given that.
     pub wanted_size: Option<usize>,
     /// How long a group is left alone when it has been given that.
@@ -194,7 +196,7 @@ pub struct Operation {
     pub id: OpId,
     /// What is done.
     pub verb: Verb,
-    /// The walk that began it, and its node there.
+    /// The walk that began it, and its node there; nothing if that walk was replaced.
     pub origin: Option<(u64, usize)>,
     /// What it is part of: the retries of a create are a delete and a create.
     pub action: Action,
@@ -218,6 +220,16 @@ pub struct Operation {
     pub stage_pause: Duration,
     /// How many walks of the nested stack were begun for it.
     pub stages: u32,
+}
+
+impl Operation {
+    /// Stands for the number of the stack's walk until that is under way again after an interruption.
+    pub(crate) const INTERRUPTED: u64 = u64::MAX;
+
+    /// Whether the walk that is under way began it, before an interruption.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.origin.is_some_and(|(number, _)| number == Operation::INTERRUPTED)
+    }
 }
 
 /// What an operation waits for.

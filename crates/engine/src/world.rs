@@ -238,7 +238,9 @@ impl Resolver for World<'_> {
 impl Child for World<'_> {
     fn members(&self) -> Vec<Arc<str>> {
         let stack = self.tree.stack(self.stack);
-        let live = stack.resources.values().map(|slot| self.tree.resource(*slot)).filter(|it| {
+        // One that the template has no place for any more is there until nobody uses it.
+        let wanted = stack.resources.values().filter(|slot| self.tree.is_wanted(**slot));
+        let live = wanted.map(|slot| self.tree.resource(*slot)).filter(|it| {
             it.replaced_by.is_none()
                 && it.state.status != Status::Failed
                 && !matches!(it.state.action, Action::Delete | Action::Init)

@@ -1,7 +1,7 @@
 //! A tree as one document.
 
 use crate::simulation::check::events_of;
-use crate::simulation::script::{Plan, Planned, wish};
+use crate::simulation::script::{Kind, Plan, Planned, wish};
 use crate::simulation::world::World;
 use kiln_engine::machine::{Command, Settings};
 use kiln_template::value::Value;
@@ -13,7 +13,7 @@ fn an_export_has_every_stack_and_every_object() {
         value: "x".into(),
         size: 1,
         needs: Vec::new(),
-        is_nested,
+        kind: Kind::of(is_nested),
     };
     let plan = Plan { resources: vec![planned("a", false), planned("n", true)] };
     let mut world = World::new(3);
@@ -43,7 +43,7 @@ fn what_one_stack_leaves_another_adopts() {
         value: "x".into(),
         size: 1,
         needs: Vec::new(),
-        is_nested,
+        kind: Kind::of(is_nested),
     };
     let plan = Plan { resources: vec![planned("a", false), planned("n", true)] };
     let mut world = World::new(3);
@@ -89,7 +89,7 @@ fn an_adoption_that_fails_leaves_everything_alone() {
         value: "x".into(),
         size: 1,
         needs: Vec::new(),
-        is_nested: false,
+        kind: Kind::Thing,
     };
     let plan = Plan { resources: vec![planned("a"), planned("b")] };
     let mut world = World::new(3);

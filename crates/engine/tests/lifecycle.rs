@@ -1,14 +1,14 @@
 //! What happens to stacks when all goes well, and when something does not: event by event.
 
 use crate::simulation::check::{differs, events_of, flaws};
-use crate::simulation::script::{Plan, Planned, Wanted, wish};
+use crate::simulation::script::{Kind, Plan, Planned, Wanted, wish};
 use crate::simulation::world::World;
 use kiln_engine::machine::{Command, Settings};
 use std::time::Duration;
 
 fn planned(name: &str, value: &str, size: u64, needs: &[&str]) -> Planned {
     let needs = needs.iter().map(|need| (*need).to_owned()).collect();
-    Planned { name: name.into(), value: value.into(), size, needs, is_nested: false }
+    Planned { name: name.into(), value: value.into(), size, needs, kind: Kind::Thing }
 }
 
 fn plan(resources: &[Planned]) -> Plan {
@@ -124,7 +124,7 @@ fn a_stack_goes_from_the_top() {
 #[test]
 fn nested_stacks_are_stacks() {
     let mut inner = planned("n", "x", 1, &[]);
-    inner.is_nested = true;
+    inner.kind = Kind::Nested;
     let wanted = plan(&[inner.clone(), planned("b", "y", 1, &["n"])]);
     let mut world = created(&wanted);
     at_rest(&world, &wanted);

@@ -1,13 +1,13 @@
 //! What an update would do: told without doing it, and then done.
 
-use crate::simulation::script::{Plan, Planned, wish};
+use crate::simulation::script::{Kind, Plan, Planned, wish};
 use crate::simulation::world::World;
 use kiln_engine::machine::Settings;
 use kiln_engine::preview::Forecast;
 
 fn planned(name: &str, value: &str, size: u64, needs: &[&str], is_nested: bool) -> Planned {
     let needs = needs.iter().map(|need| (*need).to_owned()).collect();
-    Planned { name: name.into(), value: value.into(), size, needs, is_nested }
+    Planned { name: name.into(), value: value.into(), size, needs, kind: Kind::of(is_nested) }
 }
 
 fn told(forecasts: &[Forecast]) -> Vec<String> {

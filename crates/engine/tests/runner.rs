@@ -7,8 +7,10 @@
     clippy::print_stdout
 )]
 
+mod exhaustive;
 mod export;
 mod lifecycle;
+mod lifecycle_rules;
 mod preview;
 mod runtime;
 mod seeds;

@@ -1,7 +1,7 @@
 //! The engine at work in real time, on a store in memory and a cloud that answers at once.
 
 use crate::simulation::cloud::Cloud;
-use crate::simulation::script::{Plan, Planned, wish};
+use crate::simulation::script::{Kind, Plan, Planned, wish};
 use crate::simulation::world::{Rng, config};
 use kiln_cloud::{Call, CallError, Reply, Transport};
 use kiln_engine::config::Config;
@@ -87,7 +87,7 @@ fn plan(count: usize) -> Plan {
         value: "x".into(),
         size: 1,
         needs: if n % 3 == 2 { vec![format!("r{}", n - 1)] } else { Vec::new() },
-        is_nested: n % 5 == 4,
+        kind: Kind::of(n % 5 == 4),
     };
     Plan { resources: (0..count).map(resource).collect() }
 }

@@ -66,7 +66,7 @@ impl Tree {
             || stack.resources.values().any(|slot| {
                 let resource = self.resource(*slot);
                 resource.state.status == Status::Failed
-                    || stack.walk.is_none() && resource.replaced_by.is_some()
+                    || stack.walk.is_none() && !self.is_wanted(*slot)
                     || resource.child.is_some_and(|child| self.has_flaws(child))
             })
     }
@@ -75,6 +75,8 @@ impl Tree {
 
     /// Has the nested stack of a resource do what the operation on the resource is for.
     pub(crate) fn go_inside(&mut self, env: &mut Env<'_>, slot: Slot) {
+        // Whatever a policy was about to do with a group is overtaken.
+        self.resized(env, slot, false);
         let resource = self.resource(slot);
         let Some(op) = resource.op.as_deref() else { return };
         let verb = op.verb;
@@ -284,6 +286,7 @@ impl Tree {
         let Some(stages) = kind.and_then(|kind| kind.behaviour.stages) else {
             return Err(Stop::failed("Error", "its type makes no stack"));
         };
+        self.check_size(resource, properties)?;
         let members = resource.child.map(|child| self.group_members(child)).unwrap_or_default();
         let reference = self.reference(slot);
         let reference = reference.as_text().cloned().unwrap_or_default();
@@ -305,6 +308,21 @@ impl Tree {
             timeout: timeout.unwrap_or(self.config.action_timeout),
             fresh: &mut fresh,
         })
+    }
+
+    /// A group is not larger than a whole tree may be. That is known before its members are made up,
+    /// and then they are not.
+    fn check_size(&self, group: &Resource, properties: &Members) -> Result<(), Stop> {
+        let Some(limit) = self.config.max_resources else { return Ok(()) };
+        let given = SIZES.iter().filter_map(|name| match properties.get(*name) {
+            Some(Value::Int(size)) => size.as_i64().or(Some(i64::MAX)),
+            _ => None,
+        });
+        let given = given.map(|size| usize::try_from(size).unwrap_or(0));
+        match given.chain(group.wanted_size).all(|size| size <= limit) {
+            true => Ok(()),
+            false => Err(Stop::failed("RequestLimitExceeded", TOO_MANY)),
+        }
     }
 
     /// The members of a group, with the failed ones: by creation, then by name.
@@ -401,7 +419,15 @@ impl Tree {
             Kind::Unknown(_) => false,
         };
         if !is_inside || !is_same_kind {
-            return self.park(key, slot, at);
+            // What it needs may be another since an interruption: then it is not there yet.
+            let target = resource.op.as_deref().and_then(|op| op.target.as_ref());
+            let is_on_its_way = target.is_some_and(|target| {
+                self.freeze(key, blueprint, at).is_ok_and(|frozen| target.equals(&frozen))
+            });
+            return match is_on_its_way {
+                true => self.meet(key, slot, at),
+                false => self.park(key, slot, at),
+            };
         }
         let frozen = match self.freeze(key, blueprint, at) {
             Ok(frozen) => Arc::new(frozen),
@@ -409,12 +435,19 @@ impl Tree {
         };
         let number = self.stack(key).walk.as_ref().map_or(0, |walk| walk.number);
         let is_other = self.is_other_inside(slot, blueprint, blueprint.kind(at));
+        let requires = self.requirements(key, blueprint, at);
         let Some(op) = &mut self.change(slot).op else { return };
         op.origin = Some((number, at));
+        // It leans on what it was to need, and on what it is to need now.
+        let new = requires.into_iter().filter(|id| !op.requires.contains(id));
+        let new: Vec<_> = new.collect();
+        op.requires.extend(new);
         let is_on_its_way = op.target.as_ref().is_some_and(|it| it.equals(&frozen)) && !is_other;
         if !is_on_its_way {
             op.target = Some(frozen);
             op.stages = 0;
+            // What there is of it already has to change.
+            op.verb = Verb::Update;
             self.next_stage(env, slot);
         }
     }
@@ -428,6 +461,13 @@ impl Tree {
         self.stop_all(env, key);
     }
 }
+
+/// The properties of groups that say how many members there are at least.
+const SIZES: [&str; 6] =
+    ["DesiredCapacity", "MinSize", "Size", "count", "desired_capacity", "min_size"];
+
+/// What is told of a tree that would have more resources than it may have.
+pub(crate) const TOO_MANY: &str = "Request limit exceeded: Maximum resources per stack exceeded.";
 
 /// What a nested stack is made of next.
 enum Next {

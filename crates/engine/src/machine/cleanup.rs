@@ -89,8 +89,11 @@ impl Tree {
         let action = walk.action;
         let Some(slot) = walk.slots[node] else { return self.node_done(key, node) };
         let resource = self.resource(slot);
-        if resource.op.is_some() {
-            return self.park(key, slot, node);
+        if let Some(op) = &resource.op {
+            return match op.verb {
+                Verb::Delete => self.meet(key, slot, node),
+                _ => self.park(key, slot, node),
+            };
         }
         if action != Action::Delete && self.is_wanted(slot) {
             return match self.cleans_up_inside(slot) {
@@ -98,7 +101,13 @@ impl Tree {
                 false => self.node_done(key, node),
             };
         }
-        if resource.state.is(Action::Init, Status::Complete) && !resource.is_doubtful {
+        let state = resource.state;
+        let is_gone = state.is(Action::Delete, Status::Complete)
+            || state.is(Action::Init, Status::Complete) && !resource.is_doubtful;
+        if is_gone && resource.hook == Some(Hook::PostDelete) {
+            return self.park(key, slot, node);
+        }
+        if is_gone {
             self.node_done(key, node);
             return self.drop_resource(slot);
         }

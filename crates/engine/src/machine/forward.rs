@@ -44,7 +44,7 @@ impl Tree {
         if self.population + new <= limit || new == 0 {
             return Ok(());
         }
-        let reason = "Request limit exceeded: Maximum resources per stack exceeded.".to_owned();
+        let reason = super::child::TOO_MANY.to_owned();
         Err(Ending { reason, failure: None })
     }
 
@@ -106,7 +106,12 @@ impl Tree {
     }
 
     /// The resources that count among what a resource needs.
-    fn requirements(&self, key: StackKey, blueprint: &Blueprint, at: usize) -> Vec<ResourceId> {
+    pub(crate) fn requirements(
+        &self,
+        key: StackKey,
+        blueprint: &Blueprint,
+        at: usize,
+    ) -> Vec<ResourceId> {
         let definition = &blueprint.definition;
         let needs = definition.graph().needs(at).iter();
         needs
@@ -147,6 +152,9 @@ impl Tree {
             kind: goal.kind,
             kind_name: goal.kind_name(),
             restricted: blueprint.registry.restricted_actions(&resource.name),
+            is_sick_inside: resource
+                .child
+                .is_some_and(|child| self.stack(child).state.is(Action::Check, Status::Failed)),
             must_look_inside: self.must_look_inside(resource, goal),
         })
     }
@@ -180,6 +188,7 @@ impl Tree {
             replaced_by: None,
             child: None,
             is_doubtful: false,
+            is_half_changed: false,
             wanted_size: None,
             cooldown: None,
             hook: None,
@@ -211,8 +220,11 @@ impl Tree {
         let key = self.resource(slot).stack;
         let name = self.resource(slot).name.clone();
         match decision {
+            Decision::Keep if self.waits_afterwards(slot) => self.park(key, slot, goal.at),
             Decision::Keep => {
-                if self.resource(slot).requires != goal.requires {
+                // A nested stack that has yet to clean up may still lean on what it used before.
+                let is_other = self.resource(slot).requires != goal.requires;
+                if is_other && !self.cleans_up_inside(slot) {
                     self.change(slot).requires = goal.requires;
                 }
                 self.node_done(key, goal.at);

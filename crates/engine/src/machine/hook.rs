@@ -1,7 +1,7 @@
 //! Hooks: places where a resource waits until somebody says that it may go on.
 
 use crate::state::Action;
-use crate::tree::{Env, Slot, Tree};
+use crate::tree::{Env, Slot, StackKey, Tree};
 use kiln_template::environment::Hook;
 
 impl Tree {
@@ -27,6 +27,25 @@ impl Tree {
         let reason = format!("{action} paused until Hook {} is cleared", hook.name());
         self.resource_event(env, slot, state, &reason);
         true
+    }
+
+    /// Nobody waits at the hooks of a stack any more: its walk ends badly, or is replaced.
+    pub(crate) fn leave_hooks(&mut self, env: &mut Env<'_>, key: StackKey) {
+        let slots: Vec<Slot> = self.stack(key).resources.values().copied().collect();
+        for slot in slots {
+            if self.resource(slot).hook.is_none() {
+                continue;
+            }
+            let resource = self.change(slot);
+            resource.hook = None;
+            let state = resource.state;
+            self.resource_event(env, slot, state, "Failure occurred while waiting.");
+        }
+    }
+
+    /// Whether a resource is what it should be, and waits for somebody who says that it may go on.
+    pub(crate) fn waits_afterwards(&self, slot: Slot) -> bool {
+        matches!(self.resource(slot).hook, Some(Hook::PostCreate | Hook::PostUpdate))
     }
 
     /// Lets a resource go on from the hook that it waits at.

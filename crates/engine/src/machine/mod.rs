@@ -12,6 +12,7 @@
 mod child;
 mod cleanup;
 mod command;
+mod external;
 mod forward;
 mod hook;
 mod ops;

@@ -2,7 +2,7 @@
 
 use super::forward::Goal;
 use super::{Effect, Run, Task};
-use crate::failure::Failure;
+use crate::failure::{Failure, bounded};
 use crate::ids::ResourceId;
 use crate::state::{Action, State, Status};
 use crate::time::Time;
@@ -15,7 +15,7 @@ use kiln_template::environment::Hook;
 use kiln_template::frozen::{Frozen, converted};
 use kiln_template::path::Path;
 use kiln_template::template::DeletionPolicy;
-use kiln_template::value::{Members, Value};
+use kiln_template::value::Members;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -63,42 +63,6 @@ impl Tree {
             return self.adopt(env, slot);
         }
         self.go(env, slot);
-    }
-
-    /// Takes over an object that exists.
-    fn adopt(&mut self, env: &mut Env<'_>, slot: Slot) {
-        let resource = self.resource(slot);
-        let external = resource.op.as_ref().and_then(|op| op.target.as_ref()?.external_id.clone());
-        if let Some(id) = external {
-            self.change(slot).physical_id = Some(id);
-            self.is_over(slot);
-            return;
-        }
-        let adopted = self.adopted(slot);
-        let known = |name: &str| adopted.as_ref().and_then(|it| it.get(name)).cloned();
-        if let Some(Value::Text(id)) = known("resource_id") {
-            let resource = self.change(slot);
-            resource.physical_id = Some(id);
-            if let Some(Value::Map(data)) = known("resource_data") {
-                resource.data = data;
-            }
-            if let Some(metadata @ Value::Map(_)) = known("metadata") {
-                resource.metadata = metadata;
-            }
-            return self.is_over(slot);
-        }
-        let failure = Failure::new("Exception", &resource.name, "Resource ID was not provided.");
-        self.finish_failed(env, slot, failure, None);
-    }
-
-    /// What is known of the object that a resource takes over.
-    pub(crate) fn adopted(&self, slot: Slot) -> Option<Arc<Members>> {
-        let resource = self.resource(slot);
-        let known = self.stack(resource.stack).walk.as_ref()?.adopted.as_ref()?;
-        match known.get(&resource.name)? {
-            Value::Map(members) => Some(members.clone()),
-            _ => None,
-        }
     }
 
     /// Does, or does again, what the operation on a resource is for.
@@ -218,7 +182,13 @@ impl Tree {
     }
 
     /// Puts an operation on a resource.
-    fn put_op(&mut self, slot: Slot, origin: Option<(u64, usize)>, verb: Verb, action: Action) {
+    pub(crate) fn put_op(
+        &mut self,
+        slot: Slot,
+        origin: Option<(u64, usize)>,
+        verb: Verb,
+        action: Action,
+    ) {
         self.next_op += 1;
         let id = OpId(self.next_op);
         self.ops.insert(id, slot);
@@ -348,6 +318,7 @@ impl Tree {
         }
         resource.cleared.clear();
         if let Some(target) = &op.target {
+            resource.is_half_changed = false;
             resource.frozen = Some(target.clone());
             // What a nested stack used before may be needed until it has cleaned up.
             let former = match resource.child {
@@ -362,7 +333,10 @@ impl Tree {
         }
         self.set_state(env, slot, State::new(op.action, Status::Complete), "state changed");
         if op.verb == Verb::Delete {
-            return self.removed(slot, &op);
+            return self.deleted(env, slot, &op);
+        }
+        if op.action == Action::Adopt && self.is_external(slot) {
+            return self.check_external(env, slot, op);
         }
         if matches!(op.verb, Verb::Create | Verb::Update) {
             self.cool_down(env, slot);
@@ -381,6 +355,23 @@ impl Tree {
             return self.park(key, slot, node);
         }
         self.settled(key, slot, &op, true);
+    }
+
+    /// A resource's object is gone: its record goes, too, unless somebody has to allow that.
+    fn deleted(&mut self, env: &mut Env<'_>, slot: Slot, op: &Operation) {
+        let key = self.resource(slot).stack;
+        let walk = self.stack(key).walk.as_ref();
+        let number = walk.filter(|walk| walk.action == Action::Delete).map(|walk| walk.number);
+        match op.origin {
+            Some((begun_by, node))
+                if Some(begun_by) == number
+                    && self.waits_at(env, slot, Hook::PostDelete, Action::Delete) =>
+            {
+                self.park(key, slot, node);
+                self.queue.push_back(Task::Settle(key));
+            }
+            _ => self.removed(slot, op),
+        }
     }
 
     /// A resource's object is gone: its record goes, too.
@@ -405,7 +396,7 @@ impl Tree {
     }
 
     /// Nothing is under way on a resource any more: whoever waited for that goes on.
-    fn settled(&mut self, key: StackKey, slot: Slot, op: &Operation, is_done: bool) {
+    pub(crate) fn settled(&mut self, key: StackKey, slot: Slot, op: &Operation, is_done: bool) {
         self.queue.push_back(Task::Settle(key));
         let Some(walk) = self.walk_mut(key) else { return };
         if let Some(node) = walk.parked.remove(&slot) {
@@ -464,13 +455,12 @@ impl Tree {
         };
         self.mark_failed(env, slot, &op, &text);
         let key = self.resource(slot).stack;
-        let is_current = self
-            .stack(key)
-            .walk
-            .as_ref()
-            .is_some_and(|walk| op.origin.is_some_and(|(number, _)| number == walk.number));
-        if is_current && op.action == Action::Check {
-            self.check_failed(env, key, slot, &op, &text);
+        let walk = self.stack(key).walk.as_ref();
+        let own = walk.zip(op.origin).filter(|(walk, (number, _))| *number == walk.number);
+        let is_current = own.is_some();
+        let is_check = own.is_some_and(|(walk, _)| walk.action == Action::Check);
+        if let (true, Some((_, node))) = (is_check, op.origin) {
+            self.check_failed(key, slot, node, &text);
         } else if is_current && !op.is_stopping {
             self.node_failed(env, key, op.action, failure);
         }
@@ -489,6 +479,7 @@ impl Tree {
     fn mark_failed(&mut self, env: &mut Env<'_>, slot: Slot, op: &Operation, reason: &str) {
         let resource = self.change(slot);
         resource.is_doubtful |= op.journal.is_doubtful();
+        resource.is_half_changed |= op.verb == Verb::Update && resource.child.is_none();
         resource.cleared.clear();
         if resource.frozen.is_none() {
             // What was tried is what there is, if there is anything.
@@ -538,7 +529,7 @@ impl Tree {
         let Some(op) = &mut resource.op else { return };
         resource.is_doubtful |= op.journal.is_doubtful();
         op.failures += 1;
-        op.first_failure.get_or_insert(cause);
+        op.first_failure.get_or_insert(bounded(cause));
         op.journal = Journal::default();
         if is_create {
             op.verb = Verb::Delete;

@@ -3,7 +3,7 @@
 use super::Phase;
 use super::ops::Start;
 use crate::state::{Action, State, Status};
-use crate::tree::{Env, Operation, Slot, StackKey, Tree};
+use crate::tree::{Env, Slot, StackKey, Tree};
 use kiln_resources::behaviour::Verb;
 use kiln_template::graph::{Edge, Graph};
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ impl Tree {
         let since = stack.updated;
         let resource = self.resource(slot);
         if resource.op.is_some() {
-            return self.park(key, slot, node);
+            return self.meet(key, slot, node);
         }
         let state = resource.state;
         let is_done = state.is(action, Status::Complete) && Some(resource.updated) >= since;
@@ -68,10 +68,18 @@ impl Tree {
             if let Some(walk) = self.walk_mut(key) {
                 walk.keeps_objects = true;
             }
-            if state.action != Action::Init {
+            // What failed stays failed: nobody looked whether it is well.
+            if state.action != Action::Init && state.status != Status::Failed {
                 self.set_state(env, slot, State::new(action, Status::Complete), &reason);
             }
             return self.node_done(key, node);
+        }
+        if state.action == Action::Init {
+            let message = format!("Resource {name} not created yet.");
+            let reason = crate::failure::Failure::new("Error", &name, message).to_string();
+            self.set_state(env, slot, State::new(action, Status::Failed), &reason);
+            self.queue.push_back(super::Task::Settle(key));
+            return self.check_failed(key, slot, node, &reason);
         }
         let verb = match action {
             Action::Suspend => Verb::Suspend,
@@ -84,16 +92,8 @@ impl Tree {
     }
 
     /// A check found something wrong: those that need the resource are not looked at.
-    pub(crate) fn check_failed(
-        &mut self,
-        _: &mut Env<'_>,
-        key: StackKey,
-        slot: Slot,
-        op: &Operation,
-        reason: &str,
-    ) {
+    pub(crate) fn check_failed(&mut self, key: StackKey, slot: Slot, node: usize, reason: &str) {
         let name = self.resource(slot).name.clone();
-        let Some((_, node)) = op.origin else { return };
         let Some(walk) = self.walk_mut(key) else { return };
         walk.flaws.push(format!("{name}: Resource CHECK failed: {reason}"));
         // Whatever needs it counts as done, all the way up.

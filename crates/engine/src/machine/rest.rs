@@ -14,11 +14,12 @@ impl Tree {
         let stack = self.stack(key);
         let is_update = stack.walk.as_ref().is_some_and(|walk| walk.action == Action::Update);
         let Some((parent, holder)) = stack.holder.filter(|_| is_update) else { return false };
-        let is_around = self
-            .stack(parent)
-            .walk
-            .as_ref()
-            .is_some_and(|walk| walk.phase == Phase::Forward && walk.action != Action::Create);
+        // A delete of the stack around it comes to it in its turn.
+        let is_around = self.stack(parent).walk.as_ref().is_some_and(|walk| match walk.action {
+            Action::Delete => true,
+            Action::Create => false,
+            _ => walk.phase == Phase::Forward,
+        });
         // After an interruption the operation on the holder may be over already.
         is_around
             && self
@@ -66,9 +67,9 @@ impl Tree {
     ) {
         let Some((parent, _)) = self.stack(key).holder else { return };
         let walk = self.walk_mut(parent).filter(|walk| walk.phase == Phase::Cleanup);
-        let Some(node) = walk.and_then(|walk| walk.parked.remove(&holder)) else {
-            return self.resized(env, holder, result.is_ok());
-        };
+        let node = walk.and_then(|walk| walk.parked.remove(&holder));
+        self.resized(env, holder, result.is_ok());
+        let Some(node) = node else { return };
         self.queue.push_back(super::Task::Settle(parent));
         match result {
             Ok(()) => self.node_done(parent, node),

@@ -30,7 +30,12 @@ impl Tree {
         let Some(kind) = self.config.types.get(&resource.kind) else { return };
         let is_refused =
             kind.no_signal_actions.iter().any(|action| *action == resource.state.action.name());
-        let Some(on_signal) = kind.behaviour.signal.filter(|_| !is_refused) else { return };
+        if is_refused && kind.behaviour.signal.is_some() {
+            let state = resource.state;
+            let reason = format!("Cannot signal resource during {}", state.action);
+            return self.resource_event(env, slot, state, &reason);
+        }
+        let Some(on_signal) = kind.behaviour.signal else { return };
         let signal = Signal { details, now: env.now.micros() };
         let heard = self.with_view(slot, |view| on_signal(view, &signal));
         if let Ok(heard) = heard {
@@ -82,6 +87,9 @@ impl Tree {
 
     /// A group's stack has come to rest without an operation on the group.
     pub(crate) fn resized(&mut self, env: &mut Env<'_>, group: Slot, is_well: bool) {
+        if self.resource(group).wanted_size.is_none() {
+            return;
+        }
         let resource = self.change(group);
         resource.wanted_size = None;
         if let Some(cooldown) = resource.cooldown.take() {

@@ -195,6 +195,10 @@ impl Tree {
             self.set_goal(key, action, goal);
         }
         self.forget_timers(key);
+        if self.stack(key).walk.is_some() {
+            self.disown_ops(key);
+            self.leave_hooks(env, key);
+        }
         let stack = self.stack_mut(key);
         if action != Action::Create && action != Action::Adopt {
             stack.updated = Some(env.now);
@@ -205,6 +209,23 @@ impl Tree {
         }
         let reason = format!("Stack {action} started");
         self.set_stack_state(env, key, State::new(action, Status::InProgress), &reason);
+    }
+
+    /// What is under way was begun by a walk that is replaced.
+    fn disown_ops(&mut self, key: StackKey) {
+        if self.stack(key).busy == 0 {
+            return;
+        }
+        let slots: Vec<Slot> = self.stack(key).resources.values().copied().collect();
+        for slot in slots {
+            let is_owned = self.resource(slot).op.as_ref().is_some_and(|op| op.origin.is_some());
+            if !is_owned {
+                continue;
+            }
+            if let Some(op) = &mut self.change(slot).op {
+                op.origin = None;
+            }
+        }
     }
 
     /// A walk that is over, or is replaced, needs no reminders.
@@ -350,6 +371,16 @@ impl Tree {
         }
     }
 
+    /// A node meets what is under way on its resource: what this walk began before an interruption is
+    /// the node's own, anything else is awaited.
+    pub(crate) fn meet(&mut self, key: StackKey, slot: Slot, node: usize) {
+        let number = self.stack(key).walk.as_ref().map_or(0, |walk| walk.number);
+        match &mut self.resource_mut(slot).op {
+            Some(op) if op.is_interrupted() => op.origin = Some((number, node)),
+            _ => self.park(key, slot, node),
+        }
+    }
+
     /// A resource failed: the walk cannot end well.
     pub(crate) fn node_failed(
         &mut self,
@@ -442,6 +473,7 @@ impl Tree {
         let Some(walk) = self.stack_mut(key).walk.take() else { return };
         let Some(ending) = walk.failure else { return };
         let action = walk.action;
+        self.leave_hooks(env, key);
         self.set_stack_state(env, key, State::new(action, Status::Failed), &ending.reason);
         self.wake_resting(env, key);
         let stack = self.stack(key);

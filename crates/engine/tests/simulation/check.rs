@@ -1,6 +1,6 @@
 //! What must be true when a world has come to rest.
 
-use super::script::{Plan, Wanted};
+use super::script::{Kind, MAX_SIZE, Plan, Planned, Wanted};
 use super::world::{World, now};
 use kiln_engine::ids::StackId;
 use kiln_engine::state::{Action, Status};
@@ -87,24 +87,54 @@ pub fn differs(world: &World, wanted: &Wanted) -> Vec<String> {
         Wanted::Plan(plan) => plan.clone(),
         Wanted::Nothing => Plan::default(),
     };
-    let mut expected: Vec<(String, u64)> = Vec::new();
-    for resource in &plan.resources {
-        match resource.is_nested {
-            true => {
-                expected.push((resource.value.clone(), resource.size));
-                expected.push((resource.value.clone(), 1));
-            }
-            false => expected.push((resource.value.clone(), resource.size)),
-        }
-    }
     let mut found: Vec<(String, u64)> =
         world.cloud.things.values().map(|it| (it.value.clone(), it.size as u64)).collect();
-    expected.sort();
     found.sort();
-    match expected == found {
-        true => Vec::new(),
-        false => vec![format!("the cloud has {found:?}, the template says {expected:?}")],
+    let is_found = found.clone();
+    let mut missing = Vec::new();
+    // A scaling group may have grown: that is looked at when everything else has been taken away.
+    for (thing, count, _) in plan.resources.iter().flat_map(things) {
+        for _ in 0..count {
+            match found.iter().position(|it| *it == thing) {
+                Some(at) => _ = found.remove(at),
+                None => missing.push(thing.clone()),
+            }
+        }
     }
+    for (thing, _, more) in plan.resources.iter().flat_map(things) {
+        for _ in 0..more {
+            if let Some(at) = found.iter().position(|it| *it == thing) {
+                found.remove(at);
+            }
+        }
+    }
+    match found.is_empty() && missing.is_empty() {
+        true => Vec::new(),
+        false => vec![format!("the cloud has {is_found:?}: without {missing:?}, with {found:?}")],
+    }
+}
+
+/// The things that a planned resource stands for: how many of each, and how many more there may be.
+fn things(resource: &Planned) -> Vec<((String, u64), u64, u64)> {
+    let thing = (resource.value.clone(), resource.size);
+    match resource.kind {
+        Kind::Thing => vec![(thing, 1, 0)],
+        Kind::Nested => vec![((resource.value.clone(), 1), 1, 0), (thing, 1, 0)],
+        Kind::Group { count, .. } => vec![(thing, count, 0)],
+        Kind::Scaling { size } => vec![(thing, size, MAX_SIZE - size)],
+    }
+}
+
+/// The state of the root stack and the things in the cloud, in short: `CREATE_COMPLETE: x y*2`.
+pub fn outcome(world: &World) -> String {
+    let root = now(world.store.stack(world.root)).unwrap().unwrap();
+    let thing = |it: &super::cloud::Thing| match it.size {
+        1 => it.value.clone(),
+        size => format!("{}*{size}", it.value),
+    };
+    let mut things: Vec<String> = world.cloud.things.values().map(thing).collect();
+    things.sort();
+    format!("{}: {}", root.state, things.join(" "))
 }
 
 /// The events of the root stack, as text.

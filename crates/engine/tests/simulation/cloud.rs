@@ -1,14 +1,18 @@
 //! A cloud of things: they have a name, a value, a size, and needs. It does what it is told, when it
 //! gets round to it, and counts what should not have been asked of it.
+//!
+//! Some values have a meaning, so that a story can go wrong on purpose: `refused` is refused, `broken`
+//! never gets ready, `slow` takes a minute, `stuck` cannot be removed while things stick.
 
 use kiln_cloud::{Call, Marker, Method, Reply, Service, delete, get, patch, post};
+use kiln_resources::behaviour::Verb;
 use kiln_resources::declare::*;
 use kiln_resources::op::{Op, Progress, Stop};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 
 /// A thing in the cloud.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Thing {
     pub name: String,
     pub value: String,
@@ -16,12 +20,20 @@ pub struct Thing {
     pub needs: Vec<String>,
     /// How many looks it takes until it is ready.
     pub looks: u32,
+    /// Whether it was put to rest.
+    pub rests: bool,
 }
 
 #[derive(Default)]
 pub struct Cloud {
     pub things: BTreeMap<String, Thing>,
     made: u64,
+    /// How many more things are not made because of a conflict.
+    pub conflicts: u32,
+    /// Whether what is stuck cannot be removed.
+    pub is_sticky: bool,
+    /// What was changed, in order: `make x`, `change x`, `rest x`, `wake x`, `remove x`.
+    pub deeds: Vec<String>,
     /// What no engine should ask for.
     pub violations: Vec<String>,
 }
@@ -47,9 +59,11 @@ impl Cloud {
             (Method::Patch, id) => match self.things.get_mut(id) {
                 Some(thing) => {
                     let body = &call.body.as_ref().unwrap()["thing"];
-                    thing.value = body["value"].as_str().unwrap().to_owned();
-                    thing.needs = texts(&body["needs"]);
-                    Reply { status: 200, body: json!({ "thing": shown(id, thing) }) }
+                    let reply = change(thing, body, &mut self.deeds);
+                    reply.unwrap_or_else(|| Reply {
+                        status: 200,
+                        body: json!({ "thing": shown(id, thing) }),
+                    })
                 }
                 None => missing(),
             },
@@ -65,14 +79,24 @@ impl Cloud {
             self.violations.push(format!("{} needs {need}, which is not there", body["name"]));
             return Reply { status: 400, body: json!({ "message": "what it needs is not there" }) };
         }
+        let value = body["value"].as_str().unwrap();
+        if value == "refused" {
+            return refused(400);
+        }
+        if self.conflicts > 0 {
+            self.conflicts -= 1;
+            return refused(409);
+        }
+        self.deeds.push(format!("make {value}"));
         self.made += 1;
         let id = format!("t{}", self.made);
         let thing = Thing {
             name: body["name"].as_str().unwrap().to_owned(),
-            value: body["value"].as_str().unwrap().to_owned(),
+            value: value.to_owned(),
             size: body["size"].as_i64().unwrap(),
             needs,
-            looks: (self.made % 3) as u32,
+            looks: if value == "slow" { 20 } else { (self.made % 3) as u32 },
+            rests: false,
         };
         let reply = json!({ "thing": shown(&id, &thing) });
         self.things.insert(id, thing);
@@ -80,9 +104,11 @@ impl Cloud {
     }
 
     fn delete(&mut self, id: &str) -> Reply {
-        if !self.things.contains_key(id) {
-            return missing();
+        let Some(thing) = self.things.get(id) else { return missing() };
+        if thing.value == "stuck" && self.is_sticky {
+            return refused(400);
         }
+        self.deeds.push(format!("remove {}", thing.value));
         let users = self.things.values().filter(|it| it.needs.iter().any(|need| need == id));
         let users: Vec<&str> = users.map(|thing| thing.name.as_str()).collect();
         if !users.is_empty() {
@@ -93,12 +119,38 @@ impl Cloud {
     }
 }
 
+/// Changes a thing; gives a reply if it may not become that.
+fn change(thing: &mut Thing, body: &Json, deeds: &mut Vec<String>) -> Option<Reply> {
+    if let Some(rests) = body["rests"].as_bool() {
+        thing.rests = rests;
+        let deed = if rests { "rest" } else { "wake" };
+        deeds.push(format!("{deed} {}", thing.value));
+        return None;
+    }
+    let value = body["value"].as_str().unwrap();
+    if value == "refused" {
+        return Some(refused(400));
+    }
+    deeds.push(format!("change {} to {value}", thing.value));
+    thing.value = value.to_owned();
+    thing.needs = texts(&body["needs"]);
+    None
+}
+
+fn refused(status: u16) -> Reply {
+    Reply { status, body: json!({ "message": "the cloud refuses" }) }
+}
+
 fn missing() -> Reply {
     Reply { status: 404, body: json!({ "message": "it is not there" }) }
 }
 
 fn shown(id: &str, thing: &Thing) -> Json {
-    let status = if thing.looks == 0 { "ready" } else { "building" };
+    let status = match thing.looks {
+        _ if thing.value == "broken" => "error",
+        0 => "ready",
+        _ => "building",
+    };
     json!({ "id": id, "name": thing.name, "value": thing.value, "size": thing.size, "status": status })
 }
 
@@ -116,13 +168,33 @@ pub fn thing() -> ResourceType {
         .props([
             prop("value", Str).updatable().default("-"),
             prop("size", Int).default(1),
+            prop("colour", Str).immutable().default("grey"),
             prop("needs", List).updatable().default_empty(),
         ])
         .attrs([attr("value", Str)])
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
+        .on(Verb::Suspend, |op| Box::pin(rest(op, true)))
+        .on(Verb::Resume, |op| Box::pin(rest(op, false)))
+        .on(Verb::Check, |op| Box::pin(look(op)))
+        .suspendable()
+        .checkable()
         .found_by(marker)
+}
+
+/// `Test::Panics`: a type with a fault of its own.
+pub fn panics() -> ResourceType {
+    ResourceType::new("Test::Panics")
+        .about("A type whose operations break down.")
+        .creates(|_| Box::pin(async { panic!("a fault of the type") }))
+}
+
+/// `Test::Wordy`: a type that has a lot to say when it fails.
+pub fn wordy() -> ResourceType {
+    ResourceType::new("Test::Wordy")
+        .about("A type that fails with a text of ten megabytes.")
+        .creates(|_| Box::pin(async { Err(Stop::failed("Wordy", "word ".repeat(2 << 20))) }))
 }
 
 fn marker(op: &Op) -> Marker {
@@ -167,6 +239,7 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
 fn ready(reply: &Reply) -> Progress {
     match reply.text("/thing/status") {
         Some("ready") => Progress::Ready,
+        Some("error") => Progress::Failed("it is broken".into()),
         _ => Progress::NotYet,
     }
 }
@@ -178,6 +251,18 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
     let value = op.prop("value").clone();
     op.set_shown(map([("value", value)]));
     Ok(())
+}
+
+async fn rest(op: &mut Op, rests: bool) -> Result<(), Stop> {
+    let path = format!("/things/{}", op.id().map_or("", |id| id));
+    let body = json!({ "thing": { "rests": rests } });
+    op.call("rest", patch(Service::Compute, path, body)).await.map(drop)
+}
+
+async fn look(op: &mut Op) -> Result<(), Stop> {
+    let Some(id) = op.id() else { return Err(Stop::failed("NotFound", "it is not there")) };
+    let path = format!("/things/{id}");
+    op.read(get(Service::Compute, path)).await.map(drop)
 }
 
 async fn remove(op: &mut Op) -> Result<(), Stop> {

@@ -2,7 +2,10 @@
 //! other.
 
 use super::world::{Faults, Rng, World, recipe};
+use kiln_engine::ids::StackId;
 use kiln_engine::machine::{Command, Settings};
+use kiln_engine::state::Action;
+use kiln_template::value::Value;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -14,8 +17,27 @@ pub struct Planned {
     pub size: u64,
     /// Names of resources before it.
     pub needs: Vec<String>,
-    /// Whether it is a stack with a thing inside.
-    pub is_nested: bool,
+    pub kind: Kind,
+}
+
+/// What a resource of a made-up template is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// A thing.
+    Thing,
+    /// A stack with two things inside.
+    Nested,
+    /// A group of so many things; they change in batches of this size, or all at once.
+    Group { count: u64, batch: Option<u64> },
+    /// A group of things that is made with so many, and has a policy that adds one.
+    Scaling { size: u64 },
+}
+
+impl Kind {
+    /// A stack, or else a thing.
+    pub fn of(is_nested: bool) -> Kind {
+        if is_nested { Kind::Nested } else { Kind::Thing }
+    }
 }
 
 /// A made-up template.
@@ -31,7 +53,37 @@ pub const CHILD: &str = "heat_template_version: 2021-04-16\n\
     \x20 outer: {type: Test::Thing, properties: {value: {get_attr: [inner, value]}, needs: [{get_resource: inner}]}}\n\
     outputs:\n  OS::stack_id: {value: {get_resource: outer}}\n";
 
+impl Planned {
+    /// Makes a group another size.
+    fn resize(&mut self, rng: &mut Rng) {
+        match &mut self.kind {
+            Kind::Group { count, .. } => *count = rng.below(4),
+            Kind::Scaling { size } => *size = rng.below(3),
+            Kind::Thing | Kind::Nested => {}
+        }
+    }
+}
+
 impl Plan {
+    /// A plan in short: `a x; b y*2 a` are a thing with the value x, and one with the value y and the
+    /// size 2 that needs it. `@n` is a nested stack, `3#g` a group of three, `3/2#g` one of three that
+    /// changes two at a time, `2^s` a scaling group of two.
+    pub fn of(text: &str) -> Plan {
+        let mut plan = Plan::default();
+        for line in text.split(';').map(str::trim).filter(|line| !line.is_empty()) {
+            let mut words = line.split_whitespace();
+            let (name, value) = (words.next().unwrap(), words.next().unwrap_or("-"));
+            let (kind, name) = kind_of(name);
+            let (value, size) = match value.split_once('*') {
+                Some((value, size)) => (value, size.parse().unwrap()),
+                None => (value, 1),
+            };
+            let needs = words.map(str::to_owned).collect();
+            plan.resources.push(Planned { name, value: value.to_owned(), size, needs, kind });
+        }
+        plan
+    }
+
     pub fn random(rng: &mut Rng) -> Plan {
         let mut plan = Plan::default();
         for _ in 0..1 + rng.below(6) {
@@ -52,9 +104,19 @@ impl Plan {
                 needs.push(other.name.clone());
             }
         }
-        let is_nested = rng.happens(150);
+        let kind = match rng.below(100) {
+            0..15 => Kind::Nested,
+            15..25 => Kind::Group { count: rng.below(4), batch: None },
+            25..32 => Kind::Group { count: rng.below(4), batch: Some(1 + rng.below(2)) },
+            32..40 => Kind::Scaling { size: rng.below(3) },
+            _ => Kind::Thing,
+        };
         let value = format!("v{}", rng.below(4));
-        self.resources.push(Planned { name, value, size: rng.below(2), needs, is_nested });
+        self.resources.push(Planned { name, value, size: rng.below(2), needs, kind });
+    }
+
+    fn kind(&self, name: &str) -> Kind {
+        self.resources.iter().find(|it| it.name == name).map_or(Kind::Thing, |it| it.kind)
     }
 
     /// Another template that is a little different.
@@ -62,8 +124,9 @@ impl Plan {
         let mut plan = self.clone();
         for _ in 0..1 + rng.below(3) {
             let count = plan.resources.len() as u64;
-            match rng.below(5) {
+            match rng.below(6) {
                 0 => plan.add(rng),
+                5 if count > 0 => plan.resources[rng.below(count) as usize].resize(rng),
                 1 if count > 1 => {
                     let gone = plan.resources.remove(rng.below(count) as usize).name;
                     plan.resources.iter_mut().for_each(|it| it.needs.retain(|need| *need != gone));
@@ -87,26 +150,76 @@ impl Plan {
     }
 
     pub fn template(&self) -> String {
-        let mut text = String::from("heat_template_version: 2021-04-16\nresources:\n");
-        for resource in &self.resources {
-            let kind = if resource.is_nested { "child.yaml" } else { "Test::Thing" };
-            let needs: Vec<String> =
-                resource.needs.iter().map(|need| format!("{{get_resource: {need}}}")).collect();
-            _ = writeln!(
-                text,
-                "  {}: {{type: {kind}, properties: {{value: {}, size: {}, needs: [{}]}}}}",
-                resource.name,
-                resource.value,
-                resource.size,
-                needs.join(", ")
-            );
+        let mut text = String::from("heat_template_version: 2021-04-16\n");
+        if !self.resources.is_empty() {
+            text.push_str("resources:\n");
         }
-        if self.resources.is_empty() {
-            text = "heat_template_version: 2021-04-16\n".into();
+        for resource in &self.resources {
+            let needs = self.needs(resource);
+            let Planned { name, value, size, .. } = resource;
+            let properties = format!("{{value: {value}, size: {size}, needs: {needs}}}");
+            let thing = format!("{{type: Test::Thing, properties: {properties}}}");
+            let (kind, properties, more) = match resource.kind {
+                Kind::Thing => ("Test::Thing", properties, String::new()),
+                Kind::Nested => ("child.yaml", properties, String::new()),
+                Kind::Group { count, batch } => {
+                    let policy = batch.map_or_else(String::new, |batch| {
+                        format!(", update_policy: {{rolling_update: {{max_batch_size: {batch}}}}}")
+                    });
+                    let properties = format!("{{count: {count}, resource_def: {thing}}}");
+                    ("OS::Heat::ResourceGroup", properties, policy)
+                }
+                Kind::Scaling { size } => {
+                    let bounds = format!("min_size: {size}, max_size: {MAX_SIZE}, cooldown: 0");
+                    let properties = format!("{{{bounds}, resource: {thing}}}");
+                    ("OS::Heat::AutoScalingGroup", properties, String::new())
+                }
+            };
+            _ = writeln!(text, "  {name}: {{type: {kind}, properties: {properties}{more}}}");
+            if let Kind::Scaling { .. } = resource.kind {
+                _ = writeln!(
+                    text,
+                    "  {name}_more: {{type: OS::Heat::ScalingPolicy, properties: \
+                     {{auto_scaling_group_id: {{get_resource: {name}}}, cooldown: 0, \
+                     adjustment_type: change_in_capacity, scaling_adjustment: 1}}}}"
+                );
+            }
         }
         text
     }
+
+    /// The things that a resource needs; all members of a group, unless they go one after the other.
+    fn needs(&self, resource: &Planned) -> String {
+        let lists = resource.needs.iter().map(|need| match self.kind(need) {
+            Kind::Thing | Kind::Nested => format!("[{{get_resource: {need}}}]"),
+            Kind::Group { batch: None, .. } => format!("{{get_attr: [{need}, refs]}}"),
+            Kind::Group { .. } | Kind::Scaling { .. } => "[]".to_owned(),
+        });
+        let lists: Vec<String> = lists.collect();
+        match lists.is_empty() {
+            true => "[]".to_owned(),
+            false => format!("{{list_concat: [{}]}}", lists.join(", ")),
+        }
+    }
 }
+
+fn kind_of(name: &str) -> (Kind, String) {
+    if let Some(name) = name.strip_prefix('@') {
+        return (Kind::Nested, name.to_owned());
+    }
+    if let Some((size, name)) = name.split_once('^') {
+        return (Kind::Scaling { size: size.parse().unwrap() }, name.to_owned());
+    }
+    let Some((numbers, name)) = name.split_once('#') else { return (Kind::Thing, name.to_owned()) };
+    let (count, batch) = match numbers.split_once('/') {
+        Some((count, batch)) => (count, batch.parse().ok()),
+        None => (numbers, None),
+    };
+    (Kind::Group { count: count.parse().unwrap(), batch }, name.to_owned())
+}
+
+/// How large a scaling group may get.
+pub const MAX_SIZE: u64 = 4;
 
 pub fn wish(rng: &mut Rng, plan: &Plan) -> std::sync::Arc<kiln_engine::blueprint::Recipe> {
     recipe(rng, &plan.template(), &[("child.yaml", CHILD)])
@@ -117,6 +230,27 @@ pub fn wish(rng: &mut Rng, plan: &Plan) -> std::sync::Arc<kiln_engine::blueprint
 pub enum Wanted {
     Plan(Plan),
     Nothing,
+}
+
+/// Something for the whole stack.
+fn over(rng: &mut Rng, root: StackId) -> Command {
+    let actions = [Action::Suspend, Action::Resume, Action::Resume, Action::Check];
+    Command::Over(root, actions[rng.below(4) as usize])
+}
+
+/// Something for one of the resources: a signal to a policy, or a word about its health.
+fn one(rng: &mut Rng, stack: StackId, plan: &Plan) -> Command {
+    let resource = &plan.resources[rng.below(plan.resources.len() as u64) as usize];
+    match resource.kind {
+        Kind::Scaling { .. } => {
+            let resource = format!("{}_more", resource.name).into();
+            Command::Signal { stack, resource, details: Value::Null }
+        }
+        _ => {
+            let (resource, reason) = (resource.name.as_str().into(), "".into());
+            Command::Mark { stack, resource, is_healthy: rng.happens(200), reason }
+        }
+    }
 }
 
 /// Lets a made-up story happen; gives the plans that were wanted, in order.
@@ -134,10 +268,12 @@ pub fn random_story(world: &mut World) -> Vec<Wanted> {
     let first = wish(&mut rng, &plan);
     world.create(first, settings);
     let mut time = world.now;
-    for _ in 0..rng.below(4) {
+    for _ in 0..rng.below(6) {
         // Often while the last wish is being carried out.
         time = time + Duration::from_millis(rng.below(60_000));
-        let command = match rng.below(10) {
+        let command = match rng.below(16) {
+            10 | 11 => over(&mut rng, world.root),
+            12..=14 => one(&mut rng, world.root, &plan),
             0 => Command::Cancel { with_rollback: true },
             1 => Command::Cancel { with_rollback: false },
             2 => {

@@ -1,6 +1,6 @@
 //! A world with a clock, a disk and a cloud of its own, all driven by one seed.
 
-use super::cloud::{Cloud, thing};
+use super::cloud::{Cloud, panics, thing, wordy};
 use kiln_cloud::{Call, CallError, Method, Reply};
 use kiln_engine::blueprint::{Recipe, Source};
 use kiln_engine::config::Config;
@@ -74,8 +74,10 @@ pub struct Faults {
 /// How long a call whose reply was lost may still take effect.
 const QUIET: Duration = Duration::from_secs(30);
 
-static TYPES: LazyLock<Registry> =
-    LazyLock::new(|| Registry::new(Registry::builtin().iter().cloned().chain([thing()])));
+static TYPES: LazyLock<Registry> = LazyLock::new(|| {
+    let ours = [thing(), panics(), wordy()];
+    Registry::new(Registry::builtin().iter().cloned().chain(ours))
+});
 
 pub struct World {
     pub now: Time,

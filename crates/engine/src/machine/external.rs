@@ -1,0 +1,65 @@
+//! Objects that somebody else made: they are taken over, looked at, and never removed.
+
+use crate::failure::Failure;
+use crate::state::{Action, State, Status};
+use crate::tree::{Env, Operation, Slot, Tree};
+use kiln_resources::behaviour::Verb;
+use kiln_template::value::{Members, Value};
+use std::sync::Arc;
+
+impl Tree {
+    /// Takes over an object that exists.
+    pub(crate) fn adopt(&mut self, env: &mut Env<'_>, slot: Slot) {
+        let resource = self.resource(slot);
+        let external = resource.op.as_ref().and_then(|op| op.target.as_ref()?.external_id.clone());
+        if let Some(id) = external {
+            self.change(slot).physical_id = Some(id);
+            self.is_over(slot);
+            return;
+        }
+        let adopted = self.adopted(slot);
+        let known = |name: &str| adopted.as_ref().and_then(|it| it.get(name)).cloned();
+        if let Some(Value::Text(id)) = known("resource_id") {
+            let resource = self.change(slot);
+            resource.physical_id = Some(id);
+            if let Some(Value::Map(data)) = known("resource_data") {
+                resource.data = data;
+            }
+            if let Some(metadata @ Value::Map(_)) = known("metadata") {
+                resource.metadata = metadata;
+            }
+            return self.is_over(slot);
+        }
+        let failure = Failure::new("Exception", &resource.name, "Resource ID was not provided.");
+        self.finish_failed(env, slot, failure, None);
+    }
+
+    /// What is known of the object that a resource takes over.
+    pub(crate) fn adopted(&self, slot: Slot) -> Option<Arc<Members>> {
+        let resource = self.resource(slot);
+        let known = self.stack(resource.stack).walk.as_ref()?.adopted.as_ref()?;
+        match known.get(&resource.name)? {
+            Value::Map(members) => Some(members.clone()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_external(&self, slot: Slot) -> bool {
+        self.resource(slot).frozen.as_ref().is_some_and(|frozen| frozen.external_id.is_some())
+    }
+
+    /// Looks at an object that somebody else made, after it was taken over.
+    pub(crate) fn check_external(&mut self, env: &mut Env<'_>, slot: Slot, op: Box<Operation>) {
+        let kind = self.resource(slot).kind.clone();
+        if self.config.types.get(&kind).is_some_and(|kind| kind.abilities.check) {
+            self.put_op(slot, op.origin, Verb::Check, Action::Check);
+            let in_progress = State::new(Action::Check, Status::InProgress);
+            self.set_state(env, slot, in_progress, "state changed");
+            return self.go(env, slot);
+        }
+        let reason = format!("CHECK not supported for {kind}");
+        self.set_state(env, slot, State::new(Action::Check, Status::Complete), &reason);
+        let key = self.resource(slot).stack;
+        self.settled(key, slot, &op, true);
+    }
+}

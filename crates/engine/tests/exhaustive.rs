@@ -1,0 +1,336 @@
+//! Small stories, each told once for every place where the engine may die in it.
+
+use crate::simulation::check::{books, flaws, outcome};
+use crate::simulation::script::{Plan, wish};
+use crate::simulation::world::{World, now};
+use kiln_engine::ids::StackId;
+use kiln_engine::machine::{Command, Settings};
+use kiln_engine::state::{Action, Status};
+use kiln_engine::store::Store;
+use kiln_template::value::Value;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// A story, and the ways in which it may end: when the engine dies, some things happen in another
+/// order.
+struct Scenario {
+    name: &'static str,
+    story: fn(&mut World),
+    ends: &'static [&'static str],
+}
+
+const fn scenario(
+    name: &'static str,
+    story: fn(&mut World),
+    ends: &'static [&'static str],
+) -> Scenario {
+    Scenario { name, story, ends }
+}
+
+const SCENARIOS: &[Scenario] = &[
+    scenario("a diamond is created", |w| create(w, DIAMOND), &["CREATE_COMPLETE: x x x x"]),
+    scenario("a create fails", |w| create(w, "a x; b refused a; c x b"), &["CREATE_FAILED: x"]),
+    scenario("a create meets broken things", |w| create(w, "a broken"), &["CREATE_FAILED: broken"]),
+    scenario(
+        "a create fails and is undone",
+        |w| create_undone(w, "a x; b refused a; c x a"),
+        &["ROLLBACK_COMPLETE: "],
+    ),
+    scenario(
+        "an update in place",
+        |w| {
+            create(w, "a x; b x a");
+            update(w, "a y; b z a");
+        },
+        &["UPDATE_COMPLETE: y z"],
+    ),
+    scenario(
+        "a replacement with dependents",
+        |w| {
+            create(w, "a x; b x a; c x b");
+            update(w, "a x*2; b x a; c x b");
+        },
+        &["UPDATE_COMPLETE: x x x*2"],
+    ),
+    scenario(
+        "a replacement that fails and is undone",
+        |w| {
+            create_undone(w, "a x; b x a");
+            update(w, "a x*2; b refused a");
+        },
+        &["ROLLBACK_COMPLETE: x x"],
+    ),
+    scenario(
+        "a removal",
+        |w| {
+            create(w, DIAMOND);
+            update(w, "a x; b x a");
+        },
+        &["UPDATE_COMPLETE: x x"],
+    ),
+    scenario(
+        "a failed update, then a good one",
+        |w| {
+            create(w, "a x; b x a");
+            update(w, "a x*2; b refused*2 a; c x b");
+            update(w, "a x*3; b y a; c x b");
+        },
+        &["UPDATE_COMPLETE: x x*3 y"],
+    ),
+    scenario(
+        "an update is cancelled",
+        |w| {
+            create(w, "a x; b x a");
+            later(w, 1, change("a slow*2; b y a"));
+            later(w, 9, |_| Command::Cancel { with_rollback: false });
+            w.run();
+        },
+        &["UPDATE_FAILED: slow*2 x x", "UPDATE_FAILED: x x", "UPDATE_COMPLETE: slow*2 y"],
+    ),
+    scenario(
+        "an update is cancelled and undone",
+        |w| {
+            create(w, "a x; b x a");
+            later(w, 1, change("a slow*2; b y a"));
+            later(w, 9, |_| Command::Cancel { with_rollback: true });
+            w.run();
+        },
+        &["ROLLBACK_COMPLETE: x x", "UPDATE_COMPLETE: slow*2 y"],
+    ),
+    scenario(
+        "an update overtakes another",
+        |w| {
+            create(w, "a x; b x a");
+            later(w, 1, change("a slow*2; b y a; c y a"));
+            later(w, 9, change("a x*3; b z a; d z b"));
+            w.run();
+        },
+        &["UPDATE_COMPLETE: x*3 z z"],
+    ),
+    scenario(
+        "a stack is deleted while it is created",
+        |w| {
+            later(w, 3, |_| Command::Delete);
+            create(w, "a x; b slow a; c x b; d slow");
+        },
+        &["DELETE_COMPLETE: "],
+    ),
+    scenario(
+        "a stack is deleted while it is updated",
+        |w| {
+            create(w, "a x; b x a; @n x");
+            later(w, 1, change("a slow*2; b y a; @n slow"));
+            later(w, 8, |_| Command::Delete);
+            w.run();
+        },
+        &["DELETE_COMPLETE: "],
+    ),
+    scenario(
+        "a nested stack is created, updated and removed",
+        |w| {
+            create(w, "@n x; b x n");
+            update(w, "@n y; b x n");
+            update(w, "b x");
+        },
+        &["UPDATE_COMPLETE: x"],
+    ),
+    scenario(
+        "a replacement in a nested stack is used outside",
+        |w| {
+            create(w, "@n x; b x n; c x b");
+            update(w, "@n y*2; b x n; c x b");
+        },
+        &["UPDATE_COMPLETE: x x y y*2"],
+    ),
+    scenario(
+        "a nested stack fails and is undone",
+        |w| {
+            create_undone(w, "@n x; b x n");
+            update(w, "@n refused*2; b y n");
+        },
+        &["ROLLBACK_COMPLETE: x x x"],
+    ),
+    scenario(
+        "a group grows and shrinks",
+        |w| {
+            create(w, "a x; 2#g y a; b z g");
+            update(w, "a x; 4#g y a; b z g");
+            update(w, "a x; 1#g y*2 a; b z g");
+        },
+        &["UPDATE_COMPLETE: x y*2 z"],
+    ),
+    scenario(
+        "a group changes in batches",
+        |w| {
+            create(w, "3/2#g x");
+            update(w, "3/2#g y*2");
+        },
+        &["UPDATE_COMPLETE: y*2 y*2 y*2"],
+    ),
+    scenario(
+        "a group fails in the middle of a batch, then not",
+        |w| {
+            create(w, "3/1#g x");
+            update(w, "3/1#g refused");
+            update(w, "3/1#g y");
+        },
+        &["UPDATE_COMPLETE: y y y"],
+    ),
+    scenario(
+        "a scaling group is scaled",
+        |w| {
+            create(w, "1^s x");
+            signal(w, 1, "s_more");
+            w.run();
+            signal(w, 1, "s_more");
+            w.run();
+        },
+        &["CREATE_COMPLETE: x x x"],
+    ),
+    scenario(
+        "a stack rests, is woken and looked at",
+        |w| {
+            create(w, "a x; b x a; @n x");
+            for action in [Action::Suspend, Action::Resume, Action::Check] {
+                let root = w.root;
+                later(w, 1, move |_| Command::Over(root, action));
+                w.run();
+            }
+        },
+        &["CHECK_COMPLETE: x x x x"],
+    ),
+    scenario(
+        "a stack is deleted after a failed delete",
+        |w| {
+            create(w, "a stuck; b x a");
+            w.cloud.is_sticky = true;
+            later(w, 1, |_| Command::Delete);
+            w.run();
+            w.cloud.is_sticky = false;
+        },
+        &["DELETE_FAILED: stuck"],
+    ),
+    scenario(
+        "a sick thing is replaced",
+        |w| {
+            create(w, "a x; b x a");
+            let (stack, resource) = (w.root, "a".into());
+            later(w, 1, move |_| Command::Mark {
+                stack,
+                resource,
+                is_healthy: false,
+                reason: "".into(),
+            });
+            w.run();
+            update(w, "a x; b x a");
+        },
+        &["UPDATE_COMPLETE: x x"],
+    ),
+];
+
+const DIAMOND: &str = "a x; b x a; c x a; d x b c";
+
+fn create(world: &mut World, plan: &str) {
+    let recipe = wish(&mut world.rng, &Plan::of(plan));
+    world.create(recipe, Settings::default());
+    world.run();
+}
+
+fn create_undone(world: &mut World, plan: &str) {
+    let recipe = wish(&mut world.rng, &Plan::of(plan));
+    world.create(recipe, Settings { is_rolled_back: Some(true), ..Settings::default() });
+    world.run();
+}
+
+fn change(plan: &'static str) -> impl FnOnce(&mut World) -> Command {
+    move |world| {
+        let recipe = wish(&mut world.rng, &Plan::of(plan));
+        Command::Update { recipe, settings: Settings::default() }
+    }
+}
+
+fn update(world: &mut World, plan: &'static str) {
+    later(world, 1, change(plan));
+    world.run();
+}
+
+fn signal(world: &mut World, seconds: u64, resource: &str) {
+    let (stack, resource) = (world.root, resource.into());
+    later(world, seconds, move |_| Command::Signal { stack, resource, details: Value::Null });
+}
+
+/// Has something wanted in so many seconds.
+fn later(world: &mut World, seconds: u64, command: impl FnOnce(&mut World) -> Command) {
+    let command = command(world);
+    world.command_at(world.now + Duration::from_secs(seconds), command);
+}
+
+/// Tells a story in which the engine dies at a place; gives the number of places there are.
+fn tell(scenario: &Scenario, crash_at: Option<u64>) -> Result<u64, String> {
+    let mut world = World::new(1);
+    world.crash_at = crash_at;
+    world.log = Some(Vec::new());
+    (scenario.story)(&mut world);
+    let mut found = flaws(&world);
+    let end = outcome(&world);
+    if !scenario.ends.contains(&end.as_str()) {
+        found.push(format!("it ended in {end}"));
+    }
+    let leftover: Vec<StackId> = books(&world).stacks.iter().map(|stack| stack.id).collect();
+    world.command_at(world.now, Command::Delete);
+    world.run();
+    found.extend(flaws(&world));
+    let end = outcome(&world);
+    if end != "DELETE_COMPLETE: " {
+        found.push(format!("after the delete there was {end}"));
+    }
+    for id in leftover {
+        let stack = now(world.store.stack(id)).unwrap();
+        if stack.is_some_and(|it| !it.state.is(Action::Delete, Status::Complete)) {
+            found.push(format!("the stack {id} is still there"));
+        }
+    }
+    match found.is_empty() {
+        true => Ok(world.boundaries),
+        false => {
+            let log = world.log.take().unwrap_or_default().join("\n");
+            Err(format!("{log}\n{}, death at {crash_at:?}: {found:#?}", scenario.name))
+        }
+    }
+}
+
+/// Tells a story once for every place; gives the number of places.
+fn tell_all(scenario: &Scenario) -> Result<u64, String> {
+    let told = |crash_at| {
+        std::panic::catch_unwind(|| tell(scenario, crash_at)).unwrap_or_else(|_| {
+            Err(format!("{}, death at {crash_at:?}: the engine broke down", scenario.name))
+        })
+    };
+    let places = told(None)?;
+    for place in 1..=places {
+        told(Some(place))?;
+    }
+    Ok(places)
+}
+
+#[test]
+fn stories_end_well_wherever_the_engine_dies() {
+    let next = AtomicUsize::new(0);
+    let (places, failed) = (Mutex::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some(scenario) = SCENARIOS.get(next.fetch_add(1, Ordering::Relaxed)) {
+            match tell_all(scenario) {
+                Ok(count) => *places.lock().unwrap() += count,
+                Err(what) => failed.lock().unwrap().push(what),
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        (0..threads).for_each(|_| _ = scope.spawn(work));
+    });
+    let (places, failed) = (places.into_inner().unwrap(), failed.into_inner().unwrap());
+    println!("{} stories, {places} places to die at", SCENARIOS.len());
+    assert!(failed.is_empty(), "{} stories ended badly:\n{}", failed.len(), failed.join("\n\n"));
+}

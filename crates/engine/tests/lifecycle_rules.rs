@@ -1,0 +1,522 @@
+//! Hooks, restrictions, policies, timeouts, retries and checks: event by event.
+
+use crate::simulation::check::{books, events_of, flaws, outcome};
+use crate::simulation::cloud::Thing;
+use crate::simulation::world::{World, recipe};
+use kiln_engine::blueprint::Recipe;
+use kiln_engine::machine::{Command, Settings};
+use kiln_engine::state::Action;
+use kiln_template::Sources;
+use kiln_template::environment::Environment;
+use kiln_template::limits::Limits;
+use kiln_template::value::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A template of things, one a line: `a: {value: x}`.
+fn things(lines: &[&str]) -> String {
+    let mut text = String::from("heat_template_version: 2021-04-16\nresources:\n");
+    for line in lines {
+        let (name, properties) = line.split_once(": ").unwrap();
+        text.push_str(&format!("  {name}: {{type: Test::Thing, properties: {properties}}}\n"));
+    }
+    text
+}
+
+const PAIR: [&str; 2] = ["a: {value: x}", "b: {value: y, needs: [{get_resource: a}]}"];
+
+fn recipe_with(world: &mut World, template: &str, environment: &str) -> Arc<Recipe> {
+    let file = Sources::new().add("environment", environment);
+    let (environment, problems) = Environment::read(file, environment, &Limits::default());
+    assert!(problems.is_empty(), "{problems:?}");
+    let plain = recipe(&mut world.rng, template, &[]);
+    let mut whole = Arc::into_inner(plain).unwrap();
+    whole.environment = Arc::new(environment);
+    Arc::new(whole)
+}
+
+fn created(template: &str, environment: &str) -> World {
+    created_with(template, environment, Settings::default())
+}
+
+fn created_with(template: &str, environment: &str, settings: Settings) -> World {
+    let mut world = World::new(1);
+    let recipe = recipe_with(&mut world, template, environment);
+    world.create(recipe, settings);
+    world.run();
+    world
+}
+
+fn told(world: &mut World, command: Command) -> Vec<String> {
+    let before = events_of(world, world.root).len();
+    world.command_at(world.now + Duration::from_secs(1), command);
+    world.run();
+    assert_eq!(flaws(world), Vec::<String>::new());
+    events_of(world, world.root).split_off(before)
+}
+
+fn updated(world: &mut World, template: &str, environment: &str) -> Vec<String> {
+    let recipe = recipe_with(world, template, environment);
+    told(world, Command::Update { recipe, settings: Settings::default() })
+}
+
+fn hooks(resource: &str, hooks: &str) -> String {
+    format!("resource_registry: {{resources: {{{resource}: {{hooks: {hooks}}}}}}}")
+}
+
+// --- hooks ---
+
+/// A world in which a stack waits at a hook: it comes to rest only when its time is over.
+fn waiting(template: &str, environment: &str) -> World {
+    let mut world = World::new(1);
+    let recipe = recipe_with(&mut world, template, environment);
+    world.create(recipe, Settings::default());
+    world
+}
+
+fn send(world: &mut World, seconds: u64, command: Command) {
+    world.command_at(world.now + Duration::from_secs(seconds), command);
+}
+
+fn clears(world: &World, resource: &str, hook: &str) -> Command {
+    let details = Value::map([("unset_hook", Value::from(hook))]);
+    Command::Signal { stack: world.root, resource: resource.into(), details }
+}
+
+#[test]
+fn a_create_waits_before_and_after() {
+    let environment = hooks("a", "[pre-create, post-create]");
+    let mut world = waiting(&things(&PAIR), &environment);
+    for (seconds, hook) in [(10, "pre-create"), (40, "pre-create"), (80, "post-create")] {
+        let command = clears(&world, "a", hook);
+        send(&mut world, seconds, command);
+    }
+    world.run();
+    assert_eq!(
+        events_of(&world, world.root),
+        [
+            "s CREATE_IN_PROGRESS Stack CREATE started",
+            "a INIT_COMPLETE CREATE paused until Hook pre-create is cleared",
+            "a INIT_COMPLETE Hook pre-create is cleared",
+            "a CREATE_IN_PROGRESS state changed",
+            "a CREATE_COMPLETE state changed",
+            "a CREATE_COMPLETE CREATE paused until Hook post-create is cleared",
+            "a CREATE_COMPLETE Hook post-create is cleared",
+            "b CREATE_IN_PROGRESS state changed",
+            "b CREATE_COMPLETE state changed",
+            "s CREATE_COMPLETE Stack CREATE completed successfully",
+        ]
+    );
+}
+
+#[test]
+fn a_hook_outlives_the_engine() {
+    let environment = hooks("a", "[pre-create, post-create]");
+    let mut expected = None;
+    for crash_at in 0..60 {
+        let mut world = waiting(&things(&PAIR), &environment);
+        world.crash_at = Some(crash_at);
+        for (seconds, hook) in [(60, "pre-create"), (200, "post-create")] {
+            let command = clears(&world, "a", hook);
+            send(&mut world, seconds, command);
+        }
+        world.run();
+        let events = events_of(&world, world.root);
+        let paused = events.iter().filter(|it| it.contains("paused")).count();
+        assert_eq!((paused, outcome(&world)), (2, "CREATE_COMPLETE: x y".into()), "{events:#?}");
+        assert_eq!(*expected.get_or_insert(events.len()), events.len(), "{events:#?}");
+    }
+}
+
+#[test]
+fn an_update_waits_before_and_after_if_something_changes() {
+    let environment = hooks("a", "[pre-update, post-update]");
+    let mut world = created(&things(&PAIR), &environment);
+    assert_eq!(updated(&mut world, &things(&PAIR), &environment).len(), 2);
+    let other = things(&["a: {value: z}", PAIR[1]]);
+    let recipe = recipe_with(&mut world, &other, &environment);
+    send(&mut world, 1, Command::Update { recipe, settings: Settings::default() });
+    for (seconds, hook) in [(10, "pre-update"), (40, "post-update")] {
+        let command = clears(&world, "a", hook);
+        send(&mut world, seconds, command);
+    }
+    let before = events_of(&world, world.root).len();
+    world.run();
+    assert_eq!(
+        &events_of(&world, world.root)[before..],
+        [
+            "s UPDATE_IN_PROGRESS Stack UPDATE started",
+            "a CREATE_COMPLETE UPDATE paused until Hook pre-update is cleared",
+            "a CREATE_COMPLETE Hook pre-update is cleared",
+            "a UPDATE_IN_PROGRESS state changed",
+            "a UPDATE_COMPLETE state changed",
+            "a UPDATE_COMPLETE UPDATE paused until Hook post-update is cleared",
+            "a UPDATE_COMPLETE Hook post-update is cleared",
+            "s UPDATE_COMPLETE Stack UPDATE completed successfully",
+        ]
+    );
+}
+
+#[test]
+fn a_delete_waits_before_and_after() {
+    let environment = hooks("b", "[pre-delete, post-delete]");
+    let mut world = created(&things(&PAIR), &environment);
+    let before = events_of(&world, world.root).len();
+    send(&mut world, 1, Command::Delete);
+    for (seconds, hook) in [(10, "pre-delete"), (40, "post-delete")] {
+        let command = clears(&world, "b", hook);
+        send(&mut world, seconds, command);
+    }
+    world.run();
+    assert_eq!(
+        &events_of(&world, world.root)[before..],
+        [
+            "s DELETE_IN_PROGRESS Stack DELETE started",
+            "b CREATE_COMPLETE DELETE paused until Hook pre-delete is cleared",
+            "b CREATE_COMPLETE Hook pre-delete is cleared",
+            "b DELETE_IN_PROGRESS state changed",
+            "b DELETE_COMPLETE state changed",
+            "b DELETE_COMPLETE DELETE paused until Hook post-delete is cleared",
+            "b DELETE_COMPLETE Hook post-delete is cleared",
+            "a DELETE_IN_PROGRESS state changed",
+            "a DELETE_COMPLETE state changed",
+            "s DELETE_COMPLETE Stack DELETE completed successfully",
+        ]
+    );
+}
+
+#[test]
+fn nobody_waits_at_a_hook_when_the_walk_has_failed_or_is_replaced() {
+    let template = things(&["a: {value: x}", "b: {value: refused}"]);
+    let world = created(&template, &hooks("a", "pre-create"));
+    assert_eq!(
+        events_of(&world, world.root)[1..],
+        [
+            "a INIT_COMPLETE CREATE paused until Hook pre-create is cleared",
+            "b CREATE_IN_PROGRESS state changed",
+            "b CREATE_FAILED BadRequest: resources.b: the cloud refuses",
+            "a INIT_COMPLETE Failure occurred while waiting.",
+            "s CREATE_FAILED Resource CREATE failed: BadRequest: resources.b: the cloud refuses",
+        ]
+    );
+    let mut world = waiting(&things(&["a: {value: x}"]), &hooks("a", "pre-create"));
+    send(&mut world, 10, Command::Delete);
+    world.run();
+    assert_eq!(
+        events_of(&world, world.root)[2..],
+        [
+            "s CREATE_FAILED Stack CREATE cancelled",
+            "a INIT_COMPLETE Failure occurred while waiting.",
+            "s DELETE_IN_PROGRESS Stack DELETE started",
+            "s DELETE_COMPLETE Stack DELETE completed successfully",
+        ]
+    );
+}
+
+// --- what may not be ---
+
+#[test]
+fn a_restricted_resource_is_left_alone() {
+    let environment =
+        "resource_registry: {resources: {a: {restricted_actions: [update, replace]}}}";
+    let mut world = created(&things(&PAIR), environment);
+    let other = things(&["a: {value: z}", PAIR[1]]);
+    let reason = "ResourceActionRestricted: resources.a: update is restricted for resource.";
+    assert_eq!(
+        updated(&mut world, &other, environment),
+        [
+            "s UPDATE_IN_PROGRESS Stack UPDATE started".to_owned(),
+            "a UPDATE_FAILED update is restricted for resource.".to_owned(),
+            format!("s UPDATE_FAILED Resource UPDATE failed: {reason}"),
+        ]
+    );
+    let state = books(&world).resources.iter().find(|it| &*it.name == "a").unwrap().state;
+    assert_eq!(state.to_string(), "CREATE_COMPLETE");
+    let other = things(&["a: {value: x, size: 3}", PAIR[1]]);
+    let events = updated(&mut world, &other, environment);
+    assert_eq!(events[1], "a UPDATE_FAILED replace is restricted for resource.");
+}
+
+#[test]
+fn an_immutable_property_stays() {
+    let mut world = created(&things(&PAIR), "");
+    let other = things(&["a: {value: x, colour: red}", PAIR[1]]);
+    let reason = "NotSupported: resources.a: Update to properties colour of a (Test::Thing) is not \
+                  supported.";
+    assert_eq!(
+        updated(&mut world, &other, ""),
+        [
+            "s UPDATE_IN_PROGRESS Stack UPDATE started".to_owned(),
+            "a UPDATE_IN_PROGRESS state changed".to_owned(),
+            format!("a UPDATE_FAILED {reason}"),
+            format!("s UPDATE_FAILED Resource UPDATE failed: {reason}"),
+        ]
+    );
+}
+
+// --- objects that stay ---
+
+const EXTERNAL: &str = "heat_template_version: 2021-04-16\n\
+    resources:\n\
+    \x20 theirs: {type: Test::Thing, external_id: e1}\n\
+    \x20 text: {type: OS::Heat::RandomString, external_id: r1}\n";
+
+#[test]
+fn an_object_of_somebody_else_is_taken_over_looked_at_and_left() {
+    let mut world = World::new(1);
+    let theirs =
+        Thing { name: "theirs".into(), value: "theirs".into(), size: 1, ..Thing::default() };
+    world.cloud.things.insert("e1".into(), theirs);
+    let recipe = recipe_with(&mut world, EXTERNAL, "");
+    world.create(recipe, Settings::default());
+    world.run();
+    let mut events = events_of(&world, world.root);
+    events.sort();
+    assert_eq!(
+        events,
+        [
+            "s CREATE_COMPLETE Stack CREATE completed successfully",
+            "s CREATE_IN_PROGRESS Stack CREATE started",
+            "text ADOPT_COMPLETE state changed",
+            "text ADOPT_IN_PROGRESS state changed",
+            "text CHECK_COMPLETE CHECK not supported for OS::Heat::RandomString",
+            "theirs ADOPT_COMPLETE state changed",
+            "theirs ADOPT_IN_PROGRESS state changed",
+            "theirs CHECK_COMPLETE state changed",
+            "theirs CHECK_IN_PROGRESS state changed",
+        ]
+    );
+    let events = updated(&mut world, &EXTERNAL.replace("e1", "e2"), "");
+    let reason = "Update to property external_id of theirs (Test::Thing) is not supported.";
+    assert!(events.iter().any(|it| it.contains(reason)), "{events:?}");
+    send(&mut world, 1, Command::Delete);
+    world.run();
+    assert_eq!(outcome(&world), "DELETE_COMPLETE: theirs");
+}
+
+#[test]
+fn what_is_not_there_cannot_be_taken_over() {
+    let world = created(EXTERNAL, "");
+    let reason = "NotFound: resources.theirs: it is not there";
+    let (state, why) = world.tree().unwrap().root_state();
+    assert_eq!(state.to_string(), "CREATE_FAILED");
+    assert_eq!(&*why, format!("Resource CHECK failed: {reason}"));
+}
+
+#[test]
+fn what_is_retained_stays_and_its_record_goes() {
+    let template = format!(
+        "{}  kept: {{type: Test::Thing, deletion_policy: retain, properties: {{value: k}}}}\n",
+        things(&["a: {value: x}"])
+    );
+    let mut world = created(&template, "");
+    let before = events_of(&world, world.root).len();
+    send(&mut world, 1, Command::Delete);
+    world.run();
+    let events = events_of(&world, world.root).split_off(before);
+    assert!(events.contains(&"kept DELETE_COMPLETE state changed".to_owned()), "{events:?}");
+    assert_eq!(outcome(&world), "DELETE_COMPLETE: k");
+}
+
+#[test]
+fn an_abandoned_stack_leaves_its_objects() {
+    let mut world = created(&things(&PAIR), "");
+    send(&mut world, 1, Command::Abandon);
+    world.run();
+    assert_eq!(outcome(&world), "DELETE_COMPLETE: x y");
+    assert!(books(&world).resources.is_empty());
+}
+
+#[test]
+fn a_condition_decides_whether_there_is_a_resource() {
+    let template = |is_there: bool| {
+        format!(
+            "heat_template_version: 2021-04-16\nconditions: {{it: {is_there}}}\nresources:\n  \
+             a: {{type: Test::Thing, condition: it, properties: {{value: x}}}}\n  \
+             b: {{type: Test::Thing, depends_on: a, properties: {{value: y}}}}\n"
+        )
+    };
+    let mut world = created(&template(false), "");
+    assert_eq!(outcome(&world), "CREATE_COMPLETE: y");
+    updated(&mut world, &template(true), "");
+    assert_eq!(outcome(&world), "UPDATE_COMPLETE: x y");
+    updated(&mut world, &template(false), "");
+    assert_eq!(outcome(&world), "UPDATE_COMPLETE: y");
+}
+
+// --- time, and trying again ---
+
+#[test]
+fn an_action_has_its_time() {
+    let template = things(&["a: {value: slow}", "b: {value: y, needs: [{get_resource: a}]}"]);
+    let settings = Settings { timeout: Some(Duration::from_secs(20)), ..Settings::default() };
+    let world = created_with(&template, "", settings);
+    let events = events_of(&world, world.root);
+    let id = world.root;
+    assert_eq!(
+        events[1..],
+        [
+            "a CREATE_IN_PROGRESS state changed".to_owned(),
+            format!(
+                "a CREATE_FAILED CREATE aborted (Task create from Thing \"a\" [t1] Stack \"s\" \
+                 [{id}] Timed out)"
+            ),
+            "s CREATE_FAILED Timed out".to_owned(),
+        ]
+    );
+}
+
+#[test]
+fn a_conflict_is_tried_again() {
+    let mut world = World::new(1);
+    world.cloud.conflicts = 5;
+    let recipe = recipe_with(&mut world, &things(&["a: {value: x}"]), "");
+    world.create(recipe, Settings::default());
+    world.run();
+    assert_eq!(outcome(&world), "CREATE_COMPLETE: x");
+    let events = events_of(&world, world.root);
+    let failed = "a CREATE_FAILED Conflict: resources.a: the cloud refuses";
+    assert_eq!(events.iter().filter(|it| *it == failed).count(), 5);
+    assert_eq!(
+        events[2..5],
+        [failed, "a DELETE_IN_PROGRESS state changed", "a DELETE_COMPLETE state changed"]
+    );
+}
+
+#[test]
+fn what_went_wrong_first_is_told() {
+    let mut world = World::new(1);
+    world.cloud.conflicts = 1;
+    let recipe = recipe_with(&mut world, &things(&["a: {value: broken}"]), "");
+    world.create(recipe, Settings::default());
+    world.run();
+    let (_, why) = world.tree().unwrap().root_state();
+    assert_eq!(&*why, "Resource CREATE failed: Conflict: resources.a: the cloud refuses");
+    assert_eq!(world.cloud.deeds.iter().filter(|it| *it == "make broken").count(), 5);
+}
+
+// --- looking, resting, marking ---
+
+#[test]
+fn a_check_tells_what_is_wrong_and_an_update_mends_it() {
+    let template = format!("{}  r: {{type: OS::Heat::RandomString}}\n", things(&PAIR));
+    let mut world = created(&template, "");
+    let root = world.root;
+    let events = told(&mut world, Command::Over(root, Action::Check));
+    assert!(
+        events.contains(&"r CHECK_COMPLETE CHECK not supported for OS::Heat::RandomString".into())
+    );
+    assert_eq!(
+        events.last().unwrap(),
+        "s CHECK_COMPLETE Stack CHECK completed successfully. 'CHECK' not fully supported (see \
+         resources)"
+    );
+    world.cloud.things.remove("t1");
+    let events = told(&mut world, Command::Over(root, Action::Check));
+    let reason = "NotFound: resources.a: it is not there";
+    assert_eq!(
+        events.last().unwrap(),
+        &format!("s CHECK_FAILED Resource CHECK failed: a: Resource CHECK failed: {reason}")
+    );
+    assert!(!events.iter().any(|it| it.starts_with("b ")), "b needs a: {events:?}");
+    let events = updated(&mut world, &template, "");
+    assert_eq!(events[1], "a CREATE_IN_PROGRESS state changed");
+    assert_eq!(outcome(&world), "UPDATE_COMPLETE: x y");
+}
+
+#[test]
+fn a_sick_resource_is_replaced_without_many_words() {
+    let mut world = created(&things(&["a: {value: x}"]), "");
+    let (stack, reason) = (world.root, "it coughs".into());
+    let mark = Command::Mark { stack, resource: "a".into(), is_healthy: false, reason };
+    assert_eq!(told(&mut world, mark), ["a CHECK_FAILED it coughs"]);
+    assert_eq!(
+        updated(&mut world, &things(&["a: {value: x}"]), ""),
+        [
+            "s UPDATE_IN_PROGRESS Stack UPDATE started",
+            "a CREATE_IN_PROGRESS state changed",
+            "a CREATE_COMPLETE state changed",
+            "a DELETE_IN_PROGRESS state changed",
+            "a DELETE_COMPLETE state changed",
+            "s UPDATE_COMPLETE Stack UPDATE completed successfully",
+        ]
+    );
+}
+
+#[test]
+fn users_rest_first_and_wake_last() {
+    let mut world = created(&things(&PAIR), "");
+    let root = world.root;
+    world.cloud.deeds.clear();
+    told(&mut world, Command::Over(root, Action::Suspend));
+    told(&mut world, Command::Over(root, Action::Resume));
+    assert_eq!(world.cloud.deeds, ["rest y", "rest x", "wake x", "wake y"]);
+}
+
+#[test]
+fn who_rests_hears_no_signals() {
+    let template = "heat_template_version: 2021-04-16\nresources:\n  \
+                    h: {type: OS::Heat::WaitConditionHandle}\n";
+    let mut world = created(template, "");
+    let root = world.root;
+    let signal = || Command::Signal { stack: root, resource: "h".into(), details: Value::Null };
+    assert_eq!(told(&mut world, signal()).len(), 1);
+    told(&mut world, Command::Over(root, Action::Suspend));
+    assert_eq!(
+        told(&mut world, signal()),
+        ["h SUSPEND_COMPLETE Cannot signal resource during SUSPEND"]
+    );
+}
+
+#[test]
+fn a_rollback_revives_what_was_replaced() {
+    let settings = Settings { is_rolled_back: Some(true), ..Settings::default() };
+    let mut world = created_with(&things(&PAIR), "", settings);
+    world.cloud.deeds.clear();
+    let other =
+        ["a: {value: x, size: 2}", PAIR[1], "c: {value: refused, needs: [{get_resource: b}]}"];
+    updated(&mut world, &things(&other), "");
+    assert_eq!(outcome(&world), "ROLLBACK_COMPLETE: x y");
+    assert!(world.cloud.things.contains_key("t1"));
+    assert_eq!(world.cloud.deeds, ["make x", "change y to y", "change y to y", "remove x"]);
+}
+
+// --- more than is good ---
+
+#[test]
+fn a_million_members_are_too_many() {
+    let template = "heat_template_version: 2021-04-16\nresources:\n  g: {type: \
+        OS::Heat::ResourceGroup, properties: {count: 1000000, resource_def: {type: Test::Thing}}}\n";
+    let world = created(template, "");
+    let (state, why) = world.tree().unwrap().root_state();
+    assert_eq!(state.to_string(), "CREATE_FAILED");
+    assert_eq!(
+        &*why,
+        "Resource CREATE failed: RequestLimitExceeded: resources.g: Request limit exceeded: \
+         Maximum resources per stack exceeded."
+    );
+}
+
+#[test]
+fn a_type_that_panics_fails_alone() {
+    let template = format!("{}  p: {{type: Test::Panics}}\n", things(&["a: {value: x}"]));
+    let mut world = created(&template, "");
+    let (state, why) = world.tree().unwrap().root_state();
+    assert_eq!(state.to_string(), "CREATE_FAILED");
+    assert!(why.contains("InternalError: resources.p: "), "{why}");
+    assert!(why.contains("panicked"), "{why}");
+    told(&mut world, Command::Delete);
+    assert_eq!(outcome(&world), "DELETE_COMPLETE: ");
+}
+
+#[test]
+fn a_long_complaint_is_cut() {
+    let template = format!("{}  w: {{type: Test::Wordy}}\n", things(&["a: {value: x}"]));
+    let mut world = created(&template, "");
+    let (state, why) = world.tree().unwrap().root_state();
+    assert_eq!(state.to_string(), "CREATE_FAILED");
+    assert!(why.starts_with("Resource CREATE failed: Wordy: resources.w: word word"));
+    assert!(why.len() < 65_536, "{}", why.len());
+    told(&mut world, Command::Delete);
+    assert_eq!(outcome(&world), "DELETE_COMPLETE: ");
+}
