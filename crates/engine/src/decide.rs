@@ -78,8 +78,8 @@ fn decide_freely(case: &Case<'_>) -> Decision {
         return Decision::Keep;
     }
     let is_failed = resource.state.status == Status::Failed;
-    // A check that finds an object does not know what an update made of it.
-    if (is_failed || resource.is_half_changed) && needs_another(case) {
+    // A check that finds an object does not know how far it was made.
+    if (is_failed || resource.is_half_done) && needs_another(case) {
         return silently;
     }
     if resource.state.action == Action::Delete {

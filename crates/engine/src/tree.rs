@@ -175,8 +175,8 @@ pub struct Resource {
     pub child: Option<StackKey>,
     /// Whether it is open if there is an object.
     pub is_doubtful: bool,
-    /// Whether an update failed on the way, so that the object may be anything between the two.
-    pub is_half_changed: bool,
+    /// Whether a create or an update failed on the way, so that the object may be anything.
+    pub is_half_done: bool,
     /// The size that a scaling policy asks of a group, while it is being given that.
     pub wanted_size: Option<usize>,
     /// How long a group is left alone when it has been given that.

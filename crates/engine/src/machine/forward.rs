@@ -188,7 +188,7 @@ impl Tree {
             replaced_by: None,
             child: None,
             is_doubtful: false,
-            is_half_changed: false,
+            is_half_done: false,
             wanted_size: None,
             cooldown: None,
             hook: None,

@@ -318,7 +318,7 @@ impl Tree {
         }
         resource.cleared.clear();
         if let Some(target) = &op.target {
-            resource.is_half_changed = false;
+            resource.is_half_done = false;
             resource.frozen = Some(target.clone());
             // What a nested stack used before may be needed until it has cleaned up.
             let former = match resource.child {
@@ -479,7 +479,8 @@ impl Tree {
     fn mark_failed(&mut self, env: &mut Env<'_>, slot: Slot, op: &Operation, reason: &str) {
         let resource = self.change(slot);
         resource.is_doubtful |= op.journal.is_doubtful();
-        resource.is_half_changed |= op.verb == Verb::Update && resource.child.is_none();
+        let is_making = matches!(op.verb, Verb::Create | Verb::Update);
+        resource.is_half_done |= is_making && resource.child.is_none();
         resource.cleared.clear();
         if resource.frozen.is_none() {
             // What was tried is what there is, if there is anything.

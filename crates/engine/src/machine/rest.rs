@@ -68,11 +68,15 @@ impl Tree {
         let Some((parent, _)) = self.stack(key).holder else { return };
         let walk = self.walk_mut(parent).filter(|walk| walk.phase == Phase::Cleanup);
         let node = walk.and_then(|walk| walk.parked.remove(&holder));
+        let is_resize = self.resource(holder).wanted_size.is_some();
         self.resized(env, holder, result.is_ok());
-        let Some(node) = node else { return };
+        if node.is_none() && is_resize {
+            return;
+        }
         self.queue.push_back(super::Task::Settle(parent));
         match result {
-            Ok(()) => self.node_done(parent, node),
+            Ok(()) => node.into_iter().for_each(|node| self.node_done(parent, node)),
+            // A newer walk may count on a cleanup that an older one began.
             Err(ending) => {
                 let name = self.resource(holder).name.clone();
                 match ending.failure {
