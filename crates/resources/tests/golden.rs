@@ -33,7 +33,7 @@ fn declared_types_agree_with_our_facts() {
 
 #[test]
 fn declared_types_agree_with_the_record_of_the_reference() {
-    let Some(path) = shared("facts/resource_types.json") else {
+    let Some(path) = crate::shared("facts/resource_types.json") else {
         eprintln!("the record is not at hand; our own copy has been compared");
         return;
     };
@@ -53,7 +53,7 @@ fn declared_types_agree_with_the_record_of_the_reference() {
 
 #[test]
 fn the_types_that_the_reference_lists_are_those_that_are_not_hidden() {
-    let Some(path) = shared("facts/resource_types_visible.json") else {
+    let Some(path) = crate::shared("facts/resource_types_visible.json") else {
         eprintln!("the record is not at hand; our own copy has been compared");
         return;
     };
@@ -66,14 +66,6 @@ fn the_types_that_the_reference_lists_are_those_that_are_not_hidden() {
 }
 
 /// A file of the folder that is shared beside the project, if it is there.
-fn shared(file: &str) -> Option<PathBuf> {
-    let folder = match std::env::var_os("KILN_SHARED") {
-        Some(folder) => PathBuf::from(folder),
-        None => PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")),
-    };
-    Some(folder.join(file)).filter(|path| path.exists())
-}
-
 fn read(path: PathBuf) -> Json {
     let text = std::fs::read_to_string(&path).expect("a readable file");
     serde_json::from_str(&text).expect("a JSON document")

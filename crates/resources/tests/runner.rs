@@ -20,7 +20,9 @@ mod world;
 
 /// A folder of the record of the reference, where it is at hand.
 fn shared(folder: &str) -> Option<std::path::PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
-    let path = std::path::Path::new(beside).join(folder);
-    path.exists().then_some(path)
+    let all = match std::env::var_os("KILN_SHARED") {
+        Some(folder) => std::path::PathBuf::from(folder),
+        None => concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared").into(),
+    };
+    Some(all.join(folder)).filter(|path| path.exists())
 }
