@@ -81,6 +81,10 @@ pub(crate) struct Server {
     #[arg(long = "endpoint", value_name = "SERVICE=URL")]
     pub(crate) endpoints: Vec<String>,
 
+    /// Stop when there is nothing left to do
+    #[arg(long)]
+    pub(crate) once: bool,
+
     /// Seconds that a call whose reply was lost may still take effect
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     pub(crate) quiet: u64,

@@ -53,10 +53,7 @@ impl Networks {
         let Ok(mut out) = stream.try_clone() else { return };
         let mut reader = BufReader::new(stream);
         while let Some((method, path, body)) = read_request(&mut reader) {
-            // Time passes before something happens, and again before anybody hears of it.
-            std::thread::sleep(Duration::from_millis(2));
             let (status, reply) = self.act(&method, &path, &body);
-            std::thread::sleep(Duration::from_millis(2));
             let text = if reply.is_null() { String::new() } else { reply.to_string() };
             let head = format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n", text.len());
             if out.write_all((head + &text).as_bytes()).is_err() {

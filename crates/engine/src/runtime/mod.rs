@@ -42,6 +42,8 @@ pub(crate) struct Inner {
     /// The trees that it owns.
     trees: Mutex<HashMap<StackId, Owned>>,
     tasks: Mutex<Vec<JoinHandle<()>>>,
+    /// How often it looked for trees that nobody attends to.
+    looks: watch::Sender<u64>,
     /// How many more calls to each service may be under way.
     budgets: Mutex<HashMap<Service, Arc<Semaphore>>>,
 }
@@ -132,6 +134,7 @@ impl Engine {
             settings,
             trees: Mutex::default(),
             tasks: Mutex::new(vec![committing]),
+            looks: watch::Sender::new(0),
             budgets: Mutex::default(),
         });
         let engine = Engine { inner };
@@ -217,6 +220,27 @@ impl Engine {
         glance.wait_for(is_at_rest).await.ok().map(|it| it.clone())
     }
 
+    /// Waits until there is nothing left to do, here or unattended in the store.
+    pub async fn finish(&self) {
+        let mut looks = self.inner.looks.subscribe();
+        loop {
+            // What is unattended now is taken up by the next look at the latest.
+            let seen = *looks.borrow();
+            if looks.wait_for(|count| *count > seen + 1).await.is_err() {
+                return;
+            }
+            let glances: Vec<_> = self.trees().values().map(|it| it.glance.clone()).collect();
+            let busy: Vec<_> = glances.into_iter().filter(|it| it.borrow().is_busy).collect();
+            if busy.is_empty() {
+                return;
+            }
+            for mut glance in busy {
+                // A tree that is given up is somebody else's to finish.
+                _ = glance.wait_for(|glance| !glance.is_busy).await;
+            }
+        }
+    }
+
     /// What can be seen of a tree that this engine owns.
     pub fn glance(&self, root: StackId) -> Option<Glance> {
         self.trees().get(&root).map(|owned| owned.glance.borrow().clone())
@@ -292,6 +316,7 @@ impl Engine {
                     continue;
                 }
             }
+            self.inner.looks.send_modify(|count| *count += 1);
             tokio::time::sleep(self.inner.settings.look).await;
         }
     }

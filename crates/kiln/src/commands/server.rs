@@ -39,6 +39,7 @@ async fn serve(
         biased;
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
+        () = engine.finish(), if arguments.once => {}
     }
     engine.stop().await;
     store.close().await;
