@@ -13,14 +13,15 @@ use crate::store::{
 use crate::time::Time;
 use async_trait::async_trait;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
 
 /// A store in memory.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     kept: Mutex<Kept>,
-    commits: AtomicU64,
+    commits: watch::Sender<u64>,
     failing: AtomicBool,
 }
 
@@ -64,7 +65,12 @@ impl MemoryStore {
 
     /// How many transactions were made durable.
     pub fn commits(&self) -> u64 {
-        self.commits.load(Ordering::SeqCst)
+        *self.commits.borrow()
+    }
+
+    /// The same number, for whoever waits for it to grow.
+    pub fn watch_commits(&self) -> watch::Receiver<u64> {
+        self.commits.subscribe()
     }
 
     /// While this is set, every method answers that the store is not available.
@@ -81,7 +87,7 @@ impl MemoryStore {
 
     /// Counts a transaction, if it changed something.
     fn durable(&self, changed: bool) {
-        self.commits.fetch_add(u64::from(changed), Ordering::SeqCst);
+        self.commits.send_modify(|count| *count += u64::from(changed));
     }
 }
 

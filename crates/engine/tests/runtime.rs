@@ -66,13 +66,15 @@ impl Site {
 
     /// Waits until a stack has come to a state.
     async fn until(&self, id: StackId, action: Action, status: Status) {
+        let mut commits = self.store.watch_commits();
         loop {
+            commits.mark_unchanged();
             if let Ok(Some(stack)) = self.store.stack(id).await
                 && stack.state.is(action, status)
             {
                 return;
             }
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            commits.changed().await.unwrap();
         }
     }
 
