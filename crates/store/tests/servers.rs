@@ -2,11 +2,11 @@
 //! the end whatever happens.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
 
 /// A temporary folder, which is removed at the end.
 pub(crate) struct Scratch {
@@ -40,29 +40,29 @@ impl Drop for Scratch {
 /// A server that runs until this is dropped.
 struct Server {
     process: Child,
-    log: PathBuf,
 }
 
 impl Server {
-    fn start(mut command: Command, folder: &Path) -> Server {
-        let log = folder.join("log");
-        let out = fs::File::create(&log).unwrap();
-        command.stdin(Stdio::null()).stdout(out.try_clone().unwrap()).stderr(out);
-        Server { process: command.spawn().unwrap(), log }
-    }
-
-    /// Waits until the server answers.
-    fn wait(&mut self, runtime: &tokio::runtime::Runtime, url: &str) {
-        let start = Instant::now();
-        while let Err(error) = runtime.block_on(execute(url, "SELECT 1")) {
-            let ended = self.process.try_wait().unwrap().is_some();
-            let late = start.elapsed() > Duration::from_secs(60);
-            if ended || late {
-                let log = fs::read_to_string(&self.log).unwrap_or_default();
-                panic!("the server does not answer: {error}\n{log}");
+    /// Starts a server and waits until it says that it is ready.
+    fn start(mut command: Command, ready: &str) -> Server {
+        let (reader, writer) = std::io::pipe().unwrap();
+        command.stdin(Stdio::null()).stdout(writer.try_clone().unwrap()).stderr(writer);
+        let mut server = Server { process: command.spawn().unwrap() };
+        // The server has the only other end of the pipe: if it ends, so does what it says.
+        drop(command);
+        let mut said = String::new();
+        let mut lines = BufReader::new(reader).lines();
+        while let Some(Ok(line)) = lines.next() {
+            said.push_str(&line);
+            said.push('\n');
+            if line.contains(ready) {
+                // Whatever else it says must not fill the pipe.
+                std::thread::spawn(move || lines.for_each(drop));
+                return server;
             }
-            std::thread::sleep(Duration::from_millis(50));
         }
+        let ended = server.process.wait();
+        panic!("the server does not start: {ended:?}\n{said}");
     }
 }
 
@@ -110,9 +110,8 @@ impl Postgres {
         for setting in ["listen_addresses=", "fsync=off", "max_connections=100"] {
             postgres.args(["-c", setting]);
         }
-        let mut server = Server::start(postgres, &scratch.folder("log"));
+        let server = Server::start(postgres, "ready to accept connections");
         let runtime = runtime();
-        server.wait(&runtime, &postgres_url(&folder, "postgres"));
         Postgres { server: Some(server), runtime, sockets: folder, scratch }
     }
 
@@ -168,9 +167,8 @@ impl Mariadb {
         mariadbd.arg(format!("--socket={}", socket.display()));
         mariadbd.arg(format!("--pid-file={}", folder.join("pid").display()));
         mariadbd.args(NO_WAITING);
-        let mut server = Server::start(mariadbd, &scratch.folder("log"));
+        let server = Server::start(mariadbd, "ready for connections");
         let runtime = runtime();
-        server.wait(&runtime, &mariadb_url(&socket, "mysql"));
         Mariadb { server: Some(server), runtime, socket, scratch }
     }
 
