@@ -19,7 +19,9 @@ mod ops;
 mod over;
 mod recover;
 mod rest;
+mod retry;
 mod signal;
+mod stop;
 mod walk;
 
 pub use command::{Command, NewStack, Settings};

@@ -1,11 +1,11 @@
 //! Operations on resources: beginning them, listening to them, ending them.
 
 use super::forward::Goal;
+use super::retry::backoff;
 use super::{Effect, Run, Task};
-use crate::failure::{Failure, bounded};
+use crate::failure::Failure;
 use crate::ids::ResourceId;
 use crate::state::{Action, State, Status};
-use crate::time::Time;
 use crate::tree::{Env, OpId, Operation, Pause, Slot, StackKey, Timer, Tree};
 use kiln_cloud::Reply;
 use kiln_resources::behaviour::Verb;
@@ -101,7 +101,7 @@ impl Tree {
     }
 
     /// Whether anything has to be done in the world when a resource goes.
-    fn has_object_to_remove(&self, slot: Slot) -> bool {
+    pub(crate) fn has_object_to_remove(&self, slot: Slot) -> bool {
         let resource = self.resource(slot);
         let walk = self.stack(resource.stack).walk.as_ref();
         let is_kept = walk.is_some_and(|walk| walk.keeps_objects)
@@ -113,7 +113,7 @@ impl Tree {
     }
 
     /// The properties of the kinds that the schema says; or what is wrong with them.
-    fn check_properties(&self, slot: Slot) -> Result<(), String> {
+    pub(crate) fn check_properties(&self, slot: Slot) -> Result<(), String> {
         let resource = self.resource(slot);
         let (Some(kind), Some(op)) = (self.config.types.get(&resource.kind), &resource.op) else {
             return Ok(());
@@ -130,7 +130,7 @@ impl Tree {
     }
 
     /// What an operation is told of its resource.
-    fn context(&self, slot: Slot) -> Context {
+    pub(crate) fn context(&self, slot: Slot) -> Context {
         let resource = self.resource(slot);
         let convert = |frozen: Option<&Arc<Frozen>>| -> Arc<Members> {
             let kind = self.config.types.get(&resource.kind);
@@ -214,7 +214,7 @@ impl Tree {
 
     // --- listening ---
 
-    fn slot_of(&self, op: OpId) -> Option<Slot> {
+    pub(crate) fn slot_of(&self, op: OpId) -> Option<Slot> {
         self.ops.get(&op).copied()
     }
 
@@ -305,7 +305,7 @@ impl Tree {
         Some(op)
     }
 
-    fn finish_well(&mut self, env: &mut Env<'_>, slot: Slot) {
+    pub(crate) fn finish_well(&mut self, env: &mut Env<'_>, slot: Slot) {
         if self.is_between_tries(slot) {
             return self.try_again(env, slot);
         }
@@ -358,7 +358,7 @@ impl Tree {
     }
 
     /// A resource's object is gone: its record goes, too, unless somebody has to allow that.
-    fn deleted(&mut self, env: &mut Env<'_>, slot: Slot, op: &Operation) {
+    pub(crate) fn deleted(&mut self, env: &mut Env<'_>, slot: Slot, op: &Operation) {
         let key = self.resource(slot).stack;
         let walk = self.stack(key).walk.as_ref();
         let number = walk.filter(|walk| walk.action == Action::Delete).map(|walk| walk.number);
@@ -375,7 +375,7 @@ impl Tree {
     }
 
     /// A resource's object is gone: its record goes, too.
-    fn removed(&mut self, slot: Slot, op: &Operation) {
+    pub(crate) fn removed(&mut self, slot: Slot, op: &Operation) {
         let key = self.resource(slot).stack;
         let walk = self.walk_mut(key).filter(|walk| walk.phase != super::Phase::Forward);
         let is_own =
@@ -408,7 +408,7 @@ impl Tree {
     }
 
     /// An update found that it cannot be one.
-    fn finish_replaced(&mut self, env: &mut Env<'_>, slot: Slot) {
+    pub(crate) fn finish_replaced(&mut self, env: &mut Env<'_>, slot: Slot) {
         let Some(op) = self.take_op(slot) else { return };
         let key = self.resource(slot).stack;
         self.announce_replacement(env, slot);
@@ -468,7 +468,7 @@ impl Tree {
     }
 
     /// It could not be found out whether there is an object: that is tried until it can.
-    fn settle_later(&mut self, env: &mut Env<'_>, slot: Slot) {
+    pub(crate) fn settle_later(&mut self, env: &mut Env<'_>, slot: Slot) {
         let Some(op) = &mut self.change(slot).op else { return };
         op.failures = op.failures.saturating_add(1);
         op.journal = Journal::default();
@@ -476,7 +476,13 @@ impl Tree {
         self.pause(slot, Pause::Retry(until), until);
     }
 
-    fn mark_failed(&mut self, env: &mut Env<'_>, slot: Slot, op: &Operation, reason: &str) {
+    pub(crate) fn mark_failed(
+        &mut self,
+        env: &mut Env<'_>,
+        slot: Slot,
+        op: &Operation,
+        reason: &str,
+    ) {
         let resource = self.change(slot);
         resource.is_doubtful |= op.journal.is_doubtful();
         let is_making = matches!(op.verb, Verb::Create | Verb::Update);
@@ -496,133 +502,6 @@ impl Tree {
         self.set_state(env, slot, State::new(op.action, Status::Failed), reason);
     }
 
-    // --- trying again ---
-
-    fn may_try_again(&self, slot: Slot, cause: &op::Failure) -> bool {
-        let Some(op) = &self.resource(slot).op else { return false };
-        let is_calm = !op.is_stopping
-            && self
-                .stack(self.resource(slot).stack)
-                .walk
-                .as_ref()
-                .is_some_and(|walk| walk.failure.is_none() || walk.action == Action::Delete);
-        is_calm
-            && cause.is_worth_another_try
-            && op.failures < self.config.retries
-            && matches!(op.verb, Verb::Create | Verb::Delete)
-    }
-
-    /// After a failed create, what is there of the object goes before the next try.
-    fn prepare_next_try(
-        &mut self,
-        env: &mut Env<'_>,
-        slot: Slot,
-        failure: &Failure,
-        cause: op::Failure,
-    ) {
-        let is_create = self.resource(slot).op.as_ref().is_some_and(|op| op.verb == Verb::Create);
-        if is_create {
-            let failed = State::new(Action::Create, Status::Failed);
-            self.set_state(env, slot, failed, &failure.to_string());
-        }
-        let now = env.now;
-        let resource = self.change(slot);
-        let Some(op) = &mut resource.op else { return };
-        resource.is_doubtful |= op.journal.is_doubtful();
-        op.failures += 1;
-        op.first_failure.get_or_insert(bounded(cause));
-        op.journal = Journal::default();
-        if is_create {
-            op.verb = Verb::Delete;
-            let in_progress = State::new(Action::Delete, Status::InProgress);
-            self.set_state(env, slot, in_progress, "state changed");
-            return self.go(env, slot);
-        }
-        let until = now + backoff(op.failures);
-        self.pause(slot, Pause::Retry(until), until);
-    }
-
-    /// Whether the operation that ended was the removal between two tries of a create.
-    fn is_between_tries(&self, slot: Slot) -> bool {
-        let op = self.resource(slot).op.as_deref();
-        op.is_some_and(|op| op.verb == Verb::Delete && op.action == Action::Create)
-    }
-
-    fn try_again(&mut self, env: &mut Env<'_>, slot: Slot) {
-        self.set_state(env, slot, State::new(Action::Delete, Status::Complete), "state changed");
-        let resource = self.change(slot);
-        resource.physical_id = None;
-        resource.is_doubtful = false;
-        let Some(op) = &mut resource.op else { return };
-        op.verb = Verb::Create;
-        op.journal = Journal::default();
-        let until = env.now + backoff(op.failures);
-        self.pause(slot, Pause::Retry(until), until);
-    }
-
-    /// Puts an operation off.
-    pub(crate) fn pause(&mut self, slot: Slot, pause: Pause, until: Time) {
-        let Some(op) = &mut self.change(slot).op else { return };
-        op.pause = Some(pause);
-        let id = op.id;
-        self.timers.insert((until, Timer::Resource(slot, id)));
-    }
-
-    // --- stopping ---
-
-    /// Stops everything that is under way in a stack and below it.
-    pub(crate) fn stop_all(&mut self, env: &mut Env<'_>, key: StackKey) {
-        let slots: Vec<Slot> = self.stack(key).resources.values().copied().collect();
-        for slot in slots {
-            let resource = self.resource_mut(slot);
-            let child = resource.child;
-            let Some(op) = &mut resource.op else {
-                if let Some(child) = child {
-                    self.stop_below(env, child);
-                }
-                continue;
-            };
-            if std::mem::replace(&mut op.is_stopping, true) {
-                continue;
-            }
-            let (id, is_paused) = (op.id, op.pause.is_some());
-            let child = child.filter(|child| self.stack(*child).walk.is_some());
-            match child {
-                _ if is_paused => self.stopped(env, id),
-                Some(child) => self.cancel(env, child),
-                None => self.effects.push(Effect::Stop(id)),
-            }
-        }
-    }
-
-    pub(crate) fn stopped(&mut self, env: &mut Env<'_>, op: OpId) {
-        let Some(slot) = self.slot_of(op) else { return };
-        let Some(op) = self.take_op(slot) else { return };
-        if op.verb == Verb::Settle {
-            return self.settled(self.resource(slot).stack, slot, &op, false);
-        }
-        let text = self.aborted(slot, &op);
-        self.mark_failed(env, slot, &op, &text);
-        self.settled(self.resource(slot).stack, slot, &op, false);
-    }
-
-    fn aborted(&self, slot: Slot, op: &Operation) -> String {
-        let resource = self.resource(slot);
-        let stack = self.stack(resource.stack);
-        let ending = stack.walk.as_ref().and_then(|walk| walk.failure.as_ref());
-        let action = op.action;
-        if ending.is_none_or(|ending| ending.reason != TIMED_OUT) {
-            return format!("{action} aborted (user triggered cancel)");
-        }
-        let class = resource.kind.rsplit("::").next().unwrap_or_default();
-        let id = resource.physical_id.as_deref().unwrap_or("None");
-        let verb = action.verb();
-        format!(
-            "{action} aborted (Task {verb} from {class} \"{}\" [{id}] Stack \"{}\" [{}] Timed out)",
-            resource.name, stack.name, stack.id
-        )
-    }
-
     // --- time ---
 
     pub(crate) fn time(&mut self, env: &mut Env<'_>) {
@@ -639,7 +518,7 @@ impl Tree {
         }
     }
 
-    fn stack_is_due(&mut self, env: &mut Env<'_>, key: StackKey) {
+    pub(crate) fn stack_is_due(&mut self, env: &mut Env<'_>, key: StackKey) {
         if self.stacks[key.0 as usize].is_none() {
             return;
         }
@@ -655,7 +534,7 @@ impl Tree {
         }
     }
 
-    fn resource_is_due(&mut self, env: &mut Env<'_>, slot: Slot, id: OpId) {
+    pub(crate) fn resource_is_due(&mut self, env: &mut Env<'_>, slot: Slot, id: OpId) {
         if self.slot_of(id) != Some(slot) {
             return;
         }
@@ -678,9 +557,4 @@ pub(crate) const TIMED_OUT: &str = "Timed out";
 
 fn op_id(tree: &Tree, slot: Slot) -> OpId {
     tree.resource(slot).op.as_ref().map_or(OpId(0), |op| op.id)
-}
-
-/// How long to wait after so many failures.
-fn backoff(failures: u32) -> Duration {
-    Duration::from_secs(1 << failures.min(10))
 }

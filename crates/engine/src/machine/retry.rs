@@ -1,0 +1,86 @@
+//! Trying again what failed and may yet succeed.
+
+use crate::failure::{Failure, bounded};
+use crate::state::{Action, State, Status};
+use crate::time::Time;
+use crate::tree::{Env, Pause, Slot, Timer, Tree};
+use kiln_resources::behaviour::Verb;
+use kiln_resources::op::{self, Journal};
+use std::time::Duration;
+
+impl Tree {
+    pub(crate) fn may_try_again(&self, slot: Slot, cause: &op::Failure) -> bool {
+        let Some(op) = &self.resource(slot).op else { return false };
+        let is_calm = !op.is_stopping
+            && self
+                .stack(self.resource(slot).stack)
+                .walk
+                .as_ref()
+                .is_some_and(|walk| walk.failure.is_none() || walk.action == Action::Delete);
+        is_calm
+            && cause.is_worth_another_try
+            && op.failures < self.config.retries
+            && matches!(op.verb, Verb::Create | Verb::Delete)
+    }
+
+    /// After a failed create, what is there of the object goes before the next try.
+    pub(crate) fn prepare_next_try(
+        &mut self,
+        env: &mut Env<'_>,
+        slot: Slot,
+        failure: &Failure,
+        cause: op::Failure,
+    ) {
+        let is_create = self.resource(slot).op.as_ref().is_some_and(|op| op.verb == Verb::Create);
+        if is_create {
+            let failed = State::new(Action::Create, Status::Failed);
+            self.set_state(env, slot, failed, &failure.to_string());
+        }
+        let now = env.now;
+        let resource = self.change(slot);
+        let Some(op) = &mut resource.op else { return };
+        resource.is_doubtful |= op.journal.is_doubtful();
+        op.failures += 1;
+        op.first_failure.get_or_insert(bounded(cause));
+        op.journal = Journal::default();
+        if is_create {
+            op.verb = Verb::Delete;
+            let in_progress = State::new(Action::Delete, Status::InProgress);
+            self.set_state(env, slot, in_progress, "state changed");
+            return self.go(env, slot);
+        }
+        let until = now + backoff(op.failures);
+        self.pause(slot, Pause::Retry(until), until);
+    }
+
+    /// Whether the operation that ended was the removal between two tries of a create.
+    pub(crate) fn is_between_tries(&self, slot: Slot) -> bool {
+        let op = self.resource(slot).op.as_deref();
+        op.is_some_and(|op| op.verb == Verb::Delete && op.action == Action::Create)
+    }
+
+    pub(crate) fn try_again(&mut self, env: &mut Env<'_>, slot: Slot) {
+        self.set_state(env, slot, State::new(Action::Delete, Status::Complete), "state changed");
+        let resource = self.change(slot);
+        resource.physical_id = None;
+        resource.is_doubtful = false;
+        let Some(op) = &mut resource.op else { return };
+        op.verb = Verb::Create;
+        op.journal = Journal::default();
+        let until = env.now + backoff(op.failures);
+        self.pause(slot, Pause::Retry(until), until);
+    }
+
+    /// Puts an operation off.
+    pub(crate) fn pause(&mut self, slot: Slot, pause: Pause, until: Time) {
+        let Some(op) = &mut self.change(slot).op else { return };
+        op.pause = Some(pause);
+        let id = op.id;
+        self.timers.insert((until, Timer::Resource(slot, id)));
+    }
+}
+
+/// How long to wait after so many failures.
+pub(crate) fn backoff(failures: u32) -> Duration {
+    Duration::from_secs(1 << failures.min(10))
+}
