@@ -1,0 +1,53 @@
+//! Who asks.
+
+use kiln_template::value::Secret;
+use serde_json::Value as Json;
+
+/// Who asks: what authentication found out, and the only source of what is known of the user.
+#[derive(Clone, Debug, Default)]
+pub struct Caller {
+    /// The user's id.
+    pub user_id: String,
+    /// The user's name.
+    pub user_name: String,
+    /// The id of the domain that the user belongs to.
+    pub user_domain_id: String,
+    /// The id of the project that the token is for; empty if it is for none.
+    pub project_id: String,
+    /// The name of that project.
+    pub project_name: String,
+    /// The id of the domain that the project belongs to.
+    pub project_domain_id: String,
+    /// What the token is for.
+    pub scope: Scope,
+    /// The names of the user's roles, implied ones included.
+    pub roles: Vec<String>,
+    /// Whether the project is the one for administrators; so if the token does not say.
+    pub is_admin_project: bool,
+    /// The trust that the token was given for.
+    pub trust_id: Option<String>,
+    /// The services that the user can reach, as the identity service lists them.
+    pub catalog: Json,
+    /// The token, for calls on the user's behalf.
+    pub token: Option<Secret>,
+    /// The password, if the user sent one along for later.
+    pub password: Option<Secret>,
+    /// The region that the user asked for.
+    pub region: Option<String>,
+    /// Where the identity service is.
+    pub auth_url: String,
+}
+
+/// What a token is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// A project.
+    Project,
+    /// A domain.
+    Domain,
+    /// The whole system.
+    System,
+    /// Nothing in particular.
+    #[default]
+    None,
+}
