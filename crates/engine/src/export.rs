@@ -14,7 +14,7 @@ impl Tree {
         self.export_stack(self.root_key())
     }
 
-    fn export_stack(&self, key: StackKey) -> Value {
+    pub(crate) fn export_stack(&self, key: StackKey) -> Value {
         let stack = self.stack(key);
         let mut resources = Members::new();
         for name in stack.by_name.keys() {
@@ -62,7 +62,7 @@ impl Tree {
 }
 
 /// A template as data.
-fn template(source: &Source) -> Value {
+pub(crate) fn template(source: &Source) -> Value {
     let text = match source {
         Source::Text(text) | Source::File(_, text) => text,
         Source::Made(template) => return template.clone(),

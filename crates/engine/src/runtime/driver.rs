@@ -11,12 +11,12 @@ use kiln_cloud::{CallError, Reply};
 use kiln_resources::op::Answer;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 /// What a tree's task is told.
 pub(crate) enum Mail {
-    /// Somebody wants something.
-    Command(CommandId, Box<Command>),
+    /// Somebody wants something, and may wait until it is under way.
+    Command(CommandId, Box<Command>, Option<oneshot::Sender<()>>),
     /// A call was answered.
     Answer(OpId, Result<Reply, CallError>),
     /// The tree belongs to somebody else, or the engine stops.
@@ -31,6 +31,8 @@ pub(crate) struct Driver {
     post: mpsc::UnboundedReceiver<Mail>,
     glance: watch::Sender<Glance>,
     commands: u64,
+    /// Who waits until the commands that were taken are under way.
+    waiting: Vec<oneshot::Sender<()>>,
 }
 
 /// More changes than this are written down before more is looked at.
@@ -55,10 +57,11 @@ impl Driver {
         let glance = glance(&tree, true, 0);
         let owner = Owner::new(tree, lease.fence, now(), &mut chance);
         let (glance, seen) = watch::channel(glance);
-        let mut driver = Driver { engine, owner, chance, mail, post, glance, commands: 0 };
+        let waiting = Vec::new();
+        let mut driver = Driver { engine, owner, chance, mail, post, glance, commands: 0, waiting };
         for row in commands {
             if let Ok(command) = Command::decode(&row.body) {
-                driver.take(Mail::Command(row.id, Box::new(command)));
+                driver.take(Mail::Command(row.id, Box::new(command), None));
             }
         }
         (driver, seen)
@@ -79,6 +82,8 @@ impl Driver {
                 *seen = new;
                 is_new
             });
+            // Whoever does not wait any more need not be told.
+            self.waiting.drain(..).for_each(|waiting| _ = waiting.send(()));
             orders.into_iter().for_each(|order| self.send(order));
             let Some(mail) = self.next().await else {
                 self.owner.wake(now(), &mut self.chance);
@@ -122,8 +127,9 @@ impl Driver {
     /// Takes a piece of mail; whether to go on.
     fn take(&mut self, mail: Mail) -> bool {
         match mail {
-            Mail::Command(id, command) => {
+            Mail::Command(id, command, waiting) => {
                 self.commands += 1;
+                self.waiting.extend(waiting);
                 self.owner.input(Input::Command(id, command), now(), &mut self.chance);
             }
             Mail::Answer(op, answer) => {

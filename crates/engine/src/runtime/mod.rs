@@ -18,12 +18,13 @@ use crate::state::State;
 use crate::store::{CommandRow, CreateError, Lease, NewTree, Store, StoreError};
 use crate::time::Time;
 use crate::tree::{Env, Tree};
+use crate::view::read_tree;
 use driver::{Driver, Mail};
 use kiln_cloud::{Call, CallError, Reply, Service, Transport};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 /// An engine: owns trees of stacks and carries out what is wanted of them.
@@ -102,6 +103,10 @@ impl Default for Settings {
     }
 }
 
+/// How long somebody waits until what they want is under way, and how often they look.
+const BEGUN_PATIENCE: Duration = Duration::from_secs(10);
+const BEGUN_LOOK: Duration = Duration::from_millis(5);
+
 /// What can be seen of a tree from outside, once it is durable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glance {
@@ -113,6 +118,25 @@ pub struct Glance {
     pub is_busy: bool,
     /// Grows with every command that was taken.
     pub commands: u64,
+}
+
+/// A tree that is to be added to a store, and the same in memory.
+pub(crate) fn new_tree(
+    config: Arc<Config>,
+    new: NewStack,
+    owner: Option<(EngineId, Time)>,
+) -> Result<(NewTree, Tree), StoreError> {
+    let mut chance = Chance::default();
+    let mut env = Env { now: now(), ids: &mut chance };
+    let mut tree = Tree::create(config, new, &mut env);
+    let batch = tree.take_batch(1);
+    let (Some(stack), Some(recipe)) =
+        (batch.stacks.into_iter().next(), batch.recipes.into_iter().next())
+    else {
+        return Err(StoreError::Unavailable("a new tree has no rows".into()));
+    };
+    let (contents, events) = (batch.contents, batch.events);
+    Ok((NewTree { stack, recipe, contents, events, owner }, tree))
 }
 
 impl Engine {
@@ -174,25 +198,9 @@ impl Engine {
 
     /// Creates a stack. It is durable when this returns, and under way.
     pub async fn create(&self, new: NewStack) -> Result<(), CreateError> {
-        let mut chance = Chance::default();
-        let now = now();
-        let until = now + self.inner.settings.lease;
-        let mut env = Env { now, ids: &mut chance };
+        let until = now() + self.inner.settings.lease;
         let root = new.id;
-        let mut tree = Tree::create(self.inner.config.clone(), new, &mut env);
-        let batch = tree.take_batch(1);
-        let (Some(stack), Some(recipe)) =
-            (batch.stacks.into_iter().next(), batch.recipes.into_iter().next())
-        else {
-            return Err(StoreError::Unavailable("a new tree has no rows".into()).into());
-        };
-        let new = NewTree {
-            stack,
-            recipe,
-            contents: batch.contents,
-            events: batch.events,
-            owner: Some((self.inner.id, until)),
-        };
+        let (new, tree) = new_tree(self.inner.config.clone(), new, Some((self.inner.id, until)))?;
         self.inner.store.create_tree(new).await?;
         let lease = Lease { root, engine: self.inner.id, fence: 1, until };
         self.own(lease, tree, Vec::new());
@@ -201,16 +209,48 @@ impl Engine {
 
     /// Has something done with a tree. It is durable when this returns.
     pub async fn command(&self, root: StackId, command: Command) -> Result<(), StoreError> {
+        self.hand_over(root, command).await.map(drop)
+    }
+
+    /// Has something done with a tree, and waits for a while until it is under way, so that whoever
+    /// looks then sees it. It is durable when this returns, and will be done in any case.
+    pub async fn begin(&self, root: StackId, command: Command) -> Result<(), StoreError> {
+        let (id, taken) = self.hand_over(root, command).await?;
+        let begun = async {
+            if let Some(taken) = taken
+                && taken.await.is_ok()
+            {
+                return Ok(());
+            }
+            // Another engine has the tree, or will; or its task has just ended.
+            while self.inner.store.commands(root).await?.iter().any(|waiting| waiting.id == id) {
+                if !self.trees().contains_key(&root) {
+                    self.take(root).await?;
+                }
+                tokio::time::sleep(BEGUN_LOOK).await;
+            }
+            Ok(())
+        };
+        tokio::time::timeout(BEGUN_PATIENCE, begun).await.unwrap_or(Ok(()))
+    }
+
+    async fn hand_over(
+        &self,
+        root: StackId,
+        command: Command,
+    ) -> Result<(CommandId, Option<oneshot::Receiver<()>>), StoreError> {
         let id = CommandId(Chance::default().next());
         let row = CommandRow { id, root, time: now(), body: command.encode() };
         self.inner.store.submit(row).await?;
         let mail = self.trees().get(&root).map(|owned| owned.mail.clone());
-        match mail {
-            Some(mail) => _ = mail.send(Mail::Command(id, Box::new(command))),
+        let Some(mail) = mail else {
             // Whoever takes a tree takes the commands that wait for it, too.
-            None => _ = self.take(root).await?,
-        }
-        Ok(())
+            self.take(root).await?;
+            return Ok((id, None));
+        };
+        let (tell, taken) = oneshot::channel();
+        _ = mail.send(Mail::Command(id, Box::new(command), Some(tell)));
+        Ok((id, Some(taken)))
     }
 
     /// Waits until nothing is under way in a tree; nothing if this engine does not own it.
@@ -260,19 +300,8 @@ impl Engine {
 
     /// Reads a tree from the store and goes on with it.
     async fn load(&self, lease: Lease) -> Result<(), StoreError> {
-        let store = &self.inner.store;
-        let Some(rows) = store.load_tree(lease.root).await? else { return Ok(()) };
-        let mut texts = HashMap::new();
-        for hash in rows.recipes.iter().flat_map(|recipe| &recipe.contents) {
-            if !texts.contains_key(hash)
-                && let Some(bytes) = store.content(*hash).await?
-                && let Ok(text) = std::str::from_utf8(&bytes)
-            {
-                texts.insert(*hash, Arc::<str>::from(text));
-            }
-        }
-        let commands = rows.commands.clone();
-        let tree = Tree::load(self.inner.config.clone(), rows, &|hash| texts.get(&hash).cloned())?;
+        let read = read_tree(&*self.inner.store, &self.inner.config, lease.root).await?;
+        let Some((tree, commands)) = read else { return Ok(()) };
         self.own(lease, tree, commands);
         Ok(())
     }

@@ -1,0 +1,175 @@
+//! Making stacks, and telling what would be made.
+
+use super::request::{Examined, Subject, check_name, recipe};
+use super::{Asker, Refusal, Service, StackRequest, TemplateSource};
+use crate::ids::{Ids, StackId};
+use crate::machine::NewStack;
+use crate::runtime::Chance;
+use crate::store::StackQuery;
+use kiln_template::Value;
+use kiln_template::environment::Environment;
+use kiln_template::limits::Limits;
+use kiln_template::validate::{Checks, Report};
+use kiln_template::value::Members;
+use kiln_template::{Sources, read};
+use std::sync::Arc;
+
+/// What a stack would be.
+pub struct Previewed {
+    /// The stack's name.
+    pub name: Arc<str>,
+    /// What validation came to.
+    pub report: Report,
+}
+
+impl Service {
+    /// Makes a stack. It is recorded when this returns.
+    pub async fn create(
+        &self,
+        asker: &Asker,
+        name: &str,
+        request: StackRequest,
+    ) -> Result<StackId, Refusal> {
+        self.make(asker, name, request, None).await
+    }
+
+    /// Makes a stack of objects that exist already, as an export of their former stack tells.
+    pub async fn adopt(
+        &self,
+        asker: &Asker,
+        name: &str,
+        mut request: StackRequest,
+        data: &str,
+    ) -> Result<StackId, Refusal> {
+        if !self.rules.allows_adopt {
+            return Err(Refusal::unsupported("Stack Adopt"));
+        }
+        let adopted = read_adopted(data)?;
+        let bad = |why: &str| Refusal::new("HTTPBadRequest", format!("Invalid adopt data: {why}"));
+        let template = adopted.get("template").ok_or_else(|| bad("'template'"))?;
+        request.template = TemplateSource::Object(template.clone());
+        if let Some(environment) = adopted.get("environment") {
+            let (former, _) = Environment::from_value(environment);
+            let mut parameters = former.parameters.clone();
+            parameters.extend(std::mem::take(&mut request.parameters));
+            request.parameters = parameters;
+        }
+        if let Some(files) = adopted.get("files").and_then(Value::as_map) {
+            for (name, text) in files {
+                if let Some(text) = text.as_text() {
+                    request.files.entry(name.clone()).or_insert_with(|| text.clone());
+                }
+            }
+        }
+        let resources = adopted.get("resources").and_then(Value::as_map).cloned();
+        self.make(asker, name, request, Some(Arc::new(resources.unwrap_or_default()))).await
+    }
+
+    async fn make(
+        &self,
+        asker: &Asker,
+        name: &str,
+        request: StackRequest,
+        adopted: Option<Arc<Members>>,
+    ) -> Result<StackId, Refusal> {
+        self.check_free(asker, name).await?;
+        self.check_quota(asker).await?;
+        let id = StackId(Chance::default().next());
+        let report = self.look_at_new(asker, name, Some(id), &request)?;
+        let new = NewStack {
+            id,
+            name: name.into(),
+            project: asker.project.clone(),
+            user_name: asker.user_name.clone(),
+            settings: request.settings.clone(),
+            recipe: Arc::new(recipe(&request, report)),
+            adopted,
+        };
+        self.begin_new(new).await?;
+        Ok(id)
+    }
+
+    async fn begin_new(&self, new: NewStack) -> Result<(), Refusal> {
+        match &self.engine {
+            Some(engine) => engine.create(new).await?,
+            None => {
+                let config = self.config.clone();
+                let tree = crate::runtime::new_tree(config, new, None)?;
+                self.store.create_tree(tree.0).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a stack would be.
+    pub async fn preview(
+        &self,
+        asker: &Asker,
+        name: &str,
+        request: &StackRequest,
+    ) -> Result<Previewed, Refusal> {
+        self.check_free(asker, name).await?;
+        let report = self.look_at_new(asker, name, None, request)?;
+        Ok(Previewed { name: name.into(), report })
+    }
+
+    /// Everything that can be told of a template without making a stack of it.
+    pub fn validate(
+        &self,
+        asker: &Asker,
+        request: &StackRequest,
+    ) -> Result<(Report, Sources), Refusal> {
+        let subject = Subject { name: "", id: None, project: &asker.project };
+        let Examined { report, sources } = self.examine(&subject, request, Checks::TEMPLATE);
+        match report.has_errors() {
+            true => Err(Refusal::found(&report.diagnostics, &sources, true)),
+            false => Ok((report, sources)),
+        }
+    }
+
+    fn look_at_new(
+        &self,
+        asker: &Asker,
+        name: &str,
+        id: Option<StackId>,
+        request: &StackRequest,
+    ) -> Result<Report, Refusal> {
+        let subject = Subject { name, id, project: &asker.project };
+        let examined = self.examine(&subject, request, Checks::CREATE);
+        // A template that cannot be read at all is told of first.
+        if examined.report.template.is_some() {
+            check_name(name)?;
+        }
+        examined.approve(asker)
+    }
+
+    async fn check_free(&self, asker: &Asker, name: &str) -> Result<(), Refusal> {
+        match self.store.stack_by_name(&asker.project, name).await? {
+            None => Ok(()),
+            Some(_) => {
+                let message = format!("The Stack ({name}) already exists.");
+                Err(Refusal::new("StackExists", message))
+            }
+        }
+    }
+
+    async fn check_quota(&self, asker: &Asker) -> Result<(), Refusal> {
+        let Some(limit) = self.rules.max_stacks.filter(|_| !asker.is_admin) else { return Ok(()) };
+        let query = StackQuery { project: Some(asker.project.clone()), ..StackQuery::default() };
+        match self.store.count_stacks(&query).await? >= limit {
+            false => Ok(()),
+            true => Err(Refusal::limit(format_args!(
+                "You have reached the maximum stacks per tenant, {limit}. Please delete some stacks."
+            ))),
+        }
+    }
+}
+
+fn read_adopted(data: &str) -> Result<Members, Refusal> {
+    let file = Sources::new().add("adopt data", data);
+    let (node, _) = read::read(file, data, &Limits { max_bytes: usize::MAX, ..Limits::default() });
+    match node.map(|node| Value::from(&node)) {
+        Some(Value::Map(members)) => Ok(members.as_ref().clone()),
+        _ => Err(Refusal::new("HTTPBadRequest", "Invalid adopt data: it is not a map")),
+    }
+}

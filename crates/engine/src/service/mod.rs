@@ -1,0 +1,119 @@
+//! What people can ask of stacks: the same for every front end.
+//!
+//! Requests are checked here, completely, before anything is written down: whoever gets no refusal has
+//! their wish recorded, and the engine goes for it. What is shown is what is recorded.
+
+mod act;
+mod create;
+mod find;
+mod read;
+mod refusal;
+mod request;
+mod update;
+
+pub use act::Signalled;
+pub use create::Previewed;
+pub use find::Page;
+pub use refusal::Refusal;
+pub use request::{StackRequest, TemplateSource};
+pub use update::Patch;
+
+use crate::config::Config;
+use crate::ids::{CommandId, Ids, StackId};
+use crate::machine::Command;
+use crate::runtime::{Chance, Engine, now};
+use crate::store::{CommandRow, Store};
+use std::sync::Arc;
+
+/// Who asks, as far as stacks are concerned.
+#[derive(Clone)]
+pub struct Asker {
+    /// The project that they act for.
+    pub project: Arc<str>,
+    /// The name of the user.
+    pub user_name: Arc<str>,
+    /// Whether they may see the stacks of all projects, and quotas do not bind them.
+    pub is_admin: bool,
+    /// Whether they may use a resource type.
+    pub may_use: Arc<dyn Fn(&str) -> bool + Send + Sync>,
+}
+
+/// What an operator decides about requests.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// How many root stacks a project may have; nothing means no limit.
+    pub max_stacks: Option<u64>,
+    /// How many snapshots a stack may have; nothing means no limit.
+    pub max_snapshots: Option<u64>,
+    /// How long a template may be.
+    pub max_template_bytes: usize,
+    /// Whether stacks can be made of what another one left behind.
+    pub allows_adopt: bool,
+    /// Whether stacks can be given up, and exported.
+    pub allows_abandon: bool,
+    /// Stacks with one of these tags are not listed.
+    pub hidden_tags: Vec<Arc<str>>,
+}
+
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules {
+            max_stacks: Some(512),
+            max_snapshots: Some(32),
+            max_template_bytes: 524_288,
+            allows_adopt: false,
+            allows_abandon: false,
+            hidden_tags: Vec::new(),
+        }
+    }
+}
+
+/// Takes what people ask of stacks.
+#[derive(Clone)]
+pub struct Service {
+    store: Arc<dyn Store>,
+    config: Arc<Config>,
+    rules: Arc<Rules>,
+    /// The engine in this process, if there is one.
+    engine: Option<Engine>,
+}
+
+impl Service {
+    /// A service in front of a store; without an engine, whatever is wanted is left to those elsewhere.
+    pub fn new(
+        store: Arc<dyn Store>,
+        config: Arc<Config>,
+        rules: Rules,
+        engine: Option<Engine>,
+    ) -> Service {
+        Service { store, config, rules: Arc::new(rules), engine }
+    }
+
+    /// How the engine works.
+    pub fn config(&self) -> &Arc<Config> {
+        &self.config
+    }
+
+    /// What the operator decided.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// Has something done with a tree.
+    async fn command(&self, root: StackId, command: Command) -> Result<(), Refusal> {
+        match &self.engine {
+            Some(engine) => engine.begin(root, command).await?,
+            None => {
+                let id = CommandId(Chance::default().next());
+                let row = CommandRow { id, root, time: now(), body: command.encode() };
+                self.store.submit(row).await?;
+            }
+        }
+        Ok(())
+    }
+}

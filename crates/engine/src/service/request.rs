@@ -1,0 +1,164 @@
+//! What a stack is asked to be, and whether it can be that.
+
+use super::{Asker, Refusal, Service};
+use crate::blueprint::{Recipe, Source};
+use crate::ids::{Ids, RecipeId, StackId};
+use crate::machine::Settings;
+use crate::runtime::{Chance, now};
+use kiln_resources::constraints::offline;
+use kiln_template::definition::Files;
+use kiln_template::document::{Hidden, Node};
+use kiln_template::environment::Environment;
+use kiln_template::limits::Limits;
+use kiln_template::parameters::GivenValues;
+use kiln_template::print::{self, Keys};
+use kiln_template::validate::{Checks, Context, Input, Report, Root, validate};
+use kiln_template::{Sources, Span, Value};
+use std::sync::Arc;
+
+/// What a stack is asked to be.
+#[derive(Clone, Debug, Default)]
+pub struct StackRequest {
+    /// The template.
+    pub template: TemplateSource,
+    /// The environment.
+    pub environment: Environment,
+    /// Names of files that are merged to an environment; then the one above does not count.
+    pub environment_files: Vec<Arc<str>>,
+    /// Values for parameters.
+    pub parameters: GivenValues,
+    /// The files that came along.
+    pub files: Files,
+    /// What else is said.
+    pub settings: Settings,
+    /// Whether it is compared with reality first.
+    pub converge: bool,
+}
+
+/// A template as it came.
+#[derive(Clone, Debug, Default)]
+pub enum TemplateSource {
+    /// As text.
+    Text(Arc<str>),
+    /// As an object.
+    Object(Value),
+    /// Not at all.
+    #[default]
+    Missing,
+}
+
+impl TemplateSource {
+    /// The template as the text that is stored.
+    pub fn text(&self) -> Arc<str> {
+        match self {
+            TemplateSource::Text(text) => text.clone(),
+            TemplateSource::Object(value) => print::json(value, Keys::Ordered).into(),
+            TemplateSource::Missing => "".into(),
+        }
+    }
+}
+
+/// A request that was looked at.
+pub(super) struct Examined {
+    pub(super) report: Report,
+    pub(super) sources: Sources,
+}
+
+/// The stack that a request is for.
+pub(super) struct Subject<'a> {
+    pub(super) name: &'a str,
+    pub(super) id: Option<StackId>,
+    pub(super) project: &'a Arc<str>,
+}
+
+impl Service {
+    /// Looks at a request.
+    pub(super) fn examine(
+        &self,
+        subject: &Subject<'_>,
+        request: &StackRequest,
+        checks: Checks,
+    ) -> Examined {
+        let mut sources = Sources::new();
+        let text = request.template.text();
+        let file = sources.add("template", text.clone());
+        let mut input = Input::new(file);
+        if let TemplateSource::Object(value) = &request.template {
+            let node = Node::of_value(value, Span::start_of(file), Hidden::Exposed);
+            input.template = Root::Object(node);
+        }
+        input.parameters = request.parameters.clone();
+        input.environment = request.environment.clone();
+        input.environment_files = request.environment_files.clone();
+        input.global = self.config.global.clone();
+        input.files = Arc::new(request.files.clone());
+        input.stack_name = subject.name.into();
+        input.stack_id = subject.id.map(|id| id.to_string().into());
+        input.project_id = subject.project.clone();
+        let custom = offline(now().micros() / 1_000_000);
+        let limits = Limits { max_bytes: self.rules.max_template_bytes, ..Limits::default() };
+        let context = Context {
+            limits,
+            max_depth: self.config.max_depth,
+            max_resources: self.config.max_resources,
+            ..Context::new(self.config.types, &custom, checks)
+        };
+        let report = validate(&context, &mut sources, input);
+        Examined { report, sources }
+    }
+}
+
+impl Examined {
+    /// Refuses a request in which something is wrong, or that uses types that the asker may not.
+    pub(super) fn approve(self, asker: &Asker) -> Result<Report, Refusal> {
+        let forbidden = self.report.definition.as_ref().and_then(|definition| {
+            let mut kinds = definition.resources().map(|(_, resource)| &*resource.kind.value);
+            kinds.find(|kind| !(asker.may_use)(kind))
+        });
+        if let Some(kind) = forbidden {
+            return Err(Refusal::forbidden_type(kind));
+        }
+        if self.report.has_errors() {
+            return Err(Refusal::found(&self.report.diagnostics, &self.sources, false));
+        }
+        Ok(self.report)
+    }
+}
+
+impl Refusal {
+    /// A type that the asker may not use.
+    pub fn forbidden_type(kind: &str) -> Refusal {
+        let message = format!("You are not authorized to use resource_types:{kind}.");
+        Refusal::new("Forbidden", message)
+    }
+}
+
+/// What a stack is made of, once the request was approved.
+pub(super) fn recipe(request: &StackRequest, report: Report) -> Recipe {
+    Recipe {
+        id: RecipeId(Chance::default().next()),
+        template: Source::Text(request.template.text()),
+        files: Arc::new(request.files.clone()),
+        environment: Arc::new(report.environment),
+        parameters: Arc::default(),
+        aliases: Vec::new(),
+    }
+}
+
+/// Whether a stack may be called so.
+pub(super) fn check_name(name: &str) -> Result<(), Refusal> {
+    let mut characters = name.chars();
+    let is_good = characters.next().is_some_and(|first| first.is_ascii_alphabetic())
+        && characters.all(|it| it.is_ascii_alphanumeric() || "_.-".contains(it))
+        && name.len() <= 255;
+    match is_good {
+        true => Ok(()),
+        false => Err(Refusal::new(
+            "StackValidationFailed",
+            format!(
+                "Invalid stack name {name} must contain only alphanumeric or \"_-.\" characters, must \
+                 start with alpha and must be 255 characters or less."
+            ),
+        )),
+    }
+}

@@ -1,0 +1,129 @@
+//! Changing stacks, and telling what would change.
+
+use super::request::{Subject, recipe};
+use super::{Asker, Refusal, Service, StackRequest, TemplateSource};
+use crate::machine::Command;
+use crate::preview::Forecast;
+use crate::state::{Action, Status};
+use crate::store::StackRow;
+use crate::tree::Tree;
+use crate::view::View;
+use kiln_template::parameters::Parameters;
+use kiln_template::validate::{Checks, Report};
+use std::sync::Arc;
+
+/// What of a stack stays when it is changed in part.
+#[derive(Clone, Debug, Default)]
+pub struct Patch {
+    /// Whether what the request does not give is kept.
+    pub is_partial: bool,
+    /// Parameters that are not kept.
+    pub cleared: Vec<Arc<str>>,
+}
+
+impl Service {
+    /// Changes a stack. It is recorded when this returns, and under way.
+    pub async fn update(
+        &self,
+        asker: &Asker,
+        stack: &StackRow,
+        request: StackRequest,
+        patch: &Patch,
+    ) -> Result<(), Refusal> {
+        let view = self.view(stack).await?;
+        let (mut request, report) = self.look_at_change(asker, stack, &view, request, patch)?;
+        if !patch.is_partial {
+            request.settings.tags.get_or_insert_default();
+        }
+        let settings = request.settings.clone();
+        let recipe = Arc::new(recipe(&request, report));
+        self.command(stack.root, Command::Update { recipe, settings }).await
+    }
+
+    /// What changing a stack would do, and the stack as it is.
+    pub async fn preview_update(
+        &self,
+        asker: &Asker,
+        stack: &StackRow,
+        request: StackRequest,
+        patch: &Patch,
+    ) -> Result<(Tree, Vec<Forecast>), Refusal> {
+        let view = self.view(stack).await?;
+        let (request, report) = self.look_at_change(asker, stack, &view, request, patch)?;
+        let recipe = recipe(&request, report);
+        let mut tree = view.into_tree();
+        let forecasts = tree.preview(&recipe);
+        let forecasts =
+            forecasts.map_err(|message| Refusal::new("StackValidationFailed", message))?;
+        Ok((tree, forecasts))
+    }
+
+    fn look_at_change(
+        &self,
+        asker: &Asker,
+        stack: &StackRow,
+        view: &View,
+        request: StackRequest,
+        patch: &Patch,
+    ) -> Result<(StackRequest, Report), Refusal> {
+        match stack.state.action {
+            Action::Suspend => {
+                return Err(Refusal::unsupported("Updating a stack when it is suspended"));
+            }
+            Action::Delete => {
+                return Err(Refusal::unsupported("Updating a stack when it is deleting"));
+            }
+            _ => {}
+        }
+        if stack.parent.is_some() {
+            return Err(Refusal::unsupported("Updating a stack that is nested in another"));
+        }
+        let subject = Subject { name: &stack.name, id: Some(stack.id), project: &stack.project };
+        let request = match patch.is_partial {
+            true => self.patched(&subject, view, request, &patch.cleared),
+            false => request,
+        };
+        let examined = self.examine(&subject, &request, Checks::CREATE);
+        let former = view.root();
+        let parameters = examined.report.definition.as_ref().map(|it| &it.parameters);
+        if let (Some(old), Some(new)) = (former.bound(), parameters)
+            && let Some(found) = Parameters::changed_immutable(old, new)
+        {
+            return Err(Refusal::found(&[found], &examined.sources, false));
+        }
+        let report = examined.approve(asker)?;
+        Ok((request, report))
+    }
+
+    /// A request over what a stack is made of already.
+    fn patched(
+        &self,
+        subject: &Subject<'_>,
+        view: &View,
+        mut request: StackRequest,
+        cleared: &[Arc<str>],
+    ) -> StackRequest {
+        let root = view.root();
+        let former = root.recipe();
+        if matches!(request.template, TemplateSource::Missing) {
+            request.template = root.template_text().map(TemplateSource::Text).unwrap_or_default();
+        }
+        let mut files = (*former.files).clone();
+        files.extend(std::mem::take(&mut request.files));
+        request.files = files;
+        // The environment that is asked for, be it in files or not, goes over the one that is there.
+        let Report { template, environment, .. } =
+            self.examine(subject, &request, Checks::TEMPLATE).report;
+        let is_declared =
+            |name: &str| template.as_ref().is_none_or(|it| it.parameters.contains_key(name));
+        request.environment = former.environment.patched(cleared, &environment, &is_declared);
+        request.environment_files.clear();
+        request.parameters.clear();
+        request
+    }
+
+    /// Whether something is being done with a stack.
+    pub(super) fn is_at_work(stack: &StackRow) -> bool {
+        stack.state.status == Status::InProgress
+    }
+}

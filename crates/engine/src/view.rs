@@ -1,0 +1,428 @@
+//! A tree as it was last written down, to be looked at.
+//!
+//! Whoever reads sees what is durable, never what an owner has in mind.
+
+use crate::blueprint::{Blueprint, Kind, Source};
+use crate::config::Config;
+use crate::ids::{ResourceId, StackId};
+use crate::machine::Settings;
+use crate::state::{Action, State, Status};
+use crate::store::{CommandRow, Store, StoreError};
+use crate::time::Time;
+use crate::tree::{Resource, Slot, StackKey, Tree};
+use indexmap::IndexMap;
+use kiln_template::eval::Scope;
+use kiln_template::value::{Members, Value};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Reads a tree from a store, and the commands that wait for it.
+pub(crate) async fn read_tree(
+    store: &dyn Store,
+    config: &Arc<Config>,
+    root: StackId,
+) -> Result<Option<(Tree, Vec<CommandRow>)>, StoreError> {
+    let Some(rows) = store.load_tree(root).await? else { return Ok(None) };
+    let mut texts = HashMap::new();
+    for hash in rows.recipes.iter().flat_map(|recipe| &recipe.contents) {
+        if !texts.contains_key(hash)
+            && let Some(bytes) = store.content(*hash).await?
+            && let Ok(text) = std::str::from_utf8(&bytes)
+        {
+            texts.insert(*hash, Arc::<str>::from(text));
+        }
+    }
+    let commands = rows.commands.clone();
+    let tree = Tree::load(config.clone(), rows, &|hash| texts.get(&hash).cloned())?;
+    Ok(Some((tree, commands)))
+}
+
+/// A tree that is looked at.
+pub struct View {
+    tree: Tree,
+}
+
+impl View {
+    /// The tree of a root stack; nothing if there is none.
+    pub async fn open(
+        store: &dyn Store,
+        config: &Arc<Config>,
+        root: StackId,
+    ) -> Result<Option<View>, StoreError> {
+        let Some((mut tree, _)) = read_tree(store, config, root).await? else { return Ok(None) };
+        for key in (0..tree.stacks.len() as u32).map(StackKey) {
+            // A template that cannot be read any more shows as one without resources.
+            _ = tree.draw_up(key);
+        }
+        Ok(Some(View { tree }))
+    }
+
+    /// A stack of the tree.
+    pub fn stack(&self, id: StackId) -> Option<StackView<'_>> {
+        self.tree.key_of(id).map(|key| StackView { tree: &self.tree, key })
+    }
+
+    /// The root stack.
+    pub fn root(&self) -> StackView<'_> {
+        StackView { tree: &self.tree, key: self.tree.root_key() }
+    }
+
+    /// The tree itself, to ask what would become of it.
+    pub fn into_tree(self) -> Tree {
+        self.tree
+    }
+}
+
+/// A stack that is looked at.
+#[derive(Clone, Copy)]
+pub struct StackView<'v> {
+    tree: &'v Tree,
+    key: StackKey,
+}
+
+/// An output of a stack.
+#[derive(Clone, Debug)]
+pub struct OutputView {
+    /// Its name.
+    pub name: Arc<str>,
+    /// What it tells.
+    pub description: Value,
+    /// Its value, or why it has none.
+    pub value: Result<Value, String>,
+}
+
+/// A resource that is looked at.
+#[derive(Clone, Debug)]
+pub struct ResourceView {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its type, as written in the template.
+    pub kind: Arc<str>,
+    /// What is being done with it.
+    pub state: State,
+    /// Why it is in that state.
+    pub reason: Arc<str>,
+    /// The id that its service gave to its object.
+    pub physical_id: Option<Arc<str>>,
+    /// When it was added.
+    pub created: Time,
+    /// When its state last changed.
+    pub updated: Time,
+    /// The resources of the stack that need it.
+    pub required_by: Vec<Arc<str>>,
+    /// What it is for.
+    pub description: Option<Arc<str>>,
+    /// Its nested stack: name and id.
+    pub nested: Option<(Arc<str>, StackId)>,
+    /// Where it is kept; nothing if nothing was done about it yet.
+    slot: Option<Slot>,
+}
+
+impl<'v> StackView<'v> {
+    fn blueprint(&self) -> Option<&'v Blueprint> {
+        self.tree.stack(self.key).blueprint.as_deref()
+    }
+
+    /// Its id.
+    pub fn id(&self) -> StackId {
+        self.tree.stack(self.key).id
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'v Arc<str> {
+        &self.tree.stack(self.key).name
+    }
+
+    /// The resource that holds it.
+    pub fn holder(&self) -> Option<&'v Arc<str>> {
+        let (_, slot) = self.tree.stack(self.key).holder?;
+        Some(&self.tree.resource(slot).name)
+    }
+
+    /// What its template says of itself.
+    pub fn description(&self) -> Option<Value> {
+        self.blueprint()?.definition.template.description.clone()
+    }
+
+    /// What it was told besides what it is made of.
+    pub fn settings(&self) -> Settings {
+        let stack = self.tree.stack(self.key);
+        Settings {
+            tags: Some(stack.tags.clone()),
+            timeout: stack.timeout,
+            is_rolled_back: Some(stack.is_rolled_back),
+        }
+    }
+
+    /// Its parameters, as they are shown.
+    pub fn parameters(&self) -> IndexMap<Arc<str>, String> {
+        self.blueprint().map(|it| it.definition.parameters.shown()).unwrap_or_default()
+    }
+
+    /// Its parameters bound to their values.
+    pub fn bound(&self) -> Option<&'v kiln_template::parameters::Parameters> {
+        Some(&self.blueprint()?.definition.parameters)
+    }
+
+    /// Its template, as data.
+    pub fn template(&self) -> Value {
+        crate::export::template(&self.tree.stack(self.key).recipe.template)
+    }
+
+    /// What it is made of.
+    pub fn recipe(&self) -> &'v Arc<crate::blueprint::Recipe> {
+        &self.tree.stack(self.key).recipe
+    }
+
+    /// The text of its template; nothing if it never was a text.
+    pub fn template_text(&self) -> Option<Arc<str>> {
+        match &self.tree.stack(self.key).recipe.template {
+            Source::Text(text) | Source::File(_, text) => Some(text.clone()),
+            Source::Made(_) | Source::Nothing => None,
+        }
+    }
+
+    /// Its environment, as it is shown.
+    pub fn environment(&self) -> Value {
+        let recipe = &self.tree.stack(self.key).recipe;
+        let Some(blueprint) = self.blueprint() else { return recipe.environment.stored() };
+        let hidden = self.hidden_parameters();
+        let is_hidden = |name: &str| hidden.contains(name);
+        let resources = blueprint.definition.resources();
+        let kinds = resources.map(|(_, resource)| &*resource.kind.value);
+        recipe.environment.shown(&is_hidden, &blueprint.registry, kinds)
+    }
+
+    /// The names of the parameters, here or below, that are never shown.
+    fn hidden_parameters(&self) -> std::collections::BTreeSet<Arc<str>> {
+        let stacks = self.tree.stacks.iter().flatten();
+        let blueprints = stacks.filter_map(|stack| stack.blueprint.as_deref());
+        let parameters = blueprints.flat_map(|it| it.definition.template.parameters.values());
+        parameters.filter(|it| it.hidden).map(|it| it.name.clone()).collect()
+    }
+
+    // --- outputs ---
+
+    /// Its outputs with their values.
+    pub fn outputs(&self) -> Vec<OutputView> {
+        let Some(blueprint) = self.blueprint() else { return Vec::new() };
+        let names = blueprint.definition.template.outputs.keys();
+        names.filter_map(|name| self.output(name)).collect()
+    }
+
+    /// The names and descriptions of its outputs.
+    pub fn output_names(&self) -> Vec<(Arc<str>, Value)> {
+        let Some(blueprint) = self.blueprint() else { return Vec::new() };
+        let outputs = blueprint.definition.template.outputs.values();
+        outputs.map(|it| (it.name.clone(), output_description(it))).collect()
+    }
+
+    /// An output with its value.
+    pub fn output(&self, name: &str) -> Option<OutputView> {
+        let definition = &self.blueprint()?.definition;
+        let output = definition.template.outputs.get(name)?;
+        let world = self.tree.world(self.key);
+        let value = Scope::new(definition, &world).output(output);
+        Some(OutputView {
+            name: output.name.clone(),
+            description: output_description(output),
+            value: value.map_err(|fault| fault.message),
+        })
+    }
+
+    // --- resources ---
+
+    /// Its resources: those that there are, and those that are still to come.
+    pub fn resources(&self) -> Vec<ResourceView> {
+        let stack = self.tree.stack(self.key);
+        let definition = self.blueprint().map(|blueprint| &blueprint.definition);
+        let users = definition.map(|definition| definition.graph().users());
+        let names = stack.by_name.keys();
+        let planned = definition.into_iter().flat_map(|it| it.resources());
+        let missing =
+            planned.map(|(_, it)| &it.name).filter(|name| !stack.by_name.contains_key(*name));
+        // A stack that is gone has nothing to come.
+        let missing = missing.filter(|_| stack.state.action != Action::Delete);
+        names
+            .chain(missing)
+            .filter_map(|name| {
+                let required_by = match (definition, &users) {
+                    (Some(definition), Some(users)) if definition.has_resource(name) => {
+                        let at = definition.position(name)?;
+                        let names = users.get(at).iter().filter_map(|at| {
+                            definition.is_enabled(*at).then(|| definition.resource_at(*at))?
+                        });
+                        names.map(|it| it.name.clone()).collect()
+                    }
+                    _ => Vec::new(),
+                };
+                self.shown(name, required_by)
+            })
+            .collect()
+    }
+
+    /// A resource by its name.
+    pub fn resource(&self, name: &str) -> Option<ResourceView> {
+        self.resources().into_iter().find(|resource| &*resource.name == name)
+    }
+
+    fn shown(&self, name: &Arc<str>, required_by: Vec<Arc<str>>) -> Option<ResourceView> {
+        let planned = self.blueprint().and_then(|it| it.definition.resource(name));
+        let description = planned.and_then(|resource| resource.description.clone());
+        let Some(slot) = self.tree.current(self.key, name) else {
+            let created = self.tree.stack(self.key).created;
+            return Some(ResourceView {
+                name: name.clone(),
+                kind: planned?.kind.value.clone(),
+                state: State::new(Action::Init, Status::Complete),
+                reason: "".into(),
+                physical_id: None,
+                created,
+                updated: created,
+                required_by,
+                description,
+                nested: None,
+                slot: None,
+            });
+        };
+        let resource = self.tree.resource(slot);
+        let nested = resource.child.map(|child| {
+            let stack = self.tree.stack(child);
+            (stack.name.clone(), stack.id)
+        });
+        Some(ResourceView {
+            name: name.clone(),
+            kind: written_kind(resource, planned),
+            state: resource.state,
+            reason: resource.reason.clone(),
+            physical_id: self.physical_id(resource),
+            created: resource.created,
+            updated: resource.updated,
+            required_by,
+            description,
+            nested,
+            slot: Some(slot),
+        })
+    }
+
+    fn physical_id(&self, resource: &Resource) -> Option<Arc<str>> {
+        let nested = resource.child.map(|child| self.tree.stack(child).id.to_string().into());
+        resource.physical_id.clone().or(nested)
+    }
+
+    /// The stack nested in a resource.
+    pub fn nested(&self, resource: &ResourceView) -> Option<StackView<'v>> {
+        let child = self.tree.resource(resource.slot?).child?;
+        Some(StackView { tree: self.tree, key: child })
+    }
+
+    /// What a resource is called by others.
+    pub fn reference(&self, resource: &ResourceView) -> Option<Value> {
+        resource.slot.map(|slot| self.tree.reference(slot))
+    }
+
+    /// The metadata of a resource.
+    pub fn metadata(&self, resource: &ResourceView) -> Value {
+        let metadata = resource.slot.map(|slot| &self.tree.resource(slot).metadata);
+        match metadata {
+            None | Some(Value::Null) => Value::Map(Arc::default()),
+            Some(metadata) => metadata.clone(),
+        }
+    }
+
+    /// The attributes of a resource: what its service shows, or else all that its type has; and those
+    /// that are asked for besides.
+    pub fn attributes(&self, resource: &ResourceView, wanted: &[Arc<str>]) -> Value {
+        let mut members = Members::new();
+        let attribute = |name: &str| match resource.slot {
+            Some(slot) => self.tree.attribute(slot, name, &[]).unwrap_or_default(),
+            None => Value::Null,
+        };
+        match attribute("show") {
+            Value::Map(shown) => members.extend(shown.iter().map(|(k, v)| (k.clone(), v.clone()))),
+            _ => {
+                for name in self.attribute_names(resource) {
+                    let value = attribute(&name);
+                    members.insert(name, value);
+                }
+            }
+        }
+        for name in wanted {
+            members.insert(name.clone(), attribute(name));
+        }
+        Value::Map(Arc::new(members))
+    }
+
+    fn attribute_names(&self, resource: &ResourceView) -> Vec<Arc<str>> {
+        let blueprint = self.blueprint();
+        let at = blueprint.and_then(|it| it.definition.position(&resource.name));
+        let kind = blueprint.zip(at).map(|(blueprint, at)| blueprint.kind(at).clone());
+        let kind = kind.or_else(|| {
+            let resource = self.tree.resource(resource.slot?);
+            self.tree.config.types.get(&resource.kind).map(Kind::Builtin)
+        });
+        let schema = kind.as_ref().and_then(Kind::schema);
+        let names = schema.map(|it| it.attributes.iter()).into_iter().flatten();
+        names.map(|it| Arc::from(&*it.name)).filter(|name: &Arc<str>| &**name != "show").collect()
+    }
+
+    /// The resource of a name or with an id of its service; an error if several have the id.
+    pub fn resource_by_any_id(&self, id: &str) -> Result<Option<ResourceView>, Ambiguous> {
+        let mut resources = self.resources();
+        if let Some(at) = resources.iter().position(|it| &*it.name == id) {
+            return Ok(Some(resources.swap_remove(at)));
+        }
+        let mut found = resources.into_iter().filter(|it| it.physical_id.as_deref() == Some(id));
+        match (found.next(), found.next()) {
+            (first, None) => Ok(first),
+            (_, Some(_)) => Err(Ambiguous),
+        }
+    }
+
+    /// The whole stack as one document.
+    pub fn export(&self) -> Value {
+        self.tree.export_stack(self.key)
+    }
+
+    /// Whether something is being done with a resource.
+    pub fn is_busy(&self, resource: &ResourceView) -> bool {
+        resource.slot.is_some_and(|slot| self.tree.resource(slot).op.is_some())
+    }
+
+    /// The built-in type of a resource; nothing if it is a template.
+    pub fn builtin(
+        &self,
+        resource: &ResourceView,
+    ) -> Option<&'static kiln_resources::declare::ResourceType> {
+        self.tree.config.types.get(&self.tree.resource(resource.slot?).kind)
+    }
+
+    /// The hook at which a resource waits.
+    pub fn hook(&self, resource: &ResourceView) -> Option<kiln_template::environment::Hook> {
+        self.tree.resource(resource.slot?).hook
+    }
+
+    /// The id of a resource in the record.
+    pub fn resource_id(&self, resource: &ResourceView) -> Option<ResourceId> {
+        resource.slot.map(|slot| self.tree.resource(slot).id)
+    }
+}
+
+/// Several resources have the same id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ambiguous;
+
+fn written_kind(
+    resource: &Resource,
+    planned: Option<&kiln_template::template::Resource>,
+) -> Arc<str> {
+    match (&resource.frozen, planned) {
+        (Some(frozen), _) => frozen.kind.clone(),
+        (None, Some(planned)) => planned.kind.value.clone(),
+        (None, None) => resource.kind.clone(),
+    }
+}
+
+fn output_description(output: &kiln_template::template::Output) -> Value {
+    output.description.clone().unwrap_or_else(|| "No description given".into())
+}
