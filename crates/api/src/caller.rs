@@ -51,3 +51,11 @@ pub enum Scope {
     #[default]
     None,
 }
+
+impl Caller {
+    /// Whether the catalogue has a service.
+    pub fn has_service(&self, kind: &str) -> bool {
+        let services = self.catalog.as_array();
+        services.is_some_and(|all| all.iter().any(|service| service["type"] == kind))
+    }
+}

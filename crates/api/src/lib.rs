@@ -4,4 +4,22 @@
 
 #![forbid(unsafe_code)]
 
+mod answer;
+mod app;
+mod ask;
+pub mod auth;
+mod body;
 pub mod caller;
+pub mod fault;
+mod metrics;
+mod native;
+pub mod policy;
+mod query;
+pub mod routes;
+mod serve;
+
+pub use answer::Answer;
+pub use app::{App, Options};
+pub use ask::Ask;
+pub use metrics::Metrics;
+pub use serve::answer;

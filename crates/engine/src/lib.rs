@@ -16,6 +16,7 @@ pub mod failure;
 pub mod ids;
 pub mod machine;
 pub mod memory;
+pub mod objects;
 pub mod owner;
 pub mod preview;
 mod rows;

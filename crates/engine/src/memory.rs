@@ -4,6 +4,7 @@
 //! is what was written here: an engine dies, the `Arc` of the store lives on.
 
 mod list;
+mod objects;
 
 use crate::ids::{EngineId, EventId, RecipeId, ResourceId, StackId};
 use crate::store::{
@@ -23,6 +24,7 @@ pub struct MemoryStore {
     kept: Mutex<Kept>,
     commits: watch::Sender<u64>,
     failing: AtomicBool,
+    objects: Mutex<objects::Kept>,
 }
 
 #[derive(Debug, Default)]

@@ -19,7 +19,7 @@ use std::sync::Arc;
 ///
 /// All methods may be called at the same time. A method that fails has changed nothing.
 #[async_trait]
-pub trait Store: Send + Sync {
+pub trait Store: crate::objects::Objects {
     // --- trees and their owners ---
 
     /// Adds a tree: its root stack, what it is made of, and an owner if one is named.
@@ -371,6 +371,16 @@ pub struct EventRow {
     pub reason: Arc<str>,
     /// The rest: the properties at that moment, if they are kept with this event.
     pub body: Vec<u8>,
+}
+
+impl EventRow {
+    /// The properties of the resource at that moment.
+    pub fn properties(&self) -> kiln_template::Value {
+        match crate::codec::decode(&self.body) {
+            Ok(value @ kiln_template::Value::Map(_)) => value,
+            _ => kiln_template::Value::Map(Arc::default()),
+        }
+    }
 }
 
 /// Something that a tree's owner is asked to do.

@@ -15,6 +15,7 @@ mod keys;
 mod leases;
 mod list;
 mod migrate;
+mod objects;
 mod read;
 mod records;
 mod rotate;

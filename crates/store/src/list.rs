@@ -17,24 +17,24 @@ use uuid::Uuid;
 const STACKS_AT_ONCE: usize = 500;
 
 /// A condition that grows, with the values that it has so far.
-struct Condition {
+pub(crate) struct Condition {
     text: String,
     values: Vec<Value>,
 }
 
 #[derive(Clone)]
-enum Value {
+pub(crate) enum Value {
     Id(Uuid),
     Int(i64),
     Text(Arc<str>),
 }
 
 impl Condition {
-    fn new() -> Condition {
+    pub(crate) fn new() -> Condition {
         Condition { text: "1 = 1".to_owned(), values: Vec::new() }
     }
 
-    fn and(&mut self, text: &str, values: impl IntoIterator<Item = Value>) {
+    pub(crate) fn and(&mut self, text: &str, values: impl IntoIterator<Item = Value>) {
         self.text.push_str(" AND ");
         self.text.push_str(text);
         self.values.extend(values);
@@ -51,7 +51,7 @@ impl Condition {
 
     /// That a row comes behind the one that has these values. The first key is asked for twice, the
     /// second time in a form for which databases use their indexes.
-    fn behind(&mut self, keys: &[(&str, Value)], descending: bool) {
+    pub(crate) fn behind(&mut self, keys: &[(&str, Value)], descending: bool) {
         let Some((first, _)) = keys.split_first() else { return };
         let sign = if descending { '<' } else { '>' };
         self.and(&format!("{} {sign}= ?", first.0), [first.1.clone()]);
@@ -70,7 +70,12 @@ impl Condition {
         self.and(&text, values);
     }
 
-    fn add_to(self, values: &mut Values) {
+    /// What it says.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn add_to(self, values: &mut Values) {
         for value in self.values {
             match value {
                 Value::Id(id) => values.id(id),
@@ -90,7 +95,7 @@ fn ids(values: &[Arc<str>]) -> Vec<Value> {
     values.iter().filter_map(|text| Uuid::parse_str(text).ok()).map(Value::Id).collect()
 }
 
-fn select<R: Record>(
+pub(crate) fn select<R: Record>(
     dialect: Dialect,
     condition: Condition,
     keys: &[&str],

@@ -9,6 +9,7 @@ mod find;
 mod read;
 mod refusal;
 mod request;
+mod software;
 mod update;
 
 pub use act::Signalled;
@@ -16,6 +17,7 @@ pub use create::Previewed;
 pub use find::Page;
 pub use refusal::Refusal;
 pub use request::{StackRequest, TemplateSource};
+pub use software::Kept;
 pub use update::Patch;
 
 use crate::config::Config;
@@ -45,6 +47,10 @@ pub struct Rules {
     pub max_stacks: Option<u64>,
     /// How many snapshots a stack may have; nothing means no limit.
     pub max_snapshots: Option<u64>,
+    /// How many software configurations a project may have; nothing means no limit.
+    pub max_configs: Option<u64>,
+    /// How many software deployments a project may have; nothing means no limit.
+    pub max_deployments: Option<u64>,
     /// How long a template may be.
     pub max_template_bytes: usize,
     /// Whether stacks can be made of what another one left behind.
@@ -60,6 +66,8 @@ impl Default for Rules {
         Rules {
             max_stacks: Some(512),
             max_snapshots: Some(32),
+            max_configs: Some(4096),
+            max_deployments: Some(4096),
             max_template_bytes: 524_288,
             allows_adopt: false,
             allows_abandon: false,

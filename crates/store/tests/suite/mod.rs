@@ -4,6 +4,7 @@ mod commits;
 mod housekeeping;
 mod leases;
 mod lists;
+mod objects;
 mod twin;
 
 use crate::world::World;
@@ -52,6 +53,9 @@ pub(crate) const CASES: &[(&str, Case<World>)] = cases! {
         nested_and_deleted_stacks_are_listed_if_asked_for,
         events_are_paged_and_filtered,
         events_of_many_stacks_are_merged,
+    }
+    objects {
+        objects_are_kept_listed_and_dropped,
     }
     housekeeping {
         the_oldest_events_are_dropped,

@@ -1,0 +1,105 @@
+//! Answers.
+//!
+//! A body is a value of the template library, printed as the reference prints JSON: what is hidden
+//! shows as stars, whoever put it there.
+
+use crate::fault::{reason, wants_json};
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, LOCATION};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::Response;
+use kiln_template::Value;
+use kiln_template::print::{self, Keys};
+
+/// The content type of JSON.
+pub(crate) const JSON: &str = "application/json";
+
+/// An answer.
+pub struct Answer {
+    status: StatusCode,
+    headers: Vec<(HeaderName, String)>,
+    body: Body,
+}
+
+impl Answer {
+    /// A value.
+    pub fn json(status: StatusCode, value: &Value) -> Answer {
+        Answer {
+            status,
+            headers: vec![(CONTENT_TYPE, JSON.into())],
+            body: Body::from(print::json(value, Keys::Ordered)),
+        }
+    }
+
+    /// All went well.
+    pub fn ok(value: &Value) -> Answer {
+        Answer::json(StatusCode::OK, value)
+    }
+
+    /// All went well, and there is nothing to say.
+    pub fn nothing() -> Answer {
+        Answer { status: StatusCode::NO_CONTENT, headers: Vec::new(), body: Body::empty() }
+    }
+
+    /// Text.
+    pub fn text(status: StatusCode, text: &str) -> Answer {
+        let headers = vec![(CONTENT_TYPE, "text/plain; charset=UTF-8".into())];
+        Answer { status, headers, body: Body::from(text.to_owned()) }
+    }
+
+    /// Any body.
+    pub fn of(content_type: &str, body: Body) -> Answer {
+        let headers = vec![(CONTENT_TYPE, content_type.into())];
+        Answer { status: StatusCode::OK, headers, body }
+    }
+
+    /// The same with a header.
+    pub fn with(mut self, name: HeaderName, value: impl Into<String>) -> Answer {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// The response.
+    pub fn into_response(self) -> Response {
+        let mut response = Response::new(self.body);
+        *response.status_mut() = self.status;
+        for (name, value) in self.headers {
+            // What a header cannot hold came from outside, and is left out.
+            if let Ok(value) = HeaderValue::try_from(value) {
+                response.headers_mut().insert(name, value);
+            }
+        }
+        response
+    }
+}
+
+/// An answer without a body of its own: JSON if the client asks for it, text otherwise.
+pub(crate) fn framework(status: StatusCode, message: &str, accept: &str) -> Answer {
+    let title = reason(status);
+    let code = format!("{} {title}", status.as_u16());
+    if wants_json(accept) {
+        let body = Value::map([
+            ("message", Value::from(message)),
+            ("code", code.into()),
+            ("title", title.into()),
+        ]);
+        return Answer::json(status, &body);
+    }
+    let said = message.replace("<br />", "").trim().to_owned();
+    Answer::text(status, &format!("{code}\n\n{said}\n"))
+}
+
+/// The request is accepted, and worked on.
+pub(crate) fn accepted(accept: &str) -> Answer {
+    let message = "The request is accepted for processing.<br /><br />\n\n\n";
+    framework(StatusCode::ACCEPTED, message, accept)
+}
+
+/// What is asked for is elsewhere.
+pub(crate) fn found(location: &str, accept: &str) -> Answer {
+    let message = format!(
+        "The resource was found at <a href=\"{location}\">{location}</a>;\nyou should be redirected \
+         automatically.\n\n"
+    );
+    framework(StatusCode::FOUND, &message, accept).with(LOCATION, location)
+}

@@ -1,0 +1,119 @@
+//! A request that was let in: who asks, for what, and with what.
+
+use crate::App;
+use crate::caller::Caller;
+use crate::fault::Fault;
+use crate::query::{Query, flag, percent};
+use kiln_engine::service::{Asker, Service};
+use kiln_engine::store::StackRow;
+use kiln_engine::view::View;
+use kiln_template::Value;
+use kiln_template::value::Members;
+use std::sync::Arc;
+
+/// A request that was let in.
+pub struct Ask {
+    /// What serves it.
+    pub app: Arc<App>,
+    /// Who asks.
+    pub caller: Arc<Caller>,
+    /// Whether they are an administrator.
+    pub is_admin: bool,
+    /// The parts of the path that vary.
+    pub path: Vec<(&'static str, String)>,
+    /// The parameters.
+    pub query: Query,
+    /// The object in the body.
+    pub body: Option<Arc<Members>>,
+    /// Where the API is: scheme, host and version, without a slash at the end.
+    pub base: String,
+    /// What answers the client accepts.
+    pub accept: String,
+    /// The last event that the client of a stream has seen.
+    pub last_event: Option<String>,
+}
+
+impl Ask {
+    /// A part of the path.
+    pub fn part(&self, name: &str) -> &str {
+        let part = self.path.iter().find(|(known, _)| *known == name);
+        part.map_or("", |(_, value)| value.as_str())
+    }
+
+    /// What takes requests about stacks.
+    pub fn service(&self) -> &Service {
+        &self.app.service
+    }
+
+    /// Who asks, as far as stacks are concerned.
+    pub fn asker(&self) -> Asker {
+        let (app, caller) = (self.app.clone(), self.caller.clone());
+        Asker {
+            project: caller.project_id.as_str().into(),
+            user_name: caller.user_name.as_str().into(),
+            is_admin: self.is_admin,
+            may_use: Arc::new(move |kind| app.policy.allows_type(&caller, kind)),
+        }
+    }
+
+    // --- the body ---
+
+    /// The object in the body.
+    pub fn object(&self) -> Result<&Members, Fault> {
+        self.body.as_deref().ok_or_else(Fault::malformed)
+    }
+
+    /// What the body has under a name, unless it is null.
+    pub fn field(&self, name: &str) -> Option<&Value> {
+        self.body.as_deref()?.get(name).filter(|value| !value.is_null())
+    }
+
+    /// A yes or no in the body.
+    pub fn field_flag(&self, name: &str) -> Result<Option<bool>, Fault> {
+        self.field(name).map(|value| flag(name, value)).transpose()
+    }
+
+    // --- the stack in the path ---
+
+    /// The stack that the path names, deleted or not.
+    pub async fn stack(&self) -> Result<StackRow, Fault> {
+        let (name, id) = (self.part("stack_name"), self.part("stack_id"));
+        Ok(self.service().stack_called(&self.asker(), name, id).await?)
+    }
+
+    /// The stack that the path names.
+    pub async fn live_stack(&self) -> Result<StackRow, Fault> {
+        let (name, id) = (self.part("stack_name"), self.part("stack_id"));
+        Ok(self.service().live_stack(&self.asker(), name, id).await?)
+    }
+
+    /// The stack that the path names, deleted or not, and the tree that it is in.
+    pub async fn view(&self) -> Result<(StackRow, View), Fault> {
+        let stack = self.stack().await?;
+        let view = self.service().view(&stack).await?;
+        Ok((stack, view))
+    }
+
+    // --- links ---
+
+    /// The address of a stack.
+    pub fn stack_url(&self, stack: &StackRow) -> String {
+        self.url(&stack.project, &stack.name, &stack.id.to_string())
+    }
+
+    /// The address of a stack of a project.
+    pub fn url(&self, project: &str, name: &str, id: &str) -> String {
+        let (name, id) = (percent::encode(name), percent::encode(id));
+        format!("{}/{}/stacks/{name}/{id}", self.base, percent::encode(project))
+    }
+}
+
+/// A link.
+pub(crate) fn link(rel: &str, href: impl Into<String>) -> Value {
+    Value::map([("href", Value::from(href.into())), ("rel", rel.into())])
+}
+
+/// A moment as clients see it.
+pub(crate) fn moment(time: kiln_engine::time::Time) -> Value {
+    time.to_string().into()
+}

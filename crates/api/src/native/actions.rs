@@ -1,0 +1,48 @@
+//! What is done with stacks as they are.
+
+use crate::answer::Answer;
+use crate::ask::Ask;
+use crate::fault::Fault;
+use kiln_engine::state::Action;
+use kiln_template::Value;
+
+/// The actions, and the rules that allow them.
+const ACTIONS: [(&str, &str); 5] = [
+    ("cancel_update", "actions:cancel_update"),
+    ("cancel_without_rollback", "actions:cancel_without_rollback"),
+    ("check", "actions:check"),
+    ("resume", "actions:resume"),
+    ("suspend", "actions:suspend"),
+];
+
+/// The action that is asked for.
+fn action(ask: &Ask) -> Result<(&'static str, &'static str), Fault> {
+    let Some(body) = ask.body.as_deref().filter(|body| !body.is_empty()) else {
+        return Err(Fault::bad("No action specified"));
+    };
+    let mut names = body.keys();
+    let (Some(name), None) = (names.next(), names.next()) else {
+        return Err(Fault::bad("Multiple actions specified"));
+    };
+    let known = ACTIONS.into_iter().find(|(action, _)| **action == **name);
+    known.ok_or_else(|| Fault::bad(format!("Invalid action {name} specified")))
+}
+
+/// The rule for the action that is asked for.
+pub(crate) fn rule(ask: &Ask) -> Result<&'static str, Fault> {
+    action(ask).map(|(_, rule)| rule)
+}
+
+pub(crate) async fn act(ask: Ask) -> Result<Answer, Fault> {
+    let (name, _) = action(&ask)?;
+    let stack = ask.live_stack().await?;
+    let service = ask.service();
+    match name {
+        "cancel_update" => service.cancel(&stack, true).await?,
+        "cancel_without_rollback" => service.cancel(&stack, false).await?,
+        "check" => service.go_over(&stack, Action::Check).await?,
+        "resume" => service.go_over(&stack, Action::Resume).await?,
+        _ => service.go_over(&stack, Action::Suspend).await?,
+    }
+    Ok(Answer::ok(&Value::Null))
+}

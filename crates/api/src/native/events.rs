@@ -1,0 +1,148 @@
+//! What happened to stacks.
+
+use super::show::{members, wrapped};
+use super::stacks::gone;
+use crate::answer::Answer;
+use crate::ask::{Ask, link, moment};
+use crate::fault::Fault;
+use crate::query::percent;
+use kiln_engine::ids::{EventId, StackId};
+use kiln_engine::service::Service;
+use kiln_engine::store::{EventField, EventQuery, EventRow, StackRow};
+use kiln_template::Value;
+use kiln_template::value::Members;
+use std::collections::HashMap;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// The names under which events can be filtered.
+const FILTERS: [(&str, EventField); 4] = [
+    ("resource_action", EventField::Action),
+    ("resource_name", EventField::Resource),
+    ("resource_status", EventField::Status),
+    ("resource_type", EventField::Kind),
+];
+
+pub(crate) async fn index(ask: Ask) -> Result<Answer, Fault> {
+    if ask.accept.starts_with("text/event-stream") {
+        return super::stream::events(ask).await;
+    }
+    let stack = ask.stack().await?;
+    let depth = ask.query.count("nested_depth")?.unwrap_or(0);
+    let depth = usize::try_from(depth).unwrap_or(usize::MAX);
+    let stacks = ask.service().with_nested(&stack, depth).await?;
+    let events = page(&ask, &stacks, Vec::new()).await?;
+    let by_id = Service::by_id(&stacks);
+    let shown = events.iter().filter_map(|event| {
+        let of = by_id.get(&event.stack)?;
+        let root = (depth > 0).then_some(&stack);
+        Some(Value::Map(Arc::new(listed(&ask, of, event, root))))
+    });
+    Ok(Answer::ok(&wrapped("events", Value::list(shown))))
+}
+
+pub(crate) async fn of_resource(ask: Ask) -> Result<Answer, Fault> {
+    let stack = ask.stack().await?;
+    let name = ask.part("resource_name");
+    let only = vec![(EventField::Resource, vec![Arc::from(name)])];
+    let events = page(&ask, std::slice::from_ref(&stack), only).await?;
+    if events.is_empty() {
+        let message = format!("No events found for resource {name}");
+        return Err(Fault::new("HTTPNotFound", message));
+    }
+    let shown = events.iter().map(|event| {
+        Value::Map(Arc::new(listed(&ask, &stack, event, None)))
+    });
+    Ok(Answer::ok(&wrapped("events", Value::list(shown))))
+}
+
+pub(crate) async fn show(ask: Ask) -> Result<Answer, Fault> {
+    let stack = ask.stack().await?;
+    let (resource, id) = (ask.part("resource_name"), ask.part("event_id"));
+    let event = ask.service().event(stack.id, resource, id).await?;
+    let event =
+        event.ok_or_else(|| Fault::new("HTTPNotFound", format!("No event {id} found")))?;
+    let mut shown = listed(&ask, &stack, &event, None);
+    shown.insert("resource_type".into(), Value::Text(event.kind.clone()));
+    shown.insert("resource_properties".into(), event.properties());
+    Ok(Answer::ok(&wrapped("event", Value::Map(Arc::new(shown)))))
+}
+
+async fn page(
+    ask: &Ask,
+    stacks: &[StackRow],
+    only: Vec<(EventField, Vec<Arc<str>>)>,
+) -> Result<Vec<EventRow>, Fault> {
+    let query = &ask.query;
+    let mut filters = only;
+    for (name, field) in FILTERS {
+        let values: Vec<Arc<str>> = query.all(name).map(Arc::from).collect();
+        if !values.is_empty() {
+            filters.push((field, values));
+        }
+    }
+    let by_type = query.all("sort_keys").any(|key| key == "resource_type");
+    let by_time = query.all("sort_keys").any(|key| key == "event_time");
+    let descending = match query.get("sort_dir") {
+        Some("asc") => false,
+        Some("desc") => true,
+        Some(_) => return Err(Fault::bare("ValueError")),
+        None => !by_time && !by_type,
+    };
+    let wanted = EventQuery {
+        filters,
+        descending,
+        marker: query.get("marker").and_then(|id| Uuid::parse_str(id).ok()).map(EventId),
+        limit: query.count("limit")?,
+        ..Service::events_of(stacks)
+    };
+    let mut events = ask.service().events(&wanted).await?;
+    if by_type {
+        // Within a page: types are few, and whoever sorts by them reads all.
+        events.sort_by(|a, b| a.kind.cmp(&b.kind));
+        if descending {
+            events.reverse();
+        }
+    }
+    Ok(events)
+}
+
+/// What is shown of an event wherever it is listed.
+pub(crate) fn listed(
+    ask: &Ask,
+    stack: &StackRow,
+    event: &EventRow,
+    root: Option<&StackRow>,
+) -> Members {
+    let url = ask.stack_url(stack);
+    let resource = format!("{url}/resources/{}", percent::encode_path(&event.resource));
+    let mut links = vec![
+        link("self", format!("{resource}/events/{}", event.id)),
+        link("resource", resource),
+        link("stack", url),
+    ];
+    links.extend(root.map(|root| link("root_stack", ask.stack_url(root))));
+    members([
+        ("resource_name", Value::Text(event.resource.clone())),
+        ("event_time", moment(event.time)),
+        ("links", Value::list(links)),
+        ("logical_resource_id", Value::Text(event.resource.clone())),
+        ("resource_status", event.state.to_string().into()),
+        ("resource_status_reason", Value::Text(event.reason.clone())),
+        ("physical_resource_id", Value::Text(event.physical_id.clone())),
+        ("id", event.id.to_string().into()),
+    ])
+}
+
+/// The stacks of a stream by their ids, with those that came since.
+pub(crate) async fn refreshed(
+    ask: &Ask,
+    stack: &StackRow,
+    depth: usize,
+) -> Result<(Vec<StackRow>, HashMap<StackId, StackRow>), Fault> {
+    let current = ask.service().stack(&ask.asker(), stack.id).await?;
+    let current = current.ok_or_else(|| gone(stack))?;
+    let stacks = ask.service().with_nested(&current, depth).await?;
+    let by_id = stacks.iter().map(|stack| (stack.id, stack.clone())).collect();
+    Ok((stacks, by_id))
+}

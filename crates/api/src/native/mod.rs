@@ -1,0 +1,14 @@
+//! The native API: what each route does.
+
+pub(crate) mod actions;
+pub(crate) mod changes;
+pub(crate) mod events;
+pub(crate) mod info;
+pub(crate) mod lookup;
+pub(crate) mod request;
+pub(crate) mod resources;
+pub(crate) mod show;
+pub(crate) mod software;
+pub(crate) mod stacks;
+pub(crate) mod stream;
+pub(crate) mod types;

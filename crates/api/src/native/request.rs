@@ -1,0 +1,204 @@
+//! What a request says of the stack that it wants.
+
+use crate::ask::Ask;
+use crate::fault::Fault;
+use crate::query::count;
+use kiln_engine::machine::Settings;
+use kiln_engine::service::{Patch, StackRequest, TemplateSource};
+use kiln_template::definition::Files;
+use kiln_template::environment::Environment;
+use kiln_template::limits::Limits;
+use kiln_template::parameters::GivenValues;
+use kiln_template::print;
+use kiln_template::{Diagnostic, Sources, Value};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The longest tag.
+const MAX_TAG: usize = 80;
+
+/// The body of a request that makes or changes a stack.
+pub(crate) struct StackBody<'a> {
+    pub(crate) ask: &'a Ask,
+}
+
+impl StackBody<'_> {
+    /// The name of the stack.
+    pub(crate) fn name(&self) -> Result<String, Fault> {
+        self.ask.object()?;
+        match self.ask.field("stack_name") {
+            None => Err(Fault::bad("No stack name specified")),
+            Some(Value::Text(name)) if name.is_empty() => {
+                Err(Fault::bad("No stack name specified"))
+            }
+            Some(Value::Text(name)) => Ok(name.to_string()),
+            Some(other) => {
+                let name = print::plain(other);
+                let message = format!("Invalid stack name {name}, must be a string");
+                Err(Fault::new("StackValidationFailed", message))
+            }
+        }
+    }
+
+    /// A stack that does not exist yet.
+    pub(crate) async fn new_stack(&self) -> Result<StackRequest, Fault> {
+        if self.ask.field_flag("converge")?.is_some() {
+            let message =
+                "converge flag only supported in stack update (or update preview) request.";
+            return Err(Fault::bad(message));
+        }
+        let mut request = self.request().await?;
+        if matches!(request.template, TemplateSource::Missing) {
+            return Err(Fault::bad("No template specified"));
+        }
+        request.settings.is_rolled_back.get_or_insert(false);
+        Ok(request)
+    }
+
+    /// A stack whose template comes from elsewhere.
+    pub(crate) fn without_template(&self) -> Result<StackRequest, Fault> {
+        let mut request = self.all_but_template()?;
+        request.settings.is_rolled_back.get_or_insert(false);
+        Ok(request)
+    }
+
+    /// A stack that is only looked at.
+    pub(crate) async fn looked_at(&self) -> Result<StackRequest, Fault> {
+        let request = self.request().await?;
+        match request.template {
+            TemplateSource::Missing => Err(Fault::bad("No template specified")),
+            _ => Ok(request),
+        }
+    }
+
+    /// A change of a stack.
+    pub(crate) async fn change(&self, is_patch: bool) -> Result<(StackRequest, Patch), Fault> {
+        let mut request = self.request().await?;
+        request.converge = self.ask.field_flag("converge")?.unwrap_or(false);
+        let is_partial = is_patch || self.ask.field_flag("existing")?.unwrap_or(false);
+        if matches!(request.template, TemplateSource::Missing) && !is_partial {
+            return Err(Fault::bad("No template specified"));
+        }
+        let cleared = match self.ask.field("clear_parameters") {
+            None => Vec::new(),
+            Some(Value::List(names)) => names.iter().filter_map(Value::as_text).cloned().collect(),
+            Some(_) => return Err(Fault::malformed()),
+        };
+        Ok((request, Patch { is_partial, cleared }))
+    }
+
+    async fn request(&self) -> Result<StackRequest, Fault> {
+        self.ask.object()?;
+        let template = self.template().await?;
+        Ok(StackRequest { template, ..self.all_but_template()? })
+    }
+
+    fn all_but_template(&self) -> Result<StackRequest, Fault> {
+        let files = self.files()?;
+        let environment_files = match self.ask.field("environment_files") {
+            None => Vec::new(),
+            Some(Value::List(names)) => names.iter().filter_map(Value::as_text).cloned().collect(),
+            Some(_) => return Err(Fault::malformed()),
+        };
+        let environment = match environment_files.is_empty() {
+            true => self.environment()?,
+            false => Environment::default(),
+        };
+        Ok(StackRequest {
+            template: TemplateSource::Missing,
+            environment,
+            environment_files,
+            parameters: self.parameters()?,
+            files,
+            settings: self.settings()?,
+            converge: false,
+        })
+    }
+
+    async fn template(&self) -> Result<TemplateSource, Fault> {
+        match self.ask.field("template") {
+            Some(Value::Text(text)) if text.is_empty() => Ok(TemplateSource::Missing),
+            Some(Value::Text(text)) => Ok(TemplateSource::Text(text.clone())),
+            Some(object @ Value::Map(_)) => Ok(TemplateSource::Object(object.clone())),
+            Some(_) => Err(Fault::bad(
+                "Template not in valid format: The template is not a JSON object or YAML mapping.",
+            )),
+            None => match self.ask.field("template_url") {
+                Some(Value::Text(url)) => self.ask.app.fetch(url).await.map(TemplateSource::Text),
+                _ => Ok(TemplateSource::Missing),
+            },
+        }
+    }
+
+    fn environment(&self) -> Result<Environment, Fault> {
+        let (environment, found) = match self.ask.field("environment") {
+            None => return Ok(Environment::default()),
+            Some(Value::Text(text)) => {
+                let file = Sources::new().add("environment", text.clone());
+                let limits = Limits { max_bytes: usize::MAX, ..Limits::default() };
+                Environment::read(file, text, &limits)
+            }
+            Some(object) => Environment::from_value(object),
+        };
+        match found.iter().find(|found| Diagnostic::is_error(found)) {
+            Some(found) => Err(Fault::new(found.kind, found.wire_text())),
+            None => Ok(environment),
+        }
+    }
+
+    fn parameters(&self) -> Result<GivenValues, Fault> {
+        let Some(given) = self.ask.body.as_deref().and_then(|body| body.get("parameters")) else {
+            return Ok(GivenValues::new());
+        };
+        let given = given.as_map().ok_or_else(Fault::malformed)?;
+        Ok(given.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect())
+    }
+
+    fn files(&self) -> Result<Files, Fault> {
+        let Some(files) = self.ask.field("files") else { return Ok(Files::new()) };
+        let files = files.as_map().ok_or_else(|| Fault::bare("ValueError"))?;
+        let text = |value: &Value| match value {
+            Value::Text(text) => text.clone(),
+            other => print::json(other, print::Keys::Ordered).into(),
+        };
+        Ok(files.iter().map(|(name, value)| (name.clone(), text(value))).collect())
+    }
+
+    fn settings(&self) -> Result<Settings, Fault> {
+        let timeout = self.ask.field("timeout_mins").map(|it| count("timeout_mins", it));
+        let timeout = timeout.transpose()?.filter(|minutes| *minutes > 0);
+        let is_rolled_back = match self.ask.field("disable_rollback") {
+            None => None,
+            Some(value) => match crate::query::flag("disable_rollback", value) {
+                Ok(is_disabled) => Some(!is_disabled),
+                Err(_) => return Err(Fault::bare("ValueError")),
+            },
+        };
+        Ok(Settings {
+            tags: self.tags()?,
+            timeout: timeout.map(|minutes| Duration::from_secs(minutes.saturating_mul(60))),
+            is_rolled_back,
+        })
+    }
+
+    fn tags(&self) -> Result<Option<Vec<Arc<str>>>, Fault> {
+        let Some(tags) = self.ask.field("tags") else { return Ok(None) };
+        let Value::Text(tags) = tags else { return Err(Fault::bare("AttributeError")) };
+        let tags: Vec<Arc<str>> = tags.split(',').map(Arc::from).collect();
+        match tags.iter().find(|tag| tag.chars().count() > MAX_TAG) {
+            None => Ok(Some(tags)),
+            Some(tag) => Err(Fault::bad(format!(
+                "Invalid tag, \"{tag}\" is longer than {MAX_TAG} characters"
+            ))),
+        }
+    }
+}
+
+/// What a former stack left behind, as text.
+pub(crate) fn adopt_data(ask: &Ask) -> Result<Option<Arc<str>>, Fault> {
+    match ask.field("adopt_stack_data") {
+        None => Ok(None),
+        Some(Value::Text(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(Fault::malformed()),
+    }
+}

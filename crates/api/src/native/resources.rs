@@ -1,0 +1,152 @@
+//! The resources of stacks.
+
+use super::show::{details, resource, wrapped};
+use super::stacks::{gone, split_state};
+use crate::answer::Answer;
+use crate::ask::Ask;
+use crate::fault::Fault;
+use crate::query::flag;
+use kiln_engine::service::Refusal;
+use kiln_engine::store::StackRow;
+use kiln_engine::view::{ResourceView, StackView};
+use kiln_template::Value;
+use kiln_template::print;
+use std::sync::Arc;
+
+/// The parameters of the list that are no filters.
+const OPTIONS: [&str; 2] = ["nested_depth", "with_detail"];
+
+/// What resources can be filtered by.
+const FILTERS: [&str; 6] = ["type", "status", "name", "action", "id", "physical_resource_id"];
+
+pub(crate) async fn index(ask: Ask) -> Result<Answer, Fault> {
+    let unknown: Vec<Value> = ask
+        .query
+        .names()
+        .filter(|name| !OPTIONS.contains(name) && !FILTERS.contains(name))
+        .map(Value::from)
+        .collect();
+    if !unknown.is_empty() {
+        let names = print::repr(&Value::list(unknown));
+        return Err(Fault::bad(format!("Invalid filter parameters {names}")));
+    }
+    let depth = ask.query.count("nested_depth")?.unwrap_or(0);
+    let with_detail = ask.query.flag("with_detail")?.unwrap_or(false);
+    let (stack, view) = ask.view().await?;
+    let seen = view.stack(stack.id).ok_or_else(|| gone(&stack))?;
+    let depth = usize::try_from(depth).unwrap_or(usize::MAX);
+    let depth = depth.min(ask.service().config().max_depth);
+    let mut shown = Vec::new();
+    let mut level = vec![seen];
+    for _ in 0..=depth {
+        let mut next = Vec::new();
+        for seen in level {
+            for found in seen.resources() {
+                next.extend(seen.nested(&found));
+                if passes(&ask, &seen, &found)? {
+                    shown.push(listed(&ask, &stack, &seen, &found, with_detail));
+                }
+            }
+        }
+        level = next;
+    }
+    Ok(Answer::ok(&wrapped("resources", Value::list(shown))))
+}
+
+fn listed(
+    ask: &Ask,
+    stack: &StackRow,
+    seen: &StackView<'_>,
+    found: &ResourceView,
+    with_detail: bool,
+) -> Value {
+    let mut shown = resource(ask, stack, seen, found);
+    if with_detail {
+        shown.extend(details(seen, found, &[]));
+    }
+    Value::Map(Arc::new(shown))
+}
+
+/// Whether a resource is one of those that are asked for.
+fn passes(ask: &Ask, seen: &StackView<'_>, found: &ResourceView) -> Result<bool, Fault> {
+    let query = &ask.query;
+    let any = |name: &'static str, holds: &dyn Fn(&str) -> bool| {
+        let mut values = query.all(name).peekable();
+        values.peek().is_none() || values.any(holds)
+    };
+    if query.all("type").count() > 1 {
+        return Err(Fault::malformed());
+    }
+    let (action, status) = (found.state.action.name(), found.state.status);
+    let has_state = |text: &str| match split_state(text) {
+        Some((Some(wanted), wanted_status)) => wanted == action && wanted_status == status,
+        Some((None, wanted_status)) => wanted_status == status,
+        None => false,
+    };
+    let id = seen.resource_id(found).map(|id| id.to_string()).unwrap_or_default();
+    let physical = found.physical_id.as_deref().unwrap_or_default();
+    Ok(any("type", &|it| found.kind.contains(it))
+        && any("name", &|it| *found.name == *it)
+        && any("action", &|it| it == action)
+        && any("status", &has_state)
+        && any("id", &|it| it == id)
+        && any("physical_resource_id", &|it| it == physical))
+}
+
+/// The resource that the path names.
+fn named(stack: &StackRow, seen: &StackView<'_>, name: &str) -> Result<ResourceView, Fault> {
+    seen.resource(name).ok_or_else(|| {
+        let stack = &stack.name;
+        let message = format!("The Resource ({name}) could not be found in Stack {stack}.");
+        Refusal::new("ResourceNotFound", message).into()
+    })
+}
+
+pub(crate) async fn show(ask: Ask) -> Result<Answer, Fault> {
+    let wanted: Vec<Arc<str>> = ask.query.all("with_attr").map(Arc::from).collect();
+    let (stack, view) = ask.view().await?;
+    let seen = view.stack(stack.id).ok_or_else(|| gone(&stack))?;
+    let found = named(&stack, &seen, ask.part("resource_name"))?;
+    let mut shown = resource(&ask, &stack, &seen, &found);
+    shown.extend(details(&seen, &found, &wanted));
+    Ok(Answer::ok(&wrapped("resource", Value::Map(Arc::new(shown)))))
+}
+
+pub(crate) async fn metadata(ask: Ask) -> Result<Answer, Fault> {
+    let (stack, view) = ask.view().await?;
+    let seen = view.stack(stack.id).ok_or_else(|| gone(&stack))?;
+    let found = named(&stack, &seen, ask.part("resource_name"))?;
+    Ok(Answer::ok(&wrapped("metadata", seen.metadata(&found))))
+}
+
+pub(crate) async fn signal(ask: Ask) -> Result<Answer, Fault> {
+    let stack = ask.live_stack().await?;
+    let details = ask.body.clone().map(Value::Map).unwrap_or_default();
+    ask.service().signal(&stack, ask.part("resource_name"), details).await?;
+    Ok(Answer::ok(&Value::Null))
+}
+
+pub(crate) async fn mark(ask: Ask) -> Result<Answer, Fault> {
+    const KEYS: [&str; 2] = ["mark_unhealthy", "resource_status_reason"];
+    let body = ask.object()?;
+    let unknown: Vec<Value> = body
+        .keys()
+        .filter(|name| !KEYS.contains(&&***name))
+        .map(|name| Value::Text(name.clone()))
+        .collect();
+    if !unknown.is_empty() {
+        let list = print::repr(&Value::list(unknown));
+        let set = list.trim_start_matches('[').trim_end_matches(']');
+        return Err(Fault::bad(format!("Invalid keys in resource mark unhealthy {{{set}}}")));
+    }
+    let Some(is_unhealthy) = body.get("mark_unhealthy") else {
+        let message = "Missing mandatory (mark_unhealthy) key from mark unhealthy request";
+        return Err(Fault::bad(message));
+    };
+    let is_unhealthy = flag("mark_unhealthy", is_unhealthy)?;
+    let reason = ask.field("resource_status_reason").map(print::plain).unwrap_or_default();
+    let stack = ask.live_stack().await?;
+    let resource = ask.part("resource_name");
+    ask.service().mark(&stack, resource, !is_unhealthy, &reason).await?;
+    Ok(Answer::ok(&Value::Null))
+}

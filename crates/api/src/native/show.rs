@@ -1,0 +1,152 @@
+//! Stacks and resources as clients see them.
+
+use crate::ask::{Ask, link, moment};
+use kiln_engine::state::{Action, Status};
+use kiln_engine::store::StackRow;
+use kiln_engine::view::{OutputView, ResourceView, StackView};
+use kiln_template::Value;
+use kiln_template::value::Members;
+use std::sync::Arc;
+
+/// What is shown of a stack wherever it is listed.
+pub(crate) fn listed(ask: &Ask, stack: &StackRow) -> Members {
+    let mut shown = common(ask, stack, "".into());
+    let tags = match stack.tags.is_empty() {
+        true => Value::Null,
+        false => tags(stack),
+    };
+    shown.insert("tags".into(), tags);
+    shown
+}
+
+fn common(ask: &Ask, stack: &StackRow, description: Value) -> Members {
+    let parent = stack.parent.map(|parent| Value::from(parent.to_string()));
+    let time = |time: Option<_>| time.map(moment).unwrap_or_default();
+    let owner = match &*stack.user_name {
+        "" => Value::Null,
+        name => name.into(),
+    };
+    members([
+        ("id", stack.id.to_string().into()),
+        ("links", Value::list([link("self", ask.stack_url(stack))])),
+        ("stack_name", Value::Text(stack.name.clone())),
+        ("description", description),
+        ("stack_status", stack.state.to_string().into()),
+        ("stack_status_reason", Value::Text(stack.reason.clone())),
+        ("creation_time", moment(stack.created)),
+        ("updated_time", time(stack.updated)),
+        ("deletion_time", time(stack.deleted)),
+        ("stack_owner", owner),
+        ("parent", parent.unwrap_or_default()),
+        ("stack_user_project_id", Value::Text(stack.project.clone())),
+    ])
+}
+
+/// Everything that is shown of a stack.
+pub(crate) fn detailed(
+    ask: &Ask,
+    stack: &StackRow,
+    view: &StackView<'_>,
+    with_outputs: bool,
+) -> Members {
+    let description = view.description().unwrap_or_else(|| "No description".into());
+    let mut shown = common(ask, stack, description.clone());
+    let settings = view.settings();
+    let timeout = settings.timeout.map(|it| Value::from((it.as_secs() / 60) as i64));
+    shown.extend(members([
+        ("tags", tags(stack)),
+        ("template_description", description),
+        ("parameters", texts(view.parameters())),
+        ("capabilities", Value::list([])),
+        ("notification_topics", Value::list([])),
+        ("disable_rollback", (!settings.is_rolled_back.unwrap_or(false)).into()),
+        ("timeout_mins", timeout.unwrap_or_default()),
+    ]));
+    let is_gone = stack.state.is(Action::Delete, Status::Complete);
+    if with_outputs && !is_gone {
+        let outputs = view.outputs();
+        shown.insert("outputs".into(), Value::list(outputs.iter().map(output)));
+    }
+    shown
+}
+
+fn tags(stack: &StackRow) -> Value {
+    Value::list(stack.tags.iter().cloned().map(Value::Text))
+}
+
+/// Texts by their names.
+pub(crate) fn texts(texts: impl IntoIterator<Item = (Arc<str>, String)>) -> Value {
+    Value::map(texts.into_iter().map(|(name, text)| (name, Value::from(text))))
+}
+
+/// An output with its value.
+pub(crate) fn output(output: &OutputView) -> Value {
+    let mut shown = members([
+        ("output_key", Value::Text(output.name.clone())),
+        ("description", output.description.clone()),
+    ]);
+    match &output.value {
+        Ok(value) => _ = shown.insert("output_value".into(), value.clone()),
+        Err(message) => {
+            shown.insert("output_value".into(), Value::Null);
+            shown.insert("output_error".into(), message.as_str().into());
+        }
+    }
+    Value::Map(Arc::new(shown))
+}
+
+/// A resource of a stack.
+pub(crate) fn resource(
+    ask: &Ask,
+    stack: &StackRow,
+    view: &StackView<'_>,
+    resource: &ResourceView,
+) -> Members {
+    let url = ask.url(&stack.project, view.name(), &view.id().to_string());
+    let own = format!("{url}/resources/{}", crate::query::percent::encode_path(&resource.name));
+    let mut links = vec![link("self", own), link("stack", url)];
+    if let Some((name, id)) = &resource.nested {
+        links.push(link("nested", ask.url(&stack.project, name, &id.to_string())));
+    }
+    let physical = resource.physical_id.clone().map_or_else(|| "".into(), Value::Text);
+    let required_by = resource.required_by.iter().cloned().map(Value::Text);
+    let mut shown = members([
+        ("resource_name", Value::Text(resource.name.clone())),
+        ("links", Value::list(links)),
+        ("logical_resource_id", Value::Text(resource.name.clone())),
+        ("creation_time", moment(resource.created)),
+        ("updated_time", moment(resource.updated)),
+        ("resource_status", resource.state.to_string().into()),
+        ("resource_status_reason", Value::Text(resource.reason.clone())),
+        ("physical_resource_id", physical),
+        ("resource_type", Value::Text(resource.kind.clone())),
+        ("required_by", Value::list(required_by)),
+    ]);
+    if let Some(holder) = view.holder() {
+        shown.insert("parent_resource".into(), Value::Text(holder.clone()));
+    }
+    shown
+}
+
+/// The parts of a resource that are only shown if asked for.
+pub(crate) fn details(
+    view: &StackView<'_>,
+    resource: &ResourceView,
+    wanted: &[Arc<str>],
+) -> Members {
+    let description = resource.description.clone().map_or_else(|| "".into(), Value::Text);
+    members([
+        ("description", description),
+        ("attributes", view.attributes(resource, wanted)),
+    ])
+}
+
+/// Members of a map.
+pub(crate) fn members<const N: usize>(parts: [(&str, Value); N]) -> Members {
+    parts.into_iter().map(|(name, value)| (name.into(), value)).collect()
+}
+
+/// A map with one member.
+pub(crate) fn wrapped(name: &str, value: Value) -> Value {
+    Value::map([(name, value)])
+}

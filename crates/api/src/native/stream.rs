@@ -1,0 +1,92 @@
+//! Events as they happen: server-sent events, resumable by the id of the last one seen.
+//!
+//! The record is looked at again and again, so whoever loses the connection loses nothing, and an
+//! engine elsewhere is heard like one here. A stream ends when its stack has come to rest.
+
+use super::events::{listed, refreshed};
+use crate::answer::Answer;
+use crate::ask::Ask;
+use crate::fault::Fault;
+use axum::body::Body;
+use kiln_engine::ids::EventId;
+use kiln_engine::service::Service;
+use kiln_engine::state::Status;
+use kiln_engine::store::{EventQuery, StackRow};
+use kiln_template::Value;
+use kiln_template::print::{self, Keys};
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+/// How often the record is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// A sign of life is sent after so many looks without an event.
+const QUIET_LOOKS: u32 = 150;
+
+/// So many events are sent at once.
+const AT_ONCE: u64 = 1000;
+
+pub(crate) async fn events(ask: Ask) -> Result<Answer, Fault> {
+    let stack = ask.stack().await?;
+    let depth = ask.query.count("nested_depth")?.unwrap_or(0);
+    let depth = usize::try_from(depth).unwrap_or(usize::MAX);
+    let marker = ask.last_event.as_deref().or(ask.query.get("marker"));
+    let marker = marker.and_then(|id| Uuid::parse_str(id).ok()).map(EventId);
+    let (send, receive) = mpsc::channel(16);
+    tokio::spawn(follow(ask, stack, depth, marker, send));
+    let body = Body::from_stream(futures_util::stream::unfold(receive, |mut receive| async {
+        let text: String = receive.recv().await?;
+        Some((Ok::<_, std::convert::Infallible>(text), receive))
+    }));
+    Ok(Answer::of("text/event-stream", body))
+}
+
+/// Sends events until the stack rests, or nobody listens any more.
+async fn follow(
+    ask: Ask,
+    stack: StackRow,
+    depth: usize,
+    mut marker: Option<EventId>,
+    send: mpsc::Sender<String>,
+) {
+    let mut quiet = 0;
+    loop {
+        // The state is read before the events: what led to it is among them.
+        let Ok((stacks, by_id)) = refreshed(&ask, &stack, depth).await else { return };
+        let is_at_rest = stacks.first().is_none_or(|it| it.state.status != Status::InProgress);
+        let query = EventQuery { marker, limit: Some(AT_ONCE), ..Service::events_of(&stacks) };
+        let Ok(events) = ask.service().events(&query).await else { return };
+        let mut text = String::new();
+        for event in &events {
+            let Some(of) = by_id.get(&event.stack) else { continue };
+            let mut shown = listed(&ask, of, event, Some(&stack));
+            shown.insert("resource_type".into(), Value::Text(event.kind.clone()));
+            let data = print::json(&Value::Map(Arc::new(shown)), Keys::Ordered);
+            _ = write!(text, "id: {}\nevent: event\ndata: {data}\n\n", event.id);
+            marker = Some(event.id);
+        }
+        if events.is_empty() {
+            if is_at_rest {
+                let state = stacks.first().map(|it| it.state.to_string()).unwrap_or_default();
+                _ = send.send(format!("event: rest\ndata: \"{state}\"\n\n")).await;
+                return;
+            }
+            quiet += 1;
+            if quiet % QUIET_LOOKS == 0 {
+                text.push_str(": still here\n\n");
+            }
+        }
+        if !text.is_empty() && send.send(text).await.is_err() {
+            return;
+        }
+        if send.is_closed() {
+            return;
+        }
+        if events.is_empty() {
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+}

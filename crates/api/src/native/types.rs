@@ -1,0 +1,401 @@
+//! Resource types, template versions and functions.
+
+use super::show::{members, wrapped};
+use crate::answer::Answer;
+use crate::ask::Ask;
+use crate::fault::Fault;
+use kiln_engine::service::Refusal;
+use kiln_resources::declare::ResourceType;
+use kiln_template::Value;
+use kiln_template::constraint::{Constraint, Rule};
+use kiln_template::functions;
+use kiln_template::print;
+use kiln_template::schema::{Attribute, Inner, Kind, Name, Property, Status, Support, TypeSchema};
+use kiln_template::value::Members;
+use kiln_template::version::{self, Dialect, Place};
+use std::sync::Arc;
+
+/// The states of support that clients may ask for.
+const STATUSES: [&str; 5] = ["UNKNOWN", "SUPPORTED", "DEPRECATED", "UNSUPPORTED", "HIDDEN"];
+
+// --- types ---
+
+pub(crate) async fn index(ask: Ask) -> Result<Answer, Fault> {
+    let query = &ask.query;
+    let status = query.get("support_status");
+    if status.is_some_and(|status| !STATUSES.contains(&status)) {
+        let known = print::repr(&Value::list(STATUSES.map(Value::from)));
+        let known = known.trim_start_matches('[').trim_end_matches(']');
+        return Err(Fault::new(
+            "Invalid",
+            format!(
+                "Data supplied was not valid: Invalid support status and should be one of ({known})"
+            ),
+        ));
+    }
+    let with_description = query.flag("with_description")?.unwrap_or(false);
+    // A pattern that cannot be read matches nothing.
+    let pattern = query.get("name").map(|name| kiln_yaql::regex::compile(&format!("^(?:{name})")));
+    let is_named = |kind: &ResourceType| match &pattern {
+        None => true,
+        Some(Ok(pattern)) => pattern.is_match(kind.name()).unwrap_or(false),
+        Some(Err(_)) => false,
+    };
+    let version = query.get("version");
+    let is_listed = |kind: &&ResourceType| {
+        let support = &kind.schema.support;
+        support.status != Status::Hidden
+            && status.is_none_or(|status| support.status.name() == status)
+            && version.is_none_or(|version| support.version.as_deref() == Some(version))
+            && is_named(kind)
+            && ask.app.policy.allows_type(&ask.caller, kind.name())
+            && is_served(&ask, kind)
+    };
+    let types = ask.service().config().types.iter().filter(is_listed);
+    let shown = types.map(|kind| match with_description {
+        false => Value::from(kind.name()),
+        true => Value::map([
+            ("resource_type", Value::from(kind.name())),
+            ("description", Value::from(&*kind.schema.about)),
+        ]),
+    });
+    Ok(Answer::ok(&wrapped("resource_types", Value::list(shown))))
+}
+
+/// Whether the caller's cloud has the service that a type needs.
+fn is_served(ask: &Ask, kind: &ResourceType) -> bool {
+    kind.service.is_none_or(|service| ask.caller.has_service(service.catalogue_type()))
+}
+
+/// The type that the path names.
+fn named(ask: &Ask) -> Result<&'static ResourceType, Fault> {
+    let name = ask.part("type_name");
+    let kind = ask.service().config().types.get(name);
+    let kind = kind.ok_or_else(|| Fault::from(Refusal::no_such("Resource Type", name)))?;
+    if !ask.app.policy.allows_type(&ask.caller, name) {
+        return Err(Refusal::forbidden_type(name).into());
+    }
+    if kind.schema.support.status == Status::Hidden {
+        return Err(Refusal::unsupported(format_args!("Hidden resource type {name}")).into());
+    }
+    if let Some(service) = kind.service.filter(|_| !is_served(ask, kind)) {
+        let service = service.catalogue_type();
+        return Err(Fault::new(
+            "ResourceTypeUnavailable",
+            format!(
+                "HEAT-E99001 Service {service} is not available for resource type {name}, reason: \
+                 {service} {name} endpoint is not in service catalog."
+            ),
+        ));
+    }
+    Ok(kind)
+}
+
+pub(crate) async fn schema(ask: Ask) -> Result<Answer, Fault> {
+    let kind = named(&ask)?;
+    let schema = &kind.schema;
+    let properties = schema.properties.iter().filter(|it| it.implemented).filter(is_shown);
+    let mut attributes: Vec<(String, Value)> =
+        schema.attributes.iter().map(|it| (it.name.to_string(), attribute(it))).collect();
+    if !schema.dynamic_attributes && !attributes.iter().any(|(name, _)| name == "show") {
+        let show = Value::map([
+            ("description", Value::from("Detailed information about resource.")),
+            ("type", "map".into()),
+        ]);
+        attributes.push(("show".into(), show));
+    }
+    let mut shown = members([
+        ("resource_type", Value::from(kind.name())),
+        ("properties", Value::map(properties.map(|it| (it.name.to_string(), property(it))))),
+        ("attributes", Value::map(attributes)),
+        ("support_status", support(&schema.support)),
+    ]);
+    if ask.query.flag("with_description")?.unwrap_or(false) {
+        shown.insert("description".into(), Value::from(&*schema.about));
+    }
+    Ok(Answer::ok(&Value::Map(Arc::new(shown))))
+}
+
+fn is_shown(property: &&Property) -> bool {
+    property.support.status != Status::Hidden
+}
+
+fn property(property: &Property) -> Value {
+    let mut shown = members([("type", property.kind.name().to_lowercase().into())]);
+    if !property.about.is_empty() {
+        shown.insert("description".into(), Value::from(&*property.about));
+    }
+    if let Some(default) = &property.default {
+        shown.insert("default".into(), default.clone());
+    }
+    let inner = match &property.inner {
+        Inner::Free => None,
+        Inner::Each(each) => Some(Value::map([("*", self::property(each))])),
+        Inner::Members(all) => {
+            let all = all.iter().filter(is_shown);
+            Some(Value::map(all.map(|it| (it.name.to_string(), self::property(it)))))
+        }
+    };
+    shown.extend(inner.map(|inner| ("schema".into(), inner)));
+    shown.insert("required".into(), property.required.into());
+    if !property.constraints.is_empty() {
+        let constraints = property.constraints.iter().map(constraint);
+        shown.insert("constraints".into(), Value::list(constraints));
+    }
+    shown.insert("update_allowed".into(), property.update_allowed.into());
+    shown.insert("immutable".into(), property.immutable.into());
+    Value::Map(Arc::new(shown))
+}
+
+fn constraint(constraint: &Constraint) -> Value {
+    fn bounds<const N: usize>(parts: [(&'static str, Option<Value>); N]) -> Value {
+        let said = parts.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        Value::map(said)
+    }
+    let (name, value) = match &constraint.rule {
+        Rule::Length { min, max } => {
+            ("length", bounds([("min", min.map(Value::from)), ("max", max.map(Value::from))]))
+        }
+        Rule::Range { min, max } => ("range", bounds([("min", min.clone()), ("max", max.clone())])),
+        Rule::Modulo { step, offset } => {
+            let bounds = bounds([("step", Some((*step).into())), ("offset", Some((*offset).into()))]);
+            ("modulo", bounds)
+        }
+        Rule::AllowedValues(values) => ("allowed_values", Value::list(values.iter().cloned())),
+        Rule::AllowedPattern(pattern) => ("allowed_pattern", pattern.source().into()),
+        Rule::Custom(name) => ("custom_constraint", Value::from(&**name)),
+    };
+    let mut shown = members([(name, value)]);
+    if let Some(description) = &constraint.description {
+        shown.insert("description".into(), Value::from(&**description));
+    }
+    Value::Map(Arc::new(shown))
+}
+
+fn attribute(attribute: &Attribute) -> Value {
+    let mut shown = members([("description", Value::from(&*attribute.about))]);
+    if let Some(kind) = attribute.kind {
+        shown.insert("type".into(), kind.name().to_lowercase().into());
+    }
+    Value::Map(Arc::new(shown))
+}
+
+fn support(support: &Support) -> Value {
+    let text = |text: &Option<Name>| match text {
+        Some(text) => Value::from(&**text),
+        None => Value::Null,
+    };
+    let previous = support.previous.as_deref().map(self::support);
+    Value::map([
+        ("status", Value::from(support.status.name())),
+        ("message", text(&support.message)),
+        ("version", text(&support.version)),
+        ("previous_status", previous.unwrap_or_default()),
+    ])
+}
+
+// --- a template to begin with ---
+
+pub(crate) async fn template(ask: Ask) -> Result<Answer, Fault> {
+    let kind = named(&ask)?;
+    let wanted = ask.query.get("template_type").unwrap_or("cfn");
+    let dialect = match wanted.to_ascii_lowercase().as_str() {
+        "cfn" => Dialect::Cfn,
+        "hot" => Dialect::Hot,
+        _ => {
+            return Err(Fault::bad(format!(
+                "Template type is not supported: Invalid template type \"{wanted}\", valid types \
+                 are: cfn, hot."
+            )));
+        }
+    };
+    Ok(Answer::ok(&initial_template(&kind.schema, dialect)))
+}
+
+/// A template with one resource of a type: its properties are parameters, its attributes outputs.
+fn initial_template(schema: &TypeSchema, dialect: Dialect) -> Value {
+    let name = schema.name.rsplit("::").next().unwrap_or(&schema.name);
+    let usable: Vec<&Property> =
+        schema.properties.iter().filter(|it| it.implemented).filter(is_shown).collect();
+    let parameters = usable.iter().map(|it| (it.name.to_string(), parameter(it, dialect)));
+    let properties = usable.iter().map(|it| (it.name.to_string(), given(it, dialect)));
+    let output = |attribute: &Attribute| {
+        let value = match dialect {
+            Dialect::Cfn => ("Fn::GetAtt", "Value", "Description"),
+            Dialect::Hot => ("get_attr", "value", "description"),
+        };
+        let path = Value::list([Value::from(name), Value::from(&*attribute.name)]);
+        let about = Value::from(&*attribute.about);
+        (attribute.name.to_string(), Value::map([
+            (value.1, Value::map([(value.0, path)])),
+            (value.2, about),
+        ]))
+    };
+    let outputs: Vec<(String, Value)> = schema.attributes.iter().map(output).collect();
+    let description = Value::from(format!("Initial template of {name}"));
+    let parameters = Value::map(parameters);
+    let properties = Value::map(properties);
+    match dialect {
+        Dialect::Cfn => {
+            let resource = Value::map([
+                ("Type", Value::from(&*schema.name)),
+                ("Properties", properties),
+            ]);
+            let reference = Value::map([("Value", Value::map([("Ref", Value::from(name))]))]);
+            let outputs = outputs.into_iter().chain([("OS::stack_id".to_owned(), reference)]);
+            Value::map([
+                ("HeatTemplateFormatVersion", Value::from("2012-12-12")),
+                ("Description", description),
+                ("Parameters", parameters),
+                ("Resources", Value::map([(name, resource)])),
+                ("Outputs", Value::map(outputs)),
+            ])
+        }
+        Dialect::Hot => {
+            let resource = Value::map([
+                ("type", Value::from(&*schema.name)),
+                ("properties", properties),
+            ]);
+            let reference = Value::map([("get_resource", Value::from(name))]);
+            let reference = Value::map([("value", reference)]);
+            let outputs = outputs.into_iter().chain([("OS::stack_id".to_owned(), reference)]);
+            Value::map([
+                ("heat_template_version", Value::from("2016-10-14")),
+                ("description", description),
+                ("parameters", parameters),
+                ("resources", Value::map([(name, resource)])),
+                ("outputs", Value::map(outputs)),
+            ])
+        }
+    }
+}
+
+/// The parameter that stands for a property.
+fn parameter(property: &Property, dialect: Dialect) -> Value {
+    let mut shown = Members::new();
+    let mut tell = |key: &str, value: Value| _ = shown.insert(key.into(), value);
+    let kind = match (dialect, property.kind) {
+        (Dialect::Cfn, Kind::Integer | Kind::Number) => "Number",
+        (Dialect::Cfn, Kind::Boolean) => "Boolean",
+        (Dialect::Cfn, Kind::List) => "CommaDelimitedList",
+        (Dialect::Cfn, Kind::Map) => "Json",
+        (Dialect::Cfn, Kind::String | Kind::Any) => "String",
+        (Dialect::Hot, Kind::Integer | Kind::Number) => "number",
+        (Dialect::Hot, Kind::Boolean) => "boolean",
+        (Dialect::Hot, Kind::List) => "comma_delimited_list",
+        (Dialect::Hot, Kind::Map) => "json",
+        (Dialect::Hot, Kind::String | Kind::Any) => "string",
+    };
+    let words = match dialect {
+        Dialect::Cfn => ["Type", "Description", "Default"],
+        Dialect::Hot => ["type", "description", "default"],
+    };
+    tell(words[0], kind.into());
+    if !property.about.is_empty() {
+        tell(words[1], Value::from(&*property.about));
+    }
+    if let Some(default) = &property.default {
+        tell(words[2], default.clone());
+    }
+    match dialect {
+        Dialect::Hot if !property.constraints.is_empty() => {
+            tell("constraints", Value::list(property.constraints.iter().map(constraint)));
+        }
+        Dialect::Hot => {}
+        Dialect::Cfn if property.kind == Kind::Boolean => {
+            let words = ["True", "true", "False", "false"];
+            tell("AllowedValues", Value::list(words.map(Value::from)));
+        }
+        Dialect::Cfn => {
+            for constraint in &property.constraints {
+                cfn_rule(constraint, &mut tell);
+            }
+        }
+    }
+    Value::Map(Arc::new(shown))
+}
+
+fn cfn_rule(constraint: &Constraint, tell: &mut dyn FnMut(&str, Value)) {
+    let mut bound = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            tell(name, value);
+        }
+    };
+    match &constraint.rule {
+        Rule::Length { min, max } => {
+            bound("MinLength", min.map(Value::from));
+            bound("MaxLength", max.map(Value::from));
+        }
+        Rule::Range { min, max } => {
+            bound("MinValue", min.clone());
+            bound("MaxValue", max.clone());
+        }
+        Rule::AllowedValues(values) => {
+            bound("AllowedValues", Some(Value::list(values.iter().cloned())));
+        }
+        Rule::AllowedPattern(pattern) => bound("AllowedPattern", Some(pattern.source().into())),
+        Rule::Custom(_) | Rule::Modulo { .. } => {}
+    }
+}
+
+/// What the resource's property is given.
+fn given(property: &Property, dialect: Dialect) -> Value {
+    let name = Value::from(&*property.name);
+    match dialect {
+        Dialect::Hot => Value::map([("get_param", name)]),
+        Dialect::Cfn if property.kind == Kind::List => {
+            let parts = Value::list([",".into(), Value::map([("Ref", name)])]);
+            Value::map([("Fn::Split", parts)])
+        }
+        Dialect::Cfn => Value::map([("Ref", name)]),
+    }
+}
+
+// --- versions and functions ---
+
+pub(crate) async fn versions(_ask: Ask) -> Result<Answer, Fault> {
+    let mut all: Vec<(String, Value)> = version::ALL
+        .iter()
+        .map(|written| {
+            let name = format!("{}.{}", written.key, written.date);
+            let alias = written.alias.map(|alias| format!("{}.{alias}", written.key));
+            let shown = Value::map([
+                ("version", Value::from(name.as_str())),
+                ("type", dialect_name(written.version.dialect()).into()),
+                ("aliases", Value::list(alias.map(Value::from))),
+            ]);
+            (name, shown)
+        })
+        .collect();
+    all.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let all = all.into_iter().map(|(_, shown)| shown);
+    Ok(Answer::ok(&wrapped("template_versions", Value::list(all))))
+}
+
+fn dialect_name(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Hot => "hot",
+        Dialect::Cfn => "cfn",
+    }
+}
+
+pub(crate) async fn functions(ask: Ask) -> Result<Answer, Fault> {
+    let with_conditions = ask.query.flag("with_condition_func")?.unwrap_or(false);
+    let name = ask.part("template_version");
+    let found = name.split_once('.').and_then(|(key, value)| version::find(key, value));
+    let version = found.ok_or_else(|| {
+        Fault::new("NotFound", format!("Template with version {name} not found"))
+    })?;
+    let is_listed = |function: &&functions::Function| {
+        function.exists_in(version)
+            && (function.allowed_in(Place::Value, version)
+                || with_conditions && function.allowed_in(Place::Condition, version))
+    };
+    let shown = functions::ALL.iter().filter(is_listed).map(|function| {
+        Value::map([
+            ("functions", Value::from(function.name)),
+            ("description", Value::from(function.about)),
+        ])
+    });
+    Ok(Answer::ok(&wrapped("template_functions", Value::list(shown))))
+}

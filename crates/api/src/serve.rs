@@ -1,0 +1,198 @@
+//! From a request to an answer: version, route, caller, rights, body, handler.
+
+use crate::App;
+use crate::answer::{Answer, framework};
+use crate::ask::Ask;
+use crate::body;
+use crate::fault::{Fault, no_route};
+use crate::query::{Query, percent};
+use crate::routes::{self, BodyNeed, Match, Route, Rule};
+use axum::body::Body;
+use axum::http::header::{ACCEPT, ALLOW, HOST};
+use axum::http::{HeaderMap, HeaderName, Method, Request, StatusCode};
+use axum::response::Response;
+use kiln_template::Value;
+use std::sync::Arc;
+
+/// The header in which every answer says which request it is for.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-openstack-request-id");
+
+/// The media type that asks for this API without saying so in the path.
+const MEDIA_TYPE: &str = "application/vnd.openstack.orchestration-v";
+
+/// Answers a request.
+pub async fn answer(app: Arc<App>, request: Request<Body>) -> Response {
+    let id = format!("req-{}", app.new_id());
+    let started = std::time::Instant::now();
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let mut response = route(app.clone(), request).await;
+    let status = response.status().as_u16();
+    app.metrics.count(method.as_str(), status, started.elapsed());
+    tracing::info!(request = %id, %method, %path, status, micros = started.elapsed().as_micros() as u64, "answered");
+    if let Ok(id) = id.parse() {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
+    response
+}
+
+async fn route(app: Arc<App>, request: Request<Body>) -> Response {
+    let accept = text(request.headers(), &ACCEPT).unwrap_or_default().to_owned();
+    let path = request.uri().path();
+    if !percent::is_utf8(path) {
+        return framework(StatusCode::BAD_REQUEST, "The path is not UTF-8.", &accept).into_response();
+    }
+    let ends_in_slash = path.len() > 1 && path.ends_with('/');
+    let mut parts: Vec<String> =
+        path.split('/').filter(|part| !part.is_empty()).map(percent::decode).collect();
+    let origin = origin(request.headers());
+    match parts.first().map(String::as_str) {
+        Some("healthcheck") if parts.len() == 1 => {
+            return Answer::text(StatusCode::OK, "").into_response();
+        }
+        None | Some("versions") => return versions(&origin),
+        _ => {}
+    }
+    match version(&parts, &accept) {
+        Version::Ours { in_path: true } => _ = parts.remove(0),
+        Version::Ours { in_path: false } => {}
+        Version::Another => return versions(&origin),
+        Version::None => return no_route(&accept),
+    }
+    if ends_in_slash {
+        return no_route(&accept);
+    }
+    match routes::find(request.method().as_str(), &parts) {
+        Match::Nothing => no_route(&accept),
+        Match::OtherMethods(methods) if request.method() == Method::OPTIONS => {
+            Answer::nothing().with(ALLOW, methods.join(",")).into_response()
+        }
+        Match::OtherMethods(_) if parts.get(1).is_some_and(|it| it == "services") => {
+            no_route(&accept)
+        }
+        Match::OtherMethods(methods) => {
+            // Only those who are known learn which methods there are.
+            let project = parts.first().map(String::as_str);
+            if let Err(refusal) = app.auth.authenticate(request.headers(), project).await {
+                return refusal.into_response();
+            }
+            let mut response = Fault::general("HTTPMethodNotAllowed").into_response();
+            if let Ok(methods) = methods.join(",").parse() {
+                response.headers_mut().insert(ALLOW, methods);
+            }
+            response
+        }
+        Match::Route(route, path) => {
+            let base = format!("{origin}/v1");
+            let (project, accept) = (parts.first().map(String::as_str), accept);
+            let caller = match app.auth.authenticate(request.headers(), project).await {
+                Ok(caller) => Arc::new(caller),
+                Err(refusal) => return refusal.into_response(),
+            };
+            let is_admin = app.policy.is_admin(&caller);
+            let ask = Ask {
+                query: Query::parse(request.uri().query().unwrap_or("")),
+                last_event: text(request.headers(), &HeaderName::from_static("last-event-id"))
+                    .map(str::to_owned),
+                app,
+                caller,
+                is_admin,
+                path,
+                body: None,
+                base,
+                accept,
+            };
+            match handle(route, ask, request).await {
+                Ok(answer) => answer.into_response(),
+                Err(fault) => fault.into_response(),
+            }
+        }
+    }
+}
+
+async fn handle(route: &Route, mut ask: Ask, request: Request<Body>) -> Result<Answer, Fault> {
+    let project = ask.part("tenant_id").to_owned();
+    if project != ask.caller.project_id && !ask.is_admin {
+        return Err(Fault::general("HTTPForbidden"));
+    }
+    if route.body != BodyNeed::Ignored {
+        let (parts, body) = request.into_parts();
+        let declared = ask.query.get("ContentType").filter(|_| parts.method == Method::GET);
+        let limit = ask.app.options.max_body_bytes;
+        ask.body = body::read(&parts.headers, declared, body, limit).await?;
+    }
+    if let Rule::Named(rule) = route.rule {
+        allow(&ask, rule)?;
+    }
+    match (route.body, &ask.body) {
+        (BodyNeed::Object, None) | (BodyNeed::None, Some(_)) => return Err(Fault::malformed()),
+        _ => {}
+    }
+    if let Rule::OfBody(choose, _) = route.rule {
+        let rule = choose(&ask)?;
+        allow(&ask, rule)?;
+    }
+    (route.handler)(ask).await
+}
+
+/// Lets the caller pass, or not. An administrator acts for the project that they are of.
+fn allow(ask: &Ask, rule: &str) -> Result<(), Fault> {
+    let project = match ask.is_admin {
+        true => ask.caller.project_id.as_str(),
+        false => ask.part("tenant_id"),
+    };
+    ask.app.allow(rule, &ask.caller, project)
+}
+
+enum Version {
+    Ours { in_path: bool },
+    Another,
+    None,
+}
+
+/// The version that a request is for.
+fn version(parts: &[String], accept: &str) -> Version {
+    let judge = |version: Option<(u32, u32)>, in_path| match version {
+        Some((1, 0)) => Version::Ours { in_path },
+        _ => Version::Another,
+    };
+    if let Some(first) = parts.first()
+        && let Some(rest) = first.strip_prefix('v')
+        && rest.starts_with(|it: char| it.is_ascii_digit())
+    {
+        return judge(numbers(rest), true);
+    }
+    match accept.strip_prefix(MEDIA_TYPE) {
+        Some(rest) => judge(numbers(rest), false),
+        None => Version::None,
+    }
+}
+
+/// `1`, `1.0`, and whatever follows.
+fn numbers(text: &str) -> Option<(u32, u32)> {
+    let digits = |text: &str| text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
+    let (major, rest) = text.split_at(digits(text));
+    let rest = rest.strip_prefix('.').unwrap_or(rest);
+    let minor = &rest[..digits(rest)];
+    let minor = if minor.is_empty() { Some(0) } else { minor.parse().ok() };
+    Some((major.parse().ok()?, minor?))
+}
+
+fn versions(origin: &str) -> Response {
+    let this = Value::map([
+        ("id", Value::from("v1.0")),
+        ("status", "CURRENT".into()),
+        ("links", Value::list([crate::ask::link("self", format!("{origin}/v1/"))])),
+    ]);
+    let body = Value::map([("versions", Value::list([this]))]);
+    Answer::json(StatusCode::MULTIPLE_CHOICES, &body).into_response()
+}
+
+/// Scheme and host, as the client knows them.
+fn origin(headers: &HeaderMap) -> String {
+    let host = text(headers, &HOST).unwrap_or("localhost");
+    format!("http://{host}")
+}
+
+fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}

@@ -1,0 +1,59 @@
+//! What is kept beside stacks, in memory.
+
+use super::MemoryStore;
+use crate::objects::{ObjectKind, ObjectQuery, ObjectRow, Objects};
+use crate::store::StoreError;
+use async_trait::async_trait;
+use std::collections::BTreeMap;
+use std::sync::{MutexGuard, PoisonError};
+use uuid::Uuid;
+
+/// Objects by kind and id.
+pub(super) type Kept = BTreeMap<(ObjectKind, Uuid), ObjectRow>;
+
+impl MemoryStore {
+    fn open_objects(&self) -> Result<MutexGuard<'_, Kept>, StoreError> {
+        self.open().map(drop)?;
+        Ok(self.objects.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[async_trait]
+impl Objects for MemoryStore {
+    async fn put_object(&self, object: ObjectRow) -> Result<(), StoreError> {
+        self.open_objects()?.insert((object.kind, object.id), object);
+        Ok(())
+    }
+
+    async fn drop_object(&self, kind: ObjectKind, id: Uuid) -> Result<bool, StoreError> {
+        Ok(self.open_objects()?.remove(&(kind, id)).is_some())
+    }
+
+    async fn object(&self, kind: ObjectKind, id: Uuid) -> Result<Option<ObjectRow>, StoreError> {
+        Ok(self.open_objects()?.get(&(kind, id)).cloned())
+    }
+
+    async fn objects(&self, query: &ObjectQuery) -> Result<Vec<ObjectRow>, StoreError> {
+        let objects = self.open_objects()?;
+        let mut found: Vec<ObjectRow> =
+            objects.values().filter(|it| query.wants(it)).cloned().collect();
+        found.sort_by_key(|it| (it.created, it.id));
+        if query.descending {
+            found.reverse();
+        }
+        let marker = query.marker.and_then(|id| objects.get(&(query.kind, id)));
+        if let Some(marker) = marker.map(|it| (it.created, it.id)) {
+            found.retain(|it| match query.descending {
+                false => (it.created, it.id) > marker,
+                true => (it.created, it.id) < marker,
+            });
+        }
+        let limit = query.limit.and_then(|limit| usize::try_from(limit).ok());
+        found.truncate(limit.unwrap_or(usize::MAX));
+        Ok(found)
+    }
+
+    async fn count_objects(&self, query: &ObjectQuery) -> Result<u64, StoreError> {
+        Ok(self.open_objects()?.values().filter(|it| query.wants(it)).count() as u64)
+    }
+}

@@ -1,0 +1,351 @@
+//! Software configurations and deployments that stand by themselves.
+
+use super::{Asker, Refusal, Service};
+use crate::codec;
+use crate::ids::Ids;
+use crate::objects::{ObjectKind, ObjectQuery, ObjectRow};
+use crate::runtime::{Chance, now};
+use kiln_template::Value;
+use kiln_template::value::Members;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// The types that inputs and outputs of a configuration can have.
+const TYPES: [&str; 5] = ["String", "Number", "CommaDelimitedList", "Json", "Boolean"];
+
+/// What an update may change of a deployment.
+const CHANGEABLE: [&str; 5] =
+    ["input_values", "output_values", "action", "status", "status_reason"];
+
+/// The longest id of a project.
+const MAX_PROJECT: usize = 64;
+
+/// A configuration or a deployment.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// Its row.
+    pub row: ObjectRow,
+    /// What it holds.
+    pub body: Arc<Members>,
+}
+
+impl Kept {
+    fn of(row: ObjectRow) -> Kept {
+        let body = match codec::decode(&row.body) {
+            Ok(Value::Map(members)) => members,
+            _ => Arc::default(),
+        };
+        Kept { row, body }
+    }
+
+    /// What it has under a name.
+    pub fn get(&self, name: &str) -> Value {
+        self.body.get(name).cloned().unwrap_or_default()
+    }
+}
+
+impl Service {
+    // --- configurations ---
+
+    /// Keeps a configuration.
+    pub async fn create_config(&self, asker: &Asker, given: &Members) -> Result<Kept, Refusal> {
+        let query = ObjectQuery {
+            project: Some(asker.project.clone()),
+            ..ObjectQuery::of(ObjectKind::Config)
+        };
+        self.check_object_quota(asker, &query, self.rules.max_configs, "configs").await?;
+        let part = |name: &str| given.get(name).cloned().unwrap_or_default();
+        let list = |name: &str, checked: fn(&Members) -> Option<Value>| match part(name) {
+            Value::Null => Ok(Value::list([])),
+            Value::List(items) => {
+                let items = items.iter().map(|item| item.as_map().and_then(checked));
+                let items: Option<Vec<Value>> = items.collect();
+                items.map(Value::list).ok_or(BARE_VALUE_ERROR)
+            }
+            _ => Err(malformed()),
+        };
+        let options = match part("options") {
+            Value::Null => Value::Map(Arc::default()),
+            options @ Value::Map(_) => options,
+            _ => return Err(malformed()),
+        };
+        let body = Value::map([
+            ("name", part("name")),
+            ("group", part("group")),
+            ("config", part("config")),
+            ("inputs", list("inputs", input)?),
+            ("outputs", list("outputs", output)?),
+            ("options", options),
+        ]);
+        self.keep(ObjectKind::Config, asker, "", None, body).await
+    }
+
+    /// A configuration.
+    pub async fn config_of(&self, asker: &Asker, id: &str) -> Result<Kept, Refusal> {
+        let found = self.kept(ObjectKind::Config, id).await?;
+        let found = found.filter(|it| asker.is_admin || it.row.project == asker.project);
+        found.ok_or_else(|| no_config(id))
+    }
+
+    /// A page of configurations, the newest first.
+    pub async fn configs(
+        &self,
+        asker: &Asker,
+        marker: Option<Uuid>,
+        limit: Option<u64>,
+    ) -> Result<Vec<Kept>, Refusal> {
+        let query = ObjectQuery {
+            project: (!asker.is_admin).then(|| asker.project.clone()),
+            descending: true,
+            marker,
+            limit,
+            ..ObjectQuery::of(ObjectKind::Config)
+        };
+        match limit {
+            Some(0) => Ok(Vec::new()),
+            _ => Ok(self.store.objects(&query).await?.into_iter().map(Kept::of).collect()),
+        }
+    }
+
+    /// Forgets a configuration, if nothing uses it.
+    pub async fn delete_config(&self, asker: &Asker, id: &str) -> Result<(), Refusal> {
+        let config = self.config_of(asker, id).await?;
+        let uses = Some(config.row.id);
+        let query = ObjectQuery { uses, ..ObjectQuery::of(ObjectKind::Deployment) };
+        if self.store.count_objects(&query).await? > 0 {
+            let message =
+                format!("Software config with id {id} can not be deleted as it is referenced.");
+            return Err(Refusal::new("InvalidRestrictedAction", message));
+        }
+        self.store.drop_object(ObjectKind::Config, config.row.id).await?;
+        Ok(())
+    }
+
+    // --- deployments ---
+
+    /// Keeps a deployment.
+    pub async fn create_deployment(
+        &self,
+        asker: &Asker,
+        given: &Members,
+    ) -> Result<Kept, Refusal> {
+        let query = ObjectQuery {
+            project: Some(asker.project.clone()),
+            ..ObjectQuery::of(ObjectKind::Deployment)
+        };
+        let limit = self.rules.max_deployments;
+        self.check_object_quota(asker, &query, limit, "deployments").await?;
+        let part = |name: &str| given.get(name).cloned().unwrap_or_default();
+        let Some(server) = part("server_id").as_text().cloned() else {
+            let message = "Data supplied was not valid: server_id must be specified";
+            return Err(Refusal::new("Invalid", message));
+        };
+        let config = match part("config_id") {
+            Value::Null => None,
+            id => Some(self.config_of(asker, &kiln_template::print::plain(&id)).await?.row.id),
+        };
+        let user_project = part("stack_user_project_id");
+        if user_project.as_text().is_some_and(|it| it.chars().count() > MAX_PROJECT) {
+            let message = format!(
+                "Data supplied was not valid: stack_user_project_id should be at most {MAX_PROJECT} \
+                 characters"
+            );
+            return Err(Refusal::new("Invalid", message));
+        }
+        let reason = match part("status_reason") {
+            Value::Null => "None".into(),
+            reason => reason,
+        };
+        let input_values = match part("input_values") {
+            Value::Null => Value::Map(Arc::default()),
+            values => values,
+        };
+        let body = Value::map([
+            ("input_values", input_values),
+            ("output_values", Value::Null),
+            ("action", part("action")),
+            ("status", part("status")),
+            ("status_reason", reason),
+            ("stack_user_project_id", user_project),
+        ]);
+        self.keep(ObjectKind::Deployment, asker, &server, config, body).await
+    }
+
+    /// A deployment.
+    pub async fn deployment(&self, asker: &Asker, id: &str) -> Result<Kept, Refusal> {
+        let found = self.kept(ObjectKind::Deployment, id).await?;
+        let found = found.filter(|it| sees_deployment(asker, it));
+        found.ok_or_else(|| {
+            Refusal::new("NotFound", format!("Deployment with id {id} not found"))
+        })
+    }
+
+    /// Deployments, the oldest first.
+    pub async fn deployments(
+        &self,
+        asker: &Asker,
+        server: Option<&str>,
+    ) -> Result<Vec<Kept>, Refusal> {
+        let query = ObjectQuery {
+            subject: server.map(Arc::from),
+            project: server.is_none().then(|| asker.project.clone()).filter(|_| !asker.is_admin),
+            ..ObjectQuery::of(ObjectKind::Deployment)
+        };
+        let all = self.store.objects(&query).await?.into_iter().map(Kept::of);
+        Ok(all.filter(|it| sees_deployment(asker, it)).collect())
+    }
+
+    /// The configurations that a server has to apply.
+    pub async fn server_configs(&self, asker: &Asker, server: &str) -> Result<Vec<Kept>, Refusal> {
+        let mut configs = Vec::new();
+        for deployment in self.deployments(asker, Some(server)).await? {
+            if let Some(id) = deployment.row.uses
+                && let Some(config) = self.store.object(ObjectKind::Config, id).await?
+            {
+                configs.push(Kept::of(config));
+            }
+        }
+        configs.sort_by_key(|it| kiln_template::print::plain(&it.get("name")));
+        Ok(configs)
+    }
+
+    /// Changes a deployment: whatever is given, and is not empty.
+    pub async fn update_deployment(
+        &self,
+        asker: &Asker,
+        id: &str,
+        given: &Members,
+    ) -> Result<Kept, Refusal> {
+        let mut deployment = self.deployment(asker, id).await?;
+        let body = Arc::make_mut(&mut deployment.body);
+        for name in CHANGEABLE {
+            if let Some(value) = given.get(name).filter(|value| value.is_truthy()) {
+                body.insert(name.into(), value.clone());
+            }
+        }
+        if let Some(config) = given.get("config_id").filter(|value| value.is_truthy()) {
+            let config = self.config_of(asker, &kiln_template::print::plain(config)).await?;
+            deployment.row.uses = Some(config.row.id);
+        }
+        deployment.row.updated = Some(now());
+        deployment.row.body = codec::encode(&Value::Map(deployment.body.clone()));
+        self.store.put_object(deployment.row.clone()).await?;
+        Ok(deployment)
+    }
+
+    /// Forgets a deployment.
+    pub async fn delete_deployment(&self, asker: &Asker, id: &str) -> Result<(), Refusal> {
+        let deployment = self.deployment(asker, id).await?;
+        self.store.drop_object(ObjectKind::Deployment, deployment.row.id).await?;
+        Ok(())
+    }
+
+    // --- both ---
+
+    async fn kept(&self, kind: ObjectKind, id: &str) -> Result<Option<Kept>, Refusal> {
+        let Ok(id) = Uuid::parse_str(id) else { return Ok(None) };
+        Ok(self.store.object(kind, id).await?.map(Kept::of))
+    }
+
+    async fn keep(
+        &self,
+        kind: ObjectKind,
+        asker: &Asker,
+        subject: &str,
+        uses: Option<Uuid>,
+        body: Value,
+    ) -> Result<Kept, Refusal> {
+        let row = ObjectRow {
+            id: Chance::default().next(),
+            kind,
+            project: asker.project.clone(),
+            subject: subject.into(),
+            uses,
+            created: now(),
+            updated: None,
+            body: codec::encode(&body),
+        };
+        self.store.put_object(row.clone()).await?;
+        Ok(Kept::of(row))
+    }
+
+    async fn check_object_quota(
+        &self,
+        asker: &Asker,
+        query: &ObjectQuery,
+        limit: Option<u64>,
+        what: &str,
+    ) -> Result<(), Refusal> {
+        let Some(limit) = limit.filter(|_| !asker.is_admin) else { return Ok(()) };
+        match self.store.count_objects(query).await? >= limit {
+            false => Ok(()),
+            true => Err(Refusal::limit(format_args!(
+                "You have reached the maximum software {what} per tenant, {limit}. Please delete some \
+                 {what}."
+            ))),
+        }
+    }
+}
+
+const BARE_VALUE_ERROR: Refusal =
+    Refusal { kind: "ValueError", message: None, findings: Vec::new() };
+
+fn malformed() -> Refusal {
+    Refusal::new(
+        "HTTPBadRequest",
+        "The server could not comply with the request since it is either malformed or otherwise \
+         incorrect.",
+    )
+}
+
+fn no_config(id: &str) -> Refusal {
+    Refusal::new("NotFound", format!("Software config with id {id} not found"))
+}
+
+fn sees_deployment(asker: &Asker, deployment: &Kept) -> bool {
+    let user_project = deployment.get("stack_user_project_id");
+    asker.is_admin
+        || deployment.row.project == asker.project
+        || user_project.as_text().is_some_and(|it| *it == asker.project)
+}
+
+/// The type of an input or an output.
+fn kind_of(given: &Members) -> Option<Value> {
+    match given.get("type") {
+        None | Some(Value::Null) => Some("String".into()),
+        Some(Value::Text(kind)) if TYPES.contains(&&**kind) => Some(Value::Text(kind.clone())),
+        Some(_) => None,
+    }
+}
+
+/// An input as it is kept.
+fn input(given: &Members) -> Option<Value> {
+    let mut kept = Members::new();
+    kept.insert("name".into(), given.get("name").filter(|it| !it.is_null())?.clone());
+    if let Some(about) = given.get("description").filter(|it| !it.is_null()) {
+        kept.insert("description".into(), about.clone());
+    }
+    kept.insert("type".into(), kind_of(given)?);
+    for name in ["default", "value"] {
+        if let Some(value) = given.get(name).filter(|it| !it.is_null()) {
+            kept.insert(name.into(), value.clone());
+        }
+    }
+    if given.get("replace_on_change").is_some_and(Value::is_truthy) {
+        kept.insert("replace_on_change".into(), true.into());
+    }
+    Some(Value::Map(Arc::new(kept)))
+}
+
+/// An output as it is kept.
+fn output(given: &Members) -> Option<Value> {
+    let mut kept = Members::new();
+    kept.insert("name".into(), given.get("name").filter(|it| !it.is_null())?.clone());
+    if let Some(about) = given.get("description").filter(|it| !it.is_null()) {
+        kept.insert("description".into(), about.clone());
+    }
+    kept.insert("type".into(), kind_of(given)?);
+    let is_error = given.get("error_output").is_some_and(Value::is_truthy);
+    kept.insert("error_output".into(), is_error.into());
+    Some(Value::Map(Arc::new(kept)))
+}

@@ -1,0 +1,147 @@
+//! What is kept beside stacks.
+
+use crate::cipher::{Cipher, Kind};
+use crate::database::SqlStore;
+use crate::fault::{Fault, persistently};
+use crate::list::{Condition, Value, select};
+use crate::sql::{Reader, Values};
+use crate::table::{Record, Table};
+use async_trait::async_trait;
+use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow, Objects};
+use kiln_engine::store::StoreError;
+use kiln_engine::time::Time;
+use sqlx::any::AnyRow;
+use uuid::Uuid;
+
+impl Record for ObjectRow {
+    const TABLE: Table = Table {
+        name: "objects",
+        key: &["id"],
+        columns: &["id", "kind", "project", "subject", "uses", "created", "updated", "body"],
+    };
+
+    fn key(&self) -> Vec<u8> {
+        self.id.as_bytes().to_vec()
+    }
+
+    fn weight(&self) -> usize {
+        self.body.len()
+    }
+
+    fn write(&self, cipher: &Cipher, values: &mut Values) -> Result<(), Fault> {
+        values.id(self.id);
+        values.text(self.kind.name());
+        values.text(&self.project);
+        values.text(&self.subject);
+        values.maybe_id(self.uses);
+        values.time(self.created);
+        values.maybe_time(self.updated);
+        values.bytes(&cipher.seal(Kind::Object, self.id.as_bytes(), &self.body)?);
+        Ok(())
+    }
+
+    fn read(cipher: &Cipher, row: &AnyRow) -> Result<ObjectRow, Fault> {
+        let mut row = Reader::new(row);
+        let id = row.id()?;
+        let kind = row.text()?;
+        let kind = ObjectKind::parse(kind).ok_or_else(|| Fault::Damaged {
+            what: format!("object {id}"),
+            why: format!("there is no kind {kind:?}"),
+        })?;
+        Ok(ObjectRow {
+            id,
+            kind,
+            project: row.text()?.into(),
+            subject: row.text()?.into(),
+            uses: row.maybe_id()?,
+            created: row.time()?,
+            updated: row.maybe_int()?.map(Time::from_micros),
+            body: cipher.open(Kind::Object, id.as_bytes(), row.bytes()?)?,
+        })
+    }
+}
+
+impl SqlStore {
+    async fn put_once(&self, object: &ObjectRow) -> Result<(), Fault> {
+        let mut transaction = self.begin().await?;
+        self.tables.write(&mut transaction, &self.cipher, &[object]).await?;
+        self.finish(transaction).await
+    }
+
+    async fn drop_once(&self, kind: ObjectKind, id: Uuid) -> Result<bool, Fault> {
+        let mut transaction = self.begin().await?;
+        let delete = self.statement("DELETE FROM objects WHERE id = ? AND kind = ?");
+        let delete = delete.with(|values| {
+            values.id(id);
+            values.text(kind.name());
+        });
+        let count = delete.run(&mut transaction).await?;
+        self.finish(transaction).await?;
+        Ok(count > 0)
+    }
+
+    async fn page_of_objects(&self, query: &ObjectQuery) -> Result<Vec<ObjectRow>, Fault> {
+        let mut condition = condition(query);
+        let marker = match query.marker {
+            Some(id) => self.by_id::<ObjectRow>(id.as_bytes()).await?,
+            None => None,
+        };
+        if let Some(marker) = marker {
+            let keys =
+                [("created", Value::Int(marker.created.micros())), ("id", Value::Id(marker.id))];
+            condition.behind(&keys, query.descending);
+        }
+        let keys = ["created", "id"];
+        let statement =
+            select::<ObjectRow>(self.dialect, condition, &keys, query.descending, query.limit);
+        statement.read(&mut *self.reader().await?, &self.cipher).await
+    }
+
+    async fn number_of_objects(&self, query: &ObjectQuery) -> Result<u64, Fault> {
+        let condition = condition(query);
+        let text = format!("SELECT COUNT(*) FROM objects WHERE {}", condition.text());
+        let mut statement = self.statement(&text);
+        condition.add_to(&mut statement.values);
+        let row = statement.first(&mut *self.reader().await?).await?;
+        row.map_or(Ok(0), |row| Reader::new(&row).count())
+    }
+}
+
+fn condition(query: &ObjectQuery) -> Condition {
+    let mut condition = Condition::new();
+    condition.and("kind = ?", [Value::Text(query.kind.name().into())]);
+    if let Some(project) = &query.project {
+        condition.and("project = ?", [Value::Text(project.clone())]);
+    }
+    if let Some(subject) = &query.subject {
+        condition.and("subject = ?", [Value::Text(subject.clone())]);
+    }
+    if let Some(uses) = query.uses {
+        condition.and("uses = ?", [Value::Id(uses)]);
+    }
+    condition
+}
+
+#[async_trait]
+impl Objects for SqlStore {
+    async fn put_object(&self, object: ObjectRow) -> Result<(), StoreError> {
+        Ok(persistently!(self.put_once(&object))?)
+    }
+
+    async fn drop_object(&self, kind: ObjectKind, id: Uuid) -> Result<bool, StoreError> {
+        Ok(persistently!(self.drop_once(kind, id))?)
+    }
+
+    async fn object(&self, kind: ObjectKind, id: Uuid) -> Result<Option<ObjectRow>, StoreError> {
+        let object: Option<ObjectRow> = self.by_id(id.as_bytes()).await?;
+        Ok(object.filter(|object| object.kind == kind))
+    }
+
+    async fn objects(&self, query: &ObjectQuery) -> Result<Vec<ObjectRow>, StoreError> {
+        Ok(self.page_of_objects(query).await?)
+    }
+
+    async fn count_objects(&self, query: &ObjectQuery) -> Result<u64, StoreError> {
+        Ok(self.number_of_objects(query).await?)
+    }
+}

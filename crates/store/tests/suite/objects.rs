@@ -1,0 +1,70 @@
+//! What is kept beside stacks.
+
+use crate::world::World;
+use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow};
+use kiln_engine::time::Time;
+use uuid::Uuid;
+
+fn object(kind: ObjectKind, number: u128, project: &str) -> ObjectRow {
+    ObjectRow {
+        id: Uuid::from_u128(number),
+        kind,
+        project: project.into(),
+        subject: if number % 2 == 0 { "even".into() } else { "odd é".into() },
+        uses: (number > 3).then(|| Uuid::from_u128(number / 2)),
+        created: Time::from_micros((number / 3) as i64),
+        updated: (number > 5).then(|| Time::from_micros(7)),
+        body: vec![number as u8; 3],
+    }
+}
+
+pub(crate) async fn objects_are_kept_listed_and_dropped(world: World) {
+    let store = &world.store;
+    for number in 0..20 {
+        let project = if number < 10 { "p" } else { "q" };
+        store.put_object(object(ObjectKind::Config, number, project)).await.unwrap();
+    }
+    let deployment = object(ObjectKind::Deployment, 100, "p");
+    store.put_object(deployment.clone()).await.unwrap();
+
+    let found = world.other.object(ObjectKind::Deployment, deployment.id).await.unwrap();
+    assert_eq!(found, Some(deployment.clone()));
+    assert_eq!(store.object(ObjectKind::Config, deployment.id).await.unwrap(), None);
+
+    let changed = ObjectRow { body: b"other".to_vec(), ..object(ObjectKind::Config, 4, "p") };
+    store.put_object(changed.clone()).await.unwrap();
+    assert_eq!(store.object(ObjectKind::Config, changed.id).await.unwrap(), Some(changed));
+
+    for descending in [false, true] {
+        let mut query = ObjectQuery {
+            project: Some("p".into()),
+            limit: Some(3),
+            descending,
+            ..ObjectQuery::of(ObjectKind::Config)
+        };
+        assert_eq!(store.count_objects(&query).await.unwrap(), 10);
+        let mut all = Vec::new();
+        loop {
+            let page = store.objects(&query).await.unwrap();
+            let Some(last) = page.last() else { break };
+            query.marker = Some(last.id);
+            all.extend(page.into_iter().map(|it| it.id.as_u128()));
+        }
+        let mut expected: Vec<u128> = (0..10).collect();
+        if descending {
+            expected.reverse();
+        }
+        assert_eq!(all, expected);
+    }
+
+    let query = ObjectQuery { subject: Some("even".into()), ..ObjectQuery::of(ObjectKind::Config) };
+    assert_eq!(store.count_objects(&query).await.unwrap(), 10);
+    let uses = Some(Uuid::from_u128(3));
+    let query = ObjectQuery { uses, ..ObjectQuery::of(ObjectKind::Config) };
+    let users = store.objects(&query).await.unwrap();
+    assert_eq!(users.iter().map(|it| it.id.as_u128()).collect::<Vec<_>>(), [6, 7]);
+
+    assert!(store.drop_object(ObjectKind::Deployment, deployment.id).await.unwrap());
+    assert!(!store.drop_object(ObjectKind::Deployment, deployment.id).await.unwrap());
+    assert_eq!(store.object(ObjectKind::Deployment, deployment.id).await.unwrap(), None);
+}
