@@ -18,10 +18,14 @@ pub struct Caller {
     pub project_name: String,
     /// The id of the domain that the project belongs to.
     pub project_domain_id: String,
+    /// The id of the domain that the token is for; empty if it is for none.
+    pub domain_id: String,
     /// What the token is for.
     pub scope: Scope,
     /// The names of the user's roles, implied ones included.
     pub roles: Vec<String>,
+    /// The ids of the same roles, in the same order, where the identity service told them.
+    pub role_ids: Vec<String>,
     /// Whether the project is the one for administrators; so if the token does not say.
     pub is_admin_project: bool,
     /// The trust that the token was given for.
@@ -32,6 +36,10 @@ pub struct Caller {
     pub token: Option<Secret>,
     /// The password, if the user sent one along for later.
     pub password: Option<Secret>,
+    /// The user name that goes with that password. The user's word: nothing may be decided by it.
+    pub login_name: Option<String>,
+    /// The roles of the service that asks on the user's behalf, if one does.
+    pub service_roles: Vec<String>,
     /// The region that the user asked for.
     pub region: Option<String>,
     /// Where the identity service is.

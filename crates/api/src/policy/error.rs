@@ -1,0 +1,39 @@
+//! What is wrong with a policy file, and the refusal of a request.
+
+use kiln_template::source::Location;
+use std::fmt;
+
+/// Something wrong with a policy file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyError {
+    /// Where.
+    pub place: Option<Location>,
+    /// The rule that it is in, if it is in one.
+    pub rule: Option<String>,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: String,
+}
+
+impl fmt::Display for PolicyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{place}: ")?;
+        }
+        if let Some(rule) = &self.rule {
+            write!(f, "rule `{rule}`: ")?;
+        }
+        write!(f, "{}; {}", self.message, self.help)
+    }
+}
+
+impl std::error::Error for PolicyError {}
+
+/// A refusal: the caller may not do what the rule is for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("You are not authorized to use {rule}.")]
+pub struct Forbidden {
+    /// The rule that refused.
+    pub rule: String,
+}

@@ -1,0 +1,13 @@
+//! Tests of the front ends.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test may fail")]
+
+mod policy;
+
+/// A file of the record of the reference, where it is at hand.
+fn shared(file: &str) -> Option<std::path::PathBuf> {
+    let all = match std::env::var_os("KILN_SHARED") {
+        Some(folder) => std::path::PathBuf::from(folder),
+        None => concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared").into(),
+    };
+    Some(all.join(file)).filter(|path| path.exists())
+}
