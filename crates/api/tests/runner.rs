@@ -11,3 +11,5 @@ fn shared(file: &str) -> Option<std::path::PathBuf> {
     };
     Some(all.join(file)).filter(|path| path.exists())
 }
+mod stacks;
+mod world;

@@ -1,0 +1,165 @@
+//! An API with a store in memory and an engine behind it, and callers by their tokens.
+
+use async_trait::async_trait;
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, Request, Response, StatusCode};
+use kiln_api::auth::{Authenticator, Refusal};
+use kiln_api::caller::{Caller, Scope};
+use kiln_api::policy::Policy;
+use kiln_api::{App, Metrics, Options};
+use kiln_cloud::NoCloud;
+use kiln_engine::config::Config;
+use kiln_engine::memory::MemoryStore;
+use kiln_engine::runtime::{Engine, Settings};
+use kiln_engine::service::{Rules, Service};
+use kiln_engine::store::Store;
+use serde_json::{Value as Json, json};
+use std::sync::Arc;
+
+/// The callers that there are: a token, and what they are.
+const CALLERS: [(&str, &str, &[&str]); 6] = [
+    ("demo", "demo", &["member", "reader"]),
+    ("other", "other", &["member", "reader"]),
+    ("reader", "demo", &["reader"]),
+    ("nobody", "demo", &[]),
+    ("stack-user", "demo", &["heat_stack_user"]),
+    ("admin", "admin", &["admin", "manager", "member", "reader"]),
+];
+
+struct Tokens;
+
+#[async_trait]
+impl Authenticator for Tokens {
+    async fn authenticate(&self, headers: &HeaderMap, _: Option<&str>) -> Result<Caller, Refusal> {
+        let token = headers.get("x-auth-token").and_then(|it| it.to_str().ok());
+        let known = CALLERS.iter().find(|(known, ..)| Some(*known) == token);
+        let Some((name, project, roles)) = known else {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::UNAUTHORIZED;
+            return Err(Refusal(response));
+        };
+        Ok(Caller {
+            user_id: format!("{name}-id"),
+            user_name: (*name).into(),
+            project_id: (*project).into(),
+            project_name: (*project).into(),
+            scope: Scope::Project,
+            roles: roles.iter().map(|role| (*role).into()).collect(),
+            is_admin_project: true,
+            ..Caller::default()
+        })
+    }
+}
+
+/// An API and all that is behind it.
+pub(crate) struct World {
+    pub(crate) app: Arc<App>,
+    pub(crate) engine: Engine,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Reply {
+    pub(crate) fn json(&self) -> Json {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|it| it.to_str().ok()).unwrap_or_default()
+    }
+}
+
+impl World {
+    pub(crate) fn new() -> World {
+        World::with(Rules { allows_adopt: true, allows_abandon: true, ..Rules::default() })
+    }
+
+    pub(crate) fn with(rules: Rules) -> World {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let config = Arc::new(Config {
+            global: kiln_resources::environment::shipped(),
+            ..Config::default()
+        });
+        let settings = Settings::default();
+        let engine = Engine::start(config.clone(), store.clone(), Arc::new(NoCloud), settings);
+        let service = Service::new(store, config, rules, Some(engine.clone()));
+        let app = Arc::new(App {
+            service,
+            auth: Arc::new(Tokens),
+            policy: Arc::new(Policy::new()),
+            options: Options::default(),
+            metrics: Metrics::default(),
+        });
+        World { app, engine }
+    }
+
+    /// Sends a request; the path stands behind the version.
+    pub(crate) async fn send(
+        &self,
+        token: &str,
+        method: &str,
+        path: &str,
+        body: Option<Json>,
+    ) -> Reply {
+        let text = body.map(|body| body.to_string()).unwrap_or_default();
+        self.raw(token, method, &format!("/v1{path}"), &text).await
+    }
+
+    pub(crate) async fn raw(&self, token: &str, method: &str, path: &str, body: &str) -> Reply {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("host", "kiln.example:8004")
+            .header("x-auth-token", token)
+            .header("accept", "application/json")
+            .header("content-type", "application/json")
+            .header("content-length", body.len())
+            .body(Body::from(body.to_owned()))
+            .expect("a request");
+        let response = kiln_api::answer(self.app.clone(), request).await;
+        let (parts, body) = response.into_parts();
+        let bytes = to_bytes(body, usize::MAX).await.expect("a body");
+        Reply {
+            status: parts.status.as_u16(),
+            headers: parts.headers,
+            text: String::from_utf8(bytes.to_vec()).expect("UTF-8"),
+        }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        self.send("demo", "GET", path, None).await
+    }
+
+    /// Makes a stack and waits until it is done; gives the path of the stack.
+    pub(crate) async fn create(&self, name: &str, template: &str) -> String {
+        self.create_with(json!({"stack_name": name, "template": template})).await
+    }
+
+    pub(crate) async fn create_with(&self, body: Json) -> String {
+        let reply = self.send("demo", "POST", "/demo/stacks", Some(body)).await;
+        assert_eq!(reply.status, 201, "{reply:?}");
+        let url = reply.header("location").to_owned();
+        let path = url.split_once("/v1").map(|(_, path)| path.to_owned()).expect("a path");
+        self.rest(&path).await;
+        path
+    }
+
+    /// Waits until nothing is being done with a stack.
+    pub(crate) async fn rest(&self, path: &str) {
+        let id = path.rsplit('/').next().and_then(|id| uuid::Uuid::parse_str(id).ok());
+        let id = kiln_engine::ids::StackId(id.expect("an id"));
+        self.engine.rest(id, 0).await;
+    }
+
+    /// The state of a stack.
+    pub(crate) async fn status(&self, path: &str) -> String {
+        let reply = self.get(path).await;
+        reply.json()["stack"]["stack_status"].as_str().unwrap_or_default().to_owned()
+    }
+}
