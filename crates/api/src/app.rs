@@ -5,6 +5,7 @@ use crate::caller::Caller;
 use crate::fault::Fault;
 use crate::metrics::Metrics;
 use crate::policy::{Policy, Target};
+use crate::rate::Rate;
 use kiln_engine::service::Service;
 use kiln_template::Value;
 use std::sync::Arc;
@@ -23,6 +24,8 @@ pub struct App {
     pub options: Options,
     /// What is counted.
     pub metrics: Metrics,
+    /// How many requests a project may send; nothing means any number.
+    pub rate: Option<Rate>,
 }
 
 /// What an operator decides about the API.

@@ -20,7 +20,7 @@ pub struct Fault {
 }
 
 /// The types of errors that are not the server's fault, by status. Everything else is.
-const STATUSES: [(u16, &[&str]); 6] = [
+const STATUSES: [(u16, &[&str]); 7] = [
     (
         400,
         &[
@@ -66,6 +66,7 @@ const STATUSES: [(u16, &[&str]); 6] = [
     ),
     (405, &["HTTPMethodNotAllowed"]),
     (409, &["ActionInProgress", "StackExists"]),
+    (429, &["HTTPTooManyRequests"]),
     (503, &["HTTPServiceUnavailable", "StoreUnavailable"]),
 ];
 
@@ -78,11 +79,10 @@ fn explanation(status: StatusCode) -> &'static str {
         }
         403 => "Access was denied to this resource.",
         404 => "The resource could not be found.",
+        429 => "There have been too many requests. Please wait a moment and try again.",
         409 => "There was a conflict when trying to complete your request.",
         503 => "The server is currently unavailable. Please try again at a later time.",
-        _ => {
-            "The server has either erred or is incapable of performing the requested operation."
-        }
+        _ => "The server has either erred or is incapable of performing the requested operation.",
     }
 }
 

@@ -13,8 +13,10 @@ pub mod caller;
 pub mod fault;
 mod metrics;
 mod native;
+pub mod openapi;
 pub mod policy;
 mod query;
+mod rate;
 pub mod routes;
 mod serve;
 
@@ -22,4 +24,5 @@ pub use answer::Answer;
 pub use app::{App, Options};
 pub use ask::Ask;
 pub use metrics::Metrics;
+pub use rate::Rate;
 pub use serve::answer;

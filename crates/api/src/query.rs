@@ -72,8 +72,8 @@ impl Query {
 }
 
 fn encoded<'q>(pairs: impl Iterator<Item = (&'q str, &'q str)>) -> String {
-    let pairs = pairs
-        .map(|(name, value)| format!("{}={}", percent::encode(name), percent::encode(value)));
+    let pairs =
+        pairs.map(|(name, value)| format!("{}={}", percent::encode(name), percent::encode(value)));
     pairs.collect::<Vec<_>>().join("&")
 }
 
@@ -135,7 +135,9 @@ pub(crate) mod percent {
 
     /// Whether the text is UTF-8 once its escapes are resolved.
     pub(crate) fn is_utf8(text: &str) -> bool {
-        !decode(text).contains('\u{fffd}') || text.contains("%EF%BF%BD") || text.contains('\u{fffd}')
+        !decode(text).contains('\u{fffd}')
+            || text.contains("%EF%BF%BD")
+            || text.contains('\u{fffd}')
     }
 
     /// The text with everything escaped that has a meaning in URLs.
@@ -169,10 +171,7 @@ mod tests {
         assert_eq!(query.get("empty"), None);
         assert_eq!(query.all("name").collect::<Vec<_>>(), ["a b", "c d"]);
         assert_eq!(query.words("tags"), ["x".into(), "y".into()]);
-        assert_eq!(
-            query.with("limit", "3"),
-            "name=a%20b&empty=&tags=x%2Cy&name=c%20d&limit=3"
-        );
+        assert_eq!(query.with("limit", "3"), "name=a%20b&empty=&tags=x%2Cy&name=c%20d&limit=3");
     }
 
     #[test]

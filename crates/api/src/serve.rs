@@ -8,11 +8,12 @@ use crate::fault::{Fault, no_route};
 use crate::query::{Query, percent};
 use crate::routes::{self, BodyNeed, Match, Route, Rule};
 use axum::body::Body;
-use axum::http::header::{ACCEPT, ALLOW, HOST};
-use axum::http::{HeaderMap, HeaderName, Method, Request, StatusCode};
+use axum::http::header::{ACCEPT, ALLOW, HOST, RETRY_AFTER};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use axum::response::Response;
 use kiln_template::Value;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The header in which every answer says which request it is for.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-openstack-request-id");
@@ -23,7 +24,7 @@ const MEDIA_TYPE: &str = "application/vnd.openstack.orchestration-v";
 /// Answers a request.
 pub async fn answer(app: Arc<App>, request: Request<Body>) -> Response {
     let id = format!("req-{}", app.new_id());
-    let started = std::time::Instant::now();
+    let started = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let mut response = route(app.clone(), request).await;
     let status = response.status().as_u16();
@@ -39,7 +40,8 @@ async fn route(app: Arc<App>, request: Request<Body>) -> Response {
     let accept = text(request.headers(), &ACCEPT).unwrap_or_default().to_owned();
     let path = request.uri().path();
     if !percent::is_utf8(path) {
-        return framework(StatusCode::BAD_REQUEST, "The path is not UTF-8.", &accept).into_response();
+        return framework(StatusCode::BAD_REQUEST, "The path is not UTF-8.", &accept)
+            .into_response();
     }
     let ends_in_slash = path.len() > 1 && path.ends_with('/');
     let mut parts: Vec<String> =
@@ -48,6 +50,9 @@ async fn route(app: Arc<App>, request: Request<Body>) -> Response {
     match parts.first().map(String::as_str) {
         Some("healthcheck") if parts.len() == 1 => {
             return Answer::text(StatusCode::OK, "").into_response();
+        }
+        Some("openapi.json") if parts.len() == 1 => {
+            return Answer::ok(&crate::openapi::document()).into_response();
         }
         None | Some("versions") => return versions(&origin),
         _ => {}
@@ -88,6 +93,12 @@ async fn route(app: Arc<App>, request: Request<Body>) -> Response {
                 Ok(caller) => Arc::new(caller),
                 Err(refusal) => return refusal.into_response(),
             };
+            let rate = app.rate.as_ref();
+            if rate.is_some_and(|rate| !rate.allows(&caller.project_id, Instant::now())) {
+                let mut response = Fault::general("HTTPTooManyRequests").into_response();
+                response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+                return response;
+            }
             let is_admin = app.policy.is_admin(&caller);
             let ask = Ask {
                 query: Query::parse(request.uri().query().unwrap_or("")),

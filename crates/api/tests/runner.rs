@@ -1,7 +1,11 @@
 //! Tests of the front ends.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test may fail")]
 
+mod faults;
+mod life;
 mod policy;
+mod stacks;
+mod world;
 
 /// A file of the record of the reference, where it is at hand.
 fn shared(file: &str) -> Option<std::path::PathBuf> {
@@ -11,5 +15,3 @@ fn shared(file: &str) -> Option<std::path::PathBuf> {
     };
     Some(all.join(file)).filter(|path| path.exists())
 }
-mod stacks;
-mod world;

@@ -95,6 +95,7 @@ impl World {
             policy: Arc::new(Policy::new()),
             options: Options::default(),
             metrics: Metrics::default(),
+            rate: None,
         });
         World { app, engine }
     }
@@ -130,6 +131,21 @@ impl World {
             headers: parts.headers,
             text: String::from_utf8(bytes.to_vec()).expect("UTF-8"),
         }
+    }
+
+    /// Reads a stream of events to its end.
+    pub(crate) async fn stream(&self, token: &str, path: &str, last: Option<&str>) -> String {
+        let mut request = Request::builder()
+            .uri(path)
+            .header("x-auth-token", token)
+            .header("accept", "text/event-stream");
+        if let Some(last) = last {
+            request = request.header("last-event-id", last);
+        }
+        let request = request.body(Body::empty()).expect("a request");
+        let response = kiln_api::answer(self.app.clone(), request).await;
+        let bytes = to_bytes(response.into_body(), usize::MAX).await.expect("a body");
+        String::from_utf8(bytes.to_vec()).expect("UTF-8")
     }
 
     pub(crate) async fn get(&self, path: &str) -> Reply {

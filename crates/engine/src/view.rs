@@ -379,9 +379,17 @@ impl<'v> StackView<'v> {
         }
     }
 
-    /// The whole stack as one document.
+    /// The whole stack as one document. Hidden values are not in it: whoever takes the stack over
+    /// gives them anew.
     pub fn export(&self) -> Value {
-        self.tree.export_stack(self.key)
+        let mut document = self.tree.export_stack(self.key);
+        if let (Value::Map(document), Value::Map(mut environment)) =
+            (&mut document, self.environment())
+        {
+            Arc::make_mut(&mut environment).shift_remove("encrypted_param_names");
+            Arc::make_mut(document).insert("environment".into(), Value::Map(environment));
+        }
+        document
     }
 
     /// Whether something is being done with a resource.

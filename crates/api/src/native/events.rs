@@ -50,9 +50,7 @@ pub(crate) async fn of_resource(ask: Ask) -> Result<Answer, Fault> {
         let message = format!("No events found for resource {name}");
         return Err(Fault::new("HTTPNotFound", message));
     }
-    let shown = events.iter().map(|event| {
-        Value::Map(Arc::new(listed(&ask, &stack, event, None)))
-    });
+    let shown = events.iter().map(|event| Value::Map(Arc::new(listed(&ask, &stack, event, None))));
     Ok(Answer::ok(&wrapped("events", Value::list(shown))))
 }
 
@@ -60,8 +58,7 @@ pub(crate) async fn show(ask: Ask) -> Result<Answer, Fault> {
     let stack = ask.stack().await?;
     let (resource, id) = (ask.part("resource_name"), ask.part("event_id"));
     let event = ask.service().event(stack.id, resource, id).await?;
-    let event =
-        event.ok_or_else(|| Fault::new("HTTPNotFound", format!("No event {id} found")))?;
+    let event = event.ok_or_else(|| Fault::new("HTTPNotFound", format!("No event {id} found")))?;
     let mut shown = listed(&ask, &stack, &event, None);
     shown.insert("resource_type".into(), Value::Text(event.kind.clone()));
     shown.insert("resource_properties".into(), event.properties());

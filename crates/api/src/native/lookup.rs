@@ -14,7 +14,8 @@ pub(crate) async fn by_name(ask: Ask) -> Result<Answer, Fault> {
 /// `arn:openstack:heat::PROJECT:stacks/NAME/ID[/PATH]` says it all.
 pub(crate) async fn by_arn(ask: Ask) -> Result<Answer, Fault> {
     let arn = ask.part("arn");
-    let bad = || Fault::bad(format!("Data supplied was not valid: {arn} is not the ARN of a stack"));
+    let bad =
+        || Fault::bad(format!("Data supplied was not valid: {arn} is not the ARN of a stack"));
     let rest = arn.strip_prefix("arn:openstack:heat::").ok_or_else(bad)?;
     let (project, rest) = rest.split_once(":stacks/").ok_or_else(bad)?;
     let mut parts = rest.splitn(3, '/');

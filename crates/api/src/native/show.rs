@@ -135,10 +135,7 @@ pub(crate) fn details(
     wanted: &[Arc<str>],
 ) -> Members {
     let description = resource.description.clone().map_or_else(|| "".into(), Value::Text);
-    members([
-        ("description", description),
-        ("attributes", view.attributes(resource, wanted)),
-    ])
+    members([("description", description), ("attributes", view.attributes(resource, wanted))])
 }
 
 /// Members of a map.

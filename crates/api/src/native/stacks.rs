@@ -8,7 +8,7 @@ use crate::fault::Fault;
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use kiln_engine::ids::StackId;
-use kiln_engine::state::{Action, Status};
+use kiln_engine::state::Status;
 use kiln_engine::store::{StackField, StackQuery, StackRow, StackSort, TagQuery};
 use kiln_template::Value;
 use std::sync::Arc;
@@ -88,9 +88,9 @@ pub(crate) async fn detail(ask: Ask) -> Result<Answer, Fault> {
 /// What to list; nothing if it is asked for states that there are not.
 fn stack_query(ask: &Ask) -> Result<Option<StackQuery>, Fault> {
     let query = &ask.query;
-    let sort = query.all("sort_keys").filter_map(|key| {
-        SORTS.iter().find(|(name, _)| *name == key).map(|(_, sort)| *sort)
-    });
+    let sort = query
+        .all("sort_keys")
+        .filter_map(|key| SORTS.iter().find(|(name, _)| *name == key).map(|(_, sort)| *sort));
     let sort: Vec<StackSort> = sort.collect();
     let descending = match query.get("sort_dir") {
         None => sort.is_empty(),
@@ -99,11 +99,12 @@ fn stack_query(ask: &Ask) -> Result<Option<StackQuery>, Fault> {
         Some(_) => return Err(Fault::bare("ValueError")),
     };
     let mut filters: Vec<(StackField, Vec<Arc<str>>)> = Vec::new();
-    let mut add = |field: StackField, value: Arc<str>| {
-        match filters.iter_mut().find(|(known, _)| *known == field) {
-            Some((_, values)) => values.push(value),
-            None => filters.push((field, vec![value])),
-        }
+    let mut add = |field: StackField, value: Arc<str>| match filters
+        .iter_mut()
+        .find(|(known, _)| *known == field)
+    {
+        Some((_, values)) => values.push(value),
+        None => filters.push((field, vec![value])),
     };
     for (name, field) in FILTERS {
         for value in query.all(name) {
@@ -219,9 +220,9 @@ pub(crate) async fn show_output(ask: Ask) -> Result<Answer, Fault> {
     let view = ask.service().view(&stack).await?;
     let seen = view.stack(stack.id).ok_or_else(|| gone(&stack))?;
     let name = ask.part("output_key");
-    let found = seen.output(name).ok_or_else(|| {
-        Fault::new("NotFound", format!("Specified output key {name} not found."))
-    })?;
+    let found = seen
+        .output(name)
+        .ok_or_else(|| Fault::new("NotFound", format!("Specified output key {name} not found.")))?;
     Ok(Answer::ok(&wrapped("output", output(&found))))
 }
 
@@ -235,22 +236,10 @@ pub(crate) async fn delete(ask: Ask) -> Result<Answer, Fault> {
 
 pub(crate) async fn abandon(ask: Ask) -> Result<Answer, Fault> {
     let stack = ask.live_stack().await?;
-    Ok(Answer::ok(&exported(&ask.service().abandon(&stack).await?)))
+    Ok(Answer::ok(&ask.service().abandon(&stack).await?))
 }
 
 pub(crate) async fn export(ask: Ask) -> Result<Answer, Fault> {
     let stack = ask.live_stack().await?;
-    Ok(Answer::ok(&exported(&ask.service().export(&stack).await?)))
-}
-
-/// An exported stack is there to be taken over, so its own values are told. What the reference keeps
-/// hidden in it is hidden here, too.
-fn exported(document: &Value) -> Value {
-    document.exposed()
-}
-
-/// Whether a stack was deleted altogether.
-#[allow(dead_code, reason = "used by the routes of snapshots")]
-pub(crate) fn is_deleted(stack: &StackRow) -> bool {
-    stack.deleted.is_some() || stack.state.is(Action::Delete, Status::Complete)
+    Ok(Answer::ok(&ask.service().export(&stack).await?))
 }

@@ -158,7 +158,8 @@ fn constraint(constraint: &Constraint) -> Value {
         }
         Rule::Range { min, max } => ("range", bounds([("min", min.clone()), ("max", max.clone())])),
         Rule::Modulo { step, offset } => {
-            let bounds = bounds([("step", Some((*step).into())), ("offset", Some((*offset).into()))]);
+            let bounds =
+                bounds([("step", Some((*step).into())), ("offset", Some((*offset).into()))]);
             ("modulo", bounds)
         }
         Rule::AllowedValues(values) => ("allowed_values", Value::list(values.iter().cloned())),
@@ -226,10 +227,10 @@ fn initial_template(schema: &TypeSchema, dialect: Dialect) -> Value {
         };
         let path = Value::list([Value::from(name), Value::from(&*attribute.name)]);
         let about = Value::from(&*attribute.about);
-        (attribute.name.to_string(), Value::map([
-            (value.1, Value::map([(value.0, path)])),
-            (value.2, about),
-        ]))
+        (
+            attribute.name.to_string(),
+            Value::map([(value.1, Value::map([(value.0, path)])), (value.2, about)]),
+        )
     };
     let outputs: Vec<(String, Value)> = schema.attributes.iter().map(output).collect();
     let description = Value::from(format!("Initial template of {name}"));
@@ -237,10 +238,8 @@ fn initial_template(schema: &TypeSchema, dialect: Dialect) -> Value {
     let properties = Value::map(properties);
     match dialect {
         Dialect::Cfn => {
-            let resource = Value::map([
-                ("Type", Value::from(&*schema.name)),
-                ("Properties", properties),
-            ]);
+            let resource =
+                Value::map([("Type", Value::from(&*schema.name)), ("Properties", properties)]);
             let reference = Value::map([("Value", Value::map([("Ref", Value::from(name))]))]);
             let outputs = outputs.into_iter().chain([("OS::stack_id".to_owned(), reference)]);
             Value::map([
@@ -252,10 +251,8 @@ fn initial_template(schema: &TypeSchema, dialect: Dialect) -> Value {
             ])
         }
         Dialect::Hot => {
-            let resource = Value::map([
-                ("type", Value::from(&*schema.name)),
-                ("properties", properties),
-            ]);
+            let resource =
+                Value::map([("type", Value::from(&*schema.name)), ("properties", properties)]);
             let reference = Value::map([("get_resource", Value::from(name))]);
             let reference = Value::map([("value", reference)]);
             let outputs = outputs.into_iter().chain([("OS::stack_id".to_owned(), reference)]);
@@ -383,9 +380,8 @@ pub(crate) async fn functions(ask: Ask) -> Result<Answer, Fault> {
     let with_conditions = ask.query.flag("with_condition_func")?.unwrap_or(false);
     let name = ask.part("template_version");
     let found = name.split_once('.').and_then(|(key, value)| version::find(key, value));
-    let version = found.ok_or_else(|| {
-        Fault::new("NotFound", format!("Template with version {name} not found"))
-    })?;
+    let version = found
+        .ok_or_else(|| Fault::new("NotFound", format!("Template with version {name} not found")))?;
     let is_listed = |function: &&functions::Function| {
         function.exists_in(version)
             && (function.allowed_in(Place::Value, version)

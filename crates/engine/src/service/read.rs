@@ -17,11 +17,8 @@ impl Service {
         for _ in 0..depth.min(self.config.max_depth + 1) {
             let mut next = Vec::new();
             for parent in level {
-                let query = StackQuery {
-                    parent: Some(parent),
-                    deleted: true,
-                    ..StackQuery::default()
-                };
+                let query =
+                    StackQuery { parent: Some(parent), deleted: true, ..StackQuery::default() };
                 let children = self.store.stacks(&query).await?;
                 next.extend(children.iter().map(|child| child.id));
                 stacks.extend(children);

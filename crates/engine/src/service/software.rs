@@ -124,11 +124,7 @@ impl Service {
     // --- deployments ---
 
     /// Keeps a deployment.
-    pub async fn create_deployment(
-        &self,
-        asker: &Asker,
-        given: &Members,
-    ) -> Result<Kept, Refusal> {
+    pub async fn create_deployment(&self, asker: &Asker, given: &Members) -> Result<Kept, Refusal> {
         let query = ObjectQuery {
             project: Some(asker.project.clone()),
             ..ObjectQuery::of(ObjectKind::Deployment)
@@ -175,9 +171,7 @@ impl Service {
     pub async fn deployment(&self, asker: &Asker, id: &str) -> Result<Kept, Refusal> {
         let found = self.kept(ObjectKind::Deployment, id).await?;
         let found = found.filter(|it| sees_deployment(asker, it));
-        found.ok_or_else(|| {
-            Refusal::new("NotFound", format!("Deployment with id {id} not found"))
-        })
+        found.ok_or_else(|| Refusal::new("NotFound", format!("Deployment with id {id} not found")))
     }
 
     /// Deployments, the oldest first.

@@ -1,0 +1,65 @@
+//! How many requests a project may send.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// More projects than this are not remembered: those that were quiet longest are forgotten.
+const MOST: usize = 10_000;
+
+/// Lets so many requests a second pass for each project, and as many at once.
+#[derive(Debug)]
+pub struct Rate {
+    per_second: f64,
+    buckets: Mutex<HashMap<String, Bucket>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    left: f64,
+    since: Instant,
+}
+
+impl Rate {
+    /// So many requests a second.
+    pub fn new(per_second: u32) -> Rate {
+        Rate { per_second: f64::from(per_second.max(1)), buckets: Mutex::default() }
+    }
+
+    /// Whether a request of a project may pass at a moment.
+    pub fn allows(&self, project: &str, now: Instant) -> bool {
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if buckets.len() >= MOST && !buckets.contains_key(project) {
+            // Whoever was quiet for a second has a full bucket, and need not be remembered.
+            buckets.retain(|_, bucket| now.duration_since(bucket.since).as_secs_f64() < 1.0);
+        }
+        let full = Bucket { left: self.per_second, since: now };
+        let bucket = buckets.entry(project.to_owned()).or_insert(full);
+        let passed = now.duration_since(bucket.since).as_secs_f64();
+        bucket.left = (bucket.left + passed * self.per_second).min(self.per_second);
+        bucket.since = now;
+        let is_allowed = bucket.left >= 1.0;
+        if is_allowed {
+            bucket.left -= 1.0;
+        }
+        is_allowed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_project_has_its_share_and_no_more() {
+        let (rate, start) = (Rate::new(2), Instant::now());
+        let at = |project: &str, millis: u64| {
+            rate.allows(project, start + Duration::from_millis(millis))
+        };
+        assert_eq!([at("a", 0), at("a", 0), at("a", 0)], [true, true, false]);
+        assert!(at("b", 0), "another project has its own");
+        assert_eq!([at("a", 500), at("a", 500)], [true, false]);
+        assert_eq!([at("a", 5000), at("a", 5000), at("a", 5000)], [true, true, false]);
+    }
+}
