@@ -10,7 +10,7 @@ use crate::routes::{self, BodyNeed, Match, Route, Rule};
 use axum::body::Body;
 use axum::http::header::{ACCEPT, ALLOW, HOST, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use kiln_template::Value;
 use std::sync::Arc;
 use std::time::Instant;

@@ -2,8 +2,10 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test may fail")]
 
 mod faults;
+mod hidden;
 mod life;
 mod policy;
+mod rights;
 mod stacks;
 mod world;
 

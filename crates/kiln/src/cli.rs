@@ -35,6 +35,9 @@ pub(crate) enum Command {
     /// Tell what a finding's code means and how to mend it
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(Explain),
+    /// Start everything in one process, with nothing to install, to try and to learn
+    #[command(after_help = DEV_EXAMPLES)]
+    Dev(Dev),
     /// Carry out what is wanted of the stacks in a database
     #[command(after_help = SERVER_EXAMPLES)]
     Server(Server),
@@ -69,6 +72,54 @@ pub(crate) struct Database {
     /// The file with the keys that it is encrypted with; made if it is not there
     #[arg(long, value_name = "FILE", default_value = "kiln.keys")]
     pub(crate) keys: PathBuf,
+}
+
+/// Arguments of `kiln dev`.
+#[derive(Debug, Args)]
+pub(crate) struct Dev {
+    /// A template to make a stack of at once: a path, a file:// URL, or - for standard input
+    #[arg(value_name = "TEMPLATE")]
+    pub(crate) template: Option<String>,
+
+    /// An environment file for it; may be given several times, later ones count more
+    #[arg(short, long = "environment", value_name = "FILE", requires = "template")]
+    pub(crate) environments: Vec<String>,
+
+    /// A parameter's value; may be given several times
+    #[arg(short = 'P', long = "parameter", value_name = "NAME=VALUE", requires = "template")]
+    pub(crate) parameters: Vec<String>,
+
+    /// The stack's name [default: the template's]
+    #[arg(long, value_name = "NAME", requires = "template")]
+    pub(crate) name: Option<String>,
+
+    /// Stop when the stack has come to rest: exit status 0 if all went well, 1 if not
+    #[arg(long)]
+    pub(crate) exit: bool,
+
+    /// Keep everything in this folder, and go on with what is there [default: nothing is kept]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) state: Option<PathBuf>,
+
+    /// The address to listen on
+    #[arg(long, value_name = "HOST", default_value = "127.0.0.1")]
+    pub(crate) listen: String,
+
+    /// The port of the identity service
+    #[arg(long, value_name = "PORT", default_value_t = 5000)]
+    pub(crate) identity_port: u16,
+
+    /// The port of the orchestration API
+    #[arg(long, value_name = "PORT", default_value_t = 8004)]
+    pub(crate) api_port: u16,
+
+    /// Take any ports that are free
+    #[arg(long)]
+    pub(crate) free_ports: bool,
+
+    /// Where to tell clients about the cloud [default: clouds.yaml, if that is not somebody else's]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) clouds: Option<PathBuf>,
 }
 
 /// Arguments of `kiln server`.
@@ -300,6 +351,14 @@ Examples:
 $ is the data itself.
 
 Exit status: 0 a result was printed, 1 the query or its data is wrong, 2 it could not be tried.";
+
+const DEV_EXAMPLES: &str = "\
+Examples:
+  kiln dev examples/first.yaml
+  openstack --os-cloud kiln stack list
+  kiln dev stack.yaml -e test.yaml -P size=3 --exit --free-ports
+
+Exit status: 0 all went well, 1 the stack failed or was refused, 2 it could not be started.";
 
 const SERVER_EXAMPLES: &str = "\
 Examples:

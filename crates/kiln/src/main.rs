@@ -8,9 +8,11 @@
 
 mod cli;
 mod commands;
+mod config;
 mod explain;
 mod load;
 mod render;
+mod serving;
 mod streams;
 
 use clap::Parser;

@@ -2,6 +2,7 @@
 
 mod completions;
 mod db;
+mod dev;
 mod explain;
 mod functions;
 mod graph;
@@ -22,6 +23,7 @@ pub(crate) fn run(command: Command, streams: &mut Streams<'_>) -> Result<Verdict
         Command::Template(Template::Versions(arguments)) => versions::run(&arguments, streams),
         Command::Yaql(arguments) => yaql::run(&arguments, streams),
         Command::Explain(arguments) => explain::run(&arguments, streams),
+        Command::Dev(arguments) => dev::run(&arguments, streams),
         Command::Server(arguments) => server::run(&arguments, streams),
         Command::Db(command) => db::run(&command, streams),
         Command::Completions(arguments) => completions::run(&arguments, streams),

@@ -15,12 +15,14 @@ use disk::{Disk, STDIN};
 use kiln_resources::constraints::offline;
 use kiln_resources::environment::shipped;
 use kiln_resources::registry::Registry;
+use kiln_template::definition::Files;
 use kiln_template::document::Node;
 use kiln_template::environment::{Environment, merge};
 use kiln_template::files::arguments::{parse_parameter_files, parse_parameters};
 use kiln_template::files::{FileLimits, Gathered, Gathering, url};
 use kiln_template::limits::Limits;
 use kiln_template::parameters::{GivenValues, Kind};
+use kiln_template::print;
 use kiln_template::validate::{Checks, Context, Input, Report, Root, validate};
 use kiln_template::{Diagnostic, FileId, Sources, Span, Value, codes, lower, read};
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,6 +86,34 @@ pub(crate) fn check(subject: &Subject, checks: Checks) -> Result<Checked, Failur
     let echoes = Echoes::of(&found);
     found.extend(std::mem::take(&mut report.diagnostics).into_iter().filter(|f| !echoes.has(f)));
     Ok(Checked { file, found, report, sources, names, hidden })
+}
+
+/// What a service is asked to make a stack of.
+pub(crate) struct Request {
+    /// The text of the template.
+    pub(crate) template: Arc<str>,
+    /// All environments in one.
+    pub(crate) environment: Environment,
+    /// Values of parameters.
+    pub(crate) parameters: GivenValues,
+    /// The files that templates name, by their URLs.
+    pub(crate) files: Files,
+}
+
+/// Reads a template and all that surrounds it, as a client sends it.
+pub(crate) fn request(subject: &Subject) -> Result<Request, Failure> {
+    let Loaded { template, environments, parameters, gathered, sources, file, .. } = load(subject)?;
+    let problem = gathered.diagnostics.iter().find(|found| found.is_error());
+    let (Some(template), None) = (template, problem) else {
+        let message = problem.map(Diagnostic::text).unwrap_or_default();
+        return Err(Failure::usage(format!("{file}: {message}; `kiln validate` tells more")));
+    };
+    let kinds = parameter_kinds(&template, gathered.documents.values());
+    let (environment, _) = merged(&environments, parameters, &kinds, &sources);
+    let text = print::json(&Value::from(&template), print::Keys::Ordered);
+    let files = gathered.files.into_iter().map(|(url, text)| (url.into(), text.into()));
+    let files = files.collect();
+    Ok(Request { template: text.into(), environment, parameters: GivenValues::new(), files })
 }
 
 /// A document of plain data, or what is wrong with it.

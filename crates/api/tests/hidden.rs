@@ -1,0 +1,134 @@
+//! A hidden value is told to nobody, whatever is asked.
+
+use crate::world::World;
+use kiln_api::routes::ROUTES;
+use serde_json::json;
+
+const CANARY: &str = "canary-58c1a7";
+
+const TEMPLATE: &str = r#"
+heat_template_version: 2021-04-16
+parameters:
+  open: {type: string}
+  password: {type: string, hidden: true}
+resources:
+  keeper:
+    type: OS::Heat::Value
+    metadata: {secret: {get_param: password}}
+    properties: {value: {get_param: password}}
+  inside:
+    type: child.yaml
+    properties: {given: {get_param: password}}
+  group:
+    type: OS::Heat::ResourceGroup
+    properties:
+      count: 1
+      resource_def: {type: child.yaml, properties: {given: {get_param: password}}}
+  config:
+    type: OS::Heat::SoftwareConfig
+    properties:
+      config: {str_replace: {template: "pw=X", params: {X: {get_param: password}}}}
+outputs:
+  direct: {value: {get_param: password}}
+  derived: {value: {list_join: ['', ['<', {get_attr: [keeper, value]}, '>']]}}
+  from_inside: {value: {get_attr: [inside, out]}}
+"#;
+
+const CHILD: &str = r#"
+heat_template_version: 2021-04-16
+parameters:
+  given: {type: string, hidden: true}
+resources:
+  value: {type: OS::Heat::Value, properties: {value: {get_param: given}}}
+outputs:
+  out: {value: {get_attr: [value, value]}}
+"#;
+
+#[tokio::test]
+async fn a_hidden_value_is_in_no_answer() {
+    let world = World::new();
+    let path = world
+        .create_with(json!({
+            "stack_name": "s",
+            "template": TEMPLATE,
+            "files": {"child.yaml": CHILD},
+            "environment": {"parameters": {"open": "yes"}},
+            "parameters": {"password": CANARY},
+        }))
+        .await;
+    assert_eq!(world.status(&path).await, "CREATE_COMPLETE", "{:?}", world.get(&path).await);
+    let listed = world.get(&format!("{path}/resources?nested_depth=5&with_detail=true")).await;
+    let resources = listed.json()["resources"].as_array().unwrap().clone();
+    assert!(resources.len() >= 7, "{resources:#?}");
+
+    let mut asked = 0;
+    let mut look = async |path: &str| {
+        for token in ["demo", "admin"] {
+            let reply = world.send(token, "GET", path, None).await;
+            assert!(!reply.text.contains(CANARY), "{path}: {}", reply.text);
+            asked += 1;
+        }
+    };
+    let mut stacks = vec![path.clone()];
+    for resource in &resources {
+        for link in resource["links"].as_array().unwrap() {
+            let href = link["href"].as_str().unwrap().split_once("/v1").unwrap().1.to_owned();
+            match link["rel"].as_str().unwrap() {
+                "nested" => stacks.push(href),
+                "self" => {
+                    for part in ["", "?with_attr=value", "/metadata", "/events"] {
+                        look(&format!("{href}{part}")).await;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(stacks.len() >= 3, "{stacks:?}");
+    let prefix = "/{tenant_id}/stacks/{stack_name}/{stack_id}";
+    for stack in &stacks {
+        for route in ROUTES.iter().filter(|it| it.method == "GET") {
+            let Some(rest) = route.path.strip_prefix(prefix) else { continue };
+            if !rest.contains('{') {
+                look(&format!("{stack}{rest}")).await;
+            }
+        }
+        for output in ["direct", "derived", "from_inside", "out"] {
+            look(&format!("{stack}/outputs/{output}")).await;
+        }
+        let events = world.get(&format!("{stack}/events?nested_depth=5")).await.json();
+        for event in events["events"].as_array().unwrap() {
+            let href = event["links"][0]["href"].as_str().unwrap();
+            look(href.split_once("/v1").unwrap().1).await;
+        }
+    }
+    look("/demo/stacks?show_nested=true").await;
+    look("/demo/stacks/detail").await;
+    assert!(asked > 100, "{asked}");
+}
+
+/// What is refused is told without the value.
+#[tokio::test]
+async fn a_hidden_value_is_in_no_refusal() {
+    let world = World::new();
+    let template = r#"
+heat_template_version: 2021-04-16
+parameters:
+  password: {type: string, hidden: true, constraints: [{length: {max: 3}}, {allowed_values: [a, b]}]}
+  number: {type: number, hidden: true}
+  json: {type: json, hidden: true}
+resources:
+  r: {type: OS::Heat::RandomString, properties: {length: {get_param: number}}}
+"#;
+    for (name, value) in [("password", CANARY), ("number", CANARY), ("json", CANARY)] {
+        let mut parameters = json!({"password": "a", "number": 1, "json": {}});
+        parameters[name] = value.into();
+        let body = json!({"stack_name": "s", "template": template, "parameters": parameters});
+        for path in ["/demo/stacks", "/demo/validate"] {
+            let reply = world.send("demo", "POST", path, Some(body.clone())).await;
+            assert!(!reply.text.contains(CANARY), "{path} {name}: {}", reply.text);
+        }
+        let reply = world.send("demo", "POST", "/demo/stacks", Some(body)).await;
+        assert_eq!(reply.status, 400, "{name}: {reply:?}");
+    }
+}

@@ -1,0 +1,83 @@
+//! No route forgets to ask whether the caller may.
+
+use crate::world::World;
+use kiln_api::policy::defaults;
+use kiln_api::routes::{BodyNeed, ROUTES, Rule};
+
+/// Every route with its rule, asked by people who may not.
+#[tokio::test]
+async fn nobody_passes_a_route_that_they_have_no_right_to() {
+    let world = World::new();
+    for route in ROUTES {
+        let path = concrete(route.path);
+        let body = match (route.body, route.path) {
+            (BodyNeed::Any, path) if path.ends_with("/actions") => r#"{"check": null}"#,
+            (BodyNeed::Object, _) => "{}",
+            _ => "",
+        };
+        let reply = world.raw("nobody", route.method, &path, body).await;
+        let said = reply.json()["error"]["message"].clone();
+        assert_eq!(reply.status, 403, "{} {path}: {reply:?}", route.method);
+        let said = said.as_str().unwrap_or_default();
+        assert!(
+            said.starts_with("You are not authorized to use "),
+            "{} {path}: {said}",
+            route.method
+        );
+        let unknown = world.raw("unknown", route.method, &path, body).await;
+        assert_eq!(unknown.status, 401, "{} {path}", route.method);
+        // Another project in the path is refused whatever the roles are.
+        let foreign = path.replacen("/demo/", "/other/", 1);
+        let reply = world.raw("demo", route.method, &foreign, body).await;
+        assert_eq!(reply.status, 403, "{} {foreign}: {reply:?}", route.method);
+        assert_eq!(reply.json()["error"]["type"], "HTTPForbidden");
+    }
+}
+
+#[test]
+fn every_route_has_rules_that_there_are() {
+    let known: Vec<&str> = defaults::all().map(|row| row.name).collect();
+    for route in ROUTES {
+        let rules = match route.rule {
+            Rule::Named(rule) => vec![rule],
+            Rule::OfBody(_, rules) => rules.to_vec(),
+        };
+        for rule in rules {
+            assert!(known.contains(&rule), "{} {}: {rule}", route.method, route.path);
+        }
+    }
+}
+
+/// The route table of the reference, where it is at hand.
+#[test]
+fn every_route_of_the_reference_is_there() {
+    let Some(file) = crate::shared("facts/routes.txt") else {
+        return eprintln!("the record of the reference is not here");
+    };
+    let text = std::fs::read_to_string(file).unwrap();
+    let mut missing = Vec::new();
+    for line in text.lines().filter(|line| line.starts_with("heat-api ")) {
+        let mut words = line.split_whitespace().skip(1);
+        let (Some(method), Some(path)) = (words.next(), words.next()) else { continue };
+        let Some(path) = path.strip_prefix("/v1") else { continue };
+        let path = path.replace("{stack_name:arn\\x3A.*}", "{arn}");
+        if !ROUTES.iter().any(|route| route.method == method && route.path == path) {
+            missing.push(format!("{method} {path}"));
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new());
+}
+
+/// A path with values in place of what varies.
+fn concrete(path: &str) -> String {
+    let parts = path.split('/').map(|part| match part {
+        "{tenant_id}" => "demo".to_owned(),
+        "{arn}" => "arn:openstack:heat::demo:stacks%2Fa%2Fb".to_owned(),
+        part if part.starts_with('{') => match part.trim_matches(['{', '}']).split_once(':') {
+            Some((_, choices)) => choices.split('|').next().unwrap_or_default().to_owned(),
+            None => "thing".to_owned(),
+        },
+        part => part.to_owned(),
+    });
+    format!("/v1{}", parts.collect::<Vec<_>>().join("/"))
+}

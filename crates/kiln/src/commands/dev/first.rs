@@ -1,0 +1,136 @@
+//! The stack that `kiln dev TEMPLATE` makes.
+
+use super::Running;
+use super::progress::Progress;
+use crate::cli::{Dev, Subject};
+use crate::load::{self, Request};
+use crate::streams::{Failure, Streams, Verdict};
+use kiln_engine::ids::StackId;
+use kiln_engine::service::{Asker, Service, StackRequest, TemplateSource};
+use kiln_engine::state::Status;
+use kiln_engine::store::{EventQuery, StackRow};
+use kiln_sim::identity;
+use kiln_template::print::{self, Keys};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often the record is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// A stack to be made.
+pub(super) struct First {
+    name: String,
+    request: Request,
+}
+
+/// Reads the template and all that it names.
+pub(super) fn load(arguments: &Dev) -> Result<First, Failure> {
+    let template = arguments.template.clone().unwrap_or_default();
+    let name = arguments.name.clone().unwrap_or_else(|| name_of(&template));
+    let subject = Subject {
+        template,
+        environments: arguments.environments.clone(),
+        parameters: arguments.parameters.clone(),
+        parameter_files: Vec::new(),
+    };
+    Ok(First { name, request: load::request(&subject)? })
+}
+
+/// A stack's name after its template's.
+fn name_of(template: &str) -> String {
+    let file = template.rsplit('/').next().unwrap_or(template);
+    let stem = file.split('.').next().unwrap_or(file);
+    let name: String = stem
+        .chars()
+        .map(|it| if it.is_ascii_alphanumeric() || "_-".contains(it) { it } else { '-' })
+        .collect();
+    match name.starts_with(|it: char| it.is_ascii_alphabetic()) {
+        true => name,
+        false => format!("stack-{name}").trim_end_matches('-').to_owned(),
+    }
+}
+
+/// Makes the stack, and tells how it goes.
+pub(super) async fn make(
+    running: &Running,
+    first: First,
+    streams: &mut Streams<'_>,
+) -> Result<Verdict, Failure> {
+    let service = &running.service;
+    let asker = Asker {
+        project: identity::project_id("demo").into(),
+        user_name: "demo".into(),
+        is_admin: false,
+        may_use: Arc::new(|_| true),
+    };
+    let request = StackRequest {
+        template: TemplateSource::Text(first.request.template),
+        environment: first.request.environment,
+        parameters: first.request.parameters,
+        files: first.request.files,
+        ..StackRequest::default()
+    };
+    let id = match service.create(&asker, &first.name, request).await {
+        Ok(id) => id,
+        Err(refusal) => {
+            let message = refusal.message.unwrap_or_else(|| refusal.kind.to_owned());
+            writeln!(streams.err, "The stack {} is refused: {message}", first.name)?;
+            writeln!(streams.err, "`kiln validate` shows where, and what to do.")?;
+            streams.err.flush()?;
+            return Ok(Verdict::Bad);
+        }
+    };
+    let stack = follow(service, &asker, id, streams).await?;
+    outputs(service, &stack, streams).await?;
+    Ok(Verdict::of(stack.state.status == Status::Complete))
+}
+
+/// Shows what happens until the stack has come to rest.
+async fn follow(
+    service: &Service,
+    asker: &Asker,
+    id: StackId,
+    streams: &mut Streams<'_>,
+) -> Result<StackRow, Failure> {
+    let failed = |error: kiln_engine::service::Refusal| Failure::Usage(error.to_string());
+    let mut progress = Progress::new(streams);
+    let mut marker = None;
+    loop {
+        let stack = service.stack(asker, id).await.map_err(failed)?;
+        let Some(stack) = stack else { return Err(Failure::usage("the stack is gone")) };
+        let stacks = service.with_nested(&stack, usize::MAX).await.map_err(failed)?;
+        let query = EventQuery { marker, ..Service::events_of(&stacks) };
+        let events = service.events(&query).await.map_err(failed)?;
+        marker = events.last().map(|event| event.id).or(marker);
+        progress.show(&stack, &stacks, &events, streams)?;
+        if stack.state.status != Status::InProgress {
+            progress.end(&stack, streams)?;
+            return Ok(stack);
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+async fn outputs(
+    service: &Service,
+    stack: &StackRow,
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
+    let view = service.view(stack).await.map_err(|error| Failure::Usage(error.to_string()))?;
+    let outputs = view.root().outputs();
+    if !outputs.is_empty() {
+        writeln!(streams.out, "outputs")?;
+    }
+    let widest = outputs.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
+    for output in &outputs {
+        let value = match &output.value {
+            Ok(kiln_template::Value::Text(text)) => text.to_string(),
+            Ok(value) => print::json(value, Keys::Ordered),
+            Err(message) => format!("({message})"),
+        };
+        let blanks = " ".repeat(widest - output.name.chars().count());
+        writeln!(streams.out, "  {}{blanks}  {value}", output.name)?;
+    }
+    streams.out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,177 @@
+//! `kiln dev`: everything in one process, with nothing to install.
+//!
+//! API, engine, database and an identity service for whoever tries a template, learns or tests. What it
+//! serves is what `kiln server` serves; only the surroundings are made up.
+
+mod clouds;
+mod first;
+mod progress;
+
+use crate::cli::Dev;
+use crate::commands::db;
+use crate::serving::{self, Listening};
+use crate::streams::{Failure, Streams, Verdict};
+use kiln_api::auth::{self, Login, Named, Reach};
+use kiln_api::policy::Policy;
+use kiln_api::{App, Metrics, Options};
+use kiln_cloud::NoCloud;
+use kiln_engine::config::Config;
+use kiln_engine::runtime::{Engine, Settings, now};
+use kiln_engine::service::{Rules, Service};
+use kiln_engine::store::Store;
+use kiln_resources::environment::shipped;
+use kiln_sim::identity::{self, Identity, Seed};
+use kiln_store::SqlStore;
+use kiln_template::value::Secret;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Everything that runs.
+struct Running {
+    identity: Arc<Identity>,
+    service: Service,
+    engine: Engine,
+    store: Arc<SqlStore>,
+    listening: Vec<Listening>,
+    identity_url: String,
+    api_url: String,
+    /// Where the state is; goes with this if it is not to be kept.
+    _home: Home,
+}
+
+/// Where the state is kept.
+struct Home {
+    path: PathBuf,
+    is_kept: bool,
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            // What cannot be removed is in the system's folder for such things.
+            _ = std::fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
+    db::wait_for(serve(arguments, streams))?
+}
+
+async fn serve(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
+    // What is wrong with the template is told before anything is started.
+    let first = arguments.template.as_ref().map(|_| first::load(arguments)).transpose()?;
+    let mut stop = serving::Stop::new()?;
+    let running = start(arguments).await?;
+    let clouds = clouds::write(arguments, &running.identity_url)?;
+    welcome(&running, &clouds, streams)?;
+    let mut verdict = Verdict::Good;
+    let mut is_over = arguments.exit && first.is_none();
+    if let Some(first) = first {
+        tokio::select! {
+            made = first::make(&running, first, streams) => {
+                verdict = made?;
+                is_over = arguments.exit;
+            }
+            () = stop.asked() => is_over = true,
+        }
+    }
+    if !is_over {
+        stop.asked().await;
+    }
+    for listening in running.listening {
+        listening.stop().await;
+    }
+    running.engine.stop().await;
+    running.store.close().await;
+    Ok(verdict)
+}
+
+async fn start(arguments: &Dev) -> Result<Running, Failure> {
+    let port = |port: u16| if arguments.free_ports { 0 } else { port };
+    let identity_socket =
+        serving::bind(&arguments.listen, port(arguments.identity_port), "--identity-port").await?;
+    let api_socket =
+        serving::bind(&arguments.listen, port(arguments.api_port), "--api-port").await?;
+    let identity_url = serving::url(&identity_socket)?;
+    let api_url = serving::url(&api_socket)?;
+
+    let home = home(arguments)?;
+    let url = format!("sqlite://{}", home.path.join("kiln.db").display());
+    let store = SqlStore::open(&url, &home.path.join("kiln.keys")).await;
+    let store = Arc::new(store.map_err(|error| Failure::Usage(error.to_string()))?);
+
+    let seed = Seed::new(&identity_url).service(
+        "orchestration",
+        "heat",
+        &format!("{api_url}/v1/%(project_id)s"),
+    );
+    let clock = identity::Clock::new(|| now().micros());
+    let path = home.is_kept.then(|| home.path.join("identity.json"));
+    let identity = Identity::open(path.as_deref(), identity::Settings::new(seed, clock));
+    let identity =
+        Arc::new(identity.map_err(|error| Failure::Usage(format!("identity: {error}")))?);
+
+    let config = Arc::new(Config { global: shipped(), ..Config::default() });
+    // The state is ours alone, so nobody else's lease is valid.
+    let settings = Settings { is_alone: true, ..Settings::default() };
+    let engine =
+        Engine::start(config.clone(), store.clone() as Arc<dyn Store>, Arc::new(NoCloud), settings);
+    let rules = Rules { allows_adopt: true, allows_abandon: true, ..Rules::default() };
+    let service = Service::new(store.clone(), config, rules, Some(engine.clone()));
+
+    let login = identity.service_login();
+    let auth = serving::keystone(
+        &identity_url,
+        Login {
+            user: Named::Id(login.user_id.clone()),
+            password: Secret::new(login.password.as_str().into()),
+            reach: Reach::Project(Named::Id(login.project_id.clone().unwrap_or_default())),
+        },
+        auth::Settings { www_authenticate_uri: identity_url.clone(), ..Default::default() },
+    )?;
+    let app = Arc::new(App {
+        service: service.clone(),
+        auth,
+        policy: Arc::new(Policy::new()),
+        options: Options::default(),
+        metrics: Metrics::default(),
+        rate: None,
+    });
+    let listening = vec![
+        serving::serve(identity_socket, identity::router(identity.clone())),
+        serving::serve(api_socket, serving::native(app)),
+    ];
+    Ok(Running { identity, service, engine, store, listening, identity_url, api_url, _home: home })
+}
+
+fn home(arguments: &Dev) -> Result<Home, Failure> {
+    let (path, is_kept) = match &arguments.state {
+        Some(path) => (path.clone(), true),
+        None => {
+            let name = format!("kiln-dev-{}", uuid::Uuid::new_v4().simple());
+            (std::env::temp_dir().join(name), false)
+        }
+    };
+    use std::os::unix::fs::DirBuilderExt;
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&path);
+    made.map_err(|error| Failure::Usage(format!("cannot make {}: {error}", path.display())))?;
+    Ok(Home { path, is_kept })
+}
+
+fn welcome(
+    running: &Running,
+    clouds: &clouds::Written,
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
+    let Running { identity_url, api_url, .. } = running;
+    let out = &mut streams.out;
+    writeln!(out, "identity       {identity_url}/v3")?;
+    writeln!(out, "orchestration  {api_url}/v1/PROJECT_ID")?;
+    writeln!(out, "users          admin/admin and demo/demo, with projects of the same names")?;
+    writeln!(out)?;
+    writeln!(out, "{}", clouds.advice())?;
+    writeln!(out, "Stop with Ctrl-C.")?;
+    out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! Files in the manner of oslo.config: sections, options, values that go on in the next line, and values
+//! that name other options.
+
+use indexmap::IndexMap;
+use std::fmt;
+
+/// What a file says: sections of options, each with all values that were given to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ini {
+    sections: IndexMap<String, IndexMap<String, Vec<Given>>>,
+}
+
+/// A value and the line that it stands in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Given {
+    pub(crate) value: String,
+    pub(crate) line: usize,
+}
+
+/// What is wrong with a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) line: usize,
+    pub(crate) message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+/// How deep values may name each other.
+const DEEPEST: usize = 10;
+
+impl Ini {
+    /// Reads a file.
+    pub(crate) fn parse(text: &str) -> Result<Ini, Problem> {
+        let mut ini = Ini::default();
+        let mut section: Option<String> = None;
+        let mut option: Option<String> = None;
+        for (line, written) in (1..).zip(text.lines()) {
+            let problem = |message: &str| Problem { line, message: message.to_owned() };
+            let trimmed = written.trim();
+            if trimmed.is_empty() {
+                option = None;
+                continue;
+            }
+            if trimmed.starts_with(['#', ';']) {
+                continue;
+            }
+            if written.starts_with([' ', '\t']) {
+                let (Some(section), Some(option)) = (&section, &option) else {
+                    return Err(problem("a line that goes on, but nothing before it"));
+                };
+                let values = ini.sections.get_mut(section).and_then(|it| it.get_mut(option));
+                if let Some(last) = values.and_then(|values| values.last_mut()) {
+                    last.value.push('\n');
+                    last.value.push_str(trimmed);
+                }
+                continue;
+            }
+            if let Some(rest) = trimmed.strip_prefix('[') {
+                let Some(name) = rest.strip_suffix(']') else {
+                    return Err(problem("a section without its closing bracket"));
+                };
+                ini.sections.entry(name.to_owned()).or_default();
+                (section, option) = (Some(name.to_owned()), None);
+                continue;
+            }
+            let Some(section) = &section else {
+                return Err(problem("an option before the first section"));
+            };
+            let Some((name, value)) = trimmed.split_once(['=', ':']) else {
+                return Err(problem("neither a section nor an option with `=`"));
+            };
+            let name = name.trim().replace('-', "_");
+            let value = unquoted(value.trim()).to_owned();
+            let options = ini.sections.entry(section.clone()).or_default();
+            options.entry(name.clone()).or_default().push(Given { value, line });
+            option = Some(name);
+        }
+        Ok(ini)
+    }
+
+    /// The last value of an option, with what it names put in.
+    pub(crate) fn get(&self, section: &str, option: &str) -> Option<Given> {
+        let given = self.sections.get(section)?.get(option)?.last()?;
+        Some(Given { value: self.expanded(section, &given.value, 0), line: given.line })
+    }
+
+    /// All options: section, name, and where it stands.
+    pub(crate) fn options(&self) -> impl Iterator<Item = (&str, &str, usize)> {
+        self.sections.iter().flat_map(|(section, options)| {
+            options.iter().map(move |(name, given)| {
+                (section.as_str(), name.as_str(), given.first().map_or(0, |it| it.line))
+            })
+        })
+    }
+
+    /// `$name`, `${name}` and `${section.name}` stand for other options; `$$` for a dollar sign.
+    fn expanded(&self, section: &str, value: &str, depth: usize) -> String {
+        let mut out = String::new();
+        let mut rest = value;
+        while let Some(at) = rest.find('$') {
+            out.push_str(&rest[..at]);
+            rest = &rest[at + 1..];
+            if let Some(tail) = rest.strip_prefix('$') {
+                out.push('$');
+                rest = tail;
+                continue;
+            }
+            let (name, tail) = match rest.strip_prefix('{').and_then(|it| it.split_once('}')) {
+                Some((name, tail)) => (name, tail),
+                None => {
+                    let is_word = |it: char| it.is_ascii_alphanumeric() || it == '_';
+                    rest.split_at(rest.find(|it| !is_word(it)).unwrap_or(rest.len()))
+                }
+            };
+            let (of, option) = name.split_once('.').unwrap_or((section, name));
+            let values = |section: &str| self.sections.get(section)?.get(option)?.last();
+            match values(of).or_else(|| values("DEFAULT")).filter(|_| depth < DEEPEST) {
+                Some(given) => out.push_str(&self.expanded(of, &given.value, depth + 1)),
+                None => {
+                    out.push('$');
+                    continue;
+                }
+            }
+            rest = tail;
+        }
+        out.push_str(rest);
+        out
+    }
+}
+
+/// A value without the quotes around it.
+fn unquoted(value: &str) -> &str {
+    ['"', '\'']
+        .into_iter()
+        .find_map(|quote| value.strip_prefix(quote)?.strip_suffix(quote))
+        .unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_as_oslo_config_reads_it() {
+        let text = "\
+# a comment
+[DEFAULT]
+host = example
+name = \"quoted\"
+long = a,
+  b
+
+[database]
+connection = mysql://$host/${DEFAULT.name}
+connection = sqlite:///$$x
+; another
+";
+        let ini = Ini::parse(text).unwrap();
+        let value = |section: &str, option: &str| ini.get(section, option).map(|it| it.value);
+        assert_eq!(value("DEFAULT", "name").as_deref(), Some("quoted"));
+        assert_eq!(value("DEFAULT", "long").as_deref(), Some("a,\nb"));
+        assert_eq!(value("database", "connection").as_deref(), Some("sqlite:///$x"));
+        assert_eq!(value("database", "nothing"), None);
+        assert_eq!(ini.options().count(), 4);
+    }
+
+    #[test]
+    fn values_name_others_but_not_for_ever() {
+        let ini = Ini::parse("[a]\nx = $y!\ny = ${x}\nz = $none $\nw = ${b.v}\n[b]\nv = $u\n[DEFAULT]\nu = 1").unwrap();
+        let value = |option: &str| ini.get("a", option).map(|it| it.value).unwrap_or_default();
+        assert!(value("x").len() < 100);
+        assert_eq!(value("z"), "$none $");
+        assert_eq!(value("w"), "1");
+    }
+
+    #[test]
+    fn what_is_wrong_has_its_line() {
+        let line = |text: &str| Ini::parse(text).unwrap_err().line;
+        assert_eq!(line("a = 1"), 1);
+        assert_eq!(line("[a]\nnothing"), 2);
+        assert_eq!(line("[a"), 1);
+        assert_eq!(line("[a]\n\n  goes on"), 3);
+    }
+}

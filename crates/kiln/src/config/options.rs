@@ -1,0 +1,280 @@
+//! The options that there are, and what they come to.
+
+use super::Config;
+use crate::streams::Failure;
+use kiln_api::policy;
+use kiln_engine::service::Rules;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The options that have an effect: section, name, and what for.
+pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
+    ("DEFAULT", "action_retry_limit", "How often a resource that failed is made anew."),
+    ("DEFAULT", "enable_stack_abandon", "Whether stacks can be given up, and exported."),
+    ("DEFAULT", "enable_stack_adopt", "Whether stacks can be made of what another left behind."),
+    ("DEFAULT", "error_wait_time", "Seconds that what is under way may go on after a failure."),
+    ("DEFAULT", "hidden_stack_tags", "Stacks with one of these tags are not listed."),
+    ("DEFAULT", "max_events_per_stack", "How many events of a stack are kept; -1 for all."),
+    ("DEFAULT", "max_json_body_size", "How many bytes a request may have."),
+    ("DEFAULT", "max_nested_stack_depth", "How deep stacks may be nested."),
+    ("DEFAULT", "max_resources_per_stack", "How many resources a tree of stacks may have; -1 for any."),
+    ("DEFAULT", "max_snapshots_per_stack", "How many snapshots a stack may have; -1 for any."),
+    ("DEFAULT", "max_software_configs_per_tenant", "How many configurations a project may have."),
+    ("DEFAULT", "max_software_deployments_per_tenant", "How many deployments a project may have."),
+    ("DEFAULT", "max_stacks_per_tenant", "How many stacks a project may have; -1 for any."),
+    ("DEFAULT", "max_template_size", "How many bytes a template may have."),
+    ("DEFAULT", "stack_action_timeout", "Seconds that an action on a stack may take."),
+    ("DEFAULT", "template_fetch_timeout", "Seconds that fetching a template may take."),
+    ("database", "connection", "The database."),
+    ("heat_api", "bind_host", "The address that the native API listens on."),
+    ("heat_api", "bind_port", "The port that the native API listens on."),
+    ("heat_api", "cert_file", "The certificate of the native API, in PEM."),
+    ("heat_api", "key_file", "The key of that certificate, in PEM."),
+    ("keystone_authtoken", "auth_url", "Where the identity service is."),
+    ("keystone_authtoken", "password", "The password of the service's own user."),
+    ("keystone_authtoken", "project_domain_name", "The domain of the service's project."),
+    ("keystone_authtoken", "project_name", "The project of the service's own user."),
+    ("keystone_authtoken", "service_token_roles", "Roles that let an expired token pass."),
+    ("keystone_authtoken", "token_cache_time", "Seconds that a token is believed without asking."),
+    ("keystone_authtoken", "user_domain_name", "The domain of the service's own user."),
+    ("keystone_authtoken", "username", "The service's own user."),
+    ("keystone_authtoken", "www_authenticate_uri", "Where clients are told to get a token."),
+    ("kiln", "keys_file", "The file with the keys of the database; made if it is not there."),
+    ("kiln", "lease", "Seconds after which another engine takes over from one that is gone."),
+    ("kiln", "log_format", "How log lines are written: text or json."),
+    ("kiln", "metrics_host", "The address that metrics are served on."),
+    ("kiln", "metrics_port", "The port that metrics are served on; none are served without it."),
+    ("kiln", "rate", "Requests a second that a project may send; 0 for any."),
+    ("kiln", "roles", "What this process does: api, engine, or both."),
+    ("oslo_policy", "enforce_new_defaults", "Whether rules ask no less than their newest form."),
+    ("oslo_policy", "enforce_scope", "Whether tokens must be for a project."),
+    ("oslo_policy", "policy_file", "A file with rules that replace the built-in ones."),
+    ("paste_deploy", "flavor", "How callers are known: empty for tokens, standalone or noauth."),
+    ("revision", "heat_revision", "What build_info tells."),
+];
+
+/// How callers are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flavor {
+    /// By tokens.
+    Keystone,
+    /// By user name and password.
+    Standalone,
+    /// Not at all.
+    NoAuth,
+}
+
+/// The service's own login.
+#[derive(Clone, Debug)]
+pub(crate) struct Login {
+    pub(crate) auth_url: String,
+    pub(crate) www_authenticate_uri: String,
+    pub(crate) username: String,
+    pub(crate) password: String,
+    pub(crate) project: String,
+    pub(crate) user_domain: String,
+    pub(crate) project_domain: String,
+    pub(crate) cache: Duration,
+    pub(crate) service_token_roles: Vec<String>,
+}
+
+/// What the options come to.
+pub(crate) struct Settings {
+    pub(crate) has_api: bool,
+    pub(crate) has_engine: bool,
+    pub(crate) database: String,
+    pub(crate) keys: PathBuf,
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) tls: Option<(PathBuf, PathBuf)>,
+    pub(crate) metrics: Option<(String, u16)>,
+    pub(crate) flavor: Flavor,
+    pub(crate) login: Login,
+    pub(crate) policy_file: Option<PathBuf>,
+    pub(crate) policy: policy::Options,
+    pub(crate) rules: Rules,
+    pub(crate) engine: kiln_engine::config::Config,
+    pub(crate) api: kiln_api::Options,
+    pub(crate) lease: Duration,
+    pub(crate) is_json_log: bool,
+    /// What an operator should know of the file.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Settings {
+    /// What a configuration comes to.
+    pub(crate) fn of(config: &Config) -> Result<Settings, Failure> {
+        let roles = config.list("kiln", "roles");
+        if let Some(role) = roles.iter().find(|role| !["api", "engine"].contains(&role.as_str())) {
+            let message = format!("there is no role {role}; it is api, engine, or both");
+            return Err(config.wrong("kiln", "roles", &message));
+        }
+        let has = |role: &str| roles.is_empty() || roles.iter().any(|known| known == role);
+        let text = |section: &str, option: &str, default: &str| {
+            config.text(section, option).unwrap_or_else(|| default.to_owned())
+        };
+        let port = |section: &str, option: &str, default: i64| {
+            let port = config.number(section, option, default)?;
+            u16::try_from(port).map_err(|_| config.wrong(section, option, "that is no port"))
+        };
+        let flavor = match text("paste_deploy", "flavor", "").as_str() {
+            "" | "keystone" => Flavor::Keystone,
+            "standalone" => Flavor::Standalone,
+            "noauth" => Flavor::NoAuth,
+            other => {
+                let message = format!("{other} is not known; it is empty, standalone or noauth");
+                return Err(config.wrong("paste_deploy", "flavor", &message));
+            }
+        };
+        let file = |section: &str, option: &str| config.text(section, option).map(PathBuf::from);
+        let tls = match (file("heat_api", "cert_file"), file("heat_api", "key_file")) {
+            (Some(certificate), Some(key)) => Some((certificate, key)),
+            (None, None) => None,
+            _ => {
+                let message = "a certificate needs a key, and a key a certificate";
+                return Err(config.wrong("heat_api", "cert_file", message));
+            }
+        };
+        let metrics = match config.text("kiln", "metrics_port") {
+            Some(_) => {
+                let host = text("kiln", "metrics_host", "127.0.0.1");
+                Some((host, port("kiln", "metrics_port", 0)?))
+            }
+            None => None,
+        };
+        Ok(Settings {
+            has_api: has("api"),
+            has_engine: has("engine"),
+            database: database_url(&text("database", "connection", "sqlite://kiln.db")),
+            keys: text("kiln", "keys_file", "kiln.keys").into(),
+            host: text("heat_api", "bind_host", "0.0.0.0"),
+            port: port("heat_api", "bind_port", 8004)?,
+            tls,
+            metrics,
+            flavor,
+            login: login(config)?,
+            policy_file: file("oslo_policy", "policy_file"),
+            policy: policy::Options {
+                enforce_new_defaults: config.flag("oslo_policy", "enforce_new_defaults", true)?,
+                enforce_scope: config.flag("oslo_policy", "enforce_scope", true)?,
+            },
+            rules: rules(config)?,
+            engine: engine(config)?,
+            api: api(config)?,
+            lease: Duration::from_secs(positive(config, "kiln", "lease", 15)?),
+            is_json_log: text("kiln", "log_format", "text") == "json",
+            warnings: config.unknown(),
+        })
+    }
+}
+
+/// A number above zero.
+fn positive(config: &Config, section: &str, option: &str, default: i64) -> Result<u64, Failure> {
+    let number = config.number(section, option, default)?;
+    match u64::try_from(number) {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err(config.wrong(section, option, "it must be above zero")),
+    }
+}
+
+/// A database URL in our words: SQLAlchemy names the driver, too.
+fn database_url(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let scheme = scheme.split('+').next().unwrap_or(scheme);
+    match scheme {
+        // Three slashes and a relative path there, two here.
+        "sqlite" => format!("sqlite://{}", rest.strip_prefix('/').unwrap_or(rest)),
+        "postgresql" => format!("postgres://{rest}"),
+        "mariadb" => format!("mysql://{rest}"),
+        scheme => format!("{scheme}://{rest}"),
+    }
+}
+
+fn login(config: &Config) -> Result<Login, Failure> {
+    let section = "keystone_authtoken";
+    let text = |option: &str, default: &str| {
+        config.text(section, option).unwrap_or_else(|| default.to_owned())
+    };
+    let auth_url = text("auth_url", "http://127.0.0.1:5000");
+    Ok(Login {
+        www_authenticate_uri: text("www_authenticate_uri", &auth_url),
+        auth_url,
+        username: text("username", "heat"),
+        password: text("password", ""),
+        project: text("project_name", "service"),
+        user_domain: text("user_domain_name", "Default"),
+        project_domain: text("project_domain_name", "Default"),
+        cache: Duration::from_secs(config.limit(section, "token_cache_time", 300)?.unwrap_or(0)),
+        service_token_roles: match config.list(section, "service_token_roles") {
+            roles if roles.is_empty() => vec!["service".to_owned()],
+            roles => roles,
+        },
+    })
+}
+
+fn rules(config: &Config) -> Result<Rules, Failure> {
+    let limit = |option: &str, default: u64| config.limit("DEFAULT", option, default);
+    Ok(Rules {
+        max_stacks: limit("max_stacks_per_tenant", 512)?,
+        max_snapshots: limit("max_snapshots_per_stack", 32)?,
+        max_configs: limit("max_software_configs_per_tenant", 4096)?,
+        max_deployments: limit("max_software_deployments_per_tenant", 4096)?,
+        max_template_bytes: bytes(config, "max_template_size", 524_288)?,
+        allows_adopt: config.flag("DEFAULT", "enable_stack_adopt", false)?,
+        allows_abandon: config.flag("DEFAULT", "enable_stack_abandon", false)?,
+        hidden_tags: config.list("DEFAULT", "hidden_stack_tags").iter().map(|it| Arc::from(it.as_str())).collect(),
+    })
+}
+
+fn bytes(config: &Config, option: &str, default: i64) -> Result<usize, Failure> {
+    let bytes = positive(config, "DEFAULT", option, default)?;
+    Ok(usize::try_from(bytes).unwrap_or(usize::MAX))
+}
+
+fn engine(config: &Config) -> Result<kiln_engine::config::Config, Failure> {
+    let seconds = |option: &str, default: i64| {
+        positive(config, "DEFAULT", option, default).map(Duration::from_secs)
+    };
+    let limit = config.limit("DEFAULT", "max_resources_per_stack", 1000)?;
+    let depth = positive(config, "DEFAULT", "max_nested_stack_depth", 5)?;
+    let retries = config.limit("DEFAULT", "action_retry_limit", 5)?.unwrap_or(0);
+    Ok(kiln_engine::config::Config {
+        global: kiln_resources::environment::shipped(),
+        action_timeout: seconds("stack_action_timeout", 3600)?,
+        error_wait: seconds("error_wait_time", 240)?,
+        retries: u32::try_from(retries).unwrap_or(u32::MAX),
+        max_depth: usize::try_from(depth).unwrap_or(usize::MAX),
+        max_resources: limit.map(|it| usize::try_from(it).unwrap_or(usize::MAX)),
+        max_events: config.limit("DEFAULT", "max_events_per_stack", 1000)?,
+        ..kiln_engine::config::Config::default()
+    })
+}
+
+fn api(config: &Config) -> Result<kiln_api::Options, Failure> {
+    let revision = config.text("revision", "heat_revision").unwrap_or_else(|| "unknown".into());
+    let timeout = positive(config, "DEFAULT", "template_fetch_timeout", 60)?;
+    Ok(kiln_api::Options {
+        max_body_bytes: bytes(config, "max_json_body_size", 1_048_576)?,
+        revision,
+        fetch_timeout: Duration::from_secs(timeout),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn databases_are_named_as_sqlalchemy_names_them() {
+        assert_eq!(database_url("mysql+pymysql://u:p@h/heat"), "mysql://u:p@h/heat");
+        assert_eq!(database_url("postgresql+psycopg2://h/heat"), "postgres://h/heat");
+        assert_eq!(database_url("sqlite:////var/kiln.db"), "sqlite:///var/kiln.db");
+        assert_eq!(database_url("sqlite:///kiln.db"), "sqlite://kiln.db");
+    }
+
+    #[test]
+    fn options_are_sorted() {
+        assert!(KNOWN.is_sorted_by_key(|row| (row.0, row.1)));
+    }
+}

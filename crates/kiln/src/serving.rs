@@ -1,0 +1,113 @@
+//! Serving HTTP: sockets, and stopping.
+
+use crate::streams::Failure;
+use axum::Router;
+use axum::serve::ListenerExt;
+use kiln_api::{App, auth};
+use kiln_engine::runtime::now;
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// How long requests under way are waited for when the service stops.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// A socket on a host; port 0 is any free one. `option` is what the port is chosen with.
+pub(crate) async fn bind(host: &str, port: u16, option: &str) -> Result<TcpListener, Failure> {
+    TcpListener::bind((host, port)).await.map_err(|error| match error.kind() {
+        ErrorKind::AddrInUse => Failure::usage(format!(
+            "port {port} of {host} is taken: choose another with {option}, or any that is free with \
+             --free-ports"
+        )),
+        _ => Failure::usage(format!("cannot listen on {host}:{port}: {error}")),
+    })
+}
+
+/// Where a socket is reached.
+pub(crate) fn url(listener: &TcpListener) -> Result<String, Failure> {
+    let address = listener.local_addr();
+    let address = address.map_err(|error| Failure::usage(format!("no address: {error}")))?;
+    Ok(format!("http://{address}"))
+}
+
+/// Something that is served.
+pub(crate) struct Listening {
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+impl Listening {
+    /// Takes no more requests, and waits for those under way.
+    pub(crate) async fn stop(self) {
+        _ = self.stop.send(());
+        _ = tokio::time::timeout(GRACE, self.task).await;
+    }
+}
+
+/// Serves a router on a socket.
+pub(crate) fn serve(listener: TcpListener, router: Router) -> Listening {
+    let (stop, stopped) = oneshot::channel::<()>();
+    let listener = listener.tap_io(|stream| {
+        // Answers are small and wanted at once.
+        _ = stream.set_nodelay(true);
+    });
+    let task = tokio::spawn(async move {
+        let serving = axum::serve(listener, router).with_graceful_shutdown(async {
+            _ = stopped.await;
+        });
+        _ = serving.await;
+    });
+    Listening { stop, task }
+}
+
+/// Lets in whoever has a token that an identity service holds for valid.
+pub(crate) fn keystone(
+    url: &str,
+    login: auth::Login,
+    settings: auth::Settings,
+) -> Result<Arc<auth::Keystone>, Failure> {
+    let client = reqwest::Client::builder().build();
+    let client = client.map_err(|error| Failure::usage(format!("HTTP cannot be used: {error}")))?;
+    let settings =
+        auth::Settings { auth_url: auth::AuthUrl::fixed(format!("{url}/v3")), ..settings };
+    let identity = auth::Identity::new(client, url);
+    let keystone = Arc::new(auth::Keystone::new(identity, login, settings, Arc::new(now)));
+    let watching = keystone.clone();
+    tokio::spawn(async move { watching.watch().await });
+    Ok(keystone)
+}
+
+/// The native API.
+pub(crate) fn native(app: Arc<App>) -> Router {
+    Router::new().fallback(move |request| kiln_api::answer(app.clone(), request))
+}
+
+/// What stops the process: Ctrl-C, or a polite signal.
+pub(crate) struct Stop {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Stop {
+    pub(crate) fn new() -> Result<Stop, Failure> {
+        let failed = |error: std::io::Error| {
+            Failure::usage(format!("signals cannot be listened to on this system: {error}"))
+        };
+        Ok(Stop {
+            interrupt: signal(SignalKind::interrupt()).map_err(failed)?,
+            terminate: signal(SignalKind::terminate()).map_err(failed)?,
+        })
+    }
+
+    /// Waits until the process is asked to stop.
+    pub(crate) async fn asked(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
