@@ -3,3 +3,5 @@
 //! It follows OpenStack's documentation, not our client, and knows nothing of the other crates.
 
 #![forbid(unsafe_code)]
+
+pub mod identity;

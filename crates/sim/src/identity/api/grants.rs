@@ -1,0 +1,174 @@
+//! Roles given to users: on projects, on domains, on the system.
+
+use serde_json::Value;
+
+use super::super::ask::{Answer, Ask, Reply};
+use super::super::problem::Problem;
+use super::super::records::{Grant, Place, grant_id};
+use super::super::rights::Target;
+use super::super::state::State;
+use super::super::token::Subject;
+use super::roles::show_role;
+
+pub(in super::super) fn list_on_project(ask: &Ask<'_>) -> Answer {
+    list(ask, &Asked::on(ask, Place::Project(ask.param(0).to_owned())))
+}
+
+pub(in super::super) fn check_on_project(ask: &Ask<'_>) -> Answer {
+    check(ask, &Asked::on(ask, Place::Project(ask.param(0).to_owned())))
+}
+
+pub(in super::super) fn add_on_project(ask: &Ask<'_>) -> Answer {
+    add(ask, &Asked::on(ask, Place::Project(ask.param(0).to_owned())))
+}
+
+pub(in super::super) fn remove_on_project(ask: &Ask<'_>) -> Answer {
+    remove(ask, &Asked::on(ask, Place::Project(ask.param(0).to_owned())))
+}
+
+pub(in super::super) fn list_on_domain(ask: &Ask<'_>) -> Answer {
+    list(ask, &Asked::on(ask, Place::Domain(ask.param(0).to_owned())))
+}
+
+pub(in super::super) fn check_on_domain(ask: &Ask<'_>) -> Answer {
+    check(ask, &Asked::on(ask, Place::Domain(ask.param(0).to_owned())))
+}
+
+pub(in super::super) fn add_on_domain(ask: &Ask<'_>) -> Answer {
+    add(ask, &Asked::on(ask, Place::Domain(ask.param(0).to_owned())))
+}
+
+pub(in super::super) fn remove_on_domain(ask: &Ask<'_>) -> Answer {
+    remove(ask, &Asked::on(ask, Place::Domain(ask.param(0).to_owned())))
+}
+
+pub(in super::super) fn list_on_system(ask: &Ask<'_>) -> Answer {
+    list(ask, &Asked::on_system(ask))
+}
+
+pub(in super::super) fn check_on_system(ask: &Ask<'_>) -> Answer {
+    check(ask, &Asked::on_system(ask))
+}
+
+pub(in super::super) fn add_on_system(ask: &Ask<'_>) -> Answer {
+    add(ask, &Asked::on_system(ask))
+}
+
+pub(in super::super) fn remove_on_system(ask: &Ask<'_>) -> Answer {
+    remove(ask, &Asked::on_system(ask))
+}
+
+/// Which grant it is about.
+struct Asked<'a> {
+    place: Place,
+    user: &'a str,
+    /// Nothing where all are meant.
+    role: &'a str,
+}
+
+impl<'a> Asked<'a> {
+    fn on(ask: &'a Ask<'_>, place: Place) -> Asked<'a> {
+        Asked { place, user: ask.param(1), role: ask.param(2) }
+    }
+
+    fn on_system(ask: &'a Ask<'_>) -> Asked<'a> {
+        Asked { place: Place::System, user: ask.param(0), role: ask.param(1) }
+    }
+
+    /// The rule's name, which is another one for the system.
+    fn rule(&self, usual: &'static str, system: &'static str) -> &'static str {
+        if self.place == Place::System { system } else { usual }
+    }
+
+    /// Whether the caller may, and whether all of it exists. An administrator of a domain gives nobody the role admin:
+    /// with it in a project of theirs, they would be more than that.
+    fn check(&self, state: &State, caller: &Subject, rule: &str) -> Result<(), Problem> {
+        let user = state.users.get(self.user);
+        let home = match &self.place {
+            Place::Project(id) => state.projects.get(id).map(|project| project.domain_id.as_str()),
+            Place::Domain(id) => state.domains.get(id).map(|domain| domain.id.as_str()),
+            Place::System => Some(""),
+        };
+        let role = state.roles.get(self.role);
+        let domains: Vec<&str> =
+            home.into_iter().chain(user.map(|user| user.domain_id.as_str())).collect();
+        let all_there = domains.len() == 2;
+        let domains = if all_there { domains.as_slice() } else { &[] };
+        caller.may(rule, Target { domains, ..Target::default() })?;
+        if !caller.is_admin()
+            && rule == "create_grant"
+            && role.is_some_and(|role| role.name == "admin")
+        {
+            return Err(Problem::forbidden("identity:create_grant"));
+        }
+        if !self.role.is_empty() && role.is_none() {
+            return Err(Problem::missing("role", self.role));
+        }
+        if user.is_none() {
+            return Err(Problem::missing("user", self.user));
+        }
+        match (&self.place, home) {
+            (Place::Project(id), None) => Err(Problem::missing("project", id)),
+            (Place::Domain(id), None) => Err(Problem::missing("domain", id)),
+            _ => Ok(()),
+        }
+    }
+
+    fn id(&self) -> String {
+        grant_id(self.user, &self.place, self.role)
+    }
+
+    fn missing(&self) -> Problem {
+        Problem::not_found(format!(
+            "Could not find role assignment with role: {}, user or group: {}, project, domain, or system: {}.",
+            self.role,
+            self.user,
+            self.place.id()
+        ))
+    }
+}
+
+fn list(ask: &Ask<'_>, asked: &Asked<'_>) -> Answer {
+    let caller = ask.caller()?;
+    let rule = asked.rule("list_grants", "list_system_grants_for_user");
+    let rows = ask.identity.look(|state| {
+        asked.check(state, &caller, rule)?;
+        let granted = state.granted(asked.user, &asked.place);
+        let roles = granted.iter().filter_map(|id| state.roles.get(id));
+        Ok::<Vec<Value>, Problem>(roles.map(|role| show_role(ask, role)).collect())
+    })?;
+    ask.list("roles", rows, &["name"])
+}
+
+fn check(ask: &Ask<'_>, asked: &Asked<'_>) -> Answer {
+    let caller = ask.caller()?;
+    let rule = asked.rule("check_grant", "check_system_grant_for_user");
+    ask.identity.look(|state| {
+        asked.check(state, &caller, rule)?;
+        if state.grants.has(&asked.id()) { Ok(Reply::done()) } else { Err(asked.missing()) }
+    })
+}
+
+fn add(ask: &Ask<'_>, asked: &Asked<'_>) -> Answer {
+    let caller = ask.caller()?;
+    let rule = asked.rule("create_grant", "create_system_grant_for_user");
+    ask.identity.change(|state| {
+        asked.check(state, &caller, rule)?;
+        let _ = state.grants.put(Grant {
+            user: asked.user.to_owned(),
+            place: asked.place.clone(),
+            role: asked.role.to_owned(),
+        });
+        Ok(Reply::done())
+    })
+}
+
+fn remove(ask: &Ask<'_>, asked: &Asked<'_>) -> Answer {
+    let caller = ask.caller()?;
+    let rule = asked.rule("revoke_grant", "revoke_system_grant_for_user");
+    ask.identity.change(|state| {
+        asked.check(state, &caller, rule)?;
+        state.grants.remove(&asked.id()).ok_or_else(|| asked.missing())?;
+        Ok(Reply::done())
+    })
+}

@@ -1,0 +1,168 @@
+//! AWS's signatures, versions 2 and 4, of a request that a service describes: its host, verb, path, parameters, headers
+//! and the hash of its body.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value};
+
+use super::super::secret::{hex, hmac, same, sha256_hex};
+
+/// Whether the signature of the described request was made with this secret.
+pub(super) fn is_right(secret: &str, said: &Value) -> bool {
+    let Some(signature) = said["signature"].as_str() else { return false };
+    let right = |expected: Option<String>| {
+        expected.is_some_and(|expected| same(expected.as_bytes(), signature.as_bytes()))
+    };
+    let host = said["host"].as_str().unwrap_or_default();
+    if said["params"]["SignatureVersion"] == "2" {
+        // Some clients sign the host without its port.
+        let bare = host.split(':').next().unwrap_or_default();
+        return right(version_2(secret, said, host)) || right(version_2(secret, said, bare));
+    }
+    right(version_4(secret, said))
+}
+
+/// A header, whatever the case of its name.
+pub(super) fn header<'a>(headers: &'a Value, name: &str) -> &'a Value {
+    let headers = headers.as_object().into_iter().flatten();
+    let found = headers.into_iter().find(|(key, _)| key.trim().eq_ignore_ascii_case(name));
+    found.map_or(&Value::Null, |(_, value)| value)
+}
+
+fn version_2(secret: &str, said: &Value, host: &str) -> Option<String> {
+    let mut params = said["params"].as_object()?.clone();
+    params.insert("SignatureMethod".to_owned(), Value::from("HmacSHA256"));
+    let (verb, path) = (said["verb"].as_str()?, said["path"].as_str()?);
+    let text = format!("{verb}\n{host}\n{path}\n{}", query(&params));
+    Some(STANDARD.encode(hmac(secret.as_bytes(), text.as_bytes())))
+}
+
+fn version_4(secret: &str, said: &Value) -> Option<String> {
+    let none = Map::new();
+    let params = said["params"].as_object().unwrap_or(&none);
+    let headers = &said["headers"];
+    let authorization = header(headers, "authorization").as_str();
+    let (credential, signed) = match authorization {
+        Some(line) if line.starts_with("AWS4-HMAC-SHA256") => {
+            (between(line, "Credential=")?, between(line, "SignedHeaders=")?)
+        }
+        Some(_) => return None,
+        None if params.get("X-Amz-Algorithm")? == "AWS4-HMAC-SHA256" => (
+            params.get("X-Amz-Credential")?.as_str()?,
+            params.get("X-Amz-SignedHeaders")?.as_str()?,
+        ),
+        None => return None,
+    };
+    let date = header(headers, "x-amz-date").as_str();
+    let date = date.or_else(|| params.get("X-Amz-Date")?.as_str())?;
+    let (_, scope) = credential.split_once('/')?;
+    let mut parts = scope.split('/');
+    let (day, region, service) = (parts.next()?, parts.next()?, parts.next()?);
+    if !date.starts_with(day) {
+        return None;
+    }
+    let verb = said["verb"].as_str()?.to_uppercase();
+    // The parameters of a POST are in its body, which is hashed.
+    let query = if verb == "POST" { String::new() } else { query(params) };
+    let (path, body) = (said["path"].as_str()?, said["body_hash"].as_str()?);
+    let lines = signed
+        .split(';')
+        .filter_map(|name| Some(format!("{name}:{}\n", header(headers, name).as_str()?.trim())));
+    let lines: String = lines.collect();
+    let request = format!("{verb}\n{path}\n{query}\n{lines}\n{signed}\n{body}");
+    let hash = sha256_hex(request.as_bytes());
+    let text = format!("AWS4-HMAC-SHA256\n{date}\n{scope}\n{hash}");
+    let steps = [day, region, service, "aws4_request", &text];
+    let start = format!("AWS4{secret}").into_bytes();
+    let tag = steps.iter().fold(start, |key, step| hmac(&key, step.as_bytes()).to_vec());
+    Some(hex(&tag))
+}
+
+/// What stands in a line after the word, up to a comma.
+fn between<'a>(line: &'a str, word: &str) -> Option<&'a str> {
+    let (_, after) = line.split_once(word)?;
+    after.split(',').next().map(str::trim)
+}
+
+/// The parameters, sorted and escaped.
+fn query(params: &Map<String, Value>) -> String {
+    let mut pairs: Vec<(&String, &Value)> = params.iter().collect();
+    pairs.sort_by_key(|(name, _)| name.as_str());
+    let pairs = pairs.iter().map(|(name, value)| {
+        let value = match value {
+            Value::String(text) => text.clone(),
+            other => super::super::shape::python(other),
+        };
+        format!("{}={}", escape(name), escape(&value))
+    });
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            escaped.push(char::from(byte));
+        } else {
+            escaped.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// AWS's published example of a signature of version 2.
+    #[test]
+    fn version_2_is_as_published() {
+        let params = json!({
+            "AWSAccessKeyId": "AKIAIOSFODNN7EXAMPLE", "Action": "DescribeJobFlows",
+            "SignatureMethod": "HmacSHA256", "SignatureVersion": "2",
+            "Timestamp": "2011-10-03T15:19:30", "Version": "2009-03-31",
+        });
+        let said = json!({
+            "signature": "i91nKc4PWAt0JJIdXwz9HxZCJDdiy6cf/Mj6vPxyYIs=",
+            "host": "elasticmapreduce.amazonaws.com", "verb": "GET", "path": "/", "params": params,
+        });
+        let secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
+        assert!(is_right(secret, &said));
+        assert!(!is_right("other", &said));
+    }
+
+    /// AWS's published test `get-vanilla` of version 4.
+    #[test]
+    fn version_4_is_as_published() {
+        let authorization = "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, \
+             SignedHeaders=host;x-amz-date, \
+             Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31";
+        let said = json!({
+            "signature": "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31",
+            "host": "example.amazonaws.com", "verb": "GET", "path": "/", "params": {},
+            "headers": {
+                "Host": "example.amazonaws.com", "X-Amz-Date": "20150830T123600Z",
+                "Authorization": authorization,
+            },
+            "body_hash": sha256_hex(b""),
+        });
+        assert!(is_right("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", &said));
+        assert!(!is_right("other", &said));
+    }
+
+    #[test]
+    fn nonsense_is_wrong_but_harmless() {
+        for said in [
+            json!(null),
+            json!([]),
+            json!({ "signature": "x" }),
+            json!({ "signature": "x", "params": { "SignatureVersion": "2" } }),
+            json!({ "signature": "x", "headers": { "Authorization": "AWS4-HMAC-SHA256 Credential=" } }),
+            json!({ "signature": "x", "headers": 5, "params": { "X-Amz-Algorithm": "AWS4-HMAC-SHA256" } }),
+        ] {
+            assert!(!is_right("secret", &said), "{said}");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! A request as the handlers see it, and their replies.
+
+use serde_json::{Value, json};
+
+use super::Identity;
+use super::problem::Problem;
+use super::secret;
+use super::shape;
+use super::time::Moment;
+use super::token::{self, Subject};
+
+/// What is asked.
+pub(super) struct Ask<'a> {
+    pub(super) identity: &'a Identity,
+    pub(super) now: Moment,
+    /// What links begin with: `http://HOST:PORT`.
+    pub(super) base: String,
+    /// The path as it was sent.
+    pub(super) path: String,
+    /// The query as it was sent.
+    pub(super) raw_query: String,
+    pub(super) query: Vec<(String, String)>,
+    /// What the variable parts of the path say, in order.
+    pub(super) params: Vec<String>,
+    /// The body; an empty object if there is none.
+    pub(super) body: Value,
+    pub(super) token: Option<String>,
+    pub(super) subject: Option<String>,
+}
+
+/// What is answered.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) status: u16,
+    pub(super) headers: Vec<(&'static str, String)>,
+    pub(super) body: Option<Value>,
+}
+
+pub(super) type Answer = Result<Reply, Problem>;
+
+impl Reply {
+    pub(super) fn ok(body: Value) -> Reply {
+        Reply { status: 200, headers: Vec::new(), body: Some(body) }
+    }
+
+    pub(super) fn created(body: Value) -> Reply {
+        Reply { status: 201, ..Reply::ok(body) }
+    }
+
+    pub(super) fn done() -> Reply {
+        Reply { status: 204, headers: Vec::new(), body: None }
+    }
+
+    pub(super) fn with(mut self, header: &'static str, value: String) -> Reply {
+        self.headers.push((header, value));
+        self
+    }
+}
+
+impl Ask<'_> {
+    /// The variable part of the path at this position.
+    pub(super) fn param(&self, at: usize) -> &str {
+        self.params.get(at).map_or("", String::as_str)
+    }
+
+    /// A parameter of the query.
+    pub(super) fn query(&self, name: &str) -> Option<&str> {
+        self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether a parameter of the query is there and does not say no.
+    pub(super) fn asks_for(&self, name: &str) -> bool {
+        self.query(name).is_some_and(|value| shape::truth(value) != Some(false))
+    }
+
+    /// Who asks.
+    pub(super) fn caller(&self) -> Result<Subject, Problem> {
+        let token = self.token.as_deref().ok_or_else(Problem::unauthorized)?;
+        self.examine(token, 0).map_err(|_| Problem::unauthorized())
+    }
+
+    /// What a token is worth; expired ones may be so many seconds old.
+    pub(super) fn examine(&self, token: &str, grace: u64) -> Result<Subject, Problem> {
+        let unknown = || Problem::not_found("Could not recognize Fernet token");
+        let claims = token::open(&self.identity.signing, token).ok_or_else(unknown)?;
+        self.identity.look(|state| token::examine(state, claims, self.now, grace))
+    }
+
+    /// Tokens issued until now are over then.
+    pub(super) fn horizon(&self) -> Moment {
+        self.now.plus_seconds(self.identity.lifetime)
+    }
+
+    /// A link to something under `/v3`.
+    pub(super) fn link(&self, path: &str) -> String {
+        format!("{}/v3/{path}", self.base)
+    }
+
+    /// A record with the link to itself.
+    pub(super) fn linked(&self, mut record: Value, collection: &str, id: &str) -> Value {
+        record["links"] = json!({ "self": self.link(&format!("{collection}/{id}")) });
+        record
+    }
+
+    /// The rows of a list of which every parameter of the query that may filter is true, cut to the page asked for.
+    pub(super) fn list(&self, key: &str, rows: Vec<Value>, filters: &[&str]) -> Answer {
+        for name in filters.iter().filter(|name| **name == "enabled") {
+            if let Some(word) = self.query(name).filter(|word| shape::truth(word).is_none()) {
+                let why = format!(
+                    "{} is not one of the words for true and false",
+                    shape::python(&json!(word))
+                );
+                return Err(shape::invalid(name, &json!(word), &why));
+            }
+        }
+        let rows = rows.into_iter().filter(|row| self.keeps(row, filters)).collect();
+        let (rows, next) = self.page(rows)?;
+        let mut url = format!("{}{}", self.base, self.path);
+        if !self.raw_query.is_empty() {
+            url = format!("{url}?{}", self.raw_query);
+        }
+        let links = json!({ "next": next, "self": url, "previous": null });
+        let mut body = json!({ key: rows, "links": links });
+        if !next.is_null() || self.query("limit") == Some("0") {
+            body["truncated"] = json!(true);
+        }
+        Ok(Reply::ok(body))
+    }
+
+    fn keeps(&self, row: &Value, filters: &[&str]) -> bool {
+        self.query.iter().all(|(key, wanted)| {
+            let (field, how) = key.split_once("__").unwrap_or((key, "equals"));
+            if !filters.contains(&field) {
+                return true;
+            }
+            let wanted = wanted.as_str();
+            match (&row[field], how) {
+                (Value::Bool(flag), "equals") => shape::truth(wanted) == Some(*flag),
+                (Value::String(text), "equals") => text == wanted,
+                (Value::String(text), "contains") => text.contains(wanted),
+                (Value::String(text), "startswith") => text.starts_with(wanted),
+                (Value::String(text), "endswith") => text.ends_with(wanted),
+                (Value::String(text), "icontains") => {
+                    text.to_lowercase().contains(&wanted.to_lowercase())
+                }
+                (Value::String(text), "istartswith") => {
+                    text.to_lowercase().starts_with(&wanted.to_lowercase())
+                }
+                (Value::String(text), "iendswith") => {
+                    text.to_lowercase().ends_with(&wanted.to_lowercase())
+                }
+                (_, "equals") => false,
+                _ => true,
+            }
+        })
+    }
+
+    /// The page that `limit` and `marker` ask for, and the link to the next one.
+    fn page(&self, mut rows: Vec<Value>) -> Result<(Vec<Value>, Value), Problem> {
+        if let Some(marker) = self.query("marker").filter(|marker| !marker.is_empty()) {
+            let at = rows.iter().position(|row| row["id"] == marker).ok_or_else(|| {
+                Problem::not_found(format!("Marker {marker} could not be found."))
+            })?;
+            rows.drain(..=at);
+        }
+        let Some(limit) = self.query("limit") else { return Ok((rows, Value::Null)) };
+        let limit: i64 = limit.parse().map_err(|_| {
+            shape::invalid("limit", &json!(limit), "the limit is not a whole number")
+        })?;
+        let Ok(limit) = usize::try_from(limit) else { return Ok((rows, Value::Null)) };
+        if rows.len() <= limit || limit == 0 {
+            rows.truncate(limit);
+            return Ok((rows, Value::Null));
+        }
+        rows.truncate(limit);
+        let last = rows.last().and_then(|row| row["id"].as_str()).unwrap_or_default();
+        let kept = self.raw_query.split('&').filter(|part| !part.starts_with("marker="));
+        let query: Vec<&str> = kept.collect();
+        let next = format!("{}{}?{}&marker={last}", self.base, self.path, query.join("&"));
+        Ok((rows, json!(next)))
+    }
+}
+
+/// An id for a record that is made now.
+pub(super) fn new_id() -> Result<String, Problem> {
+    Ok(secret::new_id()?)
+}

@@ -1,0 +1,143 @@
+//! The service for those who run it in their own process.
+
+use std::fmt;
+
+use axum::http::StatusCode;
+use serde_json::Value;
+
+use super::Identity;
+use super::api::{body, issue};
+use super::problem::Problem;
+use super::records::Place;
+use super::seed::DEFAULT_DOMAIN;
+use super::token::{self, Grantee};
+
+/// How a service of the cloud logs in.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct ServiceLogin {
+    /// The id of the user.
+    pub user_id: String,
+    /// The name of the user.
+    pub user_name: String,
+    /// The domain of the user.
+    pub user_domain_id: String,
+    /// The password.
+    pub password: String,
+    /// The project to log in to.
+    pub project_id: Option<String>,
+    /// The name of that project, which is in the user's domain.
+    pub project_name: Option<String>,
+    /// The domain to log in to, if it is not a project.
+    pub domain_id: Option<String>,
+}
+
+/// Shows everything but the password.
+impl fmt::Debug for ServiceLogin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scope = self.project_id.as_ref().or(self.domain_id.as_ref());
+        f.debug_struct("ServiceLogin")
+            .field("user", &self.user_name)
+            .field("scope", &scope)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A token for a project.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Token {
+    /// The token as it goes into `X-Auth-Token`.
+    pub id: String,
+    /// The id of the user.
+    pub user_id: String,
+    /// The id of the project.
+    pub project_id: String,
+    /// The names of the roles, sorted.
+    pub roles: Vec<String>,
+    /// When it expires, in microseconds since 1970-01-01 UTC.
+    pub expires_at: i64,
+}
+
+/// Shows everything but the token.
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Token")
+            .field("user_id", &self.user_id)
+            .field("project_id", &self.project_id)
+            .field("roles", &self.roles)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a login without a password is refused.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("user {user} cannot log in to project {project}: {reason}")]
+#[non_exhaustive]
+pub struct LoginError {
+    /// The name of the user.
+    pub user: String,
+    /// The name of the project.
+    pub project: String,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl Identity {
+    /// Logs a user of the domain `default` in to a project of that domain, without a password.
+    pub fn login(&self, user: &str, project: &str) -> Result<Token, LoginError> {
+        let error = |problem: Problem| LoginError {
+            user: user.to_owned(),
+            project: project.to_owned(),
+            reason: problem.message,
+        };
+        let now = self.now();
+        let (user_id, project_id) = self
+            .look(|state| {
+                let person = state.users.named(DEFAULT_DOMAIN, user);
+                let place = state.projects.named(DEFAULT_DOMAIN, project);
+                let person = person.ok_or_else(|| Problem::missing("user", user))?;
+                let place = place.ok_or_else(|| Problem::missing("project", project))?;
+                Ok((person.id.clone(), place.id.clone()))
+            })
+            .map_err(error)?;
+        let who = Grantee {
+            user: user_id.clone(),
+            methods: vec!["password".to_owned()],
+            scope: Some(Place::Project(project_id.clone())),
+            chain: None,
+            expires: now.plus_seconds(self.lifetime),
+            trust: None,
+            app_credential: None,
+        };
+        let (id, subject) = issue(self, who, now).map_err(error)?;
+        let roles = subject.roles.iter().map(|role| role.name.clone()).collect();
+        Ok(Token { id, user_id, project_id, roles, expires_at: subject.claims.expires.0 })
+    }
+
+    /// What `GET /v3/auth/tokens` says of a token: its body, or the status of the refusal.
+    pub fn validate(&self, token: &str) -> Result<Value, StatusCode> {
+        let claims = token::open(&self.signing, token).ok_or(StatusCode::NOT_FOUND)?;
+        self.look(|state| {
+            let subject = token::examine(state, claims, self.now(), 0).map_err(|problem| {
+                StatusCode::from_u16(problem.status).unwrap_or(StatusCode::NOT_FOUND)
+            })?;
+            Ok(body(state, &subject, true))
+        })
+    }
+
+    /// How the orchestration service logs in: the user `heat` in the project `service`.
+    pub fn service_login(&self) -> &ServiceLogin {
+        &self.service
+    }
+
+    /// How the owner of the users of stacks logs in: the user `heat_domain_admin` in the domain `heat`.
+    pub fn domain_admin_login(&self) -> &ServiceLogin {
+        &self.domain_admin
+    }
+
+    /// The domain of the users of stacks.
+    pub fn stack_domain_id(&self) -> &str {
+        &self.domain_admin.user_domain_id
+    }
+}

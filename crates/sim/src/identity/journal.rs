@@ -1,0 +1,183 @@
+//! The state on disk: a file of JSON lines, each of them one change, readable by nobody else.
+//!
+//! A change is appended in one write, so its cost does not grow with the state. When a process dies in the middle of
+//! it, the unfinished line is dropped at the next start. At every start, and when the file has grown far beyond what it says,
+//! it is written anew beside the old one and renamed over it. Nothing is forced to the disk on append: a machine
+//! that loses power may lose the last moments of a development cloud.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::state::{Change, State, What};
+
+/// Why a state cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The file cannot be read or written.
+    #[error("the identity state {} cannot be opened: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// Another process has it open.
+    #[error(
+        "the identity state {} is in use by another process: stop that one or name another file",
+        path.display()
+    )]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file does not say what a state says.
+    #[error(
+        "the identity state {} cannot be understood at line {line}: {reason}; move it away to start afresh",
+        path.display()
+    )]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// The line, from one.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The system refused something else that a start needs.
+    #[error("the identity service cannot start: {0}")]
+    System(String),
+}
+
+const HEADER: &str = "kiln-identity";
+const VERSION: u64 = 1;
+
+/// The open file.
+#[derive(Debug)]
+pub(super) struct Journal {
+    path: PathBuf,
+    file: File,
+    lines: usize,
+    /// An append failed: what is on disk is behind, only all of it will do.
+    behind: bool,
+    /// Held as long as the journal is.
+    _lock: File,
+}
+
+impl Journal {
+    /// Opens or makes the file and reads what it says.
+    pub(super) fn open(path: &Path) -> Result<(Journal, State), OpenError> {
+        let io = |source| OpenError::Io { path: path.to_owned(), source };
+        let lock = private(&beside(path, "lock"), false).map_err(io)?;
+        lock.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => OpenError::InUse { path: path.to_owned() },
+            TryLockError::Error(source) => io(source),
+        })?;
+        let text = match std::fs::read(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(io(error)),
+        };
+        let mut state = read(&text).map_err(|(line, reason)| OpenError::Corrupt {
+            path: path.to_owned(),
+            line,
+            reason,
+        })?;
+        let (file, lines) = write_all(path, &mut state).map_err(io)?;
+        Ok((Journal { path: path.to_owned(), file, lines, behind: false, _lock: lock }, state))
+    }
+
+    /// Writes down what changed in the state since the last time.
+    pub(super) fn write(&mut self, state: &mut State) -> io::Result<()> {
+        if self.behind || self.lines > 2 * state.rows() + 1_000 {
+            return self.compact(state);
+        }
+        let changes = state.take(What::Changes)?;
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let mut line = serde_json::to_vec(&changes)?;
+        line.push(b'\n');
+        self.lines += 1;
+        self.behind = true;
+        self.file.write_all(&line)?;
+        self.behind = false;
+        Ok(())
+    }
+
+    fn compact(&mut self, state: &mut State) -> io::Result<()> {
+        self.behind = true;
+        (self.file, self.lines) = write_all(&self.path, state)?;
+        self.behind = false;
+        Ok(())
+    }
+}
+
+fn read(text: &[u8]) -> Result<State, (usize, String)> {
+    let mut state = State::default();
+    let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    for (at, line) in text[..whole].split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let wrong = |reason: String| (at + 1, reason);
+        if at == 0 {
+            let header: Value = serde_json::from_slice(line).map_err(|e| wrong(e.to_string()))?;
+            if header[HEADER] != json!(VERSION) {
+                return Err(wrong(format!("not a state of version {VERSION}")));
+            }
+            continue;
+        }
+        let changes: Vec<Change> =
+            serde_json::from_slice(line).map_err(|e| wrong(e.to_string()))?;
+        for change in changes {
+            state.apply(change).map_err(wrong)?;
+        }
+    }
+    Ok(state)
+}
+
+/// Writes everything to a new file and puts it in the place of the old one.
+fn write_all(path: &Path, state: &mut State) -> io::Result<(File, usize)> {
+    let new = beside(path, "new");
+    match std::fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = private(&new, true)?;
+    let mut text = serde_json::to_vec(&json!({ HEADER: VERSION }))?;
+    text.push(b'\n');
+    let rows = state.take(What::Everything)?;
+    let lines = rows.len();
+    for row in rows {
+        serde_json::to_writer(&mut text, &[row])?;
+        text.push(b'\n');
+    }
+    file.write_all(&text)?;
+    file.sync_all()?;
+    std::fs::rename(&new, path)?;
+    Ok((file, lines))
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name: OsString = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// A file to append to that only its owner may read.
+fn private(path: &Path, new: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true);
+    if new {
+        options.create_new(true)
+    } else {
+        options.create(true)
+    };
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}

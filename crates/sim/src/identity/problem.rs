@@ -1,0 +1,116 @@
+//! What is wrong with a request, in Keystone's words.
+
+use serde_json::{Map, Value, json};
+
+use super::secret;
+
+const MALFORMED: &str = "The server could not comply with the request since it is either malformed or otherwise \
+                         incorrect. The client is assumed to be in error.";
+
+/// A refusal: the status, its title, and the sentence that clients show.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Problem {
+    pub(super) status: u16,
+    pub(super) title: &'static str,
+    pub(super) message: String,
+    /// What a failed login tells beyond the sentence.
+    pub(super) identity: Option<Value>,
+}
+
+impl Problem {
+    fn new(status: u16, title: &'static str, message: impl Into<String>) -> Problem {
+        Problem { status, title, message: message.into(), identity: None }
+    }
+
+    /// Nobody, or nobody we know.
+    pub(super) fn unauthorized() -> Problem {
+        Problem::login("The request you have made requires authentication.")
+    }
+
+    /// A login that fails with a reason.
+    pub(super) fn login(message: &str) -> Problem {
+        Problem::new(401, "Unauthorized", message)
+    }
+
+    /// The caller may not do this. The detail is a rule, or a sentence, or nothing.
+    pub(super) fn forbidden(detail: &str) -> Problem {
+        let mut message = "You are not authorized to perform the requested action".to_owned();
+        if !detail.is_empty() {
+            message.push_str(": ");
+            message.push_str(detail);
+        }
+        message.push('.');
+        Problem::refused(message)
+    }
+
+    /// Nobody may do this.
+    pub(super) fn refused(message: impl Into<String>) -> Problem {
+        Problem::new(403, "Forbidden", message)
+    }
+
+    /// There is no such thing.
+    pub(super) fn missing(kind: &str, id: &str) -> Problem {
+        Problem::not_found(format!("Could not find {kind}: {id}."))
+    }
+
+    /// Something is not there, in other words.
+    pub(super) fn not_found(message: impl Into<String>) -> Problem {
+        Problem::new(404, "Not Found", message)
+    }
+
+    /// The request makes no sense.
+    pub(super) fn bad(message: impl Into<String>) -> Problem {
+        Problem::new(400, "Bad Request", message)
+    }
+
+    /// The request makes no sense, and the client is told so at length.
+    pub(super) fn malformed(what: &str) -> Problem {
+        Problem::bad(format!("{what} {MALFORMED}"))
+    }
+
+    /// Something is missing from somewhere in the request.
+    pub(super) fn expecting(what: &str, place: &str) -> Problem {
+        Problem::malformed(&format!("Expecting to find {what} in {place}."))
+    }
+
+    /// Something of this kind is in the way.
+    pub(super) fn conflict(kind: &str, detail: impl std::fmt::Display) -> Problem {
+        Problem::new(
+            409,
+            "Conflict",
+            format!("Conflict occurred attempting to store {kind} - {detail}."),
+        )
+    }
+
+    /// The body is larger than anything that makes sense.
+    pub(super) fn too_large() -> Problem {
+        Problem::new(413, "Request Entity Too Large", "Request is too large.")
+    }
+
+    /// It is our fault.
+    pub(super) fn internal(cause: impl std::fmt::Display) -> Problem {
+        Problem::new(500, "Internal Server Error", format!("The identity service failed: {cause}."))
+    }
+
+    pub(super) fn with_identity(self, identity: Value) -> Problem {
+        Problem { identity: Some(identity), ..self }
+    }
+
+    /// The body of the answer.
+    pub(super) fn body(&self) -> Value {
+        let mut error = Map::new();
+        error.insert("code".to_owned(), json!(self.status));
+        if let Some(identity) = &self.identity {
+            error.insert("identity".to_owned(), identity.clone());
+        }
+        error.insert("message".to_owned(), json!(self.message));
+        error.insert("title".to_owned(), json!(self.title));
+        json!({ "error": error })
+    }
+}
+
+impl From<secret::Error> for Problem {
+    fn from(error: secret::Error) -> Problem {
+        Problem::internal(error)
+    }
+}

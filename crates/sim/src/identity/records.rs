@@ -1,0 +1,249 @@
+//! The records of the identity service.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::table::Row;
+use super::time::Moment;
+
+/// What clients add to a record beyond the fields that mean something.
+pub(super) type Extra = Map<String, Value>;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Domain {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) description: Option<String>,
+    pub(super) enabled: bool,
+    pub(super) tags: Vec<String>,
+    pub(super) options: Extra,
+    pub(super) extra: Extra,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Project {
+    pub(super) id: String,
+    pub(super) domain_id: String,
+    pub(super) name: String,
+    pub(super) description: Option<String>,
+    pub(super) enabled: bool,
+    pub(super) parent_id: String,
+    pub(super) tags: Vec<String>,
+    pub(super) options: Extra,
+    pub(super) extra: Extra,
+    /// Tokens of another epoch are void.
+    pub(super) epoch: u64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct User {
+    pub(super) id: String,
+    pub(super) domain_id: String,
+    pub(super) name: String,
+    pub(super) enabled: bool,
+    /// The hash; a user without one cannot log in with a password.
+    pub(super) password: Option<String>,
+    pub(super) default_project_id: Option<String>,
+    pub(super) options: Extra,
+    pub(super) extra: Extra,
+    /// Tokens of another epoch are void.
+    pub(super) epoch: u64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Role {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) domain_id: Option<String>,
+    pub(super) description: Option<String>,
+    pub(super) options: Extra,
+}
+
+/// Where a role is held.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Place {
+    Project(String),
+    Domain(String),
+    System,
+}
+
+impl Place {
+    /// One word, for keys.
+    pub(super) fn key(&self) -> String {
+        match self {
+            Place::Project(id) => format!("project:{id}"),
+            Place::Domain(id) => format!("domain:{id}"),
+            Place::System => "system".to_owned(),
+        }
+    }
+
+    /// What the error messages call it.
+    pub(super) fn id(&self) -> &str {
+        match self {
+            Place::Project(id) | Place::Domain(id) => id,
+            Place::System => "system",
+        }
+    }
+}
+
+/// A user has a role at a place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Grant {
+    pub(super) user: String,
+    pub(super) place: Place,
+    pub(super) role: String,
+}
+
+/// Whoever has the one role has the other as well.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Implication {
+    pub(super) prior: String,
+    pub(super) implied: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Region {
+    pub(super) id: String,
+    pub(super) description: String,
+    pub(super) parent_region_id: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Service {
+    pub(super) id: String,
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    pub(super) enabled: bool,
+    /// Name and description, among others.
+    pub(super) extra: Extra,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Endpoint {
+    pub(super) id: String,
+    pub(super) service_id: String,
+    pub(super) interface: String,
+    pub(super) url: String,
+    pub(super) region_id: Option<String>,
+    pub(super) enabled: bool,
+    pub(super) extra: Extra,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct AppCredential {
+    pub(super) id: String,
+    pub(super) user_id: String,
+    pub(super) project_id: Option<String>,
+    pub(super) name: String,
+    pub(super) description: Option<String>,
+    /// The hash of its secret.
+    pub(super) secret: String,
+    pub(super) roles: Vec<String>,
+    pub(super) expires_at: Option<Moment>,
+    pub(super) unrestricted: Option<bool>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Trust {
+    pub(super) id: String,
+    pub(super) trustor: String,
+    pub(super) trustee: String,
+    pub(super) project_id: Option<String>,
+    pub(super) impersonation: bool,
+    pub(super) roles: Vec<String>,
+    pub(super) expires_at: Option<Moment>,
+    pub(super) remaining_uses: Option<u64>,
+    pub(super) redelegated_trust_id: Option<String>,
+    pub(super) redelegation_count: u64,
+}
+
+/// A credential as clients store it. The secret of an EC2 key is in the blob, readable: signatures are checked with it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Credential {
+    pub(super) id: String,
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    pub(super) user_id: String,
+    pub(super) project_id: Option<String>,
+    pub(super) blob: String,
+}
+
+/// Some tokens are void from now on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Revocation {
+    pub(super) number: u64,
+    pub(super) of: Revoked,
+    pub(super) at: Moment,
+    /// When no token is left that it could apply to.
+    pub(super) until: Moment,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Revoked {
+    /// One token, by its audit id, issued then.
+    Token(String, Moment),
+    User(String),
+    Project(String),
+    Trust(String),
+}
+
+/// What there is only one of.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Keys {
+    /// Signs tokens; the passwords of the service users are derived from it.
+    pub(super) signing: String,
+    /// Tokens issued until then are void: their revocations had to be forgotten.
+    pub(super) floor: Moment,
+    /// The number of the next revocation.
+    pub(super) next: u64,
+}
+
+macro_rules! rows {
+    ($($record:ident $table:literal $id:expr, $name:expr;)*) => {$(
+        impl Row for $record {
+            const TABLE: &'static str = $table;
+
+            fn id(&self) -> String {
+                let id: fn(&$record) -> String = $id;
+                id(self)
+            }
+
+            fn name(&self) -> Option<(String, String)> {
+                let name: fn(&$record) -> Option<(String, String)> = $name;
+                name(self)
+            }
+        }
+    )*};
+}
+
+// Which table a record lives in, what it is found by, and which name has to be unique where.
+rows! {
+    AppCredential "application_credentials" |a| a.id.clone(), |a| within(&a.user_id, &a.name);
+    Credential "credentials" |c| c.id.clone(), |_| None;
+    Domain "domains" |d| d.id.clone(), |d| within("", &d.name);
+    Endpoint "endpoints" |e| e.id.clone(), |_| None;
+    Grant "grants" |g| grant_id(&g.user, &g.place, &g.role), |g| within(&g.place.key(), &format!("{}/{}", g.user, g.role));
+    Implication "implications" |i| format!("{}/{}", i.prior, i.implied), |_| None;
+    Keys "keys" |_| "keys".to_owned(), |_| None;
+    Project "projects" |p| p.id.clone(), |p| within(&p.domain_id, &p.name);
+    Region "regions" |r| r.id.clone(), |_| None;
+    Revocation "revocations" |r| format!("{:020}", r.number), |r| match &r.of {
+        Revoked::Token(audit_id, _) => within("token", audit_id),
+        _ => None,
+    };
+    Role "roles" |r| r.id.clone(), |r| within(r.domain_id.as_deref().unwrap_or(""), &r.name);
+    Service "services" |s| s.id.clone(), |_| None;
+    Trust "trusts" |t| t.id.clone(), |_| None;
+    User "users" |u| u.id.clone(), |u| within(&u.domain_id, &u.name);
+}
+
+/// What a grant is found by.
+pub(super) fn grant_id(user: &str, place: &Place, role: &str) -> String {
+    format!("{user}/{}/{role}", place.key())
+}
+
+fn within(scope: &str, name: &str) -> Option<(String, String)> {
+    Some((scope.to_owned(), name.to_owned()))
+}

@@ -1,0 +1,192 @@
+//! Who may do what: one table.
+//!
+//! The rules carry Keystone's names, because clients see them in refusals. In one point they are stricter than
+//! Keystone's: the administrator of a domain is nothing outside of it, so the one that owns the users of stacks cannot
+//! touch anybody else.
+
+use super::problem::Problem;
+use super::records::Place;
+use super::token::Subject;
+
+/// Someone who may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Who {
+    /// Has the role admin in a project or on the system.
+    Admin,
+    /// Has the role admin in the domain of the target.
+    DomainAdmin,
+    /// Has the role admin in some domain.
+    AnyDomainAdmin,
+    /// Has the role reader on the system.
+    SystemReader,
+    /// Has the role service.
+    Service,
+    /// Is the user that it is about.
+    Owner,
+    /// Is the user that it is about and has the role member.
+    OwnerMember,
+    /// Works in the project that it is about.
+    Inhabitant,
+    /// Works in the domain that it is about, or in a project of it.
+    Neighbour,
+    /// Has any valid token.
+    Anyone,
+}
+
+use Who::{
+    Admin, AnyDomainAdmin, Anyone, DomainAdmin, Inhabitant, Neighbour, Owner, OwnerMember, Service,
+    SystemReader,
+};
+
+/// The rules, by name.
+#[rustfmt::skip]
+pub(super) const RULES: &[(&str, &[Who])] = &[
+    ("check_grant",                       &[Admin, SystemReader, DomainAdmin]),
+    ("check_implied_role",                &[Admin, SystemReader]),
+    ("check_system_grant_for_user",       &[Admin, SystemReader]),
+    ("create_application_credential",     &[Owner]),
+    ("create_credential",                 &[Admin, DomainAdmin, Owner]),
+    ("create_domain",                     &[Admin]),
+    ("create_endpoint",                   &[Admin]),
+    ("create_grant",                      &[Admin, DomainAdmin]),
+    ("create_implied_role",               &[Admin]),
+    ("create_project",                    &[Admin, DomainAdmin]),
+    ("create_region",                     &[Admin]),
+    ("create_role",                       &[Admin]),
+    ("create_service",                    &[Admin]),
+    ("create_system_grant_for_user",      &[Admin]),
+    ("create_trust",                      &[Owner]),
+    ("create_user",                       &[Admin, DomainAdmin]),
+    ("delete_application_credential",     &[Admin, Owner]),
+    ("delete_credential",                 &[Admin, DomainAdmin, Owner]),
+    ("delete_domain",                     &[Admin]),
+    ("delete_endpoint",                   &[Admin]),
+    ("delete_implied_role",               &[Admin]),
+    ("delete_project",                    &[Admin, DomainAdmin]),
+    ("delete_region",                     &[Admin]),
+    ("delete_role",                       &[Admin]),
+    ("delete_service",                    &[Admin]),
+    ("delete_trust",                      &[Admin, Owner]),
+    ("delete_user",                       &[Admin, DomainAdmin]),
+    ("ec2_create_credential",             &[Admin, DomainAdmin, OwnerMember]),
+    ("ec2_delete_credential",             &[Admin, DomainAdmin, OwnerMember]),
+    ("ec2_get_credential",                &[Admin, SystemReader, DomainAdmin, Owner]),
+    ("ec2_list_credentials",              &[Admin, SystemReader, DomainAdmin, Owner]),
+    ("ec2tokens_validate",                &[Admin, Service]),
+    ("get_application_credential",        &[Admin, SystemReader, Owner]),
+    ("get_credential",                    &[Admin, SystemReader, DomainAdmin, Owner]),
+    ("get_domain",                        &[Admin, SystemReader, Neighbour]),
+    ("get_endpoint",                      &[Admin, SystemReader]),
+    ("get_implied_role",                  &[Admin, SystemReader]),
+    ("get_project",                       &[Admin, SystemReader, DomainAdmin, Inhabitant]),
+    ("get_region",                        &[Anyone]),
+    ("get_role",                          &[Admin, SystemReader, AnyDomainAdmin]),
+    ("get_role_for_trust",                &[Admin, SystemReader, Owner]),
+    ("get_service",                       &[Admin, SystemReader]),
+    ("get_trust",                         &[Admin, SystemReader, Owner]),
+    ("get_user",                          &[Admin, SystemReader, DomainAdmin, Owner]),
+    ("list_application_credentials",      &[Admin, SystemReader, Owner]),
+    ("list_credentials",                  &[Anyone]),
+    ("list_domains",                      &[Admin, SystemReader, AnyDomainAdmin]),
+    ("list_endpoints",                    &[Admin, SystemReader]),
+    ("list_grants",                       &[Admin, SystemReader, DomainAdmin]),
+    ("list_groups",                       &[Admin, SystemReader, AnyDomainAdmin]),
+    ("list_groups_for_user",              &[Admin, SystemReader, DomainAdmin, Owner]),
+    ("list_implied_roles",                &[Admin, SystemReader]),
+    ("list_projects",                     &[Admin, SystemReader, AnyDomainAdmin]),
+    ("list_regions",                      &[Anyone]),
+    ("list_revoke_events",                &[Admin, Service]),
+    ("list_role_assignments",             &[Admin, SystemReader, AnyDomainAdmin]),
+    ("list_role_inference_rules",         &[Admin, SystemReader]),
+    ("list_roles",                        &[Admin, SystemReader, AnyDomainAdmin]),
+    ("list_roles_for_trust",              &[Admin, SystemReader, Owner]),
+    ("list_services",                     &[Admin, SystemReader]),
+    ("list_system_grants_for_user",       &[Admin, SystemReader]),
+    ("list_trusts",                       &[Admin, SystemReader]),
+    ("list_trusts_for_trustee",           &[Admin, SystemReader, Owner]),
+    ("list_trusts_for_trustor",           &[Admin, SystemReader, Owner]),
+    ("list_user_projects",                &[Admin, SystemReader, DomainAdmin, Owner]),
+    ("list_users",                        &[Admin, SystemReader, AnyDomainAdmin]),
+    ("revoke_grant",                      &[Admin, DomainAdmin]),
+    ("revoke_system_grant_for_user",      &[Admin]),
+    ("revoke_token",                      &[Admin, Owner]),
+    ("update_credential",                 &[Admin, DomainAdmin, Owner]),
+    ("update_domain",                     &[Admin]),
+    ("update_endpoint",                   &[Admin]),
+    ("update_project",                    &[Admin, DomainAdmin]),
+    ("update_region",                     &[Admin]),
+    ("update_role",                       &[Admin]),
+    ("update_service",                    &[Admin]),
+    ("update_user",                       &[Admin, DomainAdmin]),
+    ("validate_token",                    &[Admin, Service, Owner]),
+];
+
+/// What a request is about; what is not known stays out.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Target<'a> {
+    /// The domains that are touched: all of them have to be the administrator's.
+    pub(super) domains: &'a [&'a str],
+    /// The users that it is about: being one of them is enough.
+    pub(super) users: &'a [&'a str],
+    pub(super) project: Option<&'a str>,
+}
+
+impl Subject {
+    /// Whether the caller may; the refusal names the rule.
+    pub(super) fn may(&self, rule: &str, target: Target<'_>) -> Result<(), Problem> {
+        let allowed = RULES.binary_search_by(|(name, _)| name.cmp(&rule)).map(|at| RULES[at].1);
+        if allowed.unwrap_or(&[]).iter().any(|who| self.is(*who, target)) {
+            return Ok(());
+        }
+        Err(Problem::forbidden(&format!("identity:{rule}")))
+    }
+
+    /// Whether the caller is an administrator of everything.
+    pub(super) fn is_admin(&self) -> bool {
+        self.has_role("admin") && (self.project.is_some() || self.is_system())
+    }
+
+    /// The domain that the caller is limited to.
+    pub(super) fn own_domain(&self) -> Option<&str> {
+        match &self.claims.scope {
+            Some(Place::Domain(id)) => Some(id),
+            _ => None,
+        }
+    }
+
+    fn is(&self, who: Who, target: Target<'_>) -> bool {
+        let domain_admin = self.has_role("admin").then(|| self.own_domain()).flatten();
+        let owner = || target.users.contains(&self.user.id.as_str());
+        match who {
+            Admin => self.is_admin(),
+            DomainAdmin => domain_admin.is_some_and(|own| {
+                !target.domains.is_empty() && target.domains.iter().all(|domain| *domain == own)
+            }),
+            AnyDomainAdmin => domain_admin.is_some(),
+            SystemReader => self.is_system() && self.has_role("reader"),
+            Service => self.has_role("service"),
+            Owner => owner(),
+            OwnerMember => owner() && self.has_role("member"),
+            Inhabitant => {
+                target.project.is_some()
+                    && self.project.as_ref().map(|project| project.id.as_str()) == target.project
+            }
+            Neighbour => {
+                let home = self.project.as_ref().map(|project| project.domain_id.as_str());
+                let home = home.or(self.own_domain());
+                home.is_some_and(|home| target.domains.contains(&home))
+            }
+            Anyone => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rules_are_sorted_so_that_they_can_be_found() {
+        assert!(RULES.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+}

@@ -1,0 +1,141 @@
+//! Randomness, ids and passwords.
+//!
+//! Passwords and the secrets of application credentials are kept as argon2id hashes with cheap parameters
+//! (1 MiB, two passes: about a millisecond). That is enough for a cloud on a developer's machine and far below
+//! what a public service needs; do not take it for an example.
+
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use argon2::{Algorithm, Argon2, Params, Version};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+
+/// What can go wrong with secrets; nothing that a client can cause.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Error {
+    #[error("the system gives no randomness: {0}")]
+    Random(getrandom::Error),
+    #[error("a password cannot be hashed: {0}")]
+    Hash(String),
+}
+
+/// So many bytes of the system's randomness.
+pub(super) fn random<const N: usize>() -> Result<[u8; N], Error> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(Error::Random)?;
+    Ok(bytes)
+}
+
+/// A new id: 32 hexadecimal digits.
+pub(super) fn new_id() -> Result<String, Error> {
+    Ok(hex(&random::<16>()?))
+}
+
+/// An audit id: 16 random bytes in URL-safe base64, as Keystone's.
+pub(super) fn audit_id() -> Result<String, Error> {
+    Ok(URL_SAFE_NO_PAD.encode(random::<16>()?))
+}
+
+/// A secret that nobody has to type.
+pub(super) fn long_secret() -> Result<String, Error> {
+    Ok(URL_SAFE_NO_PAD.encode(random::<64>()?))
+}
+
+/// An id that is the same on every machine: 32 hexadecimal digits derived from what the record is.
+pub(super) fn fixed_id(parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part.as_bytes());
+    }
+    hex(&hash.finalize()[..16])
+}
+
+/// The SHA-256 of the text in hexadecimal digits.
+pub(super) fn sha256_hex(text: &[u8]) -> String {
+    hex(&Sha256::digest(text))
+}
+
+/// Lower-case hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble & 15)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
+}
+
+/// HMAC with SHA-256.
+pub(super) fn hmac(key: &[u8], text: &[u8]) -> [u8; 32] {
+    keyed(key).chain_update(text).finalize().into_bytes().into()
+}
+
+/// Whether the tag is the HMAC of the text, in constant time.
+pub(super) fn hmac_is(key: &[u8], text: &[u8], tag: &[u8]) -> bool {
+    keyed(key).chain_update(text).verify_slice(tag).is_ok()
+}
+
+fn keyed(key: &[u8]) -> Hmac<Sha256> {
+    // `new_from_slice` takes a key of any length, but its type cannot say so; a longer key is hashed first.
+    Hmac::new_from_slice(key).unwrap_or_else(|_| Hmac::new(&Default::default()))
+}
+
+/// Whether two secrets are the same, in a time that does not tell where they differ.
+pub(super) fn same(one: &[u8], other: &[u8]) -> bool {
+    hmac_is(b"compare", one, &hmac(b"compare", other))
+}
+
+/// The hash of a password, as it is kept.
+pub(super) fn hash_password(password: &str) -> Result<String, Error> {
+    let fail = |error: String| Error::Hash(error);
+    let params = Params::new(1024, 2, 1, None).map_err(|e| fail(e.to_string()))?;
+    let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
+    let hash: PasswordHash = argon
+        .hash_password_with_salt(password.as_bytes(), &random::<16>()?)
+        .map_err(|e| fail(e.to_string()))?;
+    Ok(hash.to_string())
+}
+
+/// Whether the password has this hash. Without a hash it takes as long and the answer is no, so that the time of a
+/// login does not tell which users exist.
+pub(super) fn password_is(password: &str, hash: Option<&str>) -> bool {
+    const NOBODY: &str = "$argon2id$v=19$m=1024,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$\
+                          AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+    let right = PasswordHash::new(hash.unwrap_or(NOBODY)).is_ok_and(|parsed| {
+        Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok()
+    });
+    right && hash.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_known_again_by_its_hash_only() {
+        let hash = hash_password("tést").unwrap();
+        assert!(password_is("tést", Some(&hash)));
+        assert!(!password_is("test", Some(&hash)));
+        assert!(!password_is("tést", None));
+        assert!(!password_is("tést", Some("garbage")));
+        assert_ne!(hash, hash_password("tést").unwrap(), "salted");
+    }
+
+    #[test]
+    fn a_fixed_id_depends_on_every_part() {
+        let id = fixed_id(&["user", "default", "demo"]);
+        assert_eq!(id.len(), 32);
+        assert_eq!(id, fixed_id(&["user", "default", "demo"]));
+        assert_ne!(id, fixed_id(&["user", "defaultd", "emo"]));
+    }
+
+    #[test]
+    fn an_hmac_is_as_published() {
+        // RFC 4231, test case 2.
+        let tag = hmac(b"Jefe", b"what do ya want for nothing?");
+        assert_eq!(hex(&tag), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+        assert!(hmac_is(b"Jefe", b"what do ya want for nothing?", &tag));
+        assert!(!hmac_is(b"Jefe", b"what do ya want for nothing!", &tag));
+        assert!(same(b"a", b"a") && !same(b"a", b"b"));
+    }
+}

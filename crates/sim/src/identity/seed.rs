@@ -1,0 +1,290 @@
+//! What is there from the beginning.
+//!
+//! The ids of what is sown are derived from names, so they are the same on every machine and after every restart: stacks
+//! that were stored earlier still belong to somebody.
+
+use serde_json::json;
+
+use super::inside::ServiceLogin;
+use super::records::{
+    Domain, Endpoint, Extra, Grant, Implication, Keys, Place, Project, Region, Role, Service, User,
+};
+use super::secret::{self, Error};
+use super::state::State;
+use super::time::Moment;
+
+/// The domain of people.
+pub(super) const DEFAULT_DOMAIN: &str = "default";
+
+/// What to sow: one region, two domains, three projects, four users and a catalogue.
+#[derive(Clone, Debug)]
+pub struct Seed {
+    /// Where the service is reached: `http://127.0.0.1:5000`.
+    pub public_url: String,
+    /// The only region.
+    pub region: String,
+    /// The password of the user `admin`.
+    pub admin_password: String,
+    /// The password of the user `demo`.
+    pub demo_password: String,
+    /// The password of the user `heat`; drawn at random if there is none.
+    pub service_password: Option<String>,
+    /// The password of the user `heat_domain_admin`; drawn at random if there is none.
+    pub domain_admin_password: Option<String>,
+    /// The catalogue: type, name and address of each service. In addresses, `%(project_id)s` and `$(project_id)s` stand
+    /// for the project.
+    pub services: Vec<(String, String, String)>,
+}
+
+impl Seed {
+    /// The usual seed, with the identity service itself as the only one in the catalogue.
+    pub fn new(public_url: &str) -> Seed {
+        let public_url = public_url.trim_end_matches('/');
+        let seed = Seed {
+            public_url: public_url.to_owned(),
+            region: "RegionOne".to_owned(),
+            admin_password: "admin".to_owned(),
+            demo_password: "demo".to_owned(),
+            service_password: None,
+            domain_admin_password: None,
+            services: Vec::new(),
+        };
+        seed.service("identity", "keystone", &format!("{public_url}/v3"))
+    }
+
+    /// The seed with one more service in its catalogue.
+    pub fn service(mut self, kind: &str, name: &str, url: &str) -> Seed {
+        self.services.push((kind.to_owned(), name.to_owned(), url.to_owned()));
+        self
+    }
+}
+
+/// The id of a user that was sown in the domain `default`.
+pub fn user_id(name: &str) -> String {
+    secret::fixed_id(&["user", DEFAULT_DOMAIN, name])
+}
+
+/// The id of a project that was sown in the domain `default`.
+pub fn project_id(name: &str) -> String {
+    secret::fixed_id(&["project", DEFAULT_DOMAIN, name])
+}
+
+/// What came of it.
+pub(super) struct Sown {
+    pub(super) signing: Vec<u8>,
+    pub(super) service: ServiceLogin,
+    pub(super) domain_admin: ServiceLogin,
+}
+
+/// The roles, and whether Keystone lets nobody change them.
+const ROLES: &[(&str, bool)] = &[
+    ("admin", true),
+    ("heat_stack_owner", false),
+    ("heat_stack_user", false),
+    ("manager", true),
+    ("member", true),
+    ("reader", true),
+    ("service", true),
+];
+
+const IMPLICATIONS: &[(&str, &str)] =
+    &[("admin", "manager"), ("manager", "member"), ("member", "reader")];
+
+const PROJECTS: &[(&str, &str)] =
+    &[("admin", "Bootstrap project for initializing the cloud."), ("demo", ""), ("service", "")];
+
+/// User, project, role.
+const GRANTS: &[(&str, &str, &str)] = &[
+    ("admin", "admin", "admin"),
+    ("admin", "admin", "heat_stack_owner"),
+    ("admin", "demo", "admin"),
+    ("admin", "demo", "heat_stack_owner"),
+    ("demo", "demo", "heat_stack_owner"),
+    ("demo", "demo", "member"),
+    ("heat", "service", "admin"),
+    ("heat", "service", "service"),
+];
+
+/// Adds what is missing.
+pub(super) fn sow(state: &mut State, seed: &Seed) -> Result<Sown, Error> {
+    let signing = signing_key(state)?;
+    // A name that somebody else took in the meantime stays with them; hence every `let _` below.
+    let region =
+        Region { id: seed.region.clone(), description: String::new(), parent_region_id: None };
+    let _ = state.regions.add(region);
+    let heat = secret::fixed_id(&["domain", "heat"]);
+    sow_domain(state, DEFAULT_DOMAIN, "Default", "The default domain");
+    sow_domain(state, &heat, "heat", "Owns the users of stacks.");
+    sow_roles(state);
+    for (name, description) in PROJECTS {
+        sow_project(state, name, description);
+    }
+    sow_user(state, DEFAULT_DOMAIN, "admin", &seed.admin_password, false)?;
+    sow_user(state, DEFAULT_DOMAIN, "demo", &seed.demo_password, false)?;
+    let derived = |name: &str| secret::hex(&secret::hmac(&signing, name.as_bytes())[..16]);
+    let service_password = seed.service_password.clone().unwrap_or_else(|| derived("heat"));
+    let service_user = sow_user(state, DEFAULT_DOMAIN, "heat", &service_password, true)?;
+    let admin_password =
+        seed.domain_admin_password.clone().unwrap_or_else(|| derived("heat_domain_admin"));
+    let admin_user = sow_user(state, &heat, "heat_domain_admin", &admin_password, true)?;
+    for (user, project, role) in GRANTS {
+        grant(state, &user_id(user), Place::Project(project_id(project)), role);
+    }
+    grant(state, &user_id("admin"), Place::System, "admin");
+    grant(state, &admin_user, Place::Domain(heat.clone()), "admin");
+    sow_catalogue(state, seed);
+    Ok(Sown {
+        signing,
+        service: ServiceLogin {
+            user_id: service_user,
+            user_name: "heat".to_owned(),
+            user_domain_id: DEFAULT_DOMAIN.to_owned(),
+            password: service_password,
+            project_id: Some(project_id("service")),
+            project_name: Some("service".to_owned()),
+            domain_id: None,
+        },
+        domain_admin: ServiceLogin {
+            user_id: admin_user,
+            user_name: "heat_domain_admin".to_owned(),
+            user_domain_id: heat.clone(),
+            password: admin_password,
+            project_id: None,
+            project_name: None,
+            domain_id: Some(heat),
+        },
+    })
+}
+
+fn signing_key(state: &mut State) -> Result<Vec<u8>, Error> {
+    if let Some(keys) = state.keys.get("keys") {
+        return Ok(keys.signing.clone().into_bytes());
+    }
+    let signing = secret::hex(&secret::random::<32>()?);
+    let keys = Keys { signing: signing.clone(), floor: Moment(i64::MIN), next: 0 };
+    let _ = state.keys.put(keys);
+    Ok(signing.into_bytes())
+}
+
+fn sow_domain(state: &mut State, id: &str, name: &str, description: &str) {
+    let _ = state.domains.add(Domain {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        description: Some(description.to_owned()),
+        enabled: true,
+        tags: Vec::new(),
+        options: Extra::new(),
+        extra: Extra::new(),
+    });
+}
+
+fn sow_roles(state: &mut State) {
+    for (name, immutable) in ROLES {
+        let mut options = Extra::new();
+        if *immutable {
+            options.insert("immutable".to_owned(), json!(true));
+        }
+        let _ = state.roles.add(Role {
+            id: secret::fixed_id(&["role", name]),
+            name: (*name).to_owned(),
+            domain_id: None,
+            description: None,
+            options,
+        });
+    }
+    for (prior, implied) in IMPLICATIONS {
+        let id = |name: &str| secret::fixed_id(&["role", name]);
+        if state.roles.has(&id(prior)) && state.roles.has(&id(implied)) {
+            let _ = state.implications.add(Implication { prior: id(prior), implied: id(implied) });
+        }
+    }
+}
+
+fn sow_project(state: &mut State, name: &str, description: &str) {
+    let _ = state.projects.add(Project {
+        id: project_id(name),
+        domain_id: DEFAULT_DOMAIN.to_owned(),
+        name: name.to_owned(),
+        description: Some(description.to_owned()),
+        enabled: true,
+        parent_id: DEFAULT_DOMAIN.to_owned(),
+        tags: Vec::new(),
+        options: Extra::new(),
+        extra: Extra::new(),
+        epoch: 0,
+    });
+}
+
+/// A user who keeps the password they have, unless it is one that we have to know.
+fn sow_user(
+    state: &mut State,
+    domain: &str,
+    name: &str,
+    password: &str,
+    known: bool,
+) -> Result<String, Error> {
+    let id = secret::fixed_id(&["user", domain, name]);
+    let user = match state.users.get(&id) {
+        Some(_) if !known => return Ok(id),
+        Some(user) if secret::password_is(password, user.password.as_deref()) => return Ok(id),
+        Some(user) => User {
+            password: Some(secret::hash_password(password)?),
+            epoch: user.epoch + 1,
+            ..user.clone()
+        },
+        None => User {
+            id: id.clone(),
+            domain_id: domain.to_owned(),
+            name: name.to_owned(),
+            enabled: true,
+            password: Some(secret::hash_password(password)?),
+            default_project_id: None,
+            options: Extra::new(),
+            extra: Extra::new(),
+            epoch: 0,
+        },
+    };
+    let _ = state.users.put(user);
+    Ok(id)
+}
+
+fn grant(state: &mut State, user: &str, place: Place, role: &str) {
+    let role = secret::fixed_id(&["role", role]);
+    let there = match &place {
+        Place::Project(id) => state.projects.has(id),
+        Place::Domain(id) => state.domains.has(id),
+        Place::System => true,
+    };
+    if there && state.users.has(user) && state.roles.has(&role) {
+        let _ = state.grants.add(Grant { user: user.to_owned(), place, role });
+    }
+}
+
+/// The services of the seed replace those that an earlier seed had; those that a client made stay.
+fn sow_catalogue(state: &mut State, seed: &Seed) {
+    let sown_id = |kind: &str| secret::fixed_id(&["service", kind]);
+    let old: Vec<String> = state
+        .services
+        .iter()
+        .filter(|service| service.id == sown_id(&service.kind))
+        .map(|service| service.id.clone())
+        .collect();
+    old.iter().for_each(|id| state.remove_service(id));
+    for (kind, name, url) in &seed.services {
+        let mut extra = Extra::new();
+        extra.insert("name".to_owned(), json!(name));
+        let service = Service { id: sown_id(kind), kind: kind.clone(), enabled: true, extra };
+        let _ = state.services.put(service);
+        for interface in ["admin", "internal", "public"] {
+            let _ = state.endpoints.put(Endpoint {
+                id: secret::fixed_id(&["endpoint", kind, interface]),
+                service_id: sown_id(kind),
+                interface: interface.to_owned(),
+                url: url.clone(),
+                region_id: Some(seed.region.clone()),
+                enabled: true,
+                extra: Extra::new(),
+            });
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! All that the identity service knows, and what belongs together in it.
+//!
+//! Invariants: a grant, a trust, a credential or an application credential never outlives its user or its project, a grant
+//! never its role. Removing a record here removes what hangs on it; a token that hangs on something removed is void because
+//! it is looked up whenever the token is used.
+
+use std::collections::BTreeSet;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::records::{
+    AppCredential, Credential, Domain, Endpoint, Grant, Implication, Keys, Place, Project, Region,
+    Revocation, Revoked, Role, Service, Trust, User, grant_id,
+};
+use super::table::{Row, Table};
+use super::time::Moment;
+
+/// So many revocations are remembered; see [`State::revoke`].
+const MOST_REVOCATIONS: usize = 10_000;
+
+/// The tables.
+#[derive(Clone, Debug, Default)]
+pub(super) struct State {
+    pub(super) app_credentials: Table<AppCredential>,
+    pub(super) credentials: Table<Credential>,
+    pub(super) domains: Table<Domain>,
+    pub(super) endpoints: Table<Endpoint>,
+    pub(super) grants: Table<Grant>,
+    pub(super) implications: Table<Implication>,
+    pub(super) keys: Table<Keys>,
+    pub(super) projects: Table<Project>,
+    pub(super) regions: Table<Region>,
+    pub(super) revocations: Table<Revocation>,
+    pub(super) roles: Table<Role>,
+    pub(super) services: Table<Service>,
+    pub(super) trusts: Table<Trust>,
+    pub(super) users: Table<User>,
+}
+
+/// Which rows are asked for.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum What {
+    Changes,
+    Everything,
+    /// None: the changes are of no interest.
+    Nothing,
+}
+
+/// A row that changed: its table, its id, and the row unless it is gone.
+pub(super) type Change = (String, String, Option<Value>);
+
+impl State {
+    /// What changed since the last call, or everything.
+    pub(super) fn take(&mut self, what: What) -> Result<Vec<Change>, serde_json::Error> {
+        let mut all = Vec::new();
+        note(&mut self.app_credentials, what, &mut all)?;
+        note(&mut self.credentials, what, &mut all)?;
+        note(&mut self.domains, what, &mut all)?;
+        note(&mut self.endpoints, what, &mut all)?;
+        note(&mut self.grants, what, &mut all)?;
+        note(&mut self.implications, what, &mut all)?;
+        note(&mut self.keys, what, &mut all)?;
+        note(&mut self.projects, what, &mut all)?;
+        note(&mut self.regions, what, &mut all)?;
+        note(&mut self.revocations, what, &mut all)?;
+        note(&mut self.roles, what, &mut all)?;
+        note(&mut self.services, what, &mut all)?;
+        note(&mut self.trusts, what, &mut all)?;
+        note(&mut self.users, what, &mut all)?;
+        Ok(all)
+    }
+
+    /// Carries out a change that was noted earlier.
+    pub(super) fn apply(&mut self, (table, id, row): Change) -> Result<(), String> {
+        match table.as_str() {
+            AppCredential::TABLE => redo(&mut self.app_credentials, &id, row),
+            Credential::TABLE => redo(&mut self.credentials, &id, row),
+            Domain::TABLE => redo(&mut self.domains, &id, row),
+            Endpoint::TABLE => redo(&mut self.endpoints, &id, row),
+            Grant::TABLE => redo(&mut self.grants, &id, row),
+            Implication::TABLE => redo(&mut self.implications, &id, row),
+            Keys::TABLE => redo(&mut self.keys, &id, row),
+            Project::TABLE => redo(&mut self.projects, &id, row),
+            Region::TABLE => redo(&mut self.regions, &id, row),
+            Revocation::TABLE => redo(&mut self.revocations, &id, row),
+            Role::TABLE => redo(&mut self.roles, &id, row),
+            Service::TABLE => redo(&mut self.services, &id, row),
+            Trust::TABLE => redo(&mut self.trusts, &id, row),
+            User::TABLE => redo(&mut self.users, &id, row),
+            other => Err(format!("there is no table {other}")),
+        }
+    }
+
+    /// How many rows there are.
+    pub(super) fn rows(&self) -> usize {
+        self.app_credentials.len()
+            + self.credentials.len()
+            + self.domains.len()
+            + self.endpoints.len()
+            + self.grants.len()
+            + self.implications.len()
+            + self.keys.len()
+            + self.projects.len()
+            + self.regions.len()
+            + self.revocations.len()
+            + self.roles.len()
+            + self.services.len()
+            + self.trusts.len()
+            + self.users.len()
+    }
+
+    /// The roles that a user was given at a place, without the implied ones.
+    pub(super) fn granted(&self, user: &str, place: &Place) -> BTreeSet<String> {
+        let prefix = grant_id(user, place, "");
+        self.grants.beginning(&prefix).map(|grant| grant.role.clone()).collect()
+    }
+
+    /// The roles that a user has at a place, with the implied ones.
+    pub(super) fn roles_at(&self, user: &str, place: &Place) -> BTreeSet<String> {
+        self.with_implied(self.granted(user, place))
+    }
+
+    /// The roles and all that they imply. Roles of a domain only stand for what they imply.
+    pub(super) fn with_implied(&self, roles: BTreeSet<String>) -> BTreeSet<String> {
+        let mut all = BTreeSet::new();
+        let mut open: Vec<String> = roles.into_iter().collect();
+        while let Some(role) = open.pop() {
+            let prefix = format!("{role}/");
+            let implied = self.implications.beginning(&prefix).map(|rule| rule.implied.clone());
+            open.extend(implied.filter(|role| !all.contains(role)));
+            all.insert(role);
+        }
+        all.retain(|id| self.roles.get(id).is_some_and(|role| role.domain_id.is_none()));
+        all
+    }
+
+    /// A role by its name; roles of a domain are not meant.
+    pub(super) fn role_named(&self, name: &str) -> Option<&Role> {
+        self.roles.named("", name)
+    }
+
+    /// Whether a user may log in at all.
+    pub(super) fn user_lives(&self, user: &User) -> bool {
+        user.enabled && self.domain_lives(&user.domain_id)
+    }
+
+    /// Whether a project can be worked in.
+    pub(super) fn project_lives(&self, project: &Project) -> bool {
+        project.enabled && self.domain_lives(&project.domain_id)
+    }
+
+    /// Whether a domain exists and is enabled.
+    pub(super) fn domain_lives(&self, id: &str) -> bool {
+        self.domains.get(id).is_some_and(|domain| domain.enabled)
+    }
+
+    /// The user's tokens are void from now on.
+    pub(super) fn void_user(&mut self, id: &str, now: Moment, until: Moment) {
+        if let Some(mut user) = self.users.get(id).cloned() {
+            user.epoch += 1;
+            // The name did not change, so nobody else can have it.
+            let _ = self.users.put(user);
+            self.revoke(Revoked::User(id.to_owned()), now, until);
+        }
+    }
+
+    /// The tokens for the project are void from now on.
+    pub(super) fn void_project(&mut self, id: &str, now: Moment, until: Moment) {
+        if let Some(mut project) = self.projects.get(id).cloned() {
+            project.epoch += 1;
+            let _ = self.projects.put(project);
+            self.revoke(Revoked::Project(id.to_owned()), now, until);
+        }
+    }
+
+    /// Removes a user and what is theirs.
+    pub(super) fn remove_user(&mut self, id: &str) {
+        self.users.remove(id);
+        let grants: Vec<String> = self.grants.beginning(&format!("{id}/")).map(Row::id).collect();
+        grants.iter().for_each(|grant| drop(self.grants.remove(grant)));
+        self.app_credentials.remove_where(|credential| credential.user_id == id);
+        self.credentials.remove_where(|credential| credential.user_id == id);
+        self.trusts.remove_where(|trust| trust.trustor == id || trust.trustee == id);
+    }
+
+    /// Removes a project and what is in it.
+    pub(super) fn remove_project(&mut self, id: &str) {
+        self.projects.remove(id);
+        self.remove_grants_at(&Place::Project(id.to_owned()));
+        let here = Some(id);
+        self.app_credentials.remove_where(|credential| credential.project_id.as_deref() == here);
+        self.credentials.remove_where(|credential| credential.project_id.as_deref() == here);
+        self.trusts.remove_where(|trust| trust.project_id.as_deref() == here);
+    }
+
+    /// Removes a domain with its users, projects and roles.
+    pub(super) fn remove_domain(&mut self, id: &str) {
+        let users: Vec<String> = self.users.in_scope(id).map(|user| user.id.clone()).collect();
+        users.iter().for_each(|user| self.remove_user(user));
+        let projects: Vec<String> =
+            self.projects.in_scope(id).map(|project| project.id.clone()).collect();
+        projects.iter().for_each(|project| self.remove_project(project));
+        let roles: Vec<String> = self.roles.in_scope(id).map(|role| role.id.clone()).collect();
+        roles.iter().for_each(|role| self.remove_role(role));
+        self.remove_grants_at(&Place::Domain(id.to_owned()));
+        self.domains.remove(id);
+    }
+
+    /// Removes a role from everybody who has it.
+    pub(super) fn remove_role(&mut self, id: &str) {
+        self.roles.remove(id);
+        self.grants.remove_where(|grant| grant.role == id);
+        self.implications.remove_where(|rule| rule.prior == id || rule.implied == id);
+    }
+
+    /// Removes a service with its endpoints.
+    pub(super) fn remove_service(&mut self, id: &str) {
+        self.services.remove(id);
+        self.endpoints.remove_where(|endpoint| endpoint.service_id == id);
+    }
+
+    /// Notes that tokens are void. What is over is forgotten; when there are too many, the oldest are, and all tokens
+    /// issued until then are void with them: forgetting must not bring a token back.
+    pub(super) fn revoke(&mut self, of: Revoked, now: Moment, until: Moment) {
+        let Some(mut keys) = self.keys.get("keys").cloned() else { return };
+        self.forget_revocations(&mut keys, now);
+        let number = keys.next;
+        keys.next += 1;
+        let _ = self.keys.put(keys);
+        // The same token twice: the first one stands.
+        let _ = self.revocations.add(Revocation { number, of, at: now, until });
+    }
+
+    fn remove_grants_at(&mut self, place: &Place) {
+        let grants: Vec<String> = self.grants.in_scope(&place.key()).map(Row::id).collect();
+        grants.iter().for_each(|grant| drop(self.grants.remove(grant)));
+    }
+
+    fn forget_revocations(&mut self, keys: &mut Keys, now: Moment) {
+        // They come in the order in which they were noted, and all live about as long: looking at the first is enough.
+        while let Some(first) = self.revocations.first().cloned() {
+            if first.until >= now && self.revocations.len() < MOST_REVOCATIONS {
+                break;
+            }
+            if let Revoked::Token(_, issued) = &first.of
+                && first.until >= now
+            {
+                keys.floor = keys.floor.max(*issued);
+            }
+            let id = first.id();
+            self.revocations.remove(&id);
+        }
+    }
+}
+
+fn note<T: Row>(
+    table: &mut Table<T>,
+    what: What,
+    all: &mut Vec<Change>,
+) -> Result<(), serde_json::Error> {
+    match what {
+        What::Changes => {}
+        What::Everything => table.mark_all(),
+        What::Nothing => table.mark_none(),
+    }
+    for (id, row) in table.take_changes() {
+        let row = row.map(serde_json::to_value).transpose()?;
+        all.push((T::TABLE.to_owned(), id, row));
+    }
+    Ok(())
+}
+
+fn redo<T: Row + DeserializeOwned>(
+    table: &mut Table<T>,
+    id: &str,
+    row: Option<Value>,
+) -> Result<(), String> {
+    let Some(row) = row else {
+        table.remove(id);
+        return Ok(());
+    };
+    let row = serde_json::from_value::<T>(row).map_err(|error| format!("{id}: {error}"))?;
+    table.put(row).map_err(|_| format!("{id}: its name is taken"))
+}

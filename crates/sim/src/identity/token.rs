@@ -1,0 +1,271 @@
+//! Tokens: signed claims, and what they are worth now.
+//!
+//! A token is not kept anywhere. It carries what was proved at login (who, how, for which scope, until when) and a
+//! signature with a key that is part of the state. So a login writes nothing, any number of tokens costs no memory, and
+//! tokens survive a restart. What a token is worth is looked up every time it is shown: users, projects, roles, trusts
+//! and application credentials as they are at that moment. A change that must void tokens although the record stays (a
+//! new password, a disabled user) counts up the record's epoch, which the token carries too; revoking a single token
+//! notes its audit id until it would have expired.
+
+use std::collections::BTreeSet;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+
+use super::problem::Problem;
+use super::records::{AppCredential, Domain, Place, Project, Role, Trust, User};
+use super::secret;
+use super::state::State;
+use super::time::Moment;
+
+/// A token as text is never longer than this.
+const LONGEST: usize = 8 * 1024;
+
+/// What was proved at login.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Claims {
+    /// Who logged in; with a trust that is the trustee.
+    #[serde(rename = "u")]
+    pub(super) user: String,
+    #[serde(rename = "m")]
+    pub(super) methods: Vec<String>,
+    #[serde(rename = "s")]
+    pub(super) scope: Option<Place>,
+    /// This token's audit id, and that of the first in a chain of tokens.
+    #[serde(rename = "a")]
+    pub(super) audit: Vec<String>,
+    #[serde(rename = "i")]
+    pub(super) issued: Moment,
+    #[serde(rename = "e")]
+    pub(super) expires: Moment,
+    #[serde(rename = "t", default, skip_serializing_if = "Option::is_none")]
+    pub(super) trust: Option<String>,
+    #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
+    pub(super) app_credential: Option<String>,
+    /// The epochs of the user, the project and the trustor.
+    #[serde(rename = "n")]
+    pub(super) epochs: [u64; 3],
+}
+
+/// What a login asks for, once it is known who it is.
+#[derive(Clone, Debug)]
+pub(super) struct Grantee {
+    pub(super) user: String,
+    pub(super) methods: Vec<String>,
+    pub(super) scope: Option<Place>,
+    /// The audit id of the first token in the chain.
+    pub(super) chain: Option<String>,
+    pub(super) expires: Moment,
+    pub(super) trust: Option<String>,
+    pub(super) app_credential: Option<String>,
+}
+
+/// A token that holds: the claims and the records they are about, as they are now.
+#[derive(Clone, Debug)]
+pub(super) struct Subject {
+    pub(super) claims: Claims,
+    /// As whom the holder acts: the trustor, if a trust says so.
+    pub(super) user: User,
+    pub(super) roles: Vec<Role>,
+    pub(super) project: Option<Project>,
+    pub(super) domain: Option<Domain>,
+    pub(super) trust: Option<Trust>,
+    pub(super) app_credential: Option<AppCredential>,
+}
+
+/// Makes the claims for a login that is otherwise in order. They still have to be examined.
+pub(super) fn claims(state: &State, who: Grantee, now: Moment) -> Result<Claims, Problem> {
+    let user_epoch = |id: &str| state.users.get(id).map_or(0, |user| user.epoch);
+    let project_epoch = match &who.scope {
+        Some(Place::Project(id)) => state.projects.get(id).map_or(0, |project| project.epoch),
+        _ => 0,
+    };
+    let trust = who.trust.as_deref().and_then(|id| state.trusts.get(id));
+    let epochs =
+        [user_epoch(&who.user), project_epoch, trust.map_or(0, |trust| user_epoch(&trust.trustor))];
+    let audit = std::iter::once(secret::audit_id()?).chain(who.chain).collect();
+    Ok(Claims {
+        user: who.user,
+        methods: who.methods,
+        scope: who.scope,
+        audit,
+        issued: now,
+        expires: who.expires,
+        trust: who.trust,
+        app_credential: who.app_credential,
+        epochs,
+    })
+}
+
+/// The token as text.
+pub(super) fn sign(key: &[u8], claims: &Claims) -> Result<String, Problem> {
+    let body = serde_json::to_vec(claims).map_err(Problem::internal)?;
+    let body = URL_SAFE_NO_PAD.encode(body);
+    let tag = URL_SAFE_NO_PAD.encode(secret::hmac(key, body.as_bytes()));
+    Ok(format!("{body}.{tag}"))
+}
+
+/// The claims of a token, if it is one of ours.
+pub(super) fn open(key: &[u8], token: &str) -> Option<Claims> {
+    if token.len() > LONGEST {
+        return None;
+    }
+    let (body, tag) = token.split_once('.')?;
+    if !secret::hmac_is(key, body.as_bytes(), &URL_SAFE_NO_PAD.decode(tag).ok()?) {
+        return None;
+    }
+    serde_json::from_slice(&URL_SAFE_NO_PAD.decode(body).ok()?).ok()
+}
+
+/// What the claims are worth now, or why they are worth nothing. Expired tokens may be so many seconds old.
+pub(super) fn examine(
+    state: &State,
+    claims: Claims,
+    now: Moment,
+    grace: u64,
+) -> Result<Subject, Problem> {
+    let void = || Problem::not_found("Failed to validate token");
+    let floor = state.keys.get("keys").map_or(Moment(i64::MAX), |keys| keys.floor);
+    let revoked = claims.audit.first().and_then(|id| state.revocations.named("token", id));
+    if claims.expires.plus_seconds(grace) <= now || claims.issued <= floor || revoked.is_some() {
+        return Err(void());
+    }
+    let live_user = |id: &str, epoch: u64| {
+        let user = state.users.get(id).ok_or_else(|| Problem::missing("user", id))?;
+        if state.user_lives(user) && user.epoch == epoch { Ok(user.clone()) } else { Err(void()) }
+    };
+    let mut user = live_user(&claims.user, claims.epochs[0])?;
+    let trust = claims.trust.as_deref().map(|id| live_trust(state, id, now)).transpose()?;
+    if let Some(trust) = &trust {
+        let trustor = live_user(&trust.trustor, claims.epochs[2])?;
+        if trust.impersonation {
+            user = trustor;
+        }
+    }
+    let app_credential =
+        claims.app_credential.as_deref().map(|id| live_app(state, id, now)).transpose()?;
+    let project = live_project(state, &claims)?;
+    let domain = live_domain(state, &claims)?;
+    let mut subject =
+        Subject { claims, user, roles: Vec::new(), project, domain, trust, app_credential };
+    subject.roles = roles(state, &subject)?;
+    Ok(subject)
+}
+
+fn live_trust(state: &State, id: &str, now: Moment) -> Result<Trust, Problem> {
+    let trust = state.trusts.get(id).ok_or_else(|| Problem::missing("trust", id))?;
+    match trust.expires_at {
+        Some(end) if end <= now => Err(Problem::missing("trust", id)),
+        _ => Ok(trust.clone()),
+    }
+}
+
+fn live_app(state: &State, id: &str, now: Moment) -> Result<AppCredential, Problem> {
+    let missing = || Problem::missing("Application Credential", id);
+    let credential = state.app_credentials.get(id).ok_or_else(missing)?;
+    match credential.expires_at {
+        Some(end) if end <= now => Err(missing()),
+        _ => Ok(credential.clone()),
+    }
+}
+
+fn live_project(state: &State, claims: &Claims) -> Result<Option<Project>, Problem> {
+    let Some(Place::Project(id)) = &claims.scope else { return Ok(None) };
+    let project = state.projects.get(id).ok_or_else(|| Problem::missing("project", id))?;
+    if !state.project_lives(project) {
+        return Err(Problem::not_found(format!(
+            "Unable to validate token because project {id} is disabled"
+        )));
+    }
+    if project.epoch != claims.epochs[1] {
+        return Err(Problem::not_found("Failed to validate token"));
+    }
+    Ok(Some(project.clone()))
+}
+
+fn live_domain(state: &State, claims: &Claims) -> Result<Option<Domain>, Problem> {
+    let Some(Place::Domain(id)) = &claims.scope else { return Ok(None) };
+    match state.domains.get(id) {
+        Some(domain) if domain.enabled => Ok(Some(domain.clone())),
+        Some(_) => Err(Problem::not_found(format!(
+            "Unable to validate token because domain {id} is disabled"
+        ))),
+        None => Err(Problem::missing("domain", id)),
+    }
+}
+
+/// The roles of a scoped token. A scope in which none is left is no scope.
+fn roles(state: &State, subject: &Subject) -> Result<Vec<Role>, Problem> {
+    let Some(place) = &subject.claims.scope else { return Ok(Vec::new()) };
+    let mut ids = match &subject.trust {
+        Some(trust) => delegated(state, trust, place)?,
+        None => state.roles_at(&subject.user.id, place),
+    };
+    if let Some(credential) = &subject.app_credential {
+        ids.retain(|id| credential.roles.contains(id));
+    }
+    if ids.is_empty() {
+        return Err(Problem::not_found("Failed to validate token"));
+    }
+    let mut roles: Vec<Role> = ids.iter().filter_map(|id| state.roles.get(id)).cloned().collect();
+    roles.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(roles)
+}
+
+/// The roles that a trust hands on. All of them have to be the trustor's still.
+fn delegated(state: &State, trust: &Trust, place: &Place) -> Result<BTreeSet<String>, Problem> {
+    let held = state.roles_at(&trust.trustor, place);
+    if trust.roles.iter().any(|role| !held.contains(role)) {
+        return Err(Problem::not_found("Failed to validate token"));
+    }
+    Ok(state.with_implied(trust.roles.iter().cloned().collect()))
+}
+
+impl Subject {
+    pub(super) fn has_role(&self, name: &str) -> bool {
+        self.roles.iter().any(|role| role.name == name)
+    }
+
+    pub(super) fn is_system(&self) -> bool {
+        self.claims.scope == Some(Place::System)
+    }
+
+    /// The token came to its holder by way of something that was delegated, which must not be delegated further.
+    pub(super) fn is_delegated(&self) -> bool {
+        self.trust.is_some()
+            || self.app_credential.is_some()
+            || self.claims.methods.iter().any(|method| method == "ec2credential")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claims() -> Claims {
+        Claims {
+            user: "u".into(),
+            methods: vec!["password".into()],
+            scope: Some(Place::Project("p".into())),
+            audit: vec!["a".into()],
+            issued: Moment(1),
+            expires: Moment(2),
+            trust: None,
+            app_credential: None,
+            epochs: [0; 3],
+        }
+    }
+
+    #[test]
+    fn a_token_is_read_back_with_the_key_that_signed_it_only() {
+        let token = sign(b"key", &claims()).unwrap();
+        assert_eq!(open(b"key", &token), Some(claims()));
+        assert_eq!(open(b"other", &token), None);
+        assert_eq!(open(b"key", &token[..token.len() - 2]), None);
+        assert_eq!(open(b"key", &token.replacen('e', "f", 1)), None);
+        for text in ["", ".", "a.b", "é.é", &"x".repeat(10_000)] {
+            assert_eq!(open(b"key", text), None);
+        }
+    }
+}
