@@ -4,5 +4,6 @@
 
 #![forbid(unsafe_code)]
 
+pub mod auth;
 pub mod caller;
 pub mod policy;
