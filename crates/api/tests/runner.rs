@@ -1,6 +1,7 @@
 //! Tests of the front ends.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test may fail")]
 
+mod auth;
 mod faults;
 mod hidden;
 mod life;

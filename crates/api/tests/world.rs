@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use axum::body::{Body, to_bytes};
-use axum::http::{HeaderMap, Request, Response, StatusCode};
-use kiln_api::auth::{Authenticator, Refusal};
+use axum::http::{HeaderMap, Request};
+use kiln_api::auth::{Authenticator, Reason, Refusal};
 use kiln_api::caller::{Caller, Scope};
 use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics, Options};
@@ -34,9 +34,8 @@ impl Authenticator for Tokens {
         let token = headers.get("x-auth-token").and_then(|it| it.to_str().ok());
         let known = CALLERS.iter().find(|(known, ..)| Some(*known) == token);
         let Some((name, project, roles)) = known else {
-            let mut response = Response::new(Body::empty());
-            *response.status_mut() = StatusCode::UNAUTHORIZED;
-            return Err(Refusal(response));
+            let reason = Reason::Token { uri: "http://identity".into() };
+            return Err(Refusal::new(reason, headers));
         };
         Ok(Caller {
             user_id: format!("{name}-id"),

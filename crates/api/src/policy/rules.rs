@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn chains_are_bounded() {
         let names: Vec<_> =
-            (0..100_000).map(|n| (format!("r{n}"), format!("rule:r{}", n + 1))).collect();
+            (0..10_000).map(|n| (format!("r{n}"), format!("rule:r{}", n + 1))).collect();
         let texts: Vec<_> = names.iter().map(|(n, t)| (n.as_str(), t.as_str())).collect();
         assert!(rules(&texts).tangles().iter().all(|t| matches!(t, Tangle::TooLong(_))));
         assert!(!rules(&texts).tangles().is_empty());

@@ -1,0 +1,37 @@
+//! Where the identity service is: the operator's word, or the client's if it is one that the operator trusts.
+
+use super::refusal::{Reason, Refusal};
+use super::request::header;
+use axum::http::HeaderMap;
+
+/// Where the identity service is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuthUrl {
+    /// The operator's own.
+    pub configured: String,
+    /// Whether clients choose among several clouds, and must.
+    pub multi_cloud: bool,
+    /// What they may choose.
+    pub allowed: Vec<String>,
+}
+
+impl AuthUrl {
+    /// A single identity service, whatever clients say.
+    pub fn fixed(url: impl Into<String>) -> AuthUrl {
+        AuthUrl { configured: url.into(), ..AuthUrl::default() }
+    }
+
+    /// The one to use for a request.
+    pub fn choose<'a>(&'a self, headers: &'a HeaderMap) -> Result<&'a str, Refusal> {
+        if !self.multi_cloud {
+            return Ok(&self.configured);
+        }
+        let Some(wanted) = header(headers, "x-auth-url") else {
+            return Err(Refusal::new(Reason::AuthUrlMissing, headers));
+        };
+        match self.allowed.iter().any(|allowed| allowed == wanted) {
+            true => Ok(wanted),
+            false => Err(Refusal::new(Reason::AuthUrlNotAllowed(wanted.to_owned()), headers)),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The same question, asked by many at once, is put once: whoever comes first asks, the others wait for the
+//! answer. If the first gives up, the next one asks.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Questions that are being asked.
+pub(super) struct Flights<K, V> {
+    open: Mutex<HashMap<K, Gate<V>>>,
+}
+
+/// Locked by whoever asks; has the answer in it once there is one.
+type Gate<V> = Arc<tokio::sync::Mutex<Option<V>>>;
+
+impl<K, V> Default for Flights<K, V> {
+    fn default() -> Flights<K, V> {
+        Flights { open: Mutex::default() }
+    }
+}
+
+impl<K: Hash + Eq + Clone, V: Clone> Flights<K, V> {
+    /// The answer to a question, found by this work or by the same work of somebody who came before.
+    pub(super) async fn join(&self, key: K, work: impl Future<Output = V>) -> V {
+        let gate = self.open().entry(key.clone()).or_default().clone();
+        let seat = Seat { flights: self, key, gate };
+        let mut answer = seat.gate.lock().await;
+        if let Some(answer) = &*answer {
+            return answer.clone();
+        }
+        let found = work.await;
+        *answer = Some(found.clone());
+        seat.land();
+        found
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<K, Gate<V>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A place in a flight. Each holds its gate once, so that the list knows when all have left.
+struct Seat<'a, K: Hash + Eq, V> {
+    flights: &'a Flights<K, V>,
+    key: K,
+    gate: Gate<V>,
+}
+
+impl<K: Hash + Eq + Clone, V: Clone> Seat<'_, K, V> {
+    /// Takes the flight off the list: whoever comes from now on asks anew.
+    fn land(&self) {
+        let mut open = self.flights.open();
+        if open.get(&self.key).is_some_and(|listed| Arc::ptr_eq(listed, &self.gate)) {
+            open.remove(&self.key);
+        }
+    }
+}
+
+impl<K: Hash + Eq, V> Drop for Seat<'_, K, V> {
+    fn drop(&mut self) {
+        let mut open = self.flights.open.lock().unwrap_or_else(PoisonError::into_inner);
+        // Given back while the list is locked: of two that leave at once, one is the last.
+        self.gate = Gate::default();
+        if open.get(&self.key).is_some_and(|listed| Arc::strong_count(listed) == 1) {
+            open.remove(&self.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use tokio::sync::Notify;
+
+    #[tokio::test]
+    async fn many_who_ask_at_once_ask_once() {
+        let flights = Arc::new(Flights::<u8, usize>::default());
+        let (asked, go) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
+        let ask = || {
+            let (flights, asked, go) = (flights.clone(), asked.clone(), go.clone());
+            tokio::spawn(async move {
+                let work = async {
+                    let number = asked.fetch_add(1, Ordering::SeqCst);
+                    go.notified().await;
+                    number
+                };
+                flights.join(1, work).await
+            })
+        };
+        let waiting: Vec<_> = (0..10).map(|_| ask()).collect();
+        while flights.open().get(&1).is_none_or(|gate| Arc::strong_count(gate) < 11) {
+            tokio::task::yield_now().await;
+        }
+        go.notify_one();
+        for answer in waiting {
+            assert_eq!(answer.await.unwrap(), 0);
+        }
+        assert!(flights.open().is_empty());
+        // Whoever comes later asks anew.
+        go.notify_one();
+        assert_eq!(ask().await.unwrap(), 1);
+    }
+
+    #[tokio::test]
+    async fn if_the_first_gives_up_the_next_one_asks() {
+        let flights = Arc::new(Flights::<u8, &str>::default());
+        let first = tokio::spawn({
+            let flights = flights.clone();
+            async move { flights.join(1, std::future::pending()).await }
+        });
+        while flights.open().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        let second = tokio::spawn({
+            let flights = flights.clone();
+            async move { flights.join(1, async { "second" }).await }
+        });
+        while flights.open().get(&1).is_none_or(|gate| Arc::strong_count(gate) < 3) {
+            tokio::task::yield_now().await;
+        }
+        first.abort();
+        assert_eq!(second.await.unwrap(), "second");
+        assert!(first.await.is_err());
+        assert!(flights.open().is_empty());
+    }
+
+    #[tokio::test]
+    async fn nothing_is_left_of_those_who_gave_up() {
+        let flights = Flights::<u8, ()>::default();
+        let given_up = tokio::time::timeout(
+            std::time::Duration::ZERO,
+            flights.join(1, std::future::pending()),
+        );
+        assert!(given_up.await.is_err());
+        assert!(flights.open().is_empty());
+    }
+}

@@ -1,0 +1,135 @@
+//! The identity service over HTTP: Keystone's API, version 3.
+
+use super::login::Login;
+use super::request::{reveal, secret};
+use kiln_template::value::Secret;
+use reqwest::header::HeaderValue;
+use reqwest::{Client, RequestBuilder, Response};
+use serde_json::Value as Json;
+use std::time::Duration;
+
+/// An identity service.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    client: Client,
+    /// Where its version 3 is, without a slash at the end.
+    url: String,
+    patience: Duration,
+}
+
+/// A token that was given, and what it is.
+#[derive(Clone, Debug)]
+pub(super) struct Granted {
+    pub(super) token: Secret,
+    pub(super) body: Json,
+}
+
+/// Why the identity service gave no answer that helps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// It does not accept the credentials: 401.
+    Refused,
+    /// It does not understand the request: 400.
+    Malformed,
+    /// It does not allow that: 403.
+    Forbidden,
+    /// It does not know that: 404.
+    NotFound,
+    /// It cannot be reached, or is not well.
+    Unavailable(String),
+}
+
+/// So long an answer may take unless it is said otherwise.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Longer answers are not read.
+const MAX_REPLY: usize = 16 << 20;
+
+impl Identity {
+    /// The identity service at an address, with or without `/v3` at its end.
+    pub fn new(client: Client, url: &str) -> Identity {
+        Identity { client, url: String::new(), patience: PATIENCE }.at(url)
+    }
+
+    /// With another bound on how long an answer may take, reading it included.
+    pub fn patience(self, patience: Duration) -> Identity {
+        Identity { patience, ..self }
+    }
+
+    /// Another identity service, over the same connections.
+    pub(super) fn at(&self, url: &str) -> Identity {
+        let url = url.trim_end_matches('/');
+        let url = if url.ends_with("/v3") { url.to_owned() } else { format!("{url}/v3") };
+        Identity { client: self.client.clone(), url, patience: self.patience }
+    }
+
+    /// Asks for a token.
+    pub(super) async fn login(&self, login: &Login) -> Result<Granted, Failure> {
+        let request = self.client.post(format!("{}/auth/tokens", self.url)).json(&login.request());
+        let response = self.send(request).await?;
+        let token = response.headers().get("x-subject-token").and_then(|value| value.to_str().ok());
+        let Some(token) = token.map(secret) else {
+            return Err(Failure::Unavailable("the answer to a login holds no token".into()));
+        };
+        let body = read(response).await?;
+        Ok(Granted { token, body })
+    }
+
+    /// Reads something with a token of ours; about a token, if a subject is given.
+    pub(super) async fn get(
+        &self,
+        own: &Secret,
+        path: &str,
+        query: &[(&str, &str)],
+        subject: Option<&Secret>,
+    ) -> Result<Json, Failure> {
+        let mut request = self.client.get(format!("{}{path}", self.url)).query(query);
+        request = request.header("x-auth-token", sensitive(own)?);
+        if let Some(subject) = subject {
+            request = request.header("x-subject-token", sensitive(subject)?);
+        }
+        read(self.send(request).await?).await
+    }
+
+    async fn send(&self, request: RequestBuilder) -> Result<Response, Failure> {
+        let request = request.header("accept", "application/json").timeout(self.patience);
+        let response = request.send().await.map_err(told)?;
+        match response.status().as_u16() {
+            200..300 => Ok(response),
+            400 => Err(Failure::Malformed),
+            401 => Err(Failure::Refused),
+            403 => Err(Failure::Forbidden),
+            404 => Err(Failure::NotFound),
+            status => Err(Failure::Unavailable(format!("it answered {status}"))),
+        }
+    }
+}
+
+/// A secret as a header that is not shown. What cannot be one is refused, as the identity service would.
+fn sensitive(secret: &Secret) -> Result<HeaderValue, Failure> {
+    let mut value = HeaderValue::from_str(reveal(secret)).map_err(|_| Failure::NotFound)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+async fn read(mut response: Response) -> Result<Json, Failure> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(told)? {
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() > MAX_REPLY {
+            return Err(Failure::Unavailable("the answer is too long to be read".into()));
+        }
+    }
+    serde_json::from_slice(&bytes)
+        .map_err(|_| Failure::Unavailable("the answer is not a JSON document".into()))
+}
+
+/// What went wrong, without anything of the request.
+fn told(error: reqwest::Error) -> Failure {
+    let text = match () {
+        () if error.is_timeout() => "it took too long",
+        () if error.is_connect() => "it cannot be reached",
+        () => "the connection broke",
+    };
+    Failure::Unavailable(text.to_owned())
+}

@@ -1,0 +1,291 @@
+//! Tokens, validated at the identity service and remembered for a while.
+//!
+//! What is remembered is dropped when the token ends, when its time in the cache is over, and when the
+//! identity service lists an event that ends it.
+
+use super::auth_url::AuthUrl;
+use super::cache::{Cache, Key, key};
+use super::flight::Flights;
+use super::identity::{Failure, Identity};
+use super::login::Login;
+use super::request::{add_wishes, reveal, secret_header};
+use super::revocation::Revocations;
+use super::service::Service;
+use super::token::Token;
+use super::{Authenticator, Clock, Reason, Refusal};
+use crate::caller::Caller;
+use async_trait::async_trait;
+use axum::http::HeaderMap;
+use kiln_engine::time::Time;
+use kiln_template::value::Secret;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// What an operator decides about tokens.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where clients are told to get tokens.
+    pub www_authenticate_uri: String,
+    /// Where the identity service is, for calls on behalf of users.
+    pub auth_url: AuthUrl,
+    /// How long a valid token is remembered at most; not at all if zero.
+    pub cache_time: Duration,
+    /// How many are.
+    pub cache_size: usize,
+    /// How long it is remembered that a token is not valid.
+    pub refusal_time: Duration,
+    /// How often the identity service is asked which tokens were revoked; never if zero.
+    pub revocation_interval: Duration,
+    /// A service that holds one of these roles may ask on behalf of a user whose token has ended.
+    pub service_token_roles: Vec<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            www_authenticate_uri: String::new(),
+            auth_url: AuthUrl::default(),
+            cache_time: Duration::from_secs(300),
+            cache_size: 10_000,
+            refusal_time: Duration::from_secs(5),
+            revocation_interval: Duration::from_secs(5),
+            service_token_roles: vec!["service".to_owned()],
+        }
+    }
+}
+
+/// Lets in whoever has a valid token.
+pub struct Keystone {
+    settings: Settings,
+    service: Service,
+    clock: Clock,
+    valid: Cache<Arc<Token>>,
+    /// Apart from the valid ones: made-up tokens must not push those out.
+    refused: Cache<()>,
+    flights: Flights<Key, Verdict>,
+    /// Rung when a token is remembered.
+    filled: tokio::sync::Notify,
+    polling: Mutex<Polling>,
+}
+
+/// What the identity service says of a token.
+#[derive(Clone, Debug)]
+enum Verdict {
+    Valid(Arc<Token>),
+    Invalid,
+    /// It cannot be asked.
+    Unknown,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Polling {
+    /// What was revoked before this is known, while there is something to know it of.
+    known_until: Option<Time>,
+    /// Not before this: the identity service does not tell.
+    not_before: Time,
+}
+
+/// What came of asking which tokens were revoked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Poll {
+    /// Nothing is remembered, so nothing was asked.
+    Idle,
+    /// So many tokens were forgotten.
+    Forgotten(usize),
+    /// The identity service does not tell: tokens are remembered for the full time.
+    Unsupported,
+    /// The identity service cannot be asked now.
+    Failed,
+}
+
+/// Longer tokens are not asked about.
+const MAX_TOKEN: usize = 16 << 10;
+
+/// Events may show up so long after their time: clocks differ, databases copy.
+const LATE: Duration = Duration::from_secs(60);
+
+/// Where events are not told, they are asked for again after this.
+const UNSUPPORTED: Duration = Duration::from_secs(600);
+
+impl Keystone {
+    /// Validates tokens at an identity service, with an account of Kiln's own.
+    pub fn new(identity: Identity, login: Login, settings: Settings, clock: Clock) -> Keystone {
+        Keystone {
+            service: Service::new(identity, login, clock.clone()),
+            clock,
+            valid: Cache::new(settings.cache_size),
+            refused: Cache::new(settings.cache_size),
+            flights: Flights::default(),
+            filled: tokio::sync::Notify::new(),
+            polling: Mutex::default(),
+            settings,
+        }
+    }
+
+    /// Keeps asking which tokens were revoked, as long as some are remembered. Never ends, unless it is
+    /// switched off: to be run beside the server.
+    pub async fn watch(&self) {
+        while !self.settings.revocation_interval.is_zero() {
+            while self.valid.is_empty() {
+                self.filled.notified().await;
+            }
+            tokio::time::sleep(self.settings.revocation_interval).await;
+            self.poll_revocations().await;
+        }
+    }
+
+    /// Asks once which tokens were revoked, and forgets those.
+    pub async fn poll_revocations(&self) -> Poll {
+        let now = (self.clock)();
+        self.valid.purge(now);
+        if self.valid.is_empty() {
+            self.polling(|polling| polling.known_until = None);
+            return Poll::Idle;
+        }
+        let polling = self.polling(|polling| *polling);
+        if now < polling.not_before {
+            return Poll::Unsupported;
+        }
+        let since = polling.known_until.unwrap_or(now - self.settings.cache_time) - LATE;
+        let since = self.service.their_time(since).to_string();
+        match self.service.get("/OS-REVOKE/events", &[("since", &since)], None).await {
+            Ok(list) => {
+                let revocations = Revocations::read(&list);
+                let forgotten = self.valid.retain(|token| !revocations.end(token));
+                self.polling(|polling| polling.known_until = Some(now));
+                Poll::Forgotten(forgotten)
+            }
+            Err(Failure::NotFound | Failure::Forbidden) => {
+                tracing::info!(
+                    "the identity service does not tell which tokens were revoked: they are accepted until \
+                     they leave the cache"
+                );
+                self.polling(|polling| polling.not_before = now + UNSUPPORTED);
+                Poll::Unsupported
+            }
+            Err(failure) => {
+                tracing::warn!(
+                    ?failure,
+                    "the identity service was not asked which tokens were revoked"
+                );
+                Poll::Failed
+            }
+        }
+    }
+
+    fn polling<T>(&self, look: impl FnOnce(&mut Polling) -> T) -> T {
+        look(&mut self.polling.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What is known of a token, or what the identity service says of it.
+    async fn verdict(&self, token: &Secret, allow_expired: bool) -> Verdict {
+        let text = reveal(token);
+        if text.len() > MAX_TOKEN {
+            return Verdict::Invalid;
+        }
+        let now = (self.clock)();
+        let known = key(b"", &[text]);
+        if let Some(token) = self.valid.get(&known, now) {
+            return Verdict::Valid(token);
+        }
+        // With a service's word for it the answer may be another one.
+        let asked = if allow_expired { key(b"expired", &[text]) } else { known };
+        if self.refused.get(&asked, now).is_some() {
+            return Verdict::Invalid;
+        }
+        self.flights.join(asked, self.ask(token, known, asked, allow_expired)).await
+    }
+
+    async fn ask(&self, token: &Secret, known: Key, asked: Key, allow_expired: bool) -> Verdict {
+        let query: &[_] = if allow_expired { &[("allow_expired", "1")] } else { &[] };
+        let answer = self.service.get("/auth/tokens", query, Some(token)).await;
+        let now = (self.clock)();
+        match answer.map(|description| Token::read(&description)) {
+            Ok(Some(token)) => {
+                let token = Arc::new(token);
+                self.remember(known, &token, now);
+                Verdict::Valid(token)
+            }
+            Err(Failure::NotFound) => {
+                self.refused.insert(asked, (), now + self.settings.refusal_time);
+                Verdict::Invalid
+            }
+            Ok(None) => {
+                tracing::error!("the identity service's description of a token cannot be read");
+                Verdict::Unknown
+            }
+            Err(Failure::Forbidden) => {
+                tracing::error!(
+                    "Kiln's own account may not validate tokens: give it the role `service` or `admin`"
+                );
+                Verdict::Unknown
+            }
+            Err(failure) => {
+                tracing::warn!(
+                    ?failure,
+                    "a token was not validated: the identity service cannot be asked"
+                );
+                Verdict::Unknown
+            }
+        }
+    }
+
+    /// Remembers a token, but not beyond its end by either clock.
+    fn remember(&self, known: Key, token: &Arc<Token>, now: Time) {
+        let left = [now, self.service.their_time(now)].map(|now| token.expires_at.since(now));
+        let time = left.into_iter().fold(self.settings.cache_time, Duration::min);
+        if !time.is_zero() {
+            self.valid.insert(known, token.clone(), now + time);
+            self.filled.notify_one();
+        }
+    }
+
+    /// The roles of the service that asks on the user's behalf; refused if it may not.
+    async fn service_roles(&self, headers: &HeaderMap) -> Result<Option<Vec<String>>, Reason> {
+        let Some(token) = secret_header(headers, "x-service-token") else { return Ok(None) };
+        let token = self.valid(&token, false).await?;
+        let roles = &token.caller.roles;
+        match roles.iter().any(|role| self.settings.service_token_roles.contains(role)) {
+            true => Ok(Some(roles.clone())),
+            false => Err(self.refused_token()),
+        }
+    }
+
+    async fn valid(&self, token: &Secret, allow_expired: bool) -> Result<Arc<Token>, Reason> {
+        match self.verdict(token, allow_expired).await {
+            Verdict::Valid(token) => Ok(token),
+            Verdict::Invalid => Err(self.refused_token()),
+            Verdict::Unknown => Err(Reason::Unavailable),
+        }
+    }
+
+    fn refused_token(&self) -> Reason {
+        Reason::Token(self.settings.www_authenticate_uri.clone())
+    }
+
+    async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Reason> {
+        let service_roles = self.service_roles(headers).await?;
+        let Some(token) = secret_header(headers, "x-auth-token") else {
+            return Err(self.refused_token());
+        };
+        let valid = self.valid(&token, service_roles.is_some()).await?;
+        let mut caller = valid.caller.clone();
+        caller.token = Some(token);
+        caller.service_roles = service_roles.unwrap_or_default();
+        add_wishes(&mut caller, headers);
+        Ok(caller)
+    }
+}
+
+#[async_trait]
+impl Authenticator for Keystone {
+    async fn authenticate(
+        &self,
+        headers: &HeaderMap,
+        _project_in_path: Option<&str>,
+    ) -> Result<Caller, Refusal> {
+        let auth_url = self.settings.auth_url.choose(headers)?;
+        let caller = self.caller(headers).await.map_err(|why| Refusal::new(why, headers))?;
+        Ok(Caller { auth_url: auth_url.to_owned(), ..caller })
+    }
+}

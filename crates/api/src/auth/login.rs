@@ -1,0 +1,77 @@
+//! A name, a password and what they are to be good for, as the identity service reads them.
+
+use super::request::reveal;
+use kiln_template::value::Secret;
+use serde_json::{Value as Json, json};
+
+/// A name, a password and what they are to be good for.
+#[derive(Clone, Debug)]
+pub struct Login {
+    /// Who.
+    pub user: Named,
+    /// The password.
+    pub password: Secret,
+    /// What the token is to be for.
+    pub reach: Reach,
+}
+
+/// A user or a project, by its id or by its name in a domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// By its id.
+    Id(String),
+    /// By its name, and the id of the domain.
+    InDomain {
+        /// The name.
+        name: String,
+        /// The id of the domain.
+        domain_id: String,
+    },
+    /// By its name, and the name of the domain.
+    InDomainNamed {
+        /// The name.
+        name: String,
+        /// The name of the domain.
+        domain_name: String,
+    },
+}
+
+/// What a token is to be for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// A project.
+    Project(Named),
+    /// A domain, by its id.
+    Domain(String),
+    /// The whole system.
+    System,
+}
+
+impl Named {
+    fn json(&self) -> Json {
+        match self {
+            Named::Id(id) => json!({ "id": id }),
+            Named::InDomain { name, domain_id } => {
+                json!({ "name": name, "domain": { "id": domain_id } })
+            }
+            Named::InDomainNamed { name, domain_name } => {
+                json!({ "name": name, "domain": { "name": domain_name } })
+            }
+        }
+    }
+}
+
+impl Login {
+    /// The request for a token. It holds the password: it must go nowhere but to the identity service.
+    pub(super) fn request(&self) -> Json {
+        let mut user = self.user.json();
+        user["password"] = reveal(&self.password).into();
+        let scope = match &self.reach {
+            Reach::Project(project) => json!({ "project": project.json() }),
+            Reach::Domain(id) => json!({ "domain": { "id": id } }),
+            Reach::System => json!({ "system": { "all": true } }),
+        };
+        let identity = json!({ "methods": ["password"], "password": { "user": user } });
+        json!({ "auth": { "identity": identity, "scope": scope } })
+    }
+}

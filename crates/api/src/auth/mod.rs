@@ -1,0 +1,50 @@
+//! Who asks: from the headers of a request to a [`Caller`], or a refusal.
+//!
+//! What a client says of itself (`X-User-Id`, `X-Roles`, …) is not read at all: a caller is made of what the
+//! identity service said, of nothing else. Tokens and passwords are kept as secrets, and caches know them by
+//! their hashes only.
+
+mod auth_url;
+mod cache;
+mod custom;
+mod flight;
+mod identity;
+mod keystone;
+mod login;
+mod noauth;
+mod password;
+mod refusal;
+mod request;
+mod revocation;
+mod service;
+mod token;
+
+pub use auth_url::AuthUrl;
+pub use custom::{Backend, Custom};
+pub use identity::Identity;
+pub use keystone::{Keystone, Poll, Settings};
+pub use login::{Login, Named, Reach};
+pub use noauth::NoAuth;
+pub use password::Password;
+pub use refusal::{Form, Reason, Refusal};
+
+use crate::caller::Caller;
+use async_trait::async_trait;
+use axum::http::HeaderMap;
+use kiln_engine::time::Time;
+use std::sync::Arc;
+
+/// Finds out who asks.
+#[async_trait]
+pub trait Authenticator: Send + Sync {
+    /// Who sent these headers, if they may be believed. The project in the address is for ways to
+    /// authenticate that need one; that it is the caller's own is not checked here.
+    async fn authenticate(
+        &self,
+        headers: &HeaderMap,
+        project_in_path: Option<&str>,
+    ) -> Result<Caller, Refusal>;
+}
+
+/// Tells what time it is; [`kiln_engine::runtime::now`] outside of tests.
+pub type Clock = Arc<dyn Fn() -> Time + Send + Sync>;

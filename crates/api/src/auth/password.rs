@@ -1,0 +1,147 @@
+//! Names and passwords in the headers, for deployments without tokens at hand.
+//!
+//! Each is a login at the identity service; a client that sends the same again within a few seconds is
+//! remembered, by a hash with a key of this process.
+
+use super::auth_url::AuthUrl;
+use super::cache::{Cache, Key, key};
+use super::flight::Flights;
+use super::identity::{Failure, Identity};
+use super::login::{Login, Named, Reach};
+use super::request::{add_wishes, header, reveal, secret_header};
+use super::token::Token;
+use super::{Authenticator, Clock, Reason, Refusal};
+use crate::caller::Caller;
+use async_trait::async_trait;
+use axum::http::HeaderMap;
+use kiln_template::value::Secret;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Lets in whoever has a name and a password for the project in the address.
+pub struct Password {
+    identity: Identity,
+    auth_url: AuthUrl,
+    clock: Clock,
+    cache_time: Duration,
+    /// What passwords are hashed with: nobody can try them out on what this process holds.
+    salt: [u8; 32],
+    logins: Cache<Arc<LoggedIn>>,
+    refused: Cache<()>,
+    flights: Flights<Key, Verdict>,
+}
+
+/// A login that worked.
+struct LoggedIn {
+    token: Token,
+    secret: Secret,
+}
+
+#[derive(Clone)]
+enum Verdict {
+    Valid(Arc<LoggedIn>),
+    Invalid,
+    /// The identity service cannot be asked.
+    Unknown,
+}
+
+/// How many are remembered.
+const CACHE_SIZE: usize = 10_000;
+
+/// The domain of users who do not say theirs.
+const DEFAULT_DOMAIN: &str = "default";
+
+impl Password {
+    /// Logs users in at the identity service that is chosen for the request, over the connections of this
+    /// one. A login is remembered for the time given, which should be seconds.
+    pub fn new(
+        identity: Identity,
+        auth_url: AuthUrl,
+        cache_time: Duration,
+        clock: Clock,
+    ) -> Result<Password, getrandom::Error> {
+        let mut salt = [0; 32];
+        getrandom::fill(&mut salt)?;
+        Ok(Password {
+            identity,
+            auth_url,
+            clock,
+            cache_time,
+            salt,
+            logins: Cache::new(CACHE_SIZE),
+            refused: Cache::new(CACHE_SIZE),
+            flights: Flights::default(),
+        })
+    }
+
+    async fn verdict(&self, auth_url: &str, login: &Login, known: Key) -> Verdict {
+        let now = (self.clock)();
+        if let Some(login) = self.logins.get(&known, now) {
+            return Verdict::Valid(login);
+        }
+        if self.refused.get(&known, now).is_some() {
+            return Verdict::Invalid;
+        }
+        self.flights.join(known, self.log_in(auth_url, login, known)).await
+    }
+
+    async fn log_in(&self, auth_url: &str, login: &Login, known: Key) -> Verdict {
+        let granted = match self.identity.at(auth_url).login(login).await {
+            Ok(granted) => granted,
+            Err(Failure::Refused | Failure::Forbidden | Failure::Malformed) => {
+                self.refused.insert(known, (), (self.clock)() + self.cache_time);
+                return Verdict::Invalid;
+            }
+            Err(failure) => {
+                tracing::warn!(
+                    ?failure,
+                    "a password was not checked: the identity service cannot be asked"
+                );
+                return Verdict::Unknown;
+            }
+        };
+        let Some(token) = Token::read(&granted.body) else {
+            tracing::error!("the identity service's description of a token cannot be read");
+            return Verdict::Unknown;
+        };
+        let now = (self.clock)();
+        let lifetime = token.expires_at.since(token.issued_at).min(token.expires_at.since(now));
+        let login = Arc::new(LoggedIn { token, secret: granted.token });
+        self.logins.insert(known, login.clone(), now + self.cache_time.min(lifetime));
+        Verdict::Valid(login)
+    }
+}
+
+#[async_trait]
+impl Authenticator for Password {
+    async fn authenticate(
+        &self,
+        headers: &HeaderMap,
+        project_in_path: Option<&str>,
+    ) -> Result<Caller, Refusal> {
+        let auth_url = self.auth_url.choose(headers)?;
+        let refuse = |reason| Refusal::new(reason, headers);
+        let user = header(headers, "x-auth-user");
+        let password = secret_header(headers, "x-auth-key");
+        let project = project_in_path.filter(|project| !project.is_empty());
+        let (Some(user), Some(password), Some(project)) = (user, password, project) else {
+            return Err(refuse(Reason::Password(auth_url.to_owned())));
+        };
+        let domain = header(headers, "x-user-domain-id").unwrap_or(DEFAULT_DOMAIN);
+        let known = key(&self.salt, &[auth_url, user, domain, project, reveal(&password)]);
+        let login = Login {
+            user: Named::InDomain { name: user.to_owned(), domain_id: domain.to_owned() },
+            password,
+            reach: Reach::Project(Named::Id(project.to_owned())),
+        };
+        let logged_in = match self.verdict(auth_url, &login, known).await {
+            Verdict::Valid(logged_in) => logged_in,
+            Verdict::Invalid => return Err(refuse(Reason::Password(auth_url.to_owned()))),
+            Verdict::Unknown => return Err(refuse(Reason::Unavailable)),
+        };
+        let mut caller = logged_in.token.caller.clone();
+        caller.token = Some(logged_in.secret.clone());
+        add_wishes(&mut caller, headers);
+        Ok(Caller { auth_url: auth_url.to_owned(), ..caller })
+    }
+}

@@ -1,0 +1,213 @@
+//! An identity service of our own making: Keystone's API as its documentation has it, with a clock that
+//! tests set.
+
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use kiln_api::auth::Clock;
+use kiln_engine::time::Time;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// A running identity service.
+pub(super) struct Fake {
+    pub(super) url: String,
+    shared: Shared,
+    server: tokio::task::JoinHandle<()>,
+}
+
+type Shared = Arc<Inner>;
+
+struct Inner {
+    state: Mutex<Known>,
+    /// Validations pass one for each permit.
+    gate: Semaphore,
+}
+
+/// What the service knows, and what it was asked.
+pub(super) struct Known {
+    pub(super) now: Time,
+    /// Descriptions by token.
+    pub(super) tokens: BTreeMap<String, Value>,
+    /// Passwords by user.
+    pub(super) passwords: BTreeMap<String, String>,
+    /// The tokens of Kiln's own account that are accepted.
+    own: Vec<String>,
+    pub(super) events: Vec<Value>,
+    /// What the list of events is answered with.
+    pub(super) events_status: u16,
+    pub(super) logins: Vec<Value>,
+    pub(super) validations: usize,
+    /// The moments since which events were asked for.
+    pub(super) since: Vec<String>,
+}
+
+pub(super) fn at(seconds: i64) -> Time {
+    Time::from_micros((1_794_000_000 + seconds) * 1_000_000)
+}
+
+impl Fake {
+    pub(super) async fn start() -> Fake {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let state = Known {
+            now: at(0),
+            tokens: BTreeMap::new(),
+            passwords: [("kiln", "own-password"), ("ann", "ann-password")]
+                .map(|(user, password)| (user.to_owned(), password.to_owned()))
+                .into(),
+            own: Vec::new(),
+            events: Vec::new(),
+            events_status: 200,
+            logins: Vec::new(),
+            validations: 0,
+            since: Vec::new(),
+        };
+        let gate = Semaphore::new(1 << 20);
+        let shared = Arc::new(Inner { state: Mutex::new(state), gate });
+        let app = Router::new()
+            .route("/v3/auth/tokens", get(validate).post(log_in))
+            .route("/v3/OS-REVOKE/events", get(events))
+            .with_state(shared.clone());
+        let server = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+        Fake { url, shared, server }
+    }
+
+    pub(super) fn known(&self) -> MutexGuard<'_, Known> {
+        self.shared.state.lock().unwrap()
+    }
+
+    /// How often it was asked about a token, and how often for one.
+    pub(super) fn counts(&self) -> (usize, usize) {
+        let known = self.known();
+        (known.validations, known.logins.len())
+    }
+
+    /// A clock that shows what the service's shows.
+    pub(super) fn clock(&self) -> Clock {
+        let shared = self.shared.clone();
+        Arc::new(move || shared.state.lock().unwrap().now)
+    }
+
+    pub(super) fn set_time(&self, seconds: i64) {
+        self.known().now = at(seconds);
+    }
+
+    /// Gives somebody a token for a project, good for so many seconds.
+    pub(super) fn give(&self, token: &str, user: &str, roles: &[&str], seconds: u64) {
+        let mut known = self.known();
+        let now = known.now;
+        let description = description(user, "p1", roles, now, seconds);
+        known.tokens.insert(token.to_owned(), description);
+    }
+
+    /// Ends all sessions of Kiln's own account.
+    pub(super) fn end_own(&self) {
+        self.known().own.clear();
+    }
+
+    /// Validations wait from now on, for [`Fake::release`].
+    pub(super) fn hold(&self) {
+        self.shared.gate.forget_permits(1 << 20);
+    }
+
+    pub(super) fn release(&self) {
+        self.shared.gate.add_permits(1 << 20);
+    }
+
+    /// Takes the service down.
+    pub(super) async fn stop(&mut self) {
+        self.server.abort();
+        let _ = (&mut self.server).await;
+    }
+}
+
+impl Drop for Fake {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+fn written(moment: Time) -> String {
+    moment.to_string().replace('Z', ".000000Z")
+}
+
+fn description(user: &str, project: &str, roles: &[&str], now: Time, seconds: u64) -> Value {
+    let roles: Vec<_> =
+        roles.iter().map(|role| json!({ "id": format!("id-of-{role}"), "name": role })).collect();
+    json!({ "token": {
+        "methods": ["password"],
+        "user": { "id": format!("id-of-{user}"), "name": user, "domain": { "id": "default" } },
+        "project": { "id": project, "name": "demo", "domain": { "id": "default" } },
+        "roles": roles,
+        "audit_ids": [format!("audit-of-{user}")],
+        "issued_at": written(now),
+        "expires_at": written(now + Duration::from_secs(seconds)),
+        "catalog": [{ "type": "orchestration", "endpoints": [] }],
+    } })
+}
+
+fn refuse(status: u16) -> Response {
+    let body = json!({ "error": { "code": status, "message": "no", "title": "no" } });
+    (StatusCode::from_u16(status).unwrap(), Json(body)).into_response()
+}
+
+async fn log_in(State(shared): State<Shared>, Json(request): Json<Value>) -> Response {
+    let mut known = shared.state.lock().unwrap();
+    known.logins.push(request.clone());
+    let user = &request["auth"]["identity"]["password"]["user"];
+    let name = user["name"].as_str().unwrap_or_default();
+    if known.passwords.get(name).is_none_or(|password| user["password"] != json!(password)) {
+        return refuse(401);
+    }
+    let scope = &request["auth"]["scope"]["project"];
+    let project = scope["id"].as_str().or(scope["name"].as_str()).unwrap_or_default();
+    let token = format!("token-{}-of-{name}", known.logins.len());
+    let description = description(name, project, &["member", "reader"], known.now, 3600);
+    if name == "kiln" {
+        known.own.push(token.clone());
+    }
+    (StatusCode::CREATED, [("x-subject-token", token)], Json(description)).into_response()
+}
+
+async fn validate(
+    State(shared): State<Shared>,
+    Query(query): Query<BTreeMap<String, String>>,
+    headers: HeaderMap,
+) -> Response {
+    let header = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    shared.state.lock().unwrap().validations += 1;
+    let _passed = shared.gate.acquire().await.unwrap();
+    let known = shared.state.lock().unwrap();
+    if !known.own.iter().any(|own| own == header("x-auth-token")) {
+        return refuse(401);
+    }
+    let Some(description) = known.tokens.get(header("x-subject-token")) else { return refuse(404) };
+    let over = description["token"]["expires_at"].as_str().unwrap() <= written(known.now).as_str();
+    match over && query.get("allow_expired").is_none_or(|allowed| allowed != "1") {
+        true => refuse(404),
+        false => Json(description.clone()).into_response(),
+    }
+}
+
+async fn events(
+    State(shared): State<Shared>,
+    Query(query): Query<BTreeMap<String, String>>,
+    headers: HeaderMap,
+) -> Response {
+    let mut known = shared.state.lock().unwrap();
+    known.since.push(query.get("since").cloned().unwrap_or_default());
+    let own = headers.get("x-auth-token").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if !known.own.iter().any(|known| known == own) {
+        return refuse(401);
+    }
+    match known.events_status {
+        200 => Json(json!({ "events": known.events, "links": {} })).into_response(),
+        status => refuse(status),
+    }
+}
