@@ -20,6 +20,7 @@ pub mod owner;
 pub mod preview;
 mod rows;
 pub mod runtime;
+pub mod snapshot;
 pub mod state;
 pub mod store;
 pub mod time;

@@ -27,6 +27,7 @@ pub(crate) enum Kind {
     Command,
     Content,
     Setting,
+    Snapshot,
 }
 
 impl Kind {
@@ -39,6 +40,7 @@ impl Kind {
             Kind::Command => "command",
             Kind::Content => "text",
             Kind::Setting => "setting",
+            Kind::Snapshot => "snapshot",
         }
     }
 }
