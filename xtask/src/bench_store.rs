@@ -144,6 +144,8 @@ fn make_batch(stack: &StackRow, first: u64) -> Batch {
         stacks: vec![stack.clone()],
         resources: numbers.clone().map(|number| resource(stack, number)).collect(),
         dropped_resources: Vec::new(),
+        snapshots: Vec::new(),
+        dropped_snapshots: Vec::new(),
         events: numbers
             .flat_map(|number| [2 * number, 2 * number + 1])
             .map(|n| event(stack, n))

@@ -34,7 +34,7 @@ impl Authenticator for Tokens {
         let token = headers.get("x-auth-token").and_then(|it| it.to_str().ok());
         let known = CALLERS.iter().find(|(known, ..)| Some(*known) == token);
         let Some((name, project, roles)) = known else {
-            let reason = Reason::Token { uri: "http://identity".into() };
+            let reason = Reason::Token("http://identity".into());
             return Err(Refusal::new(reason, headers));
         };
         Ok(Caller {

@@ -183,8 +183,8 @@ fn first_error(problems: Vec<Diagnostic>) -> String {
 pub struct Identity<'a> {
     /// Its name.
     pub name: &'a Arc<str>,
-    /// Its id.
-    pub id: StackId,
+    /// Its id; nothing if it is not there.
+    pub id: Option<StackId>,
     /// Its project.
     pub project: &'a Arc<str>,
 }
@@ -193,7 +193,7 @@ impl Identity<'_> {
     fn pseudo(&self, template: &Template) -> Pseudo {
         Pseudo {
             stack_name: self.name.clone(),
-            stack_id: Some(self.id.to_string().into()),
+            stack_id: self.id.map(|id| id.to_string().into()),
             project_id: self.project.clone(),
             dialect: template.version.dialect(),
         }
@@ -209,10 +209,12 @@ impl Blueprint {
         identity: &Identity<'_>,
         former: Option<&Blueprint>,
     ) -> Result<Blueprint, String> {
-        let Source::Text(text) = &recipe.template else {
-            return Err("there is no template".into());
-        };
-        let template = Arc::new(read_template(&"template".into(), text)?);
+        let template = Arc::new(match &recipe.template {
+            Source::Text(text) => read_template(&"template".into(), text)?,
+            // A stack that goes back to a snapshot is made of a template that was changed for that.
+            Source::Made(value) => made_template(value)?,
+            _ => return Err("there is no template".into()),
+        });
         let environment = &recipe.environment;
         let given = Given {
             request: GivenValues::new(),

@@ -2,7 +2,7 @@
 
 use crate::blueprint::{Recipe, Source};
 use crate::codec;
-use crate::ids::{RecipeId, StackId};
+use crate::ids::{RecipeId, SnapshotId, StackId};
 use crate::machine::{Command, Settings};
 use crate::state::Action;
 use crate::store::StoreError;
@@ -24,6 +24,13 @@ impl Command {
             ]),
             Command::Delete => Value::map([("do", "delete")].map(|(k, v)| (k, Value::from(v)))),
             Command::Abandon => Value::map([("do", "abandon")].map(|(k, v)| (k, Value::from(v)))),
+            Command::Snapshot { id, name } => Value::map([
+                ("do", "snapshot".into()),
+                ("snapshot", id.to_string().into()),
+                ("name", name.clone().map(Value::Text).unwrap_or_default()),
+            ]),
+            Command::DeleteSnapshot(id) => about_snapshot("delete snapshot", *id),
+            Command::Restore(id) => about_snapshot("restore", *id),
             Command::Cancel { with_rollback } => {
                 Value::map([("do", "cancel".into()), ("rollback", (*with_rollback).into())])
             }
@@ -86,6 +93,10 @@ impl<'v> Parts<'v> {
         Uuid::parse_str(&self.text("stack")?).ok().map(StackId)
     }
 
+    fn snapshot(&self) -> Option<SnapshotId> {
+        Uuid::parse_str(&self.text("snapshot")?).ok().map(SnapshotId)
+    }
+
     fn command(&self) -> Option<Command> {
         Some(match &*self.text("do")? {
             "update" => Command::Update {
@@ -94,6 +105,9 @@ impl<'v> Parts<'v> {
             },
             "delete" => Command::Delete,
             "abandon" => Command::Abandon,
+            "snapshot" => Command::Snapshot { id: self.snapshot()?, name: self.text("name") },
+            "delete snapshot" => Command::DeleteSnapshot(self.snapshot()?),
+            "restore" => Command::Restore(self.snapshot()?),
             "cancel" => Command::Cancel { with_rollback: self.flag("rollback")? },
             "over" => Command::Over(self.stack()?, Action::parse(&self.text("action")?)?),
             "signal" => Command::Signal {
@@ -138,6 +152,10 @@ impl<'v> Parts<'v> {
             is_rolled_back: self.flag("rollback"),
         }
     }
+}
+
+fn about_snapshot(what: &str, id: SnapshotId) -> Value {
+    Value::map([("do", what.into()), ("snapshot", Value::from(id.to_string()))])
 }
 
 fn recipe_value(recipe: &Recipe) -> Value {

@@ -15,9 +15,13 @@ impl Tree {
     }
 
     pub(crate) fn export_stack(&self, key: StackKey) -> Value {
-        let stack = self.stack(key);
+        self.export_with(key, self.export_resources(key))
+    }
+
+    /// The resources of a stack.
+    pub(crate) fn export_resources(&self, key: StackKey) -> Members {
         let mut resources = Members::new();
-        for name in stack.by_name.keys() {
+        for name in self.stack(key).by_name.keys() {
             if let Some(slot) = self.current(key, name) {
                 let exported = match self.resource(slot).child {
                     Some(child) => self.export_stack(child),
@@ -26,6 +30,12 @@ impl Tree {
                 resources.insert(name.clone(), exported);
             }
         }
+        resources
+    }
+
+    /// A stack with these resources.
+    pub(crate) fn export_with(&self, key: StackKey, resources: Members) -> Value {
+        let stack = self.stack(key);
         let files = stack.recipe.files.iter().map(|(n, t)| (n.clone(), Value::Text(t.clone())));
         Value::map([
             ("name", Value::Text(stack.name.clone())),

@@ -22,6 +22,7 @@ pub mod preview;
 mod rows;
 pub mod runtime;
 pub mod service;
+pub mod snapshot;
 pub mod state;
 pub mod store;
 pub mod time;

@@ -6,10 +6,10 @@
 mod list;
 mod objects;
 
-use crate::ids::{EngineId, EventId, RecipeId, ResourceId, StackId};
+use crate::ids::{EngineId, EventId, RecipeId, ResourceId, SnapshotId, StackId};
 use crate::store::{
     Batch, CommandRow, Content, CreateError, EventQuery, EventRow, Hash, Lease, NewTree, RecipeRow,
-    ResourceRow, StackQuery, StackRow, Store, StoreError, TreeRows,
+    ResourceRow, SnapshotRow, StackQuery, StackRow, Store, StoreError, TreeRows,
 };
 use crate::time::Time;
 use async_trait::async_trait;
@@ -37,6 +37,7 @@ struct Kept {
     stacks: BTreeMap<StackId, StackId>,
     recipes: BTreeMap<RecipeId, StackId>,
     events: BTreeMap<EventId, StackId>,
+    snapshots: BTreeMap<SnapshotId, StackId>,
 }
 
 /// A project and a name in it.
@@ -56,6 +57,7 @@ struct Tree {
     recipes: BTreeMap<RecipeId, RecipeRow>,
     resources: BTreeMap<ResourceId, ResourceRow>,
     events: BTreeMap<EventId, EventRow>,
+    snapshots: BTreeMap<SnapshotId, SnapshotRow>,
     commands: Vec<CommandRow>,
 }
 
@@ -109,6 +111,14 @@ impl Tree {
         self.engine == Some(engine) && self.fence == fence
     }
 
+    /// The snapshots that are asked for, the first first.
+    fn snapshots_of(&self, is_wanted: impl Fn(&SnapshotRow) -> bool) -> Vec<SnapshotRow> {
+        let mut rows: Vec<_> =
+            self.snapshots.values().filter(|row| is_wanted(row)).cloned().collect();
+        rows.sort_by_key(|row| (row.created, row.id));
+        rows
+    }
+
     /// The resources of some stacks, by stack, in the order they were added.
     fn resources_of(&self, stacks: impl Iterator<Item = StackId>) -> Vec<ResourceRow> {
         let place: BTreeMap<StackId, usize> = stacks.zip(0..).collect();
@@ -157,6 +167,10 @@ impl Kept {
         for row in &batch.resources {
             tree.resources.insert(row.id, row.clone());
         }
+        for row in &batch.snapshots {
+            self.snapshots.insert(row.id, batch.root);
+            tree.snapshots.insert(row.id, row.clone());
+        }
         for row in &batch.events {
             self.events.insert(row.id, batch.root);
             tree.last_event = tree.last_event.max(row.number);
@@ -168,6 +182,10 @@ impl Kept {
         }
         for id in &batch.dropped_resources {
             tree.resources.remove(id);
+        }
+        for id in &batch.dropped_snapshots {
+            self.snapshots.remove(id);
+            tree.snapshots.remove(id);
         }
         let done: BTreeSet<_> = batch.done.iter().collect();
         tree.commands.retain(|command| !done.contains(&command.id));
@@ -186,6 +204,9 @@ impl Kept {
         }
         for id in tree.events.keys() {
             self.events.remove(id);
+        }
+        for id in tree.snapshots.keys() {
+            self.snapshots.remove(id);
         }
     }
 
@@ -318,7 +339,9 @@ impl Store for MemoryStore {
         let Some(tree) = kept.trees.get(&root) else { return Ok(None) };
         let live = tree.stacks.values().filter(|stack| stack.id == root || stack.deleted.is_none());
         let stacks = parents_first(live.cloned().collect());
-        let resources = tree.resources_of(stacks.iter().map(|stack| stack.id));
+        let snapshots = tree.snapshots_of(|_| true);
+        let copied = snapshots.iter().map(|snapshot| StackId(snapshot.id.0));
+        let resources = tree.resources_of(stacks.iter().map(|stack| stack.id).chain(copied));
         let named: BTreeSet<RecipeId> = stacks
             .iter()
             .flat_map(|stack| [Some(stack.recipe), stack.previous])
@@ -326,7 +349,8 @@ impl Store for MemoryStore {
             .collect();
         let recipes = named.iter().filter_map(|id| tree.recipes.get(id)).cloned().collect();
         let commands = tree.commands.clone();
-        Ok(Some(TreeRows { stacks, resources, recipes, commands, last_event: tree.last_event }))
+        let last_event = tree.last_event;
+        Ok(Some(TreeRows { stacks, resources, snapshots, recipes, commands, last_event }))
     }
 
     async fn commands(&self, root: StackId) -> Result<Vec<CommandRow>, StoreError> {
@@ -375,6 +399,18 @@ impl Store for MemoryStore {
         Ok(kept
             .tree_of_stack(stack)
             .map_or_else(Vec::new, |tree| tree.resources_of(std::iter::once(stack))))
+    }
+
+    async fn snapshots(&self, stack: StackId) -> Result<Vec<SnapshotRow>, StoreError> {
+        let kept = self.open()?;
+        let tree = kept.tree_of_stack(stack);
+        Ok(tree.map_or_else(Vec::new, |tree| tree.snapshots_of(|row| row.stack == stack)))
+    }
+
+    async fn snapshot(&self, id: SnapshotId) -> Result<Option<SnapshotRow>, StoreError> {
+        let kept = self.open()?;
+        let tree = kept.snapshots.get(&id).and_then(|root| kept.trees.get(root));
+        Ok(tree.and_then(|tree| tree.snapshots.get(&id)).cloned())
     }
 
     async fn events(&self, query: &EventQuery) -> Result<Vec<EventRow>, StoreError> {

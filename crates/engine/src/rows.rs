@@ -3,8 +3,9 @@
 use crate::blueprint::Recipe;
 use crate::codec;
 use crate::config::Config;
-use crate::ids::{ResourceId, StackId};
+use crate::ids::{ResourceId, SnapshotId, StackId};
 use crate::machine::Walk;
+use crate::snapshot::Snapshot;
 use crate::store::{Hash, ResourceRow, StackRow, StoreError, TreeRows};
 use crate::time::Time;
 use crate::tree::{OpId, Operation, Pause, Resource, Slot, Stack, StackKey, Tree};
@@ -150,7 +151,10 @@ impl Tree {
         ]);
         ResourceRow {
             id: resource.id,
-            stack: self.stack(resource.stack).id,
+            stack: match resource.copy_of {
+                Some(snapshot) => StackId(snapshot.0),
+                None => self.stack(resource.stack).id,
+            },
             root: self.root,
             number: resource.number,
             name: resource.name.clone(),
@@ -215,7 +219,7 @@ fn cooldown_of(parts: &[Value]) -> Option<Cooldown> {
     Some(Cooldown { length, reason: reason.to_string() })
 }
 
-const VERBS: [(Verb, &str); 8] = [
+const VERBS: [(Verb, &str); 9] = [
     (Verb::Create, "create"),
     (Verb::Update, "update"),
     (Verb::Delete, "delete"),
@@ -223,6 +227,7 @@ const VERBS: [(Verb, &str); 8] = [
     (Verb::Suspend, "suspend"),
     (Verb::Resume, "resume"),
     (Verb::Snapshot, "snapshot"),
+    (Verb::Forget, "forget"),
     (Verb::Settle, "settle"),
 ];
 
@@ -251,6 +256,8 @@ fn op_value(op: &Operation) -> Value {
         ("failure", failure.unwrap_or_default()),
         ("pause", pause.unwrap_or_default()),
         ("own", op.origin.is_some().into()),
+        ("snapshot", op.snapshot.map(|id| id.to_string().into()).unwrap_or_default()),
+        ("copy", op.keeps_copy.into()),
         ("last", op.is_last_stage.into()),
         (
             "stage_pause",
@@ -320,6 +327,8 @@ fn op_of(body: &Body, id: OpId) -> Option<Operation> {
             _ => None,
         },
         is_stopping: false,
+        snapshot: body.text("snapshot").and_then(|id| Uuid::parse_str(&id).ok()).map(SnapshotId),
+        keeps_copy: body.flag("copy"),
         is_last_stage: body.flag("last"),
         stage_pause: Duration::from_micros(
             body.number("stage_pause").and_then(|it| u64::try_from(it).ok()).unwrap_or(0),
@@ -389,6 +398,9 @@ impl Tree {
                 holders.insert(holder, key);
             }
         }
+        for row in rows.snapshots {
+            tree.snapshots.insert(row.id, Snapshot::of_row(row)?);
+        }
         tree.load_resources(rows.resources, &keys, &holders)?;
         Ok(tree)
     }
@@ -407,6 +419,8 @@ impl Tree {
             stacks: Vec::new(),
             resources: Vec::new(),
             free_slots: Vec::new(),
+            snapshots: BTreeMap::new(),
+            copies: BTreeMap::new(),
             population: 0,
             ops: BTreeMap::new(),
             next_op: 0,
@@ -430,7 +444,10 @@ impl Tree {
         for row in rows {
             let what = || format!("resource {}", row.id);
             let body = Body::read(&row.body, what)?;
-            let Some(stack) = keys.get(&row.stack).copied() else { continue };
+            let snapshot = Some(SnapshotId(row.stack.0));
+            let copy_of = snapshot.filter(|id| self.snapshots.contains_key(id));
+            let stack = keys.get(&row.stack).copied().or(copy_of.map(|_| self.root_key()));
+            let Some(stack) = stack else { continue };
             let child = holders.get(&row.id).copied();
             self.next_number = self.next_number.max(row.number + 1);
             self.next_op += 1;
@@ -455,6 +472,7 @@ impl Tree {
                 requires: body.ids("requires"),
                 replaces: body.id("replaces"),
                 replaced_by: body.id("replaced_by"),
+                copy_of,
                 child,
                 is_doubtful: body.flag("doubtful"),
                 is_half_done: body.flag("half_done"),

@@ -8,7 +8,7 @@
 //! Rows have columns for what is looked up and listed. Everything else is in their bodies, which the
 //! store encrypts and does not look into.
 
-use crate::ids::{CommandId, EngineId, EventId, RecipeId, ResourceId, StackId};
+use crate::ids::{CommandId, EngineId, EventId, RecipeId, ResourceId, SnapshotId, StackId};
 use crate::state::State;
 use crate::time::Time;
 use async_trait::async_trait;
@@ -106,6 +106,12 @@ pub trait Store: crate::objects::Objects {
 
     /// The resources of a stack, in the order they were added.
     async fn resources(&self, stack: StackId) -> Result<Vec<ResourceRow>, StoreError>;
+
+    /// The snapshots of a stack, the first first.
+    async fn snapshots(&self, stack: StackId) -> Result<Vec<SnapshotRow>, StoreError>;
+
+    /// A snapshot.
+    async fn snapshot(&self, id: SnapshotId) -> Result<Option<SnapshotRow>, StoreError>;
 
     /// A page of events.
     async fn events(&self, query: &EventQuery) -> Result<Vec<EventRow>, StoreError>;
@@ -222,8 +228,11 @@ pub struct NewTree {
 pub struct TreeRows {
     /// Its stacks, deleted nested ones excepted; the root first, every stack after its parent.
     pub stacks: Vec<StackRow>,
-    /// Their resources, by stack, in the order they were added.
+    /// Their resources, by stack, in the order they were added; then the copies of the snapshots:
+    /// resources whose stack is the snapshot's id.
     pub resources: Vec<ResourceRow>,
+    /// The snapshots of its stacks, the first first.
+    pub snapshots: Vec<SnapshotRow>,
     /// The recipes that the stacks name.
     pub recipes: Vec<RecipeRow>,
     /// The commands that wait, in the order they came.
@@ -252,6 +261,10 @@ pub struct Batch {
     pub resources: Vec<ResourceRow>,
     /// Resources that are no more.
     pub dropped_resources: Vec<ResourceId>,
+    /// Snapshots.
+    pub snapshots: Vec<SnapshotRow>,
+    /// Snapshots that are no more.
+    pub dropped_snapshots: Vec<SnapshotId>,
     /// Events.
     pub events: Vec<EventRow>,
     /// Commands that were carried out.
@@ -314,6 +327,29 @@ pub struct RecipeRow {
     /// The texts that it needs: a template and files.
     pub contents: Vec<Hash>,
     /// The rest.
+    pub body: Vec<u8>,
+}
+
+/// What a stack was at a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SnapshotRow {
+    /// Its id.
+    pub id: SnapshotId,
+    /// The root of its stack's tree.
+    pub root: StackId,
+    /// The stack.
+    pub stack: StackId,
+    /// The project that took it.
+    pub project: Arc<str>,
+    /// Its name, if it was given one.
+    pub name: Option<Arc<str>>,
+    /// Whether it is being made or removed, and how far that is.
+    pub state: State,
+    /// Why it is in that state.
+    pub reason: Arc<str>,
+    /// When it was asked for.
+    pub created: Time,
+    /// The rest: [`crate::snapshot::data`] tells what is in it.
     pub body: Vec<u8>,
 }
 

@@ -7,8 +7,9 @@
 use crate::blueprint::{Blueprint, Recipe, Templates};
 use crate::config::Config;
 use crate::failure::first_characters;
-use crate::ids::{CommandId, EventId, Ids, RecipeId, ResourceId, StackId};
+use crate::ids::{CommandId, EventId, Ids, RecipeId, ResourceId, SnapshotId, StackId};
 use crate::machine::{Effect, Task, Walk};
+use crate::snapshot::Snapshot;
 use crate::state::{Action, State, Status};
 use crate::store::{Batch, Content, EventRow};
 use crate::time::Time;
@@ -52,7 +53,10 @@ pub struct Tree {
     pub(crate) stacks: Vec<Option<Stack>>,
     pub(crate) resources: Vec<Option<Resource>>,
     pub(crate) free_slots: Vec<Slot>,
-    /// How many resources there are, in all stacks.
+    pub(crate) snapshots: BTreeMap<SnapshotId, Snapshot>,
+    /// The copies that belong to snapshots, by the names of the resources they are copies of.
+    pub(crate) copies: BTreeMap<(SnapshotId, Arc<str>), Slot>,
+    /// How many resources there are, in all stacks; copies are none.
     pub(crate) population: usize,
     pub(crate) ops: BTreeMap<OpId, Slot>,
     pub(crate) next_op: u64,
@@ -89,6 +93,8 @@ pub(crate) struct Changes {
     pub(crate) gone_stacks: Vec<StackKey>,
     pub(crate) recipes: IndexMap<RecipeId, Arc<Recipe>>,
     pub(crate) dropped_recipes: Vec<RecipeId>,
+    pub(crate) snapshots: BTreeSet<SnapshotId>,
+    pub(crate) dropped_snapshots: Vec<SnapshotId>,
     pub(crate) events: Vec<EventRow>,
     pub(crate) done: Vec<CommandId>,
 }
@@ -171,6 +177,9 @@ pub struct Resource {
     pub replaces: Option<ResourceId>,
     /// The resource that takes its place.
     pub replaced_by: Option<ResourceId>,
+    /// The snapshot that it belongs to, if it stands for a copy of an object: then it is in no template,
+    /// and nobody sees it.
+    pub copy_of: Option<SnapshotId>,
     /// Its nested stack.
     pub child: Option<StackKey>,
     /// Whether it is open if there is an object.
@@ -212,6 +221,10 @@ pub struct Operation {
     pub first_failure: Option<kiln_resources::op::Failure>,
     /// Whether it was told to stop.
     pub is_stopping: bool,
+    /// The snapshot for which a copy of the object is made.
+    pub snapshot: Option<SnapshotId>,
+    /// Whether a copy of the object is made before it is removed.
+    pub keeps_copy: bool,
     /// What it waits for, if it is not running.
     pub pause: Option<Pause>,
     /// Whether the nested stack's walk under way is the last that is needed.
@@ -309,6 +322,7 @@ impl Tree {
     /// Puts a resource into its place, in memory only.
     pub(crate) fn place_resource(&mut self, resource: Resource) -> Slot {
         let (stack, number, name) = (resource.stack, resource.number, resource.name.clone());
+        let copy_of = resource.copy_of;
         let slot = match self.free_slots.pop() {
             Some(slot) => {
                 self.resources[slot.0 as usize] = Some(resource);
@@ -321,8 +335,13 @@ impl Tree {
         };
         let stack = self.stack_mut(stack);
         stack.resources.insert(number, slot);
-        stack.by_name.entry(name).or_default().push(slot);
-        self.population += 1;
+        match copy_of {
+            Some(snapshot) => _ = self.copies.insert((snapshot, name), slot),
+            None => {
+                stack.by_name.entry(name).or_default().push(slot);
+                self.population += 1;
+            }
+        }
         slot
     }
 
@@ -330,11 +349,16 @@ impl Tree {
     pub(crate) fn drop_resource(&mut self, slot: Slot) {
         let Some(resource) = self.resources[slot.0 as usize].take() else { return };
         self.free_slots.push(slot);
-        self.population -= 1;
         self.changes.resources.remove(&slot);
         self.changes.dropped_resources.push(resource.id);
         let stack = self.stack_mut(resource.stack);
         stack.resources.remove(&resource.number);
+        if let Some(snapshot) = resource.copy_of {
+            self.copies.remove(&(snapshot, resource.name));
+            return;
+        }
+        self.population -= 1;
+        let stack = self.stack_mut(resource.stack);
         if let Some(slots) = stack.by_name.get_mut(&resource.name) {
             slots.retain(|other| *other != slot);
             if slots.is_empty() {
@@ -434,6 +458,9 @@ impl Tree {
         reason: &str,
     ) {
         let resource = self.resource(slot);
+        if resource.copy_of.is_some() {
+            return;
+        }
         let physical_id = match (&resource.physical_id, state.action) {
             (Some(id), _) => id.clone(),
             (None, Action::Init) => "".into(),
@@ -495,6 +522,8 @@ impl Tree {
         !(changes.stacks.is_empty()
             && changes.resources.is_empty()
             && changes.dropped_resources.is_empty()
+            && changes.snapshots.is_empty()
+            && changes.dropped_snapshots.is_empty()
             && changes.events.is_empty()
             && changes.done.is_empty())
     }
@@ -525,6 +554,8 @@ impl Tree {
             stacks,
             resources: changes.resources.iter().map(|slot| self.resource_row(*slot)).collect(),
             dropped_resources: changes.dropped_resources,
+            snapshots: changes.snapshots.iter().filter_map(|id| self.snapshot_row(*id)).collect(),
+            dropped_snapshots: changes.dropped_snapshots,
             events: changes.events,
             done: changes.done,
             has_work: self.has_work(),

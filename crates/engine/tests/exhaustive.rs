@@ -2,8 +2,8 @@
 
 use crate::simulation::check::{books, flaws, outcome};
 use crate::simulation::script::{Plan, wish};
-use crate::simulation::world::{World, now};
-use kiln_engine::ids::StackId;
+use crate::simulation::world::{World, now, recipe};
+use kiln_engine::ids::{Ids, SnapshotId, StackId};
 use kiln_engine::machine::{Command, Settings};
 use kiln_engine::state::{Action, Status};
 use kiln_engine::store::Store;
@@ -144,6 +144,14 @@ const SCENARIOS: &[Scenario] = &[
         &["UPDATE_COMPLETE: x x y y*2"],
     ),
     scenario(
+        "a replacement in a nested stack was used by what goes",
+        |w| {
+            create(w, "1#g x; b x g; c x b");
+            update(w, "1#g x*2");
+        },
+        &["UPDATE_COMPLETE: x*2"],
+    ),
+    scenario(
         "a nested stack fails and is undone",
         |w| {
             create_undone(w, "@n x; b x n");
@@ -201,6 +209,58 @@ const SCENARIOS: &[Scenario] = &[
         &["CHECK_COMPLETE: x x x x"],
     ),
     scenario(
+        "a snapshot is taken, gone back to and let go of",
+        |w| {
+            create(w, "a x; b y a; @n z");
+            let id = snapshot(w);
+            update(w, "a v; c w");
+            later(w, 1, move |_| Command::Restore(id));
+            w.run();
+            later(w, 1, move |_| Command::DeleteSnapshot(id));
+            w.run();
+        },
+        &["RESTORE_COMPLETE: x y z z"],
+    ),
+    scenario(
+        "a snapshot is overtaken and let go of",
+        |w| {
+            create(w, "a x; b y a; c z b");
+            let id = SnapshotId(Ids::next(&mut w.rng));
+            later(w, 1, move |_| Command::Snapshot { id, name: None });
+            later(w, 3, change("a v; c z"));
+            later(w, 4, move |_| Command::DeleteSnapshot(id));
+            w.run();
+        },
+        &["UPDATE_COMPLETE: v z"],
+    ),
+    scenario(
+        "a stack with snapshots is deleted",
+        |w| {
+            create(w, "a x; b y a");
+            snapshot(w);
+            let id = snapshot(w);
+            later(w, 1, move |_| Command::DeleteSnapshot(id));
+            later(w, 2, |_| Command::Delete);
+            w.run();
+        },
+        &["DELETE_COMPLETE: "],
+    ),
+    scenario(
+        "a copy is made before an object goes",
+        |w| {
+            let kept = "heat_template_version: 2021-04-16\nresources:\n  \
+                a: {type: Test::Thing, deletion_policy: Snapshot, properties: {value: x}}\n";
+            let first = recipe(&mut w.rng, kept, &[]);
+            w.create(first, Settings::default());
+            w.run();
+            update(w, "b y");
+            // What was kept on purpose stays: the story ends without it.
+            let copies = std::mem::take(&mut w.cloud.copies);
+            assert_eq!(copies.values().map(|it| it.value.as_str()).collect::<Vec<_>>(), ["x"]);
+        },
+        &["UPDATE_COMPLETE: y"],
+    ),
+    scenario(
         "a stack is deleted after a failed delete",
         |w| {
             create(w, "a stuck; b x a");
@@ -253,6 +313,13 @@ fn change(plan: &'static str) -> impl FnOnce(&mut World) -> Command {
 fn update(world: &mut World, plan: &'static str) {
     later(world, 1, change(plan));
     world.run();
+}
+
+fn snapshot(world: &mut World) -> SnapshotId {
+    let id = SnapshotId(Ids::next(&mut world.rng));
+    later(world, 1, move |_| Command::Snapshot { id, name: None });
+    world.run();
+    id
 }
 
 fn signal(world: &mut World, seconds: u64, resource: &str) {

@@ -15,3 +15,4 @@ mod preview;
 mod runtime;
 mod seeds;
 mod simulation;
+mod snapshots;

@@ -29,8 +29,10 @@ pub enum Verb {
     Suspend,
     /// Its object is woken.
     Resume,
-    /// A copy of its object is kept.
+    /// A copy of its object is made.
     Snapshot,
+    /// A copy of its object is removed.
+    Forget,
     /// It is found out whether there is an object, and whether there is one too many.
     Settle,
 }
@@ -60,6 +62,9 @@ pub type Stages = fn(&mut Group<'_>) -> Result<Stage, Stop>;
 /// What comes of a signal.
 pub type OnSignal = fn(&View<'_>, &Signal<'_>) -> Result<Heard, String>;
 
+/// What the properties in the template become when a stack goes back to a snapshot.
+pub type Restores = fn(&mut Members, &Saved<'_>);
+
 /// How long a group is left alone after a create or an update of it ended well.
 pub type Rests = fn(&View<'_>) -> Cooldown;
 
@@ -78,8 +83,12 @@ pub struct Behaviour {
     pub suspend: Option<Handler>,
     /// Wakes the object.
     pub resume: Option<Handler>,
-    /// Keeps a copy of the object.
+    /// Makes a copy of the object.
     pub snapshot: Option<Handler>,
+    /// Removes a copy of the object.
+    pub forget: Option<Handler>,
+    /// Has the resource made of its copy when the stack goes back to a snapshot.
+    pub restore: Option<Restores>,
     /// How the object is found if it is not certain that it exists.
     pub finder: Option<Finder>,
     /// What is special about a plain type.
@@ -110,6 +119,7 @@ impl Behaviour {
             Verb::Suspend => self.suspend,
             Verb::Resume => self.resume,
             Verb::Snapshot => self.snapshot,
+            Verb::Forget => self.forget,
             Verb::Settle => None,
         }
     }
@@ -188,6 +198,14 @@ pub struct Change<'a> {
     pub metadata_differs: bool,
 }
 
+/// What a snapshot tells of a resource.
+pub struct Saved<'a> {
+    /// The id of the object that was copied.
+    pub physical_id: Option<&'a str>,
+    /// What the resource kept for itself then; its copy's id among it, if there is a copy.
+    pub data: &'a Members,
+}
+
 /// A group whose nested stack is to be brought closer to what it should be.
 pub struct Group<'a> {
     /// Its name in the template.
@@ -208,12 +226,27 @@ pub struct Group<'a> {
     pub is_new: bool,
     /// The size that a scaling policy asks for.
     pub wanted_size: Option<usize>,
+    /// The most members that it may have: no member is made up if there would be more.
+    pub max_size: usize,
     /// The other resources of its stack.
     pub siblings: &'a dyn Siblings,
     /// The length of the action that it is part of.
     pub timeout: Duration,
     /// Draws a short id for a new member.
     pub fresh: &'a mut dyn FnMut() -> String,
+}
+
+/// What is told of a stack that would have more resources than it may have.
+pub const TOO_MANY: &str = "Request limit exceeded: Maximum resources per stack exceeded.";
+
+impl Group<'_> {
+    /// Whether the group may have so many members. To be asked before they are made up.
+    pub fn check_size(&self, size: usize) -> Result<(), Stop> {
+        match size <= self.max_size {
+            true => Ok(()),
+            false => Err(Stop::failed("RequestLimitExceeded", TOO_MANY)),
+        }
+    }
 }
 
 /// A member of a group.

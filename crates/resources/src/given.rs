@@ -44,7 +44,8 @@ pub(crate) fn number(value: &Value) -> Option<f64> {
 /// How many the number under a name means; less than nothing is nothing.
 pub(crate) fn count(members: &Members, name: &str) -> Option<usize> {
     let Value::Int(number) = open(members.get(name)?) else { return None };
-    let number = number.as_i64()?.clamp(0, i64::from(u32::MAX));
+    let beyond = if number.to_f64() < 0.0 { 0 } else { i64::MAX };
+    let number = number.as_i64().unwrap_or(beyond).clamp(0, i64::from(u32::MAX));
     usize::try_from(number).ok()
 }
 

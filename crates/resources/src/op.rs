@@ -9,6 +9,7 @@
 //! Three rules follow for whoever writes one: no effect outside of the methods here, no randomness
 //! or time of day but from here, and names of steps that are unique and do not change.
 
+mod copy;
 mod journal;
 mod run;
 
@@ -19,7 +20,7 @@ use crate::behaviour::{Behaviour, Finder};
 use crate::declare::{Members, Value};
 use crate::given::{seconds, text};
 use crate::rest::Plain;
-use kiln_cloud::{Call, CallError, Method, Reply};
+use kiln_cloud::{Call, CallError, Marker, Method, Reply};
 use run::Shared;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -46,6 +47,10 @@ pub struct Context {
     pub metadata: Value,
     /// What was done before the operation was interrupted.
     pub journal: Journal,
+    /// The name that a copy of the object should have: unique, and known before there is a copy.
+    pub copy_name: Arc<str>,
+    /// A copy of the object is made before it is removed.
+    pub keeps_copy: bool,
     /// An earlier operation left it open whether there is an object.
     pub is_doubtful: bool,
     /// How long a call that was lost may still take effect.
@@ -59,6 +64,8 @@ pub struct Op {
     plain: Option<Plain>,
     /// Whether something was done of which it is not known how it ended.
     doubts: bool,
+    /// What it made beside the resource's own object: how it is found, and its id.
+    beside: Vec<(Marker, Arc<str>)>,
     shared: Arc<Mutex<Shared>>,
 }
 
@@ -449,22 +456,35 @@ impl Op {
         if !self.doubts {
             return Ok(());
         }
-        let Some(marker) = self.finder.map(|find| find(self)) else { return Ok(()) };
+        let own = self.finder.map(|find| (find(self), self.context.physical_id.clone()));
+        let beside = self.beside.iter().map(|(marker, id)| (marker.clone(), Some(id.clone())));
+        let made: Vec<(Marker, Option<Arc<str>>)> = own.into_iter().chain(beside).collect();
+        if made.is_empty() {
+            return Ok(());
+        }
         self.wait("settle", self.context.quiet).await?;
-        let list = self.read(marker.list.clone()).await?;
-        let ids: Vec<String> = marker
-            .found(&list)
-            .into_iter()
-            .filter_map(|o| marker.id_of(o))
-            .map(Into::into)
-            .collect();
-        for id in ids {
-            if self.context.physical_id.as_deref() != Some(&id) {
-                self.remove(&format!("settle {id}"), marker.removal(&id)).await?;
-            }
+        for (marker, kept) in made {
+            self.remove_all(&marker, kept.as_deref(), "settle").await?;
         }
         self.doubts = false;
         self.note(Note::Step(DOUBT.into(), Step::Settled));
+        Ok(())
+    }
+
+    /// Removes everything that carries a mark, but for one.
+    async fn remove_all(
+        &mut self,
+        marker: &Marker,
+        kept: Option<&str>,
+        step: &str,
+    ) -> Result<(), Stop> {
+        let list = self.read(marker.list.clone()).await?;
+        let found = marker.found(&list);
+        let ids: Vec<String> =
+            found.into_iter().filter_map(|object| marker.id_of(object)).map(Into::into).collect();
+        for id in ids.iter().filter(|id| kept != Some(id)) {
+            self.remove(&format!("{step} {id}"), marker.removal(id)).await?;
+        }
         Ok(())
     }
 }
@@ -486,7 +506,7 @@ impl Op {
     pub(crate) fn new(context: Context, behaviour: &Behaviour, shared: Arc<Mutex<Shared>>) -> Op {
         let doubts = context.journal.step(DOUBT) == Some(&Step::Begun);
         let Behaviour { finder, plain, .. } = *behaviour;
-        Op { context, finder, plain, doubts, shared }
+        Op { context, finder, plain, doubts, beside: Vec::new(), shared }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Shared> {

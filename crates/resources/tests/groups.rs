@@ -55,6 +55,7 @@ impl World {
             data: &self.data,
             members: &self.members,
             is_new: !self.has_stack,
+            max_size: 1000,
             wanted_size,
             siblings: &self.stack,
             timeout: self.timeout,
@@ -145,6 +146,28 @@ fn resource_group(count: usize, update_policy: &str) -> World {
 }
 
 const OTHER_DEF: &str = r#"{"type": "OS::Heat::TestResource", "properties": {"value": "b"}}"#;
+
+#[test]
+fn no_member_is_made_up_of_a_group_that_is_too_large() {
+    for (name, properties) in [
+        ("OS::Heat::ResourceGroup", r#"{"count": 1000000000, "resource_def": {"type": "T"}}"#),
+        (
+            "OS::Heat::ResourceGroup",
+            r#"{"count": 1000000000000000000000, "resource_def": {"type": "T"}}"#,
+        ),
+        (
+            "OS::Heat::AutoScalingGroup",
+            r#"{"min_size": 1000000, "max_size": 2000000, "resource": {"type": "T"}}"#,
+        ),
+    ] {
+        let Err(Stop::Failed(failure)) =
+            World::new(name, properties, "{}").stage(Verb::Create, None)
+        else {
+            panic!("no failure")
+        };
+        assert_eq!(&*failure.class, "RequestLimitExceeded");
+    }
+}
 
 #[test]
 fn members_are_numbered_and_know_their_numbers() {

@@ -28,6 +28,7 @@ pub(crate) enum Kind {
     Content,
     Setting,
     Object,
+    Snapshot,
 }
 
 impl Kind {
@@ -41,6 +42,7 @@ impl Kind {
             Kind::Content => "text",
             Kind::Setting => "setting",
             Kind::Object => "object",
+            Kind::Snapshot => "snapshot",
         }
     }
 }

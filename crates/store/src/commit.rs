@@ -8,7 +8,7 @@ use crate::sql::Reader;
 use crate::table::{Record, marks};
 use kiln_engine::ids::StackId;
 use kiln_engine::store::{
-    Batch, CommandRow, Content, EventRow, NewTree, RecipeRow, ResourceRow, StackRow,
+    Batch, CommandRow, Content, EventRow, NewTree, RecipeRow, ResourceRow, SnapshotRow, StackRow,
 };
 use sqlx::AnyConnection;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +23,8 @@ struct Rows<'a> {
     stacks: Vec<&'a StackRow>,
     resources: Vec<&'a ResourceRow>,
     dropped_resources: Vec<Uuid>,
+    snapshots: Vec<&'a SnapshotRow>,
+    dropped_snapshots: Vec<Uuid>,
     events: Vec<&'a EventRow>,
     done: Vec<Uuid>,
 }
@@ -35,6 +37,8 @@ impl<'a> Rows<'a> {
         self.stacks.extend(&batch.stacks);
         self.resources.extend(&batch.resources);
         self.dropped_resources.extend(batch.dropped_resources.iter().map(|id| id.0));
+        self.snapshots.extend(&batch.snapshots);
+        self.dropped_snapshots.extend(batch.dropped_snapshots.iter().map(|id| id.0));
         self.events.extend(&batch.events);
         self.done.extend(batch.done.iter().map(|id| id.0));
     }
@@ -159,11 +163,13 @@ impl SqlStore {
         self.tables.write(connection, cipher, &rows.stacks).await?;
         self.write_tags(connection, &rows.stacks).await?;
         self.tables.write(connection, cipher, &rows.resources).await?;
+        self.tables.write(connection, cipher, &rows.snapshots).await?;
         self.tables.write(connection, cipher, &rows.events).await?;
         for (text, ids) in [
             ("DELETE FROM recipes WHERE id IN ({ids})", &rows.dropped_recipes),
             ("DELETE FROM needs WHERE recipe IN ({ids})", &rows.dropped_recipes),
             ("DELETE FROM resources WHERE id IN ({ids})", &rows.dropped_resources),
+            ("DELETE FROM snapshots WHERE id IN ({ids})", &rows.dropped_snapshots),
             ("DELETE FROM commands WHERE id IN ({ids})", &rows.done),
         ] {
             self.run_by_ids(connection, text, ids).await?;

@@ -71,6 +71,11 @@ impl SqlStore {
         for statement in self.tables.by_ids("SELECT id FROM stacks WHERE root IN ({ids})", &roots) {
             stacks.extend(ids(&statement.all(&mut transaction).await?)?);
         }
+        let select = "SELECT id FROM snapshots WHERE root IN ({ids})";
+        for statement in self.tables.by_ids(select, &roots) {
+            // Copies are resources whose stack is the snapshot.
+            stacks.extend(ids(&statement.all(&mut transaction).await?)?);
+        }
         for (text, ids) in [
             ("DELETE FROM events WHERE stack IN ({ids})", &stacks),
             ("DELETE FROM resources WHERE stack IN ({ids})", &stacks),
@@ -80,6 +85,7 @@ impl SqlStore {
                 &roots,
             ),
             ("DELETE FROM recipes WHERE root IN ({ids})", &roots),
+            ("DELETE FROM snapshots WHERE root IN ({ids})", &roots),
             ("DELETE FROM commands WHERE root IN ({ids})", &roots),
             ("DELETE FROM stacks WHERE root IN ({ids})", &roots),
         ] {

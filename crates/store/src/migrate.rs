@@ -7,8 +7,11 @@ use crate::sql::{Reader, Statement};
 use sqlx::{AnyConnection, Connection};
 
 /// All migrations, the first first. Each can be begun again: MariaDB cannot take back half of one.
-const MIGRATIONS: [&str; 2] =
-    [include_str!("migrations/0001_start.sql"), include_str!("migrations/0003_objects.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("migrations/0001_start.sql"),
+    include_str!("migrations/0002_snapshots.sql"),
+    include_str!("migrations/0003_objects.sql"),
+];
 
 /// PostgreSQL's lock for migrations: any number that others are unlikely to use.
 const LOCK: i64 = 0x6b69_6c6e;

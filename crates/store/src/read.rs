@@ -6,7 +6,7 @@ use crate::records::{QueuedRow, TreeRow};
 use crate::table::Record;
 use kiln_engine::ids::StackId;
 use kiln_engine::memory::parents_first;
-use kiln_engine::store::{CommandRow, RecipeRow, ResourceRow, StackRow, TreeRows};
+use kiln_engine::store::{CommandRow, RecipeRow, ResourceRow, SnapshotRow, StackRow, TreeRows};
 use sqlx::AnyConnection;
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -61,6 +61,18 @@ impl SqlStore {
         Ok(resources)
     }
 
+    /// The snapshots whose `column` is this stack, the first first.
+    pub(crate) async fn snapshots_where(
+        &self,
+        connection: &mut AnyConnection,
+        column: &str,
+        stack: StackId,
+    ) -> Result<Vec<SnapshotRow>, Fault> {
+        let select = format!("{column} = ? ORDER BY created, id");
+        let select = self.tables.select::<SnapshotRow>(&select);
+        select.with(|values| values.id(stack.0)).read(connection, &self.cipher).await
+    }
+
     pub(crate) async fn whole_tree(&self, root: StackId) -> Result<Option<TreeRows>, Fault> {
         let mut moment = self.begin_reading().await?;
         let select = self.tables.select::<TreeRow>("root = ?").with(|values| values.id(root.0));
@@ -70,7 +82,9 @@ impl SqlStore {
         let select = self.tables.select::<StackRow>("root = ? AND (class < 2 OR parent IS NULL)");
         let select = select.with(|values| values.id(root.0));
         let stacks = parents_first(select.read(&mut moment, &self.cipher).await?);
-        let ids: Vec<Uuid> = stacks.iter().map(|stack| stack.id.0).collect();
+        let snapshots = self.snapshots_where(&mut moment, "root", root).await?;
+        let copied = snapshots.iter().map(|snapshot| snapshot.id.0);
+        let ids: Vec<Uuid> = stacks.iter().map(|stack| stack.id.0).chain(copied).collect();
         let resources = self.resources_of(&mut moment, &ids).await?;
 
         let mut named: Vec<Uuid> = stacks
@@ -88,6 +102,6 @@ impl SqlStore {
         }
         let commands = self.queue(&mut moment, root).await?;
         moment.commit().await?;
-        Ok(Some(TreeRows { stacks, resources, recipes, commands, last_event }))
+        Ok(Some(TreeRows { stacks, resources, snapshots, recipes, commands, last_event }))
     }
 }

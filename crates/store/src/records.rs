@@ -4,10 +4,10 @@ use crate::cipher::{Cipher, Kind};
 use crate::fault::Fault;
 use crate::sql::{Reader, Values};
 use crate::table::{Record, Table};
-use kiln_engine::ids::{CommandId, EngineId, EventId, RecipeId, ResourceId, StackId};
+use kiln_engine::ids::{CommandId, EngineId, EventId, RecipeId, ResourceId, SnapshotId, StackId};
 use kiln_engine::state::{Action, State, Status};
 use kiln_engine::store::{
-    CommandRow, Content, EventRow, Hash, Lease, RecipeRow, ResourceRow, StackRow,
+    CommandRow, Content, EventRow, Hash, Lease, RecipeRow, ResourceRow, SnapshotRow, StackRow,
 };
 use kiln_engine::time::Time;
 use sqlx::any::AnyRow;
@@ -363,6 +363,55 @@ impl Record for EventRow {
                 [] => Vec::new(),
                 sealed => cipher.open(Kind::Event, id.as_bytes(), sealed)?,
             },
+        })
+    }
+}
+
+impl Record for SnapshotRow {
+    const TABLE: Table = Table {
+        name: "snapshots",
+        key: &["id"],
+        columns: &[
+            "id", "root", "stack", "project", "name", "action", "status", "reason", "created",
+            "body",
+        ],
+    };
+
+    fn key(&self) -> Vec<u8> {
+        self.id.0.as_bytes().to_vec()
+    }
+
+    fn weight(&self) -> usize {
+        self.body.len() + self.reason.len()
+    }
+
+    fn write(&self, cipher: &Cipher, values: &mut Values) -> Result<(), Fault> {
+        values.id(self.id.0);
+        values.id(self.root.0);
+        values.id(self.stack.0);
+        values.text(&self.project);
+        values.maybe_text(self.name.as_deref());
+        values.text(self.state.action.name());
+        values.text(self.state.status.name());
+        values.text(&self.reason);
+        values.time(self.created);
+        values.bytes(&cipher.seal(Kind::Snapshot, self.id.0.as_bytes(), &self.body)?);
+        Ok(())
+    }
+
+    fn read(cipher: &Cipher, row: &AnyRow) -> Result<SnapshotRow, Fault> {
+        let mut row = Reader::new(row);
+        let id = row.id()?;
+        Ok(SnapshotRow {
+            id: SnapshotId(id),
+            root: StackId(row.id()?),
+            stack: StackId(row.id()?),
+            project: row.text()?.into(),
+            name: row.maybe_text()?.map(Into::into),
+            state: state(&mut row)?,
+            reason: row.text()?.into(),
+            created: row.time()?,
+            body: cipher.open(Kind::Snapshot, id.as_bytes(), row.bytes()?)?,
         })
     }
 }

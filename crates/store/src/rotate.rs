@@ -14,12 +14,13 @@ pub(crate) const ROTATED: &str = "rotated";
 const PASSES: u32 = 10;
 
 /// The tables with bodies, and how many of their rows are taken at once.
-const BODIES: [(&str, Kind, u64); 7] = [
+const BODIES: [(&str, Kind, u64); 8] = [
     ("stacks", Kind::Stack, 500),
     ("recipes", Kind::Recipe, 500),
     ("resources", Kind::Resource, 500),
     ("events", Kind::Event, 500),
     ("commands", Kind::Command, 500),
+    ("snapshots", Kind::Snapshot, 20),
     ("contents", Kind::Content, 20),
     ("objects", Kind::Object, 500),
 ];

@@ -3,10 +3,10 @@
 use crate::database::SqlStore;
 use crate::fault::persistently;
 use async_trait::async_trait;
-use kiln_engine::ids::{EngineId, EventId, RecipeId, StackId};
+use kiln_engine::ids::{EngineId, EventId, RecipeId, SnapshotId, StackId};
 use kiln_engine::store::{
     Batch, CommandRow, Content, CreateError, EventQuery, EventRow, Hash, Lease, NewTree, RecipeRow,
-    ResourceRow, StackQuery, StackRow, Store, StoreError, TreeRows,
+    ResourceRow, SnapshotRow, StackQuery, StackRow, Store, StoreError, TreeRows,
 };
 use kiln_engine::time::Time;
 use std::sync::Arc;
@@ -98,6 +98,14 @@ impl Store for SqlStore {
 
     async fn resources(&self, stack: StackId) -> Result<Vec<ResourceRow>, StoreError> {
         Ok(self.resources_of(&mut *self.reader().await?, &[stack.0]).await?)
+    }
+
+    async fn snapshots(&self, stack: StackId) -> Result<Vec<SnapshotRow>, StoreError> {
+        Ok(self.snapshots_where(&mut *self.reader().await?, "stack", stack).await?)
+    }
+
+    async fn snapshot(&self, id: SnapshotId) -> Result<Option<SnapshotRow>, StoreError> {
+        Ok(self.by_id(id.0.as_bytes()).await?)
     }
 
     async fn events(&self, query: &EventQuery) -> Result<Vec<EventRow>, StoreError> {

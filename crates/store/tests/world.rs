@@ -1,10 +1,10 @@
 //! What the cases are made of: a store, a second view of it, and rows.
 
-use kiln_engine::ids::{CommandId, EngineId, EventId, RecipeId, ResourceId, StackId};
+use kiln_engine::ids::{CommandId, EngineId, EventId, RecipeId, ResourceId, SnapshotId, StackId};
 use kiln_engine::state::{Action, State, Status};
 use kiln_engine::store::{
-    Batch, CommandRow, Content, EventRow, Hash, Lease, NewTree, RecipeRow, ResourceRow, StackQuery,
-    StackRow, Store, StoreError,
+    Batch, CommandRow, Content, EventRow, Hash, Lease, NewTree, RecipeRow, ResourceRow,
+    SnapshotRow, StackQuery, StackRow, Store, StoreError,
 };
 use kiln_engine::time::Time;
 use kiln_store::SqlStore;
@@ -141,6 +141,27 @@ impl World {
         }
     }
 
+    pub(crate) fn snapshot(&self, stack: &StackRow, name: &str) -> SnapshotRow {
+        SnapshotRow {
+            id: SnapshotId(self.id()),
+            root: stack.root,
+            stack: stack.id,
+            project: stack.project.clone(),
+            name: Some(name.into()),
+            state: IN_PROGRESS,
+            reason: "".into(),
+            created: at(1005),
+            body: format!("the stack as {name}").into_bytes(),
+        }
+    }
+
+    /// A copy that belongs to a snapshot.
+    pub(crate) fn copy(&self, snapshot: &SnapshotRow, number: u64) -> ResourceRow {
+        let id = ResourceId(self.id());
+        let stack = self.stack("p", "s", snapshot.root, None, RecipeId(self.id()));
+        ResourceRow { id, stack: StackId(snapshot.id.0), ..self.resource(&stack, number) }
+    }
+
     pub(crate) fn command(&self, root: StackId) -> CommandRow {
         let id = CommandId(self.id());
         CommandRow { id, root, time: at(1004), body: b"delete".to_vec() }
@@ -197,6 +218,8 @@ pub(crate) fn batch(lease: Lease) -> Batch {
         stacks: Vec::new(),
         resources: Vec::new(),
         dropped_resources: Vec::new(),
+        snapshots: Vec::new(),
+        dropped_snapshots: Vec::new(),
         events: Vec::new(),
         done: Vec::new(),
         has_work: true,

@@ -82,13 +82,13 @@ impl Tree {
         let verb = op.verb;
         match (verb, resource.child) {
             (Verb::Create | Verb::Update, _) => self.next_stage(env, slot),
-            (_, None) => self.is_over(slot),
+            // A nested stack can be made again from its template: nothing of it is kept.
+            (Verb::Snapshot, _) | (_, None) => self.is_over(slot),
             (verb, Some(child)) => {
                 let action = match verb {
                     Verb::Delete => Action::Delete,
                     Verb::Suspend => Action::Suspend,
                     Verb::Resume => Action::Resume,
-                    Verb::Snapshot => Action::Snapshot,
                     _ => Action::Check,
                 };
                 let keeps = self.keeps_objects(slot);
@@ -286,7 +286,6 @@ impl Tree {
         let Some(stages) = kind.and_then(|kind| kind.behaviour.stages) else {
             return Err(Stop::failed("Error", "its type makes no stack"));
         };
-        self.check_size(resource, properties)?;
         let members = resource.child.map(|child| self.group_members(child)).unwrap_or_default();
         let reference = self.reference(slot);
         let reference = reference.as_text().cloned().unwrap_or_default();
@@ -304,29 +303,15 @@ impl Tree {
             members: &members,
             is_new: resource.child.is_none(),
             wanted_size: resource.wanted_size,
+            max_size: self.config.max_resources.unwrap_or(usize::MAX),
             siblings: &siblings,
             timeout: timeout.unwrap_or(self.config.action_timeout),
             fresh: &mut fresh,
         })
     }
 
-    /// A group is not larger than a whole tree may be. That is known before its members are made up,
-    /// and then they are not.
-    fn check_size(&self, group: &Resource, properties: &Members) -> Result<(), Stop> {
-        let Some(limit) = self.config.max_resources else { return Ok(()) };
-        let given = SIZES.iter().filter_map(|name| match properties.get(*name) {
-            Some(Value::Int(size)) => size.as_i64().or(Some(i64::MAX)),
-            _ => None,
-        });
-        let given = given.map(|size| usize::try_from(size).unwrap_or(0));
-        match given.chain(group.wanted_size).all(|size| size <= limit) {
-            true => Ok(()),
-            false => Err(Stop::failed("RequestLimitExceeded", TOO_MANY)),
-        }
-    }
-
     /// The members of a group, with the failed ones: by creation, then by name.
-    fn group_members(&self, child: StackKey) -> Vec<GroupMember> {
+    pub(crate) fn group_members(&self, child: StackKey) -> Vec<GroupMember> {
         let stack = self.stack(child);
         let Source::Made(template) = &stack.recipe.template else { return Vec::new() };
         let part = |value: &Value, name: &str| value.as_map().and_then(|it| it.get(name)).cloned();
@@ -461,13 +446,6 @@ impl Tree {
         self.stop_all(env, key);
     }
 }
-
-/// The properties of groups that say how many members there are at least.
-const SIZES: [&str; 6] =
-    ["DesiredCapacity", "MinSize", "Size", "count", "desired_capacity", "min_size"];
-
-/// What is told of a tree that would have more resources than it may have.
-pub(crate) const TOO_MANY: &str = "Request limit exceeded: Maximum resources per stack exceeded.";
 
 /// What a nested stack is made of next.
 enum Next {

@@ -31,9 +31,12 @@ impl Tree {
         stack.resources.values().copied().filter(is_to_go).collect()
     }
 
-    /// Whether the template of a resource's stack has a place for it.
+    /// Whether the template of a resource's stack has a place for it. Copies belong to snapshots.
     pub(crate) fn is_wanted(&self, slot: Slot) -> bool {
         let resource = self.resource(slot);
+        if resource.copy_of.is_some() {
+            return true;
+        }
         let blueprint = self.stack(resource.stack).blueprint.as_ref();
         self.current(resource.stack, &resource.name) == Some(slot)
             && blueprint.is_some_and(|it| it.definition.has_resource(&resource.name))
@@ -91,7 +94,7 @@ impl Tree {
         let resource = self.resource(slot);
         if let Some(op) = &resource.op {
             return match op.verb {
-                Verb::Delete => self.meet(key, slot, node),
+                Verb::Delete | Verb::Forget => self.meet(key, slot, node),
                 _ => self.park(key, slot, node),
             };
         }
@@ -100,6 +103,9 @@ impl Tree {
                 true => self.clean_up_inside(env, slot, node),
                 false => self.node_done(key, node),
             };
+        }
+        if resource.copy_of.is_some() {
+            return self.start_forgetting(env, slot, node);
         }
         let state = resource.state;
         let is_gone = state.is(Action::Delete, Status::Complete)

@@ -3,7 +3,7 @@
 use super::walk::Ending;
 use crate::blueprint::Recipe;
 use crate::config::Config;
-use crate::ids::StackId;
+use crate::ids::{SnapshotId, StackId};
 use crate::state::{Action, State, Status};
 use crate::store::StackRow;
 use crate::tree::{Env, Stack, StackKey, Tree};
@@ -34,6 +34,17 @@ pub enum Command {
     Over(StackId, Action),
     /// Its records go, and its objects stay.
     Abandon,
+    /// What it is now is kept.
+    Snapshot {
+        /// The id of what is kept.
+        id: SnapshotId,
+        /// Its name.
+        name: Option<Arc<str>>,
+    },
+    /// A snapshot of it goes, with the copies that belong to it.
+    DeleteSnapshot(SnapshotId),
+    /// It becomes what it was.
+    Restore(SnapshotId),
     /// A resource is told something.
     Signal {
         /// The resource's stack.
@@ -138,6 +149,9 @@ impl Tree {
             Command::Update { recipe, settings } => self.update(env, root, recipe, settings),
             Command::Delete => self.delete(env, root, false),
             Command::Abandon => self.delete(env, root, true),
+            Command::Snapshot { id, name } => self.take_snapshot(env, id, name),
+            Command::DeleteSnapshot(id) => self.delete_snapshot(env, id),
+            Command::Restore(id) => self.restore(env, id),
             Command::Cancel { with_rollback } => self.cancel_root(env, root, with_rollback),
             Command::Over(stack, action) => {
                 if let Some(key) = self.key_of(stack) {
@@ -200,6 +214,7 @@ impl Tree {
         if let Some(walk) = self.walk_mut(key) {
             walk.keeps_objects = keeps_objects;
         }
+        self.delete_snapshots();
         self.set_off(env, key);
         self.stop_all(env, key);
     }

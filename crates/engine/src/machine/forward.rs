@@ -44,7 +44,7 @@ impl Tree {
         if self.population + new <= limit || new == 0 {
             return Ok(());
         }
-        let reason = super::child::TOO_MANY.to_owned();
+        let reason = kiln_resources::behaviour::TOO_MANY.to_owned();
         Err(Ending { reason, failure: None })
     }
 
@@ -186,6 +186,7 @@ impl Tree {
             requires: Vec::new(),
             replaces,
             replaced_by: None,
+            copy_of: None,
             child: None,
             is_doubtful: false,
             is_half_done: false,

@@ -21,6 +21,7 @@ mod recover;
 mod rest;
 mod retry;
 mod signal;
+mod snapshot;
 mod stop;
 mod walk;
 

@@ -49,6 +49,11 @@ impl Tree {
         let stack = self.stack(self.resource(slot).stack);
         let origin = stack.walk.as_ref().map(|walk| (walk.number, start.node));
         let (verb, action) = (start.verb, start.action);
+        let keeps_copy = verb == Verb::Delete && self.is_copied_first(slot);
+        let snapshot = match verb {
+            Verb::Snapshot => self.expect_copy(env, slot),
+            _ => None,
+        };
         self.put_op(slot, origin, verb, action);
         let resource = self.resource_mut(slot);
         if let Some(target) = &start.target {
@@ -57,6 +62,8 @@ impl Tree {
         if let Some(op) = &mut resource.op {
             op.target = start.target;
             op.requires = start.requires;
+            op.snapshot = snapshot;
+            op.keeps_copy = keeps_copy;
         }
         self.set_state(env, slot, State::new(action, Status::InProgress), "state changed");
         if action == Action::Adopt && verb == Verb::Check {
@@ -77,6 +84,10 @@ impl Tree {
         if self.is_nested(slot) {
             return self.go_inside(env, slot);
         }
+        if verb == Verb::Forget && self.is_being_copied(slot) {
+            let until = env.now + SOON;
+            return self.pause(slot, Pause::Retry(until), until);
+        }
         let Some(kind) = self.config.types.get(&resource.kind) else {
             self.is_over(slot);
             return;
@@ -89,6 +100,8 @@ impl Tree {
         }
         let needs_nothing = match verb {
             Verb::Settle => kind.behaviour.finder.is_none(),
+            Verb::Snapshot if resource.physical_id.is_none() => true,
+            Verb::Forget if self.leaves_copies(slot) => true,
             verb => kind.behaviour.handler(verb).is_none(),
         };
         if needs_nothing {
@@ -161,6 +174,8 @@ impl Tree {
             data: resource.data.clone(),
             metadata: resource.metadata.clone(),
             journal: op.map(|op| op.journal.clone()).unwrap_or_default(),
+            copy_name: self.copy_name(slot).into(),
+            keeps_copy: op.is_some_and(|op| op.keeps_copy),
             is_doubtful: resource.is_doubtful,
             quiet: self.config.quiet,
         }
@@ -172,7 +187,7 @@ impl Tree {
         let slots: Vec<Slot> = self.stack(key).resources.values().copied().collect();
         for slot in slots {
             let resource = self.resource(slot);
-            if !resource.is_doubtful || resource.op.is_some() {
+            if !resource.is_doubtful || resource.op.is_some() || resource.copy_of.is_some() {
                 continue;
             }
             let action = resource.state.action;
@@ -205,6 +220,8 @@ impl Tree {
             failures: 0,
             first_failure: None,
             is_stopping: false,
+            snapshot: None,
+            keeps_copy: false,
             pause: None,
             is_last_stage: false,
             stage_pause: Duration::ZERO,
@@ -310,6 +327,11 @@ impl Tree {
             return self.try_again(env, slot);
         }
         let Some(op) = self.take_op(slot) else { return };
+        match op.verb {
+            Verb::Forget => return self.forgotten(slot, &op),
+            Verb::Snapshot => self.copied(slot, &op),
+            _ => {}
+        }
         let resource = self.change(slot);
         if op.verb == Verb::Settle {
             resource.is_doubtful = false;
@@ -443,6 +465,9 @@ impl Tree {
             return self.prepare_next_try(env, slot, &failure, cause);
         }
         let Some(op) = self.take_op(slot) else { return };
+        if op.verb == Verb::Forget {
+            return self.not_forgotten(env, slot, &op, &failure.to_string());
+        }
         let name = self.resource(slot).name.clone();
         // What went wrong first says more than what went wrong last.
         let failure = match &op.first_failure {
@@ -551,6 +576,9 @@ impl Tree {
         }
     }
 }
+
+/// How long to wait for another operation of the same tree.
+const SOON: Duration = Duration::from_secs(1);
 
 /// The reason of a stack whose action took too long.
 pub(crate) const TIMED_OUT: &str = "Timed out";

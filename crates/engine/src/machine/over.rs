@@ -53,7 +53,16 @@ impl Tree {
         }
         let state = resource.state;
         let is_done = state.is(action, Status::Complete) && Some(resource.updated) >= since;
-        if is_done || state.action == Action::Init && action != Action::Check {
+        // A copy of something that failed would not make it well, and must not seem to.
+        let is_left_alone = match action {
+            Action::Snapshot => {
+                state.status == Status::Failed && state.action != Action::Snapshot
+                    || state.action == Action::Init
+            }
+            Action::Check => false,
+            _ => state.action == Action::Init,
+        };
+        if is_done || is_left_alone {
             return self.node_done(key, node);
         }
         let name = resource.name.clone();

@@ -18,7 +18,8 @@ impl Tree {
         let is_around = self.stack(parent).walk.as_ref().is_some_and(|walk| match walk.action {
             Action::Delete => true,
             Action::Create => false,
-            _ => walk.phase == Phase::Forward,
+            // After an interruption the walk around it may be there already, and not yet at it.
+            _ => walk.phase == Phase::Forward || walk.is_yet_to_clean(holder),
         });
         // After an interruption the operation on the holder may be over already.
         is_around

@@ -11,16 +11,16 @@ use std::time::Duration;
 impl Tree {
     pub(crate) fn may_try_again(&self, slot: Slot, cause: &op::Failure) -> bool {
         let Some(op) = &self.resource(slot).op else { return false };
-        let is_calm = !op.is_stopping
-            && self
-                .stack(self.resource(slot).stack)
-                .walk
-                .as_ref()
-                .is_some_and(|walk| walk.failure.is_none() || walk.action == Action::Delete);
+        let walk = self.stack(self.resource(slot).stack).walk.as_ref();
+        let is_calm = match walk {
+            Some(walk) => walk.failure.is_none() || walk.action == Action::Delete,
+            None => op.verb == Verb::Forget,
+        };
         is_calm
+            && !op.is_stopping
             && cause.is_worth_another_try
             && op.failures < self.config.retries
-            && matches!(op.verb, Verb::Create | Verb::Delete)
+            && matches!(op.verb, Verb::Create | Verb::Delete | Verb::Forget)
     }
 
     /// After a failed create, what is there of the object goes before the next try.

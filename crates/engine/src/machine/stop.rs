@@ -38,6 +38,9 @@ impl Tree {
             return self.settled(self.resource(slot).stack, slot, &op, false);
         }
         let text = self.aborted(slot, &op);
+        if op.verb == Verb::Forget {
+            return self.not_forgotten(env, slot, &op, &text);
+        }
         self.mark_failed(env, slot, &op, &text);
         self.settled(self.resource(slot).stack, slot, &op, false);
     }

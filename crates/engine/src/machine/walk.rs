@@ -3,7 +3,7 @@
 use super::Task;
 use crate::blueprint::{Blueprint, Identity, Recipe, Source};
 use crate::failure::{Failure, cut};
-use crate::ids::RecipeId;
+use crate::ids::{RecipeId, SnapshotId};
 use crate::state::{Action, State, Status};
 use crate::time::Time;
 use crate::tree::{Env, Slot, StackKey, Timer, Tree};
@@ -11,6 +11,7 @@ use kiln_template::graph::{Graph, Users};
 use kiln_template::value::{Members, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// What a walk is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub struct Walk {
     pub(crate) keeps_objects: bool,
     /// What is known of the objects that an adoption takes over, by the names of their resources.
     pub(crate) adopted: Option<Arc<Members>>,
+    /// The snapshot that it is for.
+    pub(crate) snapshot: Option<SnapshotId>,
     /// Undo it even if the stack does not ask for that.
     pub(crate) must_roll_back: bool,
     /// Do not undo it even if the stack asks for that.
@@ -85,6 +88,7 @@ impl Walk {
             flaws: Vec::new(),
             keeps_objects: false,
             adopted: None,
+            snapshot: None,
             must_roll_back: false,
             must_not_roll_back: false,
             number: 0,
@@ -96,6 +100,13 @@ impl Walk {
             parked: BTreeMap::new(),
             is_set_up: false,
         }
+    }
+
+    /// Whether its cleanup will come to a resource, and has not.
+    pub(crate) fn is_yet_to_clean(&self, slot: Slot) -> bool {
+        let node = self.slots.iter().position(|it| *it == Some(slot));
+        self.phase == Phase::Cleanup
+            && node.is_some_and(|node| self.missing.get(node).is_some_and(|missing| *missing > 0))
     }
 
     /// What is stored of it.
@@ -117,6 +128,7 @@ impl Walk {
             ("flaws", Value::list(self.flaws.iter().map(|flaw| flaw.as_str().into()))),
             ("keeps_objects", self.keeps_objects.into()),
             ("adopted", self.adopted.clone().map(Value::Map).unwrap_or_default()),
+            ("snapshot", self.snapshot.map(|it| it.to_string().into()).unwrap_or_default()),
             ("must_roll_back", self.must_roll_back.into()),
             ("must_not_roll_back", self.must_not_roll_back.into()),
         ])
@@ -159,6 +171,9 @@ impl Walk {
                 Value::Map(members) => Some(members),
                 _ => None,
             },
+            snapshot: text(Some(&part("snapshot")))
+                .and_then(|id| Uuid::parse_str(&id).ok())
+                .map(SnapshotId),
             must_roll_back: flag("must_roll_back"),
             must_not_roll_back: flag("must_not_roll_back"),
             ..Walk::new(action, phase_of(action), deadline)
@@ -195,7 +210,9 @@ impl Tree {
             self.set_goal(key, action, goal);
         }
         self.forget_timers(key);
-        if self.stack(key).walk.is_some() {
+        if let Some(walk) = &self.stack(key).walk {
+            let (snapshot, action) = (walk.snapshot, walk.action);
+            self.snapshot_ended(key, snapshot, Err(&format!("Stack {action} cancelled")));
             self.disown_ops(key);
             self.leave_hooks(env, key);
         }
@@ -269,7 +286,7 @@ impl Tree {
         let config = self.config.clone();
         let mut templates = std::mem::take(&mut self.templates);
         let stack = self.stack(key);
-        let identity = Identity { name: &stack.name, id: stack.id, project: &self.project };
+        let identity = Identity { name: &stack.name, id: Some(stack.id), project: &self.project };
         let recipe = stack.recipe.clone();
         let blueprint = match (&recipe.template, stack.holder) {
             (Source::Nothing, _) => Ok(None),
@@ -457,6 +474,7 @@ impl Tree {
         if action == Action::Delete {
             self.stack_mut(key).deleted = Some(env.now);
         }
+        self.snapshot_ended(key, walk.snapshot, Ok(&reason));
         self.set_stack_state(env, key, State::new(action, Status::Complete), &reason);
         self.child_ended(env, key, Ok(()));
     }
@@ -473,6 +491,7 @@ impl Tree {
         let Some(walk) = self.stack_mut(key).walk.take() else { return };
         let Some(ending) = walk.failure else { return };
         let action = walk.action;
+        self.snapshot_ended(key, walk.snapshot, Err(&ending.reason));
         self.leave_hooks(env, key);
         self.set_stack_state(env, key, State::new(action, Status::Failed), &ending.reason);
         self.wake_resting(env, key);
@@ -501,10 +520,7 @@ impl Tree {
             // What was adopted was there before, and stays.
             walk.keeps_objects = true;
         }
-        match self.draw_up(key) {
-            Ok(()) => self.set_off(env, key),
-            Err(reason) => self.fail_walk(env, key, Ending { reason, failure: None }),
-        }
+        self.draw_up_and_set_off(env, key);
     }
 }
 

@@ -4,7 +4,7 @@ use super::script::{Kind, MAX_SIZE, Plan, Planned, Wanted};
 use super::world::{World, now};
 use kiln_engine::ids::StackId;
 use kiln_engine::state::{Action, Status};
-use kiln_engine::store::{EventQuery, ResourceRow, StackRow, Store};
+use kiln_engine::store::{EventQuery, ResourceRow, SnapshotRow, StackRow, Store};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All that the store holds of the tree.
@@ -12,13 +12,14 @@ pub struct Books {
     pub root: Option<StackRow>,
     pub stacks: Vec<StackRow>,
     pub resources: Vec<ResourceRow>,
+    pub snapshots: Vec<SnapshotRow>,
 }
 
 pub fn books(world: &World) -> Books {
     let root = now(world.store.stack(world.root)).unwrap();
     let rows = now(world.store.load_tree(world.root)).unwrap();
-    let (stacks, resources) = rows.map(|rows| (rows.stacks, rows.resources)).unwrap_or_default();
-    Books { root, stacks, resources }
+    let rows = rows.unwrap_or_default();
+    Books { root, stacks: rows.stacks, resources: rows.resources, snapshots: rows.snapshots }
 }
 
 /// What is wrong with a world at rest.
@@ -36,8 +37,8 @@ pub fn flaws(world: &World) -> Vec<String> {
         if row.state.status == Status::InProgress {
             flaws.push(format!("resource {} is stuck in {}", row.name, row.state));
         }
-        if &*row.kind == "Test::Thing" {
-            let stack = books.stacks.iter().find(|stack| stack.id == row.stack);
+        let stack = books.stacks.iter().find(|stack| stack.id == row.stack);
+        if &*row.kind == "Test::Thing" && stack.is_some() {
             let stack = stack.map_or("", |stack| &stack.name);
             names.insert(row.id.physical_name(stack, &row.name, 255));
             if let Some(id) = &row.physical_id {
@@ -61,7 +62,41 @@ pub fn flaws(world: &World) -> Vec<String> {
             flaws.push(format!("{} ({id}) is in the books and not in the cloud", row.name));
         }
     }
+    flaws.extend(flaws_of_copies(world, &books));
     flaws.extend(flaws_of_events(world, &books));
+    flaws
+}
+
+/// Every copy belongs to a snapshot, or was made before a thing was removed and has its name; and a
+/// snapshot that is complete has all of its copies.
+fn flaws_of_copies(world: &World, books: &Books) -> Vec<String> {
+    let mut flaws = Vec::new();
+    let mut wanted: BTreeMap<String, &SnapshotRow> = BTreeMap::new();
+    let root = books.root.as_ref().map_or("", |root| &root.name);
+    for snapshot in &books.snapshots {
+        if snapshot.state.status == Status::InProgress {
+            flaws.push(format!("snapshot {} is stuck in {}", snapshot.id, snapshot.state));
+        }
+        for row in books.resources.iter().filter(|row| row.stack.0 == snapshot.id.0) {
+            wanted.insert(row.id.physical_name(root, &row.name, 255), snapshot);
+        }
+    }
+    let mut seen = BTreeSet::new();
+    for (id, copy) in &world.cloud.copies {
+        // One that failed may have left two: both go with it.
+        let is_failed = wanted.get(&copy.name).is_some_and(|it| it.state.status == Status::Failed);
+        if !seen.insert(&copy.name) && !is_failed {
+            flaws.push(format!("there are two copies {}", copy.name));
+        }
+        if !wanted.contains_key(&copy.name) && !world.cloud.names.contains(&copy.name) {
+            flaws.push(format!("the copy {id} ({}) is an orphan", copy.name));
+        }
+    }
+    for (name, snapshot) in wanted {
+        if snapshot.state.is(Action::Create, Status::Complete) && !seen.contains(&name) {
+            flaws.push(format!("the copy {name} is in the books and not in the cloud"));
+        }
+    }
     flaws
 }
 
@@ -134,7 +169,10 @@ pub fn outcome(world: &World) -> String {
     };
     let mut things: Vec<String> = world.cloud.things.values().map(thing).collect();
     things.sort();
-    format!("{}: {}", root.state, things.join(" "))
+    let mut copies: Vec<&str> = world.cloud.copies.values().map(|it| it.value.as_str()).collect();
+    copies.sort();
+    let copies = if copies.is_empty() { String::new() } else { format!(" + {}", copies.join(" ")) };
+    format!("{}: {}{copies}", root.state, things.join(" "))
 }
 
 /// The events of the root stack, as text.

@@ -2,14 +2,15 @@
 //! gets round to it, and counts what should not have been asked of it.
 //!
 //! Some values have a meaning, so that a story can go wrong on purpose: `refused` is refused, `broken`
-//! never gets ready, `slow` takes a minute, `stuck` cannot be removed while things stick.
+//! never gets ready, `slow` takes a minute, `stuck` cannot be removed while things stick, nor can its
+//! copies, and of `shy` things there are no copies.
 
 use kiln_cloud::{Call, Marker, Method, Reply, Service, delete, get, patch, post};
 use kiln_resources::behaviour::Verb;
 use kiln_resources::declare::*;
 use kiln_resources::op::{Op, Progress, Stop};
 use serde_json::{Value as Json, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A thing in the cloud.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,9 +25,21 @@ pub struct Thing {
     pub rests: bool,
 }
 
+/// A copy of a thing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Copy {
+    pub name: String,
+    pub value: String,
+    /// How many looks it takes until it is ready.
+    looks: u32,
+}
+
 #[derive(Default)]
 pub struct Cloud {
     pub things: BTreeMap<String, Thing>,
+    pub copies: BTreeMap<String, Copy>,
+    /// The names of all things that there ever were.
+    pub names: BTreeSet<String>,
     made: u64,
     /// How many more things are not made because of a conflict.
     pub conflicts: u32,
@@ -40,6 +53,9 @@ pub struct Cloud {
 
 impl Cloud {
     pub fn act(&mut self, call: &Call) -> Reply {
+        if let Some(id) = call.path.strip_prefix("/copies") {
+            return self.act_on_copies(call, id.trim_start_matches('/'));
+        }
         let id = call.path.strip_prefix("/things/").unwrap_or_default().to_owned();
         match (call.method, id.as_str()) {
             (Method::Post, _) => self.create(call.body.as_ref().unwrap()),
@@ -72,6 +88,54 @@ impl Cloud {
         }
     }
 
+    fn act_on_copies(&mut self, call: &Call, id: &str) -> Reply {
+        let shown = |id: &str, copy: &Copy| {
+            let status = if copy.looks == 0 { "ready" } else { "building" };
+            json!({ "id": id, "name": copy.name, "status": status })
+        };
+        match (call.method, id) {
+            (Method::Post, _) => self.copy(&call.body.as_ref().unwrap()["copy"]),
+            (Method::Get, "") => {
+                let copies: Vec<Json> = self.copies.iter().map(|(id, it)| shown(id, it)).collect();
+                Reply { status: 200, body: json!({ "copies": copies }) }
+            }
+            (Method::Get, id) => match self.copies.get_mut(id) {
+                Some(copy) => {
+                    copy.looks = copy.looks.saturating_sub(1);
+                    Reply { status: 200, body: json!({ "copy": shown(id, copy) }) }
+                }
+                None => missing(),
+            },
+            (Method::Delete, id) => match self.copies.get(id) {
+                Some(copy) if copy.value == "stuck" && self.is_sticky => refused(400),
+                Some(_) => {
+                    self.copies.remove(id);
+                    Reply { status: 204, body: Json::Null }
+                }
+                None => missing(),
+            },
+            _ => Reply { status: 405, body: Json::Null },
+        }
+    }
+
+    fn copy(&mut self, body: &Json) -> Reply {
+        let thing = body["of"].as_str().and_then(|id| self.things.get(id));
+        let Some(thing) = thing else {
+            return missing();
+        };
+        if thing.value == "shy" {
+            return refused(400);
+        }
+        self.deeds.push(format!("copy {}", thing.value));
+        self.made += 1;
+        let id = format!("c{}", self.made);
+        let name = body["name"].as_str().unwrap().to_owned();
+        let looks = (self.made % 3) as u32;
+        self.copies.insert(id.clone(), Copy { name, value: thing.value.clone(), looks });
+        // Another form than that of the list, as some services have it.
+        Reply { status: 202, body: json!({ "copy_id": id }) }
+    }
+
     fn create(&mut self, body: &Json) -> Reply {
         let body = &body["thing"];
         let needs = texts(&body["needs"]);
@@ -98,6 +162,7 @@ impl Cloud {
             looks: if value == "slow" { 20 } else { (self.made % 3) as u32 },
             rests: false,
         };
+        self.names.insert(thing.name.clone());
         let reply = json!({ "thing": shown(&id, &thing) });
         self.things.insert(id, thing);
         Reply { status: 201, body: reply }
@@ -170,6 +235,7 @@ pub fn thing() -> ResourceType {
             prop("size", Int).default(1),
             prop("colour", Str).immutable().default("grey"),
             prop("needs", List).updatable().default_empty(),
+            prop("source", Str).updatable(),
         ])
         .attrs([attr("value", Str)])
         .creates(|op| Box::pin(create(op)))
@@ -180,6 +246,13 @@ pub fn thing() -> ResourceType {
         .on(Verb::Check, |op| Box::pin(look(op)))
         .suspendable()
         .checkable()
+        .copied(|op| Box::pin(copy(op)), |op| Box::pin(forget(op)))
+        .restores(|properties, saved| {
+            let copy = saved.data.get("copy").cloned().unwrap_or_default();
+            properties.insert("source".into(), copy);
+        })
+        .restorable()
+        .snapshot_on_delete()
         .found_by(marker)
 }
 
@@ -251,6 +324,36 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
     let value = op.prop("value").clone();
     op.set_shown(map([("value", value)]));
     Ok(())
+}
+
+fn marker_of_copy(op: &Op) -> Marker {
+    Marker {
+        list: get(Service::Compute, "/copies"),
+        objects: "/copies".into(),
+        field: "/name".into(),
+        value: op.copy_name().into(),
+        envelope: Some("copy".into()),
+        path: "/copies/".into(),
+        id: "/id".into(),
+    }
+}
+
+async fn copy(op: &mut Op) -> Result<(), Stop> {
+    let body = json!({ "copy": { "name": op.copy_name(), "of": op.id().map(|id| &**id) } });
+    let call = post(Service::Compute, "/copies", body).marker(marker_of_copy(op));
+    let id = op.copy("copy", call, "/copy_id").await?;
+    op.set_datum("copy", &*id);
+    let look = get(Service::Compute, format!("/copies/{id}"));
+    let is_ready = |reply: &Reply| match reply.text("/copy/status") {
+        Some("ready") => Progress::Ready,
+        _ => Progress::NotYet,
+    };
+    op.until(look, is_ready).await.map(drop)
+}
+
+async fn forget(op: &mut Op) -> Result<(), Stop> {
+    let marker = marker_of_copy(op);
+    op.remove_copies(&marker).await
 }
 
 async fn rest(op: &mut Op, rests: bool) -> Result<(), Stop> {

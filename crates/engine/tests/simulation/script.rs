@@ -2,7 +2,7 @@
 //! other.
 
 use super::world::{Faults, Rng, World, recipe};
-use kiln_engine::ids::StackId;
+use kiln_engine::ids::{Ids, SnapshotId, StackId};
 use kiln_engine::machine::{Command, Settings};
 use kiln_engine::state::Action;
 use kiln_template::value::Value;
@@ -253,6 +253,21 @@ fn one(rng: &mut Rng, stack: StackId, plan: &Plan) -> Command {
     }
 }
 
+/// Something with snapshots: one is taken, goes, or is gone back to.
+fn snapshot(rng: &mut Rng, known: &mut Vec<SnapshotId>) -> Command {
+    let known_one =
+        |rng: &mut Rng, known: &[SnapshotId]| known[rng.below(known.len() as u64) as usize];
+    match rng.below(4) {
+        0 if !known.is_empty() => Command::DeleteSnapshot(known_one(rng, known)),
+        1 if !known.is_empty() => Command::Restore(known_one(rng, known)),
+        _ => {
+            let id = SnapshotId(Ids::next(rng));
+            known.push(id);
+            Command::Snapshot { id, name: None }
+        }
+    }
+}
+
 /// Lets a made-up story happen; gives the plans that were wanted, in order.
 pub fn random_story(world: &mut World) -> Vec<Wanted> {
     let mut rng = Rng(world.rng.next());
@@ -268,10 +283,12 @@ pub fn random_story(world: &mut World) -> Vec<Wanted> {
     let first = wish(&mut rng, &plan);
     world.create(first, settings);
     let mut time = world.now;
+    let mut known = Vec::new();
     for _ in 0..rng.below(6) {
         // Often while the last wish is being carried out.
         time = time + Duration::from_millis(rng.below(60_000));
-        let command = match rng.below(16) {
+        let command = match rng.below(20) {
+            16.. => snapshot(&mut rng, &mut known),
             10 | 11 => over(&mut rng, world.root),
             12..=14 => one(&mut rng, world.root, &plan),
             0 => Command::Cancel { with_rollback: true },

@@ -18,11 +18,13 @@ pub fn story(seed: u64, is_told: bool) -> Result<u64, String> {
     let root = now(world.store.stack(world.root)).unwrap().unwrap();
     let is_done = root.state.status == Status::Complete;
     match root.state.action {
-        // A rollback of a rollback is none: what it went back to is one of the plans.
-        Action::Rollback if is_done => {
+        // A rollback of a rollback is none: what it went back to is one of the plans. So is what a
+        // snapshot was taken of.
+        Action::Rollback | Action::Restore if is_done => {
             let fits = |plan: &Wanted| differs(&world, plan).is_empty();
             if !wanted.iter().any(fits) && !fits(&Wanted::Nothing) {
-                found.push("a rollback ended in a state that nobody ever wanted".into());
+                let action = root.state.action;
+                found.push(format!("{action} ended in a state that nobody ever wanted"));
             }
         }
         // The others do not make a stack what it should be.

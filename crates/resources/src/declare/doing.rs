@@ -4,7 +4,7 @@
 
 use super::ResourceType;
 use crate::behaviour::{
-    AttributeOf, Finder, Handler, OnSignal, Reference, Replaces, Rests, Stages, Verb,
+    AttributeOf, Finder, Handler, OnSignal, Reference, Replaces, Restores, Rests, Stages, Verb,
 };
 use crate::op::{Op, Stop};
 use crate::random;
@@ -36,10 +36,22 @@ impl ResourceType {
             Verb::Suspend => &mut behaviour.suspend,
             Verb::Resume => &mut behaviour.resume,
             Verb::Snapshot => &mut behaviour.snapshot,
+            Verb::Forget => &mut behaviour.forget,
             // Every type settles its doubts alike.
             Verb::Settle => return self,
         };
         *place = Some(handler);
+        self
+    }
+
+    /// How a copy of the object is made for a snapshot, and how one is removed.
+    pub fn copied(self, copy: Handler, forget: Handler) -> ResourceType {
+        self.on(Verb::Snapshot, copy).on(Verb::Forget, forget)
+    }
+
+    /// What its properties become when the stack goes back to a snapshot.
+    pub fn restores(mut self, restore: Restores) -> ResourceType {
+        self.behaviour.restore = Some(restore);
         self
     }
 

@@ -27,6 +27,7 @@ pub(crate) struct Goal<'g> {
 
 /// What the group's stack should be next.
 pub(crate) fn stage(group: &Group<'_>, goal: Goal<'_>) -> Result<Stage, Stop> {
+    group.check_size(goal.size)?;
     let creating = group.verb == Verb::Create;
     let policy = if creating { "batch_create" } else { "rolling_update" };
     let Some(pace) = section(group.update_policy, policy).map(pace) else {

@@ -37,11 +37,11 @@ impl Goal {
 /// What the group's stack should be next.
 pub(crate) fn stage(group: &mut Group<'_>, goal: &Goal) -> Result<Stage, Stop> {
     if let Some(size) = group.wanted_size {
-        return Ok(resized(group, goal, size));
+        return resized(group, goal, size);
     }
     if group.verb == Verb::Create {
         let size = goal.clamp(goal.desired.unwrap_or(goal.initial));
-        return Ok(resized(group, goal, size));
+        return resized(group, goal, size);
     }
     let before = count(group.data, SIZE_BEFORE);
     let stale = group.members.iter().filter(|member| is_stale(member, goal)).count();
@@ -53,17 +53,18 @@ pub(crate) fn stage(group: &mut Group<'_>, goal: &Goal) -> Result<Stage, Stop> {
     }
     let healthy = group.members.iter().filter(|member| !member.is_failed).count();
     let size = goal.desired.or(before).unwrap_or(healthy);
-    Ok(resized(group, goal, goal.clamp(size)))
+    resized(group, goal, goal.clamp(size))
 }
 
 /// A group of another size: old members keep the definitions they have.
-fn resized(group: &mut Group<'_>, goal: &Goal, size: usize) -> Stage {
+fn resized(group: &mut Group<'_>, goal: &Goal, size: usize) -> Result<Stage, Stop> {
+    group.check_size(size)?;
     let data = match group.data.contains_key(SIZE_BEFORE) {
         true => Members::from_iter([(SIZE_BEFORE.into(), Value::Null)]),
         false => Members::new(),
     };
     let template = next(group, goal, Batch { capacity: size, changes: 0 });
-    Stage { template, data, is_last: true, ..Stage::default() }
+    Ok(Stage { template, data, is_last: true, ..Stage::default() })
 }
 
 /// The next batch of a rolling update. The group has its new size afterwards.
@@ -79,7 +80,8 @@ fn rolled(
     let stages = rolling.stages(pace, true);
     fits(stages, pace.pause, group.timeout)?;
     let size = goal.clamp(goal.desired.unwrap_or(target));
-    let Some(batch) = rolling.next(pace) else { return Ok(resized(group, goal, size)) };
+    group.check_size(size)?;
+    let Some(batch) = rolling.next(pace) else { return resized(group, goal, size) };
     let is_last = stages == 1 && batch.capacity == size;
     let kept = if is_last { Value::Null } else { whole(before) };
     let data = Members::from_iter([(SIZE_BEFORE.into(), kept)]);

@@ -103,10 +103,14 @@ impl Running {
         let shared = Arc::new(Mutex::new(Shared::default()));
         let op = Op::new(context, behaviour, shared.clone());
         let handler = behaviour.handler(verb);
+        let first = behaviour.snapshot.filter(|_| verb == Verb::Delete && op.context().keeps_copy);
         let future = Box::pin(async move {
             let mut op = op;
             if matches!(verb, Verb::Delete | Verb::Settle) {
                 op.find_doubtful().await?;
+            }
+            if let Some(copy) = first.filter(|_| op.id().is_some()) {
+                copy(&mut op).await?;
             }
             if let Some(handler) = handler {
                 handler(&mut op).await?;

@@ -17,7 +17,8 @@ pub(crate) async fn execute(place: &Place, statement: &str) -> Vec<sqlx::any::An
     rows
 }
 
-const TABLES: [&str; 6] = ["stacks", "recipes", "resources", "events", "commands", "contents"];
+const TABLES: [&str; 7] =
+    ["stacks", "recipes", "resources", "events", "commands", "contents", "snapshots"];
 
 async fn bodies(place: &Place) -> Vec<Vec<u8>> {
     let mut bodies = Vec::new();
@@ -45,7 +46,10 @@ async fn fill(store: Arc<SqlStore>) -> (World, StackRow) {
     tree.events = vec![event, world.event(&stack, 2)];
     world.store.create_tree(tree).await.unwrap();
     let lease = world.store.renew(engine, LONG).await.unwrap()[0];
-    world.write(Batch { resources: vec![resource], ..batch(lease) }).await;
+    let mut snapshot = world.snapshot(&stack, "s");
+    snapshot.body = b"SECRET snapshot".to_vec();
+    let (resources, snapshots) = (vec![resource], vec![snapshot]);
+    world.write(Batch { resources, snapshots, ..batch(lease) }).await;
     let mut command = world.command(stack.id);
     command.body = b"SECRET command".to_vec();
     world.store.submit(command).await.unwrap();
@@ -55,7 +59,7 @@ async fn fill(store: Arc<SqlStore>) -> (World, StackRow) {
 pub(crate) async fn bodies_are_encrypted(place: Place) {
     let (world, _) = fill(Arc::new(place.open().await)).await;
     let found = bodies(&place).await;
-    assert_eq!(found.len(), 6);
+    assert_eq!(found.len(), 7);
     for body in found {
         assert!(!body.windows(6).any(|part| part == b"SECRET"));
         // Nor do hashes of the text betray it.
@@ -140,7 +144,7 @@ pub(crate) async fn rotation_encrypts_everything_again(place: Place) {
     let before = bodies(&place).await;
     let old_keys = fs::read_to_string(&place.keys).unwrap();
     let old_tree = format!("{:?}", world.store.load_tree(stack.id).await.unwrap());
-    assert_eq!(store.rotate().await.unwrap(), 6);
+    assert_eq!(store.rotate().await.unwrap(), 7);
     let after = bodies(&place).await;
     let key = |bodies: &[Vec<u8>]| {
         let keys: std::collections::BTreeSet<_> =
@@ -170,9 +174,9 @@ pub(crate) async fn a_rotation_that_was_broken_off_is_taken_up(place: Place) {
     let lease = lease.await.unwrap().unwrap();
     world.write(Batch { stacks: vec![stack.clone()], ..batch(lease) }).await;
     let keys = fs::read_to_string(&place.keys).unwrap();
-    assert_eq!(store.rotate().await.unwrap(), 5);
-    assert_eq!(fs::read_to_string(&place.keys).unwrap(), keys, "no second key was needed");
     assert_eq!(store.rotate().await.unwrap(), 6);
+    assert_eq!(fs::read_to_string(&place.keys).unwrap(), keys, "no second key was needed");
+    assert_eq!(store.rotate().await.unwrap(), 7);
     assert_ne!(fs::read_to_string(&place.keys).unwrap(), keys);
 }
 

@@ -5,6 +5,7 @@ mod housekeeping;
 mod leases;
 mod lists;
 mod objects;
+mod snapshots;
 mod twin;
 
 use crate::world::World;
@@ -62,6 +63,11 @@ pub(crate) const CASES: &[(&str, Case<World>)] = cases! {
         deleted_trees_are_purged,
         shared_texts_stay,
         a_text_in_use_is_never_purged,
+    }
+    snapshots {
+        snapshots_are_listed_by_stack_and_dropped,
+        copies_come_with_the_tree_and_not_with_the_stack,
+        snapshots_go_with_their_tree,
     }
     twin {
         behaves_like_the_store_in_memory,

@@ -147,6 +147,18 @@ async fn make_batch(
             batch.dropped_resources.push(row.id);
         }
     }
+    if dice.below(3) == 0 {
+        let mut snapshot = world.snapshot(&stack, ["s1", "s2"][dice.below(2)]);
+        snapshot.created = at(dice.below(50) as i64);
+        known.numbers += 1;
+        batch.resources.push(world.copy(&snapshot, known.numbers));
+        batch.snapshots.push(snapshot);
+    }
+    for row in &tree.snapshots {
+        if dice.below(4) == 0 {
+            batch.dropped_snapshots.push(row.id);
+        }
+    }
     if dice.chance() {
         batch.done.extend(tree.commands.first().map(|command| command.id));
     }
@@ -161,6 +173,10 @@ async fn look(world: &World, twin: &dyn Store, dice: &mut Dice, known: &Known, s
     _ = same!(world, twin, step, load_tree(stack.root));
     _ = same!(world, twin, step, stack(stack.id));
     _ = same!(world, twin, step, resources(stack.id));
+    let snapshots = same!(world, twin, step, snapshots(stack.id)).unwrap();
+    if let Some(snapshot) = snapshots.first() {
+        _ = same!(world, twin, step, snapshot(snapshot.id));
+    }
     _ = same!(world, twin, step, recipe(stack.recipe));
     _ = same!(world, twin, step, stack_by_name(&stack.project, &stack.name));
     for name in ["x", "y", "z"] {

@@ -1,0 +1,346 @@
+//! Snapshots: keeping what a stack is, going back to it, and letting go of it.
+//!
+//! A copy of an object is a resource of its own, in no template and seen by nobody: it is there before
+//! the copy is, so that whatever happens the copy can be found by its name and removed.
+
+use super::ops::Start;
+use crate::blueprint::{Recipe, Source};
+use crate::ids::{RecipeId, ResourceId, SnapshotId};
+use crate::snapshot::Snapshot;
+use crate::state::{Action, State, Status};
+use crate::tree::{Env, Operation, Resource, Slot, StackKey, Tree};
+use kiln_resources::behaviour::{Saved, Verb};
+use kiln_template::definition::Files;
+use kiln_template::environment::Environment;
+use kiln_template::template::DeletionPolicy;
+use kiln_template::value::{Members, Value};
+use std::sync::Arc;
+
+const MADE: State = State::new(Action::Create, Status::Complete);
+
+impl Tree {
+    // --- taking one ---
+
+    pub(crate) fn take_snapshot(
+        &mut self,
+        env: &mut Env<'_>,
+        id: SnapshotId,
+        name: Option<Arc<str>>,
+    ) {
+        let key = self.root_key();
+        let stack = self.stack(key);
+        if stack.deleted.is_some() || self.snapshots.contains_key(&id) {
+            return;
+        }
+        let text = match &stack.recipe.template {
+            Source::Text(text) => Some(text.clone()),
+            _ => None,
+        };
+        let Value::Map(data) = self.export_with(key, Members::new()) else { return };
+        let state = State::new(Action::Create, Status::InProgress);
+        let snapshot = Snapshot { name, state, reason: "".into(), created: env.now, data, text };
+        self.snapshots.insert(id, snapshot);
+        self.changes.snapshots.insert(id);
+        let stack = self.stack(key);
+        if stack.walk.is_some() {
+            // Somebody was quicker; whoever asked was told the id, and finds out there.
+            let reason = format!(
+                "Stack {} already has an action ({}) in progress.",
+                stack.name, stack.state.action
+            );
+            return self.snapshot_ended(key, Some(id), Err(&reason));
+        }
+        self.begin(env, key, Action::Snapshot, None);
+        if let Some(walk) = self.walk_mut(key) {
+            walk.snapshot = Some(id);
+        }
+        self.set_off(env, key);
+    }
+
+    /// The walk that a snapshot was taken by is over.
+    pub(crate) fn snapshot_ended(
+        &mut self,
+        key: StackKey,
+        id: Option<SnapshotId>,
+        result: Result<&str, &str>,
+    ) {
+        let Some(id) = id else { return };
+        let resources = match result {
+            Ok(_) => Some(self.export_resources(key)),
+            Err(_) => None,
+        };
+        let Some(snapshot) = self.snapshots.get_mut(&id) else { return };
+        snapshot.state.status = if result.is_ok() { Status::Complete } else { Status::Failed };
+        snapshot.reason = result.unwrap_or_else(|reason| reason).into();
+        if let Some(resources) = resources {
+            let data = Arc::make_mut(&mut snapshot.data);
+            data.insert("resources".into(), Value::Map(Arc::new(resources)));
+        }
+        self.changes.snapshots.insert(id);
+    }
+
+    // --- copies ---
+
+    /// Adds what stands for the copy of an object that is about to be made; gives the snapshot that it
+    /// is made for.
+    pub(crate) fn expect_copy(&mut self, env: &mut Env<'_>, slot: Slot) -> Option<SnapshotId> {
+        let resource = self.resource(slot);
+        let kind = self.config.types.get(&resource.kind);
+        let is_copied = kind.is_some_and(|kind| kind.behaviour.forget.is_some());
+        let snapshot = self.stack(resource.stack).walk.as_ref()?.snapshot;
+        let snapshot = snapshot.filter(|_| is_copied && resource.physical_id.is_some())?;
+        if self.copies.contains_key(&(snapshot, resource.name.clone())) {
+            return Some(snapshot);
+        }
+        let copy = Resource {
+            id: ResourceId(env.ids.next()),
+            stack: resource.stack,
+            number: 0,
+            name: resource.name.clone(),
+            kind: resource.kind.clone(),
+            state: State::new(Action::Snapshot, Status::Complete),
+            reason: "".into(),
+            physical_id: resource.physical_id.clone(),
+            created: env.now,
+            updated: env.now,
+            frozen: resource.frozen.clone(),
+            data: Arc::default(),
+            metadata: Value::Null,
+            shown: Value::Null,
+            requires: Vec::new(),
+            replaces: None,
+            replaced_by: None,
+            copy_of: Some(snapshot),
+            child: None,
+            is_doubtful: true,
+            is_half_done: false,
+            wanted_size: None,
+            cooldown: None,
+            hook: None,
+            cleared: Vec::new(),
+            op: None,
+        };
+        self.add_resource(copy);
+        Some(snapshot)
+    }
+
+    /// What stands for the copy that is being made of a resource's object.
+    fn copy_under_way(&self, slot: Slot) -> Option<Slot> {
+        let resource = self.resource(slot);
+        let snapshot = resource.op.as_ref()?.snapshot?;
+        self.copies.get(&(snapshot, resource.name.clone())).copied()
+    }
+
+    /// Whether a copy is still being made.
+    pub(crate) fn is_being_copied(&self, copy: Slot) -> bool {
+        let copy = self.resource(copy);
+        let originals = self.stack(copy.stack).by_name.get(&copy.name);
+        let mut ops =
+            originals.into_iter().flatten().filter_map(|it| self.resource(*it).op.as_ref());
+        ops.any(|op| op.snapshot.is_some() && op.snapshot == copy.copy_of)
+    }
+
+    /// Whether the copies of an abandoned stack stay.
+    pub(crate) fn leaves_copies(&self, copy: Slot) -> bool {
+        let walk = self.stack(self.resource(copy).stack).walk.as_ref();
+        walk.is_some_and(|walk| walk.keeps_objects && walk.action == Action::Delete)
+    }
+
+    /// The name of the copy that an operation makes or removes. One that is made before an object goes
+    /// has the object's.
+    pub(crate) fn copy_name(&self, slot: Slot) -> String {
+        self.physical_name(self.copy_under_way(slot).unwrap_or(slot))
+    }
+
+    /// A copy was made: whoever removes it will know what its resource knows.
+    pub(crate) fn copied(&mut self, slot: Slot, op: &Operation) {
+        let resource = self.resource(slot);
+        let (data, name) = (resource.data.clone(), resource.name.clone());
+        let copy = op.snapshot.and_then(|snapshot| self.copies.get(&(snapshot, name)).copied());
+        if let Some(copy) = copy {
+            let copy = self.change(copy);
+            copy.data = data;
+            copy.is_doubtful = false;
+        }
+    }
+
+    /// Whether a copy of a resource's object is made before it goes. Not if there is something wrong
+    /// with it.
+    pub(crate) fn is_copied_first(&self, slot: Slot) -> bool {
+        let resource = self.resource(slot);
+        let is_kept =
+            self.stack(resource.stack).walk.as_ref().is_some_and(|walk| walk.keeps_objects);
+        let policy = resource.frozen.as_ref().map(|frozen| frozen.deletion_policy);
+        policy == Some(DeletionPolicy::Snapshot)
+            && resource.state.status != Status::Failed
+            && !is_kept
+    }
+
+    // --- letting go ---
+
+    pub(crate) fn delete_snapshot(&mut self, env: &mut Env<'_>, id: SnapshotId) {
+        let walk = self.stack(self.root_key()).walk.as_ref();
+        let is_leaving = walk.is_some_and(|walk| walk.action == Action::Delete);
+        let Some(snapshot) = self.snapshots.get(&id) else { return };
+        if is_leaving || snapshot.state.status == Status::InProgress {
+            return;
+        }
+        self.mark_leaving(id);
+        for slot in self.copies_of(id) {
+            self.put_op(slot, None, Verb::Forget, Action::Delete);
+            self.go(env, slot);
+        }
+        self.drop_if_alone(id);
+    }
+
+    /// The stack goes: its snapshots do, too.
+    pub(crate) fn delete_snapshots(&mut self) {
+        let ids: Vec<SnapshotId> = self.snapshots.keys().copied().collect();
+        for id in ids {
+            self.mark_leaving(id);
+            self.drop_if_alone(id);
+        }
+    }
+
+    fn mark_leaving(&mut self, id: SnapshotId) {
+        if let Some(snapshot) = self.snapshots.get_mut(&id) {
+            snapshot.state = State::new(Action::Delete, Status::InProgress);
+            snapshot.reason = "".into();
+            self.changes.snapshots.insert(id);
+        }
+    }
+
+    fn copies_of(&self, id: SnapshotId) -> Vec<Slot> {
+        let from = (id, Arc::from(""));
+        let copies = self.copies.range(from..).take_while(|((snapshot, _), _)| *snapshot == id);
+        copies.map(|(_, slot)| *slot).collect()
+    }
+
+    /// Drops a snapshot that is to go, once no copies are left of it.
+    fn drop_if_alone(&mut self, id: SnapshotId) {
+        let is_leaving = |it: &Snapshot| it.state.action == Action::Delete;
+        if self.snapshots.get(&id).is_some_and(is_leaving) && self.copies_of(id).is_empty() {
+            self.snapshots.remove(&id);
+            self.changes.snapshots.remove(&id);
+            self.changes.dropped_snapshots.push(id);
+        }
+    }
+
+    /// Removes a copy as a part of removing the whole stack.
+    pub(crate) fn start_forgetting(&mut self, env: &mut Env<'_>, slot: Slot, node: usize) {
+        let (verb, action) = (Verb::Forget, Action::Delete);
+        let start = Start { verb, action, node, target: None, requires: Vec::new() };
+        self.start(env, slot, start);
+    }
+
+    /// A copy is gone.
+    pub(crate) fn forgotten(&mut self, slot: Slot, op: &Operation) {
+        let snapshot = self.resource(slot).copy_of;
+        self.removed(slot, op);
+        if let Some(id) = snapshot {
+            self.drop_if_alone(id);
+        }
+    }
+
+    /// A copy could not be removed.
+    pub(crate) fn not_forgotten(
+        &mut self,
+        env: &mut Env<'_>,
+        slot: Slot,
+        op: &Operation,
+        why: &str,
+    ) {
+        self.set_state(env, slot, State::new(Action::Delete, Status::Failed), why);
+        let resource = self.change(slot);
+        resource.is_doubtful |= op.journal.is_doubtful();
+        let (key, snapshot) = (resource.stack, resource.copy_of);
+        let walk = self.stack(key).walk.as_ref();
+        let is_own = walk.zip(op.origin).is_some_and(|(walk, (number, _))| walk.number == number);
+        let is_leaving = walk.is_some_and(|walk| walk.action == Action::Delete);
+        if let Some(id) = snapshot
+            && let Some(snapshot) = self.snapshots.get_mut(&id).filter(|_| !is_leaving || is_own)
+        {
+            snapshot.state = State::new(Action::Delete, Status::Failed);
+            snapshot.reason = why.into();
+            self.changes.snapshots.insert(id);
+        }
+        if is_own && !op.is_stopping {
+            let reason = format!("Snapshot deletion failed: {why}");
+            self.fail_walk(env, key, super::walk::Ending { reason, failure: None });
+        }
+        self.settled(key, slot, op, false);
+    }
+
+    // --- going back ---
+
+    pub(crate) fn restore(&mut self, env: &mut Env<'_>, id: SnapshotId) {
+        let key = self.root_key();
+        if self.stack(key).state.action == Action::Delete {
+            return;
+        }
+        let Some(snapshot) = self.snapshots.get(&id).filter(|it| it.state == MADE).cloned() else {
+            return;
+        };
+        let recipe = self.recipe_of(&snapshot, RecipeId(env.ids.next()));
+        self.begin(env, key, Action::Restore, Some(Arc::new(recipe)));
+        self.draw_up_and_set_off(env, key);
+    }
+
+    /// What a stack is made of to become what it was: resources of which there are copies are made of
+    /// these.
+    fn recipe_of(&self, snapshot: &Snapshot, id: RecipeId) -> Recipe {
+        let part = |name: &str| snapshot.data.get(name).cloned().unwrap_or_default();
+        let template = match (self.restored(snapshot), &snapshot.text, part("template")) {
+            (Some(template), _, _) => Source::Made(template),
+            (None, Some(text), _) => Source::Text(text.clone()),
+            (None, None, Value::Map(template)) if template.is_empty() => Source::Nothing,
+            (None, None, template) => Source::Made(template),
+        };
+        let files = part("files");
+        let files = files.as_map().into_iter().flatten();
+        let files = files.filter_map(|(name, text)| Some((name.clone(), text.as_text()?.clone())));
+        let (environment, _) = Environment::from_value(&part("environment"));
+        Recipe {
+            template,
+            files: Arc::new(files.collect::<Files>()),
+            environment: Arc::new(environment),
+            ..Recipe::nothing(id)
+        }
+    }
+
+    /// The template with the properties that resources need to be made of copies; nothing if there are
+    /// none.
+    fn restored(&self, snapshot: &Snapshot) -> Option<Value> {
+        let mut template = snapshot.data.get("template")?.as_map()?.clone();
+        let saved = snapshot.data.get("resources")?.as_map()?;
+        let (section, word) = match template.contains_key("Resources") {
+            true => ("Resources", "Properties"),
+            false => ("resources", "properties"),
+        };
+        let mut resources = template.get(section)?.as_map()?.clone();
+        let mut is_changed = false;
+        for (name, entry) in saved.iter().filter_map(|(name, it)| Some((name, it.as_map()?))) {
+            let kind = entry.get("type").and_then(Value::as_text);
+            let kind = kind.and_then(|kind| self.config.types.get(kind));
+            let restore = kind.and_then(|kind| kind.behaviour.restore);
+            let definition = resources.get(name).and_then(Value::as_map).cloned();
+            let (Some(restore), Some(mut definition)) = (restore, definition) else { continue };
+            let given = definition.get(word).and_then(Value::as_map).cloned();
+            let mut properties = given.unwrap_or_default();
+            let data = entry.get("resource_data").and_then(Value::as_map);
+            let physical_id = entry.get("resource_id").and_then(Value::as_text);
+            restore(
+                &mut properties,
+                &Saved {
+                    physical_id: physical_id.map(|id| &**id),
+                    data: data.unwrap_or(&Members::new()),
+                },
+            );
+            definition.insert(word.into(), Value::Map(Arc::new(properties)));
+            resources.insert(name.clone(), Value::Map(Arc::new(definition)));
+            is_changed = true;
+        }
+        template.insert(section.into(), Value::Map(Arc::new(resources)));
+        is_changed.then(|| Value::Map(Arc::new(template)))
+    }
+}

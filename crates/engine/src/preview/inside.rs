@@ -1,0 +1,183 @@
+//! What would become of the resources of a nested stack.
+
+use super::{Fate, Forecast, Place, Seen};
+use crate::blueprint::{Blueprint, Identity, Kind, Recipe, Source};
+use crate::ids::{RecipeId, ResourceId};
+use crate::machine::Goal;
+use crate::tree::{Slot, StackKey, Tree};
+use crate::world::World;
+use kiln_resources::behaviour::{Group, GroupMember, Siblings, Stage, Stages, TOO_MANY, Verb};
+use kiln_resources::op::Stop;
+use kiln_template::value::{Members, Value};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// How many stages of a group are looked at: each brings it closer to what it should be.
+const MAX_STAGES: usize = 10_000;
+
+impl Tree {
+    pub(super) fn forecast_inside(
+        &mut self,
+        place: &Place,
+        outer: &Blueprint,
+        goal: &Goal<'_>,
+        (current, fate): (Option<Slot>, Fate),
+        seen: &Seen,
+    ) -> Result<Vec<Forecast>, String> {
+        if !goal.kind.is_nested() {
+            return Ok(Vec::new());
+        }
+        let Some(name) = outer.definition.resource_at(goal.at).map(|it| it.name.clone()) else {
+            return Ok(Vec::new());
+        };
+        let kept = current.filter(|_| matches!(fate, Fate::Updated | Fate::Unchanged));
+        let child = kept.and_then(|slot| self.resource(slot).child);
+        if place.depth >= self.config.max_depth {
+            let limit = self.config.max_depth;
+            return Err(format!("Request limit exceeded: Recursion depth exceeds {limit}."));
+        }
+        let nothing = Recipe::nothing(RecipeId(Uuid::nil()));
+        let (recipe, entry) = match goal.kind {
+            Kind::Template(kind) => {
+                let template = Source::File(kind.url.clone(), kind.text.clone());
+                let parameters = goal.frozen.properties.clone();
+                (Recipe { template, parameters, ..nothing }, Some(&kind.entry))
+            }
+            Kind::Builtin(kind) => {
+                let Some(stages) = kind.behaviour.stages else { return Ok(Vec::new()) };
+                let siblings = Drawn { world: place.key.map(|key| self.world(key)), seen };
+                let stage = match self.last_stage(stages, &name, (kept, child), &siblings) {
+                    Ok(stage) => stage,
+                    // What cannot be told before there are values is not told.
+                    Err(_) if !place.is_new => return Ok(Vec::new()),
+                    Err(Stop::Failed(failure)) => return Err(failure.message),
+                    Err(Stop::Replace) => return Ok(Vec::new()),
+                };
+                let template = Source::Made(stage.template);
+                let parameters = Arc::new(stage.parameters);
+                (Recipe { template, parameters, aliases: stage.aliases, ..nothing }, None)
+            }
+            Kind::Unknown(_) => return Ok(Vec::new()),
+        };
+        let inner = Place {
+            key: child,
+            name: match child {
+                Some(child) => self.stack(child).name.clone(),
+                None => format!("{}-{name}", place.name).into(),
+            },
+            holder: Some(name.clone()),
+            depth: place.depth + 1,
+            is_new: place.is_new,
+        };
+        let id = child.map(|child| self.stack(child).id);
+        let config = self.config.clone();
+        let mut templates = std::mem::take(&mut self.templates);
+        let identity = Identity { name: &inner.name, id, project: &self.project };
+        let holder = (&*name, entry);
+        let blueprint = outer.of_child(&config, &mut templates, &recipe, &identity, holder);
+        self.templates = templates;
+        match blueprint {
+            Ok(blueprint) => self.forecast(&inner, &blueprint),
+            Err(why) if place.is_new => Err(why),
+            Err(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// What the stack of a group is when it is what it should be.
+    fn last_stage(
+        &self,
+        stages: Stages,
+        name: &str,
+        (kept, child): (Option<Slot>, Option<StackKey>),
+        siblings: &Drawn<'_>,
+    ) -> Result<Stage, Stop> {
+        let properties = siblings.seen.properties.get(name).cloned().unwrap_or_default();
+        let limit = self.config.max_resources.unwrap_or(usize::MAX);
+        let reference = kept.map(|slot| self.reference(slot));
+        let reference = reference.as_ref().and_then(Value::as_text).map_or(name, |text| text);
+        let mut members = child.map(|child| self.group_members(child)).unwrap_or_default();
+        let mut data = kept.map(|slot| (*self.resource(slot).data).clone()).unwrap_or_default();
+        let mut drawn = 0;
+        let mut is_new = child.is_none();
+        for _ in 0..MAX_STAGES {
+            let mut fresh = || {
+                drawn += 1;
+                ResourceId(Uuid::from_u128(drawn)).short()
+            };
+            let stage = stages(&mut Group {
+                name,
+                verb: if kept.is_some() { Verb::Update } else { Verb::Create },
+                reference,
+                properties: &properties,
+                // In earnest it may take many stages; the last is the same.
+                update_policy: &Members::new(),
+                data: &data,
+                members: &members,
+                is_new,
+                wanted_size: None,
+                max_size: limit,
+                siblings,
+                timeout: self.config.action_timeout,
+                fresh: &mut fresh,
+            })?;
+            let made = made_members(&stage.template);
+            if made.len() > limit {
+                return Err(Stop::failed("RequestLimitExceeded", TOO_MANY));
+            }
+            if stage.is_last {
+                return Ok(stage);
+            }
+            (members, is_new) = (made, false);
+            for (name, value) in stage.data {
+                match value.is_null() {
+                    true => _ = data.shift_remove(&name),
+                    false => _ = data.insert(name, value),
+                }
+            }
+        }
+        Err(Stop::failed("Error", "the group does not come to an end"))
+    }
+}
+
+/// The members that a group's template says there are.
+fn made_members(template: &Value) -> Vec<GroupMember> {
+    let part = |name: &str| template.as_map().and_then(|it| it.get(name)).and_then(Value::as_map);
+    let members = part("resources").or_else(|| part("Resources")).into_iter().flatten();
+    let member = |(name, definition): (&Arc<str>, &Value)| GroupMember {
+        name: name.clone(),
+        definition: definition.clone(),
+        reference: Value::Text(name.clone()),
+        is_failed: false,
+    };
+    members.map(member).collect()
+}
+
+/// The resources of a stack as far as they are known.
+struct Drawn<'t> {
+    world: Option<World<'t>>,
+    seen: &'t Seen,
+}
+
+impl Siblings for Drawn<'_> {
+    fn named(&self, reference: &str) -> Option<Arc<str>> {
+        let known = self.world.as_ref().and_then(|world| world.named(reference));
+        // Before it is there, a resource is called by its name.
+        known.or_else(|| self.seen.properties.get_key_value(reference).map(|it| it.0.clone()))
+    }
+
+    fn properties(&self, name: &str) -> Option<Arc<Members>> {
+        self.seen.properties.get(name).cloned()
+    }
+
+    fn metadata(&self, name: &str) -> Option<Value> {
+        self.world.as_ref().and_then(|world| world.metadata(name))
+    }
+
+    fn size(&self, name: &str) -> Option<usize> {
+        self.world.as_ref().and_then(|world| world.size(name))
+    }
+
+    fn is_complete(&self, name: &str) -> bool {
+        self.world.as_ref().is_some_and(|world| world.is_complete(name))
+    }
+}

@@ -1,0 +1,256 @@
+//! What a create or an update would do, without doing it.
+//!
+//! The same decisions as in earnest, on values as far as they are known: what a resource that changes
+//! will be called is not, so whatever uses it is told to change, too.
+
+mod inside;
+mod sketch;
+
+pub use sketch::{Current, Sketch};
+
+use crate::blueprint::{Blueprint, Identity, Kind, Recipe};
+use crate::config::Config;
+use crate::decide::Decision;
+use crate::failure::Failure;
+use crate::ids::StackId;
+use crate::machine::Goal;
+use crate::tree::{Slot, StackKey, Tree};
+use crate::world::World;
+use kiln_template::eval::{Resolver, Scope};
+use kiln_template::frozen::Frozen;
+use kiln_template::functions::{Facade, Fault};
+use kiln_template::value::{Members, Unknown, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// What would become of a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fate {
+    /// Nothing.
+    Unchanged,
+    /// It would be changed.
+    Updated,
+    /// Another would take its place.
+    Replaced,
+    /// It would be made.
+    Added,
+    /// It would go.
+    Deleted,
+}
+
+/// A resource and what would become of it.
+#[derive(Clone, Debug)]
+pub struct Forecast {
+    /// What would become of it.
+    pub fate: Fate,
+    /// The resource: as it is if it would be changed or go, else as it would be.
+    pub resource: Sketch,
+    /// Whether it holds a nested stack, or would.
+    pub is_nested: bool,
+    /// The same for the resources of its nested stack.
+    pub inside: Vec<Forecast>,
+}
+
+/// A root stack that might be made.
+#[derive(Clone, Copy, Debug)]
+pub struct NewRoot<'a> {
+    /// Its name.
+    pub name: &'a Arc<str>,
+    /// The project that it would belong to.
+    pub project: &'a Arc<str>,
+    /// What it would be made of.
+    pub recipe: &'a Recipe,
+}
+
+/// What creating a stack would make: every resource [`Fate::Added`], those of nested stacks inside; or why
+/// it would be refused. A resource is called by its name before there is one, and its attributes are null.
+pub fn create(config: &Arc<Config>, new: NewRoot<'_>) -> Result<Vec<Forecast>, String> {
+    let (project, nobody) = (new.project.clone(), StackId(Uuid::nil()));
+    let mut tree = Tree::empty(config.clone(), nobody, project, "".into());
+    let identity = Identity { name: new.name, id: None, project: new.project };
+    let mut templates = std::mem::take(&mut tree.templates);
+    let blueprint = Blueprint::of_root(config, &mut templates, new.recipe, &identity, None);
+    tree.templates = templates;
+    tree.forecast(&Place::new(new.name.clone(), true), &blueprint?)
+}
+
+/// A stack that is looked at.
+struct Place {
+    /// The stack as it is.
+    key: Option<StackKey>,
+    name: Arc<str>,
+    holder: Option<Arc<str>>,
+    depth: usize,
+    /// Whether the whole tree is new: then nothing is unknown, only not there.
+    is_new: bool,
+}
+
+impl Place {
+    fn new(name: Arc<str>, is_new: bool) -> Place {
+        Place { key: None, name, holder: None, depth: 0, is_new }
+    }
+}
+
+impl Tree {
+    /// What an update of the root stack to a recipe would do; or why it would be refused.
+    pub fn preview(&mut self, recipe: &Recipe) -> Result<Vec<Forecast>, String> {
+        let key = self.root_key();
+        let config = self.config.clone();
+        let mut templates = std::mem::take(&mut self.templates);
+        let stack = self.stack(key);
+        let identity = Identity { name: &stack.name, id: Some(stack.id), project: &self.project };
+        let former = stack.blueprint.as_deref();
+        let blueprint = Blueprint::of_root(&config, &mut templates, recipe, &identity, former);
+        let place = Place { key: Some(key), ..Place::new(stack.name.clone(), false) };
+        self.templates = templates;
+        self.forecast(&place, &blueprint?)
+    }
+
+    fn forecast(&mut self, place: &Place, blueprint: &Blueprint) -> Result<Vec<Forecast>, String> {
+        let definition = &blueprint.definition;
+        let order = definition.order().map_err(|_| "Circular Dependency Found".to_owned())?;
+        let users = definition.graph().users();
+        let (mut seen, mut forecasts) = (Seen::default(), Vec::new());
+        for at in order {
+            let Some(resource) = definition.resource_at(at) else { continue };
+            let current = place.key.and_then(|key| self.current(key, &resource.name));
+            let frozen = self.foresee(place, blueprint, at, &seen.fates)?;
+            let goal = Goal { at, kind: blueprint.kind(at), frozen, requires: Vec::new() };
+            let fate = self.fate(blueprint, &goal, current)?;
+            let sketch = self.sketch(place, definition, &goal, &users);
+            seen.fates.insert(resource.name.clone(), fate);
+            seen.properties.insert(resource.name.clone(), Arc::new(sketch.properties.clone()));
+            let inside = self.forecast_inside(place, blueprint, &goal, (current, fate), &seen)?;
+            let resource = match (fate, current) {
+                (Fate::Updated, Some(slot)) => self.sketch_of(slot),
+                (Fate::Unchanged, Some(slot)) => {
+                    Sketch { current: self.current_of(slot), ..sketch }
+                }
+                _ => sketch,
+            };
+            let is_nested = goal.kind.is_nested();
+            forecasts.push(Forecast { fate, resource, is_nested, inside });
+        }
+        if let Some(key) = place.key {
+            let names = self.stack(key).by_name.keys();
+            let gone = names.filter(|name| !definition.has_resource(name));
+            let gone = gone.filter_map(|name| self.current(key, name));
+            forecasts.extend(gone.map(|slot| self.forecast_removal(slot)));
+        }
+        Ok(forecasts)
+    }
+
+    fn fate(
+        &self,
+        blueprint: &Blueprint,
+        goal: &Goal<'_>,
+        current: Option<Slot>,
+    ) -> Result<Fate, String> {
+        if let Kind::Unknown(why) = goal.kind {
+            return Err(why.to_string());
+        }
+        let Some(slot) = current else { return Ok(Fate::Added) };
+        Ok(match self.decision(blueprint, goal, slot) {
+            Decision::Keep | Decision::Mend => Fate::Unchanged,
+            Decision::Update(_) => Fate::Updated,
+            Decision::Replace { .. } => Fate::Replaced,
+            Decision::Refuse(_, message) => return Err(message),
+            Decision::Restricted(what) => {
+                return Err(format!("{} is restricted for resource.", what.name()));
+            }
+        })
+    }
+
+    /// A resource that would go, with all that is inside.
+    fn forecast_removal(&self, slot: Slot) -> Forecast {
+        let child = self.resource(slot).child;
+        let inside = child.map_or_else(Vec::new, |child| {
+            let names = self.stack(child).by_name.keys();
+            let slots = names.filter_map(|name| self.current(child, name));
+            slots.map(|slot| self.forecast_removal(slot)).collect()
+        });
+        let resource = self.sketch_of(slot);
+        Forecast { fate: Fate::Deleted, resource, is_nested: child.is_some(), inside }
+    }
+
+    /// The definition of a resource as far as it can be told.
+    fn foresee(
+        &self,
+        place: &Place,
+        blueprint: &Blueprint,
+        at: usize,
+        fates: &BTreeMap<Arc<str>, Fate>,
+    ) -> Result<Arc<Frozen>, String> {
+        let world = place.key.map(|key| self.world(key));
+        let world = Foreseen { world, fates, is_new: place.is_new };
+        let scope = Scope::new(&blueprint.definition, &world);
+        let Some(resource) = blueprint.definition.resource_at(at) else {
+            return Err("the resource is not there".into());
+        };
+        let frozen = Frozen::of(&scope, resource).map_err(|unfrozen| {
+            let message = format!("{}: {}", unfrozen.path, unfrozen.fault.message);
+            Failure::new(unfrozen.fault.code.kind, &resource.name, message).to_string()
+        })?;
+        Ok(Arc::new(frozen))
+    }
+}
+
+/// What is known of the resources of a stack that were looked at.
+#[derive(Default)]
+struct Seen {
+    fates: BTreeMap<Arc<str>, Fate>,
+    properties: BTreeMap<Arc<str>, Arc<Members>>,
+}
+
+/// A stack as its template would see it in the middle of the update.
+struct Foreseen<'t> {
+    world: Option<World<'t>>,
+    fates: &'t BTreeMap<Arc<str>, Fate>,
+    is_new: bool,
+}
+
+impl<'t> Foreseen<'t> {
+    /// The world as it is, if it tells something about a resource of this fate.
+    fn known(&self, resource: &str, stays: &[Fate]) -> Option<&World<'t>> {
+        let fate = self.fates.get(resource)?;
+        self.world.as_ref().filter(|_| stays.contains(fate))
+    }
+
+    /// Before there is anything, what will be known later is null.
+    fn later(&self, what: impl FnOnce() -> Unknown) -> Value {
+        if self.is_new { Value::Null } else { Value::Unknown(what()) }
+    }
+}
+
+impl Resolver for Foreseen<'_> {
+    fn reference(&self, resource: &str) -> Result<Value, Fault> {
+        match self.known(resource, &[Fate::Unchanged, Fate::Updated]) {
+            Some(world) => Resolver::reference(world, resource),
+            None if self.is_new => Ok(resource.into()),
+            None => Ok(Value::Unknown(Unknown::Reference(resource.into()))),
+        }
+    }
+
+    fn attribute(&self, resource: &str, attribute: &str, keys: &[Value]) -> Result<Value, Fault> {
+        match self.known(resource, &[Fate::Unchanged]) {
+            Some(world) => Resolver::attribute(world, resource, attribute, keys),
+            None => Ok(self.later(|| Unknown::attribute(resource, attribute))),
+        }
+    }
+
+    fn attributes(&self, resource: &str) -> Result<Value, Fault> {
+        match self.known(resource, &[Fate::Unchanged]) {
+            Some(world) => world.attributes(resource),
+            None => Ok(self.later(|| Unknown::attribute(resource, ""))),
+        }
+    }
+
+    fn facade(&self, part: Facade) -> Result<Value, Fault> {
+        self.world.as_ref().map_or(Ok(Value::Null), |world| world.facade(part))
+    }
+
+    fn availability_zones(&self) -> Result<Value, Fault> {
+        Ok(self.later(|| Unknown::AvailabilityZones))
+    }
+}

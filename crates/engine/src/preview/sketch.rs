@@ -1,0 +1,152 @@
+//! A resource as it is, or as it would be.
+
+use super::Place;
+use crate::ids::{ResourceId, StackId};
+use crate::machine::Goal;
+use crate::state::State;
+use crate::time::Time;
+use crate::tree::{Slot, Tree};
+use kiln_resources::constraints::offline;
+use kiln_template::definition::Definition;
+use kiln_template::eval::Resolver;
+use kiln_template::frozen::converted;
+use kiln_template::graph::Users;
+use kiln_template::path::Path;
+use kiln_template::value::{Members, Value};
+use std::sync::Arc;
+
+/// A resource as it is, or as it would be.
+#[derive(Clone, Debug)]
+pub struct Sketch {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its type, as written.
+    pub kind: Arc<str>,
+    /// The name of its stack.
+    pub stack_name: Arc<str>,
+    /// The id of its stack, if there is one.
+    pub stack: Option<StackId>,
+    /// The resource that holds its stack, if that is nested.
+    pub parent_resource: Option<Arc<str>>,
+    /// The names of the resources that need it.
+    pub required_by: Vec<Arc<str>>,
+    /// What its template says of it.
+    pub description: Arc<str>,
+    /// The metadata.
+    pub metadata: Value,
+    /// Its attributes: null, if it is not there.
+    pub attributes: Members,
+    /// All properties that its type has, as far as their values can be told.
+    pub properties: Members,
+    /// What there is of it.
+    pub current: Option<Current>,
+}
+
+/// What there is of a resource.
+#[derive(Clone, Debug)]
+pub struct Current {
+    /// Its id.
+    pub id: ResourceId,
+    /// What was last done with it.
+    pub state: State,
+    /// Why it is in that state.
+    pub reason: Arc<str>,
+    /// The id that its service gave to its object.
+    pub physical_id: Option<Arc<str>>,
+    /// When it was added.
+    pub created: Time,
+    /// When its state last changed.
+    pub updated: Time,
+    /// Its nested stack: the id and the name.
+    pub nested: Option<(StackId, Arc<str>)>,
+}
+
+impl Tree {
+    /// A resource as its definition says that it should be.
+    pub(super) fn sketch(
+        &self,
+        place: &Place,
+        definition: &Definition,
+        goal: &Goal<'_>,
+        users: &Users,
+    ) -> Sketch {
+        let resource = definition.resource_at(goal.at);
+        let attributes = goal.kind.schema().map(|schema| schema.attributes.iter());
+        let attributes = attributes.into_iter().flatten();
+        let required_by = users.get(goal.at).iter().filter_map(|at| definition.resource_at(*at));
+        Sketch {
+            name: resource.map(|it| it.name.clone()).unwrap_or_default(),
+            kind: goal.frozen.kind.clone(),
+            stack_name: place.name.clone(),
+            stack: place.key.map(|key| self.stack(key).id),
+            parent_resource: place.holder.clone(),
+            required_by: required_by.map(|it| it.name.clone()).collect(),
+            description: resource.and_then(|it| it.description.clone()).unwrap_or_default(),
+            metadata: or_empty(&goal.frozen.metadata),
+            attributes: attributes.map(|it| (Arc::from(&*it.name), Value::Null)).collect(),
+            properties: all_properties(goal),
+            current: None,
+        }
+    }
+
+    /// A resource as it is.
+    pub(super) fn sketch_of(&self, slot: Slot) -> Sketch {
+        let resource = self.resource(slot);
+        let stack = self.stack(resource.stack);
+        let named = |other: &Slot| {
+            let other = self.resource(*other);
+            other.requires.contains(&resource.id).then(|| other.name.clone())
+        };
+        let description = stack.blueprint.as_ref().and_then(|blueprint| {
+            blueprint.definition.resource(&resource.name)?.description.clone()
+        });
+        let attributes = self.world(resource.stack).attributes(&resource.name).unwrap_or_default();
+        let kind = resource.frozen.as_ref().map_or(&resource.kind, |frozen| &frozen.kind);
+        Sketch {
+            name: resource.name.clone(),
+            kind: kind.clone(),
+            stack_name: stack.name.clone(),
+            stack: Some(stack.id),
+            parent_resource: stack.holder.map(|(_, slot)| self.resource(slot).name.clone()),
+            required_by: stack.resources.values().filter_map(named).collect(),
+            description: description.unwrap_or_default(),
+            metadata: or_empty(&resource.metadata),
+            attributes: attributes.as_map().cloned().unwrap_or_default(),
+            properties: (*self.properties(slot)).clone(),
+            current: self.current_of(slot),
+        }
+    }
+
+    /// What there is of a resource.
+    pub(super) fn current_of(&self, slot: Slot) -> Option<Current> {
+        let resource = self.resource(slot);
+        let nested = resource.child.map(|child| self.stack(child));
+        Some(Current {
+            id: resource.id,
+            state: resource.state,
+            reason: resource.reason.clone(),
+            physical_id: resource.physical_id.clone(),
+            created: resource.created,
+            updated: resource.updated,
+            nested: nested.map(|stack| (stack.id, stack.name.clone())),
+        })
+    }
+}
+
+/// The properties that a resource is to have, and those that it might have.
+fn all_properties(goal: &Goal<'_>) -> Members {
+    let Some(schema) = goal.kind.schema() else { return (*goal.frozen.properties).clone() };
+    let (given, _) = converted(schema, &goal.frozen.properties, &offline(0), &Path::Root);
+    if schema.any_property {
+        return given;
+    }
+    let value = |name: &str| given.get(name).cloned().unwrap_or_default();
+    schema.properties.iter().map(|it| (Arc::from(&*it.name), value(&it.name))).collect()
+}
+
+fn or_empty(metadata: &Value) -> Value {
+    match metadata {
+        Value::Null => Value::map([("", Value::Null); 0]),
+        metadata => metadata.clone(),
+    }
+}

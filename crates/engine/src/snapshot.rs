@@ -1,0 +1,71 @@
+//! What a stack was at a moment, so that it can become that again.
+
+use crate::codec;
+use crate::ids::SnapshotId;
+use crate::state::State;
+use crate::store::{SnapshotRow, StoreError};
+use crate::time::Time;
+use crate::tree::Tree;
+use kiln_template::value::{Members, Value};
+use std::sync::Arc;
+
+/// What a stack was at a moment.
+#[derive(Clone, Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) name: Option<Arc<str>>,
+    /// Whether it is being made or removed, and how far that is.
+    pub(crate) state: State,
+    pub(crate) reason: Arc<str>,
+    pub(crate) created: Time,
+    /// The stack as a document, the form of [`Tree::export`].
+    pub(crate) data: Arc<Members>,
+    /// The text of its template, as it was sent.
+    pub(crate) text: Option<Arc<str>>,
+}
+
+/// The stack that a snapshot tells of, as a document: what [`Tree::export`] gave at that moment.
+pub fn data(row: &SnapshotRow) -> Result<Value, StoreError> {
+    Ok(Value::Map(parts(row)?.0))
+}
+
+fn parts(row: &SnapshotRow) -> Result<(Arc<Members>, Option<Arc<str>>), StoreError> {
+    let body = codec::decode(&row.body).ok();
+    let part = |name: &str| body.as_ref()?.as_map()?.get(name);
+    match part("data") {
+        Some(Value::Map(data)) => {
+            Ok((data.clone(), part("text").and_then(Value::as_text).cloned()))
+        }
+        _ => Err(StoreError::Damaged {
+            what: format!("snapshot {}", row.id),
+            why: "its body is not the document of a stack".into(),
+        }),
+    }
+}
+
+impl Snapshot {
+    pub(crate) fn of_row(row: SnapshotRow) -> Result<Snapshot, StoreError> {
+        let (data, text) = parts(&row)?;
+        let SnapshotRow { name, state, reason, created, .. } = row;
+        Ok(Snapshot { name, state, reason, created, data, text })
+    }
+}
+
+impl Tree {
+    /// The row of a snapshot, unless it is gone.
+    pub(crate) fn snapshot_row(&self, id: SnapshotId) -> Option<SnapshotRow> {
+        let snapshot = self.snapshots.get(&id)?;
+        let text = snapshot.text.clone().map(Value::Text).unwrap_or_default();
+        let body = Value::map([("data", Value::Map(snapshot.data.clone())), ("text", text)]);
+        Some(SnapshotRow {
+            id,
+            root: self.root,
+            stack: self.root,
+            project: self.project.clone(),
+            name: snapshot.name.clone(),
+            state: snapshot.state,
+            reason: snapshot.reason.clone(),
+            created: snapshot.created,
+            body: codec::encode(&body),
+        })
+    }
+}

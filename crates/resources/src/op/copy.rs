@@ -1,0 +1,59 @@
+//! Copies of objects: made for a snapshot, or before an object is removed, and never twice.
+
+use super::{Op, Stop};
+use kiln_cloud::{Call, Marker, Reply};
+use std::sync::Arc;
+
+impl Op {
+    /// The name that a copy of the object should have: unique, and known before there is a copy.
+    pub fn copy_name(&self) -> &str {
+        &self.context.copy_name
+    }
+
+    /// Makes a copy of the object, once: the call says by its marker how the copy is found, and one that
+    /// is there already is taken. Gives its id, which is at `id` in the reply: a JSON pointer.
+    pub async fn copy(&mut self, step: &str, call: Call, id: &str) -> Result<Arc<str>, Stop> {
+        let Some(marker) = call.marker.as_deref().cloned() else {
+            return Err(Stop::failed("InternalError", "a copy without a mark cannot be found"));
+        };
+        let made = match self.context.journal.step(step) {
+            // An earlier try may have made it: its journal is gone, the copy is not.
+            None => self.found(&marker).await?,
+            Some(_) => None,
+        };
+        let made = match made {
+            Some(id) => id,
+            None => {
+                let reply = self.call(step, call).await?;
+                id_in(&reply, &marker, id).ok_or_else(|| {
+                    Stop::failed("Error", "the service did not say which copy it made")
+                })?
+            }
+        };
+        self.beside.push((marker, made.clone()));
+        Ok(made)
+    }
+
+    /// Removes the copies that carry a mark. If it is open whether there is one, that is awaited.
+    pub async fn remove_copies(&mut self, marker: &Marker) -> Result<(), Stop> {
+        if self.context.is_doubtful {
+            self.wait("copies", self.context.quiet).await?;
+        }
+        self.remove_all(marker, None, "copy").await
+    }
+
+    async fn found(&mut self, marker: &Marker) -> Result<Option<Arc<str>>, Stop> {
+        let list = self.read(marker.list.clone()).await?;
+        Ok(marker.found(&list).first().and_then(|object| marker.id_of(object)).map(Into::into))
+    }
+}
+
+/// The id of a copy: in the reply of the call that made it, or of the list in which it was found.
+fn id_in(reply: &Reply, marker: &Marker, pointer: &str) -> Option<Arc<str>> {
+    let listed = match &marker.envelope {
+        Some(name) => reply.body.get(name),
+        None => Some(&reply.body),
+    };
+    let listed = listed.and_then(|object| marker.id_of(object));
+    reply.text(pointer).or(listed).map(Into::into)
+}
