@@ -6,7 +6,9 @@
 use crate::answer::Answer;
 use crate::ask::Ask;
 use crate::fault::Fault;
-use crate::native::{actions, changes, events, info, lookup, resources, software, stacks, types};
+use crate::native::{
+    actions, changes, events, info, lookup, previews, resources, snapshots, software, stacks, types,
+};
 use std::pin::Pin;
 
 /// What answers a request.
@@ -164,6 +166,7 @@ pub static ROUTES: &[Route] = &[
     // stacks
     route!("GET" "/{tenant_id}/stacks", named("stacks:index"), None, 200, ["limit", "marker", "sort_keys", "sort_dir", "show_deleted", "show_nested", "show_hidden", "global_tenant", "with_count", "tags", "tags_any", "not_tags", "not_tags_any", "id", "name", "status", "action", "tenant", "username", "owner_id"], "Lists stacks.", stacks::index),
     route!("POST" "/{tenant_id}/stacks", named("stacks:create"), Object, 201, [], "Creates a stack.", stacks::create),
+    route!("POST" "/{tenant_id}/stacks/preview", named("stacks:preview"), Object, 200, [], "Tells what a stack would be.", previews::create),
     route!("GET" "/{tenant_id}/stacks/detail", named("stacks:detail"), None, 200, [], "Lists stacks in their long form.", stacks::detail),
     route!("GET" "/{tenant_id}/stacks/{arn}", named("stacks:lookup"), Ignored, 302, [], "Finds a stack by its ARN.", lookup::by_arn),
     route!("POST" "/{tenant_id}/stacks/{arn}", named("stacks:lookup"), Ignored, 302, [], "Finds a stack by its ARN.", lookup::by_arn),
@@ -181,6 +184,13 @@ pub static ROUTES: &[Route] = &[
     route!("PUT" "/{tenant_id}/stacks/{stack_name}/{stack_id}", named("stacks:update"), Object, 202, [], "Changes a stack.", changes::update),
     route!("PATCH" "/{tenant_id}/stacks/{stack_name}/{stack_id}", Rule::OfBody(changes::patch_rule, &["stacks:update_patch", "stacks:update_no_change"]), Object, 202, [], "Changes a part of a stack.", changes::patch),
     route!("DELETE" "/{tenant_id}/stacks/{stack_name}/{stack_id}", named("stacks:delete"), None, 204, [], "Deletes a stack.", stacks::delete),
+    route!("PUT" "/{tenant_id}/stacks/{stack_name}/{stack_id}/preview", named("stacks:preview_update"), Object, 200, ["show_nested"], "Tells what a change of a stack would do.", previews::update),
+    route!("PATCH" "/{tenant_id}/stacks/{stack_name}/{stack_id}/preview", named("stacks:preview_update_patch"), Object, 200, ["show_nested"], "Tells what a change of a part of a stack would do.", previews::patch),
+    route!("POST" "/{tenant_id}/stacks/{stack_name}/{stack_id}/snapshots", named("stacks:snapshot"), Object, 200, [], "Takes a snapshot of a stack.", snapshots::take),
+    route!("GET" "/{tenant_id}/stacks/{stack_name}/{stack_id}/snapshots", named("stacks:list_snapshots"), None, 200, [], "Lists the snapshots of a stack.", snapshots::index),
+    route!("GET" "/{tenant_id}/stacks/{stack_name}/{stack_id}/snapshots/{snapshot_id}", named("stacks:show_snapshot"), None, 200, [], "Shows a snapshot.", snapshots::show),
+    route!("DELETE" "/{tenant_id}/stacks/{stack_name}/{stack_id}/snapshots/{snapshot_id}", named("stacks:delete_snapshot"), None, 204, [], "Lets go of a snapshot.", snapshots::delete),
+    route!("POST" "/{tenant_id}/stacks/{stack_name}/{stack_id}/snapshots/{snapshot_id}/restore", named("stacks:restore_snapshot"), None, 202, [], "Makes a stack what it was.", snapshots::restore),
     route!("GET" "/{tenant_id}/stacks/{stack_name}/{stack_id}/template", named("stacks:template"), None, 200, [], "Shows the template of a stack.", stacks::template),
     route!("GET" "/{tenant_id}/stacks/{stack_name}/{stack_id}/environment", named("stacks:environment"), None, 200, [], "Shows the environment of a stack.", stacks::environment),
     route!("GET" "/{tenant_id}/stacks/{stack_name}/{stack_id}/files", named("stacks:files"), None, 200, [], "Shows the files of a stack.", stacks::files),

@@ -91,6 +91,8 @@ pub enum Kind {
 /// A template that stands for a type.
 #[derive(Debug)]
 pub struct TemplateKind {
+    /// What its resources are recorded as: the type as written, marked if a built-in one has that name.
+    pub label: Arc<str>,
     /// The name of its file.
     pub url: Arc<str>,
     /// Its text.
@@ -174,6 +176,87 @@ fn made_template(value: &Value) -> Result<Template, String> {
     }
 }
 
+/// A template that was made up, with hidden parameters in place of the hidden values in it, and what
+/// those parameters are given: a template is text, and text hides nothing.
+fn without_secrets(template: &Value) -> (Value, Members) {
+    let mut hidden = Members::new();
+    if !template.has_secret() {
+        return (template.clone(), hidden);
+    }
+    let Some(members) = template.as_map() else { return (template.clone(), hidden) };
+    let is_hot = members.contains_key("heat_template_version");
+    let words = if is_hot { HOT_WORDS } else { CFN_WORDS };
+    let Value::Map(mut open) = covered(template, &words, &mut hidden) else {
+        return (template.clone(), hidden);
+    };
+    let declared = hidden.iter().map(|(name, value)| {
+        let kind = match value.exposed() {
+            Value::Bool(_) => words.boolean,
+            Value::Int(_) | Value::Float(_) => words.number,
+            Value::List(_) | Value::Map(_) => words.json,
+            _ => words.string,
+        };
+        (name.clone(), Value::map([(words.kind, kind.into()), (words.hidden, true.into())]))
+    });
+    let parameters = members.get(words.parameters).and_then(Value::as_map).into_iter().flatten();
+    let parameters = parameters.map(|(name, value)| (name.clone(), value.clone()));
+    let parameters = Value::map(parameters.chain(declared));
+    Arc::make_mut(&mut open).insert(words.parameters.into(), parameters);
+    (Value::Map(open), hidden)
+}
+
+/// How a language declares and uses a hidden parameter.
+struct Words {
+    parameters: &'static str,
+    use_of: &'static str,
+    kind: &'static str,
+    hidden: &'static str,
+    string: &'static str,
+    number: &'static str,
+    boolean: &'static str,
+    json: &'static str,
+}
+
+const HOT_WORDS: Words = Words {
+    parameters: "parameters",
+    use_of: "get_param",
+    kind: "type",
+    hidden: "hidden",
+    string: "string",
+    number: "number",
+    boolean: "boolean",
+    json: "json",
+};
+
+const CFN_WORDS: Words = Words {
+    parameters: "Parameters",
+    use_of: "Ref",
+    kind: "Type",
+    hidden: "NoEcho",
+    string: "String",
+    number: "Number",
+    boolean: "Boolean",
+    json: "Json",
+};
+
+fn covered(value: &Value, words: &Words, hidden: &mut Members) -> Value {
+    match value {
+        Value::Secret(_) => {
+            let name: Arc<str> = format!("hidden_{}", hidden.len()).into();
+            hidden.insert(name.clone(), value.clone());
+            Value::map([(words.use_of, Value::Text(name))])
+        }
+        Value::List(items) => {
+            Value::list(items.iter().map(|it| covered(it, words, hidden)).collect::<Vec<_>>())
+        }
+        Value::Map(members) => {
+            let inside = members.iter().map(|(k, it)| (k.clone(), covered(it, words, hidden)));
+            Value::map(inside.collect::<Vec<_>>())
+        }
+        plain => plain.clone(),
+    }
+}
+
 fn first_error(problems: Vec<Diagnostic>) -> String {
     let first = problems.into_iter().find(Diagnostic::is_error);
     first.map_or_else(|| "the template cannot be read".into(), |found| found.text())
@@ -250,16 +333,21 @@ impl Blueprint {
         identity: &Identity<'_>,
         holder: (&str, Option<&EntryPath>),
     ) -> Result<Blueprint, String> {
+        let mut properties = recipe.parameters.clone();
         let template = match &recipe.template {
             Source::File(url, text) => templates.read(url, text)?,
             Source::Text(text) => Arc::new(read_template(&"template".into(), text)?),
-            Source::Made(value) => Arc::new(made_template(value)?),
+            Source::Made(value) => {
+                let (open, hidden) = without_secrets(value);
+                Arc::make_mut(&mut properties).extend(hidden);
+                Arc::new(made_template(&open)?)
+            }
             Source::Nothing => return Err("there is no template".into()),
         };
         let pseudo = identity.pseudo(&template);
         let child = nested::Child {
             template,
-            properties: &recipe.parameters,
+            properties: &properties,
             defaults: &self.shared.defaults,
             files: self.shared.files.clone(),
             pseudo,
@@ -322,7 +410,12 @@ fn kind_of(
                 Ok(template) => {
                     let interface = nested::interface(kind, &template, &shared.defaults);
                     let text = text.clone();
-                    Kind::Template(Arc::new(TemplateKind { url, text, entry, template, interface }))
+                    let label = match is_builtin(kind) {
+                        true => format!("{kind} (a template)").into(),
+                        false => kind.clone(),
+                    };
+                    let kind = TemplateKind { label, url, text, entry, template, interface };
+                    Kind::Template(Arc::new(kind))
                 }
                 Err(message) => Kind::Unknown(message.into()),
             }

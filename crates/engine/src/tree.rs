@@ -474,8 +474,9 @@ impl Tree {
             }
             _ => Vec::new(),
         };
-        let (stack, name, kind) =
-            (self.stack(resource.stack).id, resource.name.clone(), resource.kind.clone());
+        let frozen = target.or(resource.frozen.as_ref());
+        let kind = frozen.map_or(&resource.kind, |frozen| &frozen.kind).clone();
+        let (stack, name) = (self.stack(resource.stack).id, resource.name.clone());
         self.event(env, stack, name, kind, physical_id, state, reason, body);
     }
 

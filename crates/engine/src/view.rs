@@ -431,6 +431,6 @@ fn written_kind(
     }
 }
 
-fn output_description(output: &kiln_template::template::Output) -> Value {
+pub(crate) fn output_description(output: &kiln_template::template::Output) -> Value {
     output.description.clone().unwrap_or_else(|| "No description given".into())
 }

@@ -86,7 +86,8 @@ pub(crate) fn output(output: &OutputView) -> Value {
         ("description", output.description.clone()),
     ]);
     match &output.value {
-        Ok(value) => _ = shown.insert("output_value".into(), value.clone()),
+        // Whoever writes an output wants its value to be told, also if it is a hidden one.
+        Ok(value) => _ = shown.insert("output_value".into(), value.exposed()),
         Err(message) => {
             shown.insert("output_value".into(), Value::Null);
             shown.insert("output_error".into(), message.as_str().into());

@@ -332,9 +332,10 @@ pub(crate) struct Goal<'b> {
 impl Goal<'_> {
     /// The name of the type: of a built-in one, or as written.
     pub(crate) fn kind_name(&self) -> &str {
-        match self.kind.builtin() {
-            Some(kind) => kind.name(),
-            None => &self.frozen.kind,
+        match self.kind {
+            Kind::Builtin(kind) => kind.name(),
+            Kind::Template(kind) => &kind.label,
+            Kind::Unknown(_) => &self.frozen.kind,
         }
     }
 }

@@ -15,10 +15,12 @@ use crate::failure::Failure;
 use crate::ids::StackId;
 use crate::machine::Goal;
 use crate::tree::{Slot, StackKey, Tree};
+use crate::view::OutputView;
 use crate::world::World;
+use kiln_template::definition::Definition;
 use kiln_template::eval::{Resolver, Scope};
 use kiln_template::frozen::Frozen;
-use kiln_template::functions::{Facade, Fault};
+use kiln_template::functions::{Facade, Fault, step_into_attribute};
 use kiln_template::value::{Members, Unknown, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -73,6 +75,51 @@ pub fn create(config: &Arc<Config>, new: NewRoot<'_>) -> Result<Vec<Forecast>, S
     let blueprint = Blueprint::of_root(config, &mut templates, new.recipe, &identity, None);
     tree.templates = templates;
     tree.forecast(&Place::new(new.name.clone(), true), &blueprint?)
+}
+
+/// The outputs of a stack that might be made, as far as they can be told.
+pub fn outputs(definition: &Definition, resources: &[Forecast]) -> Vec<OutputView> {
+    let world = Imagined { resources };
+    let scope = Scope::new(definition, &world);
+    let outputs = definition.template.outputs.values();
+    outputs
+        .map(|output| OutputView {
+            name: output.name.clone(),
+            description: crate::view::output_description(output),
+            value: scope.output(output).map_err(|fault| fault.message),
+        })
+        .collect()
+}
+
+/// A stack whose resources are not there.
+struct Imagined<'t> {
+    resources: &'t [Forecast],
+}
+
+impl Resolver for Imagined<'_> {
+    fn reference(&self, resource: &str) -> Result<Value, Fault> {
+        Ok(resource.into())
+    }
+
+    fn attribute(&self, resource: &str, attribute: &str, keys: &[Value]) -> Result<Value, Fault> {
+        let sketches = self.resources.iter().map(|it| &it.resource);
+        let known = sketches.into_iter().find(|it| &*it.name == resource);
+        let value = known.and_then(|it| it.attributes.get(attribute));
+        Ok(value.map(|value| step_into_attribute(value, keys)).unwrap_or_default())
+    }
+
+    fn attributes(&self, resource: &str) -> Result<Value, Fault> {
+        let known = self.resources.iter().find(|it| &*it.resource.name == resource);
+        Ok(known.map(|it| Value::Map(Arc::new(it.resource.attributes.clone()))).unwrap_or_default())
+    }
+
+    fn facade(&self, _: Facade) -> Result<Value, Fault> {
+        Ok(Value::Null)
+    }
+
+    fn availability_zones(&self) -> Result<Value, Fault> {
+        Ok(Value::list([]))
+    }
 }
 
 /// A stack that is looked at.

@@ -6,6 +6,7 @@ use crate::machine::Goal;
 use crate::state::State;
 use crate::time::Time;
 use crate::tree::{Slot, Tree};
+use kiln_resources::behaviour::{Siblings, View};
 use kiln_resources::constraints::offline;
 use kiln_template::definition::Definition;
 use kiln_template::eval::Resolver;
@@ -71,8 +72,7 @@ impl Tree {
         users: &Users,
     ) -> Sketch {
         let resource = definition.resource_at(goal.at);
-        let attributes = goal.kind.schema().map(|schema| schema.attributes.iter());
-        let attributes = attributes.into_iter().flatten();
+        let properties = all_properties(goal);
         let required_by = users.get(goal.at).iter().filter_map(|at| definition.resource_at(*at));
         Sketch {
             name: resource.map(|it| it.name.clone()).unwrap_or_default(),
@@ -83,8 +83,8 @@ impl Tree {
             required_by: required_by.map(|it| it.name.clone()).collect(),
             description: resource.and_then(|it| it.description.clone()).unwrap_or_default(),
             metadata: or_empty(&goal.frozen.metadata),
-            attributes: attributes.map(|it| (Arc::from(&*it.name), Value::Null)).collect(),
-            properties: all_properties(goal),
+            attributes: attributes_before(goal, &properties),
+            properties,
             current: None,
         }
     }
@@ -130,6 +130,57 @@ impl Tree {
             updated: resource.updated,
             nested: nested.map(|stack| (stack.id, stack.name.clone())),
         })
+    }
+}
+
+/// The attributes of a resource that is not there: null, but for those that come of its properties.
+fn attributes_before(goal: &Goal<'_>, properties: &Members) -> Members {
+    let names = goal.kind.schema().map(|schema| schema.attributes.iter()).into_iter().flatten();
+    let names = names.map(|it| Arc::<str>::from(&*it.name));
+    // Types of services show what those say, and groups what is inside: there is neither.
+    let plain = goal.kind.builtin().filter(|kind| kind.service.is_none() && !goal.kind.is_nested());
+    let Some(tell) = plain.and_then(|kind| kind.behaviour.attribute) else {
+        return names.map(|name| (name, Value::Null)).collect();
+    };
+    let data = Members::new();
+    let view = View {
+        name: "",
+        physical_name: "",
+        physical_id: None,
+        properties,
+        data: &data,
+        metadata: &Value::Null,
+        shown: &Value::Null,
+        arn: "",
+        child: None,
+        siblings: &Nobody,
+    };
+    let value = |name: &str| tell(&view, name, &[]).ok().flatten().unwrap_or_default();
+    names.map(|name| (name.clone(), value(&name))).collect()
+}
+
+/// There is nobody else yet.
+struct Nobody;
+
+impl Siblings for Nobody {
+    fn named(&self, _: &str) -> Option<Arc<str>> {
+        None
+    }
+
+    fn properties(&self, _: &str) -> Option<Arc<Members>> {
+        None
+    }
+
+    fn metadata(&self, _: &str) -> Option<Value> {
+        None
+    }
+
+    fn size(&self, _: &str) -> Option<usize> {
+        None
+    }
+
+    fn is_complete(&self, _: &str) -> bool {
+        false
     }
 }
 

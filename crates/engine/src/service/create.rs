@@ -4,9 +4,12 @@ use super::request::{Examined, Subject, check_name, recipe};
 use super::{Asker, Refusal, Service, StackRequest, TemplateSource};
 use crate::ids::{Ids, StackId};
 use crate::machine::NewStack;
+use crate::preview::{self, Forecast, NewRoot};
 use crate::runtime::Chance;
 use crate::store::StackQuery;
+use crate::view::OutputView;
 use kiln_template::Value;
+use kiln_template::definition::Definition;
 use kiln_template::environment::Environment;
 use kiln_template::limits::Limits;
 use kiln_template::validate::{Checks, Report};
@@ -18,8 +21,12 @@ use std::sync::Arc;
 pub struct Previewed {
     /// The stack's name.
     pub name: Arc<str>,
-    /// What validation came to.
-    pub report: Report,
+    /// Its template, bound to its parameters.
+    pub definition: Definition,
+    /// Its resources.
+    pub resources: Vec<Forecast>,
+    /// Its outputs, as far as they can be told.
+    pub outputs: Vec<OutputView>,
 }
 
 impl Service {
@@ -109,8 +116,17 @@ impl Service {
         request: &StackRequest,
     ) -> Result<Previewed, Refusal> {
         self.check_free(asker, name).await?;
-        let report = self.look_at_new(asker, name, None, request)?;
-        Ok(Previewed { name: name.into(), report })
+        let mut report = self.look_at_new(asker, name, None, request)?;
+        let Some(definition) = report.definition.take() else {
+            return Err(Refusal::new("StackValidationFailed", "The template cannot be read."));
+        };
+        let name: Arc<str> = name.into();
+        let recipe = recipe(request, report);
+        let new = NewRoot { name: &name, project: &asker.project, recipe: &recipe };
+        let resources = preview::create(&self.config, new)
+            .map_err(|message| Refusal::new("StackValidationFailed", message))?;
+        let outputs = preview::outputs(&definition, &resources);
+        Ok(Previewed { name, definition, resources, outputs })
     }
 
     /// Everything that can be told of a template without making a stack of it.

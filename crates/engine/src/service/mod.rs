@@ -9,6 +9,7 @@ mod find;
 mod read;
 mod refusal;
 mod request;
+mod snapshots;
 mod software;
 mod update;
 

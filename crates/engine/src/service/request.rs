@@ -13,7 +13,9 @@ use kiln_template::limits::Limits;
 use kiln_template::parameters::GivenValues;
 use kiln_template::print::{self, Keys};
 use kiln_template::validate::{Checks, Context, Input, Report, Root, validate};
-use kiln_template::{Sources, Span, Value};
+use kiln_template::value::Secret;
+use kiln_template::{Sources, Span, Value, lower, read};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What a stack is asked to be.
@@ -134,7 +136,8 @@ impl Refusal {
 }
 
 /// What a stack is made of, once the request was approved.
-pub(super) fn recipe(request: &StackRequest, report: Report) -> Recipe {
+pub(super) fn recipe(request: &StackRequest, mut report: Report) -> Recipe {
+    hide(request, &mut report);
     Recipe {
         id: RecipeId(Chance::default().next()),
         template: Source::Text(request.template.text()),
@@ -142,6 +145,28 @@ pub(super) fn recipe(request: &StackRequest, report: Report) -> Recipe {
         environment: Arc::new(report.environment),
         parameters: Arc::default(),
         aliases: Vec::new(),
+    }
+}
+
+/// Hides the values of all parameters that a template of the tree hides: from now on nobody is told.
+fn hide(request: &StackRequest, report: &mut Report) {
+    let nested = request.files.values().filter(|text| text.contains("emplate"));
+    let nested = nested.filter_map(|text| {
+        let file = Sources::new().add("template", text.clone());
+        lower::template(read::read(file, text, &Limits::default()).0?).0
+    });
+    let nested: Vec<_> = nested.collect();
+    let templates = report.template.iter().map(|it| &**it).chain(&nested);
+    let parameters = templates.flat_map(|template| template.parameters.values());
+    let names: BTreeSet<Arc<str>> =
+        parameters.filter(|it| it.hidden).map(|it| it.name.clone()).collect();
+    let environment = &mut report.environment;
+    for values in [&mut environment.parameters, &mut environment.parameter_defaults] {
+        for (name, given) in values {
+            if names.contains(name) && !given.value.is_null() {
+                given.value = Value::Secret(Secret::new(given.value.clone()));
+            }
+        }
     }
 }
 

@@ -6,7 +6,6 @@ use crate::machine::Command;
 use crate::preview::Forecast;
 use crate::state::{Action, Status};
 use crate::store::StackRow;
-use crate::tree::Tree;
 use crate::view::View;
 use kiln_template::parameters::Parameters;
 use kiln_template::validate::{Checks, Report};
@@ -40,22 +39,19 @@ impl Service {
         self.command(stack.root, Command::Update { recipe, settings }).await
     }
 
-    /// What changing a stack would do, and the stack as it is.
+    /// What changing a stack would do.
     pub async fn preview_update(
         &self,
         asker: &Asker,
         stack: &StackRow,
         request: StackRequest,
         patch: &Patch,
-    ) -> Result<(Tree, Vec<Forecast>), Refusal> {
+    ) -> Result<Vec<Forecast>, Refusal> {
         let view = self.view(stack).await?;
         let (request, report) = self.look_at_change(asker, stack, &view, request, patch)?;
         let recipe = recipe(&request, report);
         let mut tree = view.into_tree();
-        let forecasts = tree.preview(&recipe);
-        let forecasts =
-            forecasts.map_err(|message| Refusal::new("StackValidationFailed", message))?;
-        Ok((tree, forecasts))
+        tree.preview(&recipe).map_err(|message| Refusal::new("StackValidationFailed", message))
     }
 
     fn look_at_change(

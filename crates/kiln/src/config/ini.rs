@@ -171,7 +171,10 @@ connection = sqlite:///$$x
 
     #[test]
     fn values_name_others_but_not_for_ever() {
-        let ini = Ini::parse("[a]\nx = $y!\ny = ${x}\nz = $none $\nw = ${b.v}\n[b]\nv = $u\n[DEFAULT]\nu = 1").unwrap();
+        let ini = Ini::parse(
+            "[a]\nx = $y!\ny = ${x}\nz = $none $\nw = ${b.v}\n[b]\nv = $u\n[DEFAULT]\nu = 1",
+        )
+        .unwrap();
         let value = |option: &str| ini.get("a", option).map(|it| it.value).unwrap_or_default();
         assert!(value("x").len() < 100);
         assert_eq!(value("z"), "$none $");

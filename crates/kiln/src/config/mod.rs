@@ -24,8 +24,8 @@ impl Config {
         let shown = path.display().to_string();
         let text = std::fs::read_to_string(path)
             .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
-        let ini = Ini::parse(&text)
-            .map_err(|problem| Failure::usage(format!("{shown}: {problem}")))?;
+        let ini =
+            Ini::parse(&text).map_err(|problem| Failure::usage(format!("{shown}: {problem}")))?;
         Ok(Config { ini, path: shown })
     }
 

@@ -18,7 +18,11 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("DEFAULT", "max_events_per_stack", "How many events of a stack are kept; -1 for all."),
     ("DEFAULT", "max_json_body_size", "How many bytes a request may have."),
     ("DEFAULT", "max_nested_stack_depth", "How deep stacks may be nested."),
-    ("DEFAULT", "max_resources_per_stack", "How many resources a tree of stacks may have; -1 for any."),
+    (
+        "DEFAULT",
+        "max_resources_per_stack",
+        "How many resources a tree of stacks may have; -1 for any.",
+    ),
     ("DEFAULT", "max_snapshots_per_stack", "How many snapshots a stack may have; -1 for any."),
     ("DEFAULT", "max_software_configs_per_tenant", "How many configurations a project may have."),
     ("DEFAULT", "max_software_deployments_per_tenant", "How many deployments a project may have."),
@@ -223,7 +227,11 @@ fn rules(config: &Config) -> Result<Rules, Failure> {
         max_template_bytes: bytes(config, "max_template_size", 524_288)?,
         allows_adopt: config.flag("DEFAULT", "enable_stack_adopt", false)?,
         allows_abandon: config.flag("DEFAULT", "enable_stack_abandon", false)?,
-        hidden_tags: config.list("DEFAULT", "hidden_stack_tags").iter().map(|it| Arc::from(it.as_str())).collect(),
+        hidden_tags: config
+            .list("DEFAULT", "hidden_stack_tags")
+            .iter()
+            .map(|it| Arc::from(it.as_str()))
+            .collect(),
     })
 }
 

@@ -1,0 +1,150 @@
+//! What making or changing a stack would do.
+
+use super::request::StackBody;
+use super::show::{members, output, texts, wrapped};
+use crate::answer::Answer;
+use crate::ask::{Ask, link, moment};
+use crate::fault::Fault;
+use kiln_engine::preview::{Fate, Forecast, Sketch};
+use kiln_engine::runtime::now;
+use kiln_engine::state::{Action, State, Status};
+use kiln_template::Value;
+use kiln_template::value::Members;
+use std::sync::Arc;
+
+pub(crate) async fn create(ask: Ask) -> Result<Answer, Fault> {
+    let body = StackBody { ask: &ask };
+    let name = body.name()?;
+    let request = body.new_stack().await?;
+    let previewed = ask.service().preview(&ask.asker(), &name, &request).await?;
+    let template = &previewed.definition.template;
+    let description = template.description.clone().unwrap_or_else(|| "No description".into());
+    let settings = &request.settings;
+    let timeout = settings.timeout.map(|it| Value::from((it.as_secs() / 60) as i64));
+    let tags = settings.tags.iter().flatten().cloned().map(Value::Text);
+    let url = ask.url(&ask.caller.project_id, &name, "None");
+    let shown = members([
+        ("id", "None".into()),
+        ("links", Value::list([link("self", url)])),
+        ("stack_name", Value::Text(previewed.name.clone())),
+        ("description", description.clone()),
+        ("template_description", description),
+        ("creation_time", moment(now())),
+        ("updated_time", Value::Null),
+        ("deletion_time", Value::Null),
+        ("stack_owner", ask.caller.user_name.as_str().into()),
+        ("parent", Value::Null),
+        ("stack_user_project_id", Value::Null),
+        ("tags", Value::list(tags)),
+        ("parameters", texts(previewed.definition.parameters.shown())),
+        ("outputs", Value::list(previewed.outputs.iter().map(output))),
+        ("capabilities", Value::list([])),
+        ("notification_topics", Value::list([])),
+        ("disable_rollback", (!settings.is_rolled_back.unwrap_or(false)).into()),
+        ("timeout_mins", timeout.unwrap_or_default()),
+        ("resources", nested_lists(&ask, &previewed.resources)),
+    ]);
+    Ok(Answer::ok(&wrapped("stack", Value::Map(Arc::new(shown)))))
+}
+
+/// The resources of a stack; in place of one that holds a nested stack, those of that stack.
+fn nested_lists(ask: &Ask, forecasts: &[Forecast]) -> Value {
+    Value::list(forecasts.iter().map(|forecast| match forecast.is_nested {
+        true => nested_lists(ask, &forecast.inside),
+        false => {
+            let mut shown = element(ask, &forecast.resource, None);
+            let properties = Value::Map(Arc::new(forecast.resource.properties.clone()));
+            shown.insert("properties".into(), properties);
+            Value::Map(Arc::new(shown))
+        }
+    }))
+}
+
+pub(crate) async fn update(ask: Ask) -> Result<Answer, Fault> {
+    change(ask, false).await
+}
+
+pub(crate) async fn patch(ask: Ask) -> Result<Answer, Fault> {
+    change(ask, true).await
+}
+
+async fn change(ask: Ask, is_patch: bool) -> Result<Answer, Fault> {
+    let with_nested = ask.query.flag("show_nested")?.unwrap_or(false);
+    let (request, patch) = StackBody { ask: &ask }.change(is_patch).await?;
+    let stack = ask.live_stack().await?;
+    let service = ask.service();
+    let forecasts = service.preview_update(&ask.asker(), &stack, request, &patch).await?;
+    const FATES: [(&str, Fate); 5] = [
+        ("unchanged", Fate::Unchanged),
+        ("updated", Fate::Updated),
+        ("replaced", Fate::Replaced),
+        ("added", Fate::Added),
+        ("deleted", Fate::Deleted),
+    ];
+    let mut all = Vec::new();
+    gather(&forecasts, with_nested, &mut all);
+    let lists = FATES.map(|(name, fate)| {
+        let of_fate = all.iter().filter(|forecast| forecast.fate == fate);
+        let shown = of_fate.map(|it| Value::Map(Arc::new(element(&ask, &it.resource, Some(fate)))));
+        (name, Value::list(shown))
+    });
+    Ok(Answer::ok(&wrapped("resource_changes", Value::map(lists))))
+}
+
+fn gather<'f>(forecasts: &'f [Forecast], with_nested: bool, all: &mut Vec<&'f Forecast>) {
+    for forecast in forecasts {
+        all.push(forecast);
+        if with_nested {
+            gather(&forecast.inside, with_nested, all);
+        }
+    }
+}
+
+/// A resource in the shape that it has inside the reference: states apart, identities as objects.
+fn element(ask: &Ask, sketch: &Sketch, fate: Option<Fate>) -> Members {
+    // Only what changes or goes is shown as it is.
+    let is_current = matches!(fate, Some(Fate::Updated | Fate::Deleted));
+    let current = sketch.current.as_ref().filter(|_| is_current);
+    let state = current.map_or(State::new(Action::Init, Status::Complete), |it| it.state);
+    let physical = current.and_then(|it| it.physical_id.clone());
+    let required_by = sketch.required_by.iter().cloned().map(Value::Text);
+    let stack = sketch.stack.map_or_else(|| "None".to_owned(), |id| id.to_string());
+    let identity = |path: String| identity(ask, &sketch.stack_name, &stack, path);
+    let mut shown = members([
+        ("resource_name", Value::Text(sketch.name.clone())),
+        ("resource_type", Value::Text(sketch.kind.clone())),
+        ("resource_action", state.action.name().into()),
+        ("resource_status", state.status.name().into()),
+        (
+            "resource_status_reason",
+            current.map_or_else(|| "".into(), |it| Value::Text(it.reason.clone())),
+        ),
+        ("physical_resource_id", physical.map_or_else(|| "".into(), Value::Text)),
+        ("creation_time", current.map(|it| moment(it.created)).unwrap_or_default()),
+        ("updated_time", current.map(|it| moment(it.updated)).unwrap_or_default()),
+        ("required_by", Value::list(required_by)),
+        ("description", Value::Text(sketch.description.clone())),
+        ("metadata", sketch.metadata.clone()),
+        ("attributes", Value::Map(Arc::new(sketch.attributes.clone()))),
+        ("stack_name", Value::Text(sketch.stack_name.clone())),
+        ("stack_identity", identity(String::new())),
+        ("resource_identity", identity(format!("/resources/{}", sketch.name))),
+    ]);
+    if let Some(parent) = &sketch.parent_resource {
+        shown.insert("parent_resource".into(), Value::Text(parent.clone()));
+    }
+    if let Some((id, name)) = sketch.current.as_ref().and_then(|it| it.nested.as_ref()) {
+        let nested = self::identity(ask, name, &id.to_string(), String::new());
+        shown.insert("nested_stack_id".into(), nested);
+    }
+    shown
+}
+
+fn identity(ask: &Ask, name: &str, id: &str, path: String) -> Value {
+    Value::map([
+        ("tenant", Value::from(ask.caller.project_id.as_str())),
+        ("stack_name", name.into()),
+        ("stack_id", id.into()),
+        ("path", path.into()),
+    ])
+}
