@@ -56,10 +56,13 @@ pub enum BodyNeed {
     Ignored,
 }
 
+/// The parts of a path that vary, by their names.
+pub type Parts = Vec<(&'static str, String)>;
+
 /// Where a path leads.
 pub enum Match {
     /// To a route, with the parts of the path that vary.
-    Route(&'static Route, Vec<(&'static str, String)>),
+    Route(&'static Route, Parts),
     /// To a path that has other methods.
     OtherMethods(Vec<&'static str>),
     /// Nowhere.
@@ -69,7 +72,7 @@ pub enum Match {
 /// The route that a method and a path behind the version lead to.
 pub fn find(method: &str, path: &[String]) -> Match {
     let mut methods = Vec::new();
-    let mut best: Option<(usize, &'static Route, Vec<(&'static str, String)>)> = None;
+    let mut best: Option<(usize, &'static Route, Parts)> = None;
     for route in ROUTES {
         let Some((literal, parts)) = fits(route, path) else { continue };
         methods.push((literal, route.method));
@@ -91,7 +94,7 @@ pub fn find(method: &str, path: &[String]) -> Match {
 }
 
 /// Whether a path is of a route's form: how much of it is written out, and what varies.
-fn fits(route: &Route, path: &[String]) -> Option<(usize, Vec<(&'static str, String)>)> {
+fn fits(route: &Route, path: &[String]) -> Option<(usize, Parts)> {
     let mut wanted = route.path.split('/').skip(1);
     let (mut literal, mut parts) = (0, Vec::new());
     let mut given = path.iter();

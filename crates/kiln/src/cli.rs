@@ -38,7 +38,7 @@ pub(crate) enum Command {
     /// Start everything in one process, with nothing to install, to try and to learn
     #[command(after_help = DEV_EXAMPLES)]
     Dev(Dev),
-    /// Carry out what is wanted of the stacks in a database
+    /// Serve the API and carry out what is wanted of the stacks in a database
     #[command(after_help = SERVER_EXAMPLES)]
     Server(Server),
     /// Keep a database: purge what was deleted, change the keys
@@ -125,8 +125,21 @@ pub(crate) struct Dev {
 /// Arguments of `kiln server`.
 #[derive(Debug, Args)]
 pub(crate) struct Server {
-    #[command(flatten)]
-    pub(crate) database: Database,
+    /// The configuration file, in oslo's form: a heat.conf does as it is
+    #[arg(long = "config", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// What this process does: api, engine, or both [default: both, or as the file says]
+    #[arg(long = "role", value_name = "ROLE")]
+    pub(crate) roles: Vec<Role>,
+
+    /// The database: sqlite://PATH, postgres://… or mysql://… [default: sqlite://kiln.db, or as the file says]
+    #[arg(long = "database", value_name = "URL")]
+    pub(crate) database: Option<String>,
+
+    /// The file with the keys that it is encrypted with [default: kiln.keys, or as the file says]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) keys: Option<PathBuf>,
 
     /// Where a service of the cloud is found; may be given several times
     #[arg(long = "endpoint", value_name = "SERVICE=URL")]
@@ -140,9 +153,18 @@ pub(crate) struct Server {
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     pub(crate) quiet: u64,
 
-    /// Seconds after which another engine takes over from one that is gone
-    #[arg(long, value_name = "SECONDS", default_value_t = 15)]
-    pub(crate) lease: u64,
+    /// Seconds after which another engine takes over from one that is gone [default: 15, or as the file says]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) lease: Option<u64>,
+}
+
+/// What a process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Role {
+    /// Answers requests
+    Api,
+    /// Carries out what is wanted of stacks
+    Engine,
 }
 
 /// What to do with a database.
@@ -362,8 +384,11 @@ Exit status: 0 all went well, 1 the stack failed or was refused, 2 it could not 
 
 const SERVER_EXAMPLES: &str = "\
 Examples:
-  kiln server --database sqlite:///var/lib/kiln/kiln.db --keys /var/lib/kiln/keys
-  kiln server --database postgres://kiln@db/kiln --endpoint network=http://10.0.0.5:9696";
+  kiln server --config /etc/heat/heat.conf
+  kiln server --role engine --database sqlite:///var/lib/kiln/kiln.db --keys /var/lib/kiln/keys
+  kiln server --role engine --database postgres://kiln@db/kiln --endpoint network=http://10.0.0.5:9696
+
+Logs go to standard error; KILN_LOG says what is logged, such as info or kiln_api=debug.";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:

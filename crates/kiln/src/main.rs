@@ -23,6 +23,8 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // Whoever encrypts does it with this; there is no other.
+    _ = rustls::crypto::ring::default_provider().install_default();
     let cli = cli::Cli::parse();
     streams::with_standard(cli.color, |streams| commands::run(cli.command, streams))
 }

@@ -56,7 +56,7 @@ impl Story {
 
     fn start(&mut self, further: &[&str]) {
         let server = Command::new(env!("CARGO_BIN_EXE_kiln"))
-            .args(["server", "--quiet", "1", "--lease", "2"])
+            .args(["server", "--role", "engine", "--quiet", "1", "--lease", "2"])
             .args(["--database", &url(&self.folder)])
             .arg("--keys")
             .arg(self.folder.join("keys"))

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 fn a_server_starts_on_nothing_and_stops_when_asked() {
     let place = Place::with(&[]);
     let mut server = Command::new(env!("CARGO_BIN_EXE_kiln"))
-        .arg("server")
+        .args(["server", "--role", "engine"])
         .current_dir(place.path())
         .stdout(Stdio::piped())
         .spawn()

@@ -1,51 +1,206 @@
-//! `kiln server`: carries out what is wanted of the stacks in a database.
+//! `kiln server`: the services with a configuration file.
 
-use crate::cli::Server;
+use crate::cli::{Role, Server};
 use crate::commands::db;
+use crate::config::{Config, Flavor, Settings};
+use crate::serving::{self, Listening};
 use crate::streams::{Failure, Streams, Verdict};
-use kiln_cloud::{Http, NoCloud, Service, Transport};
-use kiln_engine::config::Config;
-use kiln_engine::runtime::{Engine, Settings};
+use kiln_api::auth::{self, Authenticator, Login, Named, NoAuth, Password, Reach};
+use kiln_api::policy::Policy;
+use kiln_api::{App, Metrics};
+use kiln_cloud::{Http, NoCloud, Service as CloudService, Transport};
+use kiln_engine::runtime::{Engine, Settings as EngineSettings, now};
+use kiln_engine::service::Service;
+use kiln_engine::store::Store;
+use kiln_store::SqlStore;
+use kiln_template::value::Secret;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
+
+/// How long a login with a password is remembered in the standalone pipeline.
+const LOGIN_REMEMBERED: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(arguments: &Server, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
     let transport = transport(&arguments.endpoints)?;
-    db::wait_for(serve(arguments, transport, streams))?
+    let settings = settings(arguments)?;
+    serving::log(settings.is_json_log);
+    for warning in &settings.warnings {
+        tracing::warn!("{warning}");
+    }
+    db::wait_for(serve(arguments, settings, transport, streams))?
+}
+
+/// What the file says, with what the command line says over it.
+fn settings(arguments: &Server) -> Result<Settings, Failure> {
+    let mut settings = Settings::of(&Config::load(arguments.config.as_deref())?)?;
+    if !arguments.roles.is_empty() {
+        settings.has_api = arguments.roles.contains(&Role::Api);
+        settings.has_engine = arguments.roles.contains(&Role::Engine);
+    }
+    if let Some(url) = &arguments.database {
+        settings.database.clone_from(url);
+    }
+    if let Some(keys) = &arguments.keys {
+        settings.keys.clone_from(keys);
+    }
+    if let Some(lease) = arguments.lease {
+        settings.lease = Duration::from_secs(lease.max(1));
+    }
+    settings.engine.quiet = Duration::from_secs(arguments.quiet);
+    Ok(settings)
 }
 
 async fn serve(
     arguments: &Server,
+    settings: Settings,
     transport: Arc<dyn Transport>,
     streams: &mut Streams<'_>,
 ) -> Result<Verdict, Failure> {
-    let store = Arc::new(db::open(&arguments.database).await?);
-    let config = Config { quiet: Duration::from_secs(arguments.quiet), ..Config::default() };
-    let lease = Duration::from_secs(arguments.lease.max(1));
-    let lock = sole_engine(&arguments.database.url);
-    let is_alone = lock.is_some();
-    let settings = Settings { lease, look: lease / 8, is_alone, ..Settings::default() };
-    let mut stops = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
-    let [Ok(interrupt), Ok(terminate)] = &mut stops else {
-        return Err(Failure::Usage("signals cannot be listened to on this system".into()));
-    };
-    let engine = Engine::start(Arc::new(config), store.clone(), transport, settings);
-    writeln!(streams.out, "The engine runs. Stop it with Ctrl-C: nothing is lost.")?;
+    let mut stop = serving::Stop::new()?;
+    let store = SqlStore::open(&settings.database, &settings.keys).await;
+    let store = Arc::new(store.map_err(|error| Failure::Usage(error.to_string()))?);
+    let config = Arc::new(settings.engine.clone());
+    let lock = sole_engine(&settings.database).filter(|_| settings.has_engine);
+    let engine = settings.has_engine.then(|| {
+        let engine = EngineSettings {
+            lease: settings.lease,
+            look: settings.lease / 8,
+            is_alone: lock.is_some(),
+            ..EngineSettings::default()
+        };
+        Engine::start(config.clone(), store.clone() as Arc<dyn Store>, transport, engine)
+    });
+    let rules = settings.rules.clone();
+    let service = Service::new(store.clone(), config, rules, engine.clone());
+    let mut listening = Vec::new();
+    if settings.has_api {
+        listening = listen(&settings, service, streams).await?;
+    }
+    if settings.has_engine {
+        writeln!(streams.out, "The engine runs. Stop it with Ctrl-C: nothing is lost.")?;
+    }
     streams.out.flush()?;
+    let finished = async {
+        match engine.as_ref().filter(|_| arguments.once) {
+            Some(engine) => engine.finish().await,
+            None => std::future::pending().await,
+        }
+    };
     tokio::select! {
         biased;
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-        () = engine.finish(), if arguments.once => {}
+        () = stop.asked() => {}
+        () = finished => {}
     }
-    engine.stop().await;
+    // No more requests first: what was accepted is durable, and whoever is still waiting is answered.
+    for listening in listening {
+        listening.stop().await;
+    }
+    if let Some(engine) = engine {
+        engine.stop().await;
+    }
     store.close().await;
     drop(lock);
     writeln!(streams.out, "Stopped.")?;
     Ok(Verdict::Good)
+}
+
+async fn listen(
+    settings: &Settings,
+    service: Service,
+    streams: &mut Streams<'_>,
+) -> Result<Vec<Listening>, Failure> {
+    let app = Arc::new(App {
+        service,
+        auth: authenticator(settings)?,
+        policy: Arc::new(policy(settings)?),
+        options: settings.api.clone(),
+        metrics: Metrics::default(),
+        rate: settings.rate.map(kiln_api::Rate::new),
+    });
+    let socket = serving::bind(&settings.host, settings.port, "[heat_api] bind_port").await?;
+    let address = serving::address(&socket)?;
+    let mut listening = Vec::new();
+    let scheme = match &settings.tls {
+        None => {
+            listening.push(serving::serve(socket, serving::native(app.clone())));
+            "http"
+        }
+        Some((certificate, key)) => {
+            let tls = serving::tls::acceptor(certificate, key)?;
+            listening.push(serving::serve_tls(socket, tls, serving::native(app.clone()))?);
+            "https"
+        }
+    };
+    writeln!(streams.out, "The orchestration API listens on {scheme}://{address}.")?;
+    if let Some((host, port)) = &settings.metrics {
+        let socket = serving::bind(host, *port, "[kiln] metrics_port").await?;
+        let address = serving::address(&socket)?;
+        listening.push(serving::serve(socket, serving::metrics(app)));
+        writeln!(streams.out, "Metrics are at http://{address}/metrics.")?;
+    }
+    Ok(listening)
+}
+
+/// Who finds out who asks.
+fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure> {
+    let login = &settings.login;
+    match settings.flavor {
+        Flavor::Keystone => {
+            let named = |name: &str, domain: &str| Named::InDomainNamed {
+                name: name.to_owned(),
+                domain_name: domain.to_owned(),
+            };
+            let own = Login {
+                user: named(&login.username, &login.user_domain),
+                password: Secret::new(login.password.as_str().into()),
+                reach: Reach::Project(named(&login.project, &login.project_domain)),
+            };
+            let rules = auth::Settings {
+                www_authenticate_uri: login.www_authenticate_uri.clone(),
+                cache_time: login.cache,
+                service_token_roles: login.service_token_roles.clone(),
+                ..auth::Settings::default()
+            };
+            Ok(serving::keystone(&login.auth_url, own, rules)?)
+        }
+        Flavor::Standalone => {
+            let identity = auth::Identity::new(serving::client()?, &login.auth_url);
+            let url = auth::AuthUrl::fixed(login.auth_url.clone());
+            let password = Password::new(identity, url, LOGIN_REMEMBERED, Arc::new(now));
+            let failed = |error| Failure::usage(format!("there is no randomness: {error}"));
+            Ok(Arc::new(password.map_err(failed)?))
+        }
+        Flavor::NoAuth => {
+            let is_local = ["127.0.0.1", "::1", "localhost"].contains(&settings.host.as_str());
+            if !is_local {
+                return Err(Failure::usage(
+                    "[paste_deploy] flavor is noauth, which lets everybody do everything: it is for \
+                     127.0.0.1 alone; set [heat_api] bind_host to that, or choose another flavor",
+                ));
+            }
+            Ok(Arc::new(NoAuth::default()))
+        }
+    }
+}
+
+fn policy(settings: &Settings) -> Result<Policy, Failure> {
+    let Some(path) = &settings.policy_file else { return Ok(Policy::with(settings.policy)) };
+    let shown = path.display().to_string();
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        // A file that is only named by default need not be there.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            tracing::warn!("there is no policy file {shown}: the built-in rules hold");
+            return Ok(Policy::with(settings.policy));
+        }
+        Err(error) => return Err(Failure::usage(format!("cannot read {shown}: {error}"))),
+    };
+    Policy::load(&shown, &text, settings.policy).map_err(|errors| {
+        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        Failure::usage(errors.join("\n"))
+    })
 }
 
 /// A lock that only one engine on a file can hold; nothing if another holds it, or for a server's
@@ -68,8 +223,9 @@ fn transport(endpoints: &[String]) -> Result<Arc<dyn Transport>, Failure> {
             let message = format!("--endpoint {endpoint}: write it as SERVICE=URL");
             return Err(Failure::Usage(message));
         };
-        let Some(service) = Service::ALL.into_iter().find(|it| it.catalogue_type() == name) else {
-            let names: Vec<&str> = Service::ALL.iter().map(|it| it.catalogue_type()).collect();
+        let all = CloudService::ALL;
+        let Some(service) = all.into_iter().find(|it| it.catalogue_type() == name) else {
+            let names: Vec<&str> = all.iter().map(|it| it.catalogue_type()).collect();
             let message = format!(
                 "--endpoint: there is no service {name}; it is one of {}",
                 names.join(", ")

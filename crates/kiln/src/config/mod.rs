@@ -3,7 +3,7 @@
 mod ini;
 mod options;
 
-pub(crate) use options::Settings;
+pub(crate) use options::{Flavor, Settings};
 
 use crate::streams::Failure;
 use ini::{Given, Ini};

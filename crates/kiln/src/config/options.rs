@@ -101,6 +101,8 @@ pub(crate) struct Settings {
     pub(crate) engine: kiln_engine::config::Config,
     pub(crate) api: kiln_api::Options,
     pub(crate) lease: Duration,
+    /// Requests a second that a project may send.
+    pub(crate) rate: Option<u32>,
     pub(crate) is_json_log: bool,
     /// What an operator should know of the file.
     pub(crate) warnings: Vec<String>,
@@ -167,6 +169,10 @@ impl Settings {
             engine: engine(config)?,
             api: api(config)?,
             lease: Duration::from_secs(positive(config, "kiln", "lease", 15)?),
+            rate: match config.limit("kiln", "rate", 0)?.unwrap_or(0) {
+                0 => None,
+                rate => Some(u32::try_from(rate).unwrap_or(u32::MAX)),
+            },
             is_json_log: text("kiln", "log_format", "text") == "json",
             warnings: config.unknown(),
         })

@@ -28,7 +28,6 @@ use std::sync::Arc;
 
 /// Everything that runs.
 struct Running {
-    identity: Arc<Identity>,
     service: Service,
     engine: Engine,
     store: Arc<SqlStore>,
@@ -142,7 +141,7 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
         serving::serve(identity_socket, identity::router(identity.clone())),
         serving::serve(api_socket, serving::native(app)),
     ];
-    Ok(Running { identity, service, engine, store, listening, identity_url, api_url, _home: home })
+    Ok(Running { service, engine, store, listening, identity_url, api_url, _home: home })
 }
 
 fn home(arguments: &Dev) -> Result<Home, Failure> {

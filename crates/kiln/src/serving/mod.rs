@@ -1,17 +1,23 @@
-//! Serving HTTP: sockets, and stopping.
+//! Serving HTTP: sockets, encryption, logs, and stopping.
+
+pub(crate) mod tls;
 
 use crate::streams::Failure;
 use axum::Router;
-use axum::serve::ListenerExt;
+use axum::http::header::CONTENT_TYPE;
+use axum::serve::{Listener, ListenerExt};
 use kiln_api::{App, auth};
 use kiln_engine::runtime::now;
 use std::io::ErrorKind;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
+use tracing_subscriber::EnvFilter;
 
 /// How long requests under way are waited for when the service stops.
 const GRACE: Duration = Duration::from_secs(10);
@@ -27,11 +33,25 @@ pub(crate) async fn bind(host: &str, port: u16, option: &str) -> Result<TcpListe
     })
 }
 
+/// Where a socket is.
+pub(crate) fn address(listener: &TcpListener) -> Result<SocketAddr, Failure> {
+    listener.local_addr().map_err(|error| Failure::usage(format!("no address: {error}")))
+}
+
 /// Where a socket is reached.
 pub(crate) fn url(listener: &TcpListener) -> Result<String, Failure> {
-    let address = listener.local_addr();
-    let address = address.map_err(|error| Failure::usage(format!("no address: {error}")))?;
-    Ok(format!("http://{address}"))
+    Ok(format!("http://{}", address(listener)?))
+}
+
+/// Logs to standard error from now on: what `KILN_LOG` asks for, and warnings in any case.
+pub(crate) fn log(is_json: bool) {
+    let filter = EnvFilter::try_from_env("KILN_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // Whoever logs already goes on.
+    _ = match is_json {
+        true => log.json().try_init(),
+        false => log.try_init(),
+    };
 }
 
 /// Something that is served.
@@ -50,11 +70,32 @@ impl Listening {
 
 /// Serves a router on a socket.
 pub(crate) fn serve(listener: TcpListener, router: Router) -> Listening {
+    serve_on(
+        listener.tap_io(|stream| {
+            // Answers are small and wanted at once.
+            _ = stream.set_nodelay(true);
+        }),
+        router,
+    )
+}
+
+/// Serves a router on a socket, encrypted.
+pub(crate) fn serve_tls(
+    listener: TcpListener,
+    acceptor: TlsAcceptor,
+    router: Router,
+) -> Result<Listening, Failure> {
+    let listener = tls::Tls::listen(listener, acceptor);
+    let listener = listener.map_err(|error| Failure::usage(format!("no address: {error}")))?;
+    Ok(serve_on(listener, router))
+}
+
+fn serve_on<L>(listener: L, router: Router) -> Listening
+where
+    L: Listener,
+    L::Addr: std::fmt::Debug,
+{
     let (stop, stopped) = oneshot::channel::<()>();
-    let listener = listener.tap_io(|stream| {
-        // Answers are small and wanted at once.
-        _ = stream.set_nodelay(true);
-    });
     let task = tokio::spawn(async move {
         let serving = axum::serve(listener, router).with_graceful_shutdown(async {
             _ = stopped.await;
@@ -70,15 +111,28 @@ pub(crate) fn keystone(
     login: auth::Login,
     settings: auth::Settings,
 ) -> Result<Arc<auth::Keystone>, Failure> {
-    let client = reqwest::Client::builder().build();
-    let client = client.map_err(|error| Failure::usage(format!("HTTP cannot be used: {error}")))?;
     let settings =
         auth::Settings { auth_url: auth::AuthUrl::fixed(format!("{url}/v3")), ..settings };
-    let identity = auth::Identity::new(client, url);
+    let identity = auth::Identity::new(client()?, url);
     let keystone = Arc::new(auth::Keystone::new(identity, login, settings, Arc::new(now)));
     let watching = keystone.clone();
     tokio::spawn(async move { watching.watch().await });
     Ok(keystone)
+}
+
+/// What makes requests.
+pub(crate) fn client() -> Result<reqwest::Client, Failure> {
+    let client = reqwest::Client::builder().build();
+    client.map_err(|error| Failure::usage(format!("HTTP cannot be used: {error}")))
+}
+
+/// What is counted, for Prometheus.
+pub(crate) fn metrics(app: Arc<App>) -> Router {
+    let text = move || {
+        let text = app.metrics.text();
+        async move { ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text) }
+    };
+    Router::new().route("/metrics", axum::routing::get(text))
 }
 
 /// The native API.
