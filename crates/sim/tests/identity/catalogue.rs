@@ -65,7 +65,7 @@ fn a_service_and_its_endpoints_come_and_go() {
     assert_eq!(world.get(&path, &admin).has(200).body, shown);
     for query in ["type=compute", "name=nova"] {
         let found = world.get(&format!("/v3/services?{query}"), &admin);
-        assert_eq!(found.column("services", "id"), [service.clone()]);
+        assert_eq!(found.column("services", "id"), [service.as_str()]);
     }
     let described =
         world.patch(&path, &admin, json!({ "service": { "description": "d" } })).has(200);
@@ -90,7 +90,7 @@ fn a_service_and_its_endpoints_come_and_go() {
     world.patch(&path, &admin, json!({ "endpoint": { "enabled": false } })).has(200);
     assert!(!world.get("/v3/auth/catalog", &demo).text.contains("http://nova"));
     let found = world.get(&format!("/v3/endpoints?interface=public&service_id={service}"), &admin);
-    assert_eq!(found.column("endpoints", "id"), [endpoint.clone()]);
+    assert_eq!(found.column("endpoints", "id"), [endpoint.as_str()]);
     world.get(&path, &admin).has(200);
     world.delete(&format!("/v3/services/{service}"), &admin).has(204);
     world.get(&path, &admin).says(404, &format!("Could not find endpoint: {endpoint}."));

@@ -174,7 +174,7 @@ fn a_key_is_made_shown_and_removed() {
         assert_eq!(world.get(&own, caller).has(200).body, made.body);
         assert_eq!(
             world.get(&keys(), caller).has(200).column("credentials", "access"),
-            [access.clone()]
+            [access.as_str()]
         );
     }
     world

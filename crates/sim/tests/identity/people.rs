@@ -228,7 +228,7 @@ fn a_project_is_made_shown_changed_and_removed() {
     let changed = world.patch(&path, &admin, json!({ "project": { "name": "q", "tags": [] } }));
     assert_eq!(changed.has(200).body["project"]["name"], "q");
     let found = world.get("/v3/projects?name=q&domain_id=default&enabled=true", &admin);
-    assert_eq!(found.column("projects", "id"), [id.clone()]);
+    assert_eq!(found.column("projects", "id"), [id.as_str()]);
     world.delete(&path, &admin).has(204);
     world.delete(&path, &admin).says(404, &format!("Could not find project: {id}."));
 }
@@ -242,7 +242,7 @@ fn projects_lie_within_projects() {
     let child = make(json!({ "name": "c", "parent_id": parent })).text_at("/project/id");
     let path = format!("/v3/projects/{parent}");
     let listed = world.get(&format!("/v3/projects?parent_id={parent}"), &admin);
-    assert_eq!(listed.column("projects", "id"), [child.clone()]);
+    assert_eq!(listed.column("projects", "id"), [child.as_str()]);
     world.delete(&path, &admin).says(
         403,
         &format!(
@@ -336,9 +336,9 @@ fn a_domain_is_made_shown_changed_and_removed() {
     assert_eq!(made.has(201).body, shown);
     let path = format!("/v3/domains/{id}");
     assert_eq!(world.get(&path, &admin).has(200).body, shown);
-    assert_eq!(world.get("/v3/domains?name=d", &admin).column("domains", "id"), [id.clone()]);
+    assert_eq!(world.get("/v3/domains?name=d", &admin).column("domains", "id"), [id.as_str()]);
     let as_projects = world.get("/v3/projects?is_domain=true&name=d", &admin);
-    assert_eq!(as_projects.column("projects", "id"), [id.clone()]);
+    assert_eq!(as_projects.column("projects", "id"), [id.as_str()]);
     let twice = "Conflict occurred attempting to store project - it is not permitted to have two projects acting as \
                  domains with the same name: d.";
     world.post("/v3/domains", &admin, json!({ "domain": { "name": "d" } })).says(409, twice);
@@ -374,7 +374,7 @@ fn a_role_is_made_shown_changed_and_removed() {
     let twice = "Conflict occurred attempting to store role - Duplicate entry found with name r.";
     world.post("/v3/roles", &admin, json!({ "role": { "name": "r" } })).says(409, twice);
     world.patch(&path, &admin, json!({ "role": { "name": "s" } })).has(200);
-    assert_eq!(world.get("/v3/roles?name=s", &admin).column("roles", "id"), [id.clone()]);
+    assert_eq!(world.get("/v3/roles?name=s", &admin).column("roles", "id"), [id.as_str()]);
     assert_eq!(world.get("/v3/roles?name=r", &admin).body["roles"], json!([]));
     let own = json!({ "role": { "name": "s", "domain_id": "default" } });
     world.post("/v3/roles", &admin, own).has(201);

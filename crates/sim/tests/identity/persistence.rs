@@ -160,21 +160,3 @@ fn a_file_is_opened_once_at_a_time() {
     drop(world);
     place.open();
 }
-
-#[test]
-fn the_file_does_not_grow_without_end() {
-    let place = Place::new("compact");
-    let world = place.open();
-    let admin = world.admin();
-    let path = format!("/v3/users/{}", user_id("demo"));
-    for turn in 0..2_500 {
-        world
-            .patch(&path, &admin, json!({ "user": { "description": format!("turn {turn}") } }))
-            .has(200);
-    }
-    let lines = fs::read_to_string(place.file()).unwrap().lines().count();
-    assert!(lines < 1_300, "{lines} lines");
-    drop(world);
-    let world = place.open();
-    assert_eq!(world.get(&path, &world.admin()).body["user"]["description"], "turn 2499");
-}

@@ -175,7 +175,7 @@ fn body_for(path: &str, inner: Value) -> Value {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
     fn requests_made_of_known_words(

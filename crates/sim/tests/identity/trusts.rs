@@ -128,7 +128,7 @@ fn trusts_are_listed_by_those_they_concern() {
         [("", world.admin()), (&*by_trustor, world.demo()), (&*by_trustee, world.heat())]
     {
         let rows = list(query, &token).has(200);
-        assert_eq!(rows.column("trusts", "id"), [id.clone()]);
+        assert_eq!(rows.column("trusts", "id"), [id.as_str()]);
         assert_eq!(rows.body["trusts"][0].get("roles"), None);
     }
     list("", &world.demo()).says(403, &forbidden("identity:list_trusts"));
