@@ -25,7 +25,11 @@ fn somebody_is_logged_in_without_a_password() {
             "user nobody cannot log in to project demo: Could not find user: nobody.",
         ),
         ("demo", "nope", "user demo cannot log in to project nope: Could not find project: nope."),
-        ("demo", "admin", "user demo cannot log in to project admin: Failed to validate token"),
+        (
+            "demo",
+            "admin",
+            "user demo cannot log in to project admin: one of them is disabled, or the user has no role there",
+        ),
     ] {
         assert_eq!(world.identity.login(user, project).unwrap_err().to_string(), reason);
     }
