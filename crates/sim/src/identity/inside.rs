@@ -110,7 +110,11 @@ impl Identity {
             trust: None,
             app_credential: None,
         };
-        let (id, subject) = issue(self, who, now).map_err(error)?;
+        // Whoever issues tokens does not say why not; here, nobody has to be kept in the dark.
+        let (id, subject) = issue(self, who, now).map_err(|problem| match problem.status {
+            404 => error(Problem::bad("one of them is disabled, or the user has no role there")),
+            _ => error(problem),
+        })?;
         let roles = subject.roles.iter().map(|role| role.name.clone()).collect();
         Ok(Token { id, user_id, project_id, roles, expires_at: subject.claims.expires.0 })
     }

@@ -181,3 +181,32 @@ fn private(path: &Path, new: bool) -> io::Result<File> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::records::Region;
+    use super::*;
+
+    fn region(description: String) -> Region {
+        Region { id: "R".to_owned(), description, parent_region_id: None }
+    }
+
+    #[test]
+    fn the_file_does_not_grow_without_end() {
+        let name = format!("kiln-journal-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("state");
+        let (mut journal, mut state) = Journal::open(&path).unwrap();
+        for turn in 0..2_500 {
+            state.regions.put(region(format!("turn {turn}"))).unwrap();
+            journal.write(&mut state).unwrap();
+        }
+        let lines = std::fs::read_to_string(&path).unwrap().lines().count();
+        assert!(lines < 1_100, "{lines} lines");
+        drop(journal);
+        let (_, state) = Journal::open(&path).unwrap();
+        assert_eq!(state.regions.get("R").unwrap().description, "turn 2499");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

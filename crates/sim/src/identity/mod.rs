@@ -1,8 +1,8 @@
 //! The identity service: enough of Keystone's API, version 3, for OpenStack's clients and for Kiln itself.
 //!
-//! The middle is plain: [`records`] in [`table`]s make up the [`state`], a [`token`] is examined against it, [`rights`] say who
-//! may, and one file under [`api`] per group of routes does the work. [`http`] is the way in, [`journal`] the way to
-//! disk. Time and the addresses in the catalogue come from whoever opens the service.
+//! The middle is plain: `records` in tables (`table`) make up the `state`, a `token` is examined against it, `rights` say
+//! who may, and one file under `api` per group of routes does the work. `http` is the way in, `journal` the way to disk.
+//! Time and the addresses in the catalogue come from whoever opens the service.
 //!
 //! ```
 //! use kiln_sim::identity::{Clock, Identity, Seed, Settings};

@@ -121,7 +121,11 @@ pub(super) fn sow(state: &mut State, seed: &Seed) -> Result<Sown, Error> {
     }
     sow_user(state, DEFAULT_DOMAIN, "admin", &seed.admin_password, false)?;
     sow_user(state, DEFAULT_DOMAIN, "demo", &seed.demo_password, false)?;
-    let derived = |name: &str| secret::hex(&secret::hmac(&signing, name.as_bytes())[..16]);
+    // The colon keeps these apart from tokens, which are signed with the same key.
+    let derived = |name: &str| {
+        let text = format!("password:{name}");
+        secret::hex(&secret::hmac(&signing, text.as_bytes())[..16])
+    };
     let service_password = seed.service_password.clone().unwrap_or_else(|| derived("heat"));
     let service_user = sow_user(state, DEFAULT_DOMAIN, "heat", &service_password, true)?;
     let admin_password =

@@ -283,3 +283,47 @@ fn redo<T: Row + DeserializeOwned>(
     let row = serde_json::from_value::<T>(row).map_err(|error| format!("{id}: {error}"))?;
     table.put(row).map_err(|_| format!("{id}: its name is taken"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_keys() -> State {
+        let mut state = State::default();
+        let keys = Keys { signing: String::new(), floor: Moment(i64::MIN), next: 0 };
+        state.keys.put(keys).unwrap();
+        state
+    }
+
+    fn floor(state: &State) -> Moment {
+        state.keys.get("keys").unwrap().floor
+    }
+
+    #[test]
+    fn revocations_are_forgotten_when_they_are_over() {
+        let mut state = with_keys();
+        state.revoke(Revoked::Token("a".into(), Moment(1)), Moment(2), Moment(10));
+        state.revoke(Revoked::User("u".into()), Moment(10), Moment(20));
+        assert_eq!(state.revocations.len(), 2);
+        state.revoke(Revoked::User("u".into()), Moment(11), Moment(20));
+        assert!(state.revocations.named("token", "a").is_none());
+        assert_eq!(floor(&state), Moment(i64::MIN), "no other token is touched");
+    }
+
+    #[test]
+    fn too_many_revocations_void_old_tokens_rather_than_bring_one_back() {
+        let mut state = with_keys();
+        let most = i64::try_from(MOST_REVOCATIONS).unwrap();
+        for turn in 0..most + 5 {
+            state.revoke(
+                Revoked::Token(format!("t{turn}"), Moment(turn)),
+                Moment(turn),
+                Moment(i64::MAX),
+            );
+        }
+        assert_eq!(state.revocations.len(), MOST_REVOCATIONS);
+        assert!(state.revocations.named("token", "t4").is_none());
+        assert!(state.revocations.named("token", "t5").is_some());
+        assert_eq!(floor(&state), Moment(4));
+    }
+}

@@ -268,4 +268,34 @@ mod tests {
             assert_eq!(open(b"key", text), None);
         }
     }
+
+    #[test]
+    fn a_token_issued_before_forgotten_revocations_is_void() {
+        use super::super::records::{Extra, Keys};
+        let mut state = State::default();
+        let mut keys = Keys { signing: String::new(), floor: Moment(0), next: 0 };
+        state.keys.put(keys.clone()).unwrap();
+        let (id, name) = ("d".to_owned(), "d".to_owned());
+        let (options, extra) = (Extra::new(), Extra::new());
+        let domain =
+            Domain { id, name, description: None, enabled: true, tags: vec![], options, extra };
+        state.domains.put(domain).unwrap();
+        let user = User {
+            id: "u".into(),
+            domain_id: "d".into(),
+            name: "u".into(),
+            enabled: true,
+            password: None,
+            default_project_id: None,
+            options: Extra::new(),
+            extra: Extra::new(),
+            epoch: 0,
+        };
+        state.users.put(user).unwrap();
+        let claims = Claims { scope: None, ..claims() };
+        assert!(examine(&state, claims.clone(), Moment(1), 0).is_ok());
+        keys.floor = claims.issued;
+        state.keys.put(keys).unwrap();
+        assert!(examine(&state, claims, Moment(1), 0).is_err());
+    }
 }

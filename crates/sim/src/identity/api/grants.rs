@@ -1,5 +1,7 @@
 //! Roles given to users: on projects, on domains, on the system.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::super::ask::{Answer, Ask, Reply};
@@ -80,8 +82,7 @@ impl<'a> Asked<'a> {
         if self.place == Place::System { system } else { usual }
     }
 
-    /// Whether the caller may, and whether all of it exists. An administrator of a domain gives nobody the role admin:
-    /// with it in a project of theirs, they would be more than that.
+    /// Whether the caller may, and whether all of it exists.
     fn check(&self, state: &State, caller: &Subject, rule: &str) -> Result<(), Problem> {
         let user = state.users.get(self.user);
         let home = match &self.place {
@@ -89,19 +90,13 @@ impl<'a> Asked<'a> {
             Place::Domain(id) => state.domains.get(id).map(|domain| domain.id.as_str()),
             Place::System => Some(""),
         };
-        let role = state.roles.get(self.role);
-        let domains: Vec<&str> =
-            home.into_iter().chain(user.map(|user| user.domain_id.as_str())).collect();
-        let all_there = domains.len() == 2;
-        let domains = if all_there { domains.as_slice() } else { &[] };
+        let both = home.zip(user).map(|(home, user)| [home, user.domain_id.as_str()]);
+        let domains = both.as_ref().map_or(&[][..], |both| both.as_slice());
         caller.may(rule, Target { domains, ..Target::default() })?;
-        if !caller.is_admin()
-            && rule == "create_grant"
-            && role.is_some_and(|role| role.name == "admin")
-        {
+        if rule == "create_grant" && !caller.is_admin() && self.reaches_beyond(state) {
             return Err(Problem::forbidden("identity:create_grant"));
         }
-        if !self.role.is_empty() && role.is_none() {
+        if !self.role.is_empty() && !state.roles.has(self.role) {
             return Err(Problem::missing("role", self.role));
         }
         if user.is_none() {
@@ -112,6 +107,15 @@ impl<'a> Asked<'a> {
             (Place::Domain(id), None) => Err(Problem::missing("domain", id)),
             _ => Ok(()),
         }
+    }
+
+    /// Whether the role counts outside of the domain in which it is given: with it, the administrator of a domain would
+    /// make themselves more than that.
+    fn reaches_beyond(&self, state: &State) -> bool {
+        let roles = state.with_implied(BTreeSet::from([self.role.to_owned()]));
+        let names =
+            roles.iter().filter_map(|id| state.roles.get(id)).map(|role| role.name.as_str());
+        names.into_iter().any(|name| ["admin", "service"].contains(&name))
     }
 
     fn id(&self) -> String {
