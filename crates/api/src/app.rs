@@ -7,7 +7,6 @@ use crate::metrics::Metrics;
 use crate::policy::{Policy, Target};
 use crate::rate::Rate;
 use kiln_engine::service::Service;
-use kiln_template::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
@@ -73,10 +72,5 @@ impl App {
         }
         // Fetching on behalf of users is for operators to allow; nothing is allowed yet.
         Err(bad(&format!("Failed to retrieve template from {url}")))
-    }
-
-    /// The engines, as clients see them.
-    pub(crate) async fn engines(&self) -> Result<Vec<Value>, Fault> {
-        Ok(self.service.engines())
     }
 }

@@ -5,6 +5,8 @@ use super::show::wrapped;
 use crate::answer::Answer;
 use crate::ask::Ask;
 use crate::fault::Fault;
+use kiln_engine::service::{EngineView, REPORT};
+use kiln_engine::time::Time;
 use kiln_template::Value;
 
 /// The errors that validation can be told to pass over.
@@ -17,11 +19,33 @@ pub(crate) async fn build(ask: Ask) -> Result<Answer, Fault> {
 }
 
 pub(crate) async fn services(ask: Ask) -> Result<Answer, Fault> {
-    let services = ask.app.engines().await?;
-    if services.is_empty() {
+    let engines = ask.service().engines().await?;
+    if engines.is_empty() {
         return Err(Fault::new("HTTPServiceUnavailable", "All heat engines are down."));
     }
-    Ok(Answer::ok(&wrapped("services", Value::list(services))))
+    Ok(Answer::ok(&wrapped("services", Value::list(engines.iter().map(service)))))
+}
+
+fn service(engine: &EngineView) -> Value {
+    // Here moments have microseconds, and no zone.
+    let moment = |time: Time| {
+        let micros = time.micros().rem_euclid(1_000_000);
+        Value::from(format!("{}.{micros:06}", time.to_string().trim_end_matches('Z')))
+    };
+    let id = Value::from(engine.id.as_str());
+    Value::map([
+        ("id", id.clone()),
+        ("binary", "heat-engine".into()),
+        ("engine_id", id),
+        ("host", Value::Text(engine.host.clone())),
+        ("hostname", Value::Text(engine.host.clone())),
+        ("topic", "engine".into()),
+        ("report_interval", (REPORT.as_secs() as i64).into()),
+        ("created_at", moment(engine.started)),
+        ("updated_at", moment(engine.told)),
+        ("deleted_at", Value::Null),
+        ("status", if engine.is_up { "up" } else { "down" }.into()),
+    ])
 }
 
 pub(crate) async fn validate(ask: Ask) -> Result<Answer, Fault> {
@@ -38,7 +62,8 @@ pub(crate) async fn validate(ask: Ask) -> Result<Answer, Fault> {
     let (report, _) = ask.service().validate(&ask.asker(), &request)?;
     let mut described = report.described();
     if with_nested {
-        ask.service().describe_nested(&report, &request, &mut described);
+        let project = ask.asker().project;
+        ask.service().describe_nested(&project, &request, report, &mut described);
     }
     Ok(Answer::ok(&described))
 }

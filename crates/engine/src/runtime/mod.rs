@@ -177,6 +177,11 @@ impl Engine {
         self.inner.trees.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Its id.
+    pub fn id(&self) -> EngineId {
+        self.inner.id
+    }
+
     /// Stops: whatever is under way stops between two steps, and is taken up by the next engine.
     pub async fn stop(&self) {
         let tasks =

@@ -5,6 +5,8 @@
 
 mod act;
 mod create;
+mod describe;
+mod engines;
 mod find;
 mod read;
 mod refusal;
@@ -15,6 +17,7 @@ mod update;
 
 pub use act::Signalled;
 pub use create::Previewed;
+pub use engines::{EngineView, REPORT};
 pub use find::Page;
 pub use refusal::Refusal;
 pub use request::{StackRequest, TemplateSource};

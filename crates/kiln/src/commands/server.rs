@@ -74,9 +74,10 @@ async fn serve(
     });
     let rules = settings.rules.clone();
     let service = Service::new(store.clone(), config, rules, engine.clone());
+    let telling = tokio::spawn(service.clone().tell_of_engine(serving::host_name()));
     let mut listening = Vec::new();
     if settings.has_api {
-        listening = listen(&settings, service, streams).await?;
+        listening = listen(&settings, service.clone(), streams).await?;
     }
     if settings.has_engine {
         writeln!(streams.out, "The engine runs. Stop it with Ctrl-C: nothing is lost.")?;
@@ -97,6 +98,8 @@ async fn serve(
     for listening in listening {
         listening.stop().await;
     }
+    telling.abort();
+    service.forget_engine().await;
     if let Some(engine) = engine {
         engine.stop().await;
     }

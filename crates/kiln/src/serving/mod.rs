@@ -43,6 +43,13 @@ pub(crate) fn url(listener: &TcpListener) -> Result<String, Failure> {
     Ok(format!("http://{}", address(listener)?))
 }
 
+/// What this machine calls itself.
+pub(crate) fn host_name() -> Arc<str> {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = name.trim();
+    if name.is_empty() { "localhost".into() } else { name.into() }
+}
+
 /// Logs to standard error from now on: what `KILN_LOG` asks for, and warnings in any case.
 pub(crate) fn log(is_json: bool) {
     let filter = EnvFilter::try_from_env("KILN_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));

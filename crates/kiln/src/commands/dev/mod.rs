@@ -119,6 +119,7 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
     let rules = Rules { allows_adopt: true, allows_abandon: true, ..Rules::default() };
     let service = Service::new(store.clone(), config, rules, Some(engine.clone()));
 
+    tokio::spawn(service.clone().tell_of_engine(serving::host_name()));
     let login = identity.service_login();
     let auth = serving::keystone(
         &identity_url,

@@ -1,0 +1,90 @@
+//! The engines that carry out what is wanted, as far as they have told of themselves.
+
+use super::{Refusal, Service};
+use crate::codec;
+use crate::objects::{ObjectKind, ObjectQuery, ObjectRow};
+use crate::runtime::now;
+use crate::time::Time;
+use kiln_template::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often an engine tells of itself.
+pub const REPORT: Duration = Duration::from_secs(60);
+
+/// An engine.
+#[derive(Clone, Debug)]
+pub struct EngineView {
+    /// Its id.
+    pub id: String,
+    /// The machine that it runs on.
+    pub host: Arc<str>,
+    /// When it started.
+    pub started: Time,
+    /// When it last told of itself.
+    pub told: Time,
+    /// Whether it is still there, as far as can be told.
+    pub is_up: bool,
+}
+
+impl Service {
+    /// Tells of the engine in this process, now and from now on; never ends.
+    pub async fn tell_of_engine(self, host: Arc<str>) {
+        let Some(engine) = &self.engine else { return };
+        let (id, started) = (engine.id(), now());
+        loop {
+            let row = ObjectRow {
+                id: id.0,
+                kind: ObjectKind::Engine,
+                project: "".into(),
+                subject: host.clone(),
+                uses: None,
+                created: started,
+                updated: Some(now()),
+                body: codec::encode(&Value::Null),
+            };
+            if let Err(error) = self.store.put_object(row).await {
+                tracing::warn!(%error, "the engine cannot tell of itself");
+            }
+            self.forget_engines().await;
+            tokio::time::sleep(REPORT).await;
+        }
+    }
+
+    /// Those that have not told of themselves for a day are forgotten.
+    async fn forget_engines(&self) {
+        let Ok(rows) = self.store.objects(&ObjectQuery::of(ObjectKind::Engine)).await else {
+            return;
+        };
+        let old = now() - Duration::from_secs(86_400);
+        for row in rows.iter().filter(|row| row.updated.is_none_or(|told| told < old)) {
+            _ = self.store.drop_object(ObjectKind::Engine, row.id).await;
+        }
+    }
+
+    /// Forgets the engine in this process: it stops.
+    pub async fn forget_engine(&self) {
+        if let Some(engine) = &self.engine {
+            _ = self.store.drop_object(ObjectKind::Engine, engine.id().0).await;
+        }
+    }
+
+    /// The engines.
+    pub async fn engines(&self) -> Result<Vec<EngineView>, Refusal> {
+        let rows = self.store.objects(&ObjectQuery::of(ObjectKind::Engine)).await?;
+        let recent = now() - 2 * REPORT;
+        Ok(rows
+            .into_iter()
+            .map(|row| {
+                let told = row.updated.unwrap_or(row.created);
+                EngineView {
+                    id: row.id.to_string(),
+                    host: row.subject,
+                    started: row.created,
+                    told,
+                    is_up: told >= recent,
+                }
+            })
+            .collect())
+    }
+}
