@@ -177,9 +177,9 @@ impl Engine {
         let mut chance = Chance::default();
         let now = now();
         let until = now + self.inner.settings.lease;
-        let mut env = Env { now, ids: &mut chance };
         let root = new.id;
-        let mut tree = Tree::create(self.inner.config.clone(), new, &mut env);
+        let config = self.inner.config.clone();
+        let mut tree = Tree::create(config, new, &mut Env { now, ids: &mut chance });
         let batch = tree.take_batch(1);
         let (Some(stack), Some(recipe)) =
             (batch.stacks.into_iter().next(), batch.recipes.into_iter().next())
@@ -285,7 +285,8 @@ impl Engine {
         let engine = self.clone();
         let mut trees = self.trees();
         let task = tokio::spawn(async move {
-            driver.run().await;
+            // If it breaks down, the tree is given up like any other, for whoever takes it up next.
+            _ = tokio::spawn(driver.run()).await;
             _ = engine.inner.store.release(lease).await;
             let mut trees = engine.trees();
             if trees.get(&root).is_some_and(|owned| owned.fence == fence) {
