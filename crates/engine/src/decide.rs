@@ -7,6 +7,8 @@ use crate::state::{Action, Status};
 use crate::tree::Resource;
 use kiln_resources::behaviour::Change;
 use kiln_resources::constraints::offline;
+use kiln_resources::guard::guarded;
+use kiln_resources::op;
 use kiln_template::environment;
 use kiln_template::frozen::{Frozen, converted};
 use kiln_template::path::Path;
@@ -87,8 +89,14 @@ fn decide_freely(case: &Case<'_>) -> Decision {
     }
     let asks_always = case.kind.builtin().is_some_and(|kind| kind.behaviour.replaces.is_some());
     if before.equals(after) && !case.must_look_inside {
-        if asks_always && is_replaced(case, &Converted::of(case)) {
-            return Decision::Replace { is_announced: true };
+        let is_replaced = match asks_always {
+            true => is_replaced(case, &Converted::of(case)),
+            false => Ok(false),
+        };
+        match is_replaced {
+            Ok(true) => return Decision::Replace { is_announced: true },
+            Ok(false) => {}
+            Err(failure) => return Decision::Refuse("InternalError", failure.message),
         }
         return if is_failed { Decision::Mend } else { Decision::Keep };
     }
@@ -129,8 +137,10 @@ fn decide_change(case: &Case<'_>) -> Decision {
         );
         return Decision::Refuse("NotSupported", message);
     }
-    if is_replaced(case, &converted) {
-        return Decision::Replace { is_announced: true };
+    match is_replaced(case, &converted) {
+        Ok(true) => return Decision::Replace { is_announced: true },
+        Ok(false) => {}
+        Err(failure) => return Decision::Refuse("InternalError", failure.message),
     }
     let mut fixed = properties.filter(|property| !property.update_allowed);
     if fixed.next().is_some() && !schema.any_property {
@@ -159,7 +169,7 @@ impl Converted {
 }
 
 /// Whether the type has another object made.
-fn is_replaced(case: &Case<'_>, converted: &Converted) -> bool {
+fn is_replaced(case: &Case<'_>, converted: &Converted) -> Result<bool, op::Failure> {
     let replaces = case.kind.builtin().and_then(|kind| kind.behaviour.replaces);
     let change = Change {
         before: &converted.before,
@@ -167,7 +177,10 @@ fn is_replaced(case: &Case<'_>, converted: &Converted) -> bool {
         changed: &converted.changed,
         metadata_differs: !case.before.metadata.equals(&case.after.metadata),
     };
-    replaces.is_some_and(|replaces| replaces(&change))
+    match replaces {
+        Some(replaces) => guarded("rule of replacement", || replaces(&change)),
+        None => Ok(false),
+    }
 }
 
 /// The names of members that differ, or that only one side has.

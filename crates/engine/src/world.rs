@@ -5,6 +5,8 @@ use crate::state::{Action, Status};
 use crate::tree::{Slot, StackKey, Tree};
 use kiln_resources::behaviour::{Child, Siblings, View};
 use kiln_resources::constraints::offline;
+use kiln_resources::guard::guarded;
+use kiln_resources::op;
 use kiln_template::codes;
 use kiln_template::eval::{Resolver, Scope};
 use kiln_template::frozen::converted;
@@ -41,25 +43,31 @@ impl Tree {
         format!("arn:openstack:heat::{project}:stacks/{}/{}", stack.name, stack.id)
     }
 
-    /// What a resource is called by others.
+    /// What a resource is called by others; by its name, if its type cannot tell.
     pub(crate) fn reference(&self, slot: Slot) -> Value {
+        let told = self.told_reference(slot);
+        told.unwrap_or_else(|_| Value::Text(self.resource(slot).name.clone()))
+    }
+
+    /// What a resource is called by others.
+    pub(crate) fn told_reference(&self, slot: Slot) -> Result<Value, Fault> {
         let resource = self.resource(slot);
         if let Some(child) = resource.child
             && self.config.types.get(&resource.kind).is_none()
         {
-            return match self.world(child).output("OS::stack_id") {
+            return Ok(match self.world(child).output("OS::stack_id") {
                 Some(Ok(value)) => value,
                 _ => self.arn(child).into(),
-            };
+            });
         }
         let kind = self.config.types.get(&resource.kind);
         match kind.and_then(|kind| kind.behaviour.reference) {
             Some(reference) if resource.state.action != Action::Init => {
-                self.with_view(slot, reference)
+                self.with_view(slot, "reference", reference).map_err(broken)
             }
             _ => match &resource.physical_id {
-                Some(id) => Value::Text(id.clone()),
-                None => Value::Text(resource.name.clone()),
+                Some(id) => Ok(Value::Text(id.clone())),
+                None => Ok(Value::Text(resource.name.clone())),
             },
         }
     }
@@ -83,13 +91,18 @@ impl Tree {
         self.current(resource.stack, &name)
     }
 
-    /// Shows a resource to its type.
-    pub(crate) fn with_view<T>(&self, slot: Slot, look: impl FnOnce(&View<'_>) -> T) -> T {
+    /// Shows a resource to its type, for what it wants to know; a type that panics fails.
+    pub(crate) fn with_view<T>(
+        &self,
+        slot: Slot,
+        what: &str,
+        look: impl FnOnce(&View<'_>) -> T,
+    ) -> Result<T, op::Failure> {
         let resource = self.resource(slot);
         let properties = self.properties(slot);
         let world = self.world(resource.stack);
         let child = resource.child.map(|child| self.world(child));
-        look(&View {
+        let view = View {
             name: &resource.name,
             physical_name: &self.physical_name(slot),
             physical_id: resource.physical_id.as_deref(),
@@ -100,7 +113,8 @@ impl Tree {
             arn: &format!("{}/resources/{}", self.arn(resource.stack), resource.name),
             child: child.as_ref().map(|child| child as &dyn Child),
             siblings: &world,
-        })
+        };
+        guarded(what, || look(&view))
     }
 
     /// An attribute of a resource.
@@ -116,7 +130,9 @@ impl Tree {
             };
         };
         if let Some(attribute) = kind.behaviour.attribute
-            && let Some(value) = self.with_view(slot, |view| attribute(view, name, keys))?
+            && let Some(value) = self
+                .with_view(slot, "attribute", |view| attribute(view, name, keys))
+                .map_err(broken)??
         {
             return Ok(value);
         }
@@ -131,6 +147,11 @@ impl Tree {
             None => Err(bad_attribute(&resource.name, name)),
         }
     }
+}
+
+/// What a template is told of a type that broke down.
+fn broken(failure: op::Failure) -> Fault {
+    Fault::new(failure.to_string())
 }
 
 pub(crate) fn bad_attribute(resource: &str, attribute: &str) -> Fault {
@@ -167,7 +188,7 @@ impl World<'_> {
             let (name, rest) = inner.split_once('.').unwrap_or((inner, ""));
             let slot = self.current(name).ok_or_else(|| bad_attribute(holder, attribute))?;
             return match (rest, keys) {
-                ("", []) => Ok(self.tree.reference(slot)),
+                ("", []) => self.tree.told_reference(slot),
                 ("", [Value::Text(attribute), keys @ ..]) => {
                     self.tree.attribute(slot, attribute, keys)
                 }
@@ -188,7 +209,7 @@ impl World<'_> {
 impl Resolver for World<'_> {
     fn reference(&self, resource: &str) -> Result<Value, Fault> {
         match self.current(resource) {
-            Some(slot) => Ok(self.tree.reference(slot)),
+            Some(slot) => self.tree.told_reference(slot),
             None => Ok(resource.into()),
         }
     }

@@ -510,6 +510,42 @@ fn a_type_that_panics_fails_alone() {
 }
 
 #[test]
+fn a_type_that_panics_anywhere_fails_alone() {
+    let fragile = |at: &str, uses: &str| {
+        let user = "u: {type: OS::Heat::Value, properties: {value:";
+        format!(
+            "{}  f: {{type: Test::Fragile, properties: {{at: {at}}}}}\n  {user} {uses}}}}}\n",
+            things(&["a: {value: x}"])
+        )
+    };
+    for (at, uses) in [("reference", "{get_resource: f}"), ("attribute", "{get_attr: [f, value]}")]
+    {
+        let mut world = created(&fragile(at, uses), "");
+        let (state, why) = world.tree().unwrap().root_state();
+        assert_eq!(state.to_string(), "CREATE_FAILED", "{at}");
+        assert!(why.contains(&format!("type's {at} panicked (a fault in {at})")), "{why}");
+        told(&mut world, Command::Delete);
+        assert_eq!(outcome(&world), "DELETE_COMPLETE: ");
+    }
+    let mut world = created(&fragile("none", "1"), "");
+    let events = updated(&mut world, &fragile("replacement", "1"), "");
+    let why = "UPDATE_FAILED InternalError: resources.f: the resource type's rule of replacement \
+               panicked (a fault in replacement): please report this";
+    assert!(events.contains(&format!("f {why}")), "{events:#?}");
+    let mut world = created(&fragile("signal", "1"), "");
+    let signal = Command::Signal { stack: world.root, resource: "f".into(), details: Value::Null };
+    let why = "InternalError: resources.f: the resource type's signal panicked (a fault in signal): \
+               please report this";
+    assert_eq!(told(&mut world, signal), [format!("f SIGNAL_FAILED {why}")]);
+    let group = format!("{}  g: {{type: Test::FragileGroup}}\n", things(&["a: {value: x}"]));
+    let mut world = created(&group, "");
+    let (_, why) = world.tree().unwrap().root_state();
+    assert!(why.contains("type's stages panicked (a fault in stages)"), "{why}");
+    told(&mut world, Command::Delete);
+    assert_eq!(outcome(&world), "DELETE_COMPLETE: ");
+}
+
+#[test]
 fn a_long_complaint_is_cut() {
     let template = format!("{}  w: {{type: Test::Wordy}}\n", things(&["a: {value: x}"]));
     let mut world = created(&template, "");

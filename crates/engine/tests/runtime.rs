@@ -2,7 +2,7 @@
 
 use crate::simulation::cloud::Cloud;
 use crate::simulation::script::{Kind, Plan, Planned, wish};
-use crate::simulation::world::{Rng, config};
+use crate::simulation::world::{Rng, config, recipe};
 use kiln_cloud::{Call, CallError, Reply, Transport};
 use kiln_engine::config::Config;
 use kiln_engine::ids::{Ids, StackId};
@@ -175,6 +175,38 @@ fn a_tree_that_rests_is_put_away_and_taken_up_again() {
         }
         engine.command(id, Command::Delete).await.unwrap();
         site.until(id, Action::Delete, Status::Complete).await;
+        assert_eq!(site.things(), 0);
+        engine.stop().await;
+    });
+}
+
+#[test]
+fn a_tree_whose_type_panics_harms_no_other() {
+    run(async {
+        let mut site = Site::new();
+        let engine = site.engine();
+        let broken = "heat_template_version: 2021-04-16\nresources:\n  \
+                      f: {type: Test::Fragile, properties: {at: reference}}\n  \
+                      v: {type: OS::Heat::Value, properties: {value: {get_resource: f}}}\n";
+        let id = StackId(Ids::next(&mut site.rng));
+        let recipe = recipe(&mut site.rng, broken, &[]);
+        let new = NewStack {
+            id,
+            name: "broken".into(),
+            project: "p".into(),
+            user_name: "u".into(),
+            recipe,
+            settings: Settings::default(),
+            adopted: None,
+        };
+        engine.create(new).await.unwrap();
+        let beside = site.create(&engine, "beside", &plan(5)).await;
+        site.until(id, Action::Create, Status::Failed).await;
+        site.until(beside, Action::Create, Status::Complete).await;
+        for id in [id, beside] {
+            engine.command(id, Command::Delete).await.unwrap();
+            site.until(id, Action::Delete, Status::Complete).await;
+        }
         assert_eq!(site.things(), 0);
         engine.stop().await;
     });

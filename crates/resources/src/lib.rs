@@ -68,6 +68,7 @@ pub mod declare;
 pub mod environment;
 mod given;
 mod groups;
+pub mod guard;
 pub mod op;
 mod random;
 pub mod registry;

@@ -7,16 +7,20 @@ use crate::keys::{KeyError, Ring};
 use crate::migrate;
 use crate::sql::{Reader, Statement};
 use crate::table::Tables;
+use kiln_engine::store::StoreError;
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyPool, AssertSqlSafe, ConnectOptions, Executor, Transaction};
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How many connections a store has to a database server, and to read from SQLite.
 const CONNECTIONS: u32 = 8;
+/// The most pages that SQLite can count.
+const MAX_PAGES: u64 = 4_294_967_294;
 /// How long a piece of work waits for a connection.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -30,6 +34,8 @@ pub struct SqlStore {
     writers: AnyPool,
     readers: AnyPool,
     commits: AtomicU64,
+    /// The bound of a SQLite file, for every connection that writes.
+    max_pages: Arc<AtomicU64>,
 }
 
 /// Why a store cannot be used.
@@ -72,19 +78,38 @@ impl SqlStore {
     /// Tables that are missing are made, and so is the key file if the store is new.
     pub async fn open(url: &str, key_file: &Path) -> Result<SqlStore, OpenError> {
         let dialect = Dialect::of(url).ok_or(OpenError::Url)?;
-        let (writers, readers) = connect(dialect, url).await.map_err(Fault::from)?;
+        let max_pages = Arc::new(AtomicU64::new(MAX_PAGES));
+        let connected = connect(dialect, url, &max_pages).await;
+        let (writers, readers) = connected.map_err(Fault::from)?;
         let mut connection = writers.acquire().await.map_err(Fault::from)?;
         migrate::run(dialect, &mut connection).await?;
         let cipher = load_keys(dialect, &mut connection, key_file).await?;
         drop(connection);
         let tables = Tables::new(dialect);
         let commits = AtomicU64::new(0);
-        Ok(SqlStore { dialect, tables, cipher, writers, readers, commits })
+        Ok(SqlStore { dialect, tables, cipher, writers, readers, commits, max_pages })
     }
 
     /// How many transactions this process has made durable.
     pub fn commits(&self) -> u64 {
         self.commits.load(Ordering::SeqCst)
+    }
+
+    /// Bounds the size of a SQLite file, for a disk that it shares with others; nothing sets no bound.
+    /// What does not fit is refused, and done later if there is room again. Database servers have their
+    /// own ways.
+    pub async fn limit_size(&self, bytes: Option<u64>) -> Result<(), StoreError> {
+        if self.dialect != Dialect::Sqlite {
+            return Ok(());
+        }
+        let mut connection = self.writers.acquire().await.map_err(Fault::from)?;
+        let size = Statement::new(self.dialect, "SELECT page_size FROM pragma_page_size");
+        let size = size.first(&mut connection).await?;
+        let size = size.map(|row| Reader::new(&row).count()).transpose()?.unwrap_or(4096).max(1);
+        let pages = bytes.map_or(MAX_PAGES, |bytes| (bytes / size).clamp(1, MAX_PAGES));
+        self.max_pages.store(pages, Ordering::SeqCst);
+        execute(&mut connection, max_pages(pages)).await?;
+        Ok(())
     }
 
     /// Ends all connections.
@@ -96,7 +121,15 @@ impl SqlStore {
     /// Begins a transaction that writes, with the newest keys. They are looked for after the wait for a
     /// place to write: a rotation may have ended in the meantime.
     pub(crate) async fn begin(&self) -> Result<Transaction<'static, Any>, Fault> {
-        let transaction = self.writers.begin_with(self.dialect.begin()).await?;
+        let transaction = match self.writers.begin_with(self.dialect.begin()).await {
+            // SQLite rolls back by itself when the disk is full, and the driver does not notice: that
+            // connection is of no use any more.
+            Err(sqlx::Error::InvalidSavePointStatement) => {
+                self.writers.acquire().await?.close().await?;
+                self.writers.begin_with(self.dialect.begin()).await?
+            }
+            begun => begun?,
+        };
         self.cipher.refresh()?;
         Ok(transaction)
     }
@@ -129,7 +162,11 @@ impl SqlStore {
     }
 }
 
-async fn connect(dialect: Dialect, url: &str) -> Result<(AnyPool, AnyPool), sqlx::Error> {
+async fn connect(
+    dialect: Dialect,
+    url: &str,
+    pages: &Arc<AtomicU64>,
+) -> Result<(AnyPool, AnyPool), sqlx::Error> {
     sqlx::any::install_default_drivers();
     let mut url = url.to_owned();
     if dialect == Dialect::Sqlite && !url.contains('?') {
@@ -141,13 +178,20 @@ async fn connect(dialect: Dialect, url: &str) -> Result<(AnyPool, AnyPool), sqlx
             .max_connections(size)
             .acquire_timeout(PATIENCE)
             .test_before_acquire(dialect != Dialect::Sqlite)
-            .after_connect(move |connection, _| {
-                Box::pin(async move {
-                    for statement in dialect.greeting() {
-                        connection.execute(*statement).await?;
-                    }
-                    Ok(())
-                })
+            .after_connect({
+                let pages = pages.clone();
+                move |connection, _| {
+                    let pages = pages.load(Ordering::SeqCst);
+                    Box::pin(async move {
+                        for statement in dialect.greeting() {
+                            connection.execute(*statement).await?;
+                        }
+                        if dialect == Dialect::Sqlite && pages != MAX_PAGES {
+                            connection.execute(AssertSqlSafe(max_pages(pages))).await?;
+                        }
+                        Ok(())
+                    })
+                }
             })
     };
     if dialect == Dialect::Sqlite {
@@ -158,6 +202,10 @@ async fn connect(dialect: Dialect, url: &str) -> Result<(AnyPool, AnyPool), sqlx
         let both = pool(CONNECTIONS).connect_with(options).await?;
         Ok((both.clone(), both))
     }
+}
+
+fn max_pages(pages: u64) -> String {
+    format!("PRAGMA max_page_count = {pages}")
 }
 
 /// The setting that tells whether a ring has the store's keys.

@@ -18,6 +18,14 @@ impl Fault {
             if matches!(error.code().as_deref(), Some("40001" | "40P01")))
     }
 
+    /// Whether there is no room for what was to be written.
+    fn is_full(&self) -> bool {
+        // SQLite, PostgreSQL, and MariaDB's full disk and full table.
+        matches!(self, Fault::Sql(sqlx::Error::Database(error))
+            if matches!(error.code().as_deref(), Some("13" | "53100"))
+                || error.message().contains("is full"))
+    }
+
     /// Whether a row with the same key is there already.
     pub(crate) fn is_duplicate(&self) -> bool {
         matches!(self, Fault::Sql(sqlx::Error::Database(error)) if error.is_unique_violation())
@@ -38,7 +46,12 @@ impl From<sqlx::Error> for Fault {
 
 impl From<Fault> for StoreError {
     fn from(fault: Fault) -> StoreError {
+        let is_full = fault.is_full();
         match fault {
+            Fault::Sql(error) if is_full => StoreError::Unavailable(format!(
+                "{error}; nothing is lost, and work goes on as soon as there is room: make some on the \
+                 database's disk"
+            )),
             Fault::Sql(error) => StoreError::Unavailable(error.to_string()),
             Fault::Damaged { what, why } => StoreError::Damaged { what, why },
             Fault::Keys(error) => StoreError::Unavailable(error.to_string()),

@@ -13,6 +13,7 @@ use crate::tree::{Env, Pause, Resource, Slot, Stack, StackKey, Tree};
 use indexmap::IndexMap;
 use kiln_resources::behaviour::{Group, GroupMember, Stage, Verb};
 use kiln_resources::constraints::offline;
+use kiln_resources::guard::guarded;
 use kiln_resources::op::Stop;
 use kiln_template::frozen::{converted, converted_policy};
 use kiln_template::path::Path;
@@ -115,7 +116,11 @@ impl Tree {
     pub(crate) fn next_stage(&mut self, env: &mut Env<'_>, slot: Slot) {
         let stage = match self.stage(env, slot) {
             Ok(stage) => stage,
-            Err(failure) => return self.finish_failed(env, slot, *failure, None),
+            Err(failure) => {
+                // Without an operation it was a policy that asked for it.
+                self.resized(env, slot, false);
+                return self.finish_failed(env, slot, *failure, None);
+            }
         };
         let mut pause = Duration::ZERO;
         let (source, parameters, aliases, is_last) = match stage {
@@ -293,7 +298,7 @@ impl Tree {
         let stack = self.stack(resource.stack);
         let timeout = stack.walk.as_ref().map(|walk| walk.deadline.since(env.now));
         let mut fresh = || ResourceId(env.ids.next()).short();
-        stages(&mut Group {
+        let mut group = Group {
             name: &resource.name,
             verb: resource.op.as_ref().map_or(Verb::Update, |op| op.verb),
             reference: &reference,
@@ -307,7 +312,9 @@ impl Tree {
             siblings: &siblings,
             timeout: timeout.unwrap_or(self.config.action_timeout),
             fresh: &mut fresh,
-        })
+        };
+        guarded("stages", || stages(&mut group))
+            .unwrap_or_else(|failure| Err(Stop::Failed(failure)))
     }
 
     /// The members of a group, with the failed ones: by creation, then by name.

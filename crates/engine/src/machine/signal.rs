@@ -1,6 +1,7 @@
 //! Signals: what a resource is told from outside, and what comes of it.
 
 use super::Effect;
+use crate::failure::Failure;
 use crate::ids::StackId;
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Slot, Tree};
@@ -37,9 +38,15 @@ impl Tree {
         }
         let Some(on_signal) = kind.behaviour.signal else { return };
         let signal = Signal { details, now: env.now.micros() };
-        let heard = self.with_view(slot, |view| on_signal(view, &signal));
-        if let Ok(heard) = heard {
-            self.heard(env, slot, heard, details);
+        match self.with_view(slot, "signal", |view| on_signal(view, &signal)) {
+            Ok(Ok(heard)) => self.heard(env, slot, heard, details),
+            // What the type does not understand is not told of, as in the reference.
+            Ok(Err(_)) => {}
+            Err(failure) => {
+                let failed = State::new(Action::Signal, Status::Failed);
+                let reason = Failure::of(name, failure).to_string();
+                self.resource_event(env, slot, failed, &reason);
+            }
         }
     }
 
@@ -105,7 +112,7 @@ impl Tree {
     pub(crate) fn cool_down(&mut self, env: &mut Env<'_>, slot: Slot) {
         let kind = self.config.types.get(&self.resource(slot).kind);
         let Some(rests) = kind.and_then(|kind| kind.behaviour.rests) else { return };
-        let cooldown = self.with_view(slot, rests);
+        let Ok(cooldown) = self.with_view(slot, "cooldown", rests) else { return };
         let resource = self.change(slot);
         resource.metadata = cooldown.ended(&resource.metadata, env.now.micros());
         self.effects.push(Effect::Changed(slot));

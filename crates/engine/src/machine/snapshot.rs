@@ -5,11 +5,13 @@
 
 use super::ops::Start;
 use crate::blueprint::{Recipe, Source};
+use crate::failure::Failure;
 use crate::ids::{RecipeId, ResourceId, SnapshotId};
 use crate::snapshot::Snapshot;
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Operation, Resource, Slot, StackKey, Tree};
 use kiln_resources::behaviour::{Saved, Verb};
+use kiln_resources::guard::guarded;
 use kiln_template::definition::Files;
 use kiln_template::environment::Environment;
 use kiln_template::template::DeletionPolicy;
@@ -281,43 +283,34 @@ impl Tree {
         let Some(snapshot) = self.snapshots.get(&id).filter(|it| it.state == MADE).cloned() else {
             return;
         };
-        let recipe = self.recipe_of(&snapshot, RecipeId(env.ids.next()));
-        self.begin(env, key, Action::Restore, Some(Arc::new(recipe)));
-        self.draw_up_and_set_off(env, key);
-    }
-
-    /// What a stack is made of to become what it was: resources of which there are copies are made of
-    /// these.
-    fn recipe_of(&self, snapshot: &Snapshot, id: RecipeId) -> Recipe {
-        let part = |name: &str| snapshot.data.get(name).cloned().unwrap_or_default();
-        let template = match (self.restored(snapshot), &snapshot.text, part("template")) {
-            (Some(template), _, _) => Source::Made(template),
-            (None, Some(text), _) => Source::Text(text.clone()),
-            (None, None, Value::Map(template)) if template.is_empty() => Source::Nothing,
-            (None, None, template) => Source::Made(template),
+        let restored = self.restored(&snapshot);
+        let (restored, failure) = match restored {
+            Ok(restored) => (restored, None),
+            Err(failure) => (None, Some(failure)),
         };
-        let files = part("files");
-        let files = files.as_map().into_iter().flatten();
-        let files = files.filter_map(|(name, text)| Some((name.clone(), text.as_text()?.clone())));
-        let (environment, _) = Environment::from_value(&part("environment"));
-        Recipe {
-            template,
-            files: Arc::new(files.collect::<Files>()),
-            environment: Arc::new(environment),
-            ..Recipe::nothing(id)
+        let recipe = recipe_of(&snapshot, restored, RecipeId(env.ids.next()));
+        self.begin(env, key, Action::Restore, Some(Arc::new(recipe)));
+        match failure {
+            Some(failure) => self.node_failed(env, key, Action::Restore, failure),
+            None => self.draw_up_and_set_off(env, key),
         }
     }
 
     /// The template with the properties that resources need to be made of copies; nothing if there are
     /// none.
-    fn restored(&self, snapshot: &Snapshot) -> Option<Value> {
-        let mut template = snapshot.data.get("template")?.as_map()?.clone();
-        let saved = snapshot.data.get("resources")?.as_map()?;
+    fn restored(&self, snapshot: &Snapshot) -> Result<Option<Value>, Failure> {
+        let map =
+            |members: &Members, name: &str| members.get(name).and_then(Value::as_map).cloned();
+        let (Some(mut template), Some(saved)) =
+            (map(&snapshot.data, "template"), map(&snapshot.data, "resources"))
+        else {
+            return Ok(None);
+        };
         let (section, word) = match template.contains_key("Resources") {
             true => ("Resources", "Properties"),
             false => ("resources", "properties"),
         };
-        let mut resources = template.get(section)?.as_map()?.clone();
+        let Some(mut resources) = map(&template, section) else { return Ok(None) };
         let mut is_changed = false;
         for (name, entry) in saved.iter().filter_map(|(name, it)| Some((name, it.as_map()?))) {
             let kind = entry.get("type").and_then(Value::as_text);
@@ -329,18 +322,38 @@ impl Tree {
             let mut properties = given.unwrap_or_default();
             let data = entry.get("resource_data").and_then(Value::as_map);
             let physical_id = entry.get("resource_id").and_then(Value::as_text);
-            restore(
-                &mut properties,
-                &Saved {
-                    physical_id: physical_id.map(|id| &**id),
-                    data: data.unwrap_or(&Members::new()),
-                },
-            );
+            let nothing = Members::new();
+            let physical_id = physical_id.map(|id| &**id);
+            let saved = Saved { physical_id, data: data.unwrap_or(&nothing) };
+            guarded("restore", || restore(&mut properties, &saved))
+                .map_err(|failure| Failure::of(name, failure))?;
             definition.insert(word.into(), Value::Map(Arc::new(properties)));
             resources.insert(name.clone(), Value::Map(Arc::new(definition)));
             is_changed = true;
         }
         template.insert(section.into(), Value::Map(Arc::new(resources)));
-        is_changed.then(|| Value::Map(Arc::new(template)))
+        Ok(is_changed.then(|| Value::Map(Arc::new(template))))
+    }
+}
+
+/// What a stack is made of to become what it was: resources of which there are copies are made of
+/// these.
+fn recipe_of(snapshot: &Snapshot, restored: Option<Value>, id: RecipeId) -> Recipe {
+    let part = |name: &str| snapshot.data.get(name).cloned().unwrap_or_default();
+    let template = match (restored, &snapshot.text, part("template")) {
+        (Some(template), _, _) => Source::Made(template),
+        (None, Some(text), _) => Source::Text(text.clone()),
+        (None, None, Value::Map(template)) if template.is_empty() => Source::Nothing,
+        (None, None, template) => Source::Made(template),
+    };
+    let files = part("files");
+    let files = files.as_map().into_iter().flatten();
+    let files = files.filter_map(|(name, text)| Some((name.clone(), text.as_text()?.clone())));
+    let (environment, _) = Environment::from_value(&part("environment"));
+    Recipe {
+        template,
+        files: Arc::new(files.collect::<Files>()),
+        environment: Arc::new(environment),
+        ..Recipe::nothing(id)
     }
 }

@@ -7,6 +7,7 @@ use crate::machine::Goal;
 use crate::tree::{Slot, StackKey, Tree};
 use crate::world::World;
 use kiln_resources::behaviour::{Group, GroupMember, Siblings, Stage, Stages, TOO_MANY, Verb};
+use kiln_resources::guard::guarded;
 use kiln_resources::op::Stop;
 use kiln_template::value::{Members, Value};
 use std::sync::Arc;
@@ -104,7 +105,7 @@ impl Tree {
                 drawn += 1;
                 ResourceId(Uuid::from_u128(drawn)).short()
             };
-            let stage = stages(&mut Group {
+            let mut group = Group {
                 name,
                 verb: if kept.is_some() { Verb::Update } else { Verb::Create },
                 reference,
@@ -119,7 +120,8 @@ impl Tree {
                 siblings,
                 timeout: self.config.action_timeout,
                 fresh: &mut fresh,
-            })?;
+            };
+            let stage = guarded("stages", || stages(&mut group)).map_err(Stop::Failed)??;
             let made = made_members(&stage.template);
             if made.len() > limit {
                 return Err(Stop::failed("RequestLimitExceeded", TOO_MANY));

@@ -319,7 +319,8 @@ impl Engine {
         let engine = self.clone();
         let mut trees = self.trees();
         let task = tokio::spawn(async move {
-            driver.run().await;
+            // If it breaks down, the tree is given up like any other, for whoever takes it up next.
+            _ = tokio::spawn(driver.run()).await;
             _ = engine.inner.store.release(lease).await;
             let mut trees = engine.trees();
             if trees.get(&root).is_some_and(|owned| owned.fence == fence) {

@@ -6,7 +6,7 @@
 //! copies, and of `shy` things there are no copies.
 
 use kiln_cloud::{Call, Marker, Method, Reply, Service, delete, get, patch, post};
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::{Heard, Verb};
 use kiln_resources::declare::*;
 use kiln_resources::op::{Op, Progress, Stop};
 use serde_json::{Value as Json, json};
@@ -261,6 +261,43 @@ pub fn panics() -> ResourceType {
     ResourceType::new("Test::Panics")
         .about("A type whose operations break down.")
         .creates(|_| Box::pin(async { panic!("a fault of the type") }))
+}
+
+/// `Test::Fragile`: a type that breaks down wherever its property says.
+pub fn fragile() -> ResourceType {
+    fn breaks(properties: &Members, place: &str) {
+        let at = properties.get("at").and_then(Value::as_text);
+        assert!(at.is_none_or(|at| &**at != place), "a fault in {place}");
+    }
+    ResourceType::new("Test::Fragile")
+        .about("A type that breaks down on purpose.")
+        .props([prop("at", Str).updatable()])
+        .attrs([attr("value", Str)])
+        .called(|view| {
+            breaks(view.properties, "reference");
+            view.name.into()
+        })
+        .answers(|view, _, _| {
+            breaks(view.properties, "attribute");
+            Ok(Some(Value::Null))
+        })
+        .on_signal(|view, _| {
+            breaks(view.properties, "signal");
+            Ok(Heard::default())
+        })
+        .replaced_if(|change| {
+            breaks(change.after, "replacement");
+            false
+        })
+        .creates(|_| Box::pin(async { Ok(()) }))
+        .updates(|_| Box::pin(async { Ok(()) }))
+}
+
+/// `Test::FragileGroup`: a group that breaks down when it makes up its members.
+pub fn fragile_group() -> ResourceType {
+    ResourceType::new("Test::FragileGroup")
+        .about("A group that breaks down on purpose.")
+        .staged(|_| panic!("a fault in stages"))
 }
 
 /// `Test::Wordy`: a type that has a lot to say when it fails.

@@ -3,9 +3,9 @@
 use super::{Context, Op, Step, Stop};
 use crate::behaviour::{Behaviour, Verb};
 use crate::declare::Value;
+use crate::guard::guarded;
 use kiln_cloud::{Call, CallError, Reply};
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{self, Poll, Waker};
@@ -130,7 +130,7 @@ impl Running {
             shared.answer = answer;
         }
         let mut context = task::Context::from_waker(Waker::noop());
-        let polled = catch_unwind(AssertUnwindSafe(|| self.future.as_mut().poll(&mut context)));
+        let polled = guarded("operation", || self.future.as_mut().poll(&mut context));
         let mut shared = self.lock();
         let notes = std::mem::take(&mut shared.notes);
         let turn = match polled {
@@ -139,7 +139,7 @@ impl Running {
                 Some(demand) => Turn::Wants(demand),
                 None => Turn::Ended(Err(broken("waits for something that it did not ask for"))),
             },
-            Err(_) => Turn::Ended(Err(broken("panicked"))),
+            Err(failure) => Turn::Ended(Err(Stop::Failed(failure))),
         };
         (turn, notes)
     }

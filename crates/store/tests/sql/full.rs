@@ -1,0 +1,98 @@
+//! A disk without room: SQLite's own bound stands in for it, and refuses with the same code.
+
+use super::keys::execute;
+use crate::world::{Place, World};
+use kiln_cloud::{Call, CallError, Reply, Transport};
+use kiln_engine::blueprint::{Recipe, Source};
+use kiln_engine::config::Config;
+use kiln_engine::ids::{RecipeId, StackId};
+use kiln_engine::machine::{Command, NewStack, Settings};
+use kiln_engine::runtime::{Engine, Settings as Pace};
+use kiln_engine::state::{Action, Status};
+use kiln_engine::store::Store;
+use sqlx::Row;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// No cloud: the types of the test need none.
+struct Nowhere;
+
+#[async_trait::async_trait]
+impl Transport for Nowhere {
+    async fn send(&self, _: Call) -> Result<Reply, CallError> {
+        Err(CallError::NotSent("there is no cloud".into()))
+    }
+}
+
+/// A stack with so many resources, and a template that is longer by some bytes.
+fn new_stack(world: &World, name: &str, resources: usize, longer_by: usize) -> NewStack {
+    let padding = format!("# {}\n", "x".repeat(longer_by));
+    let mut template = String::from("heat_template_version: 2021-04-16\nresources:\n");
+    for number in 0..resources {
+        _ = writeln!(template, "  r{number}: {{type: OS::Heat::RandomString}}");
+    }
+    template.push_str(&padding);
+    let template = Source::Text(template.into());
+    NewStack {
+        id: StackId(world.id()),
+        name: name.into(),
+        project: "p".into(),
+        user_name: "u".into(),
+        recipe: Arc::new(Recipe { template, ..Recipe::nothing(RecipeId(world.id())) }),
+        settings: Settings::default(),
+        adopted: None,
+    }
+}
+
+async fn until(store: &dyn Store, id: StackId, action: Action) {
+    loop {
+        let stack = store.stack(id).await.unwrap().unwrap();
+        if stack.state.is(action, Status::Complete) {
+            return;
+        }
+        assert_ne!(stack.state.status, Status::Failed, "{}", stack.reason);
+        tokio::task::yield_now().await;
+    }
+}
+
+pub(crate) async fn a_full_disk_delays_and_loses_nothing(place: Place) {
+    if !place.url.starts_with("sqlite") {
+        return;
+    }
+    let store = Arc::new(place.open().await);
+    let world = World::new(store.clone(), store.clone());
+    let config = Arc::new(Config::default());
+    let engine = Engine::start(config, store.clone(), Arc::new(Nowhere), Pace::default());
+    let pages = execute(&place, "SELECT page_count FROM pragma_page_count").await;
+    let used = u64::try_from(pages[0].get::<i64, _>(0)).unwrap() * 4096;
+    // Room for the stack itself, and not for what becomes of it.
+    store.limit_size(Some(used + 60 * 4096)).await.unwrap();
+    let new = new_stack(&world, "first", 900, 0);
+    let first = new.id;
+    engine.create(new).await.unwrap();
+    let refused = loop {
+        // It eats up what is left, if the engine does not.
+        if let Err(error) =
+            engine.create(new_stack(&world, &world.id().to_string(), 1, 50_000)).await
+        {
+            break error.to_string();
+        }
+    };
+    assert!(refused.contains("database or disk is full"), "{refused}");
+    assert!(refused.contains("make some"), "{refused}");
+    let refused = engine.command(first, Command::Delete).await;
+    if let Err(error) = &refused {
+        assert!(error.to_string().contains("disk is full"), "{error}");
+    }
+    let stack = store.stack(first).await.unwrap().unwrap();
+    assert!(stack.state.is(Action::Create, Status::InProgress), "{}", stack.state);
+    store.limit_size(None).await.unwrap();
+    if refused.is_err() {
+        until(&*store, first, Action::Create).await;
+        assert_eq!(store.resources(first).await.unwrap().len(), 900);
+        engine.command(first, Command::Delete).await.unwrap();
+    }
+    until(&*store, first, Action::Delete).await;
+    assert!(store.resources(first).await.unwrap().is_empty());
+    engine.stop().await;
+}
