@@ -167,6 +167,8 @@ fn refused(fault: &Fault, call: &Call) -> Diagnostic {
 pub struct Need {
     /// The name it is called by, or why there is none.
     pub resource: Result<Arc<str>, Fault>,
+    /// Its place in the template, if there is such a resource.
+    pub at: Option<usize>,
     /// Where.
     pub span: Span,
     /// The path to the function that names it, without that function.
@@ -175,33 +177,33 @@ pub struct Need {
 
 /// Collects the resources that an expression refers to, in the branches that are taken.
 ///
-/// `exists` tells whether a resource of a name exists; paths are made only for names that do not.
+/// `find` gives the place of the resource of a name; paths are made only for names without one.
 pub fn needs(
     scope: &Scope<'_>,
     expr: &Expr,
     path: &Path<'_>,
-    exists: &dyn Fn(&str) -> bool,
+    find: &dyn Fn(&str) -> Option<usize>,
     out: &mut Vec<Need>,
 ) {
     match &expr.kind {
         ExprKind::Scalar(_) | ExprKind::Invalid(_) => {}
         ExprKind::List(items) => {
             for (at, item) in items.iter().enumerate() {
-                needs(scope, item, &path.index(at), exists, out);
+                needs(scope, item, &path.index(at), find, out);
             }
         }
         ExprKind::Map(members) => {
             for member in members {
-                needs(scope, &member.value, &path.key(&member.key), exists, out);
+                needs(scope, &member.value, &path.key(&member.key), find, out);
             }
         }
         ExprKind::If(choice) => {
             for branch in scope.branches(choice).iter().flat_map(Branches::iter) {
-                needs(scope, branch, &path.key(choice.function.name), exists, out);
+                needs(scope, branch, &path.key(choice.function.name), find, out);
             }
         }
         ExprKind::Call(call) => {
-            needs(scope, &call.args, &path.key(call.function.name), exists, out);
+            needs(scope, &call.args, &path.key(call.function.name), find, out);
             let named = match call.function.name {
                 "get_resource" | "Ref" => Some(&call.args),
                 "get_attr" | "Fn::GetAtt" => call.args.as_list().and_then(|args| args.first()),
@@ -209,11 +211,11 @@ pub fn needs(
             };
             let Some(named) = named else { return };
             let Some(resource) = resource_name(scope, named) else { return };
-            let found = resource.as_ref().is_ok_and(|name| exists(name));
+            let at = resource.as_ref().ok().and_then(|name| find(name));
             // A name that is no resource may be a parameter.
-            if found || call.function.name != "Ref" {
-                let path = if found { String::new() } else { path.to_string() };
-                out.push(Need { resource, span: named.span, path });
+            if at.is_some() || call.function.name != "Ref" {
+                let path = if at.is_some() { String::new() } else { path.to_string() };
+                out.push(Need { resource, at, span: named.span, path });
             }
         }
     }

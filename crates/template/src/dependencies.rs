@@ -35,15 +35,14 @@ pub(crate) fn of(
         }
     }
     for need in needs(scope, resource) {
-        match need.resource.as_ref().map(|name| (name, definition.position(name))) {
-            Ok((_, Some(to))) => edges.push(Edge { to, span: Some(need.span) }),
-            Ok((name, None)) => {
+        match (need.resource, need.at) {
+            (_, Some(to)) => edges.push(Edge { to, span: Some(need.span) }),
+            (Ok(name), None) => {
                 let many = problems.len() >= suggest::MANY;
-                problems.push(missing(definition, name, &need.path, need.span, many));
+                problems.push(missing(definition, &name, &need.path, need.span, many));
             }
-            Err(fault) => {
-                let message = fault.message.clone();
-                problems.push(Diagnostic::error(fault.code, message).at(need.span));
+            (Err(fault), None) => {
+                problems.push(Diagnostic::error(fault.code, fault.message).at(need.span));
             }
         }
     }
@@ -55,12 +54,12 @@ pub(crate) fn of(
 /// What a resource's properties and metadata refer to.
 fn needs(scope: &Scope<'_>, resource: &Resource) -> Vec<Need> {
     let mut needs = Vec::new();
-    let exists = |name: &str| scope.definition.has_resource(name);
+    let find = |name: &str| scope.definition.position(name);
     let root = Path::Root.key(&resource.name);
     // The reference spells these paths in the words of the older dialect.
     for (word, field) in [("Properties", &resource.properties), ("Metadata", &resource.metadata)] {
         if let Some(expr) = field {
-            check::needs(scope, expr, &root.key(word), &exists, &mut needs);
+            check::needs(scope, expr, &root.key(word), &find, &mut needs);
         }
     }
     needs

@@ -68,6 +68,13 @@ impl Map {
         self.entries.iter().find(|entry| &*entry.key == key)
     }
 
+    /// Takes the value of a key out; null stays behind. Linear, as [`Map::get`].
+    pub fn take(&mut self, key: &str) -> Option<Node> {
+        let entry = self.entries.iter_mut().find(|entry| &*entry.key == key)?;
+        let empty = Node::new(entry.value.span, Data::Null);
+        Some(std::mem::replace(&mut entry.value, empty))
+    }
+
     /// The members in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Entry> {
         self.entries.iter()

@@ -5,7 +5,7 @@
 //! is not taken harms nobody, as in the reference.
 
 use crate::codes::{self, Code};
-use crate::document::{Data, Node};
+use crate::document::{Data, Entry, Map, Node};
 use crate::functions::{self, Function};
 use crate::source::Span;
 use crate::value::Value;
@@ -93,27 +93,22 @@ pub struct Invalid {
 }
 
 impl Expr {
-    /// Reads an expression from a document, in the language of a version.
-    pub fn lower(node: &Node, version: Version, place: Place) -> Expr {
-        let kind = match &node.data {
+    /// Makes an expression of a piece of a document, in the language of a version.
+    ///
+    /// The piece is used up: lists and maps stay where they are in memory, and only what their members
+    /// are changes.
+    pub fn lower(node: Node, version: Version, place: Place) -> Expr {
+        let kind = match node.data {
+            Data::Null => ExprKind::Scalar(Value::Null),
+            Data::Bool(flag) => ExprKind::Scalar(Value::Bool(flag)),
+            Data::Int(number) => ExprKind::Scalar(Value::Int(number)),
+            Data::Float(number) => ExprKind::Scalar(Value::Float(number)),
+            Data::Text(text) => ExprKind::Scalar(Value::Text(text)),
             Data::List(items) => {
-                ExprKind::List(items.iter().map(|item| Expr::lower(item, version, place)).collect())
+                let lower = |item| Expr::lower(item, version, place);
+                ExprKind::List(items.into_iter().map(lower).collect())
             }
-            Data::Map(map) => match &map.entries[..] {
-                [only] => match version.meaning(&only.key, place) {
-                    Meaning::Data => lower_map(map.iter(), version, place),
-                    meaning => lower_function(
-                        meaning,
-                        &only.key,
-                        only.key_span,
-                        &only.value,
-                        version,
-                        place,
-                    ),
-                },
-                _ => lower_map(map.iter(), version, place),
-            },
-            _ => ExprKind::Scalar(Value::from(node)),
+            Data::Map(map) => lower_map(map, version, place),
         };
         Expr { span: node.span, kind }
     }
@@ -180,27 +175,27 @@ impl Expr {
     }
 }
 
-fn lower_map<'a>(
-    entries: impl Iterator<Item = &'a crate::document::Entry>,
-    version: Version,
-    place: Place,
-) -> ExprKind {
-    let members = entries.map(|entry| Member {
-        key: entry.key.clone(),
-        key_span: entry.key_span,
-        value: Expr::lower(&entry.value, version, place),
+fn lower_map(map: Map, version: Version, place: Place) -> ExprKind {
+    let meaning = match &map.entries[..] {
+        [only] => version.meaning(&only.key, place),
+        _ => Meaning::Data,
+    };
+    let mut entries = map.entries.into_iter();
+    if !matches!(meaning, Meaning::Data)
+        && let Some(only) = entries.next()
+    {
+        return lower_function(meaning, only, version, place);
+    }
+    let members = entries.map(|Entry { key, key_span, value }| Member {
+        key,
+        key_span,
+        value: Expr::lower(value, version, place),
     });
     ExprKind::Map(members.collect())
 }
 
-fn lower_function(
-    meaning: Meaning,
-    name: &Arc<str>,
-    name_span: Span,
-    argument: &Node,
-    version: Version,
-    place: Place,
-) -> ExprKind {
+fn lower_function(meaning: Meaning, entry: Entry, version: Version, place: Place) -> ExprKind {
+    let Entry { key: name, key_span: name_span, value: argument } = entry;
     let invalid = |code, message: String, help: Option<String>| {
         ExprKind::Invalid(Box::new(Invalid { name: name.clone(), name_span, code, message, help }))
     };
@@ -242,27 +237,28 @@ fn lower_function(
 fn lower_if(
     function: &'static Function,
     name_span: Span,
-    argument: &Node,
+    argument: Node,
     version: Version,
     place: Place,
 ) -> Result<ExprKind, String> {
-    let optional = version >= Version::Hot20210416;
-    let (condition, then, otherwise) = match argument.as_list() {
-        Some([condition, then, otherwise]) => (condition, then, Some(otherwise)),
-        Some([condition, then]) if optional => (condition, then, None),
-        _ => {
-            return Err(format!(
-                "Arguments to \"{}\" must be of the form: [condition_name, value_if_true, \
-                 value_if_false]",
-                function.name
-            ));
-        }
+    let parts = match argument.data {
+        Data::List(parts) => parts,
+        _ => Box::default(),
+    };
+    let fits = parts.len() == 3 || parts.len() == 2 && version >= Version::Hot20210416;
+    let mut parts = parts.into_iter();
+    let (true, Some(condition), Some(then)) = (fits, parts.next(), parts.next()) else {
+        return Err(format!(
+            "Arguments to \"{}\" must be of the form: [condition_name, value_if_true, \
+             value_if_false]",
+            function.name
+        ));
     };
     Ok(ExprKind::If(Box::new(If {
         function,
         name_span,
         condition: Expr::lower(condition, version, Place::Condition),
         then: Expr::lower(then, version, place),
-        otherwise: otherwise.map(|node| Expr::lower(node, version, place)),
+        otherwise: parts.next().map(|node| Expr::lower(node, version, place)),
     })))
 }

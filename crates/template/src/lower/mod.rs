@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 /// Reads a template from a document; nothing comes back if even its version is not known.
 ///
-/// The document is used up: each resource of it is dropped while it is still at hand.
+/// The document is used up: most of its memory becomes the template's.
 pub fn template(document: Node) -> (Option<Template>, Findings) {
     let mut findings = Findings::new();
     let map = match document.data {
@@ -111,19 +111,14 @@ impl Lowering {
     fn template(&mut self, file: FileId, mut map: Map) -> Template {
         let words = self.version.words();
         self.unknown_sections(&map);
-        let resources = map.entries.iter_mut().find(|entry| *entry.key == *words.resources);
-        let resources = resources.map(|entry| {
-            let empty = Node::new(entry.value.span, Data::Null);
-            std::mem::replace(&mut entry.value, empty)
-        });
-        let section = |name: &str| map.get(name).filter(|node| !node.is_null());
-        let parameters = section(words.parameters).map(|node| self.parameters(node));
+        let parameters = section(&mut map, words.parameters).map(|node| self.parameters(&node));
         let parameters = Arc::new(parameters.unwrap_or_default());
+        let own_section = section(&mut map, words.own_section);
         let (mappings, parameter_groups) = match self.version.dialect() {
-            Dialect::Cfn => (section(words.own_section).map(Value::from), Vec::new()),
+            Dialect::Cfn => (own_section.as_ref().map(Value::from), Vec::new()),
             Dialect::Hot => {
-                let groups = section(words.own_section).map(|node| {
-                    let (groups, problems) = parameters::groups(node, &parameters);
+                let groups = own_section.map(|node| {
+                    let (groups, problems) = parameters::groups(&node, &parameters);
                     self.findings.extend(Stage::ParameterGroups, problems);
                     groups
                 });
@@ -132,10 +127,10 @@ impl Lowering {
         };
         let has_conditions = self.version.has_conditions();
         // Null is no map here: unlike other sections, an empty one of conditions is refused.
-        let conditions = map.get(words.conditions).filter(|_| has_conditions);
+        let conditions = map.take(words.conditions).filter(|_| has_conditions);
         let conditions = conditions.map(|node| self.conditions(node)).unwrap_or_default();
-        let resources = resources.filter(|node| !node.is_null()).map(|node| self.resources(node));
-        let outputs = section(words.outputs).map(|node| self.outputs(node));
+        let resources = section(&mut map, words.resources).map(|node| self.resources(node));
+        let outputs = section(&mut map, words.outputs).map(|node| self.outputs(node));
         Template {
             file,
             version: self.version,
@@ -205,9 +200,9 @@ impl Lowering {
         map
     }
 
-    fn conditions(&mut self, node: &Node) -> IndexMap<Arc<str>, Condition> {
-        let Some(map) = node.as_map() else {
-            let found = Value::from(node).host_type();
+    fn conditions(&mut self, node: Node) -> IndexMap<Arc<str>, Condition> {
+        let Data::Map(map) = node.data else {
+            let found = Value::from(&node).host_type();
             let message = format!("Condition definitions must be a map. Found a {found} instead");
             let diagnostic = Diagnostic::error(&codes::CONDITIONS_SECTION, message)
                 .class("Conditions validation error")
@@ -215,22 +210,27 @@ impl Lowering {
             self.findings.add(Stage::Conditions, diagnostic);
             return IndexMap::new();
         };
-        let conditions = map.iter().map(|entry| {
-            let definition = Expr::lower(&entry.value, self.version, Place::Condition);
-            (entry.key.clone(), Condition { name_span: entry.key_span, definition })
+        let conditions = map.entries.into_iter().map(|entry| {
+            let definition = self.condition(entry.value);
+            (entry.key, Condition { name_span: entry.key_span, definition })
         });
         conditions.collect()
     }
 
     /// A field's expression.
-    pub(super) fn value(&self, node: &Node) -> Expr {
+    pub(super) fn value(&self, node: Node) -> Expr {
         Expr::lower(node, self.version, Place::Value)
     }
 
     /// A condition's expression.
-    pub(super) fn condition(&self, node: &Node) -> Expr {
+    pub(super) fn condition(&self, node: Node) -> Expr {
         Expr::lower(node, self.version, Place::Condition)
     }
+}
+
+/// A section with something in it, taken out of the document.
+fn section(map: &mut Map, name: &str) -> Option<Node> {
+    map.take(name).filter(|node| !node.is_null())
 }
 
 /// What was found in place of something, as the reference shows it.

@@ -3,7 +3,7 @@
 use super::Lowering;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::document::{Entry, Node};
+use crate::document::{Data, Entry, Node};
 use crate::findings::Stage;
 use crate::path::Path;
 use crate::source::Span;
@@ -13,31 +13,26 @@ use indexmap::IndexMap;
 use std::sync::Arc;
 
 impl Lowering {
-    pub(super) fn outputs(&mut self, node: &Node) -> IndexMap<Arc<str>, Output> {
+    pub(super) fn outputs(&mut self, node: Node) -> IndexMap<Arc<str>, Output> {
         let name = self.version.words().outputs;
-        let Some(map) = self.section_map(node, name, Stage::OutputDefinitions) else {
-            return IndexMap::new();
-        };
-        let mut outputs = IndexMap::with_capacity(map.len());
-        for entry in map {
-            if let Some(output) = self.output(entry) {
-                outputs.insert(entry.key.clone(), output);
-            }
-        }
-        outputs
+        self.section_map(&node, name, Stage::OutputDefinitions);
+        let Data::Map(map) = node.data else { return IndexMap::new() };
+        let outputs = map.entries.into_iter().filter_map(|entry| self.output(entry));
+        outputs.map(|output| (output.name.clone(), output)).collect()
     }
 
-    fn output(&mut self, entry: &Entry) -> Option<Output> {
+    fn output(&mut self, entry: Entry) -> Option<Output> {
         let words = self.version.words();
-        let Some(map) = entry.value.as_map() else {
-            let kind = Value::from(&entry.value).host_type();
+        let Entry { key: name, key_span: name_span, value: node } = entry;
+        let Data::Map(mut map) = node.data else {
+            let kind = Value::from(&node).host_type();
             let message = format!("Output definitions must be a map. Found a {kind} instead");
-            self.refuse_output(entry, message, entry.value.span);
+            self.refuse_output(&name, message, node.span);
             return None;
         };
-        let Some(value) = map.get(words.value) else {
+        let Some(value) = map.take(words.value) else {
             let message = format!("Each output definition must contain a {} key.", words.value);
-            self.refuse_output(entry, message, entry.key_span);
+            self.refuse_output(&name, message, name_span);
             return None;
         };
         let mut known = vec![words.description, words.value];
@@ -50,26 +45,26 @@ impl Lowering {
             .filter(|member| !known.contains(&&*member.key))
             .map(|member| Spanned { value: member.key.clone(), span: member.key_span });
         Some(Output {
-            name: entry.key.clone(),
-            name_span: entry.key_span,
+            name,
+            name_span,
             value: self.value(value),
+            unknown_keys: unknown_keys.collect(),
             description: map.get(words.description).map(Value::from),
             condition: map
-                .get(words.condition)
+                .take(words.condition)
                 .filter(|_| has_conditions)
                 .map(|node| self.condition(node)),
-            unknown_keys: unknown_keys.collect(),
         })
     }
 
-    fn refuse_output(&mut self, entry: &Entry, message: String, span: Span) {
+    fn refuse_output(&mut self, name: &str, message: String, span: Span) {
         let words = self.version.words();
         let outputs = Path::Root.key(words.outputs);
         let diagnostic = Diagnostic::error(&codes::OUTPUT_DEFINITION, message)
             .class("Output validation error")
-            .path(outputs.key(&entry.key))
+            .path(outputs.key(name))
             .at(span)
-            .help(format!("write it as `{}: {{{}: ...}}`", entry.key, words.value));
+            .help(format!("write it as `{}: {{{}: ...}}`", name, words.value));
         self.findings.add(Stage::OutputDefinitions, diagnostic);
     }
 }

@@ -4,7 +4,7 @@ use super::{Lowering, found};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::document::{Data, Entry, Map, Node};
-use crate::expr::Expr;
+use crate::expr::{Expr, ExprKind};
 use crate::findings::Stage;
 use crate::source::Span;
 use crate::suggest;
@@ -43,8 +43,8 @@ impl Lowering {
         let Data::Map(map) = node.data else { return IndexMap::new() };
         let mut resources = IndexMap::with_capacity(map.len());
         for entry in map.entries {
-            if let Some(resource) = self.resource(&entry) {
-                resources.insert(entry.key, resource);
+            if let Some(resource) = self.resource(entry) {
+                resources.insert(resource.name.clone(), resource);
             }
         }
         resources
@@ -55,71 +55,61 @@ impl Lowering {
         self.findings.add(stage, Diagnostic { help, ..diagnostic });
     }
 
-    fn resource(&mut self, entry: &Entry) -> Option<Resource> {
-        if entry.key.contains('/') {
+    fn resource(&mut self, entry: Entry) -> Option<Resource> {
+        let Entry { key: name, key_span: name_span, value: node } = entry;
+        if name.contains('/') {
             let message = "Resource name may not contain \"/\"".to_string();
-            self.refuse(Stage::Types, message, entry.key_span, None);
+            self.refuse(Stage::Types, message, name_span, None);
         }
         let hot = self.version.dialect() == Dialect::Hot;
-        let map = match &entry.value.data {
+        let mut map = match node.data {
             Data::Map(map) => map,
             // Empty things count as a resource of which nothing is said.
-            _ if !Value::from(&entry.value).is_truthy() => return self.no_type(entry, hot),
-            _ if hot => {
-                let message = format!(
-                    "\"resources\" must contain a map of resource maps. Found a [{}] instead",
-                    found(&entry.value)
-                );
-                self.refuse(Stage::Sections, message, entry.value.span, None);
-                return None;
-            }
+            _ if !Value::from(&node).is_truthy() => return self.no_type(&name, name_span),
             _ => {
-                let message = format!(
-                    "Resources must contain Resource. Found a [{}] instead",
-                    found(&entry.value)
-                );
-                self.refuse(Stage::Sections, message, entry.value.span, None);
+                let message = if hot {
+                    "\"resources\" must contain a map of resource maps. Found a"
+                } else {
+                    "Resources must contain Resource. Found a"
+                };
+                let message = format!("{message} [{}] instead", found(&node));
+                self.refuse(Stage::Sections, message, node.span, None);
                 return None;
             }
         };
         if hot {
-            self.unknown_keys(map);
+            self.unknown_keys(&map);
         }
         let words = self.version.words();
-        let kind = match map.get(words.kind) {
-            None => return self.no_type(entry, hot),
-            Some(node) => self.kind(entry, node)?,
+        let kind = match map.take(words.kind) {
+            None => return self.no_type(&name, name_span),
+            Some(node) => self.kind(&name, node)?,
         };
-        let field = |key: &str| map.get(key);
+        let map = &mut map;
         Some(Resource {
-            name: entry.key.clone(),
-            name_span: entry.key_span,
-            properties: self.field(entry, field(words.properties), words.properties, Kind::Map),
-            metadata: self.field(entry, field(words.metadata), words.metadata, Kind::Map),
-            depends_on: self.depends_on(entry, field(words.depends_on)),
-            deletion_policy: self
-                .deletion_policy(entry, field(words.deletion_policy))
-                .map(Box::new),
-            update_policy: self
-                .field(entry, field(words.update_policy), words.update_policy, Kind::Map)
-                .map(Box::new),
-            description: self
-                .field(entry, field(words.description), words.description, Kind::Text)
-                .and_then(|expr| expr.as_text().cloned()),
-            external_id: self.external_id(entry, map).map(Box::new),
-            condition: self.resource_condition(entry, map).map(Box::new),
             kind,
+            properties: self.field(&name, map, words.properties, Kind::Map),
+            metadata: self.field(&name, map, words.metadata, Kind::Map),
+            depends_on: self.depends_on(&name, map),
+            deletion_policy: self.deletion_policy(&name, map).map(Box::new),
+            update_policy: self.field(&name, map, words.update_policy, Kind::Map).map(Box::new),
+            description: self
+                .field(&name, map, words.description, Kind::Text)
+                .and_then(|expr| expr.as_text().cloned()),
+            external_id: self.external_id(&name, map).map(Box::new),
+            condition: self.resource_condition(&name, map).map(Box::new),
+            name,
+            name_span,
         })
     }
 
-    fn no_type(&mut self, entry: &Entry, hot: bool) -> Option<Resource> {
-        let message = if hot {
-            "Each resource must contain a type key."
-        } else {
-            "Each Resource must contain a Type key."
+    fn no_type(&mut self, name: &str, span: Span) -> Option<Resource> {
+        let message = match self.version.dialect() {
+            Dialect::Hot => "Each resource must contain a type key.",
+            Dialect::Cfn => "Each Resource must contain a Type key.",
         };
-        let help = format!("say what `{}` is with `{}:`", entry.key, self.version.words().kind);
-        self.refuse(Stage::Sections, message.into(), entry.key_span, Some(help));
+        let help = format!("say what `{name}` is with `{}:`", self.version.words().kind);
+        self.refuse(Stage::Sections, message.into(), span, Some(help));
         None
     }
 
@@ -149,48 +139,41 @@ impl Lowering {
         }
     }
 
-    fn kind(&mut self, entry: &Entry, node: &Node) -> Option<Spanned<Arc<str>>> {
-        match node.as_text() {
-            Some(text) if !text.is_empty() => {
-                Some(Spanned { value: text.clone(), span: node.span })
-            }
-            None if !node.is_null() => {
-                let expr = self.value(node);
-                self.wrong_kind(entry, self.version.words().kind, Kind::Text, expr.span);
+    fn kind(&mut self, name: &str, node: Node) -> Option<Spanned<Arc<str>>> {
+        match node.data {
+            Data::Text(text) if !text.is_empty() => Some(Spanned { value: text, span: node.span }),
+            Data::Text(_) | Data::Null => {
+                let message = "Each Resource must contain a Type key.".to_string();
+                self.refuse(Stage::Sections, message, node.span, None);
                 None
             }
             _ => {
-                let message = "Each Resource must contain a Type key.".to_string();
-                self.refuse(Stage::Sections, message, node.span, None);
+                self.wrong_kind(name, self.version.words().kind, Kind::Text, node.span);
                 None
             }
         }
     }
 
-    fn field(&mut self, entry: &Entry, node: Option<&Node>, key: &str, kind: Kind) -> Option<Expr> {
-        let node = node?;
+    fn field(&mut self, name: &str, map: &mut Map, key: &str, kind: Kind) -> Option<Expr> {
+        let node = map.take(key)?;
         let expr = match kind {
             Kind::TextOrBoolean => self.condition(node),
             _ => self.value(node),
         };
-        let function = expr.is_function();
-        let fits = match (kind, &node.data) {
-            (Kind::Text, data) => matches!(data, Data::Text(_)) && !function,
-            (Kind::TextOrFunction, data) => matches!(data, Data::Text(_)) || function,
-            (Kind::Map, data) => matches!(data, Data::Map(_)),
-            (Kind::TextOrList, data) => matches!(data, Data::Text(_) | Data::List(_)),
-            (Kind::TextOrBoolean, data) => {
-                matches!(data, Data::Text(_) | Data::Bool(_)) || function
-            }
+        let fits = match (kind, &expr.kind) {
+            (_, ExprKind::Scalar(Value::Text(_))) => kind != Kind::Map,
+            (Kind::TextOrBoolean, ExprKind::Scalar(Value::Bool(_))) => true,
+            (Kind::Map, ExprKind::Map(_)) => true,
+            _ => kind != Kind::Text && expr.is_function(),
         };
         if !fits {
-            self.wrong_kind(entry, key, kind, node.span);
+            self.wrong_kind(name, key, kind, expr.span);
             return None;
         }
         Some(expr)
     }
 
-    fn wrong_kind(&mut self, entry: &Entry, key: &str, kind: Kind, span: Span) {
+    fn wrong_kind(&mut self, name: &str, key: &str, kind: Kind, span: Span) {
         let hot = self.version.dialect() == Dialect::Hot;
         let kind = match kind {
             Kind::Text | Kind::TextOrFunction => "string",
@@ -199,34 +182,37 @@ impl Lowering {
             Kind::TextOrBoolean if hot => "string_or_boolean",
             Kind::TextOrBoolean => "string or boolean",
         };
-        let message = format!("Resource {} {key} type must be {kind}", entry.key);
+        let message = format!("Resource {name} {key} type must be {kind}");
         self.refuse(Stage::ResourceDefinitions, message, span, None);
     }
 
-    fn depends_on(&mut self, entry: &Entry, node: Option<&Node>) -> Vec<Spanned<Arc<str>>> {
+    fn depends_on(&mut self, name: &str, map: &mut Map) -> Vec<Spanned<Arc<str>>> {
         let key = self.version.words().depends_on;
-        let Some(node) = node else { return Vec::new() };
-        if self.field(entry, Some(node), key, Kind::TextOrList).is_none() {
-            return Vec::new();
-        }
-        let members = node.as_list().unwrap_or(std::slice::from_ref(node));
-        let mut names = Vec::with_capacity(members.len());
-        for member in members {
-            match member.as_text() {
-                Some(text) => names.push(Spanned { value: text.clone(), span: member.span }),
-                None => {
-                    let message = format!("Resource {} {key} must be a list of strings", entry.key);
-                    let help = "name resources; functions are not evaluated here".to_string();
-                    self.refuse(Stage::ResourceDefinitions, message, member.span, Some(help));
-                }
+        let Some(Node { span, data }) = map.take(key) else { return Vec::new() };
+        let members = match data {
+            Data::List(members) => members,
+            Data::Text(value) => return vec![Spanned { value, span }],
+            _ => {
+                self.wrong_kind(name, key, Kind::TextOrList, span);
+                return Vec::new();
             }
+        };
+        let mut names = Vec::with_capacity(members.len());
+        for Node { span, data } in members {
+            if let Data::Text(value) = data {
+                names.push(Spanned { value, span });
+                continue;
+            }
+            let message = format!("Resource {name} {key} must be a list of strings");
+            let help = "name resources; functions are not evaluated here".to_string();
+            self.refuse(Stage::ResourceDefinitions, message, span, Some(help));
         }
         names
     }
 
-    fn deletion_policy(&mut self, entry: &Entry, node: Option<&Node>) -> Option<Expr> {
+    fn deletion_policy(&mut self, name: &str, map: &mut Map) -> Option<Expr> {
         let key = self.version.words().deletion_policy;
-        let expr = self.field(entry, node, key, Kind::TextOrFunction)?;
+        let expr = self.field(name, map, key, Kind::TextOrFunction)?;
         if let Some(text) = expr.as_text()
             && DeletionPolicy::parse(text, self.version).is_none()
         {
@@ -237,16 +223,18 @@ impl Lowering {
         Some(expr)
     }
 
-    fn external_id(&mut self, entry: &Entry, map: &Map) -> Option<Expr> {
-        let has = self.version.has_external_id();
-        let node = map.get("external_id").filter(|_| has);
-        self.field(entry, node, "external_id", Kind::TextOrFunction)
+    fn external_id(&mut self, name: &str, map: &mut Map) -> Option<Expr> {
+        if !self.version.has_external_id() {
+            return None;
+        }
+        self.field(name, map, "external_id", Kind::TextOrFunction)
     }
 
-    fn resource_condition(&mut self, entry: &Entry, map: &Map) -> Option<Expr> {
-        let key = self.version.words().condition;
-        let has = self.version.has_conditions();
-        self.field(entry, map.get(key).filter(|_| has), key, Kind::TextOrBoolean)
+    fn resource_condition(&mut self, name: &str, map: &mut Map) -> Option<Expr> {
+        if !self.version.has_conditions() {
+            return None;
+        }
+        self.field(name, map, self.version.words().condition, Kind::TextOrBoolean)
     }
 }
 

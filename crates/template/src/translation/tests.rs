@@ -247,7 +247,7 @@ fn authors_are_told_of_deprecated_properties_at_their_keys() {
     let file = sources.add("test", source);
     let (node, _) = crate::read::read(file, source, &crate::limits::Limits::default());
     let version = crate::version::find("heat_template_version", "2018-08-31").unwrap();
-    let expr = Expr::lower(&node.unwrap(), version, crate::version::Place::Value);
+    let expr = Expr::lower(node.unwrap(), version, crate::version::Place::Value);
     let told = deprecations(&schema(), &expr);
     let shown: Vec<_> = told
         .iter()

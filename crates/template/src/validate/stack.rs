@@ -51,10 +51,22 @@ impl Resolved<'_> {
 /// What the checks of resources and outputs look at.
 struct Checking<'c> {
     scope: &'c Scope<'c>,
-    /// Whether a resource, and an attribute of it, exist.
-    knows: &'c dyn Fn(&str, Option<&str>) -> Known,
+    /// The types of the resources by their places.
+    types: &'c [Option<Resolved<'c>>],
     /// Places of references that were found to lead nowhere.
     told: &'c BTreeSet<Span>,
+}
+
+impl Checking<'_> {
+    /// Whether the resource at a place has an attribute, if one is asked for.
+    fn has_attribute(&self, at: usize, attribute: Option<&str>) -> Known {
+        match (&self.types[at], attribute) {
+            (Some(resolved), Some(name)) if !resolved.schema().has_attribute(name) => {
+                Known::NoAttribute
+            }
+            _ => Known::Yes,
+        }
+    }
 }
 
 impl<'a> Stack<'a> {
@@ -71,17 +83,15 @@ impl<'a> Stack<'a> {
         });
         let budget = loader.budget.clone();
         let scope = Scope::new(self.definition, &Nowhere).with_budget(&budget);
-        let knows =
-            |resource: &str, attribute: Option<&str>| self.known(&types, resource, attribute);
         let told = &self.definition.dangling;
-        let checking = Checking { scope: &scope, knows: &knows, told };
+        let checking = Checking { scope: &scope, types: &types, told };
         // The reference goes by dependencies. Memory is kinder to the order of the template, and only
         // what is found has to be told in the other one.
         let mut found: Vec<(usize, Findings)> = Vec::new();
         for (at, resource) in self.definition.resources() {
             let Some(resolved) = &types[at] else { continue };
             let mut inside = Findings::new();
-            self.check_resource(&checking, resource, resolved, loader, &mut inside);
+            self.check_resource(&checking, at, resource, resolved, loader, &mut inside);
             if !inside.is_empty() {
                 found.push((at, inside));
             }
@@ -100,20 +110,13 @@ impl<'a> Stack<'a> {
         self.definition.resource_at(at).map_or("", |resource| &resource.name)
     }
 
-    /// Whether a resource, and an attribute of it, exist.
-    fn known(
-        &self,
-        types: &[Option<Resolved<'_>>],
-        resource: &str,
-        attribute: Option<&str>,
-    ) -> Known {
-        match (self.definition.position(resource).map(|at| &types[at]), attribute) {
-            (None, _) => Known::NoResource,
-            (Some(Some(resolved)), Some(name)) if !resolved.schema().has_attribute(name) => {
-                Known::NoAttribute
-            }
-            _ => Known::Yes,
-        }
+    /// The place of the resource of a name. What a resource refers to is among the few that it needs, most
+    /// often: there it is found without a search among all.
+    fn place(&self, name: &str, user: usize) -> Option<usize> {
+        const FEW: usize = 4;
+        let needed = self.definition.graph().needs(user).iter().take(FEW);
+        let is_named = |at: &usize| self.name(*at) == name;
+        needed.map(|edge| edge.to).find(is_named).or_else(|| self.definition.position(name))
     }
 
     pub(super) fn words(&self) -> &'static crate::version::Words {
@@ -122,19 +125,23 @@ impl<'a> Stack<'a> {
 
     fn duplicate_names(&self, findings: &mut Findings) {
         let template = &self.definition.template;
-        let shared: Vec<_> = template
-            .resources
+        let mut shared: Vec<_> = template
+            .parameters
             .values()
-            .filter_map(|resource| Some((resource, template.parameters.get(&resource.name)?)))
+            .filter_map(|parameter| {
+                Some((template.resources.get_full(&parameter.name)?, parameter))
+            })
             .collect();
         if shared.is_empty() {
             return;
         }
-        let names: Vec<String> = shared.iter().map(|(r, _)| format!("'{}'", r.name)).collect();
+        shared.sort_by_key(|((at, ..), _)| *at);
+        let names: Vec<String> =
+            shared.iter().map(|((_, name, _), _)| format!("'{name}'")).collect();
         let message = format!("Duplicate names {{{}}}", names.join(", "));
         let mut diagnostic = Diagnostic::error(&codes::DUPLICATE_NAMES, message)
             .help("rename the parameter or the resource");
-        for (resource, parameter) in shared {
+        for ((_, _, resource), parameter) in shared {
             diagnostic = diagnostic
                 .label(resource.name_span, "this resource")
                 .label(parameter.span, "has the name of this parameter");
@@ -216,6 +223,7 @@ impl<'a> Stack<'a> {
     fn check_resource(
         &self,
         checking: &Checking<'_>,
+        at: usize,
         resource: &Resource,
         resolved: &Resolved<'_>,
         loader: &mut Loader<'_>,
@@ -225,7 +233,7 @@ impl<'a> Stack<'a> {
         let section = Path::Root.key(words.resources);
         let path = section.key(&resource.name);
         let mut problems = Vec::new();
-        self.check_names(checking, resource, &path, &mut problems);
+        self.check_names(checking, at, resource, &path, &mut problems);
         if resource.external_id.is_some() {
             // Its object is there already: nothing is made of what is said here.
             findings.extend(Stage::Properties, problems);
@@ -253,17 +261,17 @@ impl<'a> Stack<'a> {
     fn check_names(
         &self,
         checking: &Checking<'_>,
+        at: usize,
         resource: &Resource,
         path: &Path<'_>,
         problems: &mut Vec<Diagnostic>,
     ) {
         let words = self.words();
-        // Missing resources were told with the references.
-        let knows =
-            |resource: &str, attribute: Option<&str>| match (checking.knows)(resource, attribute) {
-                Known::NoResource => Known::Yes,
-                known => known,
-            };
+        let knows = |name: &str, attribute: Option<&str>| match self.place(name, at) {
+            Some(place) => checking.has_attribute(place, attribute),
+            // Missing resources were told with the references.
+            None => Known::Yes,
+        };
         let checker = Checker { scope: checking.scope, knows: &knows };
         let fields = [
             (words.properties, resource.properties.as_ref()),
@@ -371,7 +379,11 @@ impl<'a> Stack<'a> {
         let words = self.words();
         let section = Path::Root.key(words.outputs);
         let scope = checking.scope;
-        let checker = Checker { scope, knows: checking.knows };
+        let knows = |name: &str, attribute: Option<&str>| match self.definition.position(name) {
+            Some(place) => checking.has_attribute(place, attribute),
+            None => Known::NoResource,
+        };
+        let checker = Checker { scope, knows: &knows };
         for output in self.definition.template.outputs.values() {
             let condition = output.condition.as_ref().map(|condition| scope.holds(condition));
             if matches!(condition, Some(Ok(Truth::Known(false)) | Err(_))) {
