@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Runs every benchmark whose name contains `filter`.
 pub(crate) fn run(filter: &str, out: &mut dyn Write) -> io::Result<()> {
-    let rows: [(&str, Bench); 7] = [
+    let rows: [(&str, Bench); 9] = [
         ("template", template),
         ("linear", linear),
         ("nested", nested),
@@ -23,6 +23,8 @@ pub(crate) fn run(filter: &str, out: &mut dyn Write) -> io::Result<()> {
         ("hostile", hostile),
         ("engine", crate::bench_engine::run),
         ("store", crate::bench_store::run),
+        ("start", crate::bench_api::start),
+        ("load", crate::bench_api::load),
     ];
     for (name, bench) in rows {
         if name.contains(filter) {

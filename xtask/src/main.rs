@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool prints")]
 
 mod bench;
+mod bench_api;
 mod bench_engine;
 mod bench_store;
 mod facts;

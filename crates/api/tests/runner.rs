@@ -18,3 +18,8 @@ fn shared(file: &str) -> Option<std::path::PathBuf> {
     };
     Some(all.join(file)).filter(|path| path.exists())
 }
+
+/// A client of HTTP.
+fn client() -> reqwest::Client {
+    kiln_cloud::client_builder().build().expect("a client")
+}

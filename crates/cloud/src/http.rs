@@ -13,6 +13,15 @@ pub struct Http {
     endpoints: BTreeMap<Service, String>,
 }
 
+/// What clients of HTTP are built with: whoever needs one begins here.
+///
+/// Encryption is by ring; there is nothing to install for it.
+pub fn client_builder() -> reqwest::ClientBuilder {
+    // The first one counts, and all are the same.
+    _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+}
+
 /// A call that takes longer than this counts as lost.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -22,7 +31,7 @@ const MAX_REPLY: usize = 64 << 20;
 impl Http {
     /// A transport to these endpoints; a service without one cannot be called.
     pub fn new(endpoints: BTreeMap<Service, String>) -> Result<Http, CallError> {
-        let client = reqwest::Client::builder()
+        let client = client_builder()
             .timeout(PATIENCE)
             .connect_timeout(Duration::from_secs(10))
             .build()

@@ -9,6 +9,6 @@ mod service;
 mod transport;
 
 pub use call::{Call, CallError, Marker, Method, Reply, delete, get, patch, post, put};
-pub use http::Http;
+pub use http::{Http, client_builder};
 pub use service::Service;
 pub use transport::{NoCloud, Transport};

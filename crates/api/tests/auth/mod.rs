@@ -45,7 +45,7 @@ fn settings() -> Settings {
 }
 
 fn keystone_with(fake: &Fake, settings: Settings) -> Keystone {
-    let identity = Identity::new(reqwest::Client::new(), &fake.url);
+    let identity = Identity::new(crate::client(), &fake.url);
     Keystone::new(identity, own_login("own-password"), settings, fake.clock())
 }
 

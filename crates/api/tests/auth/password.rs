@@ -9,7 +9,7 @@ use std::time::Duration;
 
 fn password(fake: &Fake) -> Password {
     let auth_url = AuthUrl::fixed(format!("{}/v3", fake.url));
-    let identity = Identity::new(reqwest::Client::new(), &fake.url);
+    let identity = Identity::new(crate::client(), &fake.url);
     Password::new(identity, auth_url, Duration::from_secs(5), fake.clock()).unwrap()
 }
 
@@ -111,7 +111,7 @@ async fn without_an_identity_service_nobody_is_refused_for_a_wrong_password() {
 #[tokio::test]
 async fn with_many_clouds_the_login_is_at_the_one_that_was_chosen() {
     let (one, other) = (Fake::start().await, Fake::start().await);
-    let identity = Identity::new(reqwest::Client::new(), &one.url);
+    let identity = Identity::new(crate::client(), &one.url);
     let auth_url = AuthUrl {
         configured: one.url.clone(),
         multi_cloud: true,

@@ -58,7 +58,7 @@ async fn secrets_are_seen_nowhere() {
         ("x-auth-user", "ann"),
         ("x-auth-key", "canary-wrong-key"),
     ]);
-    let identity = || Identity::new(reqwest::Client::new(), &fake.url);
+    let identity = || Identity::new(crate::client(), &fake.url);
     let keystone = keystone(&fake);
     let refusing = Keystone::new(identity(), own_login("canary-own"), settings(), fake.clock());
     let auth_url = AuthUrl::fixed(&fake.url);

@@ -127,7 +127,7 @@ async fn a_clock_that_is_behind_does_not_make_tokens_live_longer() {
     fake.give("t1", "bob", &["reader"], 60);
     let behind = fake.clock();
     let clock = Arc::new(move || behind() - Duration::from_secs(200));
-    let identity = Identity::new(reqwest::Client::new(), &fake.url);
+    let identity = Identity::new(crate::client(), &fake.url);
     let keystone = Keystone::new(identity, own_login("own-password"), settings(), clock);
     let request = headers(&[("x-auth-token", "t1")]);
     assert!(keystone.authenticate(&request, None).await.is_ok());
@@ -238,7 +238,7 @@ async fn our_own_login_is_renewed() {
 async fn if_the_identity_service_refuses_our_own_login_it_is_not_pestered() {
     let fake = Fake::start().await;
     fake.give("t1", "bob", &["reader"], 3600);
-    let identity = Identity::new(reqwest::Client::new(), &fake.url);
+    let identity = Identity::new(crate::client(), &fake.url);
     let keystone = Keystone::new(identity, own_login("wrong"), settings(), fake.clock());
     let request = headers(&[("x-auth-token", "t1")]);
     for _ in 0..3 {
@@ -278,7 +278,7 @@ async fn if_the_identity_service_cannot_be_asked_the_answer_is_503() {
 async fn an_identity_service_that_does_not_answer_is_not_waited_for() {
     let fake = Fake::start().await;
     fake.give("t1", "bob", &["reader"], 3600);
-    let identity = Identity::new(reqwest::Client::new(), &fake.url);
+    let identity = Identity::new(crate::client(), &fake.url);
     let identity = identity.patience(Duration::from_millis(200));
     let keystone = Keystone::new(identity, own_login("own-password"), settings(), fake.clock());
     fake.hold();

@@ -129,7 +129,7 @@ pub(crate) fn keystone(
 
 /// What makes requests.
 pub(crate) fn client() -> Result<reqwest::Client, Failure> {
-    let client = reqwest::Client::builder().build();
+    let client = kiln_cloud::client_builder().build();
     client.map_err(|error| Failure::usage(format!("HTTP cannot be used: {error}")))
 }
 
