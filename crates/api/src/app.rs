@@ -36,6 +36,14 @@ pub struct Options {
     pub revision: String,
     /// How long fetching a template may take.
     pub fetch_timeout: Duration,
+    /// What the addresses of templates must begin with to be fetched; nothing else is.
+    pub fetch_allowed: Vec<String>,
+    /// The scheme under which clients reach the API.
+    pub scheme: &'static str,
+    /// Whether the headers of a proxy in front of the API are believed.
+    pub trusts_proxy: bool,
+    /// The origins whose pages may send requests.
+    pub origins: Vec<String>,
 }
 
 impl Default for Options {
@@ -44,6 +52,10 @@ impl Default for Options {
             max_body_bytes: 1_048_576,
             revision: "unknown".into(),
             fetch_timeout: Duration::from_secs(60),
+            fetch_allowed: Vec::new(),
+            scheme: "http",
+            trusts_proxy: false,
+            origins: Vec::new(),
         }
     }
 }
@@ -70,7 +82,47 @@ impl App {
         if !["http", "https"].contains(&scheme) {
             return Err(bad(&format!("Invalid URL scheme {scheme}")));
         }
-        // Fetching on behalf of users is for operators to allow; nothing is allowed yet.
-        Err(bad(&format!("Failed to retrieve template from {url}")))
+        let failed = || bad(&format!("Failed to retrieve template from {url}"));
+        // Whoever fetches what users name can be made to ask anybody: operators say whom.
+        if !self.options.fetch_allowed.iter().any(|start| url.starts_with(start.as_str())) {
+            tracing::info!(
+                url,
+                "a template is not fetched: its address is not among those allowed"
+            );
+            return Err(failed());
+        }
+        let limit = self.service.rules().max_template_bytes;
+        let fetched = tokio::time::timeout(self.options.fetch_timeout, fetch(url, limit)).await;
+        match fetched {
+            Ok(Ok(Fetched::Text(text))) => Ok(text),
+            Ok(Ok(Fetched::TooLong)) => {
+                Err(bad(&format!("Template exceeds maximum allowed size ({limit} bytes)")))
+            }
+            Ok(Ok(Fetched::Elsewhere) | Err(_)) | Err(_) => Err(failed()),
+        }
     }
+}
+
+/// What is at an address.
+enum Fetched {
+    Text(Arc<str>),
+    TooLong,
+    /// It is elsewhere, or nowhere. Redirects are not followed: they may lead anywhere.
+    Elsewhere,
+}
+
+async fn fetch(url: &str, limit: usize) -> Result<Fetched, reqwest::Error> {
+    let client = kiln_cloud::client_builder().redirect(reqwest::redirect::Policy::none());
+    let mut response = client.build()?.get(url).send().await?;
+    if !response.status().is_success() {
+        return Ok(Fetched::Elsewhere);
+    }
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() > limit {
+            return Ok(Fetched::TooLong);
+        }
+    }
+    Ok(Fetched::Text(String::from_utf8_lossy(&bytes).into()))
 }

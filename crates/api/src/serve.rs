@@ -1,9 +1,10 @@
 //! From a request to an answer: version, route, caller, rights, body, handler.
 
-use crate::App;
 use crate::answer::{Answer, framework};
+use crate::app::{App, Options};
 use crate::ask::Ask;
 use crate::body;
+use crate::cors;
 use crate::fault::{Fault, no_route};
 use crate::query::{Query, percent};
 use crate::routes::{self, BodyNeed, Match, Route, Rule};
@@ -26,7 +27,15 @@ pub async fn answer(app: Arc<App>, request: Request<Body>) -> Response {
     let id = format!("req-{}", app.new_id());
     let started = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let mut response = route(app.clone(), request).await;
+    let origin = cors::origin(request.headers(), &app.options.origins);
+    let beforehand = origin.as_ref().and_then(|_| cors::beforehand(&method, request.headers()));
+    let mut response = match beforehand {
+        Some(response) => response,
+        None => route(app.clone(), request).await,
+    };
+    if let Some(origin) = origin {
+        cors::allow(&mut response, origin);
+    }
     let status = response.status().as_u16();
     app.metrics.count(method.as_str(), status, started.elapsed());
     tracing::info!(request = %id, %method, %path, status, micros = started.elapsed().as_micros() as u64, "answered");
@@ -46,7 +55,7 @@ async fn route(app: Arc<App>, request: Request<Body>) -> Response {
     let ends_in_slash = path.len() > 1 && path.ends_with('/');
     let mut parts: Vec<String> =
         path.split('/').filter(|part| !part.is_empty()).map(percent::decode).collect();
-    let origin = origin(request.headers());
+    let origin = origin(request.headers(), &app.options);
     match parts.first().map(String::as_str) {
         Some("healthcheck") if parts.len() == 1 => {
             return Answer::text(StatusCode::OK, "").into_response();
@@ -199,9 +208,20 @@ fn versions(origin: &str) -> Response {
 }
 
 /// Scheme and host, as the client knows them.
-fn origin(headers: &HeaderMap) -> String {
+fn origin(headers: &HeaderMap, options: &Options) -> String {
     let host = text(headers, &HOST).unwrap_or("localhost");
-    format!("http://{host}")
+    if !options.trusts_proxy {
+        return format!("{}://{host}", options.scheme);
+    }
+    let told = |name: &'static str| {
+        let value = text(headers, &HeaderName::from_static(name))?;
+        // Every proxy adds itself: the first one is what the client sees.
+        value.split(',').next().map(str::trim).filter(|value| !value.is_empty())
+    };
+    let scheme = told("x-forwarded-proto").unwrap_or(options.scheme);
+    let host = told("x-forwarded-host").unwrap_or(host);
+    let prefix = told("x-forwarded-prefix").unwrap_or("").trim_end_matches('/');
+    format!("{scheme}://{host}{prefix}")
 }
 
 fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {

@@ -30,6 +30,7 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("DEFAULT", "max_template_size", "How many bytes a template may have."),
     ("DEFAULT", "stack_action_timeout", "Seconds that an action on a stack may take."),
     ("DEFAULT", "template_fetch_timeout", "Seconds that fetching a template may take."),
+    ("cors", "allowed_origin", "Origins whose pages may send requests."),
     ("database", "connection", "The database."),
     ("heat_api", "bind_host", "The address that the native API listens on."),
     ("heat_api", "bind_port", "The port that the native API listens on."),
@@ -44,6 +45,7 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("keystone_authtoken", "user_domain_name", "The domain of the service's own user."),
     ("keystone_authtoken", "username", "The service's own user."),
     ("keystone_authtoken", "www_authenticate_uri", "Where clients are told to get a token."),
+    ("kiln", "fetch_allowed", "What the addresses of templates must begin with to be fetched."),
     ("kiln", "keys_file", "The file with the keys of the database; made if it is not there."),
     ("kiln", "lease", "Seconds after which another engine takes over from one that is gone."),
     ("kiln", "log_format", "How log lines are written: text or json."),
@@ -51,6 +53,7 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("kiln", "metrics_port", "The port that metrics are served on; none are served without it."),
     ("kiln", "rate", "Requests a second that a project may send; 0 for any."),
     ("kiln", "roles", "What this process does: api, engine, or both."),
+    ("oslo_middleware", "enable_proxy_headers_parsing", "Whether a proxy's headers are believed."),
     ("oslo_policy", "enforce_new_defaults", "Whether rules ask no less than their newest form."),
     ("oslo_policy", "enforce_scope", "Whether tokens must be for a project."),
     ("oslo_policy", "policy_file", "A file with rules that replace the built-in ones."),
@@ -272,6 +275,13 @@ fn api(config: &Config) -> Result<kiln_api::Options, Failure> {
         max_body_bytes: bytes(config, "max_json_body_size", 1_048_576)?,
         revision,
         fetch_timeout: Duration::from_secs(timeout),
+        fetch_allowed: config.list("kiln", "fetch_allowed"),
+        scheme: match config.text("heat_api", "cert_file") {
+            Some(_) => "https",
+            None => "http",
+        },
+        trusts_proxy: config.flag("oslo_middleware", "enable_proxy_headers_parsing", false)?,
+        origins: config.list("cors", "allowed_origin"),
     })
 }
 

@@ -1,0 +1,105 @@
+//! What stands between the API and the network: proxies, pages of other origins, templates from elsewhere.
+
+use crate::world::World;
+use axum::body::Body;
+use axum::http::Request;
+use axum::response::Response;
+use kiln_api::Options;
+use serde_json::json;
+use std::sync::Arc;
+
+async fn ask(world: &World, headers: &[(&str, &str)], method: &str) -> Response {
+    let mut request = Request::builder().method(method).uri("/").header("host", "inner:1");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let request = request.body(Body::empty()).expect("a request");
+    kiln_api::answer(world.app.clone(), request).await
+}
+
+async fn link(world: &World, headers: &[(&str, &str)]) -> String {
+    let body = ask(world, headers, "GET").await.into_body();
+    let bytes = axum::body::to_bytes(body, usize::MAX).await.expect("a body");
+    let body: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
+    body["versions"][0]["links"][0]["href"].as_str().unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn a_proxy_is_believed_only_if_the_operator_says_so() {
+    let told = [
+        ("x-forwarded-proto", "https"),
+        ("x-forwarded-host", "cloud.example, inner"),
+        ("x-forwarded-prefix", "/heat"),
+    ];
+    let world = World::new();
+    assert_eq!(link(&world, &told).await, "http://inner:1/v1/");
+    let world = World::new().optioned(Options { trusts_proxy: true, ..Options::default() });
+    assert_eq!(link(&world, &told).await, "https://cloud.example/heat/v1/");
+    assert_eq!(link(&world, &[]).await, "http://inner:1/v1/");
+}
+
+#[tokio::test]
+async fn pages_of_allowed_origins_may_read_answers() {
+    let origins = vec!["https://ui.example".to_owned()];
+    let world = World::new().optioned(Options { origins, ..Options::default() });
+    let header = |response: &Response, name: &str| {
+        response.headers().get(name).map(|it| it.to_str().unwrap_or_default().to_owned())
+    };
+    let reply = ask(&world, &[("origin", "https://ui.example")], "GET").await;
+    let allowed = header(&reply, "access-control-allow-origin");
+    assert_eq!(allowed.as_deref(), Some("https://ui.example"));
+    let reply = ask(&world, &[("origin", "https://evil.example")], "GET").await;
+    assert_eq!(header(&reply, "access-control-allow-origin"), None);
+    let beforehand = [("origin", "https://ui.example"), ("access-control-request-method", "PATCH")];
+    let reply = ask(&world, &beforehand, "OPTIONS").await;
+    assert_eq!(reply.status(), 200);
+    let methods = header(&reply, "access-control-allow-methods").unwrap_or_default();
+    assert!(methods.contains("PATCH"), "{methods}");
+}
+
+#[tokio::test]
+async fn templates_are_fetched_from_where_the_operator_allows() {
+    let text = "heat_template_version: 2021-04-16\noutputs: {o: {value: fetched}}\n";
+    let long = "x".repeat(600_000);
+    let router = axum::Router::new()
+        .route("/good.yaml", axum::routing::get(move || async move { text }))
+        .route("/long.yaml", axum::routing::get(move || async move { long.clone() }))
+        .route(
+            "/away.yaml",
+            axum::routing::get(|| async { axum::response::Redirect::temporary("/good.yaml") }),
+        );
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a socket");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    tokio::spawn(async move { axum::serve(listener, router).await });
+
+    let allowed = World::new()
+        .optioned(Options { fetch_allowed: vec![format!("{url}/")], ..Options::default() });
+    let refused = World::new();
+    let create = async |world: &World, url: &str| {
+        let body = json!({"stack_name": "s", "template_url": url});
+        let reply = world.send("demo", "POST", "/demo/stacks", Some(body)).await;
+        let message = reply.json()["error"]["message"].as_str().unwrap_or_default().to_owned();
+        (reply.status, message)
+    };
+    let good = format!("{url}/good.yaml");
+    let failed = |url: &str| {
+        (400, format!("Could not retrieve template: Failed to retrieve template from {url}"))
+    };
+    assert_eq!(create(&refused, &good).await, failed(&good));
+    assert_eq!(create(&allowed, &good).await.0, 201);
+    for missing in [format!("{url}/none.yaml"), format!("{url}/away.yaml")] {
+        assert_eq!(create(&allowed, &missing).await, failed(&missing));
+    }
+    let expected =
+        "Could not retrieve template: Template exceeds maximum allowed size (524288 bytes)";
+    assert_eq!(create(&allowed, &format!("{url}/long.yaml")).await, (400, expected.into()));
+    let expected = "Could not retrieve template: Invalid URL scheme file";
+    assert_eq!(create(&allowed, "file:///etc/passwd").await, (400, expected.into()));
+}
+
+impl World {
+    fn optioned(mut self, options: Options) -> World {
+        Arc::get_mut(&mut self.app).expect("nobody asks yet").options = options;
+        self
+    }
+}
