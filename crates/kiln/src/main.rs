@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod cli;
+mod client;
 mod commands;
 mod explain;
 mod load;
@@ -21,6 +22,10 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    let mut arguments = std::env::args_os();
+    if client::is_heat(arguments.next()) {
+        return client::classic::main(std::env::args_os());
+    }
     let cli = cli::Cli::parse();
     streams::with_standard(cli.color, |streams| commands::run(cli.command, streams))
 }
