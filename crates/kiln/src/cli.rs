@@ -44,6 +44,12 @@ pub(crate) enum Command {
     /// Keep a database: purge what was deleted, change the keys
     #[command(subcommand)]
     Db(Db),
+    /// Stacks of a cloud: create, change, look into and delete them
+    Stack(Box<crate::client::stack::Stack>),
+    /// What a cloud's orchestration service knows: resource types, template versions, engines
+    Orchestration(Box<crate::client::orchestration::Orchestration>),
+    /// Configuration of software on servers, and where it is put to use
+    Software(Box<crate::client::software::Software>),
     /// Print the script that completes kiln's commands in a shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions(Completions),

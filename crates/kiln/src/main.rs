@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod cli;
+mod client;
 mod commands;
 mod config;
 mod explain;
@@ -25,6 +26,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     // Whoever encrypts does it with this; there is no other.
     _ = rustls::crypto::ring::default_provider().install_default();
+    let mut arguments = std::env::args_os();
+    if client::is_heat(arguments.next()) {
+        return client::classic::main(std::env::args_os());
+    }
     let cli = cli::Cli::parse();
     streams::with_standard(cli.color, |streams| commands::run(cli.command, streams))
 }

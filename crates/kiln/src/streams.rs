@@ -30,6 +30,8 @@ pub(crate) enum Verdict {
     Good,
     /// What was looked at is wrong.
     Bad,
+    /// It ended with an exit status of its own.
+    Ended(u8),
 }
 
 impl Verdict {
@@ -120,6 +122,7 @@ impl From<Verdict> for ExitCode {
         match verdict {
             Verdict::Good => ExitCode::SUCCESS,
             Verdict::Bad => ExitCode::from(1),
+            Verdict::Ended(status) => ExitCode::from(status),
         }
     }
 }

@@ -12,6 +12,7 @@ mod versions;
 mod yaql;
 
 use crate::cli::{Command, Template};
+use crate::client;
 use crate::streams::{Failure, Streams, Verdict};
 
 /// Runs a command.
@@ -26,6 +27,13 @@ pub(crate) fn run(command: Command, streams: &mut Streams<'_>) -> Result<Verdict
         Command::Dev(arguments) => dev::run(&arguments, streams),
         Command::Server(arguments) => server::run(&arguments, streams),
         Command::Db(command) => db::run(&command, streams),
+        Command::Stack(it) => client::run(client::Command::Stack(it.verb), &it.connection, streams),
+        Command::Orchestration(it) => {
+            client::run(client::Command::Orchestration(it.verb), &it.connection, streams)
+        }
+        Command::Software(it) => {
+            client::run(client::Command::Software(it.verb), &it.connection, streams)
+        }
         Command::Completions(arguments) => completions::run(&arguments, streams),
     }
 }

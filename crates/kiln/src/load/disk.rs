@@ -10,13 +10,13 @@ use std::fs::File;
 use std::io::{self, Read};
 
 /// What standard input is called.
-pub(super) const STDIN: &str = "<stdin>";
+pub(crate) const STDIN: &str = "<stdin>";
 
 /// Why nothing is fetched over the network.
 const NO_HTTP: &str = "fetching over http is not built in yet";
 
 /// The files of this machine.
-pub(super) struct Disk {
+pub(crate) struct Disk {
     /// What the command line names, by URL.
     opened: BTreeMap<String, Vec<u8>>,
     /// So many bytes of a file are read, and one more to tell that there are more.
@@ -25,12 +25,12 @@ pub(super) struct Disk {
 
 impl Disk {
     /// Reads so many bytes of a file, and one more.
-    pub(super) fn new(max_bytes: usize) -> Disk {
+    pub(crate) fn new(max_bytes: usize) -> Disk {
         Disk { opened: BTreeMap::new(), max_bytes }
     }
 
     /// Reads what the command line names, and fails if that cannot be read.
-    pub(super) fn open(&mut self, url: &str, typed: &str) -> Result<&[u8], Failure> {
+    pub(crate) fn open(&mut self, url: &str, typed: &str) -> Result<&[u8], Failure> {
         if !self.opened.contains_key(url) {
             let bytes = match typed {
                 STDIN => self.bounded(io::stdin().lock()),

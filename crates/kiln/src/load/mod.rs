@@ -4,7 +4,7 @@
 //! What the command line names must be readable, or the command fails. What templates name and
 //! cannot be had is a finding.
 
-mod disk;
+pub(crate) mod disk;
 mod hidden;
 
 use crate::cli::Subject;
@@ -255,7 +255,7 @@ fn usage(error: impl Display) -> Failure {
     Failure::usage(error.to_string())
 }
 
-fn working_directory() -> Result<String, Failure> {
+pub(crate) fn working_directory() -> Result<String, Failure> {
     let unknown =
         |why: String| Failure::usage(format!("the working directory is not known: {why}"));
     let here = std::env::current_dir().map_err(|error| unknown(error.to_string()))?;

@@ -1,0 +1,118 @@
+//! Where a client's answers go, and what is known of who reads them.
+
+use super::format::options::{Columns, ListForm, Listed, Screen, ShowForm, Shown};
+use super::format::{Details, Listing, raw};
+use super::problem::Result;
+use super::surroundings::Surroundings;
+use crate::streams::Streams;
+use serde_json::Value;
+use std::io::{self, IsTerminal};
+
+/// Standard output and error, and the screen behind them.
+pub(crate) struct Console<'a, 'b> {
+    streams: &'a mut Streams<'b>,
+    screen: Screen,
+}
+
+impl<'a, 'b> Console<'a, 'b> {
+    /// The console of this process.
+    pub(crate) fn new(
+        streams: &'a mut Streams<'b>,
+        surroundings: &Surroundings,
+    ) -> Console<'a, 'b> {
+        let number = |name: &str| surroundings.get(name).and_then(|text| text.parse().ok());
+        let columns = if streams.out_is_terminal { terminal_size::terminal_size() } else { None };
+        let screen = Screen {
+            columns: columns.map(|(width, _)| usize::from(width.0)),
+            max_width: number("CLIFF_MAX_TERM_WIDTH").unwrap_or(0),
+            fit_width: number("CLIFF_FIT_WIDTH").is_some_and(|on: usize| on != 0),
+        };
+        Console { streams, screen }
+    }
+
+    /// Writes text as it is.
+    pub(crate) fn write(&mut self, text: &str) -> Result<()> {
+        Ok(self.streams.out.write_all(text.as_bytes())?)
+    }
+
+    /// Lets a person see what was written so far.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        Ok(self.streams.out.flush()?)
+    }
+
+    /// Writes a line, at once.
+    pub(crate) fn line(&mut self, line: &str) -> Result<()> {
+        writeln!(self.streams.out, "{line}")?;
+        Ok(self.streams.out.flush()?)
+    }
+
+    /// Writes a line beside the answer.
+    pub(crate) fn note(&mut self, line: &str) -> Result<()> {
+        writeln!(self.streams.err, "{line}")?;
+        Ok(self.streams.err.flush()?)
+    }
+
+    /// Writes a list.
+    pub(crate) fn list(&mut self, listing: Listing, options: &Listed) -> Result<()> {
+        self.list_as(listing, options.form, &options.columns)
+    }
+
+    /// Writes a list in this form.
+    pub(crate) fn list_as(
+        &mut self,
+        listing: Listing,
+        form: ListForm,
+        columns: &Columns,
+    ) -> Result<()> {
+        let text = listing.render(form, columns, &self.screen)?;
+        self.write(&text)
+    }
+
+    /// Writes one thing, as a table unless the options say otherwise.
+    pub(crate) fn show(&mut self, details: Details, options: &Shown) -> Result<()> {
+        let text = details.render(options, ShowForm::Table, &self.screen)?;
+        self.write(&text)
+    }
+
+    /// Writes a document as it came.
+    pub(crate) fn raw(
+        &mut self,
+        document: &Value,
+        options: &Shown,
+        default: ShowForm,
+    ) -> Result<()> {
+        self.write(&raw(document, options, default, &self.screen))
+    }
+
+    /// Whether a person reads the output as it comes.
+    pub(crate) fn is_live(&self) -> bool {
+        self.streams.out_is_terminal
+    }
+
+    /// Whether output takes colours.
+    pub(crate) fn is_styled(&self) -> bool {
+        self.streams.out_styled
+    }
+
+    /// The columns and lines of the terminal.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        let size = terminal_size::terminal_size();
+        size.map_or((80, 24), |(width, height)| (width.0.into(), height.0.into()))
+    }
+
+    /// Asks a person something; nothing is asked, and the answer is yes, if there is no person.
+    pub(crate) async fn confirm(&mut self, question: &str) -> Result<bool> {
+        if !io::stdin().is_terminal() {
+            return Ok(true);
+        }
+        self.write(question)?;
+        self.streams.out.flush()?;
+        let read = || {
+            let mut line = String::new();
+            io::stdin().read_line(&mut line).map(|_| line)
+        };
+        // On a thread of its own, so that Ctrl-C is heard meanwhile.
+        let line = tokio::task::spawn_blocking(read).await.map_err(io::Error::other)??;
+        Ok(line.trim().to_lowercase().starts_with('y'))
+    }
+}

@@ -1,0 +1,377 @@
+//! YAML in the layout that Python's usual library gives it: blocks, sorted keys, lines folded after 80
+//! columns, characters beyond ASCII as escapes.
+//!
+//! Scripts compare such texts, and templates are stored in them, so the layout is kept to the letter.
+
+use super::text;
+use fancy_regex::Regex;
+use kiln_yaql::python;
+use serde_json::Value;
+use std::fmt::Write;
+use std::sync::LazyLock;
+
+/// Lines are folded at the first chance after this column.
+const WIDTH: usize = 80;
+/// Keys longer than this get a line of their own, after a question mark.
+const LONGEST_KEY: usize = 127;
+
+/// In which order the members of the outermost map stand; those inside are always sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Top {
+    /// As they came.
+    Ordered,
+    /// By name.
+    Sorted,
+}
+
+/// A value as a YAML document that ends in a line feed.
+pub(crate) fn yaml(value: &Value, top: Top) -> String {
+    let mut writer = Writer { out: String::new(), column: 0 };
+    match value {
+        Value::Array(items) if !items.is_empty() => writer.list(items, 0),
+        Value::Object(members) if !members.is_empty() => {
+            let mut members: Vec<_> = members.iter().collect();
+            if top == Top::Sorted {
+                members.sort_by_key(|(key, _)| *key);
+            }
+            writer.members(&members, 0);
+        }
+        value => {
+            let is_plain = writer.scalar(value, 2, false);
+            writer.line_break();
+            if is_plain {
+                writer.put("...\n");
+            }
+        }
+    }
+    writer.out
+}
+
+/// Text under way, and how far its last line has come.
+struct Writer {
+    out: String,
+    column: usize,
+}
+
+impl Writer {
+    fn put(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.column += text.chars().count();
+    }
+
+    fn line_break(&mut self) {
+        self.out.push('\n');
+        self.column = 0;
+    }
+
+    fn indent(&mut self, indent: usize) {
+        self.out.extend(std::iter::repeat_n(' ', indent));
+        self.column += indent;
+    }
+
+    /// Members at an indent; the first begins where the last line ends.
+    fn members(&mut self, members: &[(&String, &Value)], indent: usize) {
+        for (at, (key, value)) in members.iter().enumerate() {
+            if at > 0 {
+                self.indent(indent);
+            }
+            if key.chars().count() > LONGEST_KEY || key.contains('\n') {
+                self.put("? ");
+                self.text(key, indent + 2, false);
+                self.line_break();
+                self.indent(indent);
+                self.put(":");
+            } else {
+                self.text(key, indent + 2, true);
+                self.put(":");
+            }
+            self.value(value, indent);
+        }
+    }
+
+    /// Items at an indent; the first begins where the last line ends.
+    fn list(&mut self, items: &[Value], indent: usize) {
+        for (at, item) in items.iter().enumerate() {
+            if at > 0 {
+                self.indent(indent);
+            }
+            self.put("-");
+            match item {
+                Value::Array(items) if !items.is_empty() => {
+                    self.put(" ");
+                    self.list(items, indent + 2);
+                }
+                Value::Object(members) if !members.is_empty() => {
+                    self.put(" ");
+                    self.members(&sorted(members), indent + 2);
+                }
+                scalar => {
+                    self.put(" ");
+                    self.scalar(scalar, indent + 2, false);
+                    self.line_break();
+                }
+            }
+        }
+    }
+
+    /// What stands after a key.
+    fn value(&mut self, value: &Value, indent: usize) {
+        match value {
+            Value::Array(items) if !items.is_empty() => {
+                self.line_break();
+                self.indent(indent);
+                self.list(items, indent);
+            }
+            Value::Object(members) if !members.is_empty() => {
+                self.line_break();
+                self.indent(indent + 2);
+                self.members(&sorted(members), indent + 2);
+            }
+            scalar => {
+                self.put(" ");
+                self.scalar(scalar, indent + 2, false);
+                self.line_break();
+            }
+        }
+    }
+
+    /// A scalar or an empty collection; gives whether it is bare text that needs an end.
+    fn scalar(&mut self, value: &Value, indent: usize, is_key: bool) -> bool {
+        match value {
+            Value::Null => self.put("null"),
+            Value::Bool(flag) => self.put(if *flag { "true" } else { "false" }),
+            Value::Number(number) => self.put(&written_number(number)),
+            Value::String(text) => return self.text(text, indent, is_key),
+            Value::Array(_) => {
+                self.put("[]");
+                return false;
+            }
+            Value::Object(_) => {
+                self.put("{}");
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Text in the plainest style that reads back as the same text.
+    fn text(&mut self, text: &str, indent: usize, is_key: bool) -> bool {
+        let shape = Shape::of(text);
+        let fits_line = !(is_key && shape.has_breaks);
+        if shape.plain && fits_line && !reads_as_other(text) {
+            self.folded(text, indent, is_key, Quote::None);
+            return true;
+        }
+        if shape.single_quoted && fits_line {
+            self.put("'");
+            self.folded(text, indent, is_key, Quote::Single);
+            self.put("'");
+        } else {
+            self.double_quoted(text, indent, is_key);
+        }
+        false
+    }
+
+    /// Text without escapes: a single blank may become the end of a line, a line feed two of them.
+    fn folded(&mut self, text: &str, indent: usize, is_key: bool, quote: Quote) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let kind = Run::of(rest);
+            let length = rest.find(|c| Run::of_char(c) != kind).unwrap_or(rest.len());
+            let (run, after) = rest.split_at(length);
+            let is_inside = rest.len() < text.len() && !after.is_empty();
+            match kind {
+                Run::Blanks => {
+                    let may_fold = is_inside || quote == Quote::None;
+                    if run.len() == 1 && self.column > WIDTH && !is_key && may_fold {
+                        self.line_break();
+                        self.indent(indent);
+                    } else {
+                        self.put(run);
+                    }
+                }
+                Run::Breaks => {
+                    for _ in 0..=run.len() {
+                        self.line_break();
+                    }
+                    self.indent(indent);
+                }
+                Run::Words if quote == Quote::Single => self.put(&run.replace('\'', "''")),
+                Run::Words => self.put(run),
+            }
+            rest = after;
+        }
+    }
+
+    /// Text with escapes; a long line ends in a backslash at the first chance.
+    fn double_quoted(&mut self, text: &str, indent: usize, is_key: bool) {
+        self.put("\"");
+        let chars: Vec<char> = text.chars().collect();
+        // What is not yet written begins here.
+        let mut start = 0;
+        for end in 0..=chars.len() {
+            let next = chars.get(end).copied();
+            if next.is_none_or(|c| !matches!(c, ' '..='~') || matches!(c, '"' | '\\')) {
+                self.put(&chars[start..end].iter().collect::<String>());
+                start = end;
+                if let Some(c) = next {
+                    self.put(&escaped(c));
+                    start += 1;
+                }
+            }
+            let may_fold = 0 < end && end + 1 < chars.len() && !is_key;
+            let waiting = end.saturating_sub(start);
+            if may_fold && (next == Some(' ') || start >= end) && self.column + waiting > WIDTH {
+                if start < end {
+                    self.put(&chars[start..end].iter().collect::<String>());
+                    start = end;
+                }
+                self.put("\\");
+                self.line_break();
+                self.indent(indent);
+                if chars.get(start) == Some(&' ') {
+                    self.put("\\");
+                }
+            }
+        }
+        self.put("\"");
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Quote {
+    None,
+    Single,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Run {
+    Blanks,
+    Breaks,
+    Words,
+}
+
+impl Run {
+    fn of(text: &str) -> Run {
+        text.chars().next().map_or(Run::Words, Run::of_char)
+    }
+
+    fn of_char(c: char) -> Run {
+        match c {
+            ' ' => Run::Blanks,
+            '\n' => Run::Breaks,
+            _ => Run::Words,
+        }
+    }
+}
+
+fn sorted(members: &serde_json::Map<String, Value>) -> Vec<(&String, &Value)> {
+    let mut members: Vec<_> = members.iter().collect();
+    members.sort_by_key(|(key, _)| *key);
+    members
+}
+
+/// A number; one without a point before its exponent gets one, or it would read back as text.
+fn written_number(number: &serde_json::Number) -> String {
+    let written = text::number(number);
+    if number.is_f64() && !written.contains('.') && written.contains('e') {
+        return written.replacen('e', ".0e", 1);
+    }
+    match number.as_f64() {
+        Some(float) if !float.is_finite() => format!(".{}", python::float(float)),
+        _ => written,
+    }
+}
+
+fn escaped(c: char) -> String {
+    let short = match c {
+        '\0' => '0',
+        '\u{7}' => 'a',
+        '\u{8}' => 'b',
+        '\t' => 't',
+        '\n' => 'n',
+        '\u{b}' => 'v',
+        '\u{c}' => 'f',
+        '\r' => 'r',
+        '\u{1b}' => 'e',
+        '"' | '\\' => c,
+        '\u{85}' => 'N',
+        '\u{a0}' => '_',
+        '\u{2028}' => 'L',
+        '\u{2029}' => 'P',
+        _ => {
+            let (code, mut out) = (c as u32, String::new());
+            _ = match code {
+                0..=0xff => write!(out, "\\x{code:02X}"),
+                0x100..=0xffff => write!(out, "\\u{code:04X}"),
+                _ => write!(out, "\\U{code:08X}"),
+            };
+            return out;
+        }
+    };
+    format!("\\{short}")
+}
+
+/// In which styles a text can be written.
+struct Shape {
+    has_breaks: bool,
+    plain: bool,
+    single_quoted: bool,
+}
+
+impl Shape {
+    fn of(text: &str) -> Shape {
+        let has_breaks = text.contains('\n');
+        let has_special = text.chars().any(|c| c != '\n' && !matches!(c, ' '..='~'));
+        let outer = [text.chars().next(), text.chars().next_back()];
+        let open_ends = outer.iter().flatten().any(|c| matches!(c, ' ' | '\n'));
+        let unquotable = has_special || text.contains(" \n") || text.contains("\n ");
+        Shape {
+            has_breaks,
+            plain: !has_breaks && !open_ends && !unquotable && !indicates(text),
+            single_quoted: !unquotable,
+        }
+    }
+}
+
+/// Whether bare text would be taken for something of YAML's own.
+fn indicates(text: &str) -> bool {
+    let first_alone = matches!(text.chars().nth(1), None | Some(' '));
+    let by_start = match text.chars().next() {
+        Some('?' | ':' | '-') => first_alone,
+        Some(c) => "#,[]{}&*!|>'\"%@`".contains(c),
+        None => false,
+    };
+    by_start
+        || text.starts_with("---")
+        || text.starts_with("...")
+        || text.contains(": ")
+        || text.ends_with(':')
+        || text.contains(" #")
+}
+
+/// Whether bare text would read back as something that is no text: a number, a date, `yes`.
+fn reads_as_other(text: &str) -> bool {
+    /// What YAML 1.1 takes bare text for: null, booleans, integers, floats, dates, and its own signs.
+    const OTHERS: &str = r"(?x) \A (?:
+        ~ | null | Null | NULL | << | = | [!&*]
+        | yes | Yes | YES | no | No | NO | true | True | TRUE | false | False | FALSE
+        | on | On | ON | off | Off | OFF
+        | [-+]? (?: 0b[01_]+ | 0[0-7_]+ | 0 | [1-9][0-9_]* (?: :[0-5]?[0-9] )* | 0x[0-9a-fA-F_]+ )
+        | [-+]? [0-9][0-9_]* \. [0-9_]* (?: [eE][-+][0-9]+ )?
+        | \. [0-9][0-9_]* (?: [eE][-+][0-9]+ )?
+        | [-+]? [0-9][0-9_]* (?: :[0-5]?[0-9] )+ \. [0-9_]*
+        | [-+]? \. (?: inf | Inf | INF ) | \. (?: nan | NaN | NAN )
+        | [0-9]{4}-[0-9]{2}-[0-9]{2}
+        | [0-9]{4}-[0-9]{1,2}-[0-9]{1,2} (?: [Tt] | [\ \t]+ ) [0-9]{1,2}:[0-9]{2}:[0-9]{2}
+            (?: \.[0-9]* )? (?: [\ \t]* (?: Z | [-+][0-9]{1,2} (?: :?[0-9]{2} )? ) )?
+        ) \z";
+    static OTHER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(OTHERS).ok());
+    if text.is_empty() {
+        return true;
+    }
+    // Most text begins with a letter that none of these does.
+    let may_be =
+        text.starts_with(|c: char| "~nN<=!&*yYtTfFoO-+.".contains(c) || c.is_ascii_digit());
+    may_be && OTHER.as_ref().is_none_or(|other| other.is_match(text).unwrap_or(true))
+}

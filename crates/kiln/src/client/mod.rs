@@ -1,0 +1,146 @@
+//! The client: commands that ask the orchestration service of a cloud.
+//!
+//! What a command asks is separate from how the answer looks: [`heat`] sends requests, [`format`]
+//! makes text. Nothing is kept between two commands.
+
+pub(crate) mod classic;
+mod clouds;
+mod connection;
+mod console;
+mod events;
+mod format;
+mod heat;
+pub(crate) mod orchestration;
+mod problem;
+mod secret;
+mod session;
+mod settings;
+pub(crate) mod software;
+pub(crate) mod stack;
+mod surroundings;
+mod tree;
+mod upload;
+mod wait;
+
+use crate::streams::{Failure, Streams, Verdict};
+use connection::Connection;
+use console::Console;
+use heat::Heat;
+use problem::{Kind, Next, Problem, Result};
+use session::Session;
+use settings::Settings;
+use std::cell::Cell;
+use std::ffi::{OsStr, OsString};
+use std::io::IsTerminal;
+use std::path::Path;
+use surroundings::Surroundings;
+
+/// Whether the program was called by its classic name.
+pub(crate) fn is_heat(program: Option<OsString>) -> bool {
+    program.is_some_and(|program| Path::new(&program).file_stem() == Some(OsStr::new("heat")))
+}
+
+/// What a command works with.
+pub(crate) struct Client<'a, 'b> {
+    heat: Heat,
+    console: Console<'a, 'b>,
+    /// The stack that is waited for.
+    watching: &'a Cell<Option<String>>,
+}
+
+/// What a command line of a client asks for.
+pub(crate) enum Command {
+    /// `kiln stack …`
+    Stack(stack::Verb),
+    /// `kiln orchestration …`
+    Orchestration(orchestration::Verb),
+    /// `kiln software …`
+    Software(software::Verb),
+    /// `heat …`
+    Classic(classic::Verb),
+}
+
+/// Runs a command of a client.
+pub(crate) fn run(
+    command: Command,
+    connection: &Connection,
+    streams: &mut Streams<'_>,
+) -> Result<Verdict, Failure> {
+    // Whoever was first to install one has installed the same.
+    _ = rustls::crypto::ring::default_provider().install_default();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::usage(format!("no runtime: {error}")))?;
+    let watching = Cell::new(None);
+    let is_classic = matches!(command, Command::Classic(_));
+    let ended = runtime.block_on(async {
+        tokio::select! {
+            biased;
+            _ = tokio::signal::ctrl_c() => Err(interrupted(is_classic, watching.take())),
+            ended = carry_out(command, connection, streams, &watching) => ended,
+        }
+    });
+    // A question that nobody has answered must not keep the process.
+    runtime.shutdown_background();
+    match ended {
+        Ok(()) => Ok(Verdict::Good),
+        Err(problem) => told(problem, streams),
+    }
+}
+
+async fn carry_out(
+    command: Command,
+    connection: &Connection,
+    streams: &mut Streams<'_>,
+    watching: &Cell<Option<String>>,
+) -> Result<()> {
+    let surroundings = Surroundings::of_process();
+    let settings = Settings::find(connection, &surroundings)?;
+    let session = Session::open(settings, connection.debug).await?;
+    let console = Console::new(streams, &surroundings);
+    let mut client = Client { heat: Heat { session }, console, watching };
+    let ended = match command {
+        Command::Stack(verb) => stack::run(verb, &mut client).await,
+        Command::Orchestration(verb) => orchestration::run(verb, &mut client).await,
+        Command::Software(verb) => software::run(verb, &mut client).await,
+        Command::Classic(verb) => classic::run(verb, &mut client).await,
+    };
+    if connection.timing {
+        for (request, took) in client.heat.session.took() {
+            client.console.note(&format!("{:9.6} s  {request}", took.as_secs_f64()))?;
+        }
+    }
+    ended
+}
+
+fn interrupted(is_classic: bool, watched: Option<String>) -> Problem {
+    let problem = match is_classic {
+        true => Problem::new("... terminating heat client"),
+        false => Problem::new("Interrupted."),
+    };
+    let problem = problem.of(Kind::Interrupted);
+    match watched {
+        Some(stack) => problem.next(format!(
+            "The stack goes on. `kiln stack event list --follow {stack}` tells what happens next."
+        )),
+        None => problem,
+    }
+}
+
+/// Tells what went wrong, and gives the verdict that goes with it.
+fn told(problem: Problem, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
+    let verdict = Verdict::Ended(problem.exit_status());
+    if let Kind::Output(error) = problem.kind {
+        return Err(error.into());
+    }
+    // What was written before belongs before it.
+    streams.out.flush()?;
+    writeln!(streams.err, "{}", problem.text)?;
+    match problem.next {
+        Some(Next::Told(next)) => writeln!(streams.err, "{next}")?,
+        Some(Next::Hinted(next)) if std::io::stderr().is_terminal() => {
+            writeln!(streams.err, "{next}")?
+        }
+        _ => {}
+    }
+    Ok(verdict)
+}

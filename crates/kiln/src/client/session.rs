@@ -1,0 +1,458 @@
+//! A session with a cloud: logging in, finding the endpoint, and sending requests.
+//!
+//! A token that has run out is replaced once. No secret is ever told, and no request is sent with a
+//! token to any place but the endpoint.
+
+use super::problem::{Kind, Problem, Result};
+use super::secret::Secret;
+use super::settings::{Choice, Entry, Settings, Transport};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Method, Response, StatusCode};
+use serde_json::Value;
+use std::cell::RefCell;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+/// Answers longer than this are not read.
+const MAX_ANSWER: usize = 256 << 20;
+/// So many redirects are followed.
+const MAX_HOPS: usize = 5;
+
+/// A session with the orchestration service of a cloud.
+pub(crate) struct Session {
+    http: Client,
+    settings: Settings,
+    /// The endpoint, without a slash at its end.
+    endpoint: String,
+    headers: RefCell<HeaderMap>,
+    is_debug: bool,
+    took: RefCell<Vec<(String, Duration)>>,
+}
+
+/// A request below the endpoint.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    /// What to do.
+    pub(crate) method: Method,
+    /// The path, encoded, with a slash at its front.
+    pub(crate) path: String,
+    /// The query.
+    pub(crate) query: Vec<(String, String)>,
+    /// The body, as JSON.
+    pub(crate) body: Option<String>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// The status.
+    pub(crate) status: StatusCode,
+    /// The body; null if there was none or it was no JSON.
+    pub(crate) body: Value,
+    /// Where to go instead.
+    pub(crate) location: Option<String>,
+}
+
+impl Session {
+    /// Logs in and finds the endpoint.
+    pub(crate) async fn open(settings: Settings, is_debug: bool) -> Result<Session> {
+        let http = client(&settings.transport)?;
+        let session = Session {
+            http,
+            settings,
+            endpoint: String::new(),
+            headers: RefCell::default(),
+            is_debug,
+            took: RefCell::default(),
+        };
+        let endpoint = session.log_in().await?;
+        Ok(Session { endpoint: endpoint.trim_end_matches('/').to_owned(), ..session })
+    }
+
+    /// Sends a request and follows where the service points to, with the same method and body.
+    pub(crate) async fn send(&self, request: &Request) -> Result<Answer> {
+        let mut url = format!("{}{}", self.endpoint, request.path);
+        let mut query = request.query.as_slice();
+        for _ in 0..MAX_HOPS {
+            let answer = self.ask(request, &url, query).await?;
+            if !matches!(answer.status.as_u16(), 301 | 302 | 303 | 305 | 307 | 308) {
+                return Ok(answer);
+            }
+            let location = answer.location.as_deref().ok_or_else(no_location)?;
+            url = self.inside(location)?;
+            // The service has put the query into the address.
+            query = &[];
+        }
+        Err(Problem::new("The service keeps pointing elsewhere.")
+            .next("Ask its operator: its redirects go round in a ring."))
+    }
+
+    /// Sends a request and gives what comes back, also if it points elsewhere.
+    pub(crate) async fn send_once(&self, request: &Request) -> Result<Answer> {
+        let url = format!("{}{}", self.endpoint, request.path);
+        self.ask(request, &url, &request.query).await
+    }
+
+    /// Fetches a document from anywhere; the user's token goes along only if `as_user` says so.
+    pub(crate) async fn fetch(&self, url: &str, as_user: bool) -> Result<Vec<u8>> {
+        let mut request = self.http.get(url);
+        if as_user && let Some(token) = self.headers.borrow().get("x-auth-token") {
+            request = request.header("x-auth-token", token);
+        }
+        let response = self.timed(&Method::GET, url, request).await?;
+        let status = response.status();
+        if !status.is_success() {
+            let problem = Problem::new(format!("HTTP Error {}", told_status(status)));
+            return Err(problem.of(Kind::Refused(status.as_u16())));
+        }
+        bytes(response).await
+    }
+
+    /// The requests so far, and how long each took.
+    pub(crate) fn took(&self) -> Vec<(String, Duration)> {
+        self.took.borrow().clone()
+    }
+
+    async fn ask(
+        &self,
+        request: &Request,
+        url: &str,
+        query: &[(String, String)],
+    ) -> Result<Answer> {
+        let answer = self.ask_once(request, url, query).await?;
+        if answer.status != StatusCode::UNAUTHORIZED
+            || matches!(self.settings.entry, Entry::Straight { .. })
+        {
+            return judged(answer);
+        }
+        self.log_in().await?;
+        judged(self.ask_once(request, url, query).await?)
+    }
+
+    async fn ask_once(
+        &self,
+        request: &Request,
+        url: &str,
+        query: &[(String, String)],
+    ) -> Result<Received> {
+        let mut builder = self.http.request(request.method.clone(), url).query(query);
+        builder = builder.headers(self.headers.borrow().clone());
+        if let Some(body) = &request.body {
+            builder = builder.header("content-type", "application/json").body(body.clone());
+        }
+        let response = self.timed(&request.method, url, builder).await?;
+        let header = |name: &str| {
+            response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+        };
+        let (location, id) = (header("location"), header("x-openstack-request-id"));
+        let status = response.status();
+        let bytes = bytes(response).await?;
+        let body = serde_json::from_slice(&bytes).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(2_000)]).into_owned();
+        Ok(Received { status, body, location, id, text })
+    }
+
+    /// Sends a request, tells it, and notes how long it took.
+    async fn timed(
+        &self,
+        method: &Method,
+        url: &str,
+        request: reqwest::RequestBuilder,
+    ) -> Result<Response> {
+        let shown = without_secrets(url);
+        self.tell(|| format!("REQ: {method} {shown}"));
+        let start = Instant::now();
+        let response = request.send().await.map_err(|error| lost(&error, &shown));
+        let took = start.elapsed();
+        self.took.borrow_mut().push((format!("{method} {shown}"), took));
+        if let Ok(response) = &response {
+            let id = response.headers().get("x-openstack-request-id");
+            let id = id.and_then(|id| id.to_str().ok()).unwrap_or("-");
+            self.tell(|| {
+                format!("RESP: {} after {:.3} s, {id}", response.status(), took.as_secs_f64())
+            });
+        }
+        response
+    }
+
+    fn tell(&self, line: impl FnOnce() -> String) {
+        if self.is_debug {
+            // Nobody is left to be told that nobody reads this.
+            _ = writeln!(std::io::stderr(), "DEBUG {}", line());
+        }
+    }
+
+    /// Gets a token if one is needed; gives the endpoint.
+    async fn log_in(&self) -> Result<String> {
+        let (token, endpoint) = match &self.settings.entry {
+            Entry::Straight { endpoint, headers } => {
+                *self.headers.borrow_mut() = self.headers_with(headers)?;
+                return Ok(endpoint.clone());
+            }
+            Entry::Login { url, body, endpoint } => {
+                let url = format!("{url}/auth/tokens");
+                let request = self.http.post(&url).header("accept", "application/json");
+                let request = request.json(body.expose());
+                let response = self.timed(&Method::POST, &url, request).await?;
+                let token = response.headers().get("x-subject-token");
+                let token = token.and_then(|token| token.to_str().ok()).map(Secret::from);
+                let id = response.headers().get("x-openstack-request-id");
+                let id = id.and_then(|id| id.to_str().ok()).map(str::to_owned);
+                let status = response.status();
+                let body: Value =
+                    serde_json::from_slice(&bytes(response).await?).unwrap_or_default();
+                match (status.is_success(), token) {
+                    (true, Some(token)) => {
+                        let chosen = match endpoint {
+                            Some(endpoint) => endpoint.clone(),
+                            None => endpoint_of(&body["token"], &self.settings.choice)?,
+                        };
+                        (token, chosen)
+                    }
+                    _ => return Err(refused_login(status, &body, id, &url)),
+                }
+            }
+        };
+        *self.headers.borrow_mut() = self.headers_with(&[("x-auth-token", token)])?;
+        Ok(endpoint)
+    }
+
+    fn headers_with(&self, proof: &[(&'static str, Secret)]) -> Result<HeaderMap> {
+        let mut headers = HeaderMap::new();
+        headers.insert("accept", HeaderValue::from_static("application/json"));
+        let region = self.settings.choice.region.as_deref();
+        if let Some(Ok(region)) = region.map(HeaderValue::from_str) {
+            headers.insert("x-region-name", region);
+        }
+        for (name, secret) in proof {
+            let mut value = HeaderValue::from_str(secret.expose())
+                .map_err(|_| Problem::new("The token or password cannot be sent: it has characters that no header may have."))?;
+            value.set_sensitive(true);
+            headers.insert(HeaderName::from_static(name), value);
+        }
+        Ok(headers)
+    }
+
+    /// An address that the service points to, as seen from the endpoint: services behind a proxy may
+    /// not know what they are called outside, and a token must not go anywhere else.
+    fn inside(&self, location: &str) -> Result<String> {
+        if let Some(stack) = below_stacks(location) {
+            return Ok(format!("{}/stacks/{stack}", self.endpoint));
+        }
+        if location.starts_with(&format!("{}/", self.endpoint)) {
+            return Ok(location.to_owned());
+        }
+        let text =
+            format!("The service points to {}, which is outside of it.", without_secrets(location));
+        Err(Problem::new(text).next("Check the orchestration endpoint in the catalogue."))
+    }
+}
+
+/// What stands after `/stacks/` in an address: a name and an id, and maybe more.
+pub(crate) fn below_stacks(location: &str) -> Option<&str> {
+    location.split_once("/stacks/").map(|(_, below)| below)
+}
+
+/// What to say when a service points elsewhere without saying where.
+pub(crate) fn no_location() -> Problem {
+    Problem::new("Location not returned with redirect")
+}
+
+/// What came back, before it is judged.
+struct Received {
+    status: StatusCode,
+    body: Value,
+    location: Option<String>,
+    id: Option<String>,
+    text: String,
+}
+
+/// An answer, unless the service refused.
+fn judged(received: Received) -> Result<Answer> {
+    let Received { status, body, location, id, text } = received;
+    if status == StatusCode::MULTIPLE_CHOICES {
+        return Err(Problem::new("Requested version of Heat API is not available.").next(
+            "Check that the orchestration endpoint ends in /v1/ and the id of the project.",
+        ));
+    }
+    if status.as_u16() < 400 {
+        return Ok(Answer { status, body, location });
+    }
+    Err(refused(status, &body, id.as_deref(), &text))
+}
+
+/// A refusal in the service's own words, as far as it has any.
+fn refused(status: StatusCode, body: &Value, id: Option<&str>, text: &str) -> Problem {
+    let error = &body["error"];
+    let kind = Kind::Refused(status.as_u16());
+    if let Some(message) = error["message"].as_str().filter(|message| !message.is_empty()) {
+        let problem = Problem::new(format!("ERROR: {message}")).of(kind);
+        return match id {
+            Some(id) if status.is_server_error() => {
+                problem.next(format!("The request was {id}: tell it to the operator."))
+            }
+            Some(id) => problem.hint(format!("The request was {id}.")),
+            None => problem,
+        };
+    }
+    let title = body["title"].as_str().map_or_else(|| told_status(status), str::to_owned);
+    let of = error["type"].as_str().map(|kind| format!(" ({kind})")).unwrap_or_default();
+    let said = match body {
+        Value::Null if !text.trim().is_empty() => format!(": {}", first_line(text)),
+        _ => body["message"]
+            .as_str()
+            .map(|message| format!(": {}", first_line(message)))
+            .unwrap_or_default(),
+    };
+    let problem = Problem::new(format!("ERROR: {title}{of}{said}")).of(kind);
+    match id {
+        Some(id) => problem.next(format!(
+            "The service gave no reason. The request was {id}: tell it to the operator."
+        )),
+        None => problem,
+    }
+}
+
+/// The first line of a page, without its marks.
+fn first_line(text: &str) -> String {
+    let mut out = String::new();
+    let mut inside = false;
+    for c in text.trim().chars() {
+        match c {
+            '<' => inside = true,
+            '>' => inside = false,
+            '\n' if !out.trim().is_empty() => break,
+            c if !inside => out.push(c),
+            _ => {}
+        }
+    }
+    out.trim().chars().take(300).collect()
+}
+
+fn told_status(status: StatusCode) -> String {
+    format!("{} {}", status.as_u16(), status.canonical_reason().unwrap_or_default())
+        .trim_end()
+        .to_owned()
+}
+
+fn refused_login(status: StatusCode, body: &Value, id: Option<String>, url: &str) -> Problem {
+    let message = body["error"]["message"].as_str();
+    let message = message
+        .map_or_else(|| format!("{} is no identity service.", without_secrets(url)), str::to_owned);
+    let id = id.map(|id| format!(" (Request-ID: {id})")).unwrap_or_default();
+    let problem = Problem::new(format!("{message} (HTTP {}){id}", status.as_u16()));
+    problem.of(Kind::Refused(status.as_u16())).next(match status.as_u16() {
+        401 => {
+            "Check user, password, project and domains: OS_USERNAME, OS_PASSWORD, OS_PROJECT_NAME, \
+                OS_USER_DOMAIN_NAME, OS_PROJECT_DOMAIN_NAME, or the cloud's entry in clouds.yaml."
+        }
+        _ => "Check OS_AUTH_URL, or auth_url in clouds.yaml.",
+    })
+}
+
+/// The endpoint that a token's catalogue has for a service.
+fn endpoint_of(token: &Value, choice: &Choice) -> Result<String> {
+    let Choice { service, interface, region } = choice;
+    let services = token["catalog"].as_array().into_iter().flatten();
+    let of_type = services.filter(|it| it["type"].as_str() == Some(service));
+    let endpoints: Vec<&Value> =
+        of_type.filter_map(|it| it["endpoints"].as_array()).flatten().collect();
+    let is_meant = |endpoint: &&&Value| {
+        let here = endpoint["region_id"].as_str().or_else(|| endpoint["region"].as_str());
+        endpoint["interface"].as_str() == Some(interface)
+            && region.as_deref().is_none_or(|region| here == Some(region))
+    };
+    if let Some(url) = endpoints.iter().find(is_meant).and_then(|endpoint| endpoint["url"].as_str())
+    {
+        return Ok(url.to_owned());
+    }
+    let place = region.as_deref().map(|region| format!(" in region {region}")).unwrap_or_default();
+    let problem =
+        Problem::new(format!("The catalogue has no {interface} endpoint for {service}{place}."));
+    Err(match (token["project"].is_object(), endpoints.is_empty()) {
+        (false, _) => {
+            problem.next("The token is not for a project: set OS_PROJECT_NAME or OS_PROJECT_ID.")
+        }
+        (true, true) => problem.next(
+            "This cloud has no such service; OS_ENDPOINT names one that is not in the catalogue.",
+        ),
+        (true, false) => problem.next(
+            "Check OS_REGION_NAME and OS_INTERFACE; the catalogue has the service elsewhere.",
+        ),
+    })
+}
+
+fn client(transport: &Transport) -> Result<Client> {
+    let Transport { cacert, cert, key, insecure, patience } = transport;
+    let mut builder = Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(Duration::from_secs(15))
+        .timeout(*patience)
+        .user_agent(concat!("kiln/", env!("CARGO_PKG_VERSION")))
+        .tls_danger_accept_invalid_certs(*insecure);
+    let read = |file: &str| {
+        std::fs::read(file).map_err(|error| Problem::new(format!("cannot read {file}: {error}")))
+    };
+    let unusable = |error: reqwest::Error, file: &str| {
+        Problem::new(format!("{file} cannot be used: {error}")).next("It has to be PEM text.")
+    };
+    if let Some(file) = cacert {
+        let all = reqwest::Certificate::from_pem_bundle(&read(file)?)
+            .map_err(|error| unusable(error, file))?;
+        builder = all.into_iter().fold(builder, reqwest::ClientBuilder::add_root_certificate);
+    }
+    if let Some(file) = cert {
+        let mut pem = read(file)?;
+        if let Some(key) = key {
+            pem.push(b'\n');
+            pem.extend(read(key)?);
+        }
+        builder = builder
+            .identity(reqwest::Identity::from_pem(&pem).map_err(|error| unusable(error, file))?);
+    }
+    builder.build().map_err(|error| Problem::new(format!("HTTP cannot be used: {error}")))
+}
+
+async fn bytes(mut response: Response) -> Result<Vec<u8>> {
+    let url = without_secrets(response.url().as_str());
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| lost(&error, &url))? {
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() > MAX_ANSWER {
+            return Err(Problem::new(format!("The answer of {url} is too long to be read.")));
+        }
+    }
+    Ok(bytes)
+}
+
+/// An address without user, password and query: each of them may be a secret.
+fn without_secrets(url: &str) -> String {
+    let bare = url.split(['?', '#']).next().unwrap_or(url);
+    match bare.split_once("://").map(|(scheme, rest)| (scheme, rest.split_once('@'))) {
+        Some((scheme, Some((user, rest)))) if !user.contains('/') => format!("{scheme}://{rest}"),
+        _ => bare.to_owned(),
+    }
+}
+
+fn lost(error: &reqwest::Error, url: &str) -> Problem {
+    let mut innermost: &dyn std::error::Error = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    let (text, next) = match () {
+        () if error.is_timeout() => (
+            format!("{url} did not answer in time."),
+            "Try again; --api-timeout gives it more seconds.",
+        ),
+        () if error.is_connect() => (
+            format!("Unable to establish connection to {url}: {innermost}"),
+            "Check that the service runs and that OS_AUTH_URL and the catalogue name the right address.",
+        ),
+        () if error.is_builder() => (
+            format!("{url} is no address: {innermost}"),
+            "It has to begin with http:// or https://.",
+        ),
+        () => (format!("The connection to {url} broke: {innermost}"), "Try again."),
+    };
+    Problem::new(text).next(next).of(Kind::Lost)
+}

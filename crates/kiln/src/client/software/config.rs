@@ -1,0 +1,205 @@
+//! Software configurations.
+
+use super::super::Client;
+use super::super::format::Listing;
+use super::super::format::options::{Listed, ShowForm, Shown};
+use super::super::heat::{Query, list, path};
+use super::super::problem::{OrNotFound, Problem, Result};
+use super::super::stack::delete::undeleted;
+use super::super::upload::{parsed, text_of};
+use clap::{Args, Subcommand};
+use kiln_template::print::{self, Keys};
+use kiln_template::value::{Members, Value as Data};
+use reqwest::Method;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// The group of a configuration that names none.
+pub(crate) const UNGROUPED: &str = "Heat::Ungrouped";
+
+/// `kiln software config`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Create a configuration
+    Create(Create),
+    /// List configurations
+    List(List),
+    /// Print a configuration
+    Show(Show),
+    /// Delete configurations
+    Delete(Delete),
+}
+
+/// Arguments of `kiln software config create`.
+#[derive(Debug, Args)]
+pub(crate) struct Create {
+    /// The name of the configuration
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+
+    /// A file with the configuration itself, such as a script
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config_file: Option<String>,
+
+    /// A file with a map of inputs, outputs and options
+    #[arg(long, value_name = "FILE")]
+    pub(crate) definition_file: Option<String>,
+
+    /// What kind of configuration it is, such as script
+    #[arg(long, value_name = "GROUP", default_value = UNGROUPED)]
+    pub(crate) group: String,
+
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+}
+
+/// Arguments of `kiln software config list`.
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// At most so many
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+
+    /// Only those after this one, by id
+    #[arg(long, value_name = "ID")]
+    marker: Option<String>,
+
+    #[command(flatten)]
+    listed: Listed,
+}
+
+/// Arguments of `kiln software config show`.
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The configuration, by id
+    #[arg(value_name = "CONFIG")]
+    config: String,
+
+    /// Print nothing but the configuration itself
+    #[arg(long)]
+    config_only: bool,
+
+    #[command(flatten)]
+    shown: Shown,
+}
+
+/// Arguments of `kiln software config delete`.
+#[derive(Debug, Args)]
+pub(crate) struct Delete {
+    /// The configurations, by id
+    #[arg(value_name = "CONFIG", required = true)]
+    pub(crate) configs: Vec<String>,
+}
+
+pub(crate) async fn run(verb: Verb, client: &mut Client<'_, '_>) -> Result<()> {
+    match verb {
+        Verb::Create(create) => {
+            let made = create.create(client).await?;
+            client.console.raw(&made, &create.shown, ShowForm::Json)
+        }
+        Verb::List(List { limit, marker, listed }) => {
+            let configs = configs(client, limit, marker.as_deref()).await?;
+            client.console.list(listing(&configs), &listed)
+        }
+        Verb::Show(Show { config, config_only, shown }) => {
+            let config = self::config(client, &config).await?;
+            if config_only {
+                return client.console.line(config["config"].as_str().unwrap_or_default());
+            }
+            let keys =
+                ["id", "name", "group", "config", "inputs", "outputs", "options", "creation_time"];
+            let member =
+                |key: &&str| ((*key).to_owned(), config.get(*key).cloned().unwrap_or_default());
+            let ordered = Value::Object(keys.iter().map(member).collect::<Map<_, _>>());
+            client.console.raw(&ordered, &shown, ShowForm::Yaml)
+        }
+        Verb::Delete(delete) => delete.run(client).await,
+    }
+}
+
+impl Create {
+    /// Lets the service check the configuration, then makes it.
+    pub(crate) async fn create(&self, client: &Client<'_, '_>) -> Result<Value> {
+        let mut config = Members::new();
+        config.insert("group".into(), self.group.as_str().into());
+        config.insert("config".into(), "".into());
+        if let Some(file) = &self.definition_file {
+            let (_, text) = text_of(&client.heat.session, file).await?;
+            if let Some(definition) = parsed(&text)?.as_map() {
+                config.extend(definition.iter().map(|(key, value)| (key.clone(), value.clone())));
+            }
+        }
+        if let Some(file) = &self.config_file {
+            let (_, text) = text_of(&client.heat.session, file).await?;
+            config.insert("config".into(), text.into());
+        }
+        let config = Data::Map(Arc::new(config));
+        let resource =
+            [("type", "OS::Heat::SoftwareConfig".into()), ("properties", config.clone())];
+        let template = Data::map([
+            ("heat_template_version", "2013-05-23".into()),
+            ("resources", Data::map([(&*self.name, Data::map(resource))])),
+        ]);
+        send(client, "/validate", &Data::map([("template", template)])).await?;
+        let mut body = config.as_map().cloned().unwrap_or_default();
+        body.insert("name".into(), self.name.as_str().into());
+        let answer = send(client, "/software_configs", &Data::Map(Arc::new(body))).await?;
+        Ok(answer["software_config"].clone())
+    }
+}
+
+async fn send(client: &Client<'_, '_>, path: &str, body: &Data) -> Result<Value> {
+    let body = print::json(body, Keys::Ordered);
+    client.heat.call(Method::POST, path, Query::new(), Some(body)).await
+}
+
+/// Configurations.
+pub(crate) async fn configs(
+    client: &Client<'_, '_>,
+    limit: Option<usize>,
+    marker: Option<&str>,
+) -> Result<Vec<Value>> {
+    let mut asked = Query::new();
+    asked.extend(limit.map(|limit| ("limit".into(), limit.to_string())));
+    asked.extend(marker.map(|marker| ("marker".into(), marker.to_owned())));
+    Ok(list(&client.heat.get("/software_configs", asked).await?, "software_configs"))
+}
+
+/// Configurations as a list; administrators see whose they are.
+pub(crate) fn listing(configs: &[Value]) -> Listing {
+    let mut names = vec!["id", "name", "group", "creation_time"];
+    if configs.iter().any(|config| config.get("project").is_some()) {
+        names.insert(1, "project");
+    }
+    let columns: Vec<(&str, &str)> = names.iter().map(|name| (*name, *name)).collect();
+    Listing::of(&columns, configs)
+}
+
+/// A configuration.
+pub(crate) async fn config(client: &Client<'_, '_>, id: &str) -> Result<Value> {
+    let answer = client.heat.get(&path(&["software_configs", id]), Query::new()).await;
+    Ok(answer.or_not_found(|| format!("Configuration not found: {id}"))?["software_config"].clone())
+}
+
+impl Delete {
+    pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
+        let mut failed = 0;
+        for id in &self.configs {
+            match client.heat.delete(&path(&["software_configs", id])).await {
+                Ok(_) => {}
+                Err(problem) => {
+                    failed += 1;
+                    client
+                        .console
+                        .line(&told(problem, &format!("Software config with ID {id} not found")))?;
+                }
+            }
+        }
+        undeleted(failed, self.configs.len(), "software configs")
+    }
+}
+
+/// Why something could not be deleted.
+pub(super) fn told(problem: Problem, not_found: &str) -> String {
+    if problem.is_not_found() { not_found.to_owned() } else { problem.text }
+}

@@ -1,0 +1,350 @@
+//! Software deployments.
+
+use super::super::Client;
+use super::super::format::options::{Listed, ShowForm, Shown};
+use super::super::format::text::plain;
+use super::super::format::{Details, Listing};
+use super::super::heat::{Query, list, path, text};
+use super::super::problem::{OrNotFound, Problem, Result};
+use super::super::stack::delete::undeleted;
+use super::super::stack::failures::block;
+use super::super::upload::given_parameters;
+use super::config::{UNGROUPED, told};
+use clap::{Args, Subcommand};
+use kiln_template::print;
+use serde_json::{Value, json};
+
+/// `kiln software deployment`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Put a configuration to use on a server
+    Create(Create),
+    /// List deployments
+    List(List),
+    /// Show a deployment
+    Show(Show),
+    /// What servers are told
+    #[command(subcommand)]
+    Metadata(Metadata),
+    /// What deployments put out
+    #[command(subcommand)]
+    Output(Output),
+    /// Delete deployments
+    Delete(Delete),
+}
+
+/// Arguments of `kiln software deployment create`.
+#[derive(Debug, Args)]
+pub(crate) struct Create {
+    /// The name of the deployment
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+
+    /// The server, by id
+    #[arg(long, value_name = "SERVER")]
+    pub(crate) server: String,
+
+    /// The configuration, by id
+    #[arg(long, value_name = "CONFIG")]
+    pub(crate) config: Option<String>,
+
+    /// The value of an input; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) input_value: Vec<String>,
+
+    /// What the stack is said to be doing
+    #[arg(long, value_name = "ACTION", default_value = "UPDATE")]
+    pub(crate) action: String,
+
+    /// How the server tells that it is done: TEMP_URL_SIGNAL or NO_SIGNAL
+    #[arg(long, value_name = "TRANSPORT", default_value = "TEMP_URL_SIGNAL")]
+    pub(crate) signal_transport: String,
+
+    /// The container for signals [default: made of the name]
+    #[arg(long, value_name = "CONTAINER")]
+    pub(crate) container: Option<String>,
+
+    /// Minutes that a signal may take
+    #[arg(long, value_name = "MINUTES", default_value_t = 60)]
+    pub(crate) timeout: u64,
+
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+}
+
+/// Arguments of `kiln software deployment list`.
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Only those on this server, by id
+    #[arg(long, value_name = "SERVER")]
+    server: Option<String>,
+
+    /// Tell more of each deployment
+    #[arg(long)]
+    long: bool,
+
+    #[command(flatten)]
+    listed: Listed,
+}
+
+/// Arguments of `kiln software deployment show`.
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The deployment, by id
+    #[arg(value_name = "DEPLOYMENT")]
+    deployment: String,
+
+    /// Show what it put out too
+    #[arg(long)]
+    long: bool,
+
+    #[command(flatten)]
+    shown: Shown,
+}
+
+/// `kiln software deployment metadata`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Metadata {
+    /// Print the configurations that a server has to apply
+    Show(ShowMetadata),
+}
+
+/// Arguments of `kiln software deployment metadata show`.
+#[derive(Debug, Args)]
+pub(crate) struct ShowMetadata {
+    /// The server, by id
+    #[arg(value_name = "SERVER")]
+    server: String,
+}
+
+/// `kiln software deployment output`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Output {
+    /// Print what a deployment put out
+    Show(ShowOutput),
+}
+
+/// Arguments of `kiln software deployment output show`.
+#[derive(Debug, Args)]
+pub(crate) struct ShowOutput {
+    /// The deployment, by id
+    #[arg(value_name = "DEPLOYMENT")]
+    deployment: String,
+
+    /// The output
+    #[arg(value_name = "OUTPUT")]
+    output: Option<String>,
+
+    /// Print all outputs
+    #[arg(long)]
+    all: bool,
+
+    /// Print long texts in full
+    #[arg(long)]
+    long: bool,
+}
+
+/// Arguments of `kiln software deployment delete`.
+#[derive(Debug, Args)]
+pub(crate) struct Delete {
+    /// The deployments, by id
+    #[arg(value_name = "DEPLOYMENT", required = true)]
+    pub(crate) deployments: Vec<String>,
+}
+
+pub(crate) async fn run(verb: Verb, client: &mut Client<'_, '_>) -> Result<()> {
+    match verb {
+        Verb::Create(create) => {
+            let mut made = create.create(client).await?;
+            made.sort_all_objects();
+            client.console.raw(&made, &create.shown, ShowForm::Yaml)
+        }
+        Verb::List(List { server, long, listed }) => {
+            let mut names = vec!["id", "config_id", "server_id", "action", "status"];
+            if long {
+                names.extend(["creation_time", "status_reason"]);
+            }
+            let columns: Vec<(&str, &str)> = names.iter().map(|name| (*name, *name)).collect();
+            let deployments = deployments(client, server.as_deref()).await?;
+            client.console.list(Listing::of(&columns, &deployments), &listed)
+        }
+        Verb::Show(Show { deployment: id, long, shown }) => {
+            let deployment = deployment(client, &id, "Software Deployment").await?;
+            client.console.show(details(deployment, long), &shown)
+        }
+        Verb::Metadata(Metadata::Show(ShowMetadata { server })) => {
+            let metadata = metadata(client, &server).await?;
+            client.console.raw(&metadata, &Shown::default(), ShowForm::Json)
+        }
+        Verb::Output(Output::Show(show)) => show.run(client).await,
+        Verb::Delete(delete) => delete.run(client).await,
+    }
+}
+
+fn details(mut deployment: Value, long: bool) -> Details {
+    // What was never changed has no time of its last change.
+    if deployment["updated_time"].is_null() {
+        deployment["updated_time"] = "".into();
+    }
+    let mut keys = vec![
+        "id",
+        "server_id",
+        "config_id",
+        "creation_time",
+        "updated_time",
+        "status",
+        "status_reason",
+        "input_values",
+        "action",
+    ];
+    if long {
+        keys.push("output_values");
+    }
+    Details::members(&keys, &deployment)
+}
+
+/// Deployments.
+pub(crate) async fn deployments(
+    client: &Client<'_, '_>,
+    server: Option<&str>,
+) -> Result<Vec<Value>> {
+    let asked: Query =
+        server.map(|server| ("server_id".into(), server.to_owned())).into_iter().collect();
+    Ok(list(&client.heat.get("/software_deployments", asked).await?, "software_deployments"))
+}
+
+/// A deployment; `called` is what it is called if it is not there.
+pub(crate) async fn deployment(client: &Client<'_, '_>, id: &str, called: &str) -> Result<Value> {
+    let answer = client.heat.get(&path(&["software_deployments", id]), Query::new()).await;
+    Ok(answer.or_not_found(|| format!("{called} not found: {id}"))?["software_deployment"].clone())
+}
+
+/// The configurations that a server has to apply.
+pub(crate) async fn metadata(client: &Client<'_, '_>, server: &str) -> Result<Value> {
+    let path = path(&["software_deployments", "metadata", server]);
+    Ok(client.heat.get(&path, Query::new()).await?["metadata"].clone())
+}
+
+impl Create {
+    /// Makes a configuration of its own for the deployment, then the deployment.
+    pub(crate) async fn create(&self, client: &Client<'_, '_>) -> Result<Value> {
+        let transport = &*self.signal_transport;
+        if !["NO_SIGNAL", "TEMP_URL_SIGNAL"].contains(&transport) {
+            return Err(Problem::new(format!("Unsupported signal transport {transport}"))
+                .hint("NO_SIGNAL and TEMP_URL_SIGNAL are supported."));
+        }
+        let values = given_parameters(&self.input_value)?;
+        let config = match &self.config {
+            None => {
+                json!({ "group": UNGROUPED, "config": "", "options": {}, "inputs": [], "outputs": [] })
+            }
+            Some(id) => {
+                let answer = client.heat.get(&path(&["software_configs", id]), Query::new()).await;
+                let words = || format!("Software configuration not found: {id}");
+                answer.or_not_found(words)?["software_config"].clone()
+            }
+        };
+        if transport == "TEMP_URL_SIGNAL" {
+            return Err(Problem::new("Kiln cannot make temporary URLs of the object store yet.")
+                .next("Use --signal-transport NO_SIGNAL."));
+        }
+        let mut inputs = list(&config, "inputs");
+        for (name, value) in &values {
+            let value = Value::from(print::plain(value));
+            match inputs.iter_mut().find(|input| text(input, "name") == &**name) {
+                Some(input) => input["value"] = value,
+                None => inputs.push(json!({ "name": &**name, "type": "String", "value": value })),
+            }
+        }
+        for (name, description, value) in [
+            ("deploy_server_id", "ID of the server being deployed to", &self.server),
+            ("deploy_action", "Name of the current action being deployed", &self.action),
+            (
+                "deploy_signal_transport",
+                "How the server should signal to heat with the deployment output values.",
+                &self.signal_transport,
+            ),
+        ] {
+            inputs.push(json!({
+                "name": name, "description": description, "type": "String", "value": value,
+            }));
+        }
+        let derived = json!({
+            "group": config["group"], "config": config["config"], "options": config["options"],
+            "inputs": inputs, "outputs": config["outputs"], "name": self.name,
+        });
+        let derived = client.heat.post("/software_configs", &derived).await?;
+        let deployment = json!({
+            "config_id": derived["software_config"]["id"], "server_id": self.server,
+            "action": self.action, "status": "IN_PROGRESS",
+        });
+        let made = client.heat.post("/software_deployments", &deployment).await?;
+        Ok(made["software_deployment"].clone())
+    }
+}
+
+impl ShowOutput {
+    async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
+        if self.output.is_none() && !self.all {
+            return Err(Problem::new("Error: either <output-name> or --all argument is needed."));
+        }
+        let deployment = deployment(client, &self.deployment, "Deployment").await?;
+        let Some(values) = deployment["output_values"].as_object() else { return Ok(()) };
+        let mut out = String::new();
+        match &self.output {
+            Some(name) if !self.all => {
+                let Some(value) = values.get(name) else {
+                    return Err(no_output(name, &self.deployment));
+                };
+                out += "output_value:\n\n";
+                out += &told_output(name, value, self.long);
+            }
+            _ => {
+                out += "output_values:\n\n";
+                for (name, value) in values {
+                    out += &told_output(name, value, self.long);
+                }
+            }
+        }
+        client.console.write(&out)
+    }
+}
+
+/// What to say if a deployment did not put something out.
+pub(crate) fn no_output(name: &str, deployment: &str) -> Problem {
+    Problem::new(format!("Output {name} does not exist in deployment {deployment}"))
+}
+
+/// An output: those of scripts as a block, others in a line.
+fn told_output(name: &str, value: &Value, long: bool) -> String {
+    match (name, value.as_str()) {
+        ("deploy_stdout" | "deploy_stderr", Some(text)) => block(name, text, long),
+        _ => format!("  {name}: {}\n", plain(value)),
+    }
+}
+
+impl Delete {
+    pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
+        let mut failed = 0;
+        for id in &self.deployments {
+            if let Err(problem) = delete(client, id).await {
+                failed += 1;
+                client
+                    .console
+                    .line(&told(problem, &format!("Deployment with ID {id} not found")))?;
+            }
+        }
+        undeleted(failed, self.deployments.len(), "deployments")
+    }
+}
+
+/// Deletes a deployment and the configuration that was made for it.
+async fn delete(client: &Client<'_, '_>, id: &str) -> Result<()> {
+    let deployment = deployment(client, id, "Deployment").await?;
+    client.heat.delete(&path(&["software_deployments", id])).await?;
+    if let Some(config) = deployment["config_id"].as_str() {
+        // Another deployment may use it as well.
+        _ = client.heat.delete(&path(&["software_configs", config])).await;
+    }
+    Ok(())
+}

@@ -1,0 +1,254 @@
+//! What happened to a stack.
+
+use super::super::Client;
+use super::super::events::Paths;
+use super::super::format::options::{Columns, ListForm, Shown};
+use super::super::format::{Details, Listing};
+use super::super::heat::{Query, StackId, link, list, query, stack_name_of, text};
+use super::super::problem::{Problem, Result};
+use super::list::{pairs, sort_by};
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::Value;
+use std::time::Duration;
+
+/// How often events are asked for while they are followed.
+const FOLLOW: Duration = Duration::from_secs(5);
+
+/// `kiln stack event`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// List what happened to a stack, the oldest first
+    List(List),
+    /// Show an event
+    Show(Show),
+}
+
+/// How events are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// Lines of a log
+    #[default]
+    Log,
+    /// A table for people
+    Table,
+    /// Comma-separated values
+    Csv,
+    /// An array of objects
+    Json,
+    /// A line for each row, with blanks between the values
+    Value,
+    /// A sequence of mappings
+    Yaml,
+}
+
+/// Arguments of `kiln stack event list`.
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// The stack, by name or id
+    #[arg(value_name = "STACK")]
+    stack: String,
+
+    /// Only those of this resource
+    #[arg(long, value_name = "RESOURCE")]
+    resource: Option<String>,
+
+    /// Only those with this property, such as resource_status=FAILED; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    filter: Vec<String>,
+
+    /// At most so many
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+
+    /// Only those after this one, by id
+    #[arg(long, value_name = "ID")]
+    marker: Option<String>,
+
+    /// So many levels of nested stacks too
+    #[arg(long, value_name = "DEPTH")]
+    nested_depth: Option<u32>,
+
+    /// Sort by this key, such as event_time:desc; may be given several times
+    #[arg(long, value_name = "KEY[:DIRECTION]")]
+    sort: Vec<String>,
+
+    /// Print events as they happen, until interrupted
+    #[arg(long)]
+    follow: bool,
+
+    /// Seconds between two questions while following
+    #[arg(long, value_name = "SECONDS", hide = true)]
+    poll: Option<f64>,
+
+    /// How events are shown: log, table, csv, json, value or yaml
+    #[arg(short = 'f', long = "format", value_name = "FORMAT", value_enum, default_value_t)]
+    #[arg(hide_possible_values = true, help_heading = "Output options")]
+    shape: Form,
+
+    #[command(flatten)]
+    columns: Columns,
+}
+
+impl List {
+    async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
+        if self.resource.is_some() && self.nested_depth.is_some() {
+            return Err(Problem::new("--nested-depth cannot be specified with --resource"));
+        }
+        if self.follow && self.shape != Form::Log {
+            return Err(Problem::new("--follow can only be specified with --format log"));
+        }
+        let stack = client.heat.find(&self.stack).await?;
+        let mut asked = pairs(&self.filter)?;
+        // What is equal in all keys stays as it comes, so it should come the right way round.
+        let is_descending = self
+            .sort
+            .first()
+            .is_some_and(|sort| sort.split(',').next().is_some_and(|it| it.ends_with(":desc")));
+        asked.extend(query([("sort_dir", if is_descending { "desc" } else { "asc" })]));
+        if let Some(depth) = self.nested_depth {
+            asked.push(("nested_depth".into(), depth.to_string()));
+        }
+        if self.follow {
+            return self.follow(client, &stack, asked).await;
+        }
+        if let Some(limit) = self.limit {
+            asked.push(("limit".into(), limit.to_string()));
+        }
+        if let Some(marker) = &self.marker {
+            asked.push(("marker".into(), marker.clone()));
+        }
+        let mut events = events(client, &stack, self.resource.as_deref(), asked).await?;
+        match &*self.sort {
+            [] => events.sort_by(|a, b| text(a, "event_time").cmp(text(b, "event_time"))),
+            keys => sort_by(&mut events, &keys.join(","))?,
+        }
+        let form = match self.shape {
+            Form::Log => return log(client, &events),
+            Form::Table => ListForm::Table,
+            Form::Csv => ListForm::Csv,
+            Form::Json => ListForm::Json,
+            Form::Value => ListForm::Value,
+            Form::Yaml => ListForm::Yaml,
+        };
+        let with_stack = self.nested_depth.is_some_and(|depth| depth > 0);
+        client.console.list_as(listing(events, with_stack), form, &self.columns)
+    }
+
+    async fn follow(
+        &self,
+        client: &mut Client<'_, '_>,
+        stack: &StackId,
+        asked: Query,
+    ) -> Result<()> {
+        let mut paths = Paths::default();
+        let mut marker = self.marker.clone();
+        let pause = self
+            .poll
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+            .unwrap_or(FOLLOW);
+        loop {
+            let mut asked = asked.clone();
+            asked.extend(marker.iter().map(|marker| ("marker".into(), marker.clone())));
+            match events(client, stack, self.resource.as_deref(), asked).await {
+                Ok(events) => {
+                    for event in &events {
+                        client.console.line(&paths.line(event))?;
+                        marker = Some(text(event, "id").to_owned());
+                    }
+                }
+                Err(problem) if problem.may_pass() => {}
+                Err(problem) => return Err(problem),
+            }
+            tokio::time::sleep(pause).await;
+        }
+    }
+}
+
+/// Events as a log.
+pub(crate) fn log(client: &mut Client<'_, '_>, events: &[Value]) -> Result<()> {
+    let mut paths = Paths::default();
+    let lines: String = events.iter().map(|event| paths.line(event) + "\n").collect();
+    client.console.write(&lines)
+}
+
+/// Events as a list.
+fn listing(mut events: Vec<Value>, with_stack: bool) -> Listing {
+    let mut names = vec![
+        "resource_name",
+        "id",
+        "resource_status",
+        "resource_status_reason",
+        "event_time",
+        "physical_resource_id",
+    ];
+    if with_stack {
+        names.push("stack_name");
+        events.iter_mut().for_each(name_stack);
+    }
+    names.push("logical_resource_id");
+    let columns: Vec<(&str, &str)> = names.iter().map(|name| (*name, *name)).collect();
+    Listing::of(&columns, &events)
+}
+
+/// Writes into an event to which stack it belongs.
+pub(crate) fn name_stack(event: &mut Value) {
+    let name = link(event, "stack").and_then(stack_name_of).map(str::to_owned);
+    event["stack_name"] = name.into();
+}
+
+/// The events of a stack, or of one of its resources.
+pub(crate) async fn events(
+    client: &Client<'_, '_>,
+    stack: &StackId,
+    resource: Option<&str>,
+    asked: Query,
+) -> Result<Vec<Value>> {
+    match resource {
+        None => client.heat.events(stack, asked).await,
+        Some(name) => {
+            let path = stack.path(&["resources", name, "events"]);
+            Ok(list(&client.heat.get(&path, asked).await?, "events"))
+        }
+    }
+}
+
+/// Arguments of `kiln stack event show`.
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The stack, by name or id
+    #[arg(value_name = "STACK")]
+    stack: String,
+
+    /// The resource
+    #[arg(value_name = "RESOURCE")]
+    resource: String,
+
+    /// The event, by id
+    #[arg(value_name = "EVENT")]
+    event: String,
+
+    #[command(flatten)]
+    shown: Shown,
+}
+
+/// An event.
+pub(crate) async fn event(
+    client: &Client<'_, '_>,
+    typed: &str,
+    resource: &str,
+    id: &str,
+) -> Result<Value> {
+    let stack = client.heat.find(typed).await?;
+    let path = stack.path(&["resources", resource, "events", id]);
+    Ok(client.heat.get(&path, Query::new()).await?["event"].clone())
+}
+
+pub(crate) async fn run(verb: Verb, client: &mut Client<'_, '_>) -> Result<()> {
+    match verb {
+        Verb::List(list) => list.run(client).await,
+        Verb::Show(Show { stack, resource, event: id, shown }) => {
+            let event = event(client, &stack, &resource, &id).await?;
+            client.console.show(Details::of(&event), &shown)
+        }
+    }
+}

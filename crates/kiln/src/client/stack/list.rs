@@ -1,0 +1,228 @@
+//! Listing stacks.
+
+use super::super::Client;
+use super::super::format::Listing;
+use super::super::format::options::Listed;
+use super::super::heat::{Query, query};
+use super::super::problem::{Problem, Result};
+use clap::Args;
+use serde_json::Value;
+use std::cmp::Ordering;
+
+/// Arguments of `kiln stack list`.
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Deleted stacks too
+    #[arg(long)]
+    deleted: bool,
+
+    /// Nested stacks too
+    #[arg(long)]
+    nested: bool,
+
+    /// Hidden stacks too
+    #[arg(long)]
+    hidden: bool,
+
+    /// Only those with this property, such as status=FAILED; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    property: Vec<String>,
+
+    /// Only those of this project, by id; administrators only
+    #[arg(long, value_name = "PROJECT")]
+    project: Option<String>,
+
+    /// The domain of that project, if it is given by name
+    #[arg(long, value_name = "DOMAIN", hide = true)]
+    project_domain: Option<String>,
+
+    /// Only those with these labels, with commas between them
+    #[arg(long, value_name = "TAG,TAG")]
+    tags: Option<String>,
+
+    /// How labels are compared: any of them, not all of them, or not-any of them [default: all of them]
+    #[arg(long, value_name = "MODE")]
+    tag_mode: Option<String>,
+
+    /// At most so many
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+
+    /// Only those after this one, by id
+    #[arg(long, value_name = "ID")]
+    marker: Option<String>,
+
+    /// Sort by these keys, such as stack_name:asc,creation_time:desc
+    #[arg(long, value_name = "KEY[:DIRECTION]")]
+    sort: Vec<String>,
+
+    /// Those of all projects; administrators only
+    #[arg(long)]
+    all_projects: bool,
+
+    /// Leave the times out
+    #[arg(long)]
+    short: bool,
+
+    /// Tell who owns them; asks for all projects
+    #[arg(long)]
+    long: bool,
+
+    #[command(flatten)]
+    listed: Listed,
+}
+
+impl List {
+    pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
+        let asked = self.query()?;
+        let mut stacks = client.heat.stacks(asked, self.limit).await?;
+        // A second --sort replaces the first.
+        if let Some(sort) = self.sort.last() {
+            sort_by(&mut stacks, sort)?;
+        }
+        client.console.list(self.listing(&stacks), &self.listed)
+    }
+
+    fn query(&self) -> Result<Query> {
+        let mut asked = Query::new();
+        let mut flag = |on: bool, name: &str| {
+            if on {
+                asked.extend(query([(name, "True")]));
+            }
+        };
+        flag(self.deleted, "show_deleted");
+        flag(self.nested, "show_nested");
+        flag(self.hidden, "show_hidden");
+        flag(self.all_projects || self.long || self.project.is_some(), "global_tenant");
+        if let Some(marker) = &self.marker {
+            asked.push(("marker".into(), marker.clone()));
+        }
+        if let Some(project) = &self.project {
+            asked.push(("tenant".into(), project.clone()));
+        }
+        if let Some(tags) = &self.tags {
+            let name = match self.tag_mode.as_deref() {
+                None => "tags",
+                Some("any") => "tags_any",
+                Some("not") => "not_tags",
+                Some("not-any") => "not_tags_any",
+                Some(_) => {
+                    let text = "tag mode must be one of \"any\", \"not\", \"not-any\"";
+                    return Err(Problem::new(text));
+                }
+            };
+            asked.push((name.into(), tags.clone()));
+        }
+        asked.extend(pairs(&self.property)?);
+        Ok(asked)
+    }
+
+    fn listing(&self, stacks: &[Value]) -> Listing {
+        let mut columns = vec![("ID", "id"), ("Stack Name", "stack_name")];
+        if stacks.iter().any(|stack| stack.get("project").is_some()) {
+            columns.push(("Project", "project"));
+        }
+        if self.long {
+            columns.push(("Stack Owner", "stack_owner"));
+        }
+        columns.push(("Stack Status", "stack_status"));
+        if !self.short {
+            columns.extend([("Creation Time", "creation_time"), ("Updated Time", "updated_time")]);
+        }
+        if self.nested {
+            columns.push(("Parent", "parent"));
+        }
+        if self.deleted {
+            columns.push(("Deletion Time", "deletion_time"));
+        }
+        Listing::of(&columns, stacks)
+    }
+}
+
+/// Words of the form `key=value` as parts of a query; a word may hold several with `;` between them.
+pub(crate) fn pairs(words: &[String]) -> Result<Query> {
+    let pair = |word: &str| match word.split_once('=') {
+        Some((key, value)) => Ok((key.to_owned(), value.to_owned())),
+        None => {
+            Err(Problem::new(format!("Malformed parameter({word}). Use the key=value format.")))
+        }
+    };
+    match words {
+        [only] => only.split(';').map(pair).collect(),
+        several => several.iter().map(|word| pair(word)).collect(),
+    }
+}
+
+/// Sorts objects by keys such as `stack_name:asc,creation_time:desc`; the first counts most.
+pub(crate) fn sort_by(objects: &mut [Value], sort: &str) -> Result<()> {
+    let mut keys = Vec::new();
+    for word in sort.split(',') {
+        let (key, direction) = word.split_once(':').unwrap_or((word, "asc"));
+        let is_descending = match direction {
+            "" | "asc" => false,
+            "desc" => true,
+            other => {
+                return Err(Problem::new(format!(
+                    "'{other}' is not a valid sort direction for sort key {key}, use 'asc' or 'desc' instead"
+                )));
+            }
+        };
+        if objects.first().is_some_and(|first| first.get(key).is_none()) {
+            let known = objects.first().and_then(Value::as_object).into_iter().flatten();
+            let known: Vec<&str> = known.map(|(key, _)| key.as_str()).collect();
+            return Err(Problem::new(format!("Resource doesn't have field {key}"))
+                .hint(format!("It has {}.", known.join(", "))));
+        }
+        keys.push((key, is_descending));
+    }
+    for (key, is_descending) in keys.into_iter().rev() {
+        objects.sort_by(|a, b| {
+            let order = compare(&a[key], &b[key]);
+            if is_descending { order.reverse() } else { order }
+        });
+    }
+    Ok(())
+}
+
+/// The order of values of one key; what is missing comes first.
+fn compare(a: &Value, b: &Value) -> Ordering {
+    match (a.as_str(), b.as_str()) {
+        (Some(a), Some(b)) => a.cmp(b),
+        (None, Some(_)) => Ordering::Less,
+        (Some(_), None) => Ordering::Greater,
+        (None, None) => a.as_f64().partial_cmp(&b.as_f64()).unwrap_or(Ordering::Equal),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn objects_are_sorted_by_several_keys() {
+        let mut all =
+            [json!({"a": "x", "b": 1}), json!({"a": null, "b": 2}), json!({"a": "x", "b": 3})];
+        sort_by(&mut all, "a:desc,b").unwrap();
+        assert_eq!(
+            json!(all),
+            json!([{"a": "x", "b": 1}, {"a": "x", "b": 3}, {"a": null, "b": 2}])
+        );
+        assert_eq!(sort_by(&mut all, "c").unwrap_err().text, "Resource doesn't have field c");
+        assert_eq!(
+            sort_by(&mut all, "a:up").unwrap_err().text,
+            "'up' is not a valid sort direction for sort key a, use 'asc' or 'desc' instead"
+        );
+    }
+
+    #[test]
+    fn pairs_are_split_at_the_first_sign() {
+        let pairs = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            super::pairs(&words).map_err(|problem| problem.text)
+        };
+        assert_eq!(pairs(&["a=1;b=x=y"]), Ok(query([("a", "1"), ("b", "x=y")])));
+        assert_eq!(pairs(&["a=1;b", "c=2"]), Ok(query([("a", "1;b"), ("c", "2")])));
+        assert!(pairs(&["a"]).unwrap_err().starts_with("Malformed parameter(a)."));
+    }
+}

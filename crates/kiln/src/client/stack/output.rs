@@ -1,0 +1,119 @@
+//! Outputs of a stack.
+
+use super::super::Client;
+use super::super::format::options::{Listed, Shown};
+use super::super::format::{Cell, Details, Listing};
+use super::super::heat::{Query, list, text};
+use super::super::problem::{OrNotFound, Problem, Result};
+use clap::{Args, Subcommand};
+use serde_json::Value;
+
+/// `kiln stack output`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// List the outputs of a stack
+    List(List),
+    /// Show an output of a stack, or all of them
+    Show(Show),
+}
+
+/// Arguments of `kiln stack output list`.
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// The stack, by name or id
+    #[arg(value_name = "STACK")]
+    stack: String,
+
+    #[command(flatten)]
+    listed: Listed,
+}
+
+/// Arguments of `kiln stack output show`.
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The stack, by name or id
+    #[arg(value_name = "STACK")]
+    stack: String,
+
+    /// The output
+    #[arg(value_name = "OUTPUT")]
+    output: Option<String>,
+
+    /// Show all outputs
+    #[arg(long)]
+    all: bool,
+
+    #[command(flatten)]
+    shown: Shown,
+}
+
+pub(crate) async fn run(verb: Verb, client: &mut Client<'_, '_>) -> Result<()> {
+    match verb {
+        Verb::List(List { stack, listed }) => {
+            let outputs = outputs(client, &stack).await?;
+            let columns = [("output_key", "output_key"), ("description", "description")];
+            client.console.list(Listing::of(&columns, &outputs), &listed)
+        }
+        Verb::Show(show) => show.run(client).await,
+    }
+}
+
+impl Show {
+    async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
+        match (&self.output, self.all) {
+            (None, false) => Err(Problem::new("Either <OUTPUT NAME> or --all must be specified.")),
+            (Some(_), true) => Err(Problem::new("Cannot specify both <OUTPUT NAME> and --all.")),
+            (Some(output), false) => {
+                let output = output_of(client, &self.stack, output).await?;
+                if let Some(error) = error_of(&output) {
+                    return Err(error);
+                }
+                client.console.show(Details::of(&output), &self.shown)
+            }
+            (None, true) => {
+                let mut fields = Vec::new();
+                for output in resolved(client, &self.stack).await? {
+                    fields.push((text(&output, "output_key").to_owned(), Cell::json(output)));
+                }
+                client.console.show(Details { fields }, &self.shown)
+            }
+        }
+    }
+}
+
+/// The outputs of a stack, without their values.
+pub(crate) async fn outputs(client: &Client<'_, '_>, typed: &str) -> Result<Vec<Value>> {
+    let stack = client.heat.stack(typed).await?;
+    let answer = client.heat.get(&stack.path(&["outputs"]), Query::new()).await;
+    match answer {
+        // Older services tell them only with the stack.
+        Err(problem) if problem.is_not_found() => resolved(client, typed).await,
+        answer => Ok(list(&answer?, "outputs")),
+    }
+}
+
+/// The outputs of a stack with their values.
+pub(crate) async fn resolved(client: &Client<'_, '_>, typed: &str) -> Result<Vec<Value>> {
+    Ok(list(&client.heat.show(typed, true).await?, "outputs"))
+}
+
+/// An output of a stack.
+pub(crate) async fn output_of(client: &Client<'_, '_>, typed: &str, key: &str) -> Result<Value> {
+    let not_found = || format!("Stack {typed} or output {key} not found.");
+    let stack = client.heat.find(typed).await.or_not_found(not_found)?;
+    let answer = client.heat.get(&stack.path(&["outputs", key]), Query::new()).await;
+    match answer {
+        Err(problem) if problem.is_not_found() => {
+            let all = resolved(client, typed).await.or_not_found(not_found)?;
+            let found = all.into_iter().find(|output| text(output, "output_key") == key);
+            found.ok_or_else(|| Problem { text: not_found(), ..problem })
+        }
+        answer => Ok(answer?["output"].clone()),
+    }
+}
+
+/// Why an output has no value, if it has none.
+pub(crate) fn error_of(output: &Value) -> Option<Problem> {
+    let error = output["output_error"].as_str()?;
+    Some(Problem::new(format!("Output error: {error}")))
+}
