@@ -546,6 +546,40 @@ fn a_type_that_panics_anywhere_fails_alone() {
 }
 
 #[test]
+fn a_stack_can_be_made_of_a_file_by_its_url() {
+    let inner = "HeatTemplateFormatVersion: '2012-12-12'\nParameters: {V: {Type: String}}\n\
+        Resources: {T: {Type: Test::Thing, Properties: {value: {Ref: V}}}}\n\
+        Outputs: {It: {Value: {'Fn::GetAtt': [T, value]}}}\n";
+    let outer = |value: &str| {
+        format!(
+            "heat_template_version: 2021-04-16\nresources:\n  \
+             n: {{type: AWS::CloudFormation::Stack, properties: \
+             {{TemplateURL: 'http://x/t.yaml', Parameters: {{V: {value}}}}}}}\n  \
+             u: {{type: Test::Thing, properties: {{value: {{get_attr: [n, Outputs.It]}}}}}}\n"
+        )
+    };
+    let mut world = World::new(1);
+    let files = [("http://x/t.yaml", inner)];
+    let first = recipe(&mut world.rng, &outer("x"), &files);
+    world.create(first, Settings::default());
+    world.run();
+    assert_eq!(outcome(&world), "CREATE_COMPLETE: x x");
+    let second = recipe(&mut world.rng, &outer("y"), &files);
+    told(&mut world, Command::Update { recipe: second, settings: Settings::default() });
+    assert_eq!(outcome(&world), "UPDATE_COMPLETE: y y");
+    let other = inner.replace("{Ref: V}", "z");
+    let third = recipe(&mut world.rng, &outer("y"), &[("http://x/t.yaml", &other)]);
+    told(&mut world, Command::Update { recipe: third, settings: Settings::default() });
+    assert_eq!(outcome(&world), "UPDATE_COMPLETE: z z");
+    let none = recipe(&mut world.rng, &outer("y"), &[]);
+    let events = told(&mut world, Command::Update { recipe: none, settings: Settings::default() });
+    let why = "Could not fetch remote template \"http://x/t.yaml\"";
+    assert!(events.last().unwrap().contains(why), "{events:#?}");
+    told(&mut world, Command::Delete);
+    assert_eq!(outcome(&world), "DELETE_COMPLETE: ");
+}
+
+#[test]
 fn a_long_complaint_is_cut() {
     let template = format!("{}  w: {{type: Test::Wordy}}\n", things(&["a: {value: x}"]));
     let mut world = created(&template, "");
