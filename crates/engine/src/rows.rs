@@ -392,6 +392,7 @@ impl Tree {
                 blueprint: None,
                 walk: body.map("work").map(|work| Box::new(Walk::of_value(&Value::Map(work.0)))),
             };
+            tree.walks += usize::from(stack.walk.is_some());
             tree.stacks.push(Some(stack));
             keys.insert(row.id, key);
             if let Some(holder) = body.id("holder") {
@@ -430,6 +431,7 @@ impl Tree {
             timers: BTreeSet::new(),
             changes: Default::default(),
             next_walk: 0,
+            walks: 0,
             queue: Default::default(),
             effects: Vec::new(),
         }

@@ -68,6 +68,8 @@ pub struct Tree {
     pub(crate) timers: BTreeSet<(Time, Timer)>,
     pub(crate) changes: Changes,
     pub(crate) next_walk: u64,
+    /// How many stacks have a walk under way.
+    pub(crate) walks: usize,
     /// What has to be looked at before a step is over.
     pub(crate) queue: VecDeque<Task>,
     /// What the step calls for.
@@ -565,7 +567,7 @@ impl Tree {
 
     /// Whether something is under way.
     pub fn has_work(&self) -> bool {
-        !self.ops.is_empty() || self.stacks.iter().flatten().any(|stack| stack.walk.is_some())
+        !self.ops.is_empty() || self.walks > 0
     }
 
     /// When to call again at the latest, if nothing happens before.

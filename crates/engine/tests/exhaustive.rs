@@ -152,6 +152,28 @@ const SCENARIOS: &[Scenario] = &[
         &["UPDATE_COMPLETE: x*2"],
     ),
     scenario(
+        "a stack of a file changes and goes",
+        |w| {
+            let inner = "heat_template_version: 2021-04-16\nparameters: {v: {type: string}}\n\
+                resources: {t: {type: Test::Thing, properties: {value: {get_param: v}}}}\n";
+            let outer = |value: &str| {
+                format!(
+                    "heat_template_version: 2021-04-16\nresources:\n  \
+                     n: {{type: AWS::CloudFormation::Stack, properties: \
+                     {{TemplateURL: t.yaml, Parameters: {{v: {value}}}}}}}\n"
+                )
+            };
+            let first = recipe(&mut w.rng, &outer("x"), &[("t.yaml", inner)]);
+            w.create(first, Settings::default());
+            w.run();
+            let second = recipe(&mut w.rng, &outer("y"), &[("t.yaml", inner)]);
+            let settings = Settings::default();
+            later(w, 1, move |_| Command::Update { recipe: second, settings });
+            w.run();
+        },
+        &["UPDATE_COMPLETE: y"],
+    ),
+    scenario(
         "a nested stack fails and is undone",
         |w| {
             create_undone(w, "@n x; b x n");

@@ -546,6 +546,79 @@ fn a_type_that_panics_anywhere_fails_alone() {
 }
 
 #[test]
+fn a_stack_can_be_made_of_a_file_by_its_url() {
+    let inner = "HeatTemplateFormatVersion: '2012-12-12'\nParameters: {V: {Type: String}}\n\
+        Resources: {T: {Type: Test::Thing, Properties: {value: {Ref: V}}}}\n\
+        Outputs: {It: {Value: {'Fn::GetAtt': [T, value]}}}\n";
+    let outer = |value: &str| {
+        format!(
+            "heat_template_version: 2021-04-16\nresources:\n  \
+             n: {{type: AWS::CloudFormation::Stack, properties: \
+             {{TemplateURL: 'http://x/t.yaml', Parameters: {{V: {value}}}}}}}\n  \
+             u: {{type: Test::Thing, properties: {{value: {{get_attr: [n, Outputs.It]}}}}}}\n"
+        )
+    };
+    let mut world = World::new(1);
+    let files = [("http://x/t.yaml", inner)];
+    let first = recipe(&mut world.rng, &outer("x"), &files);
+    world.create(first, Settings::default());
+    world.run();
+    assert_eq!(outcome(&world), "CREATE_COMPLETE: x x");
+    let second = recipe(&mut world.rng, &outer("y"), &files);
+    told(&mut world, Command::Update { recipe: second, settings: Settings::default() });
+    assert_eq!(outcome(&world), "UPDATE_COMPLETE: y y");
+    let other = inner.replace("{Ref: V}", "z");
+    let third = recipe(&mut world.rng, &outer("y"), &[("http://x/t.yaml", &other)]);
+    told(&mut world, Command::Update { recipe: third, settings: Settings::default() });
+    assert_eq!(outcome(&world), "UPDATE_COMPLETE: z z");
+    let none = recipe(&mut world.rng, &outer("y"), &[]);
+    let events = told(&mut world, Command::Update { recipe: none, settings: Settings::default() });
+    let why = "Could not fetch remote template \"http://x/t.yaml\"";
+    assert!(events.last().unwrap().contains(why), "{events:#?}");
+    told(&mut world, Command::Delete);
+    assert_eq!(outcome(&world), "DELETE_COMPLETE: ");
+}
+
+#[test]
+fn what_a_resource_is_told_reaches_the_metadata_of_others() {
+    let template = "heat_template_version: 2021-04-16\nresources:\n  \
+        h: {type: OS::Heat::WaitConditionHandle}\n  \
+        w: {type: OS::Heat::WaitCondition, properties: {handle: {get_resource: h}, timeout: 600}}\n  \
+        a: {type: Test::Thing, metadata: {said: {get_attr: [w, data]}}, properties: {value: x}}\n  \
+        b: {type: Test::Thing, metadata: {fixed: 1}, properties: {value: y}}\n";
+    let mut world = waiting(template, "");
+    let says = |world: &World, id: &str, data: &str| Command::Signal {
+        stack: world.root,
+        resource: "h".into(),
+        details: Value::map([
+            ("status", Value::from("SUCCESS")),
+            ("id", id.into()),
+            ("data", data.into()),
+        ]),
+    };
+    let first = says(&world, "1", "one");
+    send(&mut world, 10, first);
+    world.run();
+    assert_eq!(outcome(&world), "CREATE_COMPLETE: x y");
+    let said = |world: &World, name: &str| {
+        let export = world.tree().unwrap().export();
+        let resources = export.as_map().unwrap().get("resources").unwrap().as_map().unwrap();
+        let entry = resources.get(name).unwrap().as_map().unwrap();
+        kiln_template::print::plain(entry.get("metadata").unwrap())
+    };
+    assert!(said(&world, "a").contains("one"), "{}", said(&world, "a"));
+    let before = said(&world, "h");
+    let second = says(&world, "2", "two");
+    let events = told(&mut world, second);
+    assert_eq!(events.len(), 1, "{events:#?}");
+    assert!(said(&world, "a").contains("two"), "{}", said(&world, "a"));
+    assert!(said(&world, "b").contains("fixed"));
+    assert_ne!(said(&world, "h"), before, "what it was told is its own");
+    // It is what the template says: an update finds nothing to do.
+    assert_eq!(updated(&mut world, template, "").len(), 2);
+}
+
+#[test]
 fn a_long_complaint_is_cut() {
     let template = format!("{}  w: {{type: Test::Wordy}}\n", things(&["a: {value: x}"]));
     let mut world = created(&template, "");

@@ -267,6 +267,8 @@ pub struct GroupMember {
 pub struct Stage {
     /// Its template.
     pub template: Value,
+    /// The file that is its template, if there is one: it is among those that came with the stack.
+    pub file: Option<Arc<str>>,
     /// The values of its parameters.
     pub parameters: Members,
     /// Types that are known by another name in it, unless its environment says otherwise.

@@ -321,7 +321,7 @@ impl Op {
     pub async fn until(
         &mut self,
         call: Call,
-        progress: impl Fn(&Reply) -> Progress,
+        mut progress: impl FnMut(&Reply) -> Progress,
     ) -> Result<Reply, Stop> {
         let (mut pause, longest) = PAUSES;
         loop {

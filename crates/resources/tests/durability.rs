@@ -84,7 +84,8 @@ fn every_operation_ends_the_same_wherever_it_was_interrupted() {
     let mut operations = 0;
     for kind in Registry::builtin().iter() {
         // Types with a service have a world of their own.
-        let is_local = kind.service.is_none_or(|service| service == Service::Orchestration);
+        let is_local = kind.service.is_none_or(|service| service == Service::Orchestration)
+            && kind.behaviour.finder.is_none();
         for verb in VERBS.into_iter().filter(|_| is_local) {
             if kind.behaviour.handler(verb).is_none() {
                 continue;

@@ -11,6 +11,7 @@ mod groups;
 mod language;
 mod local_types;
 mod properties;
+mod remote_stack;
 mod sample;
 mod scaling;
 mod stack;

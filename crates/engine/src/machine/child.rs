@@ -135,7 +135,13 @@ impl Tree {
                     }
                 }
                 pause = stage.pause;
-                let source = Source::Made(stage.template);
+                let source = match stage.file {
+                    Some(url) => match self.file(slot, &url) {
+                        Ok(text) => Source::File(url, text),
+                        Err(failure) => return self.finish_failed(env, slot, *failure, None),
+                    },
+                    None => Source::Made(stage.template),
+                };
                 (source, Arc::new(stage.parameters), stage.aliases, stage.is_last)
             }
         };
@@ -175,6 +181,17 @@ impl Tree {
             Ok(()) => self.set_off(env, child),
             Err(reason) => self.fail_walk(env, child, Ending { reason, failure: None }),
         }
+    }
+
+    /// A file that came with the stack.
+    fn file(&self, slot: Slot, url: &str) -> Result<Arc<str>, Box<Failure>> {
+        let resource = self.resource(slot);
+        let blueprint = self.stack(resource.stack).blueprint.as_ref();
+        let text = blueprint.and_then(|blueprint| blueprint.shared.files.get(url).cloned());
+        text.ok_or_else(|| {
+            let message = format!("Could not fetch remote template \"{url}\"");
+            Box::new(Failure::new("ValueError", &resource.name, message))
+        })
     }
 
     /// Tells a nested stack what is known of the objects that it takes over.

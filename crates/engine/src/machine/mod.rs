@@ -12,6 +12,8 @@
 mod child;
 mod cleanup;
 mod command;
+mod due;
+mod ending;
 mod external;
 mod forward;
 mod hook;

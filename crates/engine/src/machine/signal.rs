@@ -8,6 +8,8 @@ use crate::tree::{Env, Slot, Tree};
 use kiln_resources::behaviour::{Heard, Resize, Signal};
 use kiln_resources::scaling::Cooldown;
 use kiln_template::environment::Hook;
+use kiln_template::eval::Scope;
+use kiln_template::frozen::Frozen;
 use kiln_template::value::Value;
 use std::sync::Arc;
 
@@ -39,7 +41,13 @@ impl Tree {
         let Some(on_signal) = kind.behaviour.signal else { return };
         let signal = Signal { details, now: env.now.micros() };
         match self.with_view(slot, "signal", |view| on_signal(view, &signal)) {
-            Ok(Ok(heard)) => self.heard(env, slot, heard, details),
+            Ok(Ok(heard)) => {
+                let is_news = heard.metadata.is_some() || !heard.data.is_empty();
+                self.heard(env, slot, heard, details);
+                if is_news && kind.signal_refreshes_metadata {
+                    self.refresh_metadata(slot);
+                }
+            }
             // What the type does not understand is not told of, as in the reference.
             Ok(Err(_)) => {}
             Err(failure) => {
@@ -48,6 +56,61 @@ impl Tree {
                 self.resource_event(env, slot, failed, &reason);
             }
         }
+    }
+
+    /// What a resource was told may be in the metadata of others: they are made again from the template.
+    fn refresh_metadata(&mut self, signalled: Slot) {
+        let key = self.resource(signalled).stack;
+        let Some(blueprint) = self.stack(key).blueprint.clone() else { return };
+        for (_, definition) in blueprint.definition.resources() {
+            let Some(expr) = &definition.metadata else { continue };
+            let Some(slot) = self.current(key, &definition.name) else { continue };
+            if slot == signalled || !self.has_metadata_of_template(slot) {
+                continue;
+            }
+            let world = self.world(key);
+            let told = Scope::new(&blueprint.definition, &world).value(expr);
+            // What cannot be told now stays what it was.
+            if let Ok(told) = told {
+                self.refresh(slot, &told);
+            }
+        }
+    }
+
+    /// Whether the metadata of a resource is its template's: some types keep their own there.
+    fn has_metadata_of_template(&self, slot: Slot) -> bool {
+        let resource = self.resource(slot);
+        let kind = self.config.types.get(&resource.kind);
+        let keeps_own = kind
+            .is_some_and(|kind| kind.behaviour.signal.is_some() || kind.behaviour.rests.is_some());
+        resource.state.action != Action::Init && !keeps_own
+    }
+
+    fn refresh(&mut self, slot: Slot, told: &Value) {
+        let resource = self.resource(slot);
+        let target = resource.op.as_ref().and_then(|op| op.target.as_ref());
+        let Some(frozen) = target.or(resource.frozen.as_ref()).cloned() else { return };
+        if frozen.metadata.equals(told) {
+            return;
+        }
+        // Deployments are put there by others, and stay.
+        let deployments = resource.metadata.as_map().and_then(|it| it.get(DEPLOYMENTS)).cloned();
+        let metadata = match (told, deployments) {
+            (Value::Map(members), Some(deployments)) if !members.contains_key(DEPLOYMENTS) => {
+                let mut members = (**members).clone();
+                members.insert(DEPLOYMENTS.into(), deployments);
+                Value::Map(Arc::new(members))
+            }
+            (told, _) => told.clone(),
+        };
+        let frozen = Arc::new(Frozen { metadata: told.clone(), ..(*frozen).clone() });
+        let resource = self.change(slot);
+        resource.metadata = metadata;
+        match resource.op.as_mut().and_then(|op| op.target.as_mut()) {
+            Some(target) => *target = frozen,
+            None => resource.frozen = Some(frozen),
+        }
+        self.effects.push(Effect::Changed(slot));
     }
 
     fn heard(&mut self, env: &mut Env<'_>, slot: Slot, heard: Heard, details: &Value) {
@@ -148,6 +211,9 @@ impl Tree {
         }
     }
 }
+
+/// Where a server's metadata has what is to be deployed on it.
+const DEPLOYMENTS: &str = "deployments";
 
 /// What an event tells of what was sent along.
 fn reason_of(details: &Value) -> String {

@@ -1,7 +1,7 @@
 //! Stopping what is under way.
 
 use super::Effect;
-use super::ops::TIMED_OUT;
+use super::due::TIMED_OUT;
 use crate::tree::{Env, OpId, Operation, Slot, StackKey, Tree};
 use kiln_resources::behaviour::Verb;
 

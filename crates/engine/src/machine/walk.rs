@@ -220,7 +220,8 @@ impl Tree {
         if action != Action::Create && action != Action::Adopt {
             stack.updated = Some(env.now);
         }
-        stack.walk = Some(Box::new(Walk::new(action, phase_of(action), deadline)));
+        let former = stack.walk.replace(Box::new(Walk::new(action, phase_of(action), deadline)));
+        self.walks += usize::from(former.is_none());
         if self.stack(key).holder.is_none() {
             self.timers.insert((deadline, Timer::Stack(key)));
         }
@@ -455,15 +456,20 @@ impl Tree {
         }
     }
 
+    fn take_walk(&mut self, key: StackKey) -> Option<Box<Walk>> {
+        let walk = self.stack_mut(key).walk.take()?;
+        self.walks -= 1;
+        Some(walk)
+    }
+
     pub(crate) fn end_well(&mut self, env: &mut Env<'_>, key: StackKey) {
         self.forget_timers(key);
-        let stack = self.stack_mut(key);
-        let Some(walk) = stack.walk.take() else { return };
+        let Some(walk) = self.take_walk(key) else { return };
         let action = walk.action;
         if walk.action == Action::Check && !walk.flaws.is_empty() {
             return self.end_check_badly(env, key, *walk);
         }
-        let previous = stack.previous.take();
+        let previous = self.stack_mut(key).previous.take();
         if let Some(recipe) = previous {
             self.drop_recipe(key, recipe.id);
         }
@@ -488,7 +494,7 @@ impl Tree {
 
     fn end_badly(&mut self, env: &mut Env<'_>, key: StackKey) {
         self.forget_timers(key);
-        let Some(walk) = self.stack_mut(key).walk.take() else { return };
+        let Some(walk) = self.take_walk(key) else { return };
         let Some(ending) = walk.failure else { return };
         let action = walk.action;
         self.snapshot_ended(key, walk.snapshot, Err(&ending.reason));

@@ -54,7 +54,13 @@ impl Tree {
                     Err(Stop::Failed(failure)) => return Err(failure.message),
                     Err(Stop::Replace) => return Ok(Vec::new()),
                 };
-                let template = Source::Made(stage.template);
+                let template = match stage.file {
+                    Some(url) => match outer.shared.files.get(&url) {
+                        Some(text) => Source::File(url, text.clone()),
+                        None => return Err(format!("Could not fetch remote template \"{url}\"")),
+                    },
+                    None => Source::Made(stage.template),
+                };
                 let parameters = Arc::new(stage.parameters);
                 (Recipe { template, parameters, aliases: stage.aliases, ..nothing }, None)
             }

@@ -1,6 +1,10 @@
 //! AWS::CloudFormation::Stack: a nested stack made from a template at a URL.
 
+use crate::behaviour::{Group, Stage, View};
 use crate::declare::*;
+use crate::given::{section, text};
+use crate::op::Stop;
+use kiln_template::functions::{Fault, step_into_attribute};
 
 pub(super) fn stack() -> ResourceType {
     ResourceType::new("AWS::CloudFormation::Stack")
@@ -12,4 +16,35 @@ pub(super) fn stack() -> ResourceType {
             prop("TemplateURL", Str).required().updatable(),
             prop("TimeoutInMinutes", Int).updatable(),
         ])
+        .staged(next_stage)
+        .called(reference)
+        .answers(attribute)
+}
+
+fn next_stage(group: &mut Group<'_>) -> Result<Stage, Stop> {
+    Ok(Stage {
+        file: text(group.properties, "TemplateURL").map(Into::into),
+        parameters: section(group.properties, "Parameters").cloned().unwrap_or_default(),
+        is_last: true,
+        ..Stage::default()
+    })
+}
+
+fn reference(view: &View<'_>) -> Value {
+    let Some(child) = view.child else { return view.name.into() };
+    match child.output("OS::stack_id") {
+        Some(Ok(value)) => value,
+        _ => child.arn().into(),
+    }
+}
+
+fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
+    let output = name.strip_prefix("Outputs.");
+    match output.and_then(|output| view.child?.output(output)) {
+        Some(value) => Ok(Some(step_into_attribute(&value?, path))),
+        None => Err(Fault::new(format!(
+            "The Referenced Attribute ({} {name}) is incorrect.",
+            view.name
+        ))),
+    }
 }

@@ -1,6 +1,17 @@
-//! OS::Heat::Stack: a stack in another region or another cloud.
+//! OS::Heat::Stack: a stack of its own, here or in another region or cloud.
+//!
+//! It is made through the orchestration API like any other object, found by its name, and shown in lists
+//! beside the stack that asked for it. Other regions and other credentials need a transport that knows
+//! the way there; until then they are refused.
 
+use crate::behaviour::Saved;
 use crate::declare::*;
+use crate::given::{given, section};
+use crate::op::{Op, Progress, Stop};
+use crate::wire;
+use kiln_cloud::{Call, Marker, Reply, delete, get, post, put};
+use serde_json::{Value as Json, json};
+use std::sync::Arc;
 
 pub(super) fn stack() -> ResourceType {
     ResourceType::new("OS::Heat::Stack")
@@ -22,4 +33,208 @@ pub(super) fn stack() -> ResourceType {
             prop("timeout", Int).updatable(),
         ])
         .attrs([attr("outputs", Map), attr("stack_name", Str)])
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(update(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .on(crate::behaviour::Verb::Check, |op| Box::pin(act(op, "check")))
+        .on(crate::behaviour::Verb::Suspend, |op| Box::pin(act(op, "suspend")))
+        .on(crate::behaviour::Verb::Resume, |op| Box::pin(act(op, "resume")))
+        .copied(|op| Box::pin(copy(op)), |op| Box::pin(forget(op)))
+        .restores(restore)
+        .found_by(marker)
+}
+
+const SERVICE: Service = Service::Orchestration;
+
+/// Where the moment of the last action is kept, to tell the next one from it.
+const SEEN: &str = "updated_time";
+
+/// How often a stack is looked at that does not seem to have heard of what it should do.
+const LOOKS: u32 = 10;
+
+fn marker(op: &Op) -> Marker {
+    let name = op.context().physical_name.to_string();
+    Marker {
+        list: get(SERVICE, "/stacks").query("name", name.clone()),
+        objects: "/stacks".into(),
+        field: "/stack_name".into(),
+        path: format!("/stacks/{name}/"),
+        value: name.into(),
+        envelope: Some("stack".into()),
+        id: "/id".into(),
+    }
+}
+
+fn path(op: &Op) -> String {
+    format!("/stacks/{}/{}", op.context().physical_name, op.id().map_or("", |id| id))
+}
+
+fn body(op: &Op) -> Result<Json, Stop> {
+    let context = section(&op.context().properties, "context");
+    let is_elsewhere =
+        |name| context.and_then(|it| given(it, name)).is_some_and(|it| !it.is_null());
+    if is_elsewhere("region_name") || is_elsewhere("credential_secret_id") {
+        let message = "stacks in other regions or clouds are not supported yet: leave context out";
+        return Err(Stop::failed("NotSupported", message));
+    }
+    let mut body = json!({
+        "template": op.text("template"),
+        "parameters": wire::json(op.prop("parameters")),
+        "disable_rollback": true,
+    });
+    if !op.prop("timeout").is_null() {
+        body["timeout_mins"] = wire::json(op.prop("timeout"));
+    }
+    Ok(body)
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let mut body = body(op)?;
+    body["stack_name"] = (*op.context().physical_name).into();
+    let reply = op.call("create", post(SERVICE, "/stacks", body)).await?;
+    let Some(id) = reply.text("/stack/id").map(Arc::<str>::from) else {
+        return Err(Stop::failed("Error", "the service did not say which stack it made"));
+    };
+    op.set_id(id);
+    until(op, "CREATE").await
+}
+
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    let body = body(op)?;
+    op.call("update", put(SERVICE, path(op), body)).await?;
+    until(op, "UPDATE").await
+}
+
+async fn act(op: &mut Op, action: &str) -> Result<(), Stop> {
+    if op.id().is_none() {
+        return Ok(());
+    }
+    // A call whose reply was lost may not have reached it: then it is told again.
+    for attempt in 0..3 {
+        let call = post(SERVICE, format!("{}/actions", path(op)), json!({ action: null }));
+        op.call(&format!("{action} {attempt}"), call).await?;
+        let shown = op.read(get(SERVICE, path(op))).await?;
+        let status = shown.text("/stack/stack_status").unwrap_or_default();
+        if status.starts_with(&action.to_uppercase()) {
+            break;
+        }
+    }
+    until(op, &action.to_uppercase()).await
+}
+
+/// Waits until an action on the stack is over, and keeps what it shows: attributes come from it.
+async fn until(op: &mut Op, action: &str) -> Result<(), Stop> {
+    let seen = op.datum(SEEN).cloned();
+    let mut looks = 0;
+    let look = get(SERVICE, path(op));
+    let shown = op.until(look, |reply| {
+        looks += 1;
+        progress(reply, action, seen.as_ref(), looks)
+    });
+    let shown = shown.await?;
+    let stack = &shown.body["stack"];
+    let time = stack["updated_time"].as_str().unwrap_or("never");
+    op.set_datum(SEEN, time);
+    let outputs = stack["outputs"].as_array().into_iter().flatten().filter_map(|output| {
+        Some((output["output_key"].as_str()?, wire::value(&output["output_value"])))
+    });
+    let outputs = Value::map(outputs);
+    op.set_shown(map([("outputs", outputs), ("stack_name", wire::value(&stack["stack_name"]))]));
+    Ok(())
+}
+
+fn progress(reply: &Reply, action: &str, seen: Option<&Value>, looks: u32) -> Progress {
+    let status = reply.text("/stack/stack_status").unwrap_or_default();
+    let time = Value::from(reply.text("/stack/updated_time").unwrap_or("never"));
+    let (was, how) = status.split_once('_').unwrap_or((status, ""));
+    // It may not have heard yet of what it should do. Times are in whole seconds: after a while they do
+    // not tell any more.
+    let is_stale = was != action || seen == Some(&time);
+    match how {
+        _ if is_stale && looks < LOOKS => Progress::NotYet,
+        "COMPLETE" if was == action => Progress::Ready,
+        "FAILED" => {
+            let why = reply.text("/stack/stack_status_reason").unwrap_or("Unknown");
+            Progress::Failed(format!("Went to status {status} due to \"{why}\""))
+        }
+        "COMPLETE" => Progress::Failed(format!("Went to status {status} due to \"Unknown\"")),
+        _ => Progress::NotYet,
+    }
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_none() {
+        return Ok(());
+    }
+    op.remove("delete", delete(SERVICE, path(op))).await?;
+    let gone = op.until(get(SERVICE, path(op)), |reply| match reply.text("/stack/stack_status") {
+        Some("DELETE_COMPLETE") => Progress::Ready,
+        Some("DELETE_FAILED") => {
+            let why = reply.text("/stack/stack_status_reason").unwrap_or("Unknown");
+            Progress::Failed(format!("Went to status DELETE_FAILED due to \"{why}\""))
+        }
+        _ => Progress::NotYet,
+    });
+    match gone.await {
+        Err(Stop::Failed(failure)) if &*failure.class == "NotFound" => {}
+        ended => ended.map(drop)?,
+    }
+    op.clear_id();
+    Ok(())
+}
+
+// --- snapshots ---
+
+fn snapshots(op: &Op) -> Marker {
+    let path = format!("{}/snapshots", path(op));
+    Marker {
+        list: get(SERVICE, path.clone()),
+        objects: "/snapshots".into(),
+        field: "/name".into(),
+        value: op.copy_name().into(),
+        envelope: None,
+        path: format!("{path}/"),
+        id: "/id".into(),
+    }
+}
+
+async fn copy(op: &mut Op) -> Result<(), Stop> {
+    let marker = snapshots(op);
+    let body = json!({ "name": op.copy_name() });
+    let call: Call = post(SERVICE, format!("{}/snapshots", path(op)), body);
+    let id = op.copy("snapshot", call.marker(marker), "/id").await?;
+    op.set_datum("snapshot_id", &*id);
+    let look = get(SERVICE, format!("{}/snapshots/{id}", path(op)));
+    let taken = op.until(look, |reply| match reply.text("/snapshot/status") {
+        Some("COMPLETE") => Progress::Ready,
+        Some("FAILED") => {
+            let why = reply.text("/snapshot/status_reason").unwrap_or("Unknown");
+            Progress::Failed(format!("Went to status FAILED due to \"{why}\""))
+        }
+        _ => Progress::NotYet,
+    });
+    let taken = taken.await?;
+    let data = &taken.body["snapshot"]["data"];
+    op.set_datum("snapshot_template", data["template"].to_string());
+    op.set_datum("snapshot_parameters", wire::value(&data["environment"]["parameters"]));
+    Ok(())
+}
+
+async fn forget(op: &mut Op) -> Result<(), Stop> {
+    let marker = snapshots(op);
+    match op.remove_copies(&marker).await {
+        // The stack is gone, and its snapshots with it.
+        Err(Stop::Failed(failure)) if &*failure.class == "NotFound" => Ok(()),
+        ended => ended,
+    }
+}
+
+fn restore(properties: &mut Members, saved: &Saved<'_>) {
+    for (property, datum) in
+        [("template", "snapshot_template"), ("parameters", "snapshot_parameters")]
+    {
+        if let Some(value) = saved.data.get(datum) {
+            properties.insert(property.into(), value.clone());
+        }
+    }
 }

@@ -1,0 +1,256 @@
+//! Operations that come to an end: well, badly, or as something else.
+
+use super::forward::Goal;
+use super::retry::backoff;
+use super::{Effect, Phase, Task};
+use crate::failure::Failure;
+use crate::state::{Action, State, Status};
+use crate::tree::{Env, OpId, Operation, Pause, Slot, StackKey, Timer, Tree};
+use kiln_resources::behaviour::Verb;
+use kiln_resources::op::{self, Journal, Stop};
+use kiln_template::environment::Hook;
+
+impl Tree {
+    pub(crate) fn ended(&mut self, env: &mut Env<'_>, op: OpId, result: Result<(), Stop>) {
+        if let Some(slot) = self.slot_of(op) {
+            self.finish(env, slot, result);
+        }
+    }
+
+    /// The operation on a resource needs nothing from the world: it ends with the step.
+    pub(crate) fn is_over(&mut self, slot: Slot) {
+        if let Some(op) = &self.resource(slot).op {
+            self.queue.push_back(Task::Over(op.id));
+        }
+    }
+
+    /// An operation is over.
+    pub(crate) fn finish(&mut self, env: &mut Env<'_>, slot: Slot, result: Result<(), Stop>) {
+        match result {
+            Ok(()) => self.finish_well(env, slot),
+            Err(Stop::Replace) => self.finish_replaced(env, slot),
+            Err(Stop::Failed(failure)) => {
+                let name = self.resource(slot).name.clone();
+                let told = Failure::of(&name, failure.clone());
+                self.finish_failed(env, slot, told, Some(failure));
+            }
+        }
+    }
+
+    /// Takes the operation off a resource.
+    pub(crate) fn take_op(&mut self, slot: Slot) -> Option<Box<Operation>> {
+        let op = self.change(slot).op.take()?;
+        self.ops.remove(&op.id);
+        if let Some(Pause::Retry(time) | Pause::Stage(time)) = op.pause {
+            self.timers.remove(&(time, Timer::Resource(slot, op.id)));
+        }
+        let key = self.resource(slot).stack;
+        self.stack_mut(key).busy -= 1;
+        Some(op)
+    }
+
+    pub(crate) fn finish_well(&mut self, env: &mut Env<'_>, slot: Slot) {
+        if self.is_between_tries(slot) {
+            return self.try_again(env, slot);
+        }
+        let Some(op) = self.take_op(slot) else { return };
+        match op.verb {
+            Verb::Forget => return self.forgotten(slot, &op),
+            Verb::Snapshot => self.copied(slot, &op),
+            _ => {}
+        }
+        let resource = self.change(slot);
+        if op.verb == Verb::Settle {
+            resource.is_doubtful = false;
+            let key = resource.stack;
+            return self.settled(key, slot, &op, false);
+        }
+        resource.cleared.clear();
+        if let Some(target) = &op.target {
+            resource.is_half_done = false;
+            resource.frozen = Some(target.clone());
+            // What a nested stack used before may be needed until it has cleaned up.
+            let former = match resource.child {
+                Some(_) => std::mem::take(&mut resource.requires),
+                None => Vec::new(),
+            };
+            resource.requires = op.requires.clone();
+            resource.requires.extend(former.into_iter().filter(|id| !op.requires.contains(id)));
+        }
+        if op.verb == Verb::Delete {
+            resource.is_doubtful = false;
+        }
+        self.set_state(env, slot, State::new(op.action, Status::Complete), "state changed");
+        if op.verb == Verb::Delete {
+            return self.deleted(env, slot, &op);
+        }
+        if op.action == Action::Adopt && self.is_external(slot) {
+            return self.check_external(env, slot, op);
+        }
+        if matches!(op.verb, Verb::Create | Verb::Update) {
+            self.cool_down(env, slot);
+        }
+        let key = self.resource(slot).stack;
+        let is_create = self.stack(key).state.action == Action::Create;
+        let hook = match op.verb {
+            Verb::Create if is_create => Some(Hook::PostCreate),
+            Verb::Update => Some(Hook::PostUpdate),
+            _ => None,
+        };
+        if let Some(hook) = hook
+            && self.waits_at(env, slot, hook, op.action)
+        {
+            let node = op.origin.map_or(0, |(_, node)| node);
+            return self.park(key, slot, node);
+        }
+        self.settled(key, slot, &op, true);
+    }
+
+    /// A resource's object is gone: its record goes, too, unless somebody has to allow that.
+    pub(crate) fn deleted(&mut self, env: &mut Env<'_>, slot: Slot, op: &Operation) {
+        let key = self.resource(slot).stack;
+        let walk = self.stack(key).walk.as_ref();
+        let number = walk.filter(|walk| walk.action == Action::Delete).map(|walk| walk.number);
+        match op.origin {
+            Some((begun_by, node))
+                if Some(begun_by) == number
+                    && self.waits_at(env, slot, Hook::PostDelete, Action::Delete) =>
+            {
+                self.park(key, slot, node);
+                self.queue.push_back(Task::Settle(key));
+            }
+            _ => self.removed(slot, op),
+        }
+    }
+
+    /// A resource's object is gone: its record goes, too.
+    pub(crate) fn removed(&mut self, slot: Slot, op: &Operation) {
+        let key = self.resource(slot).stack;
+        let walk = self.walk_mut(key).filter(|walk| walk.phase != Phase::Forward);
+        let is_own =
+            op.origin.zip(walk.as_ref()).is_some_and(|((number, _), walk)| number == walk.number);
+        match walk {
+            // An older walk did what this one was going to do.
+            Some(walk) if !is_own => {
+                walk.slots.iter_mut().filter(|it| **it == Some(slot)).for_each(|it| *it = None);
+                if let Some(node) = walk.parked.remove(&slot) {
+                    self.node_done(key, node);
+                }
+            }
+            _ => self.settled(key, slot, op, true),
+        }
+        self.queue.push_back(Task::Settle(key));
+        self.effects.push(Effect::Changed(slot));
+        self.drop_resource(slot);
+    }
+
+    /// Nothing is under way on a resource any more: whoever waited for that goes on.
+    pub(crate) fn settled(&mut self, key: StackKey, slot: Slot, op: &Operation, is_done: bool) {
+        self.queue.push_back(Task::Settle(key));
+        let Some(walk) = self.walk_mut(key) else { return };
+        if let Some(node) = walk.parked.remove(&slot) {
+            return self.look_at(key, &[node]);
+        }
+        if let Some((_, node)) = op.origin.filter(|(number, _)| *number == walk.number && is_done) {
+            self.node_done(key, node);
+        }
+    }
+
+    /// An update found that it cannot be one.
+    pub(crate) fn finish_replaced(&mut self, env: &mut Env<'_>, slot: Slot) {
+        let Some(op) = self.take_op(slot) else { return };
+        let key = self.resource(slot).stack;
+        self.announce_replacement(env, slot);
+        let stack = self.stack(key);
+        let is_current = op.origin.zip(stack.walk.as_ref()).is_some_and(|((number, _), walk)| {
+            number == walk.number && walk.failure.is_none() && walk.phase == Phase::Forward
+        });
+        let (Some(blueprint), Some((_, at)), true, Some(frozen)) =
+            (stack.blueprint.clone(), op.origin, is_current, op.target.clone())
+        else {
+            return self.settled(key, slot, &op, false);
+        };
+        let goal = Goal { at, kind: blueprint.kind(at), frozen, requires: op.requires };
+        self.replace(env, slot, goal);
+        self.queue.push_back(Task::Settle(key));
+    }
+
+    /// An operation failed. `cause` is what its type said, if its type said something.
+    pub(crate) fn finish_failed(
+        &mut self,
+        env: &mut Env<'_>,
+        slot: Slot,
+        failure: Failure,
+        cause: Option<op::Failure>,
+    ) {
+        if self.resource(slot).op.as_ref().is_some_and(|op| op.verb == Verb::Settle) {
+            return self.settle_later(env, slot);
+        }
+        if let Some(cause) = cause
+            && self.may_try_again(slot, &cause)
+        {
+            return self.prepare_next_try(env, slot, &failure, cause);
+        }
+        let Some(op) = self.take_op(slot) else { return };
+        if op.verb == Verb::Forget {
+            return self.not_forgotten(env, slot, &op, &failure.to_string());
+        }
+        let name = self.resource(slot).name.clone();
+        // What went wrong first says more than what went wrong last.
+        let failure = match &op.first_failure {
+            Some(first) => Failure::of(&name, first.clone()),
+            None => failure,
+        };
+        let text = match op.is_stopping {
+            true => self.aborted(slot, &op),
+            false => failure.to_string(),
+        };
+        self.mark_failed(env, slot, &op, &text);
+        let key = self.resource(slot).stack;
+        let walk = self.stack(key).walk.as_ref();
+        let own = walk.zip(op.origin).filter(|(walk, (number, _))| *number == walk.number);
+        let is_current = own.is_some();
+        let is_check = own.is_some_and(|(walk, _)| walk.action == Action::Check);
+        if let (true, Some((_, node))) = (is_check, op.origin) {
+            self.check_failed(key, slot, node, &text);
+        } else if is_current && !op.is_stopping {
+            self.node_failed(env, key, op.action, failure);
+        }
+        self.settled(key, slot, &op, false);
+    }
+
+    /// It could not be found out whether there is an object: that is tried until it can.
+    pub(crate) fn settle_later(&mut self, env: &mut Env<'_>, slot: Slot) {
+        let Some(op) = &mut self.change(slot).op else { return };
+        op.failures = op.failures.saturating_add(1);
+        op.journal = Journal::default();
+        let until = env.now + backoff(op.failures);
+        self.pause(slot, Pause::Retry(until), until);
+    }
+
+    pub(crate) fn mark_failed(
+        &mut self,
+        env: &mut Env<'_>,
+        slot: Slot,
+        op: &Operation,
+        reason: &str,
+    ) {
+        let resource = self.change(slot);
+        resource.is_doubtful |= op.journal.is_doubtful();
+        let is_making = matches!(op.verb, Verb::Create | Verb::Update);
+        resource.is_half_done |= is_making && resource.child.is_none();
+        resource.cleared.clear();
+        if resource.frozen.is_none() {
+            // What was tried is what there is, if there is anything.
+            resource.frozen = op.target.clone();
+            resource.requires = op.requires.clone();
+        }
+        for id in &op.requires {
+            // It may already lean on what it was to need.
+            if !resource.requires.contains(id) {
+                resource.requires.push(*id);
+            }
+        }
+        self.set_state(env, slot, State::new(op.action, Status::Failed), reason);
+    }
+}

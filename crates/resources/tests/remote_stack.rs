@@ -1,0 +1,195 @@
+//! OS::Heat::Stack against an orchestration service.
+
+use crate::driving::{Drive, Seam, World};
+use crate::stack::{json, members};
+use kiln_cloud::{Call, CallError, Method, Reply};
+use kiln_resources::behaviour::{Behaviour, Saved, Verb};
+use kiln_resources::declare::Members;
+use kiln_resources::registry::Registry;
+use serde_json::{Value as Json, json as body};
+
+/// A service with stacks: what it is told is under way for one look, and done at the next.
+#[derive(Default)]
+struct Service {
+    /// Name, status, when it was last told something, and how often it was looked at since.
+    stacks: Vec<(String, String, u32, u32)>,
+    snapshots: Vec<String>,
+    told: Vec<String>,
+    /// What becomes of the next thing that it is told.
+    fails: bool,
+}
+
+impl Service {
+    fn show(&mut self, at: usize) -> Json {
+        let (name, status, time, looks) = &mut self.stacks[at];
+        *looks += 1;
+        let how = if *looks > 1 { status.as_str() } else { "IN_PROGRESS" };
+        let action = status.split('_').next().expect("as told");
+        let status = if how == "IN_PROGRESS" { format!("{action}_{how}") } else { how.into() };
+        let outputs = body!([{ "output_key": "url", "output_value": "http://x" }]);
+        body!({ "stack": {
+            "id": at.to_string(), "stack_name": name, "stack_status": status, "outputs": outputs,
+            "updated_time": time.to_string(), "stack_status_reason": "no luck",
+        }})
+    }
+
+    fn begin(&mut self, at: usize, action: &str) {
+        let status = if std::mem::take(&mut self.fails) { "FAILED" } else { "COMPLETE" };
+        let stack = &mut self.stacks[at];
+        *stack = (stack.0.clone(), format!("{action}_{status}"), stack.2 + 1, 0);
+    }
+}
+
+impl World for Service {
+    fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
+        let parts: Vec<&str> = call.path.trim_start_matches('/').split('/').collect();
+        let at = parts.get(2).and_then(|id| id.parse::<usize>().ok());
+        let sent = call.body.clone().unwrap_or_default();
+        if call.method != Method::Get {
+            self.told.push(format!("{} {}", call.method, parts.join("/")));
+        }
+        let reply = match (call.method, at, parts.get(3).copied()) {
+            (Method::Post, None, _) => {
+                self.stacks.push((
+                    sent["stack_name"].as_str().expect("as told").into(),
+                    String::new(),
+                    0,
+                    0,
+                ));
+                self.begin(self.stacks.len() - 1, "CREATE");
+                body!({ "stack": { "id": (self.stacks.len() - 1).to_string() } })
+            }
+            (Method::Get, None, _) => {
+                let all = self.stacks.iter().enumerate();
+                let all = all.map(|(id, it)| body!({ "id": id.to_string(), "stack_name": it.0 }));
+                body!({ "stacks": all.collect::<Vec<_>>() })
+            }
+            (Method::Put, Some(at), None) => {
+                self.begin(at, "UPDATE");
+                Json::Null
+            }
+            (Method::Post, Some(at), Some("actions")) => {
+                let action = sent
+                    .as_object()
+                    .expect("as told")
+                    .keys()
+                    .next()
+                    .expect("as told")
+                    .to_uppercase();
+                self.begin(at, &action);
+                Json::Null
+            }
+            (Method::Post, Some(_), Some("snapshots")) => {
+                self.snapshots.push(sent["name"].as_str().expect("as told").into());
+                body!({ "id": (self.snapshots.len() - 1).to_string() })
+            }
+            (Method::Get, Some(_), Some("snapshots")) if parts.len() == 4 => {
+                let all = self.snapshots.iter().enumerate().filter(|(_, name)| !name.is_empty());
+                let all = all.map(|(id, name)| body!({ "id": id.to_string(), "name": name }));
+                body!({ "snapshots": all.collect::<Vec<_>>() })
+            }
+            (Method::Get, Some(_), Some("snapshots")) => body!({ "snapshot": {
+                "status": "COMPLETE",
+                "data": { "template": { "t": 1 }, "environment": { "parameters": { "p": "v" } } },
+            }}),
+            (Method::Delete, Some(_), Some("snapshots")) => {
+                self.snapshots[parts[4].parse::<usize>().expect("as told")] = String::new();
+                Json::Null
+            }
+            (Method::Delete, Some(at), None) => {
+                self.begin(at, "DELETE");
+                Json::Null
+            }
+            (Method::Get, Some(at), None) => self.show(at),
+            _ => return Err(CallError::NotSent(format!("{call:?}"))),
+        };
+        Ok(Reply { status: 200, body: reply })
+    }
+}
+
+fn behaviour() -> Behaviour {
+    Registry::builtin().get("OS::Heat::Stack").expect("as told").behaviour
+}
+
+fn drive() -> Drive {
+    let mut drive = Drive::new(members(r#"{"template": "{}", "parameters": {}}"#));
+    drive.context.copy_name = "stack-x-copy".into();
+    drive
+}
+
+#[test]
+fn a_stack_of_its_own_lives_and_dies() {
+    let (mut drive, mut service) = (drive(), Service::default());
+    for verb in [
+        Verb::Create,
+        Verb::Update,
+        Verb::Update,
+        Verb::Suspend,
+        Verb::Resume,
+        Verb::Check,
+        Verb::Delete,
+    ] {
+        drive.context.journal = Default::default();
+        drive.run(&behaviour(), verb, &mut service);
+        assert_eq!(drive.result(), &Ok(()), "{verb:?}");
+    }
+    let name = "stacks/stack-x-abcdefghijkl/0";
+    let told = |rest: &str| rest.replace('@', name);
+    let actions = "POST @/actions";
+    assert_eq!(
+        service.told,
+        ["POST stacks", "PUT @", "PUT @", actions, actions, actions, "DELETE @"].map(told)
+    );
+    assert_eq!(
+        drive.shown,
+        json(r#"{"outputs": {"url": "http://x"}, "stack_name": "stack-x-abcdefghijkl"}"#)
+    );
+    assert_eq!(drive.context.physical_id, None);
+}
+
+#[test]
+fn a_stack_that_fails_says_why() {
+    let (mut drive, mut service) = (drive(), Service { fails: true, ..Service::default() });
+    drive.run(&behaviour(), Verb::Create, &mut service);
+    let why = "ResourceInError: Went to status CREATE_FAILED due to \"no luck\"";
+    assert_eq!(drive.failure(), why);
+    let other = r#"{"template": "{}", "context": {"region_name": "east"}}"#;
+    let mut drive = Drive::new(members(other));
+    drive.run(&behaviour(), Verb::Create, &mut service);
+    assert!(drive.failure().starts_with("NotSupported: stacks in other regions"));
+}
+
+#[test]
+fn a_stack_is_made_once_wherever_the_operation_was_interrupted() {
+    for at in 0..5 {
+        for seam in [Seam::Before(at), Seam::After(at)] {
+            let (mut drive, mut service) = (drive(), Service::default());
+            drive.run_through(&behaviour(), Verb::Create, &mut service, seam);
+            assert_eq!(drive.result(), &Ok(()), "{seam:?}");
+            assert_eq!(service.stacks.len(), 1, "{seam:?}");
+        }
+    }
+}
+
+#[test]
+fn a_stack_is_copied_and_made_of_its_copy() {
+    for at in 0..5 {
+        for seam in [Seam::Before(at), Seam::After(at)] {
+            let (mut drive, mut service) = (drive(), Service::default());
+            drive.run(&behaviour(), Verb::Create, &mut service);
+            drive.context.journal = Default::default();
+            (drive.ended, drive.demands) = (None, Vec::new());
+            drive.run_through(&behaviour(), Verb::Snapshot, &mut service, seam);
+            assert_eq!(drive.result(), &Ok(()), "{seam:?}");
+            assert_eq!(service.snapshots, ["stack-x-copy"], "{seam:?}");
+            let mut properties = Members::new();
+            let saved = Saved { physical_id: None, data: &drive.context.data };
+            behaviour().restore.expect("as told")(&mut properties, &saved);
+            let restored = r#"{"template": "{\"t\":1}", "parameters": {"p": "v"}}"#;
+            assert_eq!(properties, members(restored));
+            drive.context.journal = Default::default();
+            drive.run(&behaviour(), Verb::Forget, &mut service);
+            assert_eq!(service.snapshots, [""], "{seam:?}");
+        }
+    }
+}
