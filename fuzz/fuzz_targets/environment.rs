@@ -15,9 +15,13 @@ fuzz_target!(|text: &str| {
         assert!(sources.locate(label.span).is_some());
     }
     let registry = environment.registry(shipped());
+    let aliases = [("My::Type", "OS::Heat::Value"), ("OS::Quantum::Net", "My::Type"), ("a*", "b*")];
+    let aliased = registry.clone().over(&aliases.map(|(name, meant)| (name.into(), meant.into())));
     for name in ["OS::Heat::Value", "My::Type", "child.yaml", "OS::Quantum::Net"] {
-        let found = registry.resolve(name, Some("web"), &|name| name.starts_with("OS::Heat"));
-        let _ = found.map_err(|unresolved| unresolved.diagnostic(None));
+        for registry in [&registry, &aliased] {
+            let found = registry.resolve(name, Some("web"), &|name| name.starts_with("OS::Heat"));
+            let _ = found.map_err(|unresolved| unresolved.diagnostic(None));
+        }
         let _ = (registry.hooks(name), registry.restricted_actions(name));
     }
     let child = registry.child("web", None);

@@ -1,12 +1,16 @@
-//! Any text is validated as a template, nested in itself, without a panic.
+//! Any text is validated as a template, nested in itself, and its resources frozen, without a panic.
 #![no_main]
 
-use kiln_resources::registry::Registry;
 use kiln_resources::constraints::offline;
-use kiln_template::eval::Scope;
-use kiln_template::definition::Nowhere;
-use kiln_template::validate::{Checks, Context, Input, validate};
+use kiln_resources::registry::Registry;
 use kiln_template::Sources;
+use kiln_template::constraint::Offline;
+use kiln_template::definition::Nowhere;
+use kiln_template::eval::Scope;
+use kiln_template::frozen::{Frozen, converted, converted_policy};
+use kiln_template::path::Path;
+use kiln_template::template::Resource;
+use kiln_template::validate::{Checks, Context, Input, Types, validate};
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,6 +37,18 @@ fuzz_target!(|text: &str| {
             for output in definition.template.outputs.values() {
                 let _ = scope.output(output);
             }
+            for (_, resource) in definition.resources() {
+                freeze(&scope, resource, &custom);
+            }
         }
     }
 });
+
+fn freeze(scope: &Scope<'_>, resource: &Resource, custom: &Offline) {
+    let Ok(frozen) = Frozen::of(scope, resource) else { return };
+    let _ = frozen.equals(&frozen.clone());
+    let Some(schema) = Registry::builtin().schema(&frozen.kind) else { return };
+    let (again, _) = converted(schema, &frozen.properties, custom, &Path::Root);
+    let _ = converted(schema, &again, custom, &Path::Root);
+    let _ = converted_policy(schema, &frozen.update_policy, custom, &Path::Root);
+}

@@ -1,47 +1,53 @@
 //! Places in source text: what every node, expression and diagnostic points to.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Which file of a [`Sources`] a span lies in.
+/// A file of a [`Sources`]: the position at which its text begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(u32);
 
 /// A range of bytes in one file.
+///
+/// Positions count through all files of a [`Sources`], one behind the other: a span says which file it
+/// lies in without a word for that, and trees with a span in every node stay small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
-    /// The file.
-    pub file: FileId,
-    /// Offset of the first byte.
+    /// Position of the first byte.
     pub start: u32,
-    /// Offset behind the last byte.
+    /// Position behind the last byte.
     pub end: u32,
 }
 
 impl Span {
-    /// A range of bytes in a file.
+    /// A range of bytes in a file, by their offsets.
     pub fn new(file: FileId, start: usize, end: usize) -> Span {
-        let clamp = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
-        Span { file, start: clamp(start), end: clamp(end.max(start)) }
+        Span { start: file.position(start), end: file.position(end.max(start)) }
     }
 
     /// The start of a file, for what is missing from it altogether.
     pub fn start_of(file: FileId) -> Span {
-        Span { file, start: 0, end: 0 }
+        Span { start: file.0, end: file.0 }
     }
 
-    /// The smallest span that covers both; `self` if they lie in different files.
+    /// The smallest span that covers both, which lie in one file.
     pub fn to(self, other: Span) -> Span {
-        if self.file != other.file {
-            return self;
-        }
-        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
+        Span { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+}
+
+impl FileId {
+    /// The position of an offset. Behind 4 GiB of text positions are not told apart any more.
+    fn position(self, offset: usize) -> u32 {
+        u32::try_from(offset).unwrap_or(u32::MAX).saturating_add(self.0)
     }
 }
 
 /// A file's name and text.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
+    id: FileId,
     name: Arc<str>,
     text: Arc<str>,
     /// The offsets of its lines, found when somebody asks for a line.
@@ -49,6 +55,11 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
+    /// The id that its spans are made with.
+    pub fn id(&self) -> FileId {
+        self.id
+    }
+
     /// The name it was added under: a path, a URL, or a word in brackets.
     pub fn name(&self) -> &str {
         &self.name
@@ -60,11 +71,11 @@ impl SourceFile {
     }
 
     /// Line and column (in characters), both from 1, of a byte offset.
-    pub fn line_column(&self, offset: u32) -> (u32, u32) {
+    pub fn line_column(&self, offset: usize) -> (u32, u32) {
         let line_starts = self.line_starts.get_or_init(|| line_starts(&self.text));
-        let line = line_starts.partition_point(|start| *start <= offset).max(1);
+        let line = line_starts.partition_point(|start| *start as usize <= offset).max(1);
         let start = line_starts[line - 1] as usize;
-        let end = (offset as usize).clamp(start, self.text.len());
+        let end = offset.clamp(start, self.text.len());
         let column = self.text.get(start..end).map_or(end - start, |s| s.chars().count());
         (line as u32, column as u32 + 1)
     }
@@ -99,28 +110,46 @@ impl Sources {
         Sources::default()
     }
 
-    /// Adds a file and gives the id that its spans will carry.
+    /// Adds a file and gives the id that its spans are made with.
     pub fn add(&mut self, name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> FileId {
         let (name, text) = (name.into(), text.into());
-        self.files.push(SourceFile { name, text, line_starts: OnceLock::new() });
-        FileId(u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX))
+        // The end of a text is a position too, and not the start of the next.
+        let id = self.files.last().map(|last| FileId(last.id.position(last.text.len() + 1)));
+        let id = id.unwrap_or_default();
+        self.files.push(SourceFile { id, name, text, line_starts: OnceLock::new() });
+        id
     }
 
     /// The file behind an id, if the id was given by this collection.
     pub fn get(&self, file: FileId) -> Option<&SourceFile> {
-        self.files.get(file.0 as usize)
+        let at = self.files.binary_search_by_key(&file, |source| source.id).ok()?;
+        self.files.get(at)
+    }
+
+    /// The file that a span lies in.
+    pub fn file(&self, span: Span) -> Option<FileId> {
+        self.place(span).map(|(source, _)| source.id)
+    }
+
+    /// The file that a span lies in, and the offsets of the span there.
+    pub fn place(&self, span: Span) -> Option<(&SourceFile, Range<usize>)> {
+        let behind = self.files.partition_point(|source| source.id.0 <= span.start);
+        let source = self.files.get(behind.checked_sub(1)?)?;
+        let offset = |position: u32| position.saturating_sub(source.id.0) as usize;
+        Some((source, offset(span.start)..offset(span.end)))
     }
 
     /// Where a span begins.
     pub fn locate(&self, span: Span) -> Option<Location> {
-        let file = self.get(span.file)?;
-        let (line, column) = file.line_column(span.start);
-        Some(Location { file: file.name.clone(), line, column })
+        let (source, range) = self.place(span)?;
+        let (line, column) = source.line_column(range.start);
+        Some(Location { file: source.name.clone(), line, column })
     }
 
     /// The text that a span covers.
     pub fn snippet(&self, span: Span) -> Option<&str> {
-        self.get(span.file)?.text.get(span.start as usize..span.end as usize)
+        let (source, range) = self.place(span)?;
+        source.text.get(range)
     }
 }
 
@@ -133,6 +162,23 @@ fn line_starts(text: &str) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn spans_know_their_file() {
+        let mut sources = Sources::new();
+        let texts = ["abc", "", "de", ""];
+        let files = texts.map(|text| sources.add(text, text));
+        for (file, text) in files.into_iter().zip(texts) {
+            assert_eq!(sources.get(file).map(SourceFile::text), Some(text));
+            for start in 0..=text.len() {
+                let span = Span::new(file, start, text.len());
+                assert_eq!(sources.file(span), Some(file));
+                assert_eq!(sources.snippet(span), text.get(start..));
+            }
+        }
+        assert_eq!(sources.file(Span::new(files[3], 7, 9)), Some(files[3]));
+        assert_eq!(Sources::new().file(Span::start_of(files[0])), None);
+    }
 
     #[test]
     fn columns_count_characters() {

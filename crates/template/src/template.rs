@@ -2,7 +2,7 @@
 
 use crate::expr::Expr;
 use crate::parameters::{Definitions, Group};
-use crate::source::{FileId, Span};
+use crate::source::Span;
 use crate::value::Value;
 use crate::version::Version;
 use indexmap::IndexMap;
@@ -20,8 +20,8 @@ pub struct Spanned<T> {
 /// A template of either dialect.
 #[derive(Clone, Debug)]
 pub struct Template {
-    /// The file it was read from.
-    pub file: FileId,
+    /// The text it was read from.
+    pub span: Span,
     /// The version it is written in.
     pub version: Version,
     /// The description, as written.

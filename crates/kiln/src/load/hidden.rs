@@ -19,7 +19,7 @@ pub(super) fn places<'a>(
     found: &[Diagnostic],
     sources: &Sources,
 ) -> Hidden {
-    let mut covering = Covering { names: BTreeSet::new(), hidden: Hidden::new() };
+    let mut covering = Covering { sources, names: BTreeSet::new(), hidden: Hidden::new() };
     for document in documents.clone() {
         covering.definitions(document);
     }
@@ -28,12 +28,12 @@ pub(super) fn places<'a>(
     }
     let mut read = BTreeSet::new();
     for document in documents {
-        read.insert(document.span.file);
+        read.extend(sources.file(document.span));
         covering.values(document);
     }
     let labels = found.iter().flat_map(|found| &found.labels);
-    let unread: BTreeSet<FileId> =
-        labels.map(|label| label.span.file).filter(|file| !read.contains(file)).collect();
+    let named = labels.filter_map(|label| sources.file(label.span));
+    let unread: BTreeSet<FileId> = named.filter(|file| !read.contains(file)).collect();
     for file in unread {
         if let Some(source) = sources.get(file) {
             covering.lines(file, source.text());
@@ -42,12 +42,13 @@ pub(super) fn places<'a>(
     covering.hidden
 }
 
-struct Covering {
+struct Covering<'a> {
+    sources: &'a Sources,
     names: BTreeSet<Arc<str>>,
     hidden: Hidden,
 }
 
-impl Covering {
+impl Covering<'_> {
     /// Notes the hidden parameters that a template defines, and covers their defaults.
     fn definitions(&mut self, document: &Node) {
         let sections = document.as_map().map_or(&[][..], |map| &map.entries);
@@ -117,8 +118,9 @@ impl Covering {
     }
 
     fn cover(&mut self, span: Span) {
-        let range = span.start as usize..span.end as usize;
-        self.hidden.entry(span.file).or_default().push(range);
+        if let Some((source, range)) = self.sources.place(span) {
+            self.hidden.entry(source.id()).or_default().push(range);
+        }
     }
 }
 

@@ -153,22 +153,22 @@ pub(crate) fn now() -> Duration {
 /// Findings that say again that a file cannot be had.
 struct Echoes {
     /// Where such files are named.
-    places: BTreeSet<(FileId, u32)>,
+    places: BTreeSet<u32>,
 }
 
 impl Echoes {
     fn of(found: &[Diagnostic]) -> Echoes {
         let unreadable = found.iter().filter(|found| found.code == &codes::FILE_UNREADABLE);
-        let places = unreadable.filter_map(Diagnostic::span).map(|span| (span.file, span.start));
+        let places = unreadable.filter_map(Diagnostic::span).map(|span| span.start);
         Echoes { places: places.collect() }
     }
 
     fn has(&self, found: &Diagnostic) -> bool {
         let is_consequence = [&codes::NESTED_TEMPLATE, &codes::FUNCTION_FAILED];
         is_consequence.contains(&found.code)
-            && found.span().is_some_and(|Span { file, start, end }| {
-                self.places.range((file, start)..=(file, end)).next().is_some()
-            })
+            && found
+                .span()
+                .is_some_and(|Span { start, end }| self.places.range(start..=end).next().is_some())
     }
 }
 
@@ -228,7 +228,7 @@ fn merged(
     kinds: &BTreeMap<Arc<str>, Kind>,
     sources: &Sources,
 ) -> (Environment, Vec<Diagnostic>) {
-    let name = |node: &Node| sources.get(node.span.file).map_or("", |source| source.name());
+    let name = |node: &Node| sources.place(node.span).map_or("", |(source, _)| source.name());
     // What is wrong with an environment by itself was told when it was gathered.
     let parsed: Vec<(Arc<str>, Environment)> =
         environments.iter().map(|node| (name(node).into(), Environment::parse(node).0)).collect();

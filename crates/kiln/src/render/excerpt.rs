@@ -4,9 +4,10 @@
 //! long lines are cut to a window, and every range lies within its line and between characters.
 
 use super::texts::{Place, Text, Texts};
+use kiln_template::Diagnostic;
 use kiln_template::diagnostic::Label;
-use kiln_template::{Diagnostic, FileId};
 use std::ops::Range;
+use std::ptr;
 
 /// So many labels of a finding are shown.
 const MAX_LABELS: usize = 12;
@@ -56,18 +57,18 @@ pub(crate) fn excerpts<'a>(
 ) -> (Vec<Excerpt<'a>>, usize) {
     let mut spots: Vec<Spot<'a>> = Vec::new();
     for (number, label) in found.labels.iter().take(MAX_LABELS).enumerate() {
-        if let Some(text) = texts.get(label.span.file) {
-            spots.push(Spot::new(number, label, text));
+        if let Some((text, range)) = texts.find(label.span) {
+            spots.push(Spot::new(number, label, text, range));
         }
     }
-    // The main place's file first, then files in the order in which labels name them.
-    let mut files: Vec<FileId> = Vec::new();
+    // The main place's text first, then texts in the order in which labels name them.
+    let mut texts: Vec<&Text<'_>> = Vec::new();
     for spot in &spots {
-        if !files.contains(&spot.file) {
-            files.push(spot.file);
+        if !texts.iter().any(|text| ptr::eq(*text, spot.text)) {
+            texts.push(spot.text);
         }
     }
-    let rank = |spot: &Spot<'_>| files.iter().position(|file| *file == spot.file);
+    let rank = |spot: &Spot<'_>| texts.iter().position(|text| ptr::eq(*text, spot.text));
     spots.sort_by_key(|spot| (rank(spot), spot.range.start, spot.number));
     let mut clusters: Vec<Vec<Spot<'a>>> = Vec::new();
     for spot in spots {
@@ -91,7 +92,6 @@ struct Spot<'a> {
     /// Its number among the labels.
     number: usize,
     label: &'a Label,
-    file: FileId,
     text: &'a Text<'a>,
     place: Place,
     /// The bytes to be marked: within one line, and not too many.
@@ -100,13 +100,13 @@ struct Spot<'a> {
 }
 
 impl<'a> Spot<'a> {
-    fn new(number: usize, label: &'a Label, text: &'a Text<'a>) -> Spot<'a> {
-        let place = text.place(label.span.start as usize);
+    fn new(number: usize, label: &'a Label, text: &'a Text<'a>, span: Range<usize>) -> Spot<'a> {
+        let place = text.place(span.start);
         let line = text.line(place.line);
         let start = place.offset.clamp(line.start, line.end);
-        let end = (label.span.end as usize).clamp(start, line.end).min(start + MAX_MARKED);
+        let end = span.end.clamp(start, line.end).min(start + MAX_MARKED);
         let end = text.shown.ceil_char_boundary(end).min(line.end);
-        Spot { number, label, file: label.span.file, text, place, range: start..end, line }
+        Spot { number, label, text, place, range: start..end, line }
     }
 
     fn is_long(&self) -> bool {
@@ -115,7 +115,7 @@ impl<'a> Spot<'a> {
 
     /// Whether a later label of the same text, by offset, can share an excerpt.
     fn is_near(&self, later: &Spot<'_>) -> bool {
-        if self.file != later.file {
+        if !ptr::eq(self.text, later.text) {
             return false;
         }
         if self.is_long() || later.is_long() {

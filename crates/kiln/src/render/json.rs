@@ -70,12 +70,12 @@ fn finding(found: &Diagnostic, texts: &Texts<'_>) -> Value {
 }
 
 fn label(number: usize, label: &Label, texts: &Texts<'_>) -> Option<Value> {
-    let text = texts.get(label.span.file)?;
+    let (text, range) = texts.find(label.span)?;
     Some(json!({
         "file": text.name,
         "text": (!label.text.is_empty()).then_some(&label.text),
-        "start": place(text.place(label.span.start as usize)),
-        "end": place(text.place(label.span.end as usize)),
+        "start": place(text.place(range.start)),
+        "end": place(text.place(range.end)),
         "primary": number == 0,
     }))
 }

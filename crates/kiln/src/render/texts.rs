@@ -3,7 +3,7 @@
 //! Looking a place up costs the same wherever in a file it is, however long its line.
 
 use super::names::Names;
-use kiln_template::{Diagnostic, FileId, Sources};
+use kiln_template::{Diagnostic, FileId, Sources, Span};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,6 +13,7 @@ pub(crate) type Hidden = BTreeMap<FileId, Vec<Range<usize>>>;
 
 /// The texts that some findings point into.
 pub(crate) struct Texts<'a> {
+    sources: &'a Sources,
     files: BTreeMap<FileId, Text<'a>>,
 }
 
@@ -52,18 +53,19 @@ impl<'a> Texts<'a> {
     ) -> Texts<'a> {
         let mut files = BTreeMap::new();
         for label in diagnostics.iter().flat_map(|found| &found.labels) {
-            let id = label.span.file;
-            if let (false, Some(source)) = (files.contains_key(&id), sources.get(id)) {
-                let ranges = hidden.get(&id).map_or(&[][..], Vec::as_slice);
-                files.insert(id, Text::new(names.shown(source.name()), source.text(), ranges));
-            }
+            let Some((source, _)) = sources.place(label.span) else { continue };
+            files.entry(source.id()).or_insert_with(|| {
+                let ranges = hidden.get(&source.id()).map_or(&[][..], Vec::as_slice);
+                Text::new(names.shown(source.name()), source.text(), ranges)
+            });
         }
-        Texts { files }
+        Texts { sources, files }
     }
 
-    /// A text, if a finding points into it.
-    pub(crate) fn get(&self, file: FileId) -> Option<&Text<'a>> {
-        self.files.get(&file)
+    /// The text that a finding points into, and the bytes of it.
+    pub(crate) fn find(&self, span: Span) -> Option<(&Text<'a>, Range<usize>)> {
+        let (source, range) = self.sources.place(span)?;
+        Some((self.files.get(&source.id())?, range))
     }
 }
 

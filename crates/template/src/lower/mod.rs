@@ -15,7 +15,7 @@ use crate::expr::Expr;
 use crate::findings::{Findings, Stage};
 use crate::parameters;
 use crate::print;
-use crate::source::{FileId, Span};
+use crate::source::Span;
 use crate::suggest;
 use crate::template::{Condition, Template};
 use crate::value::Value;
@@ -48,7 +48,7 @@ pub fn template(document: Node) -> (Option<Template>, Findings) {
     match read_version(document.span, &map) {
         Ok(version) => {
             let mut lowering = Lowering { version, findings };
-            let template = lowering.template(document.span.file, map);
+            let template = lowering.template(document.span, map);
             (Some(template), lowering.findings)
         }
         Err(diagnostic) => {
@@ -108,7 +108,7 @@ pub(super) struct Lowering {
 }
 
 impl Lowering {
-    fn template(&mut self, file: FileId, mut map: Map) -> Template {
+    fn template(&mut self, span: Span, mut map: Map) -> Template {
         let words = self.version.words();
         self.unknown_sections(&map);
         let parameters = section(&mut map, words.parameters).map(|node| self.parameters(&node));
@@ -132,7 +132,7 @@ impl Lowering {
         let resources = section(&mut map, words.resources).map(|node| self.resources(node));
         let outputs = section(&mut map, words.outputs).map(|node| self.outputs(node));
         Template {
-            file,
+            span,
             version: self.version,
             description: map.get(words.description).map(Value::from).filter(Value::is_truthy),
             parameters,

@@ -149,7 +149,7 @@ fn check(
     loader.resources = template.resources.len();
     if let Some(limit) = context.max_resources.filter(|limit| loader.resources > *limit) {
         let over = template.resources.get_index(limit).map(|(_, resource)| resource.name_span);
-        let span = over.unwrap_or(crate::Span::start_of(template.file));
+        let span = over.unwrap_or(template.span);
         findings.add(Stage::Sections, too_many_resources(span));
     }
     let pseudo = Pseudo {

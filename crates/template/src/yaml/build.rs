@@ -320,7 +320,7 @@ impl<'t, 'a> Builder<'t, 'a> {
 
     fn span(&self, index: u32) -> Span {
         let Item { start, end, .. } = *self.item(index);
-        Span { file: self.file, start, end }
+        Span::new(self.file, start as usize, end as usize)
     }
 
     pub(super) fn refuse(
