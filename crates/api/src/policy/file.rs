@@ -155,8 +155,9 @@ impl Reading {
     /// The place of a byte of a text that stands in the file; where it begins if the file spells it otherwise.
     fn inside(&self, span: Span, text: &str, at: usize) -> Span {
         let written = self.sources.snippet(span).and_then(|raw| raw.find(text));
-        let start = written.map_or(span.start as usize, |from| span.start as usize + from + at);
-        Span::new(span.file, start, start)
+        let offset = written.map_or(0, |from| u32::try_from(from + at).unwrap_or(0));
+        let start = span.start.saturating_add(offset);
+        Span { start, end: start }
     }
 
     fn is_quoted(&self, span: Span) -> bool {

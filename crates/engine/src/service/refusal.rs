@@ -61,14 +61,12 @@ impl Refusal {
 
 /// A finding as data.
 fn finding(found: &Diagnostic, sources: &Sources) -> Value {
-    let place = found.span().and_then(|span| {
-        let place = sources.locate(span)?;
-        let file = sources.get(span.file)?.name().to_owned();
-        Some(Value::map([
-            ("file", Value::from(file)),
+    let place = found.span().and_then(|span| sources.locate(span)).map(|place| {
+        Value::map([
+            ("file", Value::Text(place.file)),
             ("line", i64::from(place.line).into()),
             ("column", i64::from(place.column).into()),
-        ]))
+        ])
     });
     let severity = if found.is_error() { "error" } else { "warning" };
     Value::map([
