@@ -67,15 +67,6 @@ impl Service {
         Vec::new()
     }
 
-    /// Adds what nested templates ask for to what is told of a template.
-    pub fn describe_nested(
-        &self,
-        _report: &kiln_template::validate::Report,
-        _request: &super::StackRequest,
-        _described: &mut kiln_template::Value,
-    ) {
-    }
-
     /// Stacks by their ids.
     pub fn by_id(stacks: &[StackRow]) -> HashMap<StackId, &StackRow> {
         stacks.iter().map(|stack| (stack.id, stack)).collect()
