@@ -7,6 +7,7 @@ mod faults;
 mod hidden;
 mod life;
 mod policy;
+mod printed;
 mod rights;
 mod stacks;
 mod world;

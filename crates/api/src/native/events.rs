@@ -120,14 +120,14 @@ pub(crate) fn listed(
     ];
     links.extend(root.map(|root| link("root_stack", ask.stack_url(root))));
     members([
-        ("resource_name", Value::Text(event.resource.clone())),
-        ("event_time", moment(event.time)),
+        ("id", event.id.to_string().into()),
         ("links", Value::list(links)),
+        ("event_time", moment(event.time)),
         ("logical_resource_id", Value::Text(event.resource.clone())),
+        ("resource_name", Value::Text(event.resource.clone())),
+        ("physical_resource_id", Value::Text(event.physical_id.clone())),
         ("resource_status", event.state.to_string().into()),
         ("resource_status_reason", Value::Text(event.reason.clone())),
-        ("physical_resource_id", Value::Text(event.physical_id.clone())),
-        ("id", event.id.to_string().into()),
     ])
 }
 

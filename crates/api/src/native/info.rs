@@ -8,6 +8,7 @@ use crate::fault::Fault;
 use kiln_engine::service::{EngineView, REPORT};
 use kiln_engine::time::Time;
 use kiln_template::Value;
+use std::sync::Arc;
 
 /// The errors that validation can be told to pass over.
 const IGNORABLE: [&str; 1] = ["99001"];
@@ -59,11 +60,15 @@ pub(crate) async fn validate(ask: Ask) -> Result<Answer, Fault> {
         }
     }
     let request = StackBody { ask: &ask }.looked_at().await?;
-    let (report, _) = ask.service().validate(&ask.asker(), &request)?;
-    let mut described = report.described();
+    let asker = ask.asker();
+    let (report, _) = ask.service().validate(&asker, &request)?;
+    let Value::Map(described) = report.described() else { return Ok(Answer::ok(&Value::Null)) };
+    let mut shown = (*described).clone();
+    let environment = shown.shift_remove("Environment").unwrap_or_default();
     if with_nested {
-        let project = ask.asker().project;
-        ask.service().describe_nested(&project, &request, report, &mut described);
+        let nested = ask.service().nested_parameters(&asker, &request, report);
+        shown.extend(nested.map(|nested| ("NestedParameters".into(), nested)));
     }
-    Ok(Answer::ok(&described))
+    shown.insert("Environment".into(), super::show::environment(&environment));
+    Ok(Answer::ok(&Value::Map(Arc::new(shown))))
 }

@@ -111,24 +111,24 @@ fn element(ask: &Ask, sketch: &Sketch, fate: Option<Fate>) -> Members {
     let stack = sketch.stack.map_or_else(|| "None".to_owned(), |id| id.to_string());
     let identity = |path: String| identity(ask, &sketch.stack_name, &stack, path);
     let mut shown = members([
+        ("updated_time", current.map(|it| moment(it.updated)).unwrap_or_default()),
+        ("creation_time", current.map(|it| moment(it.created)).unwrap_or_default()),
         ("resource_name", Value::Text(sketch.name.clone())),
-        ("resource_type", Value::Text(sketch.kind.clone())),
+        ("physical_resource_id", physical.map_or_else(|| "".into(), Value::Text)),
         ("resource_action", state.action.name().into()),
         ("resource_status", state.status.name().into()),
         (
             "resource_status_reason",
             current.map_or_else(|| "".into(), |it| Value::Text(it.reason.clone())),
         ),
-        ("physical_resource_id", physical.map_or_else(|| "".into(), Value::Text)),
-        ("creation_time", current.map(|it| moment(it.created)).unwrap_or_default()),
-        ("updated_time", current.map(|it| moment(it.updated)).unwrap_or_default()),
+        ("resource_type", Value::Text(sketch.kind.clone())),
+        ("resource_identity", identity(format!("/resources/{}", sketch.name))),
+        ("stack_identity", identity(String::new())),
+        ("stack_name", Value::Text(sketch.stack_name.clone())),
         ("required_by", Value::list(required_by)),
         ("description", Value::Text(sketch.description.clone())),
         ("metadata", sketch.metadata.clone()),
         ("attributes", Value::Map(Arc::new(sketch.attributes.clone()))),
-        ("stack_name", Value::Text(sketch.stack_name.clone())),
-        ("stack_identity", identity(String::new())),
-        ("resource_identity", identity(format!("/resources/{}", sketch.name))),
     ]);
     if let Some(parent) = &sketch.parent_resource {
         shown.insert("parent_resource".into(), Value::Text(parent.clone()));

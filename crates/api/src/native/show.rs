@@ -10,22 +10,17 @@ use std::sync::Arc;
 
 /// What is shown of a stack wherever it is listed.
 pub(crate) fn listed(ask: &Ask, stack: &StackRow) -> Members {
-    let mut shown = common(ask, stack, "".into());
+    let mut shown = beginning(ask, stack, "".into());
     let tags = match stack.tags.is_empty() {
         true => Value::Null,
         false => tags(stack),
     };
-    shown.insert("tags".into(), tags);
+    shown.extend(end(stack, tags));
     shown
 }
 
-fn common(ask: &Ask, stack: &StackRow, description: Value) -> Members {
-    let parent = stack.parent.map(|parent| Value::from(parent.to_string()));
+fn beginning(ask: &Ask, stack: &StackRow, description: Value) -> Members {
     let time = |time: Option<_>| time.map(moment).unwrap_or_default();
-    let owner = match &*stack.user_name {
-        "" => Value::Null,
-        name => name.into(),
-    };
     members([
         ("id", stack.id.to_string().into()),
         ("links", Value::list([link("self", ask.stack_url(stack))])),
@@ -36,13 +31,24 @@ fn common(ask: &Ask, stack: &StackRow, description: Value) -> Members {
         ("creation_time", moment(stack.created)),
         ("updated_time", time(stack.updated)),
         ("deletion_time", time(stack.deleted)),
-        ("stack_owner", owner),
-        ("parent", parent.unwrap_or_default()),
-        ("stack_user_project_id", Value::Text(stack.project.clone())),
     ])
 }
 
-/// Everything that is shown of a stack.
+fn end(stack: &StackRow, tags: Value) -> Members {
+    let parent = stack.parent.map(|parent| Value::from(parent.to_string()));
+    let owner = match &*stack.user_name {
+        "" => Value::Null,
+        name => name.into(),
+    };
+    members([
+        ("stack_owner", owner),
+        ("parent", parent.unwrap_or_default()),
+        ("stack_user_project_id", Value::Text(stack.project.clone())),
+        ("tags", tags),
+    ])
+}
+
+/// Everything that is shown of a stack, in the order in which clients print it.
 pub(crate) fn detailed(
     ask: &Ask,
     stack: &StackRow,
@@ -50,23 +56,25 @@ pub(crate) fn detailed(
     with_outputs: bool,
 ) -> Members {
     let description = view.description().unwrap_or_else(|| "No description".into());
-    let mut shown = common(ask, stack, description.clone());
+    let mut shown = beginning(ask, stack, description.clone());
     let settings = view.settings();
     let timeout = settings.timeout.map(|it| Value::from((it.as_secs() / 60) as i64));
     shown.extend(members([
-        ("tags", tags(stack)),
+        ("notification_topics", Value::list([])),
         ("template_description", description),
         ("parameters", texts(view.parameters())),
-        ("capabilities", Value::list([])),
-        ("notification_topics", Value::list([])),
-        ("disable_rollback", (!settings.is_rolled_back.unwrap_or(false)).into()),
-        ("timeout_mins", timeout.unwrap_or_default()),
     ]));
     let is_gone = stack.state.is(Action::Delete, Status::Complete);
     if with_outputs && !is_gone {
         let outputs = view.outputs();
         shown.insert("outputs".into(), Value::list(outputs.iter().map(output)));
     }
+    shown.extend(members([
+        ("capabilities", Value::list([])),
+        ("disable_rollback", (!settings.is_rolled_back.unwrap_or(false)).into()),
+        ("timeout_mins", timeout.unwrap_or_default()),
+    ]));
+    shown.extend(end(stack, tags(stack)));
     shown
 }
 
@@ -112,15 +120,15 @@ pub(crate) fn resource(
     let physical = resource.physical_id.clone().map_or_else(|| "".into(), Value::Text);
     let required_by = resource.required_by.iter().cloned().map(Value::Text);
     let mut shown = members([
-        ("resource_name", Value::Text(resource.name.clone())),
-        ("links", Value::list(links)),
-        ("logical_resource_id", Value::Text(resource.name.clone())),
-        ("creation_time", moment(resource.created)),
         ("updated_time", moment(resource.updated)),
+        ("creation_time", moment(resource.created)),
+        ("logical_resource_id", Value::Text(resource.name.clone())),
+        ("resource_name", Value::Text(resource.name.clone())),
+        ("physical_resource_id", physical),
         ("resource_status", resource.state.to_string().into()),
         ("resource_status_reason", Value::Text(resource.reason.clone())),
-        ("physical_resource_id", physical),
         ("resource_type", Value::Text(resource.kind.clone())),
+        ("links", Value::list(links)),
         ("required_by", Value::list(required_by)),
     ]);
     if let Some(holder) = view.holder() {
@@ -137,6 +145,32 @@ pub(crate) fn details(
 ) -> Members {
     let description = resource.description.clone().map_or_else(|| "".into(), Value::Text);
     members([("description", description), ("attributes", view.attributes(resource, wanted))])
+}
+
+/// A stack as one document, in the order in which clients print it.
+pub(crate) fn document(document: &Value) -> Value {
+    const ORDER: [&str; 7] = ["name", "id", "action", "environment", "files", "status", "template"];
+    let mut shown = in_order(document, &ORDER);
+    if let Some(environment) = document.as_map().and_then(|it| it.get("environment")) {
+        let environment = self::environment(environment);
+        shown.insert("environment".into(), environment);
+    }
+    Value::Map(Arc::new(shown))
+}
+
+/// An environment, in the order in which clients print it.
+pub(crate) fn environment(environment: &Value) -> Value {
+    const ORDER: [&str; 3] = ["resource_registry", "parameters", "parameter_defaults"];
+    Value::Map(Arc::new(in_order(environment, &ORDER)))
+}
+
+/// The members of a map: some in this order, the others behind.
+fn in_order(value: &Value, order: &[&str]) -> Members {
+    let all = value.as_map().cloned().unwrap_or_default();
+    let first = order.iter().filter_map(|name| all.get_key_value(*name));
+    let mut ordered: Members = first.map(|(name, it)| (name.clone(), it.clone())).collect();
+    ordered.extend(all);
+    ordered
 }
 
 /// Members of a map.

@@ -1,9 +1,10 @@
 //! Snapshots of stacks.
 
-use super::show::{members, wrapped};
+use super::show::{document, members, wrapped};
 use crate::answer::{Answer, accepted};
 use crate::ask::{Ask, moment};
 use crate::fault::Fault;
+use kiln_engine::state::{Action, Status};
 use kiln_engine::store::SnapshotRow;
 use kiln_engine::{service::Refusal, snapshot};
 use kiln_template::Value;
@@ -11,7 +12,7 @@ use kiln_template::print;
 use std::sync::Arc;
 
 fn shown(row: &SnapshotRow) -> Result<Value, Fault> {
-    let data = snapshot::data(row).map_err(Refusal::from)?;
+    let data = document(&as_taken(row, snapshot::data(row).map_err(Refusal::from)?));
     let reason = match &*row.reason {
         "" => Value::Null,
         reason => reason.into(),
@@ -25,6 +26,21 @@ fn shown(row: &SnapshotRow) -> Result<Value, Fault> {
         ("data", data),
         ("creation_time", moment(row.created)),
     ]))))
+}
+
+/// What a snapshot keeps. When it is taken, the last that was done with the stack was to take it; what is
+/// only of use to us is not shown.
+fn as_taken(row: &SnapshotRow, data: Value) -> Value {
+    let Value::Map(mut data) = data else { return data };
+    let shown = Arc::make_mut(&mut data);
+    if row.state.is(Action::Create, Status::Complete) {
+        shown.insert("action".into(), Action::Snapshot.name().into());
+        shown.insert("status".into(), Status::Complete.name().into());
+    }
+    if let Some(Value::Map(environment)) = shown.get_mut("environment") {
+        Arc::make_mut(environment).shift_remove("encrypted_param_names");
+    }
+    Value::Map(data)
 }
 
 pub(crate) async fn take(ask: Ask) -> Result<Answer, Fault> {

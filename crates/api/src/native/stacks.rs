@@ -1,7 +1,7 @@
 //! Listing, making and showing stacks.
 
 use super::request::{StackBody, adopt_data};
-use super::show::{detailed, listed, members, output, wrapped};
+use super::show::{detailed, document, listed, members, output, wrapped};
 use crate::answer::Answer;
 use crate::ask::{Ask, link};
 use crate::fault::Fault;
@@ -194,7 +194,7 @@ pub(crate) async fn template(ask: Ask) -> Result<Answer, Fault> {
 pub(crate) async fn environment(ask: Ask) -> Result<Answer, Fault> {
     let (stack, view) = ask.view().await?;
     let seen = view.stack(stack.id).ok_or_else(|| gone(&stack))?;
-    Ok(Answer::ok(&seen.environment()))
+    Ok(Answer::ok(&super::show::environment(&seen.environment())))
 }
 
 pub(crate) async fn files(ask: Ask) -> Result<Answer, Fault> {
@@ -236,10 +236,10 @@ pub(crate) async fn delete(ask: Ask) -> Result<Answer, Fault> {
 
 pub(crate) async fn abandon(ask: Ask) -> Result<Answer, Fault> {
     let stack = ask.live_stack().await?;
-    Ok(Answer::ok(&ask.service().abandon(&stack).await?))
+    Ok(Answer::ok(&document(&ask.service().abandon(&stack).await?)))
 }
 
 pub(crate) async fn export(ask: Ask) -> Result<Answer, Fault> {
     let stack = ask.live_stack().await?;
-    Ok(Answer::ok(&ask.service().export(&stack).await?))
+    Ok(Answer::ok(&document(&ask.service().export(&stack).await?)))
 }

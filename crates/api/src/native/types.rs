@@ -97,11 +97,8 @@ pub(crate) async fn schema(ask: Ask) -> Result<Answer, Fault> {
     let properties = schema.properties.iter().filter(|it| it.implemented).filter(is_shown);
     let mut attributes: Vec<(String, Value)> =
         schema.attributes.iter().map(|it| (it.name.to_string(), attribute(it))).collect();
-    if !schema.dynamic_attributes && !attributes.iter().any(|(name, _)| name == "show") {
-        let show = Value::map([
-            ("description", Value::from("Detailed information about resource.")),
-            ("type", "map".into()),
-        ]);
+    if has_show(schema) {
+        let show = Value::map([("description", Value::from(SHOW)), ("type", "map".into())]);
         attributes.push(("show".into(), show));
     }
     let mut shown = members([
@@ -114,6 +111,14 @@ pub(crate) async fn schema(ask: Ask) -> Result<Answer, Fault> {
         shown.insert("description".into(), Value::from(&*schema.about));
     }
     Ok(Answer::ok(&Value::Map(Arc::new(shown))))
+}
+
+/// What the attribute tells that nearly every type has.
+const SHOW: &str = "All that the service knows of the object.";
+
+/// Whether a type has that attribute without declaring it.
+fn has_show(schema: &TypeSchema) -> bool {
+    !schema.dynamic_attributes && !schema.attributes.iter().any(|it| &*it.name == "show")
 }
 
 fn is_shown(property: &&Property) -> bool {
@@ -220,19 +225,23 @@ fn initial_template(schema: &TypeSchema, dialect: Dialect) -> Value {
         schema.properties.iter().filter(|it| it.implemented).filter(is_shown).collect();
     let parameters = usable.iter().map(|it| (it.name.to_string(), parameter(it, dialect)));
     let properties = usable.iter().map(|it| (it.name.to_string(), given(it, dialect)));
-    let output = |attribute: &Attribute| {
+    let output = |attribute: &str, about: &str| {
         let value = match dialect {
             Dialect::Cfn => ("Fn::GetAtt", "Value", "Description"),
             Dialect::Hot => ("get_attr", "value", "description"),
         };
-        let path = Value::list([Value::from(name), Value::from(&*attribute.name)]);
-        let about = Value::from(&*attribute.about);
+        let path = Value::list([Value::from(name), Value::from(attribute)]);
+        let about = Value::from(about);
         (
-            attribute.name.to_string(),
+            attribute.to_owned(),
             Value::map([(value.1, Value::map([(value.0, path)])), (value.2, about)]),
         )
     };
-    let outputs: Vec<(String, Value)> = schema.attributes.iter().map(output).collect();
+    let mut outputs: Vec<(String, Value)> =
+        schema.attributes.iter().map(|it| output(&it.name, &it.about)).collect();
+    if has_show(schema) {
+        outputs.push(output("show", SHOW));
+    }
     let description = Value::from(format!("Initial template of {name}"));
     let parameters = Value::map(parameters);
     let properties = Value::map(properties);
@@ -260,8 +269,8 @@ fn initial_template(schema: &TypeSchema, dialect: Dialect) -> Value {
                 ("heat_template_version", Value::from("2016-10-14")),
                 ("description", description),
                 ("parameters", parameters),
-                ("resources", Value::map([(name, resource)])),
                 ("outputs", Value::map(outputs)),
+                ("resources", Value::map([(name, resource)])),
             ])
         }
     }
@@ -376,6 +385,58 @@ fn dialect_name(dialect: Dialect) -> &'static str {
     }
 }
 
+/// The order in which clients are used to see functions: as they came into the language.
+const ORDER: [&str; 41] = [
+    "get_attr",
+    "get_file",
+    "get_param",
+    "get_resource",
+    "list_join",
+    "repeat",
+    "resource_facade",
+    "str_replace",
+    "Fn::FindInMap",
+    "Fn::GetAZs",
+    "Ref",
+    "Fn::GetAtt",
+    "Fn::Select",
+    "Fn::Join",
+    "Fn::Split",
+    "Fn::Replace",
+    "Fn::Base64",
+    "Fn::MemberListToMap",
+    "Fn::ResourceFacade",
+    "Fn::If",
+    "Fn::Equals",
+    "Fn::Not",
+    "Fn::And",
+    "Fn::Or",
+    "digest",
+    "str_split",
+    "map_merge",
+    "yaql",
+    "map_replace",
+    "if",
+    "filter",
+    "str_replace_strict",
+    "make_url",
+    "list_concat",
+    "str_replace_vstrict",
+    "list_concat_unique",
+    "contains",
+    "equals",
+    "not",
+    "and",
+    "or",
+];
+
+fn place_of(function: &str) -> usize {
+    ORDER.iter().position(|known| *known == function).unwrap_or(ORDER.len())
+}
+
+/// Descriptions that the interface's own tests, which clouds are certified with, compare word by word.
+const COMPARED: [(&str, &str); 1] = [("get_file", "A function for including a file inline.")];
+
 pub(crate) async fn functions(ask: Ask) -> Result<Answer, Fault> {
     let with_conditions = ask.query.flag("with_condition_func")?.unwrap_or(false);
     let name = ask.part("template_version");
@@ -387,11 +448,12 @@ pub(crate) async fn functions(ask: Ask) -> Result<Answer, Fault> {
             && (function.allowed_in(Place::Value, version)
                 || with_conditions && function.allowed_in(Place::Condition, version))
     };
-    let shown = functions::ALL.iter().filter(is_listed).map(|function| {
-        Value::map([
-            ("functions", Value::from(function.name)),
-            ("description", Value::from(function.about)),
-        ])
+    let mut listed: Vec<&functions::Function> = functions::ALL.iter().filter(is_listed).collect();
+    listed.sort_by_key(|function| place_of(function.name));
+    let shown = listed.into_iter().map(|function| {
+        let compared = COMPARED.iter().find(|(name, _)| *name == function.name);
+        let about = compared.map_or(function.about, |(_, about)| *about);
+        Value::map([("functions", Value::from(function.name)), ("description", about.into())])
     });
     Ok(Answer::ok(&wrapped("template_functions", Value::list(shown))))
 }

@@ -16,6 +16,9 @@ use uuid::Uuid;
 /// How many stages of a group are looked at: each brings it closer to what it should be.
 const MAX_STAGES: usize = 10_000;
 
+/// What a nested template says of itself, and what would become of the resources in it.
+type Inside = (Option<Value>, Vec<Forecast>);
+
 impl Tree {
     pub(super) fn forecast_inside(
         &mut self,
@@ -24,12 +27,12 @@ impl Tree {
         goal: &Goal<'_>,
         (current, fate): (Option<Slot>, Fate),
         seen: &Seen,
-    ) -> Result<Vec<Forecast>, String> {
+    ) -> Result<Option<Inside>, String> {
         if !goal.kind.is_nested() {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let Some(name) = outer.definition.resource_at(goal.at).map(|it| it.name.clone()) else {
-            return Ok(Vec::new());
+            return Ok(None);
         };
         let kept = current.filter(|_| matches!(fate, Fate::Updated | Fate::Unchanged));
         let child = kept.and_then(|slot| self.resource(slot).child);
@@ -45,14 +48,14 @@ impl Tree {
                 (Recipe { template, parameters, ..nothing }, Some(&kind.entry))
             }
             Kind::Builtin(kind) => {
-                let Some(stages) = kind.behaviour.stages else { return Ok(Vec::new()) };
+                let Some(stages) = kind.behaviour.stages else { return Ok(None) };
                 let siblings = Drawn { world: place.key.map(|key| self.world(key)), seen };
                 let stage = match self.last_stage(stages, &name, (kept, child), &siblings) {
                     Ok(stage) => stage,
                     // What cannot be told before there are values is not told.
-                    Err(_) if !place.is_new => return Ok(Vec::new()),
+                    Err(_) if !place.is_new => return Ok(None),
                     Err(Stop::Failed(failure)) => return Err(failure.message),
-                    Err(Stop::Replace) => return Ok(Vec::new()),
+                    Err(Stop::Replace) => return Ok(None),
                 };
                 let template = match stage.file {
                     Some(url) => match outer.shared.files.get(&url) {
@@ -64,7 +67,7 @@ impl Tree {
                 let parameters = Arc::new(stage.parameters);
                 (Recipe { template, parameters, aliases: stage.aliases, ..nothing }, None)
             }
-            Kind::Unknown(_) => return Ok(Vec::new()),
+            Kind::Unknown(_) => return Ok(None),
         };
         let inner = Place {
             key: child,
@@ -84,9 +87,12 @@ impl Tree {
         let blueprint = outer.of_child(&config, &mut templates, &recipe, &identity, holder);
         self.templates = templates;
         match blueprint {
-            Ok(blueprint) => self.forecast(&inner, &blueprint),
+            Ok(blueprint) => {
+                let inside = self.forecast(&inner, &blueprint)?;
+                Ok(Some((Some(super::described(&blueprint.definition)), inside)))
+            }
             Err(why) if place.is_new => Err(why),
-            Err(_) => Ok(Vec::new()),
+            Err(_) => Ok(None),
         }
     }
 

@@ -50,6 +50,10 @@ pub struct Forecast {
     pub resource: Sketch,
     /// Whether it holds a nested stack, or would.
     pub is_nested: bool,
+    /// Whether that stack is a group, which makes its template itself.
+    pub is_group: bool,
+    /// What the template of its nested stack says of itself: description and parameters.
+    pub nested: Option<Value>,
     /// The same for the resources of its nested stack.
     pub inside: Vec<Forecast>,
 }
@@ -169,6 +173,7 @@ impl Tree {
             seen.fates.insert(resource.name.clone(), fate);
             seen.properties.insert(resource.name.clone(), Arc::new(sketch.properties.clone()));
             let inside = self.forecast_inside(place, blueprint, &goal, (current, fate), &seen)?;
+            let (nested, inside) = inside.unwrap_or_default();
             let resource = match (fate, current) {
                 (Fate::Updated, Some(slot)) => self.sketch_of(slot),
                 (Fate::Unchanged, Some(slot)) => {
@@ -177,7 +182,8 @@ impl Tree {
                 _ => sketch,
             };
             let is_nested = goal.kind.is_nested();
-            forecasts.push(Forecast { fate, resource, is_nested, inside });
+            let is_group = is_nested && goal.kind.builtin().is_some();
+            forecasts.push(Forecast { fate, resource, is_nested, is_group, nested, inside });
         }
         if let Some(key) = place.key {
             let names = self.stack(key).by_name.keys();
@@ -217,8 +223,14 @@ impl Tree {
             let slots = names.filter_map(|name| self.current(child, name));
             slots.map(|slot| self.forecast_removal(slot)).collect()
         });
-        let resource = self.sketch_of(slot);
-        Forecast { fate: Fate::Deleted, resource, is_nested: child.is_some(), inside }
+        Forecast {
+            fate: Fate::Deleted,
+            resource: self.sketch_of(slot),
+            is_nested: child.is_some(),
+            is_group: false,
+            nested: None,
+            inside,
+        }
     }
 
     /// The definition of a resource as far as it can be told.
@@ -241,6 +253,20 @@ impl Tree {
         })?;
         Ok(Arc::new(frozen))
     }
+}
+
+/// What a template says of itself.
+fn described(definition: &Definition) -> Value {
+    let template = &definition.template;
+    let description = template.description.clone().unwrap_or_else(|| "No description".into());
+    let mut told = Members::new();
+    told.insert("Description".into(), description);
+    told.insert("Parameters".into(), Value::Map(definition.parameters.describe().into()));
+    if !template.parameter_groups.is_empty() {
+        let groups = template.parameter_groups.iter().map(|group| group.describe());
+        told.insert("ParameterGroups".into(), Value::list(groups));
+    }
+    Value::Map(told.into())
 }
 
 /// What is known of the resources of a stack that were looked at.

@@ -143,6 +143,20 @@ impl Service {
         }
     }
 
+    /// What the templates below a validated one ask for, by the resources that they stand for; nothing if
+    /// there are none, or if that cannot be told without values.
+    pub fn nested_parameters(
+        &self,
+        asker: &Asker,
+        request: &StackRequest,
+        report: Report,
+    ) -> Option<Value> {
+        let recipe = recipe(request, report);
+        let new = NewRoot { name: &"".into(), project: &asker.project, recipe: &recipe };
+        let forecasts = preview::create(&self.config, new).ok()?;
+        nested_parameters(&forecasts)
+    }
+
     fn look_at_new(
         &self,
         asker: &Asker,
@@ -179,6 +193,26 @@ impl Service {
             ))),
         }
     }
+}
+
+/// What the templates of resources ask for.
+fn nested_parameters(forecasts: &[Forecast]) -> Option<Value> {
+    let described = forecasts.iter().filter_map(|forecast| {
+        let inside = forecast.nested.as_ref()?;
+        let mut described = Members::new();
+        described.insert("Type".into(), Value::Text(forecast.resource.kind.clone()));
+        described.extend(inside.as_map().cloned().unwrap_or_default());
+        // The members of a group are all alike.
+        let shown = match forecast.is_group {
+            true => &forecast.inside[..forecast.inside.len().min(1)],
+            false => &forecast.inside,
+        };
+        let below = nested_parameters(shown);
+        described.extend(below.map(|below| ("NestedParameters".into(), below)));
+        Some((forecast.resource.name.clone(), Value::Map(Arc::new(described))))
+    });
+    let described: Members = described.collect();
+    (!described.is_empty()).then(|| Value::Map(Arc::new(described)))
 }
 
 fn read_adopted(data: &str) -> Result<Members, Refusal> {

@@ -5,7 +5,6 @@
 
 mod act;
 mod create;
-mod describe;
 mod engines;
 mod find;
 mod read;

@@ -1,5 +1,7 @@
 //! The API described for programs: an OpenAPI document made of the table of routes.
 
+mod answers;
+
 use crate::routes::{BodyNeed, ROUTES, Route};
 use kiln_template::Value;
 use kiln_template::value::Members;
@@ -197,8 +199,7 @@ fn responses(route: &Route) -> Value {
 fn success(route: &Route) -> Value {
     let mut response = members([("description", route.about.into())]);
     if route.success != 204 {
-        let json = object([("schema", object([("nullable", true.into())]))]);
-        response.insert("content".into(), object([("application/json", json)]));
+        response.insert("content".into(), answers::content(route));
     }
     Value::Map(Arc::new(response))
 }
@@ -237,8 +238,10 @@ fn components() -> Value {
         ("name", "X-Auth-Token".into()),
     ]);
     let content = |schema: Value| object([("application/json", object([("schema", schema)]))]);
+    let mut schemas = answers::schemas();
+    schemas.insert("Fault".into(), fault);
     object([
-        ("schemas", object([("Fault", fault)])),
+        ("schemas", Value::Map(Arc::new(schemas))),
         (
             "responses",
             object([
