@@ -7,6 +7,7 @@ use crate::expr::{Call, Expr, ExprKind, Invalid};
 use crate::functions::Fault;
 use crate::path::Path;
 use crate::source::Span;
+use crate::template::Spanned;
 use std::sync::Arc;
 
 /// Reports functions of the wrong form, and conditions that cannot be decided.
@@ -204,12 +205,7 @@ pub fn needs(
         }
         ExprKind::Call(call) => {
             needs(scope, &call.args, &path.key(call.function.name), find, out);
-            let named = match call.function.name {
-                "get_resource" | "Ref" => Some(&call.args),
-                "get_attr" | "Fn::GetAtt" => call.args.as_list().and_then(|args| args.first()),
-                _ => None,
-            };
-            let Some(named) = named else { return };
+            let Some(named) = named(call) else { return };
             let Some(resource) = resource_name(scope, named) else { return };
             let at = resource.as_ref().ok().and_then(|name| find(name));
             // A name that is no resource may be a parameter.
@@ -219,6 +215,52 @@ pub fn needs(
             }
         }
     }
+}
+
+/// What should be the name of a resource, if the function asks for one.
+fn named(call: &Call) -> Option<&Expr> {
+    match call.function.name {
+        "get_resource" | "Ref" => Some(&call.args),
+        "get_attr" | "Fn::GetAtt" => call.args.as_list().and_then(|args| args.first()),
+        _ => None,
+    }
+}
+
+/// The resources that expressions refer to, if that can be told without parameters.
+pub(crate) fn references<'e>(
+    exprs: impl Iterator<Item = &'e Expr>,
+) -> Option<Box<[Spanned<Arc<str>>]>> {
+    let mut found = Vec::new();
+    for expr in exprs {
+        add_references(expr, &mut found)?;
+    }
+    Some(found.into())
+}
+
+fn add_references(expr: &Expr, out: &mut Vec<Spanned<Arc<str>>>) -> Option<()> {
+    match &expr.kind {
+        ExprKind::Scalar(_) => {}
+        ExprKind::List(items) => {
+            for item in items {
+                add_references(item, out)?;
+            }
+        }
+        ExprKind::Map(members) => {
+            for member in members {
+                add_references(&member.value, out)?;
+            }
+        }
+        ExprKind::Call(call) => {
+            add_references(&call.args, out)?;
+            if let Some(named) = named(call) {
+                // A name in `Ref` may be a parameter's.
+                let name = named.as_text().filter(|_| call.function.name != "Ref")?;
+                out.push(Spanned { value: name.clone(), span: named.span });
+            }
+        }
+        ExprKind::If(_) | ExprKind::Invalid(_) => return None,
+    }
+    Some(())
 }
 
 fn resource_name(scope: &Scope<'_>, named: &Expr) -> Option<Result<Arc<str>, Fault>> {

@@ -203,9 +203,11 @@ impl Definition {
         let words = self.template.version.words();
         let section = Path::Root.key(words.resources);
         let path = section.key(&resource.name);
+        // Where references can be told without parameters, every form is right.
+        let open = resource.references.is_none();
         let fields = [
-            (words.properties, resource.properties.as_ref()),
-            (words.metadata, resource.metadata.as_ref()),
+            (words.properties, resource.properties.as_ref().filter(|_| open)),
+            (words.metadata, resource.metadata.as_ref().filter(|_| open)),
             (words.update_policy, resource.update_policy.as_deref()),
             (words.deletion_policy, resource.deletion_policy.as_deref()),
             ("external_id", resource.external_id.as_deref()),

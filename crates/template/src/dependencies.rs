@@ -34,20 +34,47 @@ pub(crate) fn of(
             }
         }
     }
+    if !add_references(definition, resource, edges) {
+        search(scope, resource, edges, problems);
+    }
+    if resource.external_id.is_some() && !resource.depends_on.is_empty() {
+        problems.push(external(scope, resource));
+    }
+}
+
+/// Adds what properties and metadata refer to, if it can be told and is there. Then nobody has to look
+/// into them: that is a lot of memory in a large template.
+fn add_references(definition: &Definition, resource: &Resource, edges: &mut Vec<Edge>) -> bool {
+    let Some(references) = &resource.references else { return false };
+    let before = edges.len();
+    for name in references {
+        let Some(to) = definition.position(&name.value) else {
+            edges.truncate(before);
+            return false;
+        };
+        edges.push(Edge { to, span: Some(name.span) });
+    }
+    true
+}
+
+/// Looks into properties and metadata for what they refer to.
+fn search(
+    scope: &Scope<'_>,
+    resource: &Resource,
+    edges: &mut Vec<Edge>,
+    problems: &mut Vec<Diagnostic>,
+) {
     for need in needs(scope, resource) {
         match (need.resource, need.at) {
             (_, Some(to)) => edges.push(Edge { to, span: Some(need.span) }),
             (Ok(name), None) => {
                 let many = problems.len() >= suggest::MANY;
-                problems.push(missing(definition, &name, &need.path, need.span, many));
+                problems.push(missing(scope.definition, &name, &need.path, need.span, many));
             }
             (Err(fault), None) => {
                 problems.push(Diagnostic::error(fault.code, fault.message).at(need.span));
             }
         }
-    }
-    if resource.external_id.is_some() && !resource.depends_on.is_empty() {
-        problems.push(external(scope, resource));
     }
 }
 

@@ -66,6 +66,9 @@ pub struct Resource {
     pub metadata: Option<Expr>,
     /// What must be there before it.
     pub depends_on: Vec<Spanned<Arc<str>>>,
+    /// The resources that functions in properties and metadata name, if that can be told without
+    /// parameters: there are no choices, no names to be computed and no functions of the wrong form.
+    pub references: Option<Box<[Spanned<Arc<str>>]>>,
     /// What becomes of its object when it is deleted.
     pub deletion_policy: Option<Box<Expr>>,
     /// How updates are carried out.

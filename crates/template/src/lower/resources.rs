@@ -1,6 +1,7 @@
 //! Resource definitions of both dialects.
 
 use super::{Lowering, found};
+use crate::check;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::document::{Data, Entry, Map, Node};
@@ -86,10 +87,13 @@ impl Lowering {
             Some(node) => self.kind(&name, node)?,
         };
         let map = &mut map;
+        let properties = self.field(&name, map, words.properties, Kind::Map);
+        let metadata = self.field(&name, map, words.metadata, Kind::Map);
         Some(Resource {
             kind,
-            properties: self.field(&name, map, words.properties, Kind::Map),
-            metadata: self.field(&name, map, words.metadata, Kind::Map),
+            references: check::references([&properties, &metadata].into_iter().flatten()),
+            properties,
+            metadata,
             depends_on: self.depends_on(&name, map),
             deletion_policy: self.deletion_policy(&name, map).map(Box::new),
             update_policy: self.field(&name, map, words.update_policy, Kind::Map).map(Box::new),
