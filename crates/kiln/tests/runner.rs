@@ -1,6 +1,7 @@
 //! Runs the built program and reads what it prints.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
+mod dev;
 mod explain;
 mod graph;
 mod hostile;

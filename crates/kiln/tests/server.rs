@@ -54,3 +54,144 @@ fn what_cannot_be_used_is_told_with_what_to_do() {
         run.err
     );
 }
+
+/// A server with a configuration file, until it is dropped.
+struct Served {
+    process: std::process::Child,
+    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+}
+
+impl Served {
+    fn start(place: &Place) -> Served {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
+            .args(["server", "--config", "kiln.conf"])
+            .current_dir(place.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let lines = BufReader::new(process.stdout.take().expect("its output")).lines();
+        Served { process, lines }
+    }
+
+    /// The address in the next line that has one.
+    fn address(&mut self) -> String {
+        let line = self.lines.find_map(|line| line.ok().filter(|line| line.contains("://")));
+        let line = line.expect("a line with an address");
+        let address =
+            line.split_whitespace().find(|word| word.contains("://")).expect("an address");
+        address.trim_end_matches('.').to_owned()
+    }
+
+    fn stop(mut self) -> bool {
+        let id = self.process.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &id]).status().expect("a signal").success());
+        self.process.wait().expect("it stops").success()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        _ = self.process.kill();
+    }
+}
+
+fn wait<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime").block_on(work)
+}
+
+const CONFIG: &str = "\
+[DEFAULT]
+max_stacks_per_tenant = 1
+[heat_api]
+bind_host = 127.0.0.1
+bind_port = 0
+[paste_deploy]
+flavor = noauth
+[kiln]
+metrics_port = 0
+";
+
+#[test]
+fn a_server_does_as_its_file_says_and_goes_on_where_it_stopped() {
+    let place = Place::with(&[("kiln.conf", CONFIG)]);
+    let mut served = Served::start(&place);
+    let (api, metrics) = (served.address(), served.address());
+    let client = kiln_cloud::client_builder().build().expect("a client");
+    let stack = serde_json::json!({
+        "stack_name": "kept",
+        "template": "heat_template_version: 2021-04-16\nresources: {r: {type: OS::Heat::RandomString}}\n",
+    });
+    wait(async {
+        let health = client.get(format!("{api}/healthcheck")).send().await.expect("an answer");
+        assert_eq!(health.status(), 200);
+        let url = format!("{api}/v1/admin/stacks");
+        let made = client.post(&url).json(&stack).send().await.expect("an answer");
+        assert_eq!(made.status(), 201, "{}", made.text().await.unwrap_or_default());
+        let counted = client.get(&metrics).send().await.expect("an answer");
+        let counted = counted.text().await.expect("text");
+        let row = "kiln_http_requests_total{method=\"POST\",status=\"201\"} 1";
+        assert!(counted.contains(row), "{counted}");
+    });
+    assert!(served.stop());
+
+    let mut served = Served::start(&place);
+    let api = served.address();
+    wait(async {
+        let client = kiln_cloud::client_builder().build().expect("a client");
+        let found = client.get(format!("{api}/v1/admin/stacks/kept")).send().await;
+        assert_eq!(found.expect("an answer").status(), 200, "followed to the stack");
+    });
+    assert!(served.stop());
+}
+
+#[test]
+fn a_server_speaks_tls_with_the_certificate_that_it_is_given() {
+    let certificate = include_str!("tls/cert.pem");
+    let config = CONFIG
+        .replace("bind_port = 0\n", "bind_port = 0\ncert_file = cert.pem\nkey_file = key.pem\n");
+    let files = [
+        ("kiln.conf", config.as_str()),
+        ("cert.pem", certificate),
+        ("key.pem", include_str!("tls/key.pem")),
+    ];
+    let place = Place::with(&files);
+    let mut served = Served::start(&place);
+    let api = served.address();
+    assert!(api.starts_with("https://"), "{api}");
+    wait(async {
+        let trusted =
+            reqwest::Certificate::from_pem(certificate.as_bytes()).expect("a certificate");
+        let client = kiln_cloud::client_builder().tls_certs_only([trusted]).build();
+        let reply = client.expect("a client").get(format!("{api}/versions")).send().await;
+        let reply = reply.expect("an answer");
+        assert_eq!(reply.status(), 300);
+        let text = reply.text().await.expect("text");
+        assert!(text.contains(&format!("{api}/v1/")), "{text}");
+    });
+    assert!(served.stop());
+}
+
+#[test]
+fn a_bad_file_is_refused_with_its_place() {
+    for (text, expected) in [
+        ("max = 1", "kiln: kiln.conf: line 1: an option before the first section\n"),
+        (
+            "[heat_api]\nbind_port = many",
+            "kiln: kiln.conf: line 2: [heat_api] bind_port must be a whole number, not \"many\"\n",
+        ),
+        (
+            "[kiln]\nroles = api, cook",
+            "kiln: kiln.conf: line 2: [kiln] roles: there is no role cook; it is api, engine, or both\n",
+        ),
+        (
+            "[paste_deploy]\nflavor = noauth",
+            "kiln: [paste_deploy] flavor is noauth, which lets everybody do everything: it is for \
+             127.0.0.1 alone; set [heat_api] bind_host to that, or choose another flavor\n",
+        ),
+    ] {
+        let place = Place::with(&[("kiln.conf", text)]);
+        let run = place.run(&["server", "--config", "kiln.conf"]);
+        assert_eq!((run.status, run.err.as_str()), (2, expected));
+    }
+}

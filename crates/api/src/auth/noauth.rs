@@ -36,7 +36,8 @@ impl Authenticator for NoAuth {
             project_id: project.to_owned(),
             project_name: project.to_owned(),
             scope: Scope::Project,
-            roles: vec!["admin".to_owned()],
+            // With those that an identity service would imply.
+            roles: ["admin", "manager", "member", "reader"].map(str::to_owned).to_vec(),
             is_admin_project: true,
             catalog: self.catalog.clone(),
             token: secret_header(headers, "x-auth-token"),

@@ -5,7 +5,7 @@ use crate::commands::db;
 use crate::config::{Config, Flavor, Settings};
 use crate::serving::{self, Listening};
 use crate::streams::{Failure, Streams, Verdict};
-use kiln_api::auth::{self, Authenticator, Login, Named, NoAuth, Password, Reach};
+use kiln_api::auth::{self, Authenticator, Custom, Login, Named, NoAuth, Password, Reach};
 use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics};
 use kiln_cloud::{Http, NoCloud, Service as CloudService, Transport};
@@ -149,7 +149,7 @@ async fn listen(
 /// Who finds out who asks.
 fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure> {
     let login = &settings.login;
-    match settings.flavor {
+    match &settings.flavor {
         Flavor::Keystone => {
             let named = |name: &str, domain: &str| Named::InDomainNamed {
                 name: name.to_owned(),
@@ -174,6 +174,10 @@ fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure>
             let password = Password::new(identity, url, LOGIN_REMEMBERED, Arc::new(now));
             let failed = |error| Failure::usage(format!("there is no randomness: {error}"));
             Ok(Arc::new(password.map_err(failed)?))
+        }
+        Flavor::Custom(url, roles) => {
+            let backend = serving::Asked { client: serving::client()?, url: url.clone() };
+            Ok(Arc::new(Custom::new(Arc::new(backend), roles.clone())))
         }
         Flavor::NoAuth => {
             let is_local = ["127.0.0.1", "::1", "localhost"].contains(&settings.host.as_str());

@@ -45,6 +45,12 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("keystone_authtoken", "user_domain_name", "The domain of the service's own user."),
     ("keystone_authtoken", "username", "The service's own user."),
     ("keystone_authtoken", "www_authenticate_uri", "Where clients are told to get a token."),
+    (
+        "kiln",
+        "auth_backend",
+        "The address of the program that is asked about callers (custombackend).",
+    ),
+    ("kiln", "auth_backend_roles", "The roles of whoever that program lets in."),
     ("kiln", "fetch_allowed", "What the addresses of templates must begin with to be fetched."),
     ("kiln", "keys_file", "The file with the keys of the database; made if it is not there."),
     ("kiln", "lease", "Seconds after which another engine takes over from one that is gone."),
@@ -57,17 +63,23 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("oslo_policy", "enforce_new_defaults", "Whether rules ask no less than their newest form."),
     ("oslo_policy", "enforce_scope", "Whether tokens must be for a project."),
     ("oslo_policy", "policy_file", "A file with rules that replace the built-in ones."),
-    ("paste_deploy", "flavor", "How callers are known: empty for tokens, standalone or noauth."),
+    (
+        "paste_deploy",
+        "flavor",
+        "How callers are known: empty for tokens, standalone, custombackend or noauth.",
+    ),
     ("revision", "heat_revision", "What build_info tells."),
 ];
 
 /// How callers are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Flavor {
     /// By tokens.
     Keystone,
     /// By user name and password.
     Standalone,
+    /// By an operator's own program, at this address; whoever it lets in has these roles.
+    Custom(String, Vec<String>),
     /// Not at all.
     NoAuth,
 }
@@ -130,9 +142,23 @@ impl Settings {
         let flavor = match text("paste_deploy", "flavor", "").as_str() {
             "" | "keystone" => Flavor::Keystone,
             "standalone" => Flavor::Standalone,
+            "custombackend" => {
+                let Some(url) = config.text("kiln", "auth_backend") else {
+                    let message =
+                        "custombackend needs the address of a program in [kiln] auth_backend";
+                    return Err(config.wrong("paste_deploy", "flavor", message));
+                };
+                let roles = match config.list("kiln", "auth_backend_roles") {
+                    roles if roles.is_empty() => vec!["member".to_owned(), "reader".to_owned()],
+                    roles => roles,
+                };
+                Flavor::Custom(url, roles)
+            }
             "noauth" => Flavor::NoAuth,
             other => {
-                let message = format!("{other} is not known; it is empty, standalone or noauth");
+                let message = format!(
+                    "{other} is not known; it is empty, standalone, custombackend or noauth"
+                );
                 return Err(config.wrong("paste_deploy", "flavor", &message));
             }
         };

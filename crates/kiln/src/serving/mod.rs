@@ -1,6 +1,9 @@
 //! Serving HTTP: sockets, encryption, logs, and stopping.
 
+mod backend;
 pub(crate) mod tls;
+
+pub(crate) use backend::Asked;
 
 use crate::streams::Failure;
 use axum::Router;
