@@ -17,7 +17,7 @@ async fn where_everybody_is_let_in_they_are_administrators() {
     assert_eq!((caller.project_id.as_str(), caller.project_name.as_str()), ("admin", "admin"));
     assert_eq!(
         (caller.roles.as_slice(), caller.scope),
-        (&["admin".to_owned()][..], Scope::Project)
+        (&["admin", "manager", "member", "reader"].map(str::to_owned)[..], Scope::Project)
     );
     assert_eq!(caller.auth_url, "url");
     assert!(Policy::new().is_admin(&caller));
