@@ -56,8 +56,8 @@ impl Cell {
             return lines;
         }
         // Answers may hold anything; a table goes to a terminal.
-        let lines: Vec<_> = lines.split('\n').map(printable_but_tabs).collect();
-        lines.join("\n")
+        let line = |line| printable(&wrap::without_tabs(line)).into_owned();
+        lines.split('\n').map(line).collect::<Vec<_>>().join("\n")
     }
 
     /// The text for programs that take values: maps and lists as JSON, which they can read.
@@ -79,11 +79,6 @@ impl From<&str> for Cell {
     fn from(text: &str) -> Cell {
         Value::from(text).into()
     }
-}
-
-/// A line of a table cell in which nothing can steer a terminal.
-fn printable_but_tabs(line: &str) -> String {
-    line.split('\t').map(printable).collect::<Vec<_>>().join("\t")
 }
 
 /// Things of one kind, with the same columns.

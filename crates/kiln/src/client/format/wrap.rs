@@ -1,6 +1,7 @@
 //! Text folded into lines of some columns: at blanks, at hyphens between letters, and if a word is
 //! longer than a line, inside it.
 
+use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns that text takes on a terminal.
@@ -11,7 +12,7 @@ pub(crate) fn width(text: &str) -> usize {
 /// Text folded into lines of at most so many columns. Blanks at the ends of lines are dropped.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
-    let text = with_blanks(text);
+    let text = without_tabs(text).replace(['\n', '\r', '\u{b}', '\u{c}'], " ");
     let mut chunks = chunks(&text).into_iter().peekable();
     let mut lines: Vec<String> = Vec::new();
     // What is left of a word that was cut.
@@ -54,28 +55,23 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     }
 }
 
-/// The text with tabs as blanks up to the next eighth column, and other white space as one blank.
-fn with_blanks(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
+/// The text with tabs as blanks up to the next eighth column.
+pub(crate) fn without_tabs(text: &str) -> Cow<'_, str> {
+    if !text.contains('\t') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
     let mut column = 0;
     for c in text.chars() {
-        match c {
-            '\t' => {
-                let blanks = 8 - column % 8;
-                out.extend(std::iter::repeat_n(' ', blanks));
-                column += blanks;
-            }
-            '\n' | '\r' | '\u{b}' | '\u{c}' => {
-                out.push(' ');
-                column += 1;
-            }
-            c => {
-                out.push(c);
-                column += 1;
-            }
+        let blanks = if c == '\t' { 8 - column % 8 } else { 0 };
+        out.extend(std::iter::repeat_n(' ', blanks));
+        column += blanks;
+        if c != '\t' {
+            out.push(c);
+            column += 1;
         }
     }
-    out
+    Cow::Owned(out)
 }
 
 /// Where a word that does not fit is cut: after its last hyphen within the room, else where the room
@@ -135,9 +131,9 @@ fn hyphenated<'a>(word: &'a str, chunks: &mut Vec<&'a str>) {
             chunks.push(&word[here..start]);
         } else if dash == 1 {
             let two_letters = is_letter(at.checked_sub(1)) && is_letter(at.checked_sub(2));
-            let one_between = is_letter(at.checked_sub(3))
+            let one_between = is_letter(at.checked_sub(1))
                 && at.checked_sub(2).is_some_and(|two| chars[two].1 == '-')
-                && follows_word;
+                && is_letter(at.checked_sub(3));
             let then = is_letter(Some(at + 1))
                 && (is_letter(Some(at + 2))
                     || chars.get(at + 2).is_some_and(|(_, c)| *c == '-')
@@ -194,6 +190,8 @@ mod tests {
             ("中文中文中文", 5, &["中文", "中文", "中文"]),
             ("tab\there and there", 13, &["tab     here", "and there"]),
             ("one--two", 5, &["one--", "two"]),
+            ("a-e-mail", 5, &["a-e-", "mail"]),
+            ("mail-1-off", 8, &["mail-1-", "off"]),
             ("", 5, &[]),
             ("中", 1, &["中"]),
         ] {

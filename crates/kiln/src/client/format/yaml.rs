@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 /// Lines are folded at the first chance after this column.
 const WIDTH: usize = 80;
 /// Keys longer than this get a line of their own, after a question mark.
-const LONGEST_KEY: usize = 127;
+const LONGEST_KEY: usize = 122;
 
 /// In which order the members of the outermost map stand; those inside are always sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,17 +75,19 @@ impl Writer {
             if at > 0 {
                 self.indent(indent);
             }
-            if key.chars().count() > LONGEST_KEY || key.contains('\n') {
-                self.put("? ");
-                self.text(key, indent + 2, false);
-                self.line_break();
-                self.indent(indent);
-                self.put(":");
-            } else {
+            if key.chars().count() <= LONGEST_KEY && !key.contains(is_break) {
                 self.text(key, indent + 2, true);
                 self.put(":");
+                self.value(value, indent);
+                continue;
             }
-            self.value(value, indent);
+            // A key that cannot stand before a colon gets a line of its own.
+            self.put("? ");
+            self.text(key, indent + 2, false);
+            self.line_break();
+            self.indent(indent);
+            self.put(":");
+            self.item(value, indent);
         }
     }
 
@@ -96,20 +98,21 @@ impl Writer {
                 self.indent(indent);
             }
             self.put("-");
-            match item {
-                Value::Array(items) if !items.is_empty() => {
-                    self.put(" ");
-                    self.list(items, indent + 2);
-                }
-                Value::Object(members) if !members.is_empty() => {
-                    self.put(" ");
-                    self.members(&sorted(members), indent + 2);
-                }
-                scalar => {
-                    self.put(" ");
-                    self.scalar(scalar, indent + 2, false);
-                    self.line_break();
-                }
+            self.item(item, indent);
+        }
+    }
+
+    /// What stands after a sign that begins a line.
+    fn item(&mut self, item: &Value, indent: usize) {
+        self.put(" ");
+        match item {
+            Value::Array(items) if !items.is_empty() => self.list(items, indent + 2),
+            Value::Object(members) if !members.is_empty() => {
+                self.members(&sorted(members), indent + 2);
+            }
+            scalar => {
+                self.scalar(scalar, indent + 2, false);
+                self.line_break();
             }
         }
     }
@@ -220,8 +223,8 @@ impl Writer {
                 }
             }
             let may_fold = 0 < end && end + 1 < chars.len() && !is_key;
-            let waiting = end.saturating_sub(start);
-            if may_fold && (next == Some(' ') || start >= end) && self.column + waiting > WIDTH {
+            let is_long = self.column + end > WIDTH + start;
+            if may_fold && is_long && (next == Some(' ') || start >= end) {
                 if start < end {
                     self.put(&chars[start..end].iter().collect::<String>());
                     start = end;
@@ -332,6 +335,11 @@ impl Shape {
             single_quoted: !unquotable,
         }
     }
+}
+
+/// Whether a character ends a line for YAML.
+fn is_break(c: char) -> bool {
+    matches!(c, '\n' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
 /// Whether bare text would be taken for something of YAML's own.
