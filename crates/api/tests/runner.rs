@@ -8,6 +8,7 @@ mod life;
 mod policy;
 mod printed;
 mod rights;
+mod software;
 mod stacks;
 mod world;
 
