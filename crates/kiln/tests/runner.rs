@@ -1,6 +1,7 @@
 //! Runs the built program and reads what it prints.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
+mod clients;
 mod explain;
 mod graph;
 mod hostile;
