@@ -32,6 +32,7 @@ const STATUSES: [(u16, &[&str]); 7] = [
             "Invalid",
             "InvalidBreakPointHook",
             "InvalidExternalResourceDependency",
+            "InvalidRestrictedAction",
             "InvalidSchemaError",
             "InvalidTemplateReference",
             "InvalidTemplateSection",

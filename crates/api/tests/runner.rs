@@ -9,6 +9,7 @@ mod life;
 mod policy;
 mod printed;
 mod rights;
+mod software;
 mod stacks;
 mod world;
 

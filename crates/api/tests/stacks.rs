@@ -50,3 +50,29 @@ async fn a_stack_is_made_shown_and_deleted() {
     assert_eq!(world.get("/demo/stacks/hello").await.status, 404);
     assert_eq!(world.send("demo", "DELETE", &path, None).await.status, 404);
 }
+
+#[tokio::test]
+async fn outputs_tell_of_nested_stacks_as_a_whole_and_of_no_holder_where_there_is_none() {
+    let world = World::new();
+    let template = "heat_template_version: rocky
+resources: {n: {type: child.yaml}}
+outputs:
+  all: {value: {get_attr: [n]}}
+  facade: {value: {resource_facade: metadata}}
+";
+    let child = "heat_template_version: rocky
+resources: {v: {type: OS::Heat::Value, properties: {value: 1}}}
+outputs: {a: {value: 1}, b: {value: {get_attr: [v, value]}}}
+";
+    let files = json!({"child.yaml": child});
+    let body = json!({"stack_name": "s", "template": template, "files": files});
+    let path = world.create_with(body).await;
+    let output = async |name: &str| {
+        let shown = world.get(&format!("{path}/outputs/{name}")).await.json();
+        shown["output"].clone()
+    };
+    assert_eq!(output("all").await["output_value"], json!({"a": 1, "b": 1}));
+    let facade = output("facade").await;
+    assert_eq!(facade["output_value"], json!(null));
+    assert!(facade["output_error"].is_string(), "{facade}");
+}

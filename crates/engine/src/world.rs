@@ -223,22 +223,28 @@ impl Resolver for World<'_> {
 
     fn attributes(&self, resource: &str) -> Result<Value, Fault> {
         let Some(slot) = self.current(resource) else { return Ok(Value::Null) };
-        let kind = self.tree.config.types.get(&self.tree.resource(slot).kind);
-        let names = kind.map(|kind| kind.schema.attributes.iter()).into_iter().flatten();
+        let resource = self.tree.resource(slot);
+        let kind = self.tree.config.types.get(&resource.kind);
+        let declared = kind.map(|kind| kind.schema.attributes.iter()).into_iter().flatten();
+        let declared = declared.map(|it| &*it.name).filter(|name| *name != "show");
+        // What a template tells are its outputs.
+        let child = resource.child.filter(|_| kind.is_none());
+        let child = child.and_then(|child| self.tree.stack(child).blueprint.as_deref());
+        let outputs = child.into_iter().flat_map(|it| it.definition.template.outputs.keys());
         let mut members = Members::new();
-        for name in names.map(|attribute| &*attribute.name).filter(|name| *name != "show") {
+        for name in declared.chain(outputs.map(|name| &**name)) {
             members.insert(name.into(), self.tree.attribute(slot, name, &[]).unwrap_or_default());
         }
         Ok(Value::Map(Arc::new(members)))
     }
 
     fn facade(&self, part: Facade) -> Result<Value, Fault> {
-        let holder = self.tree.stack(self.stack).holder;
-        let frozen = holder.and_then(|(_, slot)| {
-            let resource = self.tree.resource(slot);
-            let target = resource.op.as_ref().and_then(|op| op.target.clone());
-            target.or_else(|| resource.frozen.clone())
-        });
+        let Some((_, slot)) = self.tree.stack(self.stack).holder else {
+            return Err(Fault::new("the stack is in no resource of another"));
+        };
+        let resource = self.tree.resource(slot);
+        let target = resource.op.as_ref().and_then(|op| op.target.clone());
+        let frozen = target.or_else(|| resource.frozen.clone());
         let Some(frozen) = frozen else { return Ok(Value::Null) };
         let or_empty = |value: &Value| match value {
             Value::Null => Value::map([("", Value::Null); 0]),

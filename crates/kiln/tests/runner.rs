@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
 mod dev;
+mod clients;
 mod explain;
 mod graph;
 mod hostile;

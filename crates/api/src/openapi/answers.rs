@@ -65,16 +65,16 @@ const SHAPES: [Shape; 15] = [
         ("NestedParameters?", "map"), ("Environment", "map"),
     ]),
     ("ListedConfig", &[
-        ("id", "text"), ("name", "any"), ("group", "any"), ("creation_time", "time"),
+        ("id", "text"), ("name", "text?"), ("group", "text?"), ("creation_time", "time"),
         ("project?", "text"),
     ]),
     ("Config", &[
-        ("id", "text"), ("name", "any"), ("group", "any"), ("creation_time", "time"),
+        ("id", "text"), ("name", "text?"), ("group", "text?"), ("creation_time", "time"),
         ("config", "any"), ("inputs", "list"), ("outputs", "list"), ("options", "map"),
     ]),
     ("Deployment", &[
         ("id", "text"), ("server_id", "text"), ("config_id", "text?"), ("input_values", "map?"),
-        ("output_values", "map?"), ("action", "any"), ("status", "any"), ("status_reason", "any"),
+        ("output_values", "map?"), ("action", "text?"), ("status", "text?"), ("status_reason", "text?"),
         ("creation_time", "time"), ("updated_time?", "time"),
     ]),
 ];

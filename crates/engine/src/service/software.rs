@@ -13,9 +13,11 @@ use uuid::Uuid;
 /// The types that inputs and outputs of a configuration can have.
 const TYPES: [&str; 5] = ["String", "Number", "CommaDelimitedList", "Json", "Boolean"];
 
-/// What an update may change of a deployment.
-const CHANGEABLE: [&str; 5] =
-    ["input_values", "output_values", "action", "status", "status_reason"];
+/// The maps that a deployment has, which an update may change.
+const MAPS: [&str; 2] = ["input_values", "output_values"];
+
+/// The texts that a deployment has, which an update may change.
+const TEXTS: [&str; 3] = ["action", "status", "status_reason"];
 
 /// The longest id of a project.
 const MAX_PROJECT: usize = 64;
@@ -54,6 +56,7 @@ impl Service {
             ..ObjectQuery::of(ObjectKind::Config)
         };
         self.check_object_quota(asker, &query, self.rules.max_configs, "configs").await?;
+        check_kinds(given, &[], &["name", "group"])?;
         let part = |name: &str| given.get(name).cloned().unwrap_or_default();
         let list = |name: &str, checked: fn(&Members) -> Option<Value>| match part(name) {
             Value::Null => Ok(Value::list([])),
@@ -131,6 +134,7 @@ impl Service {
         };
         let limit = self.rules.max_deployments;
         self.check_object_quota(asker, &query, limit, "deployments").await?;
+        check_kinds(given, &MAPS, &TEXTS)?;
         let part = |name: &str| given.get(name).cloned().unwrap_or_default();
         let Some(server) = part("server_id").as_text().cloned() else {
             let message = "Data supplied was not valid: server_id must be specified";
@@ -210,9 +214,10 @@ impl Service {
         id: &str,
         given: &Members,
     ) -> Result<Kept, Refusal> {
+        check_kinds(given, &MAPS, &TEXTS)?;
         let mut deployment = self.deployment(asker, id).await?;
         let body = Arc::make_mut(&mut deployment.body);
-        for name in CHANGEABLE {
+        for name in MAPS.into_iter().chain(TEXTS) {
             if let Some(value) = given.get(name).filter(|value| value.is_truthy()) {
                 body.insert(name.into(), value.clone());
             }
@@ -290,6 +295,14 @@ fn malformed() -> Refusal {
         "The server could not comply with the request since it is either malformed or otherwise \
          incorrect.",
     )
+}
+
+/// Refuses what is neither missing nor of its kind.
+fn check_kinds(given: &Members, maps: &[&str], texts: &[&str]) -> Result<(), Refusal> {
+    let is = |name: &str, fits: fn(&Value) -> bool| given.get(name).is_none_or(fits);
+    let are_good = maps.iter().all(|name| is(name, |it| matches!(it, Value::Null | Value::Map(_))))
+        && texts.iter().all(|name| is(name, |it| matches!(it, Value::Null | Value::Text(_))));
+    are_good.then_some(()).ok_or_else(malformed)
 }
 
 fn no_config(id: &str) -> Refusal {

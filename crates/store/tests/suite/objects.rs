@@ -10,7 +10,7 @@ fn object(kind: ObjectKind, number: u128, project: &str) -> ObjectRow {
         id: Uuid::from_u128(number),
         kind,
         project: project.into(),
-        subject: if number % 2 == 0 { "even".into() } else { "odd é".into() },
+        subject: if number.is_multiple_of(2) { "even".into() } else { "odd é".into() },
         uses: (number > 3).then(|| Uuid::from_u128(number / 2)),
         created: Time::from_micros((number / 3) as i64),
         updated: (number > 5).then(|| Time::from_micros(7)),
