@@ -1,6 +1,13 @@
 //! Runs the built program and reads what it prints.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
+mod client_auth;
+mod client_classic;
+mod client_fake;
+mod client_inside;
+mod client_other;
+mod client_stack;
+mod client_wait;
 mod explain;
 mod graph;
 mod hostile;
