@@ -1,8 +1,15 @@
 //! Runs the built program and reads what it prints.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
-mod dev;
+mod client_auth;
+mod client_classic;
+mod client_fake;
+mod client_inside;
+mod client_other;
+mod client_stack;
+mod client_wait;
 mod clients;
+mod dev;
 mod explain;
 mod graph;
 mod hostile;

@@ -3,6 +3,8 @@
 mod csv;
 pub(crate) mod options;
 pub(crate) mod table;
+#[cfg(test)]
+mod tests;
 pub(crate) mod text;
 pub(crate) mod wrap;
 pub(crate) mod yaml;

@@ -383,3 +383,134 @@ fn reads_as_other(text: &str) -> bool {
         text.starts_with(|c: char| "~nN<=!&*yYtTfFoO-+.".contains(c) || c.is_ascii_digit());
     may_be && OTHER.as_ref().is_none_or(|other| other.is_match(text).unwrap_or(true))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn text_is_bare_if_it_reads_back_as_text() {
+        for text in [
+            "a",
+            "0o7",
+            "1e3",
+            "-a",
+            "?b",
+            "a:b",
+            "a#b",
+            "it's",
+            "\\",
+            "OS::Heat::Value",
+            "http://x/y?z=1#f",
+            "2020-1-1",
+            "y",
+            "N",
+            "+1-2",
+        ] {
+            assert_eq!(yaml(&json!({ "k": text }), Top::Sorted), format!("k: {text}\n"));
+        }
+        for text in [
+            "",
+            "yes",
+            "No",
+            "null",
+            "~",
+            "1",
+            "0x1F",
+            "1_000",
+            "1:30",
+            ".5",
+            "1.5e+3",
+            ".inf",
+            "2020-01-01",
+            "2026-11-15T19:11:02Z",
+            "<<",
+            "=",
+            "-",
+            "- a",
+            "? b",
+            ": c",
+            "a: b",
+            "a:",
+            "a #b",
+            "#c",
+            "@x",
+            "`b`",
+            "{a",
+            "[b]",
+            "&c",
+            "*d",
+            "!e",
+            "|",
+            ">",
+            "%d",
+            "\"q\"",
+            "---",
+            "--- a",
+            "...",
+            " a",
+            "a ",
+            "******",
+        ] {
+            assert_eq!(yaml(&json!({ "k": text }), Top::Sorted), format!("k: '{text}'\n"));
+        }
+        for (text, written) in [
+            ("'q'", "'''q'''"),
+            ("a\n", "'a\n\n  '"),
+            ("\na", "'\n\n  a'"),
+            ("a\n\nb", "'a\n\n\n  b'"),
+            ("a \nb", r#""a \nb""#),
+            ("a\n b", r#""a\n b""#),
+            ("tab\there", r#""tab\there""#),
+            ("é\u{a0}\u{2028}", r#""\xE9\_\L""#),
+            ("\u{1d11e}", r#""\U0001D11E""#),
+            ("a\\b\u{7}", r#""a\\b\a""#),
+        ] {
+            assert_eq!(yaml(&json!({ "k": text }), Top::Sorted), format!("k: {written}\n"));
+        }
+    }
+
+    #[test]
+    fn long_lines_are_folded() {
+        let words = "word ".repeat(30);
+        let folded = |text: String| yaml(&json!({ "k": text }), Top::Sorted);
+        assert_eq!(
+            folded(words.clone()),
+            "k: 'word word word word word word word word word word word word word word word word\n  \
+             word word word word word word word word word word word word word word '\n"
+        );
+        let half = " word".repeat(15);
+        assert_eq!(
+            folded(format!("é {words}end")),
+            format!("k: \"\\xE9{half}\\\n  \\{half} end\"\n")
+        );
+    }
+
+    #[test]
+    fn maps_and_lists_stand_in_blocks() {
+        let value = json!({
+            "b": [[1, []], {"z": {}, "a": [1.0, 1e22, null]}],
+            "a": {"x": {"y": [{"k": "v", "j": "w"}]}},
+            "?": {"a\nb": [1, 2], "k".repeat(123): {"a": 1}},
+        });
+        let long = "k".repeat(123);
+        let inner = format!("'?':\n  ? 'a\n\n    b'\n  : - 1\n    - 2\n  ? {long}\n  : a: 1\n");
+        let a = "a:\n  x:\n    y:\n    - j: w\n      k: v\n";
+        let b = "b:\n- - 1\n  - []\n- a:\n  - 1.0\n  - 1.0e+22\n  - null\n  z: {}\n";
+        assert_eq!(yaml(&value, Top::Sorted), format!("{inner}{a}{b}"));
+        assert_eq!(yaml(&value, Top::Ordered), format!("{b}{a}{inner}"));
+    }
+
+    #[test]
+    fn a_document_may_be_anything() {
+        for (value, written) in [
+            (json!("text"), "text\n...\n"),
+            (json!([]), "[]\n"),
+            (json!({}), "{}\n"),
+            (json!(null), "null\n...\n"),
+        ] {
+            assert_eq!(yaml(&value, Top::Sorted), written);
+        }
+    }
+}
