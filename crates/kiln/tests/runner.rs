@@ -1,5 +1,6 @@
 //! Runs the built program and reads what it prints.
-#![allow(clippy::expect_used, clippy::panic, reason = "a test may fail")]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test may fail")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a test may say what it does")]
 
 mod client_auth;
 mod client_classic;

@@ -21,7 +21,7 @@ fn outputs_are_compared_by_the_rules() {
 #[test]
 fn our_flows_are_as_written() {
     let page = here("flows.md");
-    run("replay.py", |clouds| vec![page.into(), clouds.into()]);
+    run("replay.py", |clouds| vec![page, clouds.into()]);
 }
 
 /// Twelve flows of a newcomer, as the reference answered. The last one needs servers, networks and images,
@@ -50,7 +50,7 @@ fn recorded_flows_are_as_written() {
                   Flow 5; The same through the classic client; Output formats";
     let Some(page) = shared("conformance/cli-flows.md") else { return };
     run("replay.py", |clouds| {
-        let mut arguments: Vec<PathBuf> = vec![page.into(), clouds.into()];
+        let mut arguments: Vec<PathBuf> = vec![page, clouds.into()];
         arguments.extend(["--as", "newcomer", "--chain", first, "--chain", second].map(Into::into));
         arguments
             .extend(KNOWN.into_iter().flat_map(|command| ["--known", command]).map(Into::into));
