@@ -2,6 +2,7 @@
 //!
 //! The clients are Python programs; `dev/clients` makes an environment with them, and `KILN_CLIENTS` says
 //! where it is. Each test is a server of its own and a script of this folder.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the suites tell what they tried")]
 
 use crate::place::Place;
 use std::env;
@@ -21,7 +22,7 @@ fn outputs_are_compared_by_the_rules() {
 #[test]
 fn our_flows_are_as_written() {
     let page = here("flows.md");
-    run("replay.py", |clouds| vec![page.into(), clouds.into()]);
+    run("replay.py", |clouds| vec![page, clouds.into()]);
 }
 
 /// Twelve flows of a newcomer, as the reference answered. The last one needs servers, networks and images,
@@ -50,7 +51,7 @@ fn recorded_flows_are_as_written() {
                   Flow 5; The same through the classic client; Output formats";
     let Some(page) = shared("conformance/cli-flows.md") else { return };
     run("replay.py", |clouds| {
-        let mut arguments: Vec<PathBuf> = vec![page.into(), clouds.into()];
+        let mut arguments: Vec<PathBuf> = vec![page, clouds.into()];
         arguments.extend(["--as", "newcomer", "--chain", first, "--chain", second].map(Into::into));
         arguments
             .extend(KNOWN.into_iter().flat_map(|command| ["--known", command]).map(Into::into));
@@ -59,8 +60,13 @@ fn recorded_flows_are_as_written() {
 }
 
 #[test]
-fn the_interfaces_own_tests_pass() {
-    run("gabbits.py", |clouds| vec![clouds.into()]);
+fn the_api_tests_of_the_reference_pass() {
+    run("interface.py", |clouds| vec![clouds.into(), "api".into()]);
+}
+
+#[test]
+fn the_functional_tests_of_the_reference_pass() {
+    run("interface.py", |clouds| vec![clouds.into(), "functional".into()]);
 }
 
 #[test]
