@@ -2,6 +2,7 @@
 //!
 //! The clients are Python programs; `dev/clients` makes an environment with them, and `KILN_CLIENTS` says
 //! where it is. Each test is a server of its own and a script of this folder.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the suites tell what they tried")]
 
 use crate::place::Place;
 use std::env;
@@ -59,8 +60,13 @@ fn recorded_flows_are_as_written() {
 }
 
 #[test]
-fn the_interfaces_own_tests_pass() {
-    run("gabbits.py", |clouds| vec![clouds.into()]);
+fn the_api_tests_of_the_reference_pass() {
+    run("interface.py", |clouds| vec![clouds.into(), "api".into()]);
+}
+
+#[test]
+fn the_functional_tests_of_the_reference_pass() {
+    run("interface.py", |clouds| vec![clouds.into(), "functional".into()]);
 }
 
 #[test]
