@@ -22,6 +22,8 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // Whoever encrypts does it with this; there is no other.
+    _ = rustls::crypto::ring::default_provider().install_default();
     let mut arguments = std::env::args_os();
     if client::is_heat(arguments.next()) {
         return client::classic::main(std::env::args_os());

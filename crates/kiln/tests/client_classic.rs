@@ -56,7 +56,32 @@ fn run(heat: &Fake, place: &Place, command: &str) -> Run {
 }
 
 const LIST: &str = "\
-+----+------------+-----------------+---------------+------------------------------------------------+
++----+------------+-----------------+---------------+--------------+
+| id | stack_name | stack_status    | creation_time | updated_time |
++----+------------+-----------------+---------------+--------------+
+| 1  | old        | CREATE_COMPLETE | 2026-01       | None         |
+| 1  | web        | CREATE_COMPLETE | 2026-02       | None         |
++----+------------+-----------------+---------------+--------------+
+";
+
+#[test]
+fn stacks_are_listed_and_shown() {
+    let (place, heat) = (Place::with(&[]), Fake::heat(web));
+    assert_eq!(run(&heat, &place, "stack-list").out, LIST);
+    run(
+        &heat,
+        &place,
+        "stack-list -s -n -f status=COMPLETE;name=x -k stack_name;stack_status -d asc --not-tags-any a -l 2",
+    );
+    assert_eq!(
+        heat.lines()[1],
+        "GET /stacks?status=COMPLETE&name=x&show_deleted=True&show_nested=True&not_tags_any=a&sort_dir=asc\
+         &sort_keys=stack_name&sort_keys=stack_status&limit=2"
+    );
+    assert_eq!(
+        run(&heat, &place, "stack-show web").out,
+        "\
++---------------+------------------------------------------------+
 | Property      | Value                                          |
 +---------------+------------------------------------------------+
 | creation_time | 2026-02                                        |

@@ -66,8 +66,6 @@ pub(crate) fn run(
     connection: &Connection,
     streams: &mut Streams<'_>,
 ) -> Result<Verdict, Failure> {
-    // Whoever was first to install one has installed the same.
-    _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::usage(format!("no runtime: {error}")))?;
     let watching = Cell::new(None);

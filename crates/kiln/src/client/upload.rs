@@ -327,7 +327,8 @@ fn refused(fault: &Diagnostic, sources: &Sources) -> Problem {
     let message = fault.message.strip_prefix("Environment not in valid format: ");
     let message = message.unwrap_or(&fault.message);
     let place = fault.span().filter(|_| fault.code == &codes::SYNTAX).and_then(|span| {
-        let (line, column) = sources.get(span.file)?.line_column(span.start);
+        let place = sources.locate(span)?;
+        let (line, column) = (place.line, place.column);
         Some(format!(" (line {line}, column {column})"))
     });
     let problem = Problem::new(format!("{message}{}", place.unwrap_or_default()));
