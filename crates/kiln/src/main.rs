@@ -30,6 +30,6 @@ fn main() -> ExitCode {
     if client::is_heat(arguments.next()) {
         return client::classic::main(std::env::args_os());
     }
-    let cli = cli::Cli::parse();
+    let cli = cli::Cli::parse_from(client::reordered(std::env::args_os()));
     streams::with_standard(cli.color, |streams| commands::run(cli.command, streams))
 }

@@ -417,6 +417,6 @@ fn refusals_are_told_in_the_services_words() {
 }
 
 fn html() -> Told {
-    let told = told(502, json!(null)).unwrap();
+    let told = told(502, json!(null)).expect("an answer");
     told.with_body("<html><head></head>\n<body><h1>Bad Gateway</h1> from nginx\n</body></html>")
 }

@@ -38,6 +38,17 @@ impl Paths {
         path
     }
 
+    /// Learns from resources who owns which nested stack; owners come before what they own.
+    pub(crate) fn learn(&mut self, resources: &[Value]) {
+        for resource in resources {
+            let Some(nested) = link(resource, "nested").and_then(stack_name_of) else { continue };
+            let stack = link(resource, "stack").and_then(stack_name_of).unwrap_or_default();
+            let stack = self.known.get(stack).map_or(stack, String::as_str);
+            let path = format!("{stack}.{}", text(resource, "resource_name"));
+            self.known.insert(nested.to_owned(), path);
+        }
+    }
+
     /// An event as a line of the log.
     pub(crate) fn line(&mut self, event: &Value) -> String {
         let time = text(event, "event_time").replacen('T', " ", 1);
@@ -84,6 +95,21 @@ mod tests {
             told,
             ["parent", "parent.mapped", "parent.mapped", "parent.mapped.rnd", "unseen-y.rnd"]
         );
+    }
+
+    #[test]
+    fn resources_tell_who_owns_whom() {
+        let owner = |stack: &str, name: &str, nested: &str| {
+            let link = |rel: &str, stack: &str| json!({"rel": rel, "href": format!("http://h/v1/p/stacks/{stack}")});
+            json!({"resource_name": name, "links": [link("stack", stack), link("nested", nested)]})
+        };
+        let mut paths = Paths::default();
+        paths.learn(&[
+            owner("p/i1", "group", "p-group-x/i2"),
+            owner("p-group-x/i2", "0", "p-group-x-0-y/i3"),
+        ]);
+        let event = event("p-group-x-0-y/i3", "rnd", "", "DELETE_IN_PROGRESS");
+        assert_eq!(paths.of(&event), "p.group.0.rnd");
     }
 
     #[test]

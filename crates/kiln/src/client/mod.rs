@@ -3,6 +3,7 @@
 //! What a command asks is separate from how the answer looks: [`heat`] sends requests, [`format`]
 //! makes text. Nothing is kept between two commands.
 
+mod answer;
 pub(crate) mod classic;
 mod clouds;
 mod connection;
@@ -40,6 +41,26 @@ pub(crate) fn is_heat(program: Option<OsString>) -> bool {
     program.is_some_and(|program| Path::new(&program).file_stem() == Some(OsStr::new("heat")))
 }
 
+/// A command line on which options for the cloud may stand first, as others have them:
+/// `--os-cloud mine stack list` is `stack --os-cloud mine list`.
+pub(crate) fn reordered(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut words = arguments.peekable();
+    let mut all: Vec<OsString> = words.next().into_iter().collect();
+    let mut moved = Vec::new();
+    while let Some(word) = words.peek().and_then(|word| word.to_str()).map(str::to_owned) {
+        let takes_value = word.starts_with("--os-") && !word.contains('=');
+        let is_flag = ["--debug", "--insecure", "--timing"].contains(&&*word);
+        if !is_flag && !word.starts_with("--os-") {
+            break;
+        }
+        moved.extend(words.by_ref().take(if takes_value { 2 } else { 1 }));
+    }
+    all.extend(words.next());
+    all.extend(moved);
+    all.extend(words);
+    all
+}
+
 /// What a command works with.
 pub(crate) struct Client<'a, 'b> {
     heat: Heat,
@@ -66,8 +87,6 @@ pub(crate) fn run(
     connection: &Connection,
     streams: &mut Streams<'_>,
 ) -> Result<Verdict, Failure> {
-    // Whoever was first to install one has installed the same.
-    _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::usage(format!("no runtime: {error}")))?;
     let watching = Cell::new(None);
@@ -143,4 +162,37 @@ fn told(problem: Problem, streams: &mut Streams<'_>) -> Result<Verdict, Failure>
         _ => {}
     }
     Ok(verdict)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_for_the_cloud_may_stand_first() {
+        let reordered = |line: &str| {
+            let words = reordered(line.split(' ').map(OsString::from));
+            let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+            words.join(" ")
+        };
+        for (typed, meant) in [
+            ("kiln stack list", "kiln stack list"),
+            ("kiln --os-cloud a stack list -c x", "kiln stack --os-cloud a list -c x"),
+            (
+                "kiln --debug --os-cloud=a --os-x y stack list",
+                "kiln stack --debug --os-cloud=a --os-x y list",
+            ),
+            ("kiln --version", "kiln --version"),
+            ("kiln --os-cloud", "kiln --os-cloud"),
+        ] {
+            assert_eq!(reordered(typed), meant);
+        }
+    }
+
+    #[test]
+    fn the_classic_name_is_known() {
+        let is_heat = |name: &str| is_heat(Some(name.into()));
+        assert!(is_heat("heat") && is_heat("/usr/bin/heat") && is_heat("heat.exe"));
+        assert!(!is_heat("kiln") && !is_heat("/opt/heat/kiln"));
+    }
 }

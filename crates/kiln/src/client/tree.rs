@@ -26,10 +26,21 @@ struct State {
 }
 
 impl Tree {
-    /// A tree with a root of this name.
-    pub(crate) fn new(name: &str) -> Tree {
+    /// A tree with a root of this name; resources tell who owns which nested stack.
+    pub(crate) fn new(name: &str, resources: &[Value]) -> Tree {
         let nodes = BTreeMap::from([(vec![name.to_owned()], State::default())]);
-        Tree { paths: Paths::default(), nodes, drawn: 0 }
+        let mut paths = Paths::default();
+        paths.learn(resources);
+        Tree { paths, nodes, drawn: 0 }
+    }
+
+    /// Takes note that all is done, also what no event told of.
+    pub(crate) fn complete(&mut self, action: &str) {
+        for (path, state) in &mut self.nodes {
+            if path.len() == 1 || action == "DELETE" {
+                state.status = format!("{action}_COMPLETE");
+            }
+        }
     }
 
     /// Takes note of an event.
@@ -124,7 +135,7 @@ mod tests {
 
     #[test]
     fn resources_are_shown_below_their_stack() {
-        let mut tree = Tree::new("web");
+        let mut tree = Tree::new("web", &[]);
         assert_eq!(tree.lines(40, 10, false), ["· web "]);
         for (name, status) in [
             ("web", "CREATE_IN_PROGRESS"),
@@ -143,5 +154,7 @@ mod tests {
             ]
         );
         assert_eq!(tree.lines(12, 2, false), ["… web CREA…", "  … and 2 more"]);
+        tree.complete("DELETE");
+        assert_eq!(tree.lines(40, 10, false)[2], "  ✓ vm DELETE_COMPLETE");
     }
 }

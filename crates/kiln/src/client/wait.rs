@@ -16,6 +16,9 @@ const SHORTEST_POLL: Duration = Duration::from_millis(500);
 /// So many questions in a row may go unanswered before the wait is given up.
 const MAX_LOST: usize = 12;
 
+/// So many levels of nested stacks are drawn.
+const DEPTH: &str = "5";
+
 /// How to wait.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Patience {
@@ -74,14 +77,27 @@ impl Awaited<'_> {
     /// Waits until it is done, and tells what happens.
     pub(crate) async fn wait(self, heat: &Heat, console: &mut Console<'_, '_>) -> Result<Ending> {
         let mut teller = match console.is_live() {
-            true => Teller::Tree(Tree::new(&self.name)),
+            true => Teller::Tree(self.tree(heat).await),
             false => Teller::Lines(Paths::default()),
         };
         let ended = self.watch(heat, console, &mut teller).await;
         if let Teller::Tree(tree) = &mut teller {
+            if let Ok(Ending::Complete | Ending::Gone) = &ended {
+                tree.complete(self.action);
+            }
             tree.draw(console)?;
         }
         ended
+    }
+
+    /// The tree that is drawn. Of a stack that was there before, the events that told who owns which
+    /// nested stack are long past.
+    async fn tree(&self, heat: &Heat) -> Tree {
+        let resources = match self.marker {
+            Some(_) => heat.resources(&self.stack, query([("nested_depth", DEPTH)])).await,
+            None => Ok(Vec::new()),
+        };
+        Tree::new(&self.name, &resources.unwrap_or_default())
     }
 
     /// What to say if it failed: this is what other programs look for.
@@ -139,7 +155,7 @@ impl Awaited<'_> {
             asked.push(("marker".into(), marker.clone()));
         }
         if let Teller::Tree(_) = teller {
-            asked.push(("nested_depth".into(), "5".into()));
+            asked.extend(query([("nested_depth", DEPTH)]));
         }
         let events = match heat.events(&self.stack, asked).await {
             Err(problem) if problem.is_not_found() => return Ok(Some(Ending::Gone)),

@@ -3,6 +3,7 @@
 //! They share their requests with the newer words; only words and looks are their own.
 
 mod inside;
+mod list;
 mod look;
 mod other;
 mod stack;
@@ -132,7 +133,7 @@ pub(crate) enum Verb {
     /// Delete stacks
     StackDelete(stack::Delete),
     /// List stacks
-    StackList(stack::List),
+    StackList(list::List),
     /// Show what creating a stack would make
     StackPreview(stack::Preview),
     /// Let a stack go back to a snapshot

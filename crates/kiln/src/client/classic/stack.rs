@@ -1,17 +1,16 @@
 //! Classic words for stacks as a whole.
 
 use super::super::Client;
-use super::super::format::text::quoted_list;
 use super::super::format::yaml::{Top, yaml};
-use super::super::heat::{Query, StackId, query, text};
-use super::super::problem::{OrNotFound, Problem, Result};
+use super::super::heat::{Query, StackId};
+use super::super::problem::{Problem, Result};
 use super::super::stack::change::{self, create_body, need_template, preview_update};
 use super::super::stack::delete::{QUESTION, undeleted};
-use super::super::stack::list::pairs;
 use super::super::stack::show::{Leave, document, part, prepared, put};
 use super::super::stack::{act, output, snapshot};
 use super::super::upload::{Given, Upload};
 use super::super::wait::{Awaited, Patience};
+use super::list::list_all;
 use super::look;
 use clap::Args;
 use kiln_template::Value as Data;
@@ -456,130 +455,4 @@ pub(super) fn no_snapshot(problem: Problem) -> Problem {
         true => Problem { text: "Stack or snapshot not found".into(), ..problem },
         false => problem,
     }
-}
-
-/// Arguments of `heat stack-list`.
-#[derive(Debug, Args)]
-pub(crate) struct List {
-    /// Deleted stacks too
-    #[arg(short = 's', long)]
-    show_deleted: bool,
-
-    /// Nested stacks too
-    #[arg(short = 'n', long)]
-    show_nested: bool,
-
-    /// Hidden stacks too
-    #[arg(short = 'a', long)]
-    show_hidden: bool,
-
-    /// Only those with these properties; may be given several times
-    #[arg(short, long, value_name = "KEY=VALUE;KEY=VALUE")]
-    filters: Vec<String>,
-
-    /// Only those with all of these labels
-    #[arg(short, long, value_name = "TAG,TAG")]
-    tags: Option<String>,
-
-    /// Only those with any of these labels
-    #[arg(long, value_name = "TAG,TAG")]
-    tags_any: Option<String>,
-
-    /// Only those without all of these labels
-    #[arg(long, value_name = "TAG,TAG")]
-    not_tags: Option<String>,
-
-    /// Only those without any of these labels
-    #[arg(long, value_name = "TAG,TAG")]
-    not_tags_any: Option<String>,
-
-    /// At most so many
-    #[arg(short, long, value_name = "LIMIT")]
-    limit: Option<usize>,
-
-    /// Only those after this one, by id
-    #[arg(short, long, value_name = "ID")]
-    marker: Option<String>,
-
-    /// Sort by these keys: stack_name, stack_status, creation_time, updated_time
-    #[arg(short = 'k', long, value_name = "KEY;KEY")]
-    sort_keys: Vec<String>,
-
-    /// asc or desc
-    #[arg(short = 'd', long, value_name = "DIRECTION")]
-    sort_dir: Option<String>,
-
-    /// Those of all projects; administrators only
-    #[arg(short, long)]
-    global_tenant: bool,
-
-    /// Tell who owns them
-    #[arg(short = 'o', long)]
-    show_owner: bool,
-}
-
-const SORT_KEYS: [&str; 4] = ["stack_name", "stack_status", "creation_time", "updated_time"];
-
-impl List {
-    pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let keys: Vec<String> =
-            self.sort_keys.iter().flat_map(|keys| keys.split(';')).map(str::to_owned).collect();
-        if let Some(key) = keys.iter().find(|key| !SORT_KEYS.contains(&&***key)) {
-            let known = quoted_list(SORT_KEYS);
-            let text = format!("Sorting key '{key}' not one of the supported keys: {known}");
-            return Err(Problem::new(text));
-        }
-        let mut asked = pairs(&self.filters)?;
-        let flags = [
-            (self.show_deleted, "show_deleted"),
-            (self.show_nested, "show_nested"),
-            (self.show_hidden, "show_hidden"),
-            (self.global_tenant, "global_tenant"),
-        ];
-        for (_, name) in flags.into_iter().filter(|(on, _)| *on) {
-            asked.extend(query([(name, "True")]));
-        }
-        for (name, value) in [
-            ("tags", &self.tags),
-            ("tags_any", &self.tags_any),
-            ("not_tags", &self.not_tags),
-            ("not_tags_any", &self.not_tags_any),
-            ("marker", &self.marker),
-            ("sort_dir", &self.sort_dir),
-        ] {
-            asked.extend(value.as_ref().map(|value| (name.to_owned(), value.clone())));
-        }
-        asked.extend(keys.iter().map(|key| ("sort_keys".to_owned(), key.clone())));
-        let stacks = client.heat.stacks(asked, self.limit).await?;
-        let mut columns = COLUMNS.to_vec();
-        if self.show_nested {
-            columns.push("parent");
-        }
-        if self.show_owner || self.global_tenant {
-            columns.push("stack_owner");
-        }
-        if self.show_deleted {
-            columns.push("deletion_time");
-        }
-        with_project(&mut columns, &stacks);
-        let sort = keys.is_empty().then_some("creation_time");
-        look::list(client, &columns, &stacks, sort)
-    }
-}
-
-const COLUMNS: [&str; 5] = ["id", "stack_name", "stack_status", "creation_time", "updated_time"];
-
-fn with_project(columns: &mut Vec<&str>, stacks: &[Value]) {
-    if stacks.iter().any(|stack| !text(stack, "project").is_empty()) {
-        columns.push("project");
-    }
-}
-
-/// The list of all stacks, with which most classic words end.
-async fn list_all(client: &mut Client<'_, '_>) -> Result<()> {
-    let stacks =
-        client.heat.stacks(Query::new(), None).await.or_not_found(|| "Stacks not found".into())?;
-    let mut columns = COLUMNS.to_vec();
-    with_project(&mut columns, &stacks);
-    look::list(client, &columns, &stacks, Some("creation_time"))
 }

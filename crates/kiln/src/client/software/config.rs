@@ -99,7 +99,7 @@ pub(crate) async fn run(verb: Verb, client: &mut Client<'_, '_>) -> Result<()> {
         }
         Verb::List(List { limit, marker, listed }) => {
             let configs = configs(client, limit, marker.as_deref()).await?;
-            client.console.list(listing(&configs), &listed)
+            client.console.list(Listing::of(&COLUMNS, &configs), &listed)
         }
         Verb::Show(Show { config, config_only, shown }) => {
             let config = self::config(client, &config).await?;
@@ -165,15 +165,9 @@ pub(crate) async fn configs(
     Ok(list(&client.heat.get("/software_configs", asked).await?, "software_configs"))
 }
 
-/// Configurations as a list; administrators see whose they are.
-pub(crate) fn listing(configs: &[Value]) -> Listing {
-    let mut names = vec!["id", "name", "group", "creation_time"];
-    if configs.iter().any(|config| config.get("project").is_some()) {
-        names.insert(1, "project");
-    }
-    let columns: Vec<(&str, &str)> = names.iter().map(|name| (*name, *name)).collect();
-    Listing::of(&columns, configs)
-}
+/// What is listed of configurations.
+const COLUMNS: [(&str, &str); 4] =
+    [("id", "id"), ("name", "name"), ("group", "group"), ("creation_time", "creation_time")];
 
 /// A configuration.
 pub(crate) async fn config(client: &Client<'_, '_>, id: &str) -> Result<Value> {

@@ -28,12 +28,12 @@ pub(crate) struct List {
     #[arg(long, value_name = "KEY=VALUE")]
     property: Vec<String>,
 
-    /// Only those of this project, by id; administrators only
+    /// Only those of this project, by name or id; administrators only
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
 
-    /// The domain of that project, if it is given by name
-    #[arg(long, value_name = "DOMAIN", hide = true)]
+    /// The domain of that project, by name or id
+    #[arg(long, value_name = "DOMAIN")]
     project_domain: Option<String>,
 
     /// Only those with these labels, with commas between them
@@ -74,7 +74,12 @@ pub(crate) struct List {
 
 impl List {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let asked = self.query()?;
+        let mut asked = self.query()?;
+        if let Some(project) = &self.project {
+            let domain = self.project_domain.as_deref();
+            let id = client.heat.session.project_id(project, domain).await;
+            asked.push(("tenant".into(), id));
+        }
         let mut stacks = client.heat.stacks(asked, self.limit).await?;
         // A second --sort replaces the first.
         if let Some(sort) = self.sort.last() {
@@ -93,12 +98,9 @@ impl List {
         flag(self.deleted, "show_deleted");
         flag(self.nested, "show_nested");
         flag(self.hidden, "show_hidden");
-        flag(self.all_projects || self.long || self.project.is_some(), "global_tenant");
+        flag(self.all_projects || self.long, "global_tenant");
         if let Some(marker) = &self.marker {
             asked.push(("marker".into(), marker.clone()));
-        }
-        if let Some(project) = &self.project {
-            asked.push(("tenant".into(), project.clone()));
         }
         if let Some(tags) = &self.tags {
             let name = match self.tag_mode.as_deref() {
