@@ -2,23 +2,44 @@
 
 use crate::answer::JSON;
 use crate::fault::Fault;
-use axum::body::{Body, to_bytes};
-use axum::http::HeaderMap;
+use axum::body::{Body, Bytes, to_bytes};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
+use axum::http::{HeaderMap, Request};
 use kiln_template::Value;
 use kiln_template::json;
 use kiln_template::value::Members;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a client may take to send a body.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a request carries, before anybody has looked at it; nothing if it is too long or does not come.
+pub(crate) type Carried = Option<Bytes>;
+
+/// Takes what a request carries, whoever sends it: a connection on which something is left unread
+/// cannot be used again.
+pub(crate) async fn taken(request: Request<Body>, limit: usize) -> Request<Carried> {
+    let (parts, body) = request.into_parts();
+    let carried = match length(&parts.headers) {
+        Some(length) if length > limit => None,
+        _ => tokio::time::timeout(PATIENCE, to_bytes(body, limit)).await.ok().and_then(Result::ok),
+    };
+    Request::from_parts(parts, carried)
+}
+
+fn length(headers: &HeaderMap) -> Option<usize> {
+    headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok())
+}
 
 /// The object in a body; nothing if there is none, or if what there is does not count as one.
-pub(crate) async fn read(
+pub(crate) fn read(
     headers: &HeaderMap,
     query_type: Option<&str>,
-    body: Body,
+    carried: Carried,
     limit: usize,
 ) -> Result<Option<Arc<Members>>, Fault> {
-    let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok());
-    let length = length.and_then(|it| it.parse::<usize>().ok());
+    let length = length(headers);
     if length == Some(0) || (length.is_none() && !headers.contains_key(TRANSFER_ENCODING)) {
         return Ok(None);
     }
@@ -30,11 +51,9 @@ pub(crate) async fn read(
     if !is_json {
         return Ok(None);
     }
-    if let Some(length) = length.filter(|length| *length > limit) {
-        return Err(too_large(&length.to_string(), limit));
-    }
-    let Ok(bytes) = to_bytes(body, limit).await else {
-        return Err(too_large("more", limit));
+    let Some(bytes) = carried else {
+        let length = length.map_or_else(|| "more".to_owned(), |length| length.to_string());
+        return Err(too_large(&length, limit));
     };
     if bytes.first() != Some(&b'{') {
         return Ok(None);

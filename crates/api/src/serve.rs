@@ -3,7 +3,7 @@
 use crate::answer::{Answer, framework};
 use crate::app::{App, Options};
 use crate::ask::Ask;
-use crate::body;
+use crate::body::{self, Carried};
 use crate::cors;
 use crate::fault::{Fault, no_route};
 use crate::query::{Query, percent};
@@ -12,7 +12,9 @@ use axum::body::Body;
 use axum::http::header::{ACCEPT, ALLOW, HOST, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
 use kiln_template::Value;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -27,11 +29,19 @@ pub async fn answer(app: Arc<App>, request: Request<Body>) -> Response {
     let id = format!("req-{}", app.new_id());
     let started = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let request = body::taken(request, app.options.max_body_bytes).await;
     let origin = cors::origin(request.headers(), &app.options.origins);
     let beforehand = origin.as_ref().and_then(|_| cors::beforehand(&method, request.headers()));
     let mut response = match beforehand {
         Some(response) => response,
-        None => route(app.clone(), request).await,
+        // A defect of ours ends one request, not the connection that others share.
+        None => match AssertUnwindSafe(route(app.clone(), request)).catch_unwind().await {
+            Ok(response) => response,
+            Err(_) => {
+                tracing::error!(request = %id, %method, %path, "a handler panicked: this is a defect");
+                Fault::bare("InternalError").into_response()
+            }
+        },
     };
     if let Some(origin) = origin {
         cors::allow(&mut response, origin);
@@ -45,7 +55,7 @@ pub async fn answer(app: Arc<App>, request: Request<Body>) -> Response {
     response
 }
 
-async fn route(app: Arc<App>, request: Request<Body>) -> Response {
+async fn route(app: Arc<App>, request: Request<Carried>) -> Response {
     let accept = text(request.headers(), &ACCEPT).unwrap_or_default().to_owned();
     let path = request.uri().path();
     if !percent::is_utf8(path) {
@@ -129,7 +139,7 @@ async fn route(app: Arc<App>, request: Request<Body>) -> Response {
     }
 }
 
-async fn handle(route: &Route, mut ask: Ask, request: Request<Body>) -> Result<Answer, Fault> {
+async fn handle(route: &Route, mut ask: Ask, request: Request<Carried>) -> Result<Answer, Fault> {
     let project = ask.part("tenant_id").to_owned();
     if project != ask.caller.project_id && !ask.is_admin {
         return Err(Fault::general("HTTPForbidden"));
@@ -138,7 +148,7 @@ async fn handle(route: &Route, mut ask: Ask, request: Request<Body>) -> Result<A
         let (parts, body) = request.into_parts();
         let declared = ask.query.get("ContentType").filter(|_| parts.method == Method::GET);
         let limit = ask.app.options.max_body_bytes;
-        ask.body = body::read(&parts.headers, declared, body, limit).await?;
+        ask.body = body::read(&parts.headers, declared, body, limit)?;
     }
     if let Rule::Named(rule) = route.rule {
         allow(&ask, rule)?;

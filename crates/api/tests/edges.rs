@@ -97,6 +97,50 @@ async fn templates_are_fetched_from_where_the_operator_allows() {
     assert_eq!(create(&allowed, "file:///etc/passwd").await, (400, expected.into()));
 }
 
+/// A client may send its body after the headers, and go on with the next request on the same connection.
+#[tokio::test]
+async fn a_connection_goes_on_after_a_body_that_nobody_looks_at() {
+    use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+    let world = World::new();
+    let template = "heat_template_version: 2021-04-16";
+    let path = world.create("s", template).await;
+    let (app, id) = (world.app.clone(), path.rsplit('/').next().unwrap_or_default());
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a socket");
+    let address = listener.local_addr().expect("an address");
+    let router = axum::Router::new().fallback(move |it| kiln_api::answer(app.clone(), it));
+    tokio::spawn(async move { axum::serve(listener, router).await });
+
+    let stream = tokio::net::TcpStream::connect(address).await.expect("a connection");
+    let mut stream = BufReader::new(stream);
+    let head = |method: &str, path: &str, length: usize| {
+        format!(
+            "{method} /v1{path} HTTP/1.1\r\nHost: k\r\nX-Auth-Token: demo\r\nContent-Length: {length}\r\n\r\n"
+        )
+    };
+    for (request, body, expected) in [
+        (head("POST", &format!("/demo/stacks/{id}/actions"), 15), "{\"check\": null}", "302"),
+        (head("PUT", "/demo/nowhere", 2), "{}", "404"),
+        (head("GET", "/demo/stacks", 0), "", "200"),
+    ] {
+        stream.write_all(request.as_bytes()).await.expect("sent");
+        stream.flush().await.expect("sent");
+        stream.write_all(body.as_bytes()).await.expect("sent");
+        let mut line = String::new();
+        stream.read_line(&mut line).await.expect("an answer");
+        assert!(line.contains(expected), "{request}: {line}");
+        let mut length = 0;
+        while line != "\r\n" {
+            line.clear();
+            stream.read_line(&mut line).await.expect("a header");
+            let lower = line.to_lowercase();
+            if let Some(value) = lower.strip_prefix("content-length:") {
+                length = value.trim().parse().expect("a length");
+            }
+        }
+        stream.read_exact(&mut vec![0; length]).await.expect("a body");
+    }
+}
+
 impl World {
     fn optioned(mut self, options: Options) -> World {
         Arc::get_mut(&mut self.app).expect("nobody asks yet").options = options;
