@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-const PASSWORD: &str = "hunter2";
+pub(crate) const PASSWORD: &str = "hunter2";
 const TOKEN: &str = "gAAAA-token";
 
 /// A cloud with an identity service and an orchestration service in two regions.
-fn cloud(heat: impl Fn(&Asked) -> Option<Told> + Send + 'static) -> Fake {
+pub(crate) fn cloud(heat: impl Fn(&Asked) -> Option<Told> + Send + 'static) -> Fake {
     let port = Arc::new(AtomicUsize::new(0));
     let inner = port.clone();
     let fake = Fake::new(move |asked| match (&*asked.method, &*asked.path) {
@@ -29,6 +29,7 @@ fn cloud(heat: impl Fn(&Asked) -> Option<Told> + Send + 'static) -> Fake {
             ]);
             let catalogue = json!([
                 {"type": "identity", "endpoints": [endpoint("x", "public")]},
+                {"type": "object-store", "endpoints": [endpoint("one", "public")]},
                 {"type": "orchestration", "endpoints": endpoints},
             ]);
             let token = json!({"token": {"project": {"id": "p"}, "catalog": catalogue}});

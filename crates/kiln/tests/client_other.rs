@@ -1,6 +1,7 @@
 //! What a service knows besides stacks: types, versions, functions, software configuration.
 
-use crate::client_fake::{Asked, Fake, nothing, ok, refused};
+use crate::client_auth::{PASSWORD, cloud};
+use crate::client_fake::{Asked, Fake, nothing, ok, refused, run};
 use crate::place::{Place, Run, prints};
 use serde_json::{Value, json};
 
@@ -259,4 +260,45 @@ fn software_is_deployed() {
             ["software", "deployment"].into_iter().chain(command.split(' ')).collect();
         fails(&heat.run(&place, &words), why);
     }
+}
+
+#[test]
+fn a_server_gets_a_url_to_tell_that_it_is_done() {
+    let place = Place::with(&[]);
+    let cloud = cloud(|asked| match (&*asked.method, &*asked.path) {
+        ("HEAD" | "POST", "/one/public/v1/p") => nothing(204),
+        ("PUT", "/one/public/v1/p/box") => nothing(201),
+        _ => {
+            let path = asked.path.replacen("/one/public/v1/p", "", 1);
+            deployments(&Asked { path, ..asked.clone() })
+        }
+    });
+    let url = cloud.url("");
+    let variables = [
+        ("OS_AUTH_URL", &*url),
+        ("OS_USERNAME", "ana"),
+        ("OS_PASSWORD", PASSWORD),
+        ("OS_PROJECT_NAME", "shop"),
+    ];
+    let command = "software deployment create --server s --container box name --debug";
+    let made = run(&place, &words(command), &variables);
+    assert_eq!(made.status, 0, "{}", made.err);
+    let asked = cloud.asked();
+    let key = asked[2].header("x-account-meta-temp-url-key").expect("a key");
+    assert!(key.len() == 32 && !made.err.contains(key), "{}", made.err);
+    let inputs = &asked
+        .iter()
+        .find(|asked| asked.path.ends_with("/software_configs"))
+        .expect("one")
+        .body["inputs"];
+    let value = |at: usize| {
+        (
+            inputs[at]["name"].as_str().expect("a name"),
+            inputs[at]["value"].as_str().expect("a value"),
+        )
+    };
+    assert_eq!(value(4), ("deploy_signal_verb", "PUT"));
+    let (name, signal) = value(3);
+    assert_eq!(name, "deploy_signal_id");
+    assert!(signal.starts_with(&cloud.url("/one/public/v1/p/box/name?temp_url_sig=")), "{signal}");
 }

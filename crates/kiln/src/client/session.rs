@@ -26,6 +26,8 @@ pub(crate) struct Session {
     /// The endpoint, without a slash at its end.
     endpoint: String,
     headers: RefCell<HeaderMap>,
+    /// What the identity service told with the token.
+    token: RefCell<Value>,
     is_debug: bool,
     took: RefCell<Vec<(String, Duration)>>,
 }
@@ -52,6 +54,7 @@ impl Session {
             settings,
             endpoint: String::new(),
             headers: RefCell::default(),
+            token: RefCell::default(),
             is_debug,
             took: RefCell::default(),
         };
@@ -130,6 +133,33 @@ impl Session {
         query.extend(domain.map(|domain| ("domain_id", domain)));
         let found = ask("", &query).await?;
         found[kind][0]["id"].as_str().map(str::to_owned)
+    }
+
+    /// Where another service of the cloud is.
+    pub(crate) fn service(&self, kind: &str) -> Result<String> {
+        let choice = Choice { service: kind.to_owned(), ..self.settings.choice.clone() };
+        endpoint_of(&self.token.borrow(), &choice)
+    }
+
+    /// Asks another service of the cloud for something that it tells in headers.
+    pub(crate) async fn ask_service(
+        &self,
+        method: Method,
+        url: &str,
+        header: Option<(&'static str, &Secret)>,
+    ) -> Result<HeaderMap> {
+        let mut request =
+            self.http.request(method.clone(), url).headers(self.headers.borrow().clone());
+        if let Some((name, value)) = header {
+            request = request.header(name, value.expose());
+        }
+        let response = self.timed(&method, url, request.header("content-length", "0")).await?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response.headers().clone());
+        }
+        let text = format!("ERROR: {} refuses: {}", without_secrets(url), told_status(status));
+        Err(Problem::new(text).of(Kind::Refused(status.as_u16())))
     }
 
     /// The requests so far, and how long each took.
@@ -225,6 +255,7 @@ impl Session {
                 let status = response.status();
                 let body: Value =
                     serde_json::from_slice(&bytes(response).await?).unwrap_or_default();
+                *self.token.borrow_mut() = body["token"].clone();
                 match (status.is_success(), token) {
                     (true, Some(token)) => {
                         let chosen = match endpoint {

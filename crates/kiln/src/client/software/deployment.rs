@@ -10,6 +10,7 @@ use super::super::stack::delete::undeleted;
 use super::super::stack::failures::block;
 use super::super::upload::given_parameters;
 use super::config::{UNGROUPED, told};
+use super::temp_url;
 use clap::{Args, Subcommand};
 use kiln_template::print;
 use serde_json::{Value, json};
@@ -244,10 +245,6 @@ impl Create {
                 answer.or_not_found(words)?["software_config"].clone()
             }
         };
-        if transport == "TEMP_URL_SIGNAL" {
-            return Err(Problem::new("Kiln cannot make temporary URLs of the object store yet.")
-                .next("Use --signal-transport NO_SIGNAL."));
-        }
         let mut inputs = list(&config, "inputs");
         for (name, value) in &values {
             let value = Value::from(print::plain(value));
@@ -256,15 +253,25 @@ impl Create {
                 None => inputs.push(json!({ "name": &**name, "type": "String", "value": value })),
             }
         }
-        for (name, description, value) in [
-            ("deploy_server_id", "ID of the server being deployed to", &self.server),
-            ("deploy_action", "Name of the current action being deployed", &self.action),
+        let mut told = vec![
+            ("deploy_server_id", "ID of the server being deployed to", self.server.clone()),
+            ("deploy_action", "Name of the current action being deployed", self.action.clone()),
             (
                 "deploy_signal_transport",
                 "How the server should signal to heat with the deployment output values.",
-                &self.signal_transport,
+                self.signal_transport.clone(),
             ),
-        ] {
+        ];
+        if transport == "TEMP_URL_SIGNAL" {
+            let container = self.container.as_deref();
+            let url =
+                temp_url::make(&client.heat.session, &self.name, container, self.timeout).await?;
+            let signal = "ID of signal to use for signaling output values";
+            let verb = "HTTP verb to use for signaling output values";
+            told.push(("deploy_signal_id", signal, url));
+            told.push(("deploy_signal_verb", verb, "PUT".to_owned()));
+        }
+        for (name, description, value) in told {
             inputs.push(json!({
                 "name": name, "description": description, "type": "String", "value": value,
             }));

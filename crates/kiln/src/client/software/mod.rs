@@ -2,6 +2,7 @@
 
 pub(crate) mod config;
 pub(crate) mod deployment;
+mod temp_url;
 
 use super::Client;
 use super::connection::Connection;

@@ -1,0 +1,93 @@
+//! Temporary URLs of the object store: whoever knows one may put one object, for a while.
+
+use super::super::problem::Result;
+use super::super::secret::Secret;
+use super::super::session::Session;
+use crate::load::now;
+use reqwest::Method;
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+/// The header with the key that an account signs temporary URLs with.
+const KEY: &str = "x-account-meta-temp-url-key";
+
+/// A URL under which a server can put its signal, for so many minutes.
+pub(super) async fn make(
+    session: &Session,
+    name: &str,
+    container: Option<&str>,
+    minutes: u64,
+) -> Result<String> {
+    let account = session.service("object-store")?;
+    let account = account.trim_end_matches('/');
+    let told = session.ask_service(Method::HEAD, account, None).await?;
+    let key = match told.get(KEY).and_then(|key| key.to_str().ok()).filter(|key| !key.is_empty()) {
+        Some(key) => Secret::from(key),
+        None => {
+            let key = Secret::from(&*Uuid::new_v4().simple().to_string());
+            session.ask_service(Method::POST, account, Some((KEY, &key))).await?;
+            key
+        }
+    };
+    let container = container.map_or_else(|| format!("{name}-{}", Uuid::new_v4()), str::to_owned);
+    let path = super::super::heat::path(&[&container]);
+    session.ask_service(Method::PUT, &format!("{account}{path}"), None).await?;
+    let object = super::super::heat::path(&[&container, name]);
+    let expires = now().as_secs().saturating_add(minutes.saturating_mul(60));
+    Ok(signed(account, &object, expires, &key))
+}
+
+/// The URL with its signature.
+fn signed(account: &str, object: &str, expires: u64, key: &Secret) -> String {
+    let url = format!("{account}{object}");
+    let after_scheme = url.find("://").map_or(0, |at| at + 3);
+    let path = url[after_scheme..].find('/').map_or("/", |at| &url[after_scheme + at..]);
+    let signature = hmac(key.expose().as_bytes(), format!("PUT\n{expires}\n{path}").as_bytes());
+    let signature: String = signature.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{url}?temp_url_sig={signature}&temp_url_expires={expires}")
+}
+
+/// The HMAC of a message with SHA-256, as RFC 2104 has it.
+fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
+    const BLOCK: usize = 64;
+    let mut block = [0; BLOCK];
+    if key.len() > BLOCK {
+        block[..32].copy_from_slice(&Sha256::digest(key));
+    } else {
+        block[..key.len()].copy_from_slice(key);
+    }
+    let inner = Sha256::new().chain_update(block.map(|byte| byte ^ 0x36)).chain_update(message);
+    let outer = Sha256::new().chain_update(block.map(|byte| byte ^ 0x5c));
+    outer.chain_update(inner.finalize()).finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_signed_as_rfc_4231_has_it() {
+        let hex =
+            |bytes: [u8; 32]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        assert_eq!(
+            hex(hmac(b"Jefe", b"what do ya want for nothing?")),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        );
+        assert_eq!(
+            hex(hmac(&[0xaa; 131], b"Test Using Larger Than Block-Size Key - Hash Key First")),
+            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+        );
+    }
+
+    #[test]
+    fn a_url_is_signed_with_its_path() {
+        let url =
+            signed("http://h:8080/v1/AUTH_p", "/box/name", 1_400_003_600, &Secret::from("mykey"));
+        let (address, query) = url.split_once('?').unwrap();
+        assert_eq!(address, "http://h:8080/v1/AUTH_p/box/name");
+        let message = b"PUT\n1400003600\n/v1/AUTH_p/box/name";
+        let signature: String =
+            hmac(b"mykey", message).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(query, format!("temp_url_sig={signature}&temp_url_expires=1400003600"));
+    }
+}
