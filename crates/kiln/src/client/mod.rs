@@ -1,6 +1,6 @@
 //! The client: commands that ask the orchestration service of a cloud.
 //!
-//! What a command asks is separate from how the answer looks: [`heat`] sends requests, [`format`]
+//! What a command asks is separate from how the answer looks: [`heat`] sends requests, [`mod@format`]
 //! makes text. Nothing is kept between two commands.
 
 mod answer;
