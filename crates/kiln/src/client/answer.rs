@@ -133,6 +133,10 @@ pub(super) fn lost(error: &reqwest::Error, url: &str) -> Problem {
             format!("{url} did not answer in time."),
             "Try again; --api-timeout gives it more seconds.",
         ),
+        () if innermost.to_string().contains("certificate") => (
+            format!("Unable to establish connection to {url}: {innermost}"),
+            "Name the certificates to trust with OS_CACERT; --insecure takes any.",
+        ),
         () if error.is_connect() => (
             format!("Unable to establish connection to {url}: {innermost}"),
             "Check that the service runs and that OS_AUTH_URL and the catalogue name the right address.",
