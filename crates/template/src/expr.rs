@@ -262,3 +262,15 @@ fn lower_if(
         otherwise: parts.next().map(|node| Expr::lower(node, version, place)),
     })))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::size_of;
+
+    #[test]
+    fn expressions_fit_where_the_document_was() {
+        assert_eq!((size_of::<Node>(), size_of::<Expr>()), (32, 32));
+        assert_eq!((size_of::<Entry>(), size_of::<Member>()), (56, 56));
+    }
+}
