@@ -212,6 +212,7 @@ impl Bench {
             environment: Arc::default(),
             parameters: Arc::default(),
             aliases: Vec::new(),
+            forbidden: Default::default(),
         })
     }
 

@@ -3,6 +3,7 @@
 use crate::world::World;
 use kiln_api::policy::defaults;
 use kiln_api::routes::{BodyNeed, ROUTES, Rule};
+use serde_json::json;
 
 /// Every route with its rule, asked by people who may not.
 #[tokio::test]
@@ -66,6 +67,46 @@ fn every_route_of_the_reference_is_there() {
         }
     }
     assert_eq!(missing, Vec::<String>::new());
+}
+
+/// A type that the caller may not use is refused wherever it comes from.
+#[tokio::test]
+async fn nested_templates_and_groups_are_no_way_around_the_rules_for_types() {
+    let world = World::new();
+    let refusal = "You are not authorized to use resource_types:OS::Nova::Flavor.";
+    let flavor = "{type: OS::Nova::Flavor, properties: {ram: 1, vcpus: 1}}";
+    let child = format!("heat_template_version: 2021-04-16\nresources: {{f: {flavor}}}\n");
+    let group = "{type: OS::Heat::ResourceGroup, properties: {count: 1, resource_def: DEF}}";
+    let computed = "{type: {get_param: kind}, properties: {ram: 1, vcpus: 1}}";
+    let cases = [
+        ("nested", "{type: child.yaml}".to_owned()),
+        ("group", group.replace("DEF", flavor)),
+        ("computed", group.replace("DEF", computed)),
+        ("alias", "{type: My::Thing, properties: {ram: 1, vcpus: 1}}".to_owned()),
+    ];
+    for (name, resource) in cases {
+        let template = format!(
+            "heat_template_version: 2021-04-16\n\
+             parameters: {{kind: {{type: string, default: 'OS::Nova::Flavor'}}}}\n\
+             resources: {{r: {resource}}}\n"
+        );
+        let body = json!({
+            "stack_name": name,
+            "template": template,
+            "files": {"child.yaml": child},
+            "environment": {"resource_registry": {"My::Thing": "OS::Nova::Flavor"}},
+        });
+        let reply = world.send("demo", "POST", "/demo/stacks", Some(body)).await;
+        let told = match reply.status {
+            201 => {
+                let path = reply.header("location").split_once("/v1").unwrap().1.to_owned();
+                world.rest(&path).await;
+                world.get(&path).await.text
+            }
+            _ => reply.text,
+        };
+        assert!(told.contains(refusal), "{name}: {told}");
+    }
 }
 
 /// A path with values in place of what varies.

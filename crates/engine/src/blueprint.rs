@@ -21,6 +21,7 @@ use kiln_template::schema::TypeSchema;
 use kiln_template::template::Template;
 use kiln_template::value::{Members, Value};
 use kiln_template::{FileId, Sources, Span, lower, nested, read};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What a stack is made of. Never changed.
@@ -38,6 +39,8 @@ pub struct Recipe {
     pub parameters: Arc<Members>,
     /// Types that are known by another name in it, unless its environment says otherwise.
     pub aliases: Vec<(Arc<str>, Arc<str>)>,
+    /// Built-in types that whoever asked for it may not use; those of the root hold for its whole tree.
+    pub forbidden: Arc<BTreeSet<Arc<str>>>,
 }
 
 /// Where a template comes from.
@@ -75,6 +78,8 @@ pub struct SharedParts {
     pub defaults: GivenValues,
     /// What the user says about resource types.
     pub registry: Statements,
+    /// The types that may not be used.
+    pub forbidden: Arc<BTreeSet<Arc<str>>>,
 }
 
 /// What a resource's type is.
@@ -315,6 +320,7 @@ impl Blueprint {
             files: recipe.files.clone(),
             defaults: environment.parameter_defaults.clone(),
             registry: environment.resource_registry.clone(),
+            forbidden: recipe.forbidden.clone(),
         };
         // If nothing of it changed, nested stacks need not be looked at.
         let shared = match former {
@@ -398,6 +404,11 @@ fn kind_of(
     let unknown =
         || Kind::Unknown(format!("The Resource Type ({kind}) could not be found.").into());
     match registry.resolve(kind, Some(resource), &is_builtin) {
+        // Whatever led here: a nested template, a group, a name that was computed.
+        Ok(Implementation::Builtin(name)) if shared.forbidden.contains(&*name) => {
+            let message = format!("You are not authorized to use resource_types:{name}.");
+            Kind::Unknown(message.into())
+        }
         Ok(Implementation::Builtin(name)) => {
             config.types.get(&name).map_or_else(unknown, Kind::Builtin)
         }
@@ -425,6 +436,11 @@ fn kind_of(
 }
 
 // --- storing recipes ---
+
+/// The texts in a list.
+pub(crate) fn texts(list: &Value) -> BTreeSet<Arc<str>> {
+    list.as_list().unwrap_or_default().iter().filter_map(Value::as_text).cloned().collect()
+}
 
 fn pair(value: &Value) -> Option<(Arc<str>, Arc<str>)> {
     match value.as_list()? {
@@ -462,6 +478,7 @@ impl Recipe {
             ("environment", self.environment.stored()),
             ("parameters", Value::Map(self.parameters.clone())),
             ("aliases", aliases),
+            ("forbidden", Value::list(self.forbidden.iter().cloned().map(Value::Text))),
         ]);
         RecipeRow { id: self.id, root, contents: named, body: codec::encode(&body) }
     }
@@ -504,6 +521,7 @@ impl Recipe {
             files: Arc::new(files),
             environment: Arc::new(environment),
             parameters: Arc::new(part("parameters").as_map().cloned().unwrap_or_default()),
+            forbidden: Arc::new(texts(&part("forbidden"))),
             aliases: part("aliases")
                 .as_list()
                 .unwrap_or_default()

@@ -1,6 +1,6 @@
 //! Commands as they wait in the store.
 
-use crate::blueprint::{Recipe, Source};
+use crate::blueprint::{Recipe, Source, texts};
 use crate::codec;
 use crate::ids::{RecipeId, SnapshotId, StackId};
 use crate::machine::{Command, Settings};
@@ -137,6 +137,7 @@ impl<'v> Parts<'v> {
             environment: Arc::new(environment),
             parameters: Arc::default(),
             aliases: Vec::new(),
+            forbidden: Arc::new(texts(&self.get("forbidden"))),
         })
     }
 
@@ -169,6 +170,7 @@ fn recipe_value(recipe: &Recipe) -> Value {
         ("template", template),
         ("files", Value::map(files)),
         ("environment", recipe.environment.stored()),
+        ("forbidden", Value::list(recipe.forbidden.iter().cloned().map(Value::Text))),
     ])
 }
 

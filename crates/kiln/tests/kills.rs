@@ -97,6 +97,7 @@ impl Story {
             environment: Arc::default(),
             parameters: Arc::default(),
             aliases: Vec::new(),
+            forbidden: Default::default(),
         })
     }
 

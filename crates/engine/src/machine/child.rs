@@ -157,6 +157,8 @@ impl Tree {
             environment: Arc::default(),
             parameters,
             aliases,
+            // What the root's asker may not use holds for the whole tree, and is kept there.
+            forbidden: Arc::default(),
         });
         let child = match self.resource(slot).child {
             Some(child) => {

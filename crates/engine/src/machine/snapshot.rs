@@ -288,7 +288,11 @@ impl Tree {
             Ok(restored) => (restored, None),
             Err(failure) => (None, Some(failure)),
         };
-        let recipe = recipe_of(&snapshot, restored, RecipeId(env.ids.next()));
+        let recipe = Recipe {
+            // Going back gives nobody more rights than they had.
+            forbidden: self.stack(key).recipe.forbidden.clone(),
+            ..recipe_of(&snapshot, restored, RecipeId(env.ids.next()))
+        };
         self.begin(env, key, Action::Restore, Some(Arc::new(recipe)));
         match failure {
             Some(failure) => self.node_failed(env, key, Action::Restore, failure),

@@ -540,6 +540,7 @@ impl Recipe {
             environment: Arc::default(),
             parameters: Arc::default(),
             aliases: Vec::new(),
+            forbidden: Arc::default(),
         }
     }
 }

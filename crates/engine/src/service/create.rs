@@ -89,7 +89,7 @@ impl Service {
             project: asker.project.clone(),
             user_name: asker.user_name.clone(),
             settings: request.settings.clone(),
-            recipe: Arc::new(recipe(&request, report)),
+            recipe: Arc::new(recipe(&self.config, asker, &request, report)),
             adopted,
         };
         self.begin_new(new).await?;
@@ -121,7 +121,7 @@ impl Service {
             return Err(Refusal::new("StackValidationFailed", "The template cannot be read."));
         };
         let name: Arc<str> = name.into();
-        let recipe = recipe(request, report);
+        let recipe = recipe(&self.config, asker, request, report);
         let new = NewRoot { name: &name, project: &asker.project, recipe: &recipe };
         let resources = preview::create(&self.config, new)
             .map_err(|message| Refusal::new("StackValidationFailed", message))?;
@@ -151,7 +151,7 @@ impl Service {
         request: &StackRequest,
         report: Report,
     ) -> Option<Value> {
-        let recipe = recipe(request, report);
+        let recipe = recipe(&self.config, asker, request, report);
         let new = NewRoot { name: &"".into(), project: &asker.project, recipe: &recipe };
         let forecasts = preview::create(&self.config, new).ok()?;
         nested_parameters(&forecasts)

@@ -2,6 +2,7 @@
 
 use super::{Asker, Refusal, Service};
 use crate::blueprint::{Recipe, Source};
+use crate::config::Config;
 use crate::ids::{Ids, RecipeId, StackId};
 use crate::machine::Settings;
 use crate::runtime::{Chance, now};
@@ -136,7 +137,14 @@ impl Refusal {
 }
 
 /// What a stack is made of, once the request was approved.
-pub(super) fn recipe(request: &StackRequest, mut report: Report) -> Recipe {
+pub(super) fn recipe(
+    config: &Config,
+    asker: &Asker,
+    request: &StackRequest,
+    mut report: Report,
+) -> Recipe {
+    let names = config.types.iter().map(|kind| kind.name());
+    let forbidden = names.filter(|name| !(asker.may_use)(name)).map(Arc::from).collect();
     hide(request, &mut report);
     Recipe {
         id: RecipeId(Chance::default().next()),
@@ -145,6 +153,7 @@ pub(super) fn recipe(request: &StackRequest, mut report: Report) -> Recipe {
         environment: Arc::new(report.environment),
         parameters: Arc::default(),
         aliases: Vec::new(),
+        forbidden: Arc::new(forbidden),
     }
 }
 

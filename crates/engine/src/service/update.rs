@@ -35,7 +35,7 @@ impl Service {
             request.settings.tags.get_or_insert_default();
         }
         let settings = request.settings.clone();
-        let recipe = Arc::new(recipe(&request, report));
+        let recipe = Arc::new(recipe(&self.config, asker, &request, report));
         self.command(stack.root, Command::Update { recipe, settings }).await
     }
 
@@ -49,7 +49,7 @@ impl Service {
     ) -> Result<Vec<Forecast>, Refusal> {
         let view = self.view(stack).await?;
         let (request, report) = self.look_at_change(asker, stack, &view, request, patch)?;
-        let recipe = recipe(&request, report);
+        let recipe = recipe(&self.config, asker, &request, report);
         let mut tree = view.into_tree();
         tree.preview(&recipe).map_err(|message| Refusal::new("StackValidationFailed", message))
     }

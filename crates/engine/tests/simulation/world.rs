@@ -136,6 +136,7 @@ pub fn recipe(rng: &mut Rng, template: &str, files: &[(&str, &str)]) -> Arc<Reci
         environment: Arc::default(),
         parameters: Arc::default(),
         aliases: Vec::new(),
+        forbidden: Default::default(),
     })
 }
 
