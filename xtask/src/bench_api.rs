@@ -118,7 +118,7 @@ async fn stage(folder: &Path) -> io::Result<Stage> {
     let pace = Settings { is_alone: true, idle: Duration::from_secs(1), ..Settings::default() };
     let engine = Engine::start(config.clone(), store.clone(), Arc::new(NoCloud), pace);
     let rules = Rules { max_stacks: None, ..Rules::default() };
-    let service = Service::new(store, config, rules, Some(engine.clone()));
+    let service = Service::new(store, config, rules, Arc::new(NoCloud), Some(engine.clone()));
     let app = Arc::new(App {
         service: service.clone(),
         auth: Arc::new(NoAuth::default()),
@@ -135,6 +135,7 @@ async fn stage(folder: &Path) -> io::Result<Stage> {
     let asker = Asker {
         project: "admin".into(),
         user_name: "admin".into(),
+        visitor: Default::default(),
         is_admin: true,
         may_use: Arc::new(|_| true),
     };

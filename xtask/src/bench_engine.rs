@@ -1,7 +1,7 @@
 //! `xtask bench engine`: stacks of trivial resources on a durable store, from the wish to rest.
 
 use crate::bench::{context, milliseconds};
-use kiln_cloud::{Call, CallError, Method, NoCloud, Reply, Transport};
+use kiln_cloud::{Call, CallError, Credential, Method, NoCloud, Reply, Transport};
 use kiln_engine::blueprint::{Recipe, Source};
 use kiln_engine::config::Config;
 use kiln_engine::ids::{Ids, RecipeId, StackId};
@@ -63,14 +63,14 @@ struct Slow {
 
 #[async_trait::async_trait]
 impl Transport for Slow {
-    async fn send(&self, call: Call) -> Result<Reply, CallError> {
+    async fn send(&self, _by: &Credential, call: Call) -> Result<Reply, CallError> {
         tokio::time::sleep(ANSWER).await;
         let id = match call.method {
             Method::Post => format!("net-{}", self.made.fetch_add(1, Ordering::Relaxed)),
             _ => call.path.rsplit('/').next().unwrap_or_default().to_owned(),
         };
         let body = json!({ "network": { "id": id, "status": "ACTIVE" } });
-        Ok(Reply { status: 200, body })
+        Ok(Reply::new(200, body))
     }
 }
 

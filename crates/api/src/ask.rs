@@ -52,6 +52,7 @@ impl Ask {
             project: caller.project_id.as_str().into(),
             user_name: caller.user_name.as_str().into(),
             is_admin: self.is_admin,
+            visitor: self.caller.visitor(),
             may_use: Arc::new(move |kind| app.policy.allows_type(&caller, kind)),
         }
     }

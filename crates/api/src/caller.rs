@@ -1,5 +1,6 @@
 //! Who asks.
 
+use kiln_cloud::Visitor;
 use kiln_template::value::Secret;
 use serde_json::Value as Json;
 
@@ -61,6 +62,18 @@ pub enum Scope {
 }
 
 impl Caller {
+    /// With what they came, so that one can act for them when they have left.
+    pub fn visitor(&self) -> Visitor {
+        let open = |secret: &Secret| secret.expose().as_text().cloned();
+        Visitor {
+            token: self.token.as_ref().and_then(open).unwrap_or_default(),
+            user: self.user_id.as_str().into(),
+            project: self.project_id.as_str().into(),
+            roles: self.roles.iter().map(|role| role.as_str().into()).collect(),
+            password: None,
+        }
+    }
+
     /// Whether the catalogue has a service.
     pub fn has_service(&self, kind: &str) -> bool {
         let services = self.catalog.as_array();

@@ -87,7 +87,7 @@ impl World {
         });
         let settings = Settings::default();
         let engine = Engine::start(config.clone(), store.clone(), Arc::new(NoCloud), settings);
-        let service = Service::new(store, config, rules, Some(engine.clone()));
+        let service = Service::new(store, config, rules, Arc::new(NoCloud), Some(engine.clone()));
         let app = Arc::new(App {
             service,
             auth: Arc::new(Tokens),

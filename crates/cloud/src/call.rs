@@ -2,6 +2,7 @@
 
 use crate::Service;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// What is done to what a path names.
@@ -17,6 +18,8 @@ pub enum Method {
     Patch,
     /// It is removed.
     Delete,
+    /// It is described without being read.
+    Head,
 }
 
 /// A call to a service of the cloud.
@@ -26,12 +29,19 @@ pub struct Call {
     pub service: Service,
     /// What is done.
     pub method: Method,
-    /// To what: a path below the service's endpoint.
+    /// To what: a path below the root of the service's version, such as `/servers`.
     pub path: String,
     /// The parameters behind the question mark.
     pub query: Vec<(String, String)>,
+    /// Headers beside the usual ones. If there is a content type other than JSON, a body that is a text is
+    /// sent as it is.
+    pub headers: Vec<(String, String)>,
     /// What is sent along.
     pub body: Option<Value>,
+    /// The microversion that the call is written for, if not the usual one of its service.
+    pub microversion: Option<&'static str>,
+    /// Whether an answer that is a minute old will do: for looking up what rarely changes.
+    pub may_be_old: bool,
     /// How to find what the call made, if its reply was lost.
     pub marker: Option<Box<Marker>>,
 }
@@ -63,6 +73,8 @@ pub struct Reply {
     pub status: u16,
     /// What was sent back; null if nothing was.
     pub body: Value,
+    /// The headers, their names in small letters. They are not kept in journals.
+    pub headers: BTreeMap<String, String>,
 }
 
 /// Why there is no good reply.
@@ -72,6 +84,8 @@ pub enum CallError {
     Refused(Reply),
     /// The call did not reach the service: nothing has happened.
     NotSent(String),
+    /// The call cannot be made at all, now or later: there is no such service.
+    Impossible(String),
     /// The call was sent and no reply came: it may have happened, or may happen yet.
     Lost(String),
 }
@@ -96,6 +110,11 @@ pub fn patch(service: Service, path: impl Into<String>, body: Value) -> Call {
     Call::new(service, Method::Patch, path, Some(body))
 }
 
+/// Describes what a path names, in headers alone.
+pub fn head(service: Service, path: impl Into<String>) -> Call {
+    Call::new(service, Method::Head, path, None)
+}
+
 /// Removes what a path names.
 pub fn delete(service: Service, path: impl Into<String>) -> Call {
     Call::new(service, Method::Delete, path, None)
@@ -103,12 +122,40 @@ pub fn delete(service: Service, path: impl Into<String>) -> Call {
 
 impl Call {
     fn new(service: Service, method: Method, path: impl Into<String>, body: Option<Value>) -> Call {
-        Call { service, method, path: path.into(), query: Vec::new(), body, marker: None }
+        Call {
+            service,
+            method,
+            path: path.into(),
+            query: Vec::new(),
+            headers: Vec::new(),
+            body,
+            microversion: None,
+            may_be_old: false,
+            marker: None,
+        }
     }
 
     /// Adds a parameter behind the question mark.
     pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Call {
         self.query.push((name.into(), value.into()));
+        self
+    }
+
+    /// Adds a header.
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Call {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Says which microversion the call is written for.
+    pub fn microversion(mut self, version: &'static str) -> Call {
+        self.microversion = Some(version);
+        self
+    }
+
+    /// An answer that is a minute old will do.
+    pub fn may_be_old(mut self) -> Call {
+        self.may_be_old = true;
         self
     }
 
@@ -143,11 +190,57 @@ impl Marker {
             Some(name) => serde_json::json!({ name.as_str(): object }),
             None => object.clone(),
         };
-        Reply { status: 200, body }
+        Reply::new(200, body)
     }
 }
 
 impl Reply {
+    /// A reply without headers.
+    pub fn new(status: u16, body: Value) -> Reply {
+        Reply { status, body, headers: BTreeMap::new() }
+    }
+
+    /// A header, by its name in small letters.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(String::as_str)
+    }
+
+    /// The id under which the service's logs have the request.
+    pub fn request_id(&self) -> Option<&str> {
+        self.header("x-openstack-request-id").or_else(|| self.header("x-compute-request-id"))
+    }
+
+    /// Why the service refused, in its own words.
+    ///
+    /// Each service has its own form: an object with a message somewhere in it, or text.
+    pub fn said(&self) -> Option<String> {
+        const PLACES: [&str; 9] = [
+            "/NeutronError/message",
+            "/error/message",
+            "/message",
+            "/faultstring",
+            "/error_message/faultstring",
+            "/description",
+            "/error_message",
+            "/explanation",
+            "/errors/0/detail",
+        ];
+        let said = match &self.body {
+            Value::String(text) => Some(text.as_str()),
+            Value::Object(members) => {
+                // Compute, volumes and others: one member, named after the kind of refusal.
+                let inner = members.values().find_map(|inner| inner.pointer("/message"));
+                PLACES
+                    .into_iter()
+                    .find_map(|place| self.text(place))
+                    .or_else(|| inner.and_then(Value::as_str))
+                    .or_else(|| self.text("/NeutronError"))
+            }
+            _ => None,
+        };
+        said.map(plain_text).filter(|said| !said.is_empty())
+    }
+
     /// The text at a place in the body: a JSON pointer.
     pub fn text(&self, pointer: &str) -> Option<&str> {
         self.body.pointer(pointer).and_then(Value::as_str)
@@ -162,6 +255,7 @@ impl fmt::Display for Method {
             Method::Put => "PUT",
             Method::Patch => "PATCH",
             Method::Delete => "DELETE",
+            Method::Head => "HEAD",
         })
     }
 }
@@ -185,9 +279,33 @@ impl fmt::Display for CallError {
         match self {
             CallError::Refused(reply) => write!(f, "refused with HTTP {}", reply.status),
             CallError::NotSent(why) => write!(f, "not sent: {why}"),
+            CallError::Impossible(why) => write!(f, "{why}"),
             CallError::Lost(why) => write!(f, "no reply: {why}"),
         }
     }
+}
+
+/// Text without the tags of a page that some services put around it, on one line, and bounded.
+fn plain_text(text: &str) -> String {
+    const LONGEST: usize = 2_000;
+    let mut plain = String::new();
+    let mut is_tag = false;
+    for char in text.chars() {
+        match char {
+            '<' => is_tag = true,
+            '>' if is_tag => {
+                is_tag = false;
+                plain.push(' ');
+            }
+            _ if is_tag => {}
+            _ => plain.push(char),
+        }
+        if plain.len() > LONGEST {
+            plain.push('…');
+            break;
+        }
+    }
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -197,12 +315,12 @@ mod tests {
 
     fn marker() -> Marker {
         Marker {
-            list: get(Service::Network, "/v2.0/networks").query("name", "web-net-1"),
+            list: get(Service::Network, "/networks").query("name", "web-net-1"),
             objects: "/networks".into(),
             field: "/name".into(),
             value: json!("web-net-1"),
             envelope: Some("network".into()),
-            path: "/v2.0/networks/".into(),
+            path: "/networks/".into(),
             id: "/id".into(),
         }
     }
@@ -213,7 +331,7 @@ mod tests {
             { "id": "1", "name": "other" },
             { "id": "2", "name": "web-net-1" },
         ]});
-        let reply = Reply { status: 200, body: objects };
+        let reply = Reply::new(200, objects);
         let marker = marker();
         let found = marker.found(&reply);
         assert_eq!(found.len(), 1);
@@ -225,5 +343,19 @@ mod tests {
     fn what_is_sent_is_not_shown() {
         let call = post(Service::Compute, "/servers", json!({ "adminPass": "hunter2" }));
         assert_eq!(format!("{call:?}"), "POST nova:/servers");
+    }
+
+    #[test]
+    fn every_service_is_heard() {
+        let said = |body: Value| Reply::new(400, body).said();
+        assert_eq!(
+            said(json!({"NeutronError": {"message": "no", "type": "X"}})),
+            Some("no".into())
+        );
+        assert_eq!(said(json!({"badRequest": {"message": "no", "code": 400}})), Some("no".into()));
+        assert_eq!(said(json!({"faultcode": "Client", "faultstring": "no"})), Some("no".into()));
+        let page = "<html><body><h1>409 Conflict</h1>\n in use<br /></body></html>";
+        assert_eq!(said(json!(page)), Some("409 Conflict in use".into()));
+        assert_eq!(said(Value::Null), None);
     }
 }

@@ -1,12 +1,12 @@
 //! Calls over HTTP.
 
-use crate::{Call, CallError, Method, Reply, Service, Transport};
+use crate::{Call, CallError, Credential, Method, Reply, Service, Transport};
 use async_trait::async_trait;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Makes calls over HTTP, to endpoints that it is told.
+/// Makes calls over HTTP, to endpoints that it is told, in nobody's name.
 #[derive(Clone, Debug)]
 pub struct Http {
     client: reqwest::Client,
@@ -23,7 +23,7 @@ pub fn client_builder() -> reqwest::ClientBuilder {
 }
 
 /// A call that takes longer than this counts as lost.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Replies longer than this are not read.
 const MAX_REPLY: usize = 64 << 20;
@@ -38,54 +38,76 @@ impl Http {
             .map_err(|error| CallError::NotSent(error.to_string()))?;
         Ok(Http { client, endpoints })
     }
-
-    fn request(&self, call: &Call) -> Result<reqwest::RequestBuilder, CallError> {
-        let Some(endpoint) = self.endpoints.get(&call.service) else {
-            let service = call.service.catalogue_type();
-            return Err(CallError::NotSent(format!("no endpoint of {service} is known")));
-        };
-        let url = format!("{}{}", endpoint.trim_end_matches('/'), call.path);
-        let method = match call.method {
-            Method::Get => reqwest::Method::GET,
-            Method::Post => reqwest::Method::POST,
-            Method::Put => reqwest::Method::PUT,
-            Method::Patch => reqwest::Method::PATCH,
-            Method::Delete => reqwest::Method::DELETE,
-        };
-        let request = self.client.request(method, url).query(&call.query);
-        Ok(match &call.body {
-            Some(body) => request.json(body),
-            None => request,
-        })
-    }
 }
 
 #[async_trait]
 impl Transport for Http {
-    async fn send(&self, call: Call) -> Result<Reply, CallError> {
-        let request = self.request(&call)?;
-        let mut response = request.send().await.map_err(|error| match error.is_connect() {
-            true => CallError::NotSent(told(&error)),
-            false => CallError::Lost(told(&error)),
-        })?;
-        let status = response.status().as_u16();
-        let mut bytes = Vec::new();
-        while let Some(chunk) =
-            response.chunk().await.map_err(|error| CallError::Lost(told(&error)))?
-        {
-            bytes.extend_from_slice(&chunk);
-            if bytes.len() > MAX_REPLY {
-                return Err(CallError::Lost("the reply is too long to be read".into()));
-            }
-        }
-        let body = match bytes.is_empty() {
-            true => Value::Null,
-            false => serde_json::from_slice(&bytes)
-                .unwrap_or_else(|_| String::from_utf8_lossy(&bytes).into_owned().into()),
+    async fn send(&self, _by: &Credential, call: Call) -> Result<Reply, CallError> {
+        let Some(endpoint) = self.endpoints.get(&call.service) else {
+            let service = call.service.catalogue_type();
+            return Err(CallError::Impossible(format!("no endpoint of {service} is known")));
         };
-        let reply = Reply { status, body };
-        if status >= 400 { Err(CallError::Refused(reply)) } else { Ok(reply) }
+        exchange(request(&self.client, endpoint, &call)).await
     }
+}
+
+/// A call as a request to an endpoint.
+pub(crate) fn request(
+    client: &reqwest::Client,
+    endpoint: &str,
+    call: &Call,
+) -> reqwest::RequestBuilder {
+    let method = match call.method {
+        Method::Get => reqwest::Method::GET,
+        Method::Post => reqwest::Method::POST,
+        Method::Put => reqwest::Method::PUT,
+        Method::Patch => reqwest::Method::PATCH,
+        Method::Delete => reqwest::Method::DELETE,
+        Method::Head => reqwest::Method::HEAD,
+    };
+    let url = format!("{}{}", endpoint.trim_end_matches('/'), call.path);
+    let mut request = client.request(method, url).query(&call.query);
+    let is_typed = call.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+    for (name, value) in &call.headers {
+        request = request.header(name, value);
+    }
+    match &call.body {
+        Some(Value::String(text)) if is_typed => request.body(text.clone()),
+        Some(body) if is_typed => request.body(body.to_string()),
+        Some(body) => request.json(body),
+        None => request,
+    }
+}
+
+/// Sends a request and reads what comes back.
+pub(crate) async fn exchange(request: reqwest::RequestBuilder) -> Result<Reply, CallError> {
+    let mut response = request.send().await.map_err(|error| match error.is_connect() {
+        true => CallError::NotSent(told(&error)),
+        // What cannot be a request was not sent either.
+        false if error.is_builder() => CallError::Impossible(told(&error)),
+        false => CallError::Lost(told(&error)),
+    })?;
+    let status = response.status().as_u16();
+    let headers = response.headers().iter();
+    let headers = headers
+        .filter_map(|(name, value)| {
+            Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+        })
+        .collect();
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| CallError::Lost(told(&error)))? {
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() > MAX_REPLY {
+            return Err(CallError::Lost("the reply is too long to be read".into()));
+        }
+    }
+    let body = match bytes.is_empty() {
+        true => Value::Null,
+        false => serde_json::from_slice(&bytes)
+            .unwrap_or_else(|_| String::from_utf8_lossy(&bytes).into_owned().into()),
+    };
+    let reply = Reply { status, body, headers };
+    if status >= 400 { Err(CallError::Refused(reply)) } else { Ok(reply) }
 }
 
 /// What went wrong, without the address: it may hold a secret.
@@ -93,6 +115,7 @@ fn told(error: &reqwest::Error) -> String {
     let mut text = match () {
         () if error.is_timeout() => "it took too long".to_owned(),
         () if error.is_connect() => "the service cannot be reached".to_owned(),
+        () if error.is_builder() => "it is no request that can be sent".to_owned(),
         () => "the connection broke".to_owned(),
     };
     if let Some(source) = std::error::Error::source(error) {

@@ -4,11 +4,15 @@
 #![forbid(unsafe_code)]
 
 mod call;
+mod credential;
 mod http;
+mod openstack;
 mod service;
 mod transport;
 
-pub use call::{Call, CallError, Marker, Method, Reply, delete, get, patch, post, put};
+pub use call::{Call, CallError, Marker, Method, Reply, delete, get, head, patch, post, put};
+pub use credential::{Credential, Proof, Visitor};
 pub use http::{Http, client_builder};
+pub use openstack::{Login, OpenStack, Settings};
 pub use service::Service;
 pub use transport::{NoCloud, Transport};

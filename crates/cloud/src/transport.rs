@@ -1,14 +1,25 @@
 //! Carrying calls out.
 
-use crate::{Call, CallError, Reply};
+use crate::{Call, CallError, Credential, Reply, Visitor};
 use async_trait::async_trait;
 
-/// Carries calls out.
+/// Carries calls out, in somebody's name.
 #[async_trait]
 pub trait Transport: Send + Sync {
     /// Makes a call. A reply with a status of 400 or more is [`CallError::Refused`]; what is not certain
     /// to have been kept from the service is [`CallError::Lost`].
-    async fn send(&self, call: Call) -> Result<Reply, CallError>;
+    async fn send(&self, by: &Credential, call: Call) -> Result<Reply, CallError>;
+
+    /// Makes it possible to act for somebody when they have left.
+    async fn deputise(&self, visitor: &Visitor) -> Result<Credential, CallError> {
+        let Visitor { user, project, .. } = visitor.clone();
+        Ok(Credential { project, user, ..Credential::default() })
+    }
+
+    /// Ends that. That it ended already is as good.
+    async fn dismiss(&self, _credential: &Credential) -> Result<(), CallError> {
+        Ok(())
+    }
 }
 
 /// No cloud at all: for stacks that need none.
@@ -17,7 +28,11 @@ pub struct NoCloud;
 
 #[async_trait]
 impl Transport for NoCloud {
-    async fn send(&self, call: Call) -> Result<Reply, CallError> {
-        Err(CallError::NotSent(format!("there is no cloud to take {call:?}")))
+    async fn send(&self, _by: &Credential, call: Call) -> Result<Reply, CallError> {
+        let service = call.service.catalogue_type();
+        Err(CallError::Impossible(format!(
+            "There is no cloud to ask for {service}. Next: start Kiln with one (keystone_authtoken in its \
+             configuration), or try it with `kiln dev`."
+        )))
     }
 }

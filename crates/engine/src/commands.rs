@@ -6,6 +6,7 @@ use crate::ids::{RecipeId, SnapshotId, StackId};
 use crate::machine::{Command, Settings};
 use crate::state::Action;
 use crate::store::StoreError;
+use kiln_cloud::Credential;
 use kiln_template::definition::Files;
 use kiln_template::environment::Environment;
 use kiln_template::value::{Members, Value};
@@ -141,6 +142,11 @@ impl<'v> Parts<'v> {
         })
     }
 
+    fn credential(&self) -> Option<Arc<Credential>> {
+        let stored = serde_json::from_str(&self.text("credential")?).ok()?;
+        Some(Arc::new(Credential::of_stored(&stored)))
+    }
+
     fn settings(&self) -> Settings {
         let tags = self.0.get("tags").and_then(Value::as_list);
         let timeout = match self.0.get("timeout") {
@@ -151,6 +157,7 @@ impl<'v> Parts<'v> {
             tags: tags.map(|tags| tags.iter().filter_map(Value::as_text).cloned().collect()),
             timeout: timeout.map(Duration::from_secs),
             is_rolled_back: self.flag("rollback"),
+            credential: self.credential(),
         }
     }
 }
@@ -182,5 +189,7 @@ fn settings_value(settings: &Settings) -> Value {
     parts.extend(tags.map(|tags| ("tags".into(), tags)));
     parts.extend(timeout.map(|timeout| ("timeout".into(), timeout)));
     parts.extend(settings.is_rolled_back.map(|flag| ("rollback".into(), flag.into())));
+    let credential = settings.credential.as_ref().map(|it| it.stored().to_string());
+    parts.extend(credential.map(|stored| ("credential".into(), stored.into())));
     Value::Map(Arc::new(parts))
 }

@@ -8,7 +8,7 @@ use crate::machine::{Effect, Input, Run};
 use crate::store::Batch;
 use crate::time::Time;
 use crate::tree::{Env, OpId, Slot, Tree};
-use kiln_cloud::Call;
+use kiln_cloud::{Call, Credential};
 use kiln_resources::op::{Answer, Demand, Note, Running, Turn};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -36,6 +36,8 @@ pub struct Order {
     pub step: Option<Arc<str>>,
     /// The call to be made.
     pub call: Call,
+    /// In whose name.
+    pub by: Arc<Credential>,
 }
 
 /// An operation under way.
@@ -177,7 +179,7 @@ impl Owner {
     }
 
     fn start(&mut self, run: Run) {
-        let running = Running::new(&run.kind.behaviour, run.verb, run.context);
+        let running = Running::new(run.kind, run.verb, run.context);
         let live = Live {
             running,
             slot: run.slot,
@@ -243,9 +245,13 @@ impl Owner {
             Demand::Call { step, call } => {
                 live.calling = Some(step.clone());
                 todo.push_back(Todo::Step(Input::Begun(op, step.clone())));
-                self.orders.push(Order { op, step: Some(step), call });
+                let by = self.tree.credential.clone();
+                self.orders.push(Order { op, step: Some(step), call, by });
             }
-            Demand::Read(call) => self.orders.push(Order { op, step: None, call }),
+            Demand::Read(call) => {
+                let by = self.tree.credential.clone();
+                self.orders.push(Order { op, step: None, call, by });
+            }
             Demand::Until(micros) => {
                 let time = Time::from_micros(micros);
                 if time <= now {

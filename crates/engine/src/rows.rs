@@ -10,6 +10,7 @@ use crate::store::{Hash, ResourceRow, StackRow, StoreError, TreeRows};
 use crate::time::Time;
 use crate::tree::{OpId, Operation, Pause, Resource, Slot, Stack, StackKey, Tree};
 use indexmap::IndexMap;
+use kiln_cloud::Credential;
 use kiln_resources::behaviour::Verb;
 use kiln_resources::op::{Failure, Journal, Step};
 use kiln_resources::scaling::Cooldown;
@@ -108,6 +109,7 @@ impl Tree {
                 stack.timeout.map(|it| Value::from(it.as_secs() as i64)).unwrap_or_default(),
             ),
             ("rollback", stack.is_rolled_back.into()),
+            ("credential", self.credential_value(stack)),
             ("work", stack.walk.as_ref().map(|walk| walk.to_value()).unwrap_or_default()),
         ]);
         StackRow {
@@ -126,6 +128,14 @@ impl Tree {
             recipe: stack.recipe.id,
             previous: stack.previous.as_ref().map(|recipe| recipe.id),
             body: codec::encode(&body),
+        }
+    }
+
+    /// The root stack keeps in whose name the tree's calls are made.
+    fn credential_value(&self, stack: &Stack) -> Value {
+        match stack.id == self.root && *self.credential != Credential::default() {
+            true => Value::from(self.credential.stored().to_string()),
+            false => Value::Null,
         }
     }
 
@@ -167,6 +177,12 @@ impl Tree {
             body: codec::encode(&body),
         }
     }
+}
+
+fn credential_of(body: &Body) -> Credential {
+    let text = body.text("credential");
+    let stored = text.and_then(|text| serde_json::from_str(&text).ok());
+    stored.as_ref().map(Credential::of_stored).unwrap_or_default()
 }
 
 fn frozen_value(frozen: &Frozen) -> Value {
@@ -293,7 +309,7 @@ fn journal_of(steps: &[Value]) -> Journal {
             (Some(status), Some(body)) => {
                 let body = serde_json::from_str(body).unwrap_or_default();
                 let status = u16::try_from(status).unwrap_or(0);
-                Step::Replied(kiln_cloud::Reply { status, body })
+                Step::Replied(kiln_cloud::Reply::new(status, body))
             }
             (Some(micros), None) => Step::Until(micros),
             (None, _) if when.is_some() => Step::Settled,
@@ -362,6 +378,8 @@ impl Tree {
         let (project, user_name) = (root.project.clone(), root.user_name.clone());
         let mut tree = Tree::empty(config, root.id, project, user_name);
         tree.next_event = rows.last_event;
+        tree.credential =
+            Arc::new(credential_of(&Body::read(&root.body, || "a root stack".into())?));
         let mut keys = BTreeMap::new();
         let mut holders = BTreeMap::new();
         for row in &rows.stacks {
@@ -417,6 +435,7 @@ impl Tree {
             root,
             project,
             user_name,
+            credential: Arc::default(),
             stacks: Vec::new(),
             resources: Vec::new(),
             free_slots: Vec::new(),

@@ -14,6 +14,7 @@ use crate::state::{Action, State, Status};
 use crate::store::{Batch, Content, EventRow};
 use crate::time::Time;
 use indexmap::IndexMap;
+use kiln_cloud::Credential;
 use kiln_resources::behaviour::Verb;
 use kiln_resources::op::Journal;
 use kiln_resources::scaling::Cooldown;
@@ -50,6 +51,8 @@ pub struct Tree {
     pub(crate) root: StackId,
     pub(crate) project: Arc<str>,
     pub(crate) user_name: Arc<str>,
+    /// In whose name calls are made.
+    pub(crate) credential: Arc<Credential>,
     pub(crate) stacks: Vec<Option<Stack>>,
     pub(crate) resources: Vec<Option<Resource>>,
     pub(crate) free_slots: Vec<Slot>,

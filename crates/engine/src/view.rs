@@ -11,6 +11,7 @@ use crate::store::{CommandRow, Store, StoreError};
 use crate::time::Time;
 use crate::tree::{Resource, Slot, StackKey, Tree};
 use indexmap::IndexMap;
+use kiln_cloud::Credential;
 use kiln_template::eval::Scope;
 use kiln_template::value::{Members, Value};
 use std::collections::HashMap;
@@ -55,6 +56,11 @@ impl View {
             _ = tree.draw_up(key);
         }
         Ok(Some(View { tree }))
+    }
+
+    /// In whose name the tree's calls are made.
+    pub fn credential(&self) -> &Credential {
+        &self.tree.credential
     }
 
     /// A stack of the tree.
@@ -151,6 +157,7 @@ impl<'v> StackView<'v> {
             tags: Some(stack.tags.clone()),
             timeout: stack.timeout,
             is_rolled_back: Some(stack.is_rolled_back),
+            ..Settings::default()
         }
     }
 

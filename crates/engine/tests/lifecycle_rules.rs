@@ -194,9 +194,9 @@ fn nobody_waits_at_a_hook_when_the_walk_has_failed_or_is_replaced() {
         [
             "a INIT_COMPLETE CREATE paused until Hook pre-create is cleared",
             "b CREATE_IN_PROGRESS state changed",
-            "b CREATE_FAILED BadRequest: resources.b: the cloud refuses",
+            "b CREATE_FAILED BadRequest: resources.b: the cloud refuses (HTTP 400)",
             "a INIT_COMPLETE Failure occurred while waiting.",
-            "s CREATE_FAILED Resource CREATE failed: BadRequest: resources.b: the cloud refuses",
+            "s CREATE_FAILED Resource CREATE failed: BadRequest: resources.b: the cloud refuses (HTTP 400)",
         ]
     );
     let mut world = waiting(&things(&["a: {value: x}"]), &hooks("a", "pre-create"));
@@ -297,7 +297,7 @@ fn an_object_of_somebody_else_is_taken_over_looked_at_and_left() {
 #[test]
 fn what_is_not_there_cannot_be_taken_over() {
     let world = created(EXTERNAL, "");
-    let reason = "NotFound: resources.theirs: it is not there";
+    let reason = "NotFound: resources.theirs: it is not there (HTTP 404)";
     let (state, why) = world.tree().unwrap().root_state();
     assert_eq!(state.to_string(), "CREATE_FAILED");
     assert_eq!(&*why, format!("Resource CHECK failed: {reason}"));
@@ -375,7 +375,7 @@ fn a_conflict_is_tried_again() {
     world.run();
     assert_eq!(outcome(&world), "CREATE_COMPLETE: x");
     let events = events_of(&world, world.root);
-    let failed = "a CREATE_FAILED Conflict: resources.a: the cloud refuses";
+    let failed = "a CREATE_FAILED Conflict: resources.a: the cloud refuses (HTTP 409)";
     assert_eq!(events.iter().filter(|it| *it == failed).count(), 5);
     assert_eq!(
         events[2..5],
@@ -391,7 +391,10 @@ fn what_went_wrong_first_is_told() {
     world.create(recipe, Settings::default());
     world.run();
     let (_, why) = world.tree().unwrap().root_state();
-    assert_eq!(&*why, "Resource CREATE failed: Conflict: resources.a: the cloud refuses");
+    assert_eq!(
+        &*why,
+        "Resource CREATE failed: Conflict: resources.a: the cloud refuses (HTTP 409)"
+    );
     assert_eq!(world.cloud.deeds.iter().filter(|it| *it == "make broken").count(), 5);
 }
 
@@ -413,7 +416,7 @@ fn a_check_tells_what_is_wrong_and_an_update_mends_it() {
     );
     world.cloud.things.remove("t1");
     let events = told(&mut world, Command::Over(root, Action::Check));
-    let reason = "NotFound: resources.a: it is not there";
+    let reason = "NotFound: resources.a: it is not there (HTTP 404)";
     assert_eq!(
         events.last().unwrap(),
         &format!("s CHECK_FAILED Resource CHECK failed: a: Resource CHECK failed: {reason}")

@@ -3,7 +3,7 @@
 use crate::simulation::cloud::Cloud;
 use crate::simulation::script::{Kind, Plan, Planned, wish};
 use crate::simulation::world::{Rng, config, recipe};
-use kiln_cloud::{Call, CallError, Reply, Transport};
+use kiln_cloud::{Call, CallError, Credential, Reply, Transport};
 use kiln_engine::config::Config;
 use kiln_engine::ids::{Ids, StackId};
 use kiln_engine::machine::{Command, NewStack, Settings};
@@ -20,7 +20,7 @@ struct Near(Mutex<Cloud>);
 
 #[async_trait::async_trait]
 impl Transport for Near {
-    async fn send(&self, call: Call) -> Result<Reply, CallError> {
+    async fn send(&self, _by: &Credential, call: Call) -> Result<Reply, CallError> {
         tokio::task::yield_now().await;
         let reply = self.0.lock().unwrap().act(&call);
         if reply.status >= 400 { Err(CallError::Refused(reply)) } else { Ok(reply) }

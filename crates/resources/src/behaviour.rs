@@ -43,8 +43,8 @@ pub type Handler = for<'o> fn(&'o mut Op) -> Doing<'o>;
 /// An operation under way.
 pub type Doing<'o> = Pin<Box<dyn Future<Output = Result<(), Stop>> + Send + 'o>>;
 
-/// Tells how a resource's object is found if it is not certain that it exists.
-pub type Finder = fn(&Op) -> Marker;
+/// Tells how a resource's object is found if it is not certain that it exists; nothing if it cannot be.
+pub type Finder = fn(&Op) -> Option<Marker>;
 
 /// What a resource is called by others; the name of the resource if there is nothing better.
 pub type Reference = fn(&View<'_>) -> Value;
@@ -69,7 +69,7 @@ pub type Restores = fn(&mut Members, &Saved<'_>);
 pub type Rests = fn(&View<'_>) -> Cooldown;
 
 /// What a resource type does.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Behaviour {
     /// Makes the object.
     pub create: Option<Handler>,
@@ -92,7 +92,7 @@ pub struct Behaviour {
     /// How the object is found if it is not certain that it exists.
     pub finder: Option<Finder>,
     /// What is special about a plain type.
-    pub plain: Option<Plain>,
+    pub plain: Option<Arc<Plain>>,
     /// What it is called by others; the id of the object if nothing is said.
     pub reference: Option<Reference>,
     /// Its attributes; those that the service shows if nothing is said.

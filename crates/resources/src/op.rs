@@ -11,13 +11,13 @@
 
 mod copy;
 mod journal;
+mod names;
 mod run;
 
 pub use journal::{Journal, Step};
 pub use run::{Answer, Demand, Note, Running, Turn};
 
-use crate::behaviour::{Behaviour, Finder};
-use crate::declare::{Members, Value};
+use crate::declare::{Members, ResourceType, Value};
 use crate::given::{seconds, text};
 use crate::rest::Plain;
 use kiln_cloud::{Call, CallError, Marker, Method, Reply};
@@ -60,8 +60,7 @@ pub struct Context {
 /// An operation on a resource.
 pub struct Op {
     context: Context,
-    finder: Option<Finder>,
-    plain: Option<Plain>,
+    kind: &'static ResourceType,
     /// Whether something was done of which it is not known how it ended.
     doubts: bool,
     /// What it made beside the resource's own object: how it is found, and its id.
@@ -109,6 +108,8 @@ pub enum Progress {
     NotYet,
     /// It will never be: the service says so in these words.
     Failed(String),
+    /// Its state is one that nobody knows.
+    Unknown(String),
 }
 
 impl Stop {
@@ -126,22 +127,68 @@ impl Stop {
 
     /// The service refused a call.
     pub fn refused(call: &Call, reply: &Reply) -> Stop {
-        let said = ["/error/message", "/message", "/badRequest/message", "/NeutronError/message"]
-            .into_iter()
-            .find_map(|pointer| reply.text(pointer))
-            .map(str::to_owned)
-            .unwrap_or_else(|| format!("{call:?} was refused with HTTP {}", reply.status));
-        let class = match reply.status {
-            400 => "BadRequest",
-            401 => "Unauthorized",
-            403 => "Forbidden",
-            404 => "NotFound",
-            409 => "Conflict",
-            _ => "HTTPError",
+        let said = reply.said().unwrap_or_else(|| format!("{call:?} was refused"));
+        let mut message = format!("{} (HTTP {})", said.trim_end_matches('.'), reply.status);
+        if let Some(id) = reply.request_id() {
+            message.push_str(&format!(" (Request-ID: {id})"));
+        }
+        let (class, next) = match reply.status {
+            400 => ("BadRequest", None),
+            401 => (
+                "Unauthorized",
+                Some("update the stack, so that it gets the rights of its user anew"),
+            ),
+            403 if is_quota(&said) => {
+                ("Forbidden", Some("ask for a higher quota, or remove something"))
+            }
+            403 => (
+                "Forbidden",
+                Some("ask for the role that this needs, or have somebody with it do it"),
+            ),
+            404 => ("NotFound", None),
+            409 if is_quota(&said) => {
+                ("Conflict", Some("ask for a higher quota, or remove something"))
+            }
+            409 => ("Conflict", None),
+            413 => ("OverLimit", Some("ask for a higher quota, or remove something")),
+            429 => ("TooManyRequests", Some("try again later: the service is busy")),
+            500..=599 => {
+                ("HTTPError", Some("try again; if it stays, its operator finds it by the id"))
+            }
+            _ => ("HTTPError", None),
         };
-        let is_worth_another_try = reply.status == 409;
-        Stop::Failed(Failure { class: class.into(), message: said, is_worth_another_try })
+        if let Some(next) = next {
+            message.push_str(&format!(". Next: {next}."));
+        }
+        let is_worth_another_try = reply.status == 409 && !is_quota(&said);
+        Stop::Failed(Failure { class: class.into(), message, is_worth_another_try })
     }
+
+    /// Whether what was asked for is not there.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Stop::Failed(failure) if &*failure.class == "NotFound")
+    }
+
+    /// Whether what was asked for does not go with something that is there.
+    pub fn is_conflict(&self) -> bool {
+        matches!(self, Stop::Failed(failure) if &*failure.class == "Conflict")
+    }
+
+    fn unreached(call: &Call, error: &CallError) -> Stop {
+        match error {
+            CallError::Impossible(why) => Stop::failed("EndpointNotFound", why.clone()),
+            error => Stop::failed(
+                "ConnectFailure",
+                format!("{call:?}: {error}. Next: try again when the service can be reached."),
+            ),
+        }
+    }
+}
+
+/// Whether a service refuses because there would be too much of something.
+fn is_quota(said: &str) -> bool {
+    let said = said.to_lowercase();
+    said.contains("quota") || said.contains("limit exceeded")
 }
 
 impl fmt::Display for Failure {
@@ -162,9 +209,19 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from
 impl Op {
     // --- what it knows ---
 
+    /// The type of its resource.
+    pub fn kind(&self) -> &'static ResourceType {
+        self.kind
+    }
+
     /// What is special about its type, if that is a plain one.
-    pub fn plain(&self) -> Option<Plain> {
-        self.plain
+    pub fn plain(&self) -> Option<Arc<Plain>> {
+        self.kind.behaviour.plain.clone()
+    }
+
+    /// How its object is found if it is not certain that it exists.
+    fn own_marker(&self) -> Option<Marker> {
+        self.kind.behaviour.finder.and_then(|find| find(self))
     }
 
     /// What the operation knows of its resource.
@@ -279,9 +336,7 @@ impl Op {
                         return Ok(reply);
                     }
                 }
-                Err(error @ (CallError::NotSent(_) | CallError::Lost(_))) => {
-                    return Err(Stop::failed("ConnectFailure", format!("{call:?}: {error}")));
-                }
+                Err(error) => return Err(Stop::unreached(&call, &error)),
             }
             tries += 1;
             self.pause(Duration::from_secs(1 << tries.min(5))).await?;
@@ -300,8 +355,8 @@ impl Op {
                 Err(CallError::Refused(reply)) if !is_busy(&reply) || tries == TRIES => {
                     return Err(Stop::refused(&call, &reply));
                 }
-                Err(error) if tries == TRIES => {
-                    return Err(Stop::failed("ConnectFailure", format!("{call:?}: {error}")));
+                Err(error) if tries == TRIES || matches!(error, CallError::Impossible(_)) => {
+                    return Err(Stop::unreached(&call, &error));
                 }
                 Err(_) => tries += 1,
             }
@@ -309,10 +364,24 @@ impl Op {
         }
     }
 
+    /// Like [`Op::call`], to a service that answers with a conflict as long as it is not done with
+    /// something else: the call is made again until it is taken.
+    pub async fn call_patiently(&mut self, step: &str, call: Call) -> Result<Reply, Stop> {
+        let (mut pause, longest) = PAUSES;
+        loop {
+            match self.call(step, call.clone()).await {
+                Err(Stop::Failed(it)) if &*it.class == "Conflict" && it.is_worth_another_try => {}
+                other => return other,
+            }
+            self.pause(pause).await?;
+            pause = (pause * 3 / 2).min(longest);
+        }
+    }
+
     /// Removes something; that it was gone already is as good.
     pub async fn remove(&mut self, step: &str, call: Call) -> Result<(), Stop> {
         match self.call(step, call).await {
-            Err(Stop::Failed(failure)) if &*failure.class == "NotFound" => Ok(()),
+            Err(stop) if stop.is_not_found() => Ok(()),
             other => other.map(drop),
         }
     }
@@ -323,13 +392,47 @@ impl Op {
         call: Call,
         mut progress: impl FnMut(&Reply) -> Progress,
     ) -> Result<Reply, Stop> {
+        let progress = |reply: &Reply| match reply.status {
+            404 => None,
+            _ => Some(progress(reply)),
+        };
+        self.poll(call, progress).await
+    }
+
+    /// Like [`Op::until`], but that the object is not there is for `progress` to judge: the reply's
+    /// status is 404 then.
+    pub async fn until_answered(
+        &mut self,
+        call: Call,
+        mut progress: impl FnMut(&Reply) -> Progress,
+    ) -> Result<Reply, Stop> {
+        self.poll(call, |reply| Some(progress(reply))).await
+    }
+
+    async fn poll(
+        &mut self,
+        call: Call,
+        mut progress: impl FnMut(&Reply) -> Option<Progress>,
+    ) -> Result<Reply, Stop> {
         let (mut pause, longest) = PAUSES;
         loop {
-            let reply = self.read(call.clone()).await?;
+            let reply = match self.read(call.clone()).await {
+                Err(stop) if stop.is_not_found() => {
+                    let reply = Reply::new(404, serde_json::Value::Null);
+                    if progress(&reply).is_none() {
+                        return Err(stop);
+                    }
+                    reply
+                }
+                reply => reply?,
+            };
             match progress(&reply) {
-                Progress::Ready => return Ok(reply),
-                Progress::Failed(why) => return Err(Stop::broken(why)),
-                Progress::NotYet => self.pause(pause).await?,
+                Some(Progress::Ready) => return Ok(reply),
+                Some(Progress::Failed(why)) => return Err(Stop::broken(why)),
+                Some(Progress::Unknown(why)) => {
+                    return Err(Stop::failed("ResourceUnknownStatus", why));
+                }
+                Some(Progress::NotYet) | None => self.pause(pause).await?,
             }
             pause = (pause * 3 / 2).min(longest);
         }
@@ -413,10 +516,10 @@ impl Op {
                 self.pause(self.context.quiet).await?;
                 return Ok(None);
             }
-            Method::Get | Method::Delete => return Ok(None),
+            Method::Get | Method::Head | Method::Delete => return Ok(None),
         }
         self.doubt();
-        let marker = call.marker.as_deref().cloned().or_else(|| Some(self.finder?(self)));
+        let marker = call.marker.as_deref().cloned().or_else(|| self.own_marker());
         let Some(marker) = marker else { return Ok(None) };
         let list = self.read(marker.list.clone()).await?;
         let Some(object) = marker.found(&list).first().copied() else { return Ok(None) };
@@ -439,7 +542,7 @@ impl Op {
             return Ok(());
         }
         self.doubt();
-        let Some(marker) = self.finder.map(|find| find(self)) else { return Ok(()) };
+        let Some(marker) = self.own_marker() else { return Ok(()) };
         let list = self.read(marker.list.clone()).await?;
         if self.context.physical_id.is_none()
             && let Some(object) = marker.found(&list).first()
@@ -456,7 +559,7 @@ impl Op {
         if !self.doubts {
             return Ok(());
         }
-        let own = self.finder.map(|find| (find(self), self.context.physical_id.clone()));
+        let own = self.own_marker().map(|marker| (marker, self.context.physical_id.clone()));
         let beside = self.beside.iter().map(|(marker, id)| (marker.clone(), Some(id.clone())));
         let made: Vec<(Marker, Option<Arc<str>>)> = own.into_iter().chain(beside).collect();
         if made.is_empty() {
@@ -503,10 +606,13 @@ fn wrong_answer() -> Stop {
 }
 
 impl Op {
-    pub(crate) fn new(context: Context, behaviour: &Behaviour, shared: Arc<Mutex<Shared>>) -> Op {
+    pub(crate) fn new(
+        context: Context,
+        kind: &'static ResourceType,
+        shared: Arc<Mutex<Shared>>,
+    ) -> Op {
         let doubts = context.journal.step(DOUBT) == Some(&Step::Begun);
-        let Behaviour { finder, plain, .. } = *behaviour;
-        Op { context, finder, plain, doubts, beside: Vec::new(), shared }
+        Op { context, kind, doubts, beside: Vec::new(), shared }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Shared> {

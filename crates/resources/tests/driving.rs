@@ -1,7 +1,8 @@
 //! Drives operations turn by turn, against a made-up world with a clock of its own.
 
 use kiln_cloud::{Call, CallError, Reply};
-use kiln_resources::behaviour::{Behaviour, Verb};
+use kiln_resources::behaviour::Verb;
+use kiln_resources::declare::ResourceType;
 use kiln_resources::declare::{Members, Value};
 use kiln_resources::op::{Answer, Context, Demand, Note, Running, Step, Stop, Turn};
 use std::sync::Arc;
@@ -66,21 +67,21 @@ impl Drive {
     }
 
     /// Runs an operation to its end.
-    pub(crate) fn run(&mut self, behaviour: &Behaviour, verb: Verb, world: &mut dyn World) {
-        self.until(behaviour, verb, world, None);
+    pub(crate) fn run(&mut self, kind: &ResourceType, verb: Verb, world: &mut dyn World) {
+        self.until(kind, verb, world, None);
     }
 
     /// Runs an operation to its end, interrupted once.
     pub(crate) fn run_through(
         &mut self,
-        behaviour: &Behaviour,
+        kind: &ResourceType,
         verb: Verb,
         world: &mut dyn World,
         seam: Seam,
     ) {
-        self.until(behaviour, verb, world, Some(seam));
+        self.until(kind, verb, world, Some(seam));
         if self.ended.is_none() {
-            self.until(behaviour, verb, world, None);
+            self.until(kind, verb, world, None);
         }
     }
 
@@ -99,12 +100,13 @@ impl Drive {
 
     fn until(
         &mut self,
-        behaviour: &Behaviour,
+        kind: &ResourceType,
         verb: Verb,
         world: &mut dyn World,
         seam: Option<Seam>,
     ) {
-        let mut running = Running::new(behaviour, verb, self.context.clone());
+        let mut running =
+            Running::new(Box::leak(Box::new(kind.clone())), verb, self.context.clone());
         let mut answer = None;
         for number in 0.. {
             assert!(number < 10_000, "{verb:?} never ends");

@@ -2,7 +2,7 @@
 
 use crate::driving::{Drive, Nothing, START, Seam, World};
 use kiln_cloud::{Call, CallError, Marker, Method, Reply, Service, delete, get, post};
-use kiln_resources::behaviour::{Behaviour, Verb};
+use kiln_resources::behaviour::Verb;
 use kiln_resources::declare::*;
 use kiln_resources::op::{Answer, Demand, Op, Progress, Stop};
 use kiln_resources::registry::Registry;
@@ -93,12 +93,12 @@ fn every_operation_ends_the_same_wherever_it_was_interrupted() {
             operations += 1;
             let place = format!("{verb:?} of {}", kind.name());
             let mut straight = Drive::new(properties(kind));
-            straight.run(&kind.behaviour, verb, &mut Signals);
+            straight.run(&kind, verb, &mut Signals);
             assert!(straight.result().is_ok(), "{place}: {:?}", straight.result());
             for at in 0..straight.demands.len() {
                 for seam in [Seam::Before(at), Seam::After(at)] {
                     let mut broken = Drive::new(properties(kind));
-                    broken.run_through(&kind.behaviour, verb, &mut Signals, seam);
+                    broken.run_through(&kind, verb, &mut Signals, seam);
                     assert_eq!(seen(&broken), seen(&straight), "{place} at {seam:?}");
                     assert!(
                         broken.now <= straight.now + 20_000_000,
@@ -122,9 +122,9 @@ fn thing() -> ResourceType {
         .deletes(|op| Box::pin(remove(op)))
 }
 
-fn by_name(op: &Op) -> Marker {
+fn by_name(op: &Op) -> Option<Marker> {
     let name = op.context().physical_name.to_string();
-    Marker {
+    Some(Marker {
         list: get(Service::Network, "/things").query("name", name.as_str()),
         objects: "/things".into(),
         field: "/name".into(),
@@ -132,7 +132,7 @@ fn by_name(op: &Op) -> Marker {
         envelope: Some("thing".into()),
         path: "/things/".into(),
         id: "/id".into(),
-    }
+    })
 }
 
 async fn create(op: &mut Op) -> Result<(), Stop> {
@@ -188,7 +188,7 @@ impl Things {
 impl World for Things {
     fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
         self.tick();
-        let ok = |body| Ok(Reply { status: 200, body });
+        let ok = |body| Ok(Reply::new(200, body));
         let id = call.path.strip_prefix("/things/");
         match (call.method, id) {
             (Method::Post, _) => {
@@ -223,7 +223,7 @@ impl World for Things {
                 self.objects.retain(|(known, _)| known != id);
                 if self.objects.len() == before {
                     let body = json!({ "NeutronError": { "message": "not there" } });
-                    return Err(CallError::Refused(Reply { status: 404, body }));
+                    return Err(CallError::Refused(Reply::new(404, body)));
                 }
                 ok(json!(null))
             }
@@ -241,7 +241,7 @@ fn assert_settled(drive: &Drive, things: &Things, place: &str) {
 
 #[test]
 fn an_object_is_made_once_wherever_the_operation_was_interrupted() {
-    let behaviour = thing().behaviour;
+    let behaviour = thing();
     let mut straight = Drive::new(Members::new());
     straight.run(&behaviour, Verb::Create, &mut Things::default());
     assert_eq!(straight.now, START + 200_000 + 300_000, "two pauses between three looks");
@@ -260,7 +260,7 @@ fn an_object_is_made_once_wherever_the_operation_was_interrupted() {
 fn an_object_whose_reply_was_lost_is_found_by_its_mark() {
     let mut things = Things { lost: 1, ..Things::default() };
     let mut drive = Drive::new(Members::new());
-    drive.run(&thing().behaviour, Verb::Create, &mut things);
+    drive.run(&thing(), Verb::Create, &mut things);
     assert_settled(&drive, &things, "a lost reply");
     assert_eq!(things.made, 1);
     assert!(drive.now >= START + 60_000_000, "it looks again when nothing can come any more");
@@ -271,7 +271,7 @@ fn a_call_that_takes_effect_late_leaves_nothing_behind() {
     for late in 0..6 {
         let mut things = Things { lost: 1, late: Some(late), ..Things::default() };
         let mut drive = Drive::new(Members::new());
-        drive.run(&thing().behaviour, Verb::Create, &mut things);
+        drive.run(&thing(), Verb::Create, &mut things);
         assert_settled(&drive, &things, &format!("carried out after {late} calls"));
     }
 }
@@ -282,7 +282,7 @@ fn what_an_interrupted_create_made_is_removed_by_a_delete() {
     drive.context.is_doubtful = true;
     let mut things = Things::default();
     things.make(drive.context.physical_name.to_string());
-    drive.run(&thing().behaviour, Verb::Delete, &mut things);
+    drive.run(&thing(), Verb::Delete, &mut things);
     assert_eq!(drive.result(), &Ok(()));
     assert!(things.objects.is_empty());
 }
@@ -291,7 +291,7 @@ fn what_an_interrupted_create_made_is_removed_by_a_delete() {
 fn a_delete_of_something_that_is_gone_is_done() {
     let mut drive = Drive::new(Members::new());
     drive.context.physical_id = Some("gone".into());
-    drive.run(&thing().behaviour, Verb::Delete, &mut Things::default());
+    drive.run(&thing(), Verb::Delete, &mut Things::default());
     assert_eq!(drive.result(), &Ok(()));
     assert_eq!(drive.context.physical_id, None);
 }
@@ -302,12 +302,14 @@ fn a_failure_is_told_in_the_words_of_the_service() {
     impl World for Refusing {
         fn call(&mut self, _: &Call) -> Result<Reply, CallError> {
             let body = json!({ "NeutronError": { "message": "Quota exceeded for resources: ['thing']." } });
-            Err(CallError::Refused(Reply { status: 409, body }))
+            Err(CallError::Refused(Reply::new(409, body)))
         }
     }
     let mut drive = Drive::new(Members::new());
-    drive.run(&thing().behaviour, Verb::Create, &mut Refusing);
-    assert_eq!(drive.failure(), "Conflict: Quota exceeded for resources: ['thing'].");
+    drive.run(&thing(), Verb::Create, &mut Refusing);
+    let told = "Conflict: Quota exceeded for resources: ['thing'] (HTTP 409). Next: ask for a higher quota, or \
+                remove something.";
+    assert_eq!(drive.failure(), told);
 }
 
 // --- operations that go wrong in themselves ---
@@ -322,7 +324,7 @@ async fn panics(op: &mut Op) -> Result<(), Stop> {
 fn a_panic_is_a_failure_of_its_resource() {
     let kind = ResourceType::new("OS::Test::Bug").creates(|op| Box::pin(panics(op)));
     let mut drive = Drive::new(Members::new());
-    drive.run(&kind.behaviour, Verb::Create, &mut Nothing);
+    drive.run(&kind, Verb::Create, &mut Nothing);
     assert!(drive.failure().starts_with("InternalError: the resource type's operation panicked"));
 }
 
@@ -330,14 +332,14 @@ fn a_panic_is_a_failure_of_its_resource() {
 fn waiting_for_something_else_is_a_failure_of_its_resource() {
     let kind = ResourceType::new("OS::Test::Bug").creates(|_| Box::pin(std::future::pending()));
     let mut drive = Drive::new(Members::new());
-    drive.run(&kind.behaviour, Verb::Create, &mut Nothing);
+    drive.run(&kind, Verb::Create, &mut Nothing);
     assert!(drive.failure().starts_with("InternalError: "), "{}", drive.failure());
 }
 
 #[test]
 fn a_type_without_handlers_has_nothing_to_do() {
     let mut drive = Drive::new(Members::new());
-    drive.run(&Behaviour::default(), Verb::Create, &mut Nothing);
+    drive.run(&ResourceType::new("OS::Test::Idle"), Verb::Create, &mut Nothing);
     assert_eq!(drive.result(), &Ok(()));
     assert_eq!(drive.demands, Vec::<Demand>::new());
 }

@@ -16,7 +16,7 @@ fn kind(name: &str) -> ResourceType {
 
 fn created(name: &str, properties: &str) -> Drive {
     let mut drive = Drive::new(members(properties));
-    drive.run(&kind(name).behaviour, Verb::Create, &mut Nothing);
+    drive.run(&kind(name), Verb::Create, &mut Nothing);
     drive
 }
 
@@ -118,9 +118,9 @@ fn a_test_resource_waits_fails_and_is_replaced_as_told() {
     assert_eq!(drive.now, START + 5_000_000);
     assert_eq!(drive.failure(), "ValueError: Test Resource failed x");
     let mut drive = Drive::new(members(r#"{"fail": true}"#));
-    drive.run(&kind(name).behaviour, Verb::Update, &mut Nothing);
+    drive.run(&kind(name), Verb::Update, &mut Nothing);
     assert_eq!(drive.failure(), "ValueError: Test Resource failed x");
-    drive.run(&kind(name).behaviour, Verb::Delete, &mut Nothing);
+    drive.run(&kind(name), Verb::Delete, &mut Nothing);
     assert_eq!(drive.result(), &Ok(()));
 
     let replaces = kind(name).behaviour.replaces.expect("a rule");
@@ -139,7 +139,7 @@ fn a_test_resource_waits_fails_and_is_replaced_as_told() {
 
 #[test]
 fn a_delay_waits_on_its_actions_only() {
-    let behaviour = kind("OS::Heat::Delay").behaviour;
+    let behaviour = kind("OS::Heat::Delay");
     let properties = r#"{"actions": ["CREATE", "RESUME"], "min_wait": 3, "max_jitter": 2, "jitter_multiplier": 10}"#;
     for (verb, waits) in
         [(Verb::Create, true), (Verb::Delete, false), (Verb::Suspend, false), (Verb::Resume, true)]
@@ -196,7 +196,7 @@ fn a_message_holds_the_configurations_that_it_names() {
         {"config": "Content-Type: multipart/mixed; boundary=\"b\"\n\n--b\nContent-Type: text/x-inner\n\ninner\n--b--\n", "type": "multipart"}
     ]}"#;
     let mut drive = Drive::new(members(properties));
-    drive.run(&kind("OS::Heat::MultipartMime").behaviour, Verb::Create, &mut Stored);
+    drive.run(&kind("OS::Heat::MultipartMime"), Verb::Create, &mut Stored);
     let config = attribute("OS::Heat::MultipartMime", &drive, "config");
     let text = config.as_text().expect("a text");
     for part in [
@@ -217,7 +217,7 @@ fn what_is_made_of_something_hidden_is_hidden() {
         ("OS::Heat::MultipartMime", "parts", Value::list([part])),
     ] {
         let mut drive = Drive::new([(property.into(), value)].into_iter().collect());
-        drive.run(&kind(name).behaviour, Verb::Create, &mut Nothing);
+        drive.run(&kind(name), Verb::Create, &mut Nothing);
         let Value::Secret(config) = attribute(name, &drive, "config") else {
             panic!("{name} is seen")
         };
@@ -294,7 +294,7 @@ impl World for Handle {
 fn awaited(states: &[&str]) -> Drive {
     let mut drive = Drive::new(members(r#"{"handle": "handle", "count": 2, "timeout": 60}"#));
     let mut handle = Handle(states.iter().map(|state| json(state)).collect());
-    drive.run(&kind("OS::Heat::WaitCondition").behaviour, Verb::Create, &mut handle);
+    drive.run(&kind("OS::Heat::WaitCondition"), Verb::Create, &mut handle);
     drive
 }
 
@@ -321,9 +321,12 @@ fn a_wait_condition_tells_the_data_and_forgets_the_signals_when_it_goes() {
         r#"{"u1": {"Status": "SUCCESS", "Data": "d1"}, "2": {"Status": "SUCCESS", "Data": null}}"#,
     );
     let stack = Stack(vec![handle]);
-    let behaviour = kind("AWS::CloudFormation::WaitCondition").behaviour;
-    let answer =
-        behaviour.attribute.expect("attributes")(&view("w", &properties, &stack), "Data", &[]);
+    let behaviour = kind("AWS::CloudFormation::WaitCondition");
+    let answer = behaviour.behaviour.attribute.expect("attributes")(
+        &view("w", &properties, &stack),
+        "Data",
+        &[],
+    );
     assert_eq!(answer, Ok(Some(r#"{"u1": "d1", "2": null}"#.into())));
     let mut drive = Drive::new(properties);
     drive.run(&behaviour, Verb::Delete, &mut Nothing);

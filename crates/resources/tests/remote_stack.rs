@@ -3,8 +3,8 @@
 use crate::driving::{Drive, Seam, World};
 use crate::stack::{json, members};
 use kiln_cloud::{Call, CallError, Method, Reply};
-use kiln_resources::behaviour::{Behaviour, Saved, Verb};
-use kiln_resources::declare::Members;
+use kiln_resources::behaviour::{Saved, Verb};
+use kiln_resources::declare::{Members, ResourceType};
 use kiln_resources::registry::Registry;
 use serde_json::{Value as Json, json as body};
 
@@ -103,12 +103,12 @@ impl World for Service {
             (Method::Get, Some(at), None) => self.show(at),
             _ => return Err(CallError::NotSent(format!("{call:?}"))),
         };
-        Ok(Reply { status: 200, body: reply })
+        Ok(Reply::new(200, reply))
     }
 }
 
-fn behaviour() -> Behaviour {
-    Registry::builtin().get("OS::Heat::Stack").expect("as told").behaviour
+fn behaviour() -> ResourceType {
+    Registry::builtin().get("OS::Heat::Stack").expect("as told").clone()
 }
 
 fn drive() -> Drive {
@@ -184,7 +184,7 @@ fn a_stack_is_copied_and_made_of_its_copy() {
             assert_eq!(service.snapshots, ["stack-x-copy"], "{seam:?}");
             let mut properties = Members::new();
             let saved = Saved { physical_id: None, data: &drive.context.data };
-            behaviour().restore.expect("as told")(&mut properties, &saved);
+            behaviour().behaviour.restore.expect("as told")(&mut properties, &saved);
             let restored = r#"{"template": "{\"t\":1}", "parameters": {"p": "v"}}"#;
             assert_eq!(properties, members(restored));
             drive.context.journal = Default::default();

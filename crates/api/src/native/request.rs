@@ -178,6 +178,7 @@ impl StackBody<'_> {
             tags: self.tags()?,
             timeout: timeout.map(|minutes| Duration::from_secs(minutes.saturating_mul(60))),
             is_rolled_back,
+            ..Settings::default()
         })
     }
 

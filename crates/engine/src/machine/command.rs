@@ -8,6 +8,7 @@ use crate::state::{Action, State, Status};
 use crate::store::StackRow;
 use crate::tree::{Env, Stack, StackKey, Tree};
 use indexmap::IndexMap;
+use kiln_cloud::Credential;
 use kiln_template::value::{Members, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -76,6 +77,8 @@ pub struct Settings {
     pub timeout: Option<Duration>,
     /// Whether a failed create or update is undone, if that changes.
     pub is_rolled_back: Option<bool>,
+    /// In whose name its calls are made, if that changes.
+    pub credential: Option<Arc<Credential>>,
 }
 
 /// A root stack that is to be made.
@@ -102,6 +105,7 @@ impl Tree {
     /// A tree whose root is about to be made; its first step sets it off.
     pub fn create(config: Arc<Config>, new: NewStack, env: &mut Env<'_>) -> Tree {
         let mut tree = Tree::empty(config, new.id, new.project, new.user_name);
+        tree.credential = new.settings.credential.unwrap_or_default();
         let key = tree.add_stack(Stack {
             id: new.id,
             name: new.name,
@@ -184,6 +188,9 @@ impl Tree {
         }
         stack.timeout = settings.timeout.or(stack.timeout);
         stack.is_rolled_back = settings.is_rolled_back.unwrap_or(stack.is_rolled_back);
+        if let Some(credential) = settings.credential {
+            self.credential = credential;
+        }
         self.begin(env, key, Action::Update, Some(recipe));
         self.draw_up_and_set_off(env, key);
     }

@@ -20,7 +20,7 @@ use crate::time::Time;
 use crate::tree::{Env, Tree};
 use crate::view::read_tree;
 use driver::{Driver, Mail};
-use kiln_cloud::{Call, CallError, Reply, Service, Transport};
+use kiln_cloud::{Call, CallError, Credential, Reply, Service, Transport};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -51,14 +51,14 @@ pub(crate) struct Inner {
 
 impl Inner {
     /// Makes a call when its service's budget allows.
-    pub(crate) async fn call(&self, call: Call) -> Result<Reply, CallError> {
+    pub(crate) async fn call(&self, by: &Credential, call: Call) -> Result<Reply, CallError> {
         let budget = {
             let mut budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
             let full = || Arc::new(Semaphore::new(self.settings.calls));
             budgets.entry(call.service).or_insert_with(full).clone()
         };
         let _permit = budget.acquire().await;
-        self.transport.send(call).await
+        self.transport.send(by, call).await
     }
 }
 

@@ -3,7 +3,7 @@
 use super::request::{Examined, Subject, check_name, recipe};
 use super::{Asker, Refusal, Service, StackRequest, TemplateSource};
 use crate::ids::{Ids, StackId};
-use crate::machine::NewStack;
+use crate::machine::{NewStack, Settings};
 use crate::preview::{self, Forecast, NewRoot};
 use crate::runtime::Chance;
 use crate::store::StackQuery;
@@ -83,12 +83,13 @@ impl Service {
         self.check_quota(asker).await?;
         let id = StackId(Chance::default().next());
         let report = self.look_at_new(asker, name, Some(id), &request)?;
+        let credential = Some(self.deputise(asker).await?);
         let new = NewStack {
             id,
             name: name.into(),
             project: asker.project.clone(),
             user_name: asker.user_name.clone(),
-            settings: request.settings.clone(),
+            settings: Settings { credential, ..request.settings.clone() },
             recipe: Arc::new(recipe(&self.config, asker, &request, report)),
             adopted,
         };

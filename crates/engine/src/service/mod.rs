@@ -28,6 +28,7 @@ use crate::ids::{CommandId, Ids, StackId};
 use crate::machine::Command;
 use crate::runtime::{Chance, Engine, now};
 use crate::store::{CommandRow, Store};
+use kiln_cloud::{CallError, Credential, Transport, Visitor};
 use std::sync::Arc;
 
 /// Who asks, as far as stacks are concerned.
@@ -39,6 +40,8 @@ pub struct Asker {
     pub user_name: Arc<str>,
     /// Whether they may see the stacks of all projects, and quotas do not bind them.
     pub is_admin: bool,
+    /// With what they came, so that one can act for them when they have left.
+    pub visitor: Visitor,
     /// Whether they may use a resource type.
     pub may_use: Arc<dyn Fn(&str) -> bool + Send + Sync>,
 }
@@ -85,6 +88,8 @@ pub struct Service {
     store: Arc<dyn Store>,
     config: Arc<Config>,
     rules: Arc<Rules>,
+    /// The cloud.
+    transport: Arc<dyn Transport>,
     /// The engine in this process, if there is one.
     engine: Option<Engine>,
 }
@@ -95,9 +100,23 @@ impl Service {
         store: Arc<dyn Store>,
         config: Arc<Config>,
         rules: Rules,
+        transport: Arc<dyn Transport>,
         engine: Option<Engine>,
     ) -> Service {
-        Service { store, config, rules: Arc::new(rules), engine }
+        Service { store, config, rules: Arc::new(rules), transport, engine }
+    }
+
+    /// Sees to it that the engine can act for whoever asks, also when they have left.
+    async fn deputise(&self, asker: &Asker) -> Result<Arc<Credential>, Refusal> {
+        let credential = self.transport.deputise(&asker.visitor).await;
+        credential.map(Arc::new).map_err(|error| match error {
+            CallError::Refused(reply) => {
+                let said = reply.said().unwrap_or_else(|| format!("HTTP {}", reply.status));
+                Refusal::new("AuthorizationFailure", format!("Authorization failed: {said}"))
+            }
+            CallError::Impossible(why) => Refusal::new("AuthorizationFailure", why),
+            error => Refusal::new("ServiceUnavailable", format!("The identity service: {error}")),
+        })
     }
 
     /// How the engine works.

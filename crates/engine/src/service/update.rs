@@ -34,7 +34,11 @@ impl Service {
         if !patch.is_partial {
             request.settings.tags.get_or_insert_default();
         }
-        let settings = request.settings.clone();
+        let mut settings = request.settings.clone();
+        // From now on the stack has the rights of whoever changed it last.
+        if view.credential().user != asker.visitor.user {
+            settings.credential = Some(self.deputise(asker).await?);
+        }
         let recipe = Arc::new(recipe(&self.config, asker, &request, report));
         self.command(stack.root, Command::Update { recipe, settings }).await
     }

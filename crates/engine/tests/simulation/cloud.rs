@@ -63,12 +63,12 @@ impl Cloud {
                 let name = call.query.iter().find(|(key, _)| key == "name").map(|(_, name)| name);
                 let things = self.things.iter().filter(|(_, thing)| Some(&thing.name) == name);
                 let things: Vec<Json> = things.map(|(id, thing)| shown(id, thing)).collect();
-                Reply { status: 200, body: json!({ "things": things }) }
+                Reply::new(200, json!({ "things": things }))
             }
             (Method::Get, id) => match self.things.get_mut(id) {
                 Some(thing) => {
                     thing.looks = thing.looks.saturating_sub(1);
-                    Reply { status: 200, body: json!({ "thing": shown(id, thing) }) }
+                    Reply::new(200, json!({ "thing": shown(id, thing) }))
                 }
                 None => missing(),
             },
@@ -76,15 +76,12 @@ impl Cloud {
                 Some(thing) => {
                     let body = &call.body.as_ref().unwrap()["thing"];
                     let reply = change(thing, body, &mut self.deeds);
-                    reply.unwrap_or_else(|| Reply {
-                        status: 200,
-                        body: json!({ "thing": shown(id, thing) }),
-                    })
+                    reply.unwrap_or_else(|| Reply::new(200, json!({ "thing": shown(id, thing) })))
                 }
                 None => missing(),
             },
             (Method::Delete, id) => self.delete(id),
-            _ => Reply { status: 405, body: Json::Null },
+            _ => Reply::new(405, Json::Null),
         }
     }
 
@@ -97,12 +94,12 @@ impl Cloud {
             (Method::Post, _) => self.copy(&call.body.as_ref().unwrap()["copy"]),
             (Method::Get, "") => {
                 let copies: Vec<Json> = self.copies.iter().map(|(id, it)| shown(id, it)).collect();
-                Reply { status: 200, body: json!({ "copies": copies }) }
+                Reply::new(200, json!({ "copies": copies }))
             }
             (Method::Get, id) => match self.copies.get_mut(id) {
                 Some(copy) => {
                     copy.looks = copy.looks.saturating_sub(1);
-                    Reply { status: 200, body: json!({ "copy": shown(id, copy) }) }
+                    Reply::new(200, json!({ "copy": shown(id, copy) }))
                 }
                 None => missing(),
             },
@@ -110,11 +107,11 @@ impl Cloud {
                 Some(copy) if copy.value == "stuck" && self.is_sticky => refused(400),
                 Some(_) => {
                     self.copies.remove(id);
-                    Reply { status: 204, body: Json::Null }
+                    Reply::new(204, Json::Null)
                 }
                 None => missing(),
             },
-            _ => Reply { status: 405, body: Json::Null },
+            _ => Reply::new(405, Json::Null),
         }
     }
 
@@ -133,7 +130,7 @@ impl Cloud {
         let looks = (self.made % 3) as u32;
         self.copies.insert(id.clone(), Copy { name, value: thing.value.clone(), looks });
         // Another form than that of the list, as some services have it.
-        Reply { status: 202, body: json!({ "copy_id": id }) }
+        Reply::new(202, json!({ "copy_id": id }))
     }
 
     fn create(&mut self, body: &Json) -> Reply {
@@ -141,7 +138,7 @@ impl Cloud {
         let needs = texts(&body["needs"]);
         if let Some(need) = needs.iter().find(|need| !self.things.contains_key(*need)) {
             self.violations.push(format!("{} needs {need}, which is not there", body["name"]));
-            return Reply { status: 400, body: json!({ "message": "what it needs is not there" }) };
+            return Reply::new(400, json!({ "message": "what it needs is not there" }));
         }
         let value = body["value"].as_str().unwrap();
         if value == "refused" {
@@ -165,7 +162,7 @@ impl Cloud {
         self.names.insert(thing.name.clone());
         let reply = json!({ "thing": shown(&id, &thing) });
         self.things.insert(id, thing);
-        Reply { status: 201, body: reply }
+        Reply::new(201, reply)
     }
 
     fn delete(&mut self, id: &str) -> Reply {
@@ -180,7 +177,7 @@ impl Cloud {
             self.violations.push(format!("{id} goes while {users:?} need it"));
         }
         self.things.remove(id);
-        Reply { status: 204, body: Json::Null }
+        Reply::new(204, Json::Null)
     }
 }
 
@@ -203,11 +200,11 @@ fn change(thing: &mut Thing, body: &Json, deeds: &mut Vec<String>) -> Option<Rep
 }
 
 fn refused(status: u16) -> Reply {
-    Reply { status, body: json!({ "message": "the cloud refuses" }) }
+    Reply::new(status, json!({ "message": "the cloud refuses" }))
 }
 
 fn missing() -> Reply {
-    Reply { status: 404, body: json!({ "message": "it is not there" }) }
+    Reply::new(404, json!({ "message": "it is not there" }))
 }
 
 fn shown(id: &str, thing: &Thing) -> Json {
@@ -253,7 +250,7 @@ pub fn thing() -> ResourceType {
         })
         .restorable()
         .snapshot_on_delete()
-        .found_by(marker)
+        .found_by(|op| Some(marker(op)))
 }
 
 /// `Test::Panics`: a type with a fault of its own.

@@ -335,7 +335,7 @@ impl World {
         let faults = self.faults;
         let refused = |status| {
             let body = serde_json::json!({ "message": "the cloud does not feel like it" });
-            CallError::Refused(Reply { status, body })
+            CallError::Refused(Reply::new(status, body))
         };
         if self.rng.happens(faults.not_sent) {
             let happening = answer(CallError::NotSent("no route".into()));

@@ -70,10 +70,10 @@ async fn serve(
             is_alone: lock.is_some(),
             ..EngineSettings::default()
         };
-        Engine::start(config.clone(), store.clone() as Arc<dyn Store>, transport, engine)
+        Engine::start(config.clone(), store.clone() as Arc<dyn Store>, transport.clone(), engine)
     });
     let rules = settings.rules.clone();
-    let service = Service::new(store.clone(), config, rules, engine.clone());
+    let service = Service::new(store.clone(), config, rules, transport, engine.clone());
     let telling = tokio::spawn(service.clone().tell_of_engine(serving::host_name()));
     let mut listening = Vec::new();
     if settings.has_api {

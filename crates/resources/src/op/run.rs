@@ -1,8 +1,8 @@
 //! Running an operation: turn by turn, without a runtime.
 
 use super::{Context, Op, Step, Stop};
-use crate::behaviour::{Behaviour, Verb};
-use crate::declare::Value;
+use crate::behaviour::Verb;
+use crate::declare::{ResourceType, Value};
 use crate::guard::guarded;
 use kiln_cloud::{Call, CallError, Reply};
 use std::future::Future;
@@ -99,13 +99,15 @@ pub struct Running {
 
 impl Running {
     /// An operation that is about to start.
-    pub fn new(behaviour: &Behaviour, verb: Verb, context: Context) -> Running {
+    pub fn new(kind: &'static ResourceType, verb: Verb, context: Context) -> Running {
         let shared = Arc::new(Mutex::new(Shared::default()));
-        let op = Op::new(context, behaviour, shared.clone());
+        let op = Op::new(context, kind, shared.clone());
+        let behaviour = &kind.behaviour;
         let handler = behaviour.handler(verb);
         let first = behaviour.snapshot.filter(|_| verb == Verb::Delete && op.context().keeps_copy);
         let future = Box::pin(async move {
             let mut op = op;
+            op.look_up_names(verb).await?;
             if matches!(verb, Verb::Delete | Verb::Settle) {
                 op.find_doubtful().await?;
             }

@@ -23,16 +23,16 @@ pub(crate) fn pool() -> ResourceType {
 }
 
 /// The physical name is unique and known before there is a pool: it is the mark.
-fn by_name(op: &Op) -> Marker {
-    Marker {
-        list: get(Service::Network, "/v2.0/pools").query("description", mark(op)),
+fn by_name(op: &Op) -> Option<Marker> {
+    Some(Marker {
+        list: get(Service::Network, "/pools").query("description", mark(op)),
         objects: "/pools".into(),
         field: "/description".into(),
         value: mark(op).into(),
         envelope: Some("pool".into()),
-        path: "/v2.0/pools/".into(),
+        path: "/pools/".into(),
         id: "/id".into(),
-    }
+    })
 }
 
 async fn create(op: &mut Op) -> Result<(), Stop> {
@@ -42,7 +42,7 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
         "prefixes": wire::json(op.prop("prefixes")),
         "ip_version": wire::json(op.prop("ip_version")),
     }});
-    let made = op.call("create", post(Service::Network, "/v2.0/pools", body)).await?;
+    let made = op.call("create", post(Service::Network, "/pools", body)).await?;
     op.set_id(made.text("/pool/id").unwrap_or_default());
     until_ready(op).await
 }
@@ -84,7 +84,7 @@ fn progress(reply: &Reply) -> Progress {
 }
 
 fn path(op: &Op) -> String {
-    format!("/v2.0/pools/{}", op.id().map_or("", |id| id))
+    format!("/pools/{}", op.id().map_or("", |id| id))
 }
 
 /// A user may give two pools one name, so the mark is elsewhere.

@@ -22,7 +22,7 @@ impl World for Pools {
                 self.descriptions.push(sent["pool"]["description"].as_str().unwrap_or("").into());
                 body!({ "pool": { "id": "0", "status": "BUILD" } })
             }
-            (Method::Get, "/v2.0/pools") => {
+            (Method::Get, "/pools") => {
                 let all = self.descriptions.iter().enumerate();
                 let all = all.map(|(id, d)| body!({ "id": id.to_string(), "description": d }));
                 body!({ "pools": all.collect::<Vec<_>>() })
@@ -34,7 +34,7 @@ impl World for Pools {
             }
             _ => body!(null),
         };
-        Ok(Reply { status: 200, body })
+        Ok(Reply::new(200, body))
     }
 }
 
@@ -43,7 +43,7 @@ const PROPERTIES: &str = r#"{"prefixes": ["10.0.0.0/24"], "ip_version": 4}"#;
 #[test]
 fn a_pool_is_made_and_waited_for() {
     let mut drive = Drive::new(members(PROPERTIES));
-    drive.run(&pool().behaviour, Verb::Create, &mut Pools::default());
+    drive.run(&pool(), Verb::Create, &mut Pools::default());
     assert_eq!(drive.result(), &Ok(()));
     assert_eq!(drive.context.physical_id.as_deref(), Some("0"));
     assert_eq!(drive.shown, json(r#"{"free": 254, "id": "0", "status": "ACTIVE"}"#));
@@ -54,7 +54,7 @@ fn a_pool_is_made_once_wherever_the_operation_was_interrupted() {
     for at in 0..4 {
         for seam in [Seam::Before(at), Seam::After(at)] {
             let (mut drive, mut pools) = (Drive::new(members(PROPERTIES)), Pools::default());
-            drive.run_through(&pool().behaviour, Verb::Create, &mut pools, seam);
+            drive.run_through(&pool(), Verb::Create, &mut pools, seam);
             assert_eq!(drive.result(), &Ok(()), "{seam:?}");
             assert_eq!(pools.descriptions.len(), 1, "{seam:?}");
         }

@@ -2,7 +2,7 @@
 
 use super::keys::execute;
 use crate::world::{Place, World};
-use kiln_cloud::{Call, CallError, Reply, Transport};
+use kiln_cloud::{Call, CallError, Credential, Reply, Transport};
 use kiln_engine::blueprint::{Recipe, Source};
 use kiln_engine::config::Config;
 use kiln_engine::ids::{RecipeId, StackId};
@@ -19,7 +19,7 @@ struct Nowhere;
 
 #[async_trait::async_trait]
 impl Transport for Nowhere {
-    async fn send(&self, _: Call) -> Result<Reply, CallError> {
+    async fn send(&self, _: &Credential, _: Call) -> Result<Reply, CallError> {
         Err(CallError::NotSent("there is no cloud".into()))
     }
 }

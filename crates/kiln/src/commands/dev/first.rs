@@ -5,6 +5,7 @@ use super::progress::Progress;
 use crate::cli::{Dev, Subject};
 use crate::load::{self, Request};
 use crate::streams::{Failure, Streams, Verdict};
+use kiln_cloud::Visitor;
 use kiln_engine::ids::StackId;
 use kiln_engine::service::{Asker, Service, StackRequest, TemplateSource};
 use kiln_engine::state::Status;
@@ -61,6 +62,7 @@ pub(super) async fn make(
         project: identity::project_id("demo").into(),
         user_name: "demo".into(),
         is_admin: false,
+        visitor: Visitor::default(),
         may_use: Arc::new(|_| true),
     };
     let request = StackRequest {

@@ -117,7 +117,8 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
     let engine =
         Engine::start(config.clone(), store.clone() as Arc<dyn Store>, Arc::new(NoCloud), settings);
     let rules = Rules { allows_adopt: true, allows_abandon: true, ..Rules::default() };
-    let service = Service::new(store.clone(), config, rules, Some(engine.clone()));
+    let service =
+        Service::new(store.clone(), config, rules, Arc::new(NoCloud), Some(engine.clone()));
 
     tokio::spawn(service.clone().tell_of_engine(serving::host_name()));
     let login = identity.service_login();

@@ -52,9 +52,9 @@ const SEEN: &str = "updated_time";
 /// How often a stack is looked at that does not seem to have heard of what it should do.
 const LOOKS: u32 = 10;
 
-fn marker(op: &Op) -> Marker {
+fn marker(op: &Op) -> Option<Marker> {
     let name = op.context().physical_name.to_string();
-    Marker {
+    Some(Marker {
         list: get(SERVICE, "/stacks").query("name", name.clone()),
         objects: "/stacks".into(),
         field: "/stack_name".into(),
@@ -62,7 +62,7 @@ fn marker(op: &Op) -> Marker {
         value: name.into(),
         envelope: Some("stack".into()),
         id: "/id".into(),
-    }
+    })
 }
 
 fn path(op: &Op) -> String {

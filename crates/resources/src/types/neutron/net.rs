@@ -2,8 +2,7 @@
 
 use super::common::{tags, value_specs};
 use crate::declare::*;
-use crate::rest::Plain;
-use kiln_cloud::Method;
+use crate::rest::{Plain, Ready};
 
 pub(super) fn net() -> ResourceType {
     ResourceType::new("OS::Neutron::Net")
@@ -36,20 +35,14 @@ pub(super) fn net() -> ResourceType {
             attr("subnets", List),
             attr("tenant_id", Str),
         ])
-        .plain(Plain {
-            service: Service::Network,
-            path: "/v2.0/networks",
-            one: "network",
-            many: "networks",
-            fields: &[
-                "admin_state_up",
-                "availability_zone_hints",
-                "dns_domain",
-                "name",
-                "port_security_enabled",
-                "shared",
-                "tenant_id",
-            ],
-            change: Method::Put,
-        })
+        .plain(
+            Plain::at(Service::Network, "/networks", "network")
+                .field("qos_policy", "qos_policy_id")
+                .unsent(["dhcp_agent_ids", "tags", "value_specs"])
+                .ready(
+                    Ready::when("status", ["ACTIVE", "DOWN"], ["ERROR", "DEGRADED"])
+                        .waiting(["BUILD"]),
+                )
+                .label("description"),
+        )
 }

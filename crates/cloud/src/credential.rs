@@ -1,0 +1,104 @@
+//! In whose name calls are made.
+
+use serde_json::{Value, json};
+use std::fmt;
+use std::sync::Arc;
+
+/// In whose name calls are made. It can be kept for as long as it is needed.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub struct Credential {
+    /// The id of the project.
+    pub project: Arc<str>,
+    /// The id of the user on whose behalf it is.
+    pub user: Arc<str>,
+    /// What is shown to the identity service.
+    pub proof: Proof,
+}
+
+/// What is shown to the identity service.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub enum Proof {
+    /// Nothing: for clouds that ask nobody, and stacks that need none.
+    #[default]
+    None,
+    /// A trust of the user in whoever runs the engine.
+    Trust(Arc<str>),
+    /// An application credential of the user.
+    Application {
+        /// Its id.
+        id: Arc<str>,
+        /// Its secret.
+        secret: Arc<str>,
+    },
+    /// The user's password.
+    Password(Arc<str>),
+}
+
+/// Somebody who is here in person, with a token that ends soon.
+#[derive(Clone, Default)]
+pub struct Visitor {
+    /// The token.
+    pub token: Arc<str>,
+    /// The id of the user.
+    pub user: Arc<str>,
+    /// The id of the project.
+    pub project: Arc<str>,
+    /// The names of the roles.
+    pub roles: Vec<Arc<str>>,
+    /// The user's password, if it came along.
+    pub password: Option<Arc<str>>,
+}
+
+impl Credential {
+    /// As it is kept. It must be kept secret: whoever has it may act for the user.
+    pub fn stored(&self) -> Value {
+        let proof = match &self.proof {
+            Proof::None => json!(null),
+            Proof::Trust(id) => json!({ "trust": **id }),
+            Proof::Application { id, secret } => json!({ "application": **id, "secret": **secret }),
+            Proof::Password(password) => json!({ "password": **password }),
+        };
+        json!({ "project": *self.project, "user": *self.user, "proof": proof })
+    }
+
+    /// Read again.
+    pub fn of_stored(stored: &Value) -> Credential {
+        let text = |name: &str| stored.pointer(name).and_then(Value::as_str).map(Arc::<str>::from);
+        let proof =
+            match (text("/proof/trust"), text("/proof/application"), text("/proof/password")) {
+                (Some(id), ..) => Proof::Trust(id),
+                (_, Some(id), _) => {
+                    Proof::Application { id, secret: text("/proof/secret").unwrap_or_default() }
+                }
+                (.., Some(password)) => Proof::Password(password),
+                _ => Proof::None,
+            };
+        Credential {
+            project: text("/project").unwrap_or_default(),
+            user: text("/user").unwrap_or_default(),
+            proof,
+        }
+    }
+}
+
+/// Tells whose it is, not what proves it.
+impl fmt::Debug for Credential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "user {} in project {}", self.user, self.project)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_stored_is_read_again_and_never_shown() {
+        let secret = Proof::Application { id: "i".into(), secret: "hunter2".into() };
+        for proof in [Proof::None, Proof::Trust("t".into()), secret, Proof::Password("p".into())] {
+            let credential = Credential { project: "a".into(), user: "b".into(), proof };
+            assert_eq!(Credential::of_stored(&credential.stored()), credential);
+            assert_eq!(format!("{credential:?}"), "user b in project a");
+        }
+    }
+}

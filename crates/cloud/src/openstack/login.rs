@@ -1,0 +1,166 @@
+//! Tokens, and trusts by which users lend their rights.
+
+use super::{OpenStack, endpoint};
+use crate::http::exchange;
+use crate::{CallError, Credential, Proof, Visitor};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// Somebody with a name and a password.
+#[derive(Clone)]
+pub struct Login {
+    /// The name of the user.
+    pub user: String,
+    /// The name of the user's domain.
+    pub domain: String,
+    /// The password.
+    pub password: String,
+}
+
+/// The password is not shown.
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.user, self.domain)
+    }
+}
+
+/// What the identity service gave for a login.
+pub(super) struct Token {
+    pub(super) text: String,
+    pub(super) user: Arc<str>,
+    pub(super) endpoints: BTreeMap<String, String>,
+    ends: Timestamp,
+}
+
+impl Token {
+    /// Whether it lasts for a while yet.
+    pub(super) fn lasts(&self) -> bool {
+        const MARGIN: i64 = 120;
+        self.ends.as_second() - Timestamp::now().as_second() > MARGIN
+    }
+}
+
+impl OpenStack {
+    /// The address of something in the identity service.
+    fn identity(&self, path: &str) -> String {
+        let root = endpoint::version_root(crate::Service::Identity, &self.settings.auth_url);
+        format!("{root}{path}")
+    }
+
+    /// Logs in.
+    pub(super) async fn log_in(&self, by: &Credential) -> Result<Token, CallError> {
+        let auth = match &by.proof {
+            Proof::None => return Err(nobody()),
+            Proof::Trust(id) => json!({
+                "identity": self.trustee()?,
+                "scope": { "OS-TRUST:trust": { "id": **id } },
+            }),
+            Proof::Application { id, secret } => json!({ "identity": {
+                "methods": ["application_credential"],
+                "application_credential": { "id": **id, "secret": **secret },
+            } }),
+            Proof::Password(password) => json!({
+                "identity": { "methods": ["password"], "password": {
+                    "user": { "id": *by.user, "password": **password },
+                } },
+                "scope": { "project": { "id": *by.project } },
+            }),
+        };
+        self.log_in_with(auth).await
+    }
+
+    async fn log_in_with(&self, auth: Value) -> Result<Token, CallError> {
+        let request = self.client.post(self.identity("/auth/tokens"));
+        let reply = exchange(request.json(&json!({ "auth": auth }))).await.map_err(lost)?;
+        let text = reply.header("x-subject-token").unwrap_or_default().to_owned();
+        Ok(self.read(text, &reply.body))
+    }
+
+    fn read(&self, text: String, body: &Value) -> Token {
+        let ends = body.pointer("/token/expires_at").and_then(Value::as_str).unwrap_or_default();
+        let user = body.pointer("/token/user/id").and_then(Value::as_str).unwrap_or_default();
+        let region = self.settings.region.as_deref();
+        Token {
+            text,
+            user: user.into(),
+            endpoints: endpoint::catalogue(body, region, &self.settings.interface),
+            ends: ends.parse().unwrap_or(Timestamp::MIN),
+        }
+    }
+
+    fn trustee(&self) -> Result<Value, CallError> {
+        let Some(Login { user, domain, password }) = &self.settings.trustee else {
+            return Err(CallError::Impossible(
+                "Nobody is named to whom users could lend their rights. Next: fill in section [trustee] \
+                 of the configuration."
+                    .into(),
+            ));
+        };
+        Ok(json!({ "methods": ["password"], "password": { "user": {
+            "name": user, "domain": { "name": domain }, "password": password,
+        } } }))
+    }
+
+    /// What a token tells of itself.
+    pub(super) async fn examined(&self, text: &str) -> Result<Token, CallError> {
+        let request = self.client.get(self.identity("/auth/tokens"));
+        let request = request.header("X-Auth-Token", text).header("X-Subject-Token", text);
+        let reply = exchange(request).await.map_err(lost)?;
+        Ok(self.read(text.to_owned(), &reply.body))
+    }
+
+    /// Has a visitor lend their rights to whoever runs the engine.
+    pub(super) async fn delegated(&self, visitor: &Visitor) -> Result<Credential, CallError> {
+        let Visitor { user, project, .. } = visitor.clone();
+        if let Some(password) = &visitor.password {
+            return Ok(Credential { project, user, proof: Proof::Password(password.clone()) });
+        }
+        let identity = self.trustee()?;
+        let log_in = || async { Ok(self.log_in_with(json!({ "identity": identity })).await?.user) };
+        let trustee = self.trustee.get_or_try_init(log_in).await?;
+        let roles: Vec<Value> = match self.settings.roles.is_empty() {
+            true => visitor.roles.iter().map(|name| json!({ "name": **name })).collect(),
+            false => self.settings.roles.iter().map(|name| json!({ "name": name })).collect(),
+        };
+        let trust = json!({ "trust": {
+            "trustor_user_id": *user,
+            "trustee_user_id": **trustee,
+            "project_id": *project,
+            "impersonation": true,
+            "roles": roles,
+        } });
+        let request = self.client.post(self.identity("/OS-TRUST/trusts"));
+        let request = request.header("X-Auth-Token", &*visitor.token).json(&trust);
+        let reply = exchange(request).await.map_err(lost)?;
+        match reply.text("/trust/id") {
+            Some(id) => Ok(Credential { project, user, proof: Proof::Trust(id.into()) }),
+            None => Err(CallError::Lost("the identity service named no trust".into())),
+        }
+    }
+
+    /// Gives back what a user lent.
+    pub(super) async fn revoke(&self, credential: &Credential, id: &str) -> Result<(), CallError> {
+        let token = self.log_in(credential).await?;
+        let request = self.client.delete(self.identity(&format!("/OS-TRUST/trusts/{id}")));
+        exchange(request.header("X-Auth-Token", &token.text)).await.map(drop)
+    }
+}
+
+/// A login changes nothing: whatever happened to it, the call was not sent.
+fn lost(error: CallError) -> CallError {
+    match error {
+        CallError::Lost(why) => CallError::NotSent(why),
+        other => other,
+    }
+}
+
+fn nobody() -> CallError {
+    CallError::Impossible(
+        "It is not known in whose name to call. Next: update the stack, so that it gets the rights of \
+         whoever updates it."
+            .into(),
+    )
+}

@@ -1,0 +1,311 @@
+//! Plain types: an object that is made with POST, changed with PUT or PATCH, read with GET and removed
+//! with DELETE. Their declaration says what is special about them ([`Plain`]); the rest is here.
+//!
+//! A type that is nearly plain has handlers of its own that call these.
+
+mod fields;
+mod plain;
+
+pub use fields::drifted;
+pub use plain::{Change, Plain, Ready, Shape};
+
+use crate::behaviour::Verb;
+use crate::declare::Value;
+use crate::op::{Op, Progress, Stop};
+use crate::wire;
+use fields::fields;
+use kiln_cloud::{Call, Marker, Method, Reply, delete, get, post};
+use serde_json::{Map, Value as Json, json};
+use std::sync::Arc;
+
+fn plain(op: &Op) -> Result<Arc<Plain>, Stop> {
+    op.plain().ok_or_else(|| Stop::failed("InternalError", "the type does not say what it is"))
+}
+
+// --- names and marks ---
+
+/// Whether its objects have names.
+fn has_name(op: &Op) -> bool {
+    op.kind().schema.property("name").is_some()
+        && !op.plain().is_some_and(|plain| plain.unsent.iter().any(|it| it == "name"))
+}
+
+/// What is written on an object whose name is not unique.
+pub fn label(op: &Op) -> String {
+    format!("kiln {}", op.context().physical_name)
+}
+
+/// The field by which an object is found, and what is in it: its name if that is ours, else a label.
+fn mark(op: &Op, plain: &Plain) -> Option<(String, String)> {
+    if has_name(op) && op.text("name").is_none() {
+        let name = fields::field(plain, "name").into_owned();
+        return Some((name, op.context().physical_name.to_string()));
+    }
+    let label_field = plain.label.as_ref().filter(|field| op.text(field).is_none_or(str::is_empty));
+    if let Some(field) = label_field {
+        return Some((field.to_string(), label(op)));
+    }
+    // Nothing of the object is ours to choose: its name has to do.
+    let name = op.text("name").filter(|_| has_name(op))?;
+    Some((fields::field(plain, "name").into_owned(), name.to_owned()))
+}
+
+/// How a plain type's object is found.
+pub fn marker(op: &Op) -> Option<Marker> {
+    let plain = op.plain()?;
+    let (field, value) = mark(op, &plain)?;
+    let path = collection(op, &plain);
+    Some(Marker {
+        list: versioned(
+            &plain,
+            get(plain.service, path.clone()).query(field.clone(), value.clone()),
+        ),
+        objects: format!("/{}", plain.many),
+        field: format!("/{field}"),
+        value: value.into(),
+        envelope: (!plain.one.is_empty()).then(|| plain.one.to_string()),
+        path: format!("{path}/"),
+        id: format!("/{}", plain.id),
+    })
+}
+
+/// The path of all objects.
+pub fn collection(op: &Op, plain: &Plain) -> String {
+    let mut path = String::new();
+    let mut rest = &*plain.path;
+    while let Some((before, word, after)) = rest
+        .split_once('{')
+        .and_then(|(before, it)| it.split_once('}').map(|(w, a)| (before, w, a)))
+    {
+        path.push_str(before);
+        path.push_str(op.text(word).unwrap_or_default());
+        rest = after;
+    }
+    path + rest
+}
+
+/// The path of the resource's object.
+pub fn path(op: &Op, plain: &Plain) -> String {
+    format!("{}/{}", collection(op, plain), op.id().map_or("", |id| id))
+}
+
+fn versioned(plain: &Plain, call: Call) -> Call {
+    match plain.microversion {
+        Some(version) => call.microversion(version),
+        None => call,
+    }
+}
+
+/// The object in a reply.
+fn object<'r>(plain: &Plain, body: &'r Json) -> &'r Json {
+    if plain.one.is_empty() { body } else { &body[&*plain.one] }
+}
+
+fn enveloped(plain: &Plain, fields: Map<String, Json>) -> Json {
+    if plain.one.is_empty() { Json::Object(fields) } else { json!({ &*plain.one: fields }) }
+}
+
+// --- create ---
+
+/// Makes the object, and waits until it is ready.
+pub async fn create(op: &mut Op) -> Result<(), Stop> {
+    let plain = plain(op)?;
+    if op.id().is_none() {
+        let body = enveloped(&plain, new_fields(op, &plain));
+        let call = versioned(&plain, post(plain.service, collection(op, &plain), body));
+        let reply = send(op, &plain, "create", call).await?;
+        let id = object(&plain, &reply.body)[&*plain.id].clone();
+        let id = match id {
+            Json::String(id) => id,
+            Json::Number(number) => number.to_string(),
+            _ => return Err(Stop::failed("Error", "the service did not say which object it made")),
+        };
+        op.set_id(id);
+    }
+    afterwards(op, &plain).await
+}
+
+/// The fields of a new object.
+pub fn new_fields(op: &Op, plain: &Plain) -> Map<String, Json> {
+    let schema = &op.kind().schema.properties;
+    let mut new = fields(plain, schema, &op.context().properties, false, |_| true);
+    for (field, value) in &plain.always {
+        new.insert(field.to_string(), value.clone());
+    }
+    if has_name(op) && op.text("name").is_none() {
+        let name = fields::field(plain, "name").into_owned();
+        new.insert(name, (*op.context().physical_name).into());
+    }
+    if let Some(shape) = plain.shape {
+        shape(op, Verb::Create, &mut new);
+    }
+    if let Some((field, value)) = mark(op, plain) {
+        new.insert(field, value.into());
+    }
+    new
+}
+
+async fn send(op: &mut Op, plain: &Plain, step: &str, call: Call) -> Result<Reply, Stop> {
+    match plain.is_patient {
+        true => op.call_patiently(step, call).await,
+        false => op.call(step, call).await,
+    }
+}
+
+/// What is done once an object is made or changed; then it is waited for.
+async fn afterwards(op: &mut Op, plain: &Plain) -> Result<(), Stop> {
+    if let Some(after) = plain.after {
+        after(op).await?;
+    }
+    until_ready(op).await
+}
+
+/// Waits until the object is ready, and keeps what the service shows of it.
+pub async fn until_ready(op: &mut Op) -> Result<(), Stop> {
+    let plain = plain(op)?;
+    let call = versioned(&plain, get(plain.service, path(op, &plain)));
+    let reply = op.until(call, |reply| progress(&plain, reply)).await?;
+    show(op, &plain, &reply);
+    Ok(())
+}
+
+fn progress(plain: &Plain, reply: &Reply) -> Progress {
+    let Ready { status: field, waiting, done, failed, reason } = &plain.ready;
+    let object = object(plain, &reply.body);
+    let Some(status) = object[&**field].as_str().filter(|_| !field.is_empty()) else {
+        return Progress::Ready;
+    };
+    let is = |names: &[_]| names.iter().any(|name| name == status);
+    let why = match &object[&**reason] {
+        Json::String(why) if !why.is_empty() => why,
+        _ => "Unknown",
+    };
+    if is(failed) {
+        Progress::Failed(format!("Went to status {status} due to \"{why}\""))
+    } else if is(done) || (done.is_empty() && !is(waiting)) {
+        Progress::Ready
+    } else if waiting.is_empty() || is(waiting) {
+        Progress::NotYet
+    } else {
+        Progress::Unknown(format!("{} - Unknown status {status} due to \"{why}\"", plain.one))
+    }
+}
+
+fn show(op: &mut Op, plain: &Plain, reply: &Reply) {
+    op.set_shown(wire::value(object(plain, &reply.body)));
+}
+
+// --- update ---
+
+/// Changes the object, and waits until it is ready.
+pub async fn update(op: &mut Op) -> Result<(), Stop> {
+    let plain = plain(op)?;
+    let fields = changed_fields(op, &plain);
+    if let Some(call) = change(op, &plain, fields) {
+        send(op, &plain, "change", call).await?;
+    }
+    afterwards(op, &plain).await
+}
+
+/// The fields that an update changes.
+pub fn changed_fields(op: &Op, plain: &Plain) -> Map<String, Json> {
+    let schema = &op.kind().schema.properties;
+    let mut fields = fields(plain, schema, &op.context().properties, true, |it| op.changes(it));
+    if op.changes("name") && has_name(op) && op.text("name").is_none() {
+        fields.insert("name".into(), (*op.context().physical_name).into());
+    }
+    if let Some(shape) = plain.shape {
+        shape(op, Verb::Update, &mut fields);
+    }
+    fields
+}
+
+/// The call that changes an object; nothing if there is nothing to change.
+pub fn change(op: &Op, plain: &Plain, fields: Map<String, Json>) -> Option<Call> {
+    if fields.is_empty() {
+        return None;
+    }
+    let mut call = post(plain.service, path(op, plain), Json::Null);
+    call.method = if plain.change == Change::Put { Method::Put } else { Method::Patch };
+    call.body = Some(match &plain.change {
+        Change::Never => return None,
+        Change::Put | Change::Patch => enveloped(plain, fields),
+        Change::JsonPatch(content) => {
+            call = call.header("Content-Type", content.clone());
+            let replacement = |(name, value): (String, Json)| match value {
+                Json::Null => json!({ "op": "remove", "path": format!("/{name}") }),
+                value => json!({ "op": "replace", "path": format!("/{name}"), "value": value }),
+            };
+            fields.into_iter().map(replacement).collect()
+        }
+    });
+    Some(versioned(plain, call))
+}
+
+// --- delete ---
+
+/// Removes the object, and waits until it is gone.
+pub async fn remove(op: &mut Op) -> Result<(), Stop> {
+    let plain = plain(op)?;
+    if op.id().is_none() {
+        return Ok(());
+    }
+    let path = path(op, &plain);
+    let call = versioned(&plain, delete(plain.service, path.clone()));
+    match send(op, &plain, "delete", call).await {
+        Err(stop) if stop.is_not_found() => {}
+        Err(stop) => return Err(stop),
+        Ok(_) if plain.goes_slowly => {
+            until_gone(op, versioned(&plain, get(plain.service, path)), |reply| {
+                match progress(&plain, reply) {
+                    // What was on its way to be ready may be on its way to be gone.
+                    Progress::Failed(why) => Progress::Failed(why),
+                    _ => Progress::NotYet,
+                }
+            })
+            .await?;
+        }
+        Ok(_) => {}
+    }
+    op.clear_id();
+    Ok(())
+}
+
+/// Waits until an object is not found any more; it may fail to go.
+pub async fn until_gone(
+    op: &mut Op,
+    call: Call,
+    mut progress: impl FnMut(&Reply) -> Progress,
+) -> Result<(), Stop> {
+    let is_gone = |reply: &Reply| match reply.status {
+        404 => Progress::Ready,
+        _ => progress(reply),
+    };
+    op.until_answered(call, is_gone).await.map(drop)
+}
+
+// --- check ---
+
+/// Looks whether the object is there and well.
+pub async fn check(op: &mut Op) -> Result<(), Stop> {
+    let plain = plain(op)?;
+    if op.id().is_none() {
+        return Ok(());
+    }
+    let reply = op.read(versioned(&plain, get(plain.service, path(op, &plain)))).await?;
+    show(op, &plain, &reply);
+    match progress(&plain, &reply) {
+        Progress::Failed(why) | Progress::Unknown(why) => Err(Stop::failed("Error", why)),
+        _ => Ok(()),
+    }
+}
+
+/// What the service shows of the object, read now. Nothing if it is gone.
+pub async fn look(op: &mut Op) -> Result<Option<Value>, Stop> {
+    let plain = plain(op)?;
+    match op.read(versioned(&plain, get(plain.service, path(op, &plain)))).await {
+        Ok(reply) => Ok(Some(wire::value(object(&plain, &reply.body)))),
+        Err(stop) if stop.is_not_found() => Ok(None),
+        Err(stop) => Err(stop),
+    }
+}

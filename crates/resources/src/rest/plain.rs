@@ -1,0 +1,227 @@
+//! What there is to say of a plain type: data alone, which an operator's file can spell as well.
+
+use crate::behaviour::{Behaviour, Handler, Verb};
+use crate::declare::{Name, ResourceType};
+use crate::op::Op;
+use kiln_cloud::Service;
+use serde_json::{Map, Value as Json};
+use std::sync::Arc;
+
+/// What a plain type's service needs to be told.
+#[derive(Clone, Debug)]
+pub struct Plain {
+    /// The service.
+    pub service: Service,
+    /// The path of all objects; a word in braces stands for the property of that name.
+    pub path: Name,
+    /// What stands around one object; nothing if nothing does.
+    pub one: Name,
+    /// What stands around many.
+    pub many: Name,
+    /// Where an object has its id.
+    pub id: Name,
+    /// The properties that go by another name, and which. A member of a map, or of the maps in a list,
+    /// has the names above it before its own: `fixed_ips.subnet`.
+    pub fields: Vec<(Name, Name)>,
+    /// The properties that are not sent.
+    pub unsent: Vec<Name>,
+    /// Fields that are always sent when an object is made.
+    pub always: Vec<(Name, Json)>,
+    /// How an object is changed.
+    pub change: Change,
+    /// When an object is ready.
+    pub ready: Ready,
+    /// Where a mark goes if the user chose the object's name, or if it has none.
+    pub label: Option<Name>,
+    /// Whether a conflict only means that the service is not done with something else yet.
+    pub is_patient: bool,
+    /// Whether an object is gone only when it is found no more.
+    pub goes_slowly: bool,
+    /// The microversion that its calls are written for, if not the usual one.
+    pub microversion: Option<&'static str>,
+    /// What is done to the fields before they are sent.
+    pub shape: Option<Shape>,
+    /// What is done once an object is made or changed, before it is waited for.
+    pub after: Option<Handler>,
+}
+
+/// Looks over the fields that are about to be sent, on create or update.
+pub type Shape = fn(&Op, Verb, &mut Map<String, Json>);
+
+/// How an object is changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// With PUT: what is sent is changed.
+    Put,
+    /// With PATCH: what is sent is changed.
+    Patch,
+    /// With PATCH: a list of replacements, of this content type.
+    JsonPatch(Name),
+    /// Not at all.
+    Never,
+}
+
+/// When an object is ready.
+#[derive(Clone, Debug, Default)]
+pub struct Ready {
+    /// Where it has its status; nothing if it is ready as soon as it is there.
+    pub status: Name,
+    /// It is not ready in these.
+    pub waiting: Vec<Name>,
+    /// It is ready in these; in every other one if none is named.
+    pub done: Vec<Name>,
+    /// It will never be in these.
+    pub failed: Vec<Name>,
+    /// Where the service says why.
+    pub reason: Name,
+}
+
+impl Plain {
+    /// Objects at a path, in an envelope; that of many has an `s` more.
+    pub fn at(service: Service, path: impl Into<Name>, one: impl Into<Name>) -> Plain {
+        let one = one.into();
+        let many = if one.is_empty() { "".into() } else { format!("{one}s").into() };
+        Plain {
+            service,
+            path: path.into(),
+            one,
+            many,
+            id: "id".into(),
+            fields: Vec::new(),
+            unsent: Vec::new(),
+            always: Vec::new(),
+            change: Change::Put,
+            ready: Ready::default(),
+            label: None,
+            is_patient: false,
+            goes_slowly: true,
+            microversion: None,
+            shape: None,
+            after: None,
+        }
+    }
+
+    /// What stands around many objects, if that is not what stands around one with an `s`.
+    pub fn many(mut self, many: impl Into<Name>) -> Plain {
+        self.many = many.into();
+        self
+    }
+
+    /// Where an object has its id, if not in `id`.
+    pub fn id(mut self, id: impl Into<Name>) -> Plain {
+        self.id = id.into();
+        self
+    }
+
+    /// A property that the service knows by another name.
+    pub fn field(mut self, property: impl Into<Name>, field: impl Into<Name>) -> Plain {
+        self.fields.push((property.into(), field.into()));
+        self
+    }
+
+    /// Properties that are not sent.
+    pub fn unsent<const N: usize>(mut self, properties: [&'static str; N]) -> Plain {
+        self.unsent.extend(properties.map(Name::Borrowed));
+        self
+    }
+
+    /// A field that is always sent when an object is made.
+    pub fn always(mut self, field: impl Into<Name>, value: impl Into<Json>) -> Plain {
+        self.always.push((field.into(), value.into()));
+        self
+    }
+
+    /// How an object is changed; with PUT if nothing is said.
+    pub fn change(mut self, change: Change) -> Plain {
+        self.change = change;
+        self
+    }
+
+    /// When an object is ready; at once if nothing is said.
+    pub fn ready(mut self, ready: Ready) -> Plain {
+        self.ready = ready;
+        self
+    }
+
+    /// Where a mark goes if the user chose the object's name, or if it has none.
+    pub fn label(mut self, field: impl Into<Name>) -> Plain {
+        self.label = Some(field.into());
+        self
+    }
+
+    /// A conflict only means that the service is not done with something else yet.
+    pub fn patient(mut self) -> Plain {
+        self.is_patient = true;
+        self
+    }
+
+    /// An object that the service agreed to remove is gone: nobody looks whether it is.
+    pub fn goes_at_once(mut self) -> Plain {
+        self.goes_slowly = false;
+        self
+    }
+
+    /// The microversion that its calls are written for.
+    pub fn microversion(mut self, version: &'static str) -> Plain {
+        self.microversion = Some(version);
+        self
+    }
+
+    /// What is done to the fields before they are sent.
+    pub fn shape(mut self, shape: Shape) -> Plain {
+        self.shape = Some(shape);
+        self
+    }
+
+    /// What is done once an object is made or changed, before it is waited for.
+    pub fn after(mut self, after: Handler) -> Plain {
+        self.after = Some(after);
+        self
+    }
+}
+
+impl Ready {
+    /// It is ready in some states, broken in others, and needs time in the rest.
+    pub fn when<const D: usize, const F: usize>(
+        status: &'static str,
+        done: [&'static str; D],
+        failed: [&'static str; F],
+    ) -> Ready {
+        let names = |names: &[&'static str]| names.iter().copied().map(Name::Borrowed).collect();
+        Ready {
+            status: status.into(),
+            done: names(&done),
+            failed: names(&failed),
+            ..Ready::default()
+        }
+    }
+
+    /// It needs time in these; a state that is named nowhere is a mistake.
+    pub fn waiting<const N: usize>(mut self, waiting: [&'static str; N]) -> Ready {
+        self.waiting = waiting.map(Name::Borrowed).into();
+        self
+    }
+
+    /// Where the service says why an object is broken.
+    pub fn reason(mut self, field: &'static str) -> Ready {
+        self.reason = field.into();
+        self
+    }
+}
+
+impl ResourceType {
+    /// Its objects are plain. Handlers that were given before stay; those given after replace these.
+    pub fn plain(mut self, plain: Plain) -> ResourceType {
+        let given = self.behaviour;
+        self.behaviour = Behaviour {
+            create: given.create.or(Some(|op| Box::pin(super::create(op)))),
+            update: given.update.or(Some(|op| Box::pin(super::update(op)))),
+            delete: given.delete.or(Some(|op| Box::pin(super::remove(op)))),
+            check: given.check.or(Some(|op| Box::pin(super::check(op)))),
+            finder: given.finder.or(Some(super::marker)),
+            plain: Some(Arc::new(plain)),
+            ..given
+        };
+        self
+    }
+}
