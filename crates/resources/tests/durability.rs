@@ -93,12 +93,12 @@ fn every_operation_ends_the_same_wherever_it_was_interrupted() {
             operations += 1;
             let place = format!("{verb:?} of {}", kind.name());
             let mut straight = Drive::new(properties(kind));
-            straight.run(&kind, verb, &mut Signals);
+            straight.run(kind, verb, &mut Signals);
             assert!(straight.result().is_ok(), "{place}: {:?}", straight.result());
             for at in 0..straight.demands.len() {
                 for seam in [Seam::Before(at), Seam::After(at)] {
                     let mut broken = Drive::new(properties(kind));
-                    broken.run_through(&kind, verb, &mut Signals, seam);
+                    broken.run_through(kind, verb, &mut Signals, seam);
                     assert_eq!(seen(&broken), seen(&straight), "{place} at {seam:?}");
                     assert!(
                         broken.now <= straight.now + 20_000_000,
