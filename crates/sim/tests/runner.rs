@@ -7,4 +7,5 @@
     clippy::print_stdout
 )]
 
+mod cloud;
 mod identity;

@@ -70,6 +70,14 @@ impl fmt::Debug for Token {
     }
 }
 
+/// Who holds a token.
+#[derive(Clone, Debug)]
+pub(crate) struct Holder {
+    pub(crate) user_id: String,
+    pub(crate) project_id: Option<String>,
+    pub(crate) roles: Vec<String>,
+}
+
 /// Why a login without a password is refused.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("user {user} cannot log in to project {project}: {reason}")]
@@ -127,6 +135,17 @@ impl Identity {
                 StatusCode::from_u16(problem.status).unwrap_or(StatusCode::NOT_FOUND)
             })?;
             Ok(body(state, &subject, true))
+        })
+    }
+
+    /// Who holds a token: nobody if it does not hold.
+    pub(crate) fn who(&self, token: &str) -> Option<Holder> {
+        let claims = token::open(&self.signing, token)?;
+        let subject = self.look(|state| token::examine(state, claims, self.now(), 0)).ok()?;
+        Some(Holder {
+            user_id: subject.user.id,
+            project_id: subject.project.map(|project| project.id),
+            roles: subject.roles.into_iter().map(|role| role.name).collect(),
         })
     }
 

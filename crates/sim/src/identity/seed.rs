@@ -57,6 +57,12 @@ impl Seed {
         self.services.push((kind.to_owned(), name.to_owned(), url.to_owned()));
         self
     }
+
+    /// The seed with more services in its catalogue: type, name and address of each.
+    pub fn services(mut self, rows: impl IntoIterator<Item = (String, String, String)>) -> Seed {
+        self.services.extend(rows);
+        self
+    }
 }
 
 /// The id of a user that was sown in the domain `default`.

@@ -21,6 +21,11 @@ impl Clock {
     pub(super) fn now(&self) -> Moment {
         Moment((self.0)())
     }
+
+    /// The time, in microseconds since 1970-01-01 UTC.
+    pub(crate) fn micros(&self) -> i64 {
+        (self.0)()
+    }
 }
 
 impl fmt::Debug for Clock {

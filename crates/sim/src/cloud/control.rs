@@ -1,0 +1,104 @@
+//! `/sim/…`: how tests and operators look behind the cloud, and make it misbehave. For administrators only.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::ask::{Ask, Reply, object, text};
+use super::faults::{Faults, Faulty};
+use super::services::SERVICES;
+use super::world::World;
+
+/// Answers a request below `/sim`.
+pub(super) fn serve(world: &mut World, ask: &Ask) -> Reply {
+    let body: Value = serde_json::from_slice(&ask.bytes).unwrap_or(Value::Null);
+    match (ask.method.as_str(), ask.parts().as_slice()) {
+        ("GET", ["objects"]) => Reply::ok(objects(world, ask.query("project_id"))),
+        ("GET", ["calls"]) => Reply::ok(json!({ "calls": world.calls })),
+        ("DELETE", ["calls"]) => {
+            world.calls.clear();
+            Reply::empty(204)
+        }
+        ("GET", ["faults"]) => Reply::ok(json!({ "faults": world.faults.rules() })),
+        ("POST", ["faults"]) => faults(world, &body),
+        ("POST", ["quota"]) => quota(world, &body),
+        ("POST", ["reset"]) => {
+            world.clear();
+            sow(world);
+            Reply::empty(204)
+        }
+        ("POST", ["break"]) => break_object(world, &body),
+        _ => {
+            wrong(404, "There is nothing at this path: see /sim/objects, /sim/calls, /sim/faults.")
+        }
+    }
+}
+
+/// Puts in place what is there from the beginning.
+pub(super) fn sow(world: &mut World) {
+    SERVICES.iter().for_each(|service| (service.sow)(world));
+}
+
+fn wrong(status: u16, message: &str) -> Reply {
+    Reply::json(status, json!({ "error": { "code": status, "message": message } }))
+}
+
+/// The number of objects and their keys, by collection and project.
+fn objects(world: &World, project: Option<&str>) -> Value {
+    let mut all: BTreeMap<&str, Value> = BTreeMap::new();
+    for (name, table) in world.tables() {
+        let mut by_project: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (key, row) in table.pairs() {
+            let owner = text(row, "project_id");
+            if project.is_none_or(|project| project == owner) {
+                by_project.entry(owner).or_default().push(key);
+            }
+        }
+        let count: usize = by_project.values().map(Vec::len).sum();
+        if count > 0 {
+            all.insert(name, json!({ "count": count, "projects": by_project }));
+        }
+    }
+    json!({ "objects": all })
+}
+
+fn faults(world: &mut World, body: &Value) -> Reply {
+    let rules = if body["faults"].is_array() { &body["faults"] } else { body };
+    match serde_json::from_value::<Faults>(rules.clone()) {
+        Ok(rules) => {
+            world.faults = Faulty::new(rules);
+            Reply::empty(204)
+        }
+        Err(error) => wrong(400, &format!("The rules cannot be understood: {error}")),
+    }
+}
+
+/// `{service, project_id, name, limit}`; the project `*` is everybody who has no quota of their own.
+fn quota(world: &mut World, body: &Value) -> Reply {
+    let word = |name: &str| body[name].as_str();
+    match (word("service"), word("name"), body["limit"].as_i64()) {
+        (Some(service), Some(name), Some(limit)) => {
+            world.set_quota(service, word("project_id").unwrap_or("*"), name, limit);
+            Reply::empty(204)
+        }
+        _ => wrong(400, "Say service, name and limit."),
+    }
+}
+
+/// `{collection, id, fields}`: the fields change, or without fields the object is gone.
+fn break_object(world: &mut World, body: &Value) -> Reply {
+    let (table, key) = (body["collection"].as_str(), body["id"].as_str());
+    let (table, key) = (table.unwrap_or_default(), key.unwrap_or_default());
+    if world.get(table, key).is_none() {
+        return wrong(404, &format!("There is no {key} in {table}."));
+    }
+    match &body["fields"] {
+        Value::Object(fields) => {
+            world.set(table, key, Value::Object(fields.clone()));
+        }
+        _ => {
+            world.remove(table, key);
+        }
+    }
+    Reply::ok(json!({ "object": object(json!(world.get(table, key))) }))
+}

@@ -1,0 +1,112 @@
+//! The cloud on disk: one file with all tables, written beside the old one and renamed over it.
+
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::random::Random;
+use super::table::Obj;
+use super::world::{Pending, World};
+
+const HEADER: &str = "kiln-cloud";
+const VERSION: u64 = 1;
+
+/// Why the cloud cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The file cannot be read or written.
+    #[error("the state of the cloud {} cannot be opened: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// The file does not say what a state says.
+    #[error(
+        "the state of the cloud {} cannot be understood: {reason}; move it away to start afresh",
+        path.display()
+    )]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A table of ours is wrong.
+    #[error("the cloud cannot start: {0}")]
+    Tables(String),
+}
+
+/// Everything that is to be kept.
+pub(super) fn snapshot(world: &World) -> Value {
+    let rows = |table: &super::table::Table| -> Value {
+        table.pairs().map(|(key, row)| json!([key, row])).collect()
+    };
+    let tables: serde_json::Map<String, Value> = world
+        .tables()
+        .filter(|(_, table)| table.len() > 0)
+        .map(|(name, table)| (name.to_owned(), rows(table)))
+        .collect();
+    let pending: Vec<Value> =
+        world.pending.iter().map(|((at, _), what)| json!([at, what])).collect();
+    json!({
+        HEADER: VERSION, "random": world.random.state(), "now": world.now,
+        "notes": world.notes, "pending": pending, "tables": tables,
+    })
+}
+
+/// Puts a snapshot into an empty world.
+pub(super) fn restore(world: &mut World, kept: Value) -> Result<(), String> {
+    if kept[HEADER] != json!(VERSION) {
+        return Err(format!("not a state of version {VERSION}"));
+    }
+    let said = |error: serde_json::Error| error.to_string();
+    world.random = Random::new(kept["random"].as_u64().unwrap_or_default());
+    world.notes = serde_json::from_value(kept["notes"].clone()).map_err(said)?;
+    let pending: Vec<(i64, Pending)> =
+        serde_json::from_value(kept["pending"].clone()).map_err(said)?;
+    for (at, what) in pending {
+        world.now = 0;
+        world.later(at, what);
+    }
+    world.now = kept["now"].as_i64().unwrap_or_default();
+    let tables: std::collections::BTreeMap<String, Vec<(String, Obj)>> =
+        serde_json::from_value(kept["tables"].clone()).map_err(said)?;
+    for (table, rows) in tables {
+        rows.into_iter().for_each(|(key, row)| world.put(&table, &key, row));
+    }
+    Ok(())
+}
+
+/// Reads the file, if there is one.
+pub(super) fn read(path: &Path) -> Result<Option<Value>, OpenError> {
+    let text = match std::fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(OpenError::Io { path: path.to_owned(), source }),
+    };
+    let kept = serde_json::from_slice(&text)
+        .map_err(|error| OpenError::Corrupt { path: path.to_owned(), reason: error.to_string() })?;
+    Ok(Some(kept))
+}
+
+/// Writes the file as a whole; readable by nobody else.
+pub(super) fn write(path: &Path, kept: &Value) -> io::Result<()> {
+    let mut name: OsString = path.as_os_str().to_owned();
+    name.push(".new");
+    let new = PathBuf::from(name);
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&new)?;
+    file.write_all(&serde_json::to_vec(kept)?)?;
+    file.sync_all()?;
+    std::fs::rename(&new, path)
+}

@@ -1,0 +1,177 @@
+//! What goes wrong on purpose.
+//!
+//! Rules are tried in order for every request; the first that fits and strikes decides. Whether it strikes is drawn from
+//! the seed, or counted.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::random::Random;
+
+/// The rules of what goes wrong; none by default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Faults {
+    /// Tried in order.
+    pub rules: Vec<Rule>,
+}
+
+/// One rule: which requests it is about, how often it strikes, and what happens then.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// The first word of the path, such as `network`; all services if it is not said.
+    #[serde(default)]
+    pub service: Option<String>,
+    /// The method; all methods if it is not said.
+    #[serde(default)]
+    pub method: Option<String>,
+    /// The path with the service's prefix, with `*` for anything; all paths if it is not said.
+    #[serde(default)]
+    pub path: Option<String>,
+    /// How often it strikes.
+    #[serde(default)]
+    pub when: When,
+    /// What happens.
+    pub kind: Kind,
+}
+
+/// How often a rule strikes, of the requests that it is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum When {
+    /// Every time.
+    #[default]
+    Always,
+    /// By chance, at this rate from 0 to 1.
+    Rate(f64),
+    /// Every nth time.
+    Every(u64),
+    /// The first so many times.
+    First(u64),
+}
+
+/// What happens to a request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// It is refused with this status and not carried out.
+    Status(u16),
+    /// It is answered with a page that says nothing, and not carried out.
+    Garbage,
+    /// It is carried out and the connection closed without an answer.
+    Lost,
+    /// It is not carried out and the connection closed without an answer.
+    Dropped,
+    /// The connection is closed without an answer; it is carried out so many milliseconds later.
+    Late(u64),
+    /// It is carried out so many milliseconds later, and answered.
+    Slow(u64),
+    /// What it makes fails to become ready: `No valid host was found.`
+    BuildFailure,
+}
+
+impl Kind {
+    /// How long this takes, for those who wait.
+    pub(super) fn pause(&self) -> Duration {
+        match self {
+            Kind::Slow(millis) => Duration::from_millis(*millis),
+            _ => Duration::ZERO,
+        }
+    }
+}
+
+/// The rules and how often they were asked.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Faulty {
+    rules: Faults,
+    asked: Vec<u64>,
+}
+
+impl Faulty {
+    pub(super) fn new(rules: Faults) -> Faulty {
+        Faulty { asked: vec![0; rules.rules.len()], rules }
+    }
+
+    pub(super) fn rules(&self) -> &Faults {
+        &self.rules
+    }
+
+    /// What happens to this request, if anything.
+    pub(super) fn strikes(
+        &mut self,
+        random: &mut Random,
+        service: &str,
+        method: &str,
+        path: &str,
+    ) -> Option<Kind> {
+        for (rule, asked) in self.rules.rules.iter().zip(&mut self.asked) {
+            let other = |wanted: &Option<String>, given: &str| {
+                wanted.as_deref().is_some_and(|wanted| wanted != given)
+            };
+            let elsewhere = rule.path.as_deref().is_some_and(|pattern| !like(pattern, path));
+            if other(&rule.service, service) || other(&rule.method, method) || elsewhere {
+                continue;
+            }
+            *asked += 1;
+            let does = match rule.when {
+                When::Always => true,
+                When::Rate(rate) => random.happens(rate),
+                When::Every(nth) => nth > 0 && asked.is_multiple_of(nth),
+                When::First(count) => *asked <= count,
+            };
+            if does {
+                return Some(rule.kind.clone());
+            }
+        }
+        None
+    }
+}
+
+/// Whether a text fits a pattern with `*` for anything.
+fn like(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
+    for part in middle {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_fit_what_they_say() {
+        for (pattern, text, fits) in [
+            ("/a", "/a", true),
+            ("/a", "/ab", false),
+            ("/a*", "/ab", true),
+            ("*/ports", "/network/v2.0/ports", true),
+            ("*/ports", "/network/v2.0/ports/x", false),
+            ("/x/*/y/*", "/x/1/y/2", true),
+            ("*ab", "/b", false),
+        ] {
+            assert_eq!(like(pattern, text), fits, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn rules_are_read_from_json_and_count() {
+        let text = r#"[{"service": "network", "method": "POST", "when": {"every": 2}, "kind": {"status": 503}},
+                       {"path": "*/servers", "when": {"first": 1}, "kind": "lost"}]"#;
+        let mut faulty = Faulty::new(serde_json::from_str(text).unwrap());
+        let mut random = Random::new(1);
+        let mut ask = |service, path| faulty.strikes(&mut random, service, "POST", path);
+        assert_eq!(ask("network", "/network/v2.0/ports"), None);
+        assert_eq!(ask("network", "/network/v2.0/ports"), Some(Kind::Status(503)));
+        assert_eq!(ask("compute", "/compute/v2.1/servers"), Some(Kind::Lost));
+        assert_eq!(ask("compute", "/compute/v2.1/servers"), None);
+    }
+}

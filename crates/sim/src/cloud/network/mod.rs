@@ -1,0 +1,148 @@
+//! The network service: Neutron, version 2.0.
+
+/// The fields that almost every object of this service has.
+macro_rules! standard {
+    () => {
+        "
+        description     text cu \"\"
+        project_id      text c  @project
+        tags            list r  []
+        revision_number int  r  1
+        created_at      text r  @now
+        updated_at      text r  @now"
+    };
+}
+
+mod addresses;
+mod dialect;
+mod floating;
+mod groups;
+mod networks;
+mod policies;
+mod ports;
+mod routers;
+mod seed;
+mod subnets;
+mod tags;
+
+use serde_json::{Value, json};
+
+use super::ask::{Answer, Refusal, Reply, Turn, object, set};
+use super::dialect::Dialect;
+use super::rest;
+use super::schema::Collection;
+use super::services::Service;
+use super::table::Obj;
+
+pub(super) use self::dialect::Neutron;
+
+pub(super) const FLOATING: &str = "network/floatingips";
+pub(super) const FORWARDS: &str = "network/port_forwardings";
+pub(super) const GROUPS: &str = "network/security_groups";
+pub(super) const NETWORKS: &str = "network/networks";
+pub(super) const POOLS: &str = "network/subnetpools";
+pub(super) const PORTS: &str = "network/ports";
+pub(super) const RBAC: &str = "network/rbac_policies";
+pub(super) const ROUTERS: &str = "network/routers";
+pub(super) const RULES: &str = "network/security_group_rules";
+pub(super) const SEGMENTS: &str = "network/segments";
+pub(super) const SUBNETS: &str = "network/subnets";
+pub(super) const TRUNKS: &str = "network/trunks";
+
+static COLLECTIONS: &[&Collection] = &[
+    &floating::FLOATING_IP,
+    &floating::FORWARD,
+    &groups::GROUP,
+    &groups::RULE,
+    &networks::NETWORK,
+    &policies::POLICY,
+    &policies::POOL,
+    &policies::RBAC_POLICY,
+    &policies::SEGMENT,
+    &policies::TRUNK,
+    &ports::PORT,
+    &routers::ROUTER,
+    &subnets::SUBNET,
+];
+
+pub(super) static SERVICE: Service = Service {
+    prefix: "network",
+    types: &["network"],
+    name: "neutron",
+    address: "",
+    microversions: None,
+    dialect: &Neutron,
+    collections: COLLECTIONS,
+    serve,
+    versions,
+    sow: seed::sow,
+};
+
+fn versions(base: &str, path: &[&str]) -> Option<(u16, Value)> {
+    let link = json!({ "href": format!("{base}/v2.0/"), "rel": "self" });
+    match path {
+        [] => {
+            let version = json!({ "id": "v2.0", "status": "CURRENT", "links": [link] });
+            Some((200, json!({ "versions": [version] })))
+        }
+        ["v2.0"] => {
+            let name = |of: &&Collection| !of.path.contains(['{', '/']);
+            let resources: Vec<Value> = COLLECTIONS
+                .iter()
+                .filter(|of| name(of))
+                .map(|of| {
+                    json!({
+                        "name": of.one, "collection": of.many,
+                        "links": [{ "rel": "self", "href": format!("{base}/v2.0/{}", of.path) }],
+                    })
+                })
+                .collect();
+            Some((200, json!({ "resources": resources })))
+        }
+        _ => None,
+    }
+}
+
+fn serve(turn: &mut Turn<'_>) -> Answer {
+    let parts = turn.ask.parts();
+    let ["v2.0", path @ ..] = parts.as_slice() else { return Err(nothing()) };
+    let path: Vec<&str> =
+        path.iter().map(|part| part.strip_suffix(".json").unwrap_or(part)).collect();
+    if let ["security-groups" | "ports", ..] = path.as_slice() {
+        let project = turn.who.project.clone();
+        if !project.is_empty() {
+            groups::default_of(turn.world, &project);
+        }
+    }
+    let special = match path.as_slice() {
+        ["routers", id, action] => routers::serve(turn, id, action),
+        _ => None,
+    };
+    let special = special.or_else(|| tags::serve(turn, COLLECTIONS, &path));
+    special.or_else(|| rest::serve(turn, COLLECTIONS, &path)).unwrap_or_else(|| Err(nothing()))
+}
+
+fn nothing() -> Refusal {
+    Neutron.plain(404, "The resource could not be found.")
+}
+
+/// Makes something for the cloud itself: it belongs to the project named, or to nobody, and no quota counts it.
+pub(super) fn internal(
+    turn: &mut Turn<'_>,
+    of: &'static Collection,
+    sent: Value,
+    project: &str,
+) -> Result<Obj, Refusal> {
+    let who = turn.who.clone();
+    turn.who.is_admin = true;
+    let mut sent = object(sent);
+    set(&mut sent, "project_id", project);
+    let made = rest::create(turn, of, &sent);
+    turn.who = who;
+    made
+}
+
+/// An answer with one object in its envelope.
+pub(super) fn one(turn: &Turn<'_>, of: &'static Collection, row: Obj) -> Answer {
+    Ok(Reply::ok(rest::envelope(of, rest::shown(turn, of, row))))
+}

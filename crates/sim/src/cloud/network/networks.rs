@@ -1,0 +1,138 @@
+//! Networks and who shares them.
+
+use serde_json::{Value, json};
+
+use super::super::ask::{Done, Turn, flag, set, text};
+use super::super::schema::{Collection, plain};
+use super::super::table::Obj;
+use super::super::world::World;
+use super::dialect::{Neutron, refusal};
+use super::{NETWORKS, PORTS, RBAC, SEGMENTS, SUBNETS};
+
+pub(super) static NETWORK: Collection = Collection {
+    name: NETWORKS,
+    path: "networks",
+    one: "network",
+    many: "networks",
+    title: "Network",
+    quota: Some(("network", 100)),
+    fields: concat!(
+        "name                      text cu  \"\"
+         admin_state_up            bool cu  true
+         shared                    bool cua false
+         router:external           bool cua false
+         is_default                bool cua false
+         provider:network_type     text ca  null
+         provider:physical_network text ca  null
+         provider:segmentation_id  int  ca  null
+         segments                  list ca  -
+         port_security_enabled     bool cu  true
+         mtu                       int  cu  1450
+         dns_domain                text cu  \"\"
+         qos_policy_id             ref:network/policies cu null
+         availability_zone_hints   list c   []
+         availability_zones        list r   []
+         vlan_transparent          any  c   null
+         ipv4_address_scope        text r   null
+         ipv6_address_scope        text r   null
+         l2_adjacency              bool r   true
+         status                    text r   \"ACTIVE\"
+         subnets                   list r   []",
+        standard!()
+    ),
+    is_shared: |turn, row| {
+        flag(row, "shared") || flag(row, "router:external") || is_granted(turn, row)
+    },
+    make,
+    change,
+    remove,
+    show,
+    ..plain(&Neutron)
+};
+
+/// Whether a policy lets the caller's project use the object.
+pub(super) fn is_granted(turn: &Turn<'_>, row: &Obj) -> bool {
+    let policies = turn.world.table(RBAC).with("object_id", text(row, "id"));
+    policies.iter().any(|policy| {
+        let target = text(policy, "target_tenant");
+        target == "*" || target == turn.who.project
+    })
+}
+
+fn make(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
+    if row.get("provider:network_type").is_none_or(Value::is_null) {
+        set(row, "provider:network_type", "vxlan");
+    }
+    if text(row, "provider:network_type") != "flat" && row["provider:segmentation_id"].is_null() {
+        let id = turn.world.number();
+        set(row, "provider:segmentation_id", id);
+    }
+    set(row, "availability_zones", json!(["nova"]));
+    let segment = first_segment(turn.world, row);
+    turn.world.put(SEGMENTS, &text(&segment, "id").to_owned(), segment);
+    Ok(())
+}
+
+/// Every network has a segment of its own, without a name.
+fn first_segment(world: &mut World, network: &Obj) -> Obj {
+    let id = world.uuid();
+    let segment = json!({
+        "id": id, "network_id": network["id"], "name": null, "description": null,
+        "network_type": network["provider:network_type"],
+        "physical_network": network["provider:physical_network"],
+        "segmentation_id": network["provider:segmentation_id"],
+        "revision_number": 1, "created_at": world.stamp(), "updated_at": world.stamp(),
+    });
+    super::super::ask::object(segment)
+}
+
+fn change(turn: &mut Turn<'_>, old: &Obj, new: &mut Obj, _sent: &Obj) -> Done {
+    let id = text(old, "id");
+    if flag(old, "router:external") && !flag(new, "router:external") {
+        let used = turn.world.table(PORTS).with("network_id", id);
+        let used = used.iter().any(|port| text(port, "device_owner").starts_with("network:"));
+        if used {
+            let message = format!(
+                "External network {id} cannot be updated to be made non-external, since it has existing gateway ports."
+            );
+            return Err(refusal(409, "ExternalNetworkInUse", message));
+        }
+    }
+    Ok(())
+}
+
+fn remove(turn: &mut Turn<'_>, row: &Obj) -> Done {
+    let id = text(row, "id");
+    let ports = turn.world.with(PORTS, "network_id", id);
+    if ports.iter().any(|port| text(port, "device_owner") != "network:dhcp") {
+        let message = format!(
+            "Unable to complete operation on network {id}. There are one or more ports still in use on the network."
+        );
+        return Err(refusal(409, "NetworkInUse", message));
+    }
+    for port in ports {
+        turn.world.remove(PORTS, text(&port, "id"));
+    }
+    for table in [SUBNETS, SEGMENTS] {
+        for child in turn.world.with(table, "network_id", id) {
+            turn.world.remove(table, text(&child, "id"));
+        }
+    }
+    for policy in turn.world.with(RBAC, "object_id", id) {
+        turn.world.remove(RBAC, text(&policy, "id"));
+    }
+    Ok(())
+}
+
+fn show(turn: &Turn<'_>, row: &mut Obj) {
+    let subnets = turn.world.table(SUBNETS).with("network_id", text(row, "id"));
+    let ids: Vec<&str> = subnets.iter().map(|subnet| text(subnet, "id")).collect();
+    let ids = json!(ids);
+    set(row, "subnets", ids);
+    if is_granted(turn, row) && !turn.owns(row) {
+        set(row, "shared", true);
+    }
+    if !turn.who.is_admin {
+        row.retain(|name, _| !name.starts_with("provider:") && name != "segments");
+    }
+}

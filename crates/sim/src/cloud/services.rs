@@ -1,0 +1,65 @@
+//! The services: one row each.
+
+use serde_json::Value;
+
+use super::ask::{Answer, Turn};
+use super::dialect::Dialect;
+use super::network;
+use super::schema::Collection;
+use super::world::World;
+
+/// A service of the cloud.
+pub(super) struct Service {
+    /// The first word of its path.
+    pub(super) prefix: &'static str,
+    /// Its types in the catalogue.
+    pub(super) types: &'static [&'static str],
+    /// Its name in the catalogue.
+    pub(super) name: &'static str,
+    /// What its address in the catalogue ends with.
+    pub(super) address: &'static str,
+    /// The name in `OpenStack-API-Version` and the oldest and newest minor version, if it has microversions.
+    pub(super) microversions: Option<Microversions>,
+    /// How it words refusals.
+    pub(super) dialect: &'static dyn Dialect,
+    /// What it keeps.
+    pub(super) collections: &'static [&'static Collection],
+    /// Answers a request.
+    pub(super) serve: fn(&mut Turn<'_>) -> Answer,
+    /// What clients find at its root, and at the roots of its versions: path below the prefix, base, document.
+    pub(super) versions: fn(&str, &[&str]) -> Option<(u16, Value)>,
+    /// What is there from the beginning.
+    pub(super) sow: fn(&mut World),
+}
+
+/// Which microversions a service speaks.
+pub(super) struct Microversions {
+    /// The name of the service in the header.
+    pub(super) name: &'static str,
+    pub(super) major: u32,
+    pub(super) oldest: u32,
+    pub(super) newest: u32,
+    /// An older header that says the same, without the name.
+    pub(super) old_header: Option<&'static str>,
+}
+
+/// All of them, by prefix.
+pub(super) static SERVICES: &[&Service] = &[&network::SERVICE];
+
+/// What services do with an object when its time has come: the name of the step, and what it does.
+type Step = (&'static str, fn(&mut World, &str));
+
+static STEPS: &[&[Step]] = &[];
+
+/// Carries out a step that was noted earlier.
+pub(super) fn step(world: &mut World, name: &str, key: &str) {
+    let row = STEPS.iter().flat_map(|steps| steps.iter()).find(|(of, _)| *of == name);
+    if let Some((_, act)) = row {
+        act(world, key);
+    }
+}
+
+/// The service that answers below this prefix.
+pub(super) fn at(prefix: &str) -> Option<&'static Service> {
+    SERVICES.iter().find(|service| service.prefix == prefix).copied()
+}

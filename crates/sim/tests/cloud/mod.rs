@@ -1,0 +1,5 @@
+//! Tests of the simulated cloud, by way of its router.
+
+mod frame;
+mod network;
+mod world;
