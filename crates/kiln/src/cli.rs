@@ -119,9 +119,25 @@ pub(crate) struct Dev {
     #[arg(long, value_name = "PORT", default_value_t = 8004)]
     pub(crate) api_port: u16,
 
+    /// The port of the simulated cloud
+    #[arg(long, value_name = "PORT", default_value_t = 8770)]
+    pub(crate) cloud_port: u16,
+
     /// Take any ports that are free
     #[arg(long)]
     pub(crate) free_ports: bool,
+
+    /// How long every call to the simulated cloud takes, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 0)]
+    pub(crate) latency: u64,
+
+    /// How long servers, volumes and such take until they are ready, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 0)]
+    pub(crate) build_time: u64,
+
+    /// What the simulated cloud draws its ids and addresses from
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub(crate) seed: u64,
 
     /// Where to tell clients about the cloud [default: clouds.yaml, if that is not somebody else's]
     #[arg(long, value_name = "FILE")]

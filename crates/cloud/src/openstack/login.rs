@@ -12,10 +12,10 @@ use std::sync::Arc;
 /// Somebody with a name and a password.
 #[derive(Clone)]
 pub struct Login {
-    /// The name of the user.
+    /// The name of the user, or the id.
     pub user: String,
-    /// The name of the user's domain.
-    pub domain: String,
+    /// The name of the user's domain; nothing if the user is given by the id.
+    pub domain: Option<String>,
     /// The password.
     pub password: String,
 }
@@ -23,7 +23,7 @@ pub struct Login {
 /// The password is not shown.
 impl fmt::Debug for Login {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {}", self.user, self.domain)
+        write!(f, "{}", self.user)
     }
 }
 
@@ -99,9 +99,13 @@ impl OpenStack {
                     .into(),
             ));
         };
-        Ok(json!({ "methods": ["password"], "password": { "user": {
-            "name": user, "domain": { "name": domain }, "password": password,
-        } } }))
+        let user = match domain {
+            Some(domain) => {
+                json!({ "name": user, "domain": { "name": domain }, "password": password })
+            }
+            None => json!({ "id": user, "password": password }),
+        };
+        Ok(json!({ "methods": ["password"], "password": { "user": user } }))
     }
 
     /// What a token tells of itself.

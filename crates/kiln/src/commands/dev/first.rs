@@ -10,7 +10,6 @@ use kiln_engine::ids::StackId;
 use kiln_engine::service::{Asker, Service, StackRequest, TemplateSource};
 use kiln_engine::state::Status;
 use kiln_engine::store::{EventQuery, StackRow};
-use kiln_sim::identity;
 use kiln_template::print::{self, Keys};
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,11 +57,19 @@ pub(super) async fn make(
     streams: &mut Streams<'_>,
 ) -> Result<Verdict, Failure> {
     let service = &running.service;
+    let token = running.identity.login("demo", "demo");
+    let token = token.map_err(|error| Failure::Usage(error.to_string()))?;
     let asker = Asker {
-        project: identity::project_id("demo").into(),
+        project: token.project_id.as_str().into(),
         user_name: "demo".into(),
         is_admin: false,
-        visitor: Visitor::default(),
+        visitor: Visitor {
+            token: token.id.as_str().into(),
+            user: token.user_id.as_str().into(),
+            project: token.project_id.as_str().into(),
+            roles: token.roles.iter().map(|role| role.as_str().into()).collect(),
+            password: None,
+        },
         may_use: Arc::new(|_| true),
     };
     let request = StackRequest {

@@ -14,17 +14,19 @@ use crate::streams::{Failure, Streams, Verdict};
 use kiln_api::auth::{self, Login, Named, Reach};
 use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics, Options};
-use kiln_cloud::NoCloud;
+use kiln_cloud::{OpenStack, Transport};
 use kiln_engine::config::Config;
 use kiln_engine::runtime::{Engine, Settings, now};
 use kiln_engine::service::{Rules, Service};
 use kiln_engine::store::Store;
 use kiln_resources::environment::shipped;
+use kiln_sim::cloud::Cloud;
 use kiln_sim::identity::{self, Identity, Seed};
 use kiln_store::SqlStore;
 use kiln_template::value::Secret;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Everything that runs.
 struct Running {
@@ -34,6 +36,9 @@ struct Running {
     listening: Vec<Listening>,
     identity_url: String,
     api_url: String,
+    cloud_url: String,
+    identity: Arc<Identity>,
+    cloud: Cloud,
     /// Where the state is; goes with this if it is not to be kept.
     _home: Home,
 }
@@ -83,6 +88,8 @@ async fn serve(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, Fa
     }
     running.engine.stop().await;
     running.store.close().await;
+    let kept = running.cloud.close();
+    kept.map_err(|error| Failure::Usage(format!("the cloud cannot be kept: {error}")))?;
     Ok(verdict)
 }
 
@@ -92,6 +99,9 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
         serving::bind(&arguments.listen, port(arguments.identity_port), "--identity-port").await?;
     let api_socket =
         serving::bind(&arguments.listen, port(arguments.api_port), "--api-port").await?;
+    let cloud_socket =
+        serving::bind(&arguments.listen, port(arguments.cloud_port), "--cloud-port").await?;
+    let cloud_url = serving::url(&cloud_socket)?;
     let identity_url = serving::url(&identity_socket)?;
     let api_url = serving::url(&api_socket)?;
 
@@ -100,25 +110,35 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
     let store = SqlStore::open(&url, &home.path.join("kiln.keys")).await;
     let store = Arc::new(store.map_err(|error| Failure::Usage(error.to_string()))?);
 
-    let seed = Seed::new(&identity_url).service(
-        "orchestration",
-        "heat",
-        &format!("{api_url}/v1/%(project_id)s"),
-    );
+    let orchestration = format!("{api_url}/v1/%(project_id)s");
+    let seed = Seed::new(&identity_url)
+        .service("orchestration", "heat", &orchestration)
+        .services(Cloud::catalogue(&cloud_url));
     let clock = identity::Clock::new(|| now().micros());
     let path = home.is_kept.then(|| home.path.join("identity.json"));
-    let identity = Identity::open(path.as_deref(), identity::Settings::new(seed, clock));
+    let identity = Identity::open(path.as_deref(), identity::Settings::new(seed, clock.clone()));
     let identity =
         Arc::new(identity.map_err(|error| Failure::Usage(format!("identity: {error}")))?);
+
+    let options = kiln_sim::cloud::Options {
+        seed: arguments.seed,
+        latency: Duration::from_millis(arguments.latency),
+        build_time: Duration::from_millis(arguments.build_time),
+        file: home.is_kept.then(|| home.path.join("cloud.json")),
+        quota: Some(-1),
+        ..kiln_sim::cloud::Options::new(clock)
+    };
+    let cloud = Cloud::open(options, identity.clone());
+    let cloud = cloud.map_err(|error| Failure::Usage(format!("cloud: {error}")))?;
+    let transport = transport(&identity_url, &identity)?;
 
     let config = Arc::new(Config { global: shipped(), ..Config::default() });
     // The state is ours alone, so nobody else's lease is valid.
     let settings = Settings { is_alone: true, ..Settings::default() };
     let engine =
-        Engine::start(config.clone(), store.clone() as Arc<dyn Store>, Arc::new(NoCloud), settings);
+        Engine::start(config.clone(), store.clone() as Arc<dyn Store>, transport.clone(), settings);
     let rules = Rules { allows_adopt: true, allows_abandon: true, ..Rules::default() };
-    let service =
-        Service::new(store.clone(), config, rules, Arc::new(NoCloud), Some(engine.clone()));
+    let service = Service::new(store.clone(), config, rules, transport, Some(engine.clone()));
 
     tokio::spawn(service.clone().tell_of_engine(serving::host_name()));
     let login = identity.service_login();
@@ -142,8 +162,36 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
     let listening = vec![
         serving::serve(identity_socket, identity::router(identity.clone())),
         serving::serve(api_socket, serving::native(app)),
+        serving::serve(cloud_socket, cloud.router()),
     ];
-    Ok(Running { service, engine, store, listening, identity_url, api_url, _home: home })
+    Ok(Running {
+        service,
+        engine,
+        store,
+        listening,
+        identity_url,
+        api_url,
+        cloud_url,
+        identity,
+        cloud,
+        _home: home,
+    })
+}
+
+/// The engine reaches the simulated cloud as it would a real one.
+fn transport(identity_url: &str, identity: &Identity) -> Result<Arc<dyn Transport>, Failure> {
+    let login = identity.service_login();
+    let trustee = kiln_cloud::Login {
+        user: login.user_id.clone(),
+        domain: None,
+        password: login.password.clone(),
+    };
+    let settings =
+        kiln_cloud::Settings { trustee: Some(trustee), ..kiln_cloud::Settings::new(identity_url) };
+    match OpenStack::new(settings) {
+        Ok(cloud) => Ok(Arc::new(cloud)),
+        Err(error) => Err(Failure::Usage(format!("HTTP cannot be used: {error}"))),
+    }
 }
 
 fn home(arguments: &Dev) -> Result<Home, Failure> {
@@ -165,10 +213,14 @@ fn welcome(
     clouds: &clouds::Written,
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
-    let Running { identity_url, api_url, .. } = running;
+    let Running { identity_url, api_url, cloud_url, .. } = running;
     let out = &mut streams.out;
     writeln!(out, "identity       {identity_url}/v3")?;
     writeln!(out, "orchestration  {api_url}/v1/PROJECT_ID")?;
+    writeln!(
+        out,
+        "cloud          {cloud_url} (simulated: compute, network, volumes and the rest)"
+    )?;
     writeln!(out, "users          admin/admin and demo/demo, with projects of the same names")?;
     writeln!(out)?;
     writeln!(out, "{}", clouds.advice())?;
