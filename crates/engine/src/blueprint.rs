@@ -11,14 +11,18 @@ use crate::store::{Content, Hash, RecipeRow, StoreError};
 use indexmap::IndexMap;
 use kiln_resources::constraints::offline;
 use kiln_resources::declare::ResourceType;
-use kiln_template::definition::{Absent, Definition, Files};
+use kiln_resources::implicit::{self, Candidate};
+use kiln_template::definition::{Absent, Definition, Files, Nowhere};
 use kiln_template::diagnostic::Diagnostic;
 use kiln_template::document::{Hidden, Node};
 use kiln_template::environment::{EntryPath, Environment, Implementation, Registry, Statements};
+use kiln_template::eval::Scope;
 use kiln_template::limits::Limits;
 use kiln_template::parameters::{Check, Given, GivenValues, Parameters, Pseudo};
+use kiln_template::path::Path;
 use kiln_template::schema::TypeSchema;
 use kiln_template::template::Template;
+use kiln_template::translation::{self, Place};
 use kiln_template::value::{Members, Value};
 use kiln_template::{FileId, Sources, Span, lower, nested, read};
 use std::collections::BTreeSet;
@@ -369,7 +373,7 @@ impl Blueprint {
     fn new(
         config: &Config,
         templates: &mut Templates,
-        definition: Definition,
+        mut definition: Definition,
         registry: Registry,
         shared: Arc<SharedParts>,
     ) -> Blueprint {
@@ -388,8 +392,30 @@ impl Blueprint {
             }
             kinds.push(kind);
         }
+        let needs = implicit::needs(&candidates(&definition, &kinds));
+        if !needs.is_empty() {
+            definition.need_also(&needs);
+        }
         Blueprint { definition, registry, kinds, shared }
     }
+}
+
+/// The resources that may need each other although the template does not say so.
+fn candidates(definition: &Definition, kinds: &[Kind]) -> Vec<Candidate> {
+    let scope = Scope::new(definition, &Nowhere);
+    let relevant = definition.resources().filter_map(|(at, resource)| {
+        let kind = kinds[at].builtin().filter(|kind| implicit::matters(kind.name()))?;
+        let properties = resource.properties.as_ref().map(|expr| scope.value(expr));
+        let mut properties = match properties {
+            Some(Ok(Value::Map(members))) => (*members).clone(),
+            _ => Members::new(),
+        };
+        // Older names of properties mean the same; what is wrong with them is told elsewhere.
+        let place = Place { path: &Path::Root, spans: &|_, _| resource.name_span };
+        _ = translation::apply(&kind.schema, &mut properties, &place);
+        Some(Candidate { at, name: resource.name.clone(), kind: kind.name(), properties })
+    });
+    relevant.collect()
 }
 
 fn kind_of(

@@ -69,6 +69,7 @@ pub mod environment;
 mod given;
 mod groups;
 pub mod guard;
+pub mod implicit;
 pub mod objects;
 pub mod op;
 mod random;

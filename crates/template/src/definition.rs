@@ -12,7 +12,7 @@ use crate::eval::{Budget, Resolver, Scope, Truth};
 use crate::expr::{Expr, ExprKind};
 use crate::findings::{Findings, Stage};
 use crate::functions::{Facade, Fault};
-use crate::graph::{Cycle, Graph};
+use crate::graph::{Cycle, Edge, Graph};
 use crate::lower;
 use crate::parameters::{Lookup, Parameters};
 use crate::path::Path;
@@ -111,6 +111,35 @@ impl Definition {
     /// What the resources need of each other; those whose conditions do not hold need nothing.
     pub fn graph(&self) -> &Graph {
         &self.graph
+    }
+
+    /// Adds what resources need although the template does not say so: who, and whom. What would close a
+    /// ring is left out: the template's own word counts more.
+    pub fn need_also(&mut self, needs: &[(usize, usize)]) {
+        let Ok(order) = self.graph.order() else { return };
+        let joined = |keep: &dyn Fn(usize, usize) -> bool| {
+            let mut more: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+            for (who, whom) in needs.iter().copied().filter(|(who, whom)| keep(*who, *whom)) {
+                more.entry(who).or_default().push(whom);
+            }
+            let mut graph = Graph::with_capacity(self.graph.len());
+            for at in 0..self.graph.len() {
+                let mut edges = self.graph.needs(at).to_vec();
+                let added = more.get(&at).into_iter().flatten();
+                edges.extend(added.map(|to| Edge { to: *to, span: None }));
+                graph.push(&edges);
+            }
+            graph
+        };
+        let mut graph = joined(&|_, _| true);
+        if graph.order().is_err() {
+            let mut places = vec![0; order.len()];
+            for (place, at) in order.iter().enumerate() {
+                places[*at] = place;
+            }
+            graph = joined(&|who, whom| places[whom] < places[who]);
+        }
+        self.graph = graph;
     }
 
     /// The resources whose conditions hold by their places, each after what it needs.

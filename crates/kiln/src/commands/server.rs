@@ -8,7 +8,7 @@ use crate::streams::{Failure, Streams, Verdict};
 use kiln_api::auth::{self, Authenticator, Custom, Login, Named, NoAuth, Password, Reach};
 use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics};
-use kiln_cloud::{Http, NoCloud, Service as CloudService, Transport};
+use kiln_cloud::{Http, NoCloud, OpenStack, Service as CloudService, Transport};
 use kiln_engine::runtime::{Engine, Settings as EngineSettings, now};
 use kiln_engine::service::Service;
 use kiln_engine::store::Store;
@@ -23,8 +23,8 @@ use std::time::Duration;
 const LOGIN_REMEMBERED: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(arguments: &Server, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
-    let transport = transport(&arguments.endpoints)?;
     let settings = settings(arguments)?;
+    let transport = transport(&arguments.endpoints, settings.cloud.as_ref())?;
     serving::log(settings.is_json_log);
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
@@ -219,10 +219,17 @@ fn sole_engine(url: &str) -> Option<File> {
     lock.try_lock().ok().map(|()| lock)
 }
 
-/// How calls are made: to the endpoints that were named.
-fn transport(endpoints: &[String]) -> Result<Arc<dyn Transport>, Failure> {
+/// How calls are made: to the endpoints that were named, or to the cloud of the configuration.
+fn transport(
+    endpoints: &[String],
+    cloud: Option<&kiln_cloud::Settings>,
+) -> Result<Arc<dyn Transport>, Failure> {
     if endpoints.is_empty() {
-        return Ok(Arc::new(NoCloud));
+        let Some(settings) = cloud else { return Ok(Arc::new(NoCloud)) };
+        return match OpenStack::new(settings.clone()) {
+            Ok(cloud) => Ok(Arc::new(cloud)),
+            Err(error) => Err(Failure::Usage(format!("the cloud cannot be used: {error}"))),
+        };
     }
     let mut known = BTreeMap::new();
     for endpoint in endpoints {

@@ -1,5 +1,6 @@
 //! The configuration file: oslo's form and Heat's names, so that a `heat.conf` does as it is.
 
+mod cloud;
 mod ini;
 mod options;
 

@@ -1,6 +1,7 @@
 //! The options that there are, and what they come to.
 
 use super::Config;
+use super::cloud::cloud;
 use crate::streams::Failure;
 use kiln_api::policy;
 use kiln_engine::service::Rules;
@@ -28,8 +29,22 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("DEFAULT", "max_software_deployments_per_tenant", "How many deployments a project may have."),
     ("DEFAULT", "max_stacks_per_tenant", "How many stacks a project may have; -1 for any."),
     ("DEFAULT", "max_template_size", "How many bytes a template may have."),
+    ("DEFAULT", "region_name_for_services", "The region whose services are used."),
     ("DEFAULT", "stack_action_timeout", "Seconds that an action on a stack may take."),
     ("DEFAULT", "template_fetch_timeout", "Seconds that fetching a template may take."),
+    (
+        "DEFAULT",
+        "trusts_delegated_roles",
+        "The roles that users lend; all that they have if none is named.",
+    ),
+    ("clients", "ca_file", "Certificates of authorities that are trusted, in PEM."),
+    ("clients", "endpoint_type", "Which endpoints are used: publicURL, internalURL or adminURL."),
+    ("clients", "insecure", "Whether any certificate is taken."),
+    (
+        "clients_keystone",
+        "auth_uri",
+        "Where the identity service is, for calls on behalf of users.",
+    ),
     ("cors", "allowed_origin", "Origins whose pages may send requests."),
     ("database", "connection", "The database."),
     ("heat_api", "bind_host", "The address that the native API listens on."),
@@ -45,11 +60,6 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("keystone_authtoken", "user_domain_name", "The domain of the service's own user."),
     ("keystone_authtoken", "username", "The service's own user."),
     ("keystone_authtoken", "www_authenticate_uri", "Where clients are told to get a token."),
-    (
-        "kiln",
-        "auth_backend",
-        "The address of the program that is asked about callers (custombackend).",
-    ),
     ("kiln", "auth_backend_roles", "The roles of whoever that program lets in."),
     ("kiln", "fetch_allowed", "What the addresses of templates must begin with to be fetched."),
     ("kiln", "keys_file", "The file with the keys of the database; made if it is not there."),
@@ -69,6 +79,10 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
         "How callers are known: empty for tokens, standalone, custombackend or noauth.",
     ),
     ("revision", "heat_revision", "What build_info tells."),
+    ("trustee", "auth_url", "Where the identity service is, for calls on behalf of users."),
+    ("trustee", "password", "The password of whoever users lend their rights to."),
+    ("trustee", "user_domain_name", "The domain of whoever users lend their rights to."),
+    ("trustee", "username", "Whoever users lend their rights to."),
 ];
 
 /// How callers are known.
@@ -110,6 +124,8 @@ pub(crate) struct Settings {
     pub(crate) metrics: Option<(String, u16)>,
     pub(crate) flavor: Flavor,
     pub(crate) login: Login,
+    /// How the cloud is reached, if there is one.
+    pub(crate) cloud: Option<kiln_cloud::Settings>,
     pub(crate) policy_file: Option<PathBuf>,
     pub(crate) policy: policy::Options,
     pub(crate) rules: Rules,
@@ -178,6 +194,7 @@ impl Settings {
             }
             None => None,
         };
+        let login = login(config)?;
         Ok(Settings {
             has_api: has("api"),
             has_engine: has("engine"),
@@ -187,8 +204,9 @@ impl Settings {
             port: port("heat_api", "bind_port", 8004)?,
             tls,
             metrics,
+            cloud: cloud(config, &flavor, &login)?,
             flavor,
-            login: login(config)?,
+            login,
             policy_file: file("oslo_policy", "policy_file"),
             policy: policy::Options {
                 enforce_new_defaults: config.flag("oslo_policy", "enforce_new_defaults", true)?,

@@ -1,0 +1,251 @@
+//! What resources need although their templates do not say so: a server needs the subnets of its network,
+//! a floating IP the way from its network to its port.
+//!
+//! It is decided on the template alone, before anything exists: two properties mean the same object if they
+//! refer to the same resource, or have the same value.
+
+use crate::declare::{Members, Value};
+use crate::given::open;
+use kiln_template::value::Unknown;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A resource, as far as it matters here.
+pub struct Candidate {
+    /// Its place in the template.
+    pub at: usize,
+    /// Its name.
+    pub name: Arc<str>,
+    /// The name of its type.
+    pub kind: &'static str,
+    /// Its properties; references to others are unknown, by their names.
+    pub properties: Members,
+}
+
+/// The types of which something is needed without a word, or which need something.
+pub fn matters(kind: &str) -> bool {
+    RULES.iter().any(|rule| rule.needer == kind || rule.needed == kind)
+        || kind == "OS::Neutron::Port"
+}
+
+struct Rule {
+    needer: &'static str,
+    needed: &'static str,
+    holds: fn(&All<'_>, &Candidate, &Candidate) -> bool,
+}
+
+const SERVER: &str = "OS::Nova::Server";
+const SUBNET: &str = "OS::Neutron::Subnet";
+const PORT: &str = "OS::Neutron::Port";
+const ROUTER: &str = "OS::Neutron::Router";
+const INTERFACE: &str = "OS::Neutron::RouterInterface";
+const GATEWAY: &str = "OS::Neutron::RouterGateway";
+const FLOATING_IP: &str = "OS::Neutron::FloatingIP";
+
+const fn rule(
+    needer: &'static str,
+    needed: &'static str,
+    holds: fn(&All<'_>, &Candidate, &Candidate) -> bool,
+) -> Rule {
+    Rule { needer, needed, holds }
+}
+
+const RULES: [Rule; 15] = [
+    rule(SERVER, SUBNET, |_, server, subnet| is_on_network_of(server, subnet)),
+    rule(PORT, SUBNET, |_, port, subnet| same(port, "network", subnet, "network")),
+    rule(ROUTER, SUBNET, |_, router, subnet| {
+        same(router, "external_gateway_info.network", subnet, "network")
+    }),
+    rule(GATEWAY, INTERFACE, |_, gateway, face| same(gateway, "router_id", face, "router")),
+    rule(GATEWAY, SUBNET, |_, gateway, subnet| same(gateway, "network", subnet, "network")),
+    rule(FLOATING_IP, GATEWAY, |_, ip, gateway| same(ip, "floating_network", gateway, "network")),
+    rule(FLOATING_IP, ROUTER, |_, ip, router| {
+        same(ip, "floating_network", router, "external_gateway_info.network")
+    }),
+    rule(FLOATING_IP, INTERFACE, |all, ip, face| all.leads_to_port(ip, "port_id", face)),
+    rule("OS::Neutron::FloatingIPAssociation", INTERFACE, |all, it, face| {
+        all.leads_to_port(it, "port_id", face)
+    }),
+    rule("OS::Neutron::FloatingIPPortForward", INTERFACE, |all, it, face| {
+        all.leads_to_port(it, "internal_port", face)
+    }),
+    rule("OS::Neutron::ExtraRoute", INTERFACE, |_, route, face| {
+        same(route, "router_id", face, "router")
+    }),
+    rule("OS::Neutron::ExtraRoute", GATEWAY, |_, route, gateway| {
+        same(route, "router_id", gateway, "router_id")
+    }),
+    rule("OS::Neutron::ExtraRouteSet", INTERFACE, |_, route, face| {
+        same(route, "router", face, "router")
+    }),
+    rule("OS::Neutron::ExtraRouteSet", GATEWAY, |_, route, gateway| {
+        same(route, "router", gateway, "router_id")
+    }),
+    rule("AWS::EC2::VPCGatewayAttachment", "AWS::EC2::RouteTable", |_, it, table| {
+        same(it, "VpcId", table, "VpcId")
+    }),
+];
+
+/// Who needs whom, by their places.
+pub fn needs(candidates: &[Candidate]) -> Vec<(usize, usize)> {
+    let by_name = candidates.iter().map(|it| (&*it.name, it)).collect();
+    let mut by_kind: BTreeMap<&str, Vec<&Candidate>> = BTreeMap::new();
+    for candidate in candidates {
+        by_kind.entry(candidate.kind).or_default().push(candidate);
+    }
+    let all = All { by_name };
+    let of = |kind: &str| by_kind.get(kind).map(Vec::as_slice).unwrap_or_default();
+    let mut found = Vec::new();
+    for rule in &RULES {
+        for needer in of(rule.needer) {
+            let needed = of(rule.needed).iter();
+            found.extend(
+                needed
+                    .filter(|needed| (rule.holds)(&all, needer, needed))
+                    .map(|needed| (needer.at, needed.at)),
+            );
+        }
+    }
+    found
+}
+
+struct All<'c> {
+    by_name: BTreeMap<&'c str, &'c Candidate>,
+}
+
+/// What a property means: a resource of the template, or something by its name or id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Meaning {
+    Resource(Arc<str>),
+    Text(Arc<str>),
+}
+
+fn meaning(value: &Value) -> Option<Meaning> {
+    match open(value) {
+        Value::Text(text) => Some(Meaning::Text(text.clone())),
+        Value::Unknown(Unknown::Reference(name)) => Some(Meaning::Resource(name.clone())),
+        _ => None,
+    }
+}
+
+/// What stands at a path; the members of a list are all looked at.
+fn meanings(value: &Value, path: &[&str]) -> Vec<Meaning> {
+    match (open(value), path) {
+        (Value::List(items), path) => items.iter().flat_map(|it| meanings(it, path)).collect(),
+        (value, []) => meaning(value).into_iter().collect(),
+        (Value::Map(members), [first, rest @ ..]) => {
+            members.get(*first).map(|it| meanings(it, rest)).unwrap_or_default()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn at(candidate: &Candidate, path: &str) -> Vec<Meaning> {
+    let mut parts = path.split('.');
+    let first = parts.next().and_then(|first| candidate.properties.get(first));
+    first.map(|value| meanings(value, &parts.collect::<Vec<_>>())).unwrap_or_default()
+}
+
+fn same(a: &Candidate, a_path: &str, b: &Candidate, b_path: &str) -> bool {
+    let b = at(b, b_path);
+    at(a, a_path).iter().any(|meaning| b.contains(meaning))
+}
+
+/// A server needs the subnets of its networks; if it is not clear which networks those are, all of them.
+fn is_on_network_of(server: &Candidate, subnet: &Candidate) -> bool {
+    let Some(Value::List(networks)) = server.properties.get("networks").map(open) else {
+        return false;
+    };
+    let subnets = at(subnet, "network");
+    let given = |entry: &Value, name: &str| meanings(entry, &[name]);
+    networks.iter().any(|entry| {
+        // Whoever brings a port or a subnet along needs that, and says so.
+        let has_own = !given(entry, "port").is_empty() || !given(entry, "subnet").is_empty();
+        let networks = given(entry, "network");
+        match networks.is_empty() || subnets.is_empty() {
+            true => !has_own,
+            false => networks.iter().any(|network| subnets.contains(network)),
+        }
+    })
+}
+
+impl All<'_> {
+    /// Whether a router's interface is on the way to a port: on a subnet that the port has an address
+    /// of, or on its network.
+    fn leads_to_port(&self, needer: &Candidate, path: &str, interface: &Candidate) -> bool {
+        let ports = at(needer, path);
+        let ports = ports.iter().filter_map(|port| match port {
+            Meaning::Resource(name) => self.by_name.get(&**name).filter(|it| it.kind == PORT),
+            Meaning::Text(_) => None,
+        });
+        let subnets = at(interface, "subnet");
+        let network_of = |subnet: &Meaning| match subnet {
+            Meaning::Resource(name) => self.by_name.get(&**name).map(|it| at(it, "network")),
+            Meaning::Text(_) => None,
+        };
+        let mut ports = ports;
+        ports.any(|port| {
+            let addresses = at(port, "fixed_ips.subnet");
+            if !addresses.is_empty() {
+                return addresses.iter().any(|subnet| subnets.contains(subnet));
+            }
+            let networks = at(port, "network");
+            subnets.iter().any(|subnet| match network_of(subnet) {
+                Some(of_subnet) => networks.iter().any(|network| of_subnet.contains(network)),
+                // A subnet that the template knows nothing of may be the one.
+                None => true,
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(at: usize, name: &str, kind: &'static str, properties: Members) -> Candidate {
+        Candidate { at, name: name.into(), kind, properties }
+    }
+
+    fn refer(name: &str) -> Value {
+        Value::Unknown(Unknown::Reference(name.into()))
+    }
+
+    fn members<const N: usize>(members: [(&str, Value); N]) -> Members {
+        members.into_iter().map(|(name, value)| (name.into(), value)).collect()
+    }
+
+    #[test]
+    fn a_floating_ip_waits_for_the_way_to_its_port() {
+        let all = [
+            candidate(0, "subnet", SUBNET, members([("network", refer("net"))])),
+            candidate(1, "port", PORT, members([("network", refer("net"))])),
+            candidate(2, "face", INTERFACE, members([("subnet", refer("subnet"))])),
+            candidate(
+                3,
+                "ip",
+                FLOATING_IP,
+                members([("port_id", refer("port")), ("floating_network", "public".into())]),
+            ),
+            candidate(
+                4,
+                "router",
+                ROUTER,
+                members([("external_gateway_info", Value::map([("network", "public".into())]))]),
+            ),
+        ];
+        assert_eq!(needs(&all), [(1, 0), (3, 4), (3, 2)]);
+    }
+
+    #[test]
+    fn a_server_waits_for_the_subnets_of_its_network_alone() {
+        let entry = |name: &str| Value::list([Value::map([("network", refer(name))])]);
+        let all = [
+            candidate(0, "a", SUBNET, members([("network", refer("net"))])),
+            candidate(1, "b", SUBNET, members([("network", refer("other"))])),
+            candidate(2, "server", SERVER, members([("networks", entry("net"))])),
+            candidate(3, "alone", SERVER, Members::new()),
+        ];
+        assert_eq!(needs(&all), [(2, 0)]);
+    }
+}
