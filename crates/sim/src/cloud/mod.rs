@@ -111,7 +111,8 @@ impl fmt::Debug for Cloud {
 impl Cloud {
     /// Opens the cloud with the state in its file, or with what a new cloud has.
     pub fn open(options: Options, identity: Arc<Identity>) -> Result<Cloud, OpenError> {
-        let collections = SERVICES.iter().flat_map(|service| service.collections.iter().copied());
+        let lists = SERVICES.iter().flat_map(|service| service.collections);
+        let collections = lists.flat_map(|list| list.iter().copied());
         let schema = Arc::new(schema::read(collections).map_err(OpenError::Tables)?);
         let micros = |time: Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
         let faults = Faulty::new(options.faults.clone());

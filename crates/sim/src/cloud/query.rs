@@ -32,7 +32,7 @@ const RESERVED: &[&str] = &[
 pub(super) fn list(
     turn: &mut Turn<'_>,
     of: &'static Collection,
-    parents: &[(&'static str, String)],
+    parents: &rest::Parents,
 ) -> Answer {
     let rows = rows(turn, of, parents)?;
     let (rows, next) = page(turn, of, rows)?;
@@ -48,7 +48,7 @@ pub(super) fn list(
 pub(super) fn rows(
     turn: &Turn<'_>,
     of: &'static Collection,
-    parents: &[(&'static str, String)],
+    parents: &rest::Parents,
 ) -> Result<Vec<Obj>, Refusal> {
     let mut filters: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (name, value) in &turn.ask.query {

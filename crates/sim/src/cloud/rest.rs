@@ -9,6 +9,11 @@ use super::schema::Collection;
 use super::table::Obj;
 use super::world;
 
+/// A field that names a parent, and its key.
+pub(super) type Parent = (&'static str, String);
+/// The parents that a path names.
+pub(super) type Parents = [Parent];
+
 /// Answers with the collection that fits the path, if one does.
 pub(super) fn serve(
     turn: &mut Turn<'_>,
@@ -44,7 +49,7 @@ fn carry_out(
     turn: &mut Turn<'_>,
     of: &'static Collection,
     verb: char,
-    parents: &[(&'static str, String)],
+    parents: &Parents,
     key: &str,
 ) -> Answer {
     if let (Some(parent), Some((_, id))) = (of.parent, parents.last())
@@ -78,10 +83,7 @@ fn carry_out(
 }
 
 /// The parents that the path names and the key, if the path is one of this collection's.
-fn fit<'a>(
-    of: &Collection,
-    path: &[&'a str],
-) -> Option<(Vec<(&'static str, String)>, Option<&'a str>)> {
+fn fit<'a>(of: &Collection, path: &[&'a str]) -> Option<(Vec<Parent>, Option<&'a str>)> {
     let parts: Vec<&'static str> = of.path.split('/').filter(|part| !part.is_empty()).collect();
     if path.len() != parts.len() && path.len() != parts.len() + 1 {
         return None;
@@ -97,11 +99,7 @@ fn fit<'a>(
     Some((parents, path.get(parts.len()).copied()))
 }
 
-fn create_sent(
-    turn: &mut Turn<'_>,
-    of: &'static Collection,
-    parents: &[(&'static str, String)],
-) -> Answer {
+fn create_sent(turn: &mut Turn<'_>, of: &'static Collection, parents: &Parents) -> Answer {
     let many = of.dialect.takes_many().then(|| turn.body[of.many].as_array().cloned()).flatten();
     let Some(many) = many else {
         let mut sent = turn.sent(of)?;
@@ -128,7 +126,7 @@ fn create_sent(
     Ok(Reply::json(of.statuses.0, json!({ of.many: rows })))
 }
 
-fn adopt(sent: &mut Obj, parents: &[(&'static str, String)]) {
+fn adopt(sent: &mut Obj, parents: &Parents) {
     for (field, id) in parents {
         sent.insert((*field).to_owned(), json!(id));
     }
@@ -160,7 +158,8 @@ pub(super) fn create(
         within_quota(turn, of, &row, name, usual)?;
     }
     (of.make)(turn, &mut row)?;
-    turn.world.put(of.name, &text(&row, of.key).to_owned(), row.clone());
+    let key = text(&row, of.key).to_owned();
+    turn.world.put(of.name, &key, row.clone());
     Ok(row)
 }
 

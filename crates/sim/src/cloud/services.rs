@@ -23,14 +23,17 @@ pub(super) struct Service {
     /// How it words refusals.
     pub(super) dialect: &'static dyn Dialect,
     /// What it keeps.
-    pub(super) collections: &'static [&'static Collection],
+    pub(super) collections: &'static [&'static [&'static Collection]],
     /// Answers a request.
     pub(super) serve: fn(&mut Turn<'_>) -> Answer,
-    /// What clients find at its root, and at the roots of its versions: path below the prefix, base, document.
-    pub(super) versions: fn(&str, &[&str]) -> Option<(u16, Value)>,
+    /// What clients find at its root, and at the roots of its versions: by the address of the service and the path.
+    pub(super) versions: Versions,
     /// What is there from the beginning.
     pub(super) sow: fn(&mut World),
 }
+
+/// The documents that say which versions there are.
+pub(super) type Versions = fn(&str, &[&str]) -> Option<(u16, Value)>;
 
 /// Which microversions a service speaks.
 pub(super) struct Microversions {

@@ -114,6 +114,12 @@ impl World {
         }
     }
 
+    /// Adds an object under its `id`.
+    pub(super) fn add(&mut self, table: &str, row: Obj) {
+        let key = super::ask::text(&row, "id").to_owned();
+        self.put(table, &key, row);
+    }
+
     pub(super) fn remove(&mut self, table: &str, key: &str) -> Option<Obj> {
         self.changes += 1;
         self.tables.get_mut(table)?.remove(key)

@@ -2,4 +2,5 @@
 
 mod frame;
 mod network;
+mod plugins;
 mod world;

@@ -14,20 +14,23 @@ macro_rules! standard {
 }
 
 mod addresses;
+mod around;
 mod dialect;
 mod floating;
 mod groups;
 mod networks;
 mod policies;
 mod ports;
+mod quality;
 mod routers;
 mod seed;
+mod services;
 mod subnets;
 mod tags;
 
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Refusal, Reply, Turn, object, set};
+use super::ask::{Answer, Refusal, Turn, object, set};
 use super::dialect::Dialect;
 use super::rest;
 use super::schema::Collection;
@@ -40,6 +43,7 @@ pub(super) const FLOATING: &str = "network/floatingips";
 pub(super) const FORWARDS: &str = "network/port_forwardings";
 pub(super) const GROUPS: &str = "network/security_groups";
 pub(super) const NETWORKS: &str = "network/networks";
+pub(super) const POLICIES: &str = "network/policies";
 pub(super) const POOLS: &str = "network/subnetpools";
 pub(super) const PORTS: &str = "network/ports";
 pub(super) const RBAC: &str = "network/rbac_policies";
@@ -55,12 +59,17 @@ static COLLECTIONS: &[&Collection] = &[
     &groups::GROUP,
     &groups::RULE,
     &networks::NETWORK,
-    &policies::POLICY,
     &policies::POOL,
     &policies::RBAC_POLICY,
     &policies::SEGMENT,
     &policies::TRUNK,
     &ports::PORT,
+    &quality::BANDWIDTH,
+    &quality::DSCP,
+    &quality::MINIMUM_BANDWIDTH,
+    &quality::MINIMUM_RATE,
+    &quality::POLICY,
+    &quality::RATE_LIMIT,
     &routers::ROUTER,
     &subnets::SUBNET,
 ];
@@ -72,7 +81,7 @@ pub(super) static SERVICE: Service = Service {
     address: "",
     microversions: None,
     dialect: &Neutron,
-    collections: COLLECTIONS,
+    collections: &[COLLECTIONS, services::COLLECTIONS],
     serve,
     versions,
     sow: seed::sow,
@@ -116,10 +125,20 @@ fn serve(turn: &mut Turn<'_>) -> Answer {
     }
     let special = match path.as_slice() {
         ["routers", id, action] => routers::serve(turn, id, action),
+        ["trunks", id, action] => around::trunk(turn, id, action),
+        ["network-gateways", id, action] => services::gateway(turn, id, action),
+        [version @ ("fw" | "fwaas"), "firewall_policies", id, action] => {
+            services::policy_rule(turn, version, id, action)
+        }
         _ => None,
     };
+    let special =
+        special.or_else(|| around::serve(turn, &path, &[COLLECTIONS, services::COLLECTIONS]));
     let special = special.or_else(|| tags::serve(turn, COLLECTIONS, &path));
-    special.or_else(|| rest::serve(turn, COLLECTIONS, &path)).unwrap_or_else(|| Err(nothing()))
+    special
+        .or_else(|| rest::serve(turn, COLLECTIONS, &path))
+        .or_else(|| rest::serve(turn, services::COLLECTIONS, &path))
+        .unwrap_or_else(|| Err(nothing()))
 }
 
 fn nothing() -> Refusal {
@@ -140,9 +159,4 @@ pub(super) fn internal(
     let made = rest::create(turn, of, &sent);
     turn.who = who;
     made
-}
-
-/// An answer with one object in its envelope.
-pub(super) fn one(turn: &Turn<'_>, of: &'static Collection, row: Obj) -> Answer {
-    Ok(Reply::ok(rest::envelope(of, rest::shown(turn, of, row))))
 }

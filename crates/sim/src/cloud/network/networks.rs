@@ -69,7 +69,7 @@ fn make(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
     }
     set(row, "availability_zones", json!(["nova"]));
     let segment = first_segment(turn.world, row);
-    turn.world.put(SEGMENTS, &text(&segment, "id").to_owned(), segment);
+    turn.world.add(SEGMENTS, segment);
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! Pools of subnets, segments, trunks, sharing and quality of service: little more than their fields.
+//! Pools of subnets, segments, trunks and who shares what: little more than their fields.
 
 use serde_json::{Value, json};
 
@@ -7,24 +7,7 @@ use super::super::schema::{Collection, plain};
 use super::super::table::Obj;
 use super::addresses::Block;
 use super::dialect::{Neutron, bad_value, invalid_input, refusal};
-use super::{GROUPS, NETWORKS, POOLS, PORTS, RBAC, ROUTERS, SEGMENTS, SUBNETS, TRUNKS, networks};
-
-pub(super) static POLICY: Collection = Collection {
-    name: "network/policies",
-    path: "qos/policies",
-    one: "policy",
-    many: "policies",
-    title: "QosPolicy",
-    fields: concat!(
-        "name       text cu \"\"
-         shared     bool cua false
-         is_default bool cu false
-         rules      list r  []",
-        standard!()
-    ),
-    is_shared: |turn, row| flag(row, "shared") || networks::is_granted(turn, row),
-    ..plain(&Neutron)
-};
+use super::{GROUPS, NETWORKS, POOLS, PORTS, RBAC, SEGMENTS, SUBNETS, TRUNKS, networks};
 
 pub(super) static POOL: Collection = Collection {
     name: POOLS,
@@ -122,7 +105,7 @@ pub(super) static RBAC_POLICY: Collection = Collection {
     make: |turn, row| {
         let table = match text(row, "object_type") {
             "network" => NETWORKS,
-            "qos_policy" => "network/policies",
+            "qos_policy" => super::POLICIES,
             "security_group" => GROUPS,
             "address_scope" => "network/address_scopes",
             "subnetpool" => POOLS,
@@ -264,18 +247,4 @@ pub(super) fn add_subports(turn: &mut Turn<'_>, trunk: &mut Obj, wanted: &[Value
     }
     set(trunk, "sub_ports", ports);
     Ok(())
-}
-
-/// How many things use a policy of quality: nothing may be removed from under them.
-pub(super) fn users_of_policy(turn: &Turn<'_>, id: &str) -> Option<(&'static str, String)> {
-    let tables = [
-        ("network", NETWORKS),
-        ("port", PORTS),
-        ("floatingip", super::FLOATING),
-        ("router", ROUTERS),
-    ];
-    tables.into_iter().find_map(|(kind, table)| {
-        let found = turn.world.table(table).with("qos_policy_id", id);
-        found.first().map(|row| (kind, text(row, "id").to_owned()))
-    })
 }

@@ -162,6 +162,14 @@ fn bad(message: &str) -> Refusal {
     refusal(400, "BadRequest", format!("Bad router request: {message}."))
 }
 
+/// Puts the router on a subnet.
+pub(super) fn join(turn: &mut Turn<'_>, router: &Obj, subnet: &str) -> Done {
+    let body = std::mem::replace(&mut turn.body, json!({ "subnet_id": subnet }));
+    let joined = add_interface(turn, router.clone());
+    turn.body = body;
+    joined.map(drop)
+}
+
 fn add_interface(turn: &mut Turn<'_>, router: Obj) -> Answer {
     let id = text(&router, "id").to_owned();
     let (subnet, port) = (turn.body["subnet_id"].as_str(), turn.body["port_id"].as_str());

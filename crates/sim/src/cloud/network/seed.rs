@@ -44,15 +44,19 @@ pub(super) fn sow(world: &mut World) {
     let gateway = json!({ "network_id": public });
     let router =
         add(world, &ROUTER, &demo, json!({ "name": "router1", "external_gateway_info": gateway }));
-    with_turn(world, &demo, json!({ "subnet_id": subnet }), |turn| {
-        // There is nothing that could be in the way of the first interface.
-        let _ = super::routers::serve(turn, &router, "add_router_interface");
+    let router = world.copy(super::ROUTERS, &router);
+    // There is nothing that could be in the way of the first interface.
+    let _ = with_turn(world, &demo, |turn| super::routers::join(turn, &router, &subnet));
+    let pool = json!({
+        "name": "shared-default-subnetpool-v4", "prefixes": ["10.64.0.0/12"], "default_prefixlen": 26,
+        "shared": true, "is_default": true,
     });
+    add(world, &super::policies::POOL, &admin, pool);
 }
 
 /// Adds an object for a project and gives its id.
 fn add(world: &mut World, of: &'static Collection, project: &str, sent: Value) -> String {
-    with_turn(world, project, Value::Null, |turn| {
+    with_turn(world, project, |turn| {
         let mut sent: Obj = object(sent);
         sent.insert("project_id".to_owned(), json!(project));
         rest::create(turn, of, &sent).map(|row| text(&row, "id").to_owned()).unwrap_or_default()
@@ -63,7 +67,6 @@ fn add(world: &mut World, of: &'static Collection, project: &str, sent: Value) -
 pub(in super::super) fn with_turn<T>(
     world: &mut World,
     project: &str,
-    body: Value,
     act: impl FnOnce(&mut Turn<'_>) -> T,
 ) -> T {
     let ask = Ask {
@@ -76,5 +79,5 @@ pub(in super::super) fn with_turn<T>(
         base: String::new(),
     };
     let who = Who { user: String::new(), project: project.to_owned(), is_admin: true };
-    act(&mut Turn { world, ask: &ask, who, body, version: 0 })
+    act(&mut Turn { world, ask: &ask, who, body: json!({}), version: 0 })
 }

@@ -1,0 +1,368 @@
+//! What is told about the service itself: extensions, agents, zones, quotas, a topology for whoever wants none of their own.
+
+use serde_json::{Map, Value, json};
+
+use super::super::ask::{Answer, Refusal, Reply, Turn, flag, object, set, text};
+use super::super::dialect::Dialect;
+use super::super::rest;
+use super::super::schema::Collection;
+use super::super::table::Obj;
+use super::dialect::{Neutron, refusal};
+use super::{NETWORKS, PORTS, internal};
+
+/// The extensions, by alias.
+#[rustfmt::skip]
+const EXTENSIONS: &[&str] = &[
+    "address-group", "address-scope", "agent", "allowed-address-pairs", "auto-allocated-topology",
+    "availability_zone", "availability_zone_filter", "binding", "binding-extended", "default-subnetpools",
+    "dhcp_agent_scheduler", "dns-domain-ports", "dns-integration", "dvr", "empty-string-filtering", "expose-port-forwarding-in-fip",
+    "ext-gw-mode", "external-net", "extra_dhcp_opt", "extraroute", "extraroute-atomic", "filter-validation",
+    "fip-port-details", "flavors", "floating-ip-port-forwarding", "fwaas", "fwaas_v2", "gateway-device", "ip-substring-filtering",
+    "ip_allocation", "l2-gateway", "l2-gateway-connection", "l2_adjacency", "l3-ha", "l3_agent_scheduler",
+    "metering", "metering_source_and_destination_fields", "multi-provider", "net-mtu", "net-mtu-writable",
+    "network-gateway", "network-ip-availability", "network_availability_zone", "pagination", "port-numa-affinity-policy",
+    "port-security", "project-id", "provider", "qos", "qos-bw-limit-direction", "qos-bw-minimum-ingress", "qos-default",
+    "qos-fip", "qos-pps", "qos-pps-minimum", "qos-rule-type-details", "qos-rules-alias", "quota_details", "quotas",
+    "rbac-address-scope", "rbac-policies", "rbac-security-groups", "rbac-subnetpool", "revision-if-match", "router",
+    "router_availability_zone", "security-group", "security-groups-remote-address-group", "segment", "segments-peer-subnet-host-routes",
+    "service-type", "sfc", "shared-security-groups", "sorting", "standard-attr-description", "standard-attr-revisions",
+    "standard-attr-segment", "standard-attr-tag", "standard-attr-timestamp", "stateful-security-group", "subnet-dns-publish-fixed-ip",
+    "subnet-service-types", "subnet_allocation", "subnetpool-prefix-ops", "taas", "tag", "tag-ext", "trunk", "trunk-details",
+    "uplink-status-propagation", "vlan-transparent", "vpn-endpoint-groups", "vpnaas",
+];
+
+/// The agents: kind, topic, binary.
+const AGENTS: &[(&str, &str, &str)] = &[
+    ("Open vSwitch agent", "N/A", "neutron-openvswitch-agent"),
+    ("DHCP agent", "dhcp_agent", "neutron-dhcp-agent"),
+    ("L3 agent", "l3_agent", "neutron-l3-agent"),
+    ("Metadata agent", "N/A", "neutron-metadata-agent"),
+];
+
+/// Answers what is about the service itself, if it is.
+pub(super) fn serve(
+    turn: &mut Turn<'_>,
+    path: &[&str],
+    collections: &[&[&'static Collection]],
+) -> Option<Answer> {
+    let method = turn.ask.method.clone();
+    Some(match (method.as_str(), path) {
+        ("GET", ["extensions"]) => {
+            let all: Vec<Value> = EXTENSIONS.iter().map(|alias| extension(alias)).collect();
+            Ok(Reply::ok(json!({ "extensions": all })))
+        }
+        ("GET", ["extensions", alias]) => match EXTENSIONS.contains(alias) {
+            true => Ok(Reply::ok(json!({ "extension": extension(alias) }))),
+            false => Err(refusal(404, "HTTPNotFound", "Extension with alias does not exist")),
+        },
+        ("GET", ["availability_zones"]) => {
+            let zone =
+                |kind: &str| json!({ "name": "nova", "resource": kind, "state": "available" });
+            Ok(Reply::ok(json!({ "availability_zones": [zone("network"), zone("router")] })))
+        }
+        ("GET", ["agents"]) => agents(turn),
+        ("GET", ["agents", id]) => {
+            let all = all_agents(turn);
+            match all.iter().find(|agent| agent["id"] == json!(id)) {
+                Some(agent) => Ok(Reply::ok(json!({ "agent": agent }))),
+                None => {
+                    Err(refusal(404, "AgentNotFound", format!("Agent {id} could not be found.")))
+                }
+            }
+        }
+        (_, ["agents", agent, "l3-routers", rest @ ..]) => scheduled(turn, "router", agent, rest),
+        (_, ["agents", agent, "dhcp-networks", rest @ ..]) => {
+            scheduled(turn, "network", agent, rest)
+        }
+        ("GET", ["routers", id, "l3-agents"]) => hosting(turn, "router", id),
+        ("GET", ["networks", id, "dhcp-agents"]) => hosting(turn, "network", id),
+        ("GET", ["qos", "rule-types"]) => Ok(Reply::ok(super::quality::rule_types())),
+        (_, ["quotas", rest @ ..]) => quotas(turn, rest, collections),
+        ("GET", ["auto-allocated-topology", project]) => topology(turn, project),
+        ("DELETE", ["auto-allocated-topology", project]) => remove_topology(turn, project),
+        _ => return None,
+    })
+}
+
+fn extension(alias: &str) -> Value {
+    let name = alias.replace(['-', '_'], " ");
+    json!({
+        "alias": alias, "name": name, "description": format!("The extension {alias}."),
+        "updated": "2020-01-01T00:00:00-00:00", "links": [],
+    })
+}
+
+/// The agents all live on one host; their ids are the same as long as the cloud lives.
+fn all_agents(turn: &mut Turn<'_>) -> Vec<Value> {
+    let mut all = Vec::new();
+    for (kind, topic, binary) in AGENTS {
+        let note = format!("agent/{binary}");
+        if !turn.world.notes.contains_key(&note) {
+            let id = turn.world.uuid();
+            turn.world.notes.insert(note.clone(), json!(id));
+        }
+        let stamp = turn.world.stamp().replace('T', " ").replace('Z', "");
+        all.push(json!({
+            "id": turn.world.notes[&note], "agent_type": kind, "topic": topic, "binary": binary,
+            "host": "compute-1", "alive": true, "admin_state_up": true, "availability_zone": "nova",
+            "configurations": {}, "created_at": stamp, "started_at": stamp, "heartbeat_timestamp": stamp,
+            "description": null, "resources_synced": null,
+        }));
+    }
+    all
+}
+
+fn agents(turn: &mut Turn<'_>) -> Answer {
+    if !turn.who.is_admin {
+        return Ok(Reply::ok(json!({ "agents": [] })));
+    }
+    let all = all_agents(turn);
+    let says = |agent: &Value| {
+        turn.ask.query.iter().all(|(name, wanted)| {
+            agent.get(name).is_none_or(|value| match value {
+                Value::String(text) => text == wanted,
+                Value::Bool(flag) => super::super::check::truth(wanted) == Some(*flag),
+                _ => true,
+            })
+        })
+    };
+    let kept: Vec<&Value> = all.iter().filter(|agent| says(agent)).collect();
+    Ok(Reply::ok(json!({ "agents": kept })))
+}
+
+/// Which agents serve a router or a network is noted under it.
+fn scheduled(turn: &mut Turn<'_>, kind: &str, agent: &str, rest: &[&str]) -> Answer {
+    if !turn.who.is_admin {
+        return Err(refusal(
+            403,
+            "PolicyNotAuthorized",
+            "rule:create_agent is disallowed by policy",
+        ));
+    }
+    if !all_agents(turn).iter().any(|known| known["id"] == json!(agent)) {
+        return Err(refusal(404, "AgentNotFound", format!("Agent {agent} could not be found.")));
+    }
+    let sent = turn.body[format!("{kind}_id")].as_str().map(str::to_owned);
+    let id = rest.first().map(|id| (*id).to_owned()).or(sent);
+    match (turn.ask.method.as_str(), id) {
+        ("POST", Some(id)) => {
+            let note = format!("scheduled/{kind}/{id}/{agent}");
+            if turn.world.notes.insert(note, json!(true)).is_some() {
+                let message =
+                    format!("The {kind} {id} has been already hosted by the agent {agent}.");
+                return Err(refusal(409, "HostedByAgent", message));
+            }
+            Ok(Reply::json(201, Value::Null))
+        }
+        ("DELETE", Some(id)) => {
+            let note = format!("scheduled/{kind}/{id}/{agent}");
+            match turn.world.notes.remove(&note) {
+                Some(_) => Ok(Reply::empty(204)),
+                None => {
+                    let message = format!("The {kind} {id} is not hosted by the agent {agent}.");
+                    Err(refusal(409, "NotHostedByAgent", message))
+                }
+            }
+        }
+        ("GET", None) => {
+            let ids: Vec<Value> = turn
+                .world
+                .notes
+                .keys()
+                .filter_map(|note| note.strip_prefix(&format!("scheduled/{kind}/")))
+                .filter_map(|rest| rest.strip_suffix(&format!("/{agent}")))
+                .map(|id| json!({ "id": id }))
+                .collect();
+            Ok(Reply::ok(json!({ format!("{kind}s"): ids })))
+        }
+        _ => Err(Neutron.plain(405, "The method is not allowed for the requested URL.")),
+    }
+}
+
+fn hosting(turn: &mut Turn<'_>, kind: &str, id: &str) -> Answer {
+    let all = all_agents(turn);
+    let hosts = |agent: &&Value| {
+        let agent = agent["id"].as_str().unwrap_or_default();
+        turn.world.notes.contains_key(&format!("scheduled/{kind}/{id}/{agent}"))
+    };
+    let found: Vec<&Value> = all.iter().filter(hosts).collect();
+    Ok(Reply::ok(json!({ "agents": found })))
+}
+
+fn quotas(turn: &mut Turn<'_>, rest: &[&str], collections: &[&[&'static Collection]]) -> Answer {
+    let known: Vec<(&str, i64, &str)> = collections
+        .iter()
+        .flat_map(|some| some.iter())
+        .filter_map(|of| of.quota.map(|(name, usual)| (name, usual, of.name)))
+        .chain([("subnetpool", -1, super::POOLS)])
+        .collect();
+    let own = turn.who.project.clone();
+    let (project, word) = match rest {
+        [] => {
+            let none: Vec<Value> = Vec::new();
+            return Ok(Reply::ok(json!({ "quotas": none })));
+        }
+        [project] if *project == "tenant" || *project == "project" => {
+            return Ok(Reply::ok(
+                json!({ "project": { "project_id": own }, "tenant": { "tenant_id": own } }),
+            ));
+        }
+        [project] => (*project, ""),
+        [project, word, ..] => (*project, *word),
+    };
+    if project != own && !turn.who.is_admin {
+        return Err(refusal(
+            403,
+            "AdminRequired",
+            "User does not have admin privileges: Cannot get quotas.",
+        ));
+    }
+    match turn.ask.method.as_str() {
+        "GET" => {}
+        "PUT" if turn.who.is_admin => {
+            let sent = turn.body["quota"].as_object().cloned().ok_or_else(no_quota)?;
+            for (name, limit) in sent {
+                if !known.iter().any(|(own, ..)| *own == name) {
+                    let message = format!("Unrecognized attribute(s) '{name}'");
+                    return Err(refusal(400, "HTTPBadRequest", message));
+                }
+                let limit =
+                    limit.as_i64().or_else(|| limit.as_str()?.parse().ok()).ok_or_else(no_quota)?;
+                turn.world.set_quota("network", project, &name, limit);
+            }
+        }
+        "DELETE" if turn.who.is_admin => {
+            turn.world.reset_quota("network", project);
+            return Ok(Reply::empty(204));
+        }
+        _ => {
+            return Err(refusal(
+                403,
+                "AdminRequired",
+                "User does not have admin privileges: quota.",
+            ));
+        }
+    }
+    let mut shown = Map::new();
+    for (name, usual, table) in known {
+        let limit = match word {
+            "default" => turn.world.every_quota.unwrap_or(usual),
+            _ => turn.world.quota("network", project, name, usual),
+        };
+        let value = match word.starts_with("details") {
+            true => {
+                let used = turn.world.table(table).count("project_id", project);
+                json!({ "limit": limit, "used": used, "reserved": 0 })
+            }
+            false => json!(limit),
+        };
+        shown.insert(name.to_owned(), value);
+    }
+    Ok(Reply::ok(json!({ "quota": shown })))
+}
+
+fn no_quota() -> Refusal {
+    refusal(400, "HTTPBadRequest", "Unable to find 'quota' in request body")
+}
+
+const TOPOLOGY: &str = "auto_allocated_network";
+
+fn find_topology(turn: &Turn<'_>, project: &str) -> Option<Obj> {
+    let own = turn.world.table(NETWORKS).with("project_id", project);
+    own.into_iter().find(|net| text(net, "name") == TOPOLOGY).cloned()
+}
+
+/// A network, a subnet and a router to the outside, made when they are first asked for.
+fn topology(turn: &mut Turn<'_>, project: &str) -> Answer {
+    let project = if project == "null" || project == "None" {
+        turn.who.project.clone()
+    } else {
+        project.to_owned()
+    };
+    let outside = turn.world.table(NETWORKS).iter().find(|net| flag(net, "is_default")).cloned();
+    let Some(outside) = outside else {
+        let message = "Deployment error: No default router:external network.";
+        return Err(refusal(409, "AutoAllocationFailure", message));
+    };
+    let dry = turn.ask.query("fields") == Some("dry-run");
+    if dry {
+        return Ok(Reply::ok(
+            json!({ "auto_allocated_topology": { "id": "dry-run=pass", "tenant_id": project } }),
+        ));
+    }
+    let network = match find_topology(turn, &project) {
+        Some(network) => network,
+        None => {
+            let network =
+                internal(turn, &super::networks::NETWORK, json!({ "name": TOPOLOGY }), &project)?;
+            let subnet = json!({
+                "name": "auto_allocated_subnet_v4", "network_id": network["id"], "ip_version": 4,
+                "use_default_subnetpool": true,
+            });
+            let subnet = internal(turn, &super::subnets::SUBNET, subnet, &project)?;
+            let router = json!({
+                "name": "auto_allocated_router", "external_gateway_info": { "network_id": outside["id"] },
+            });
+            let router = internal(turn, &super::routers::ROUTER, router, &project)?;
+            super::routers::join(turn, &router, text(&subnet, "id"))?;
+            network
+        }
+    };
+    Ok(Reply::ok(json!({ "auto_allocated_topology": {
+        "id": network["id"], "tenant_id": project, "project_id": project,
+    } })))
+}
+
+fn remove_topology(turn: &mut Turn<'_>, project: &str) -> Answer {
+    let Some(network) = find_topology(turn, project) else {
+        let message = format!("Auto allocated topology for tenant {project} not found.");
+        return Err(refusal(404, "AutoAllocatedTopologyNotFound", message));
+    };
+    for port in turn.world.with(PORTS, "network_id", text(&network, "id")) {
+        if text(&port, "device_owner") == "network:router_interface" {
+            let router = text(&port, "device_id").to_owned();
+            turn.world.remove(PORTS, text(&port, "id"));
+            rest::delete(turn, &super::routers::ROUTER, &router)?;
+        }
+    }
+    rest::delete(turn, &super::networks::NETWORK, text(&network, "id"))?;
+    Ok(Reply::empty(204))
+}
+
+/// Adds ports to a trunk, takes them away, or lists them.
+pub(super) fn trunk(turn: &mut Turn<'_>, id: &str, action: &str) -> Option<Answer> {
+    let adds = match (turn.ask.method.as_str(), action) {
+        ("PUT", "add_subports") => true,
+        ("PUT", "remove_subports") => false,
+        ("GET", "get_subports") => {
+            let found = turn.find(&super::policies::TRUNK, id);
+            return Some(found.map(|row| Reply::ok(json!({ "sub_ports": row["sub_ports"] }))));
+        }
+        _ => return None,
+    };
+    Some(change_trunk(turn, id, adds))
+}
+
+fn change_trunk(turn: &mut Turn<'_>, id: &str, adds: bool) -> Answer {
+    let of = &super::policies::TRUNK;
+    let mut row = turn.find(of, id)?;
+    let wanted = turn.body["sub_ports"].as_array().cloned().unwrap_or_default();
+    if adds {
+        super::policies::add_subports(turn, &mut row, &wanted)?;
+    } else {
+        let mut ports = super::super::ask::list(&row, "sub_ports").to_vec();
+        for gone in &wanted {
+            let at = ports.iter().position(|own| own["port_id"] == gone["port_id"]);
+            let port = gone["port_id"].as_str().unwrap_or_default();
+            let Some(at) = at else {
+                let message = format!("SubPort {port} on trunk {id} could not be found.");
+                return Err(refusal(404, "SubPortNotFound", message));
+            };
+            ports.remove(at);
+            turn.world.set(PORTS, port, json!({ "device_owner": "" }));
+        }
+        set(&mut row, "sub_ports", ports);
+    }
+    turn.world.put(of.name, id, row.clone());
+    Ok(Reply::ok(Value::Object(object(json!(rest::shown(turn, of, row))))))
+}
