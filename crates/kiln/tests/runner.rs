@@ -10,6 +10,7 @@ mod client_other;
 mod client_stack;
 mod client_wait;
 mod clients;
+mod cloud;
 mod dev;
 mod explain;
 mod graph;

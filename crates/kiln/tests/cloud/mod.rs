@@ -1,0 +1,4 @@
+//! Stacks on the simulated cloud, over HTTP from end to end: `kiln dev`, its API, and what is left in the cloud.
+
+mod types;
+mod world;

@@ -1,0 +1,223 @@
+//! A running `kiln dev`, asked over HTTP.
+
+use crate::place::Place;
+use serde_json::{Value as Json, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// A running `kiln dev`. It ends with this.
+pub(crate) struct World {
+    process: Child,
+    identity: String,
+    orchestration: String,
+    cloud: String,
+    client: reqwest::Client,
+    demo: Token,
+    admin: Token,
+    _place: Place,
+}
+
+#[derive(Clone, Default)]
+struct Token {
+    text: String,
+    project: String,
+}
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Who {
+    Demo,
+    Admin,
+}
+
+/// What came back.
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) body: Json,
+}
+
+/// Everything there is in the cloud: the ids in each collection.
+pub(crate) type Objects = BTreeMap<String, BTreeSet<String>>;
+
+impl Drop for World {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        _ = self.process.kill();
+        _ = self.process.wait();
+    }
+}
+
+impl World {
+    /// A cloud with some more arguments for `kiln dev`.
+    pub(crate) async fn start(arguments: &[&str]) -> World {
+        let place = Place::with(&[]);
+        let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
+            .args(["dev", "--free-ports"])
+            .args(arguments)
+            .current_dir(place.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("kiln starts");
+        let out = BufReader::new(process.stdout.take().expect("its output"));
+        let mut lines = BTreeMap::new();
+        for line in out.lines().map_while(Result::ok) {
+            let mut words = line.split_whitespace();
+            if let (Some(name), Some(url)) = (words.next(), words.next()) {
+                lines.insert(name.to_owned(), url.to_owned());
+            }
+            if line.starts_with("Stop with") {
+                break;
+            }
+        }
+        let url = |name: &str| lines.get(name).cloned().unwrap_or_else(|| panic!("no {name}"));
+        let orchestration = url("orchestration").replace("/PROJECT_ID", "");
+        let client = kiln_cloud::client_builder().build().expect("a client");
+        let mut world = World {
+            process,
+            identity: url("identity"),
+            orchestration,
+            cloud: url("cloud"),
+            client,
+            demo: Token::default(),
+            admin: Token::default(),
+            _place: place,
+        };
+        world.demo = world.login("demo").await;
+        world.admin = world.login("admin").await;
+        world
+    }
+
+    async fn login(&self, name: &str) -> Token {
+        let domain = json!({ "id": "default" });
+        let body = json!({ "auth": {
+            "identity": { "methods": ["password"], "password": {
+                "user": { "name": name, "password": name, "domain": domain },
+            } },
+            "scope": { "project": { "name": name, "domain": domain } },
+        } });
+        let url = format!("{}/auth/tokens", self.identity);
+        let response = self.client.post(url).json(&body).send().await.expect("a login");
+        let text = response.headers()["x-subject-token"].to_str().expect("text").to_owned();
+        let body: Json = response.json().await.expect("a body");
+        let project = body["token"]["project"]["id"].as_str().expect("a project").to_owned();
+        Token { text, project }
+    }
+
+    fn token(&self, who: Who) -> &Token {
+        match who {
+            Who::Demo => &self.demo,
+            Who::Admin => &self.admin,
+        }
+    }
+
+    async fn send(&self, who: Who, method: &str, url: String, body: Option<Json>) -> Reply {
+        let method = method.parse().expect("a method");
+        let mut request = self.client.request(method, url);
+        request = request.header("X-Auth-Token", &self.token(who).text);
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        let response = request.send().await.expect("an answer");
+        let status = response.status().as_u16();
+        let text = response.text().await.expect("a text");
+        Reply { status, body: serde_json::from_str(&text).unwrap_or(Json::String(text)) }
+    }
+
+    /// Asks the orchestration API; the path stands behind the project.
+    pub(crate) async fn ask(
+        &self,
+        who: Who,
+        method: &str,
+        path: &str,
+        body: Option<Json>,
+    ) -> Reply {
+        let url = format!("{}/{}{path}", self.orchestration, self.token(who).project);
+        self.send(who, method, url, body).await
+    }
+
+    /// Asks the cloud; the path has the service's prefix.
+    pub(crate) async fn cloud(
+        &self,
+        who: Who,
+        method: &str,
+        path: &str,
+        body: Option<Json>,
+    ) -> Reply {
+        self.send(who, method, format!("{}{path}", self.cloud), body).await
+    }
+
+    /// Waits until a stack has come to rest, and gives its status and why; `None` if it is gone.
+    pub(crate) async fn rest(&self, who: Who, name: &str) -> Option<(String, String)> {
+        loop {
+            let reply = self.ask(who, "GET", &format!("/stacks/{name}"), None).await;
+            if reply.status == 404 {
+                return None;
+            }
+            let stack = &reply.body["stack"];
+            let status = stack["stack_status"].as_str().unwrap_or_default();
+            if status.ends_with("_COMPLETE") || status.ends_with("_FAILED") {
+                let reason = stack["stack_status_reason"].as_str().unwrap_or_default();
+                return Some((status.to_owned(), reason.to_owned()));
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Everything there is in the cloud, and every trust.
+    pub(crate) async fn objects(&self) -> Objects {
+        let reply = self.cloud(Who::Admin, "GET", "/sim/objects", None).await;
+        let mut objects = Objects::new();
+        for (name, collection) in reply.body["objects"].as_object().expect("objects") {
+            let keys = collection["projects"].as_object().into_iter().flatten();
+            let keys = keys.flat_map(|(_, keys)| keys.as_array().cloned().unwrap_or_default());
+            let keys = keys.filter_map(|key| key.as_str().map(str::to_owned));
+            objects.insert(name.clone(), keys.collect());
+        }
+        for (who, path, many) in [
+            (Who::Admin, "users", "users"),
+            (Who::Admin, "projects", "projects"),
+            (Who::Admin, "groups", "groups"),
+            (Who::Admin, "roles", "roles"),
+            (Who::Admin, "domains", "domains"),
+            (Who::Admin, "services", "services"),
+            (Who::Admin, "endpoints", "endpoints"),
+            (Who::Admin, "regions", "regions"),
+            (Who::Admin, "role_assignments", "role_assignments"),
+        ] {
+            let url = format!("{}/{path}", self.identity);
+            let reply = self.send(who, "GET", url, None).await;
+            let all = reply.body[many].as_array().cloned().unwrap_or_default();
+            let key = |object: &Json| match object["id"].as_str() {
+                Some(id) => id.to_owned(),
+                None => object.to_string(),
+            };
+            objects.insert(format!("identity.{path}"), all.iter().map(key).collect());
+        }
+        objects.retain(|_, ids| !ids.is_empty());
+        objects
+    }
+
+    /// How many calls changed something in the cloud since it began.
+    pub(crate) async fn changes(&self) -> u64 {
+        let reply = self.cloud(Who::Admin, "GET", "/sim/calls", None).await;
+        let calls = reply.body["calls"].as_object().expect("calls");
+        let is_change = |name: &str| !name.contains("GET ") && !name.contains("HEAD ");
+        let calls = calls.iter().filter(|(name, _)| is_change(name) && !name.contains("/sim"));
+        calls.filter_map(|(_, count)| count.as_u64()).sum()
+    }
+}
+
+/// What one of two clouds has more than the other.
+pub(crate) fn difference(before: &Objects, after: &Objects) -> Vec<String> {
+    let none = BTreeSet::new();
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let mut found = Vec::new();
+    for name in names {
+        let (before, after) = (before.get(name).unwrap_or(&none), after.get(name).unwrap_or(&none));
+        found.extend(after.difference(before).map(|id| format!("left: {name} {id}")));
+        found.extend(before.difference(after).map(|id| format!("lost: {name} {id}")));
+    }
+    found
+}
