@@ -32,6 +32,8 @@ pub enum Proof {
     },
     /// The user's password.
     Password(Arc<str>),
+    /// A token of the user: it ends soon, and is not kept.
+    Token(Arc<str>),
 }
 
 /// Somebody who is here in person, with a token that ends soon.
@@ -49,11 +51,22 @@ pub struct Visitor {
     pub password: Option<Arc<str>>,
 }
 
+impl Visitor {
+    /// Lets calls be made in their name while their token lasts.
+    pub fn credential(&self) -> Credential {
+        let proof = match self.token.is_empty() {
+            true => Proof::None,
+            false => Proof::Token(self.token.clone()),
+        };
+        Credential { project: self.project.clone(), user: self.user.clone(), proof }
+    }
+}
+
 impl Credential {
     /// As it is kept. It must be kept secret: whoever has it may act for the user.
     pub fn stored(&self) -> Value {
         let proof = match &self.proof {
-            Proof::None => json!(null),
+            Proof::None | Proof::Token(_) => json!(null),
             Proof::Trust(id) => json!({ "trust": **id }),
             Proof::Application { id, secret } => json!({ "application": **id, "secret": **secret }),
             Proof::Password(password) => json!({ "password": **password }),

@@ -10,6 +10,11 @@ pub trait Transport: Send + Sync {
     /// to have been kept from the service is [`CallError::Lost`].
     async fn send(&self, by: &Credential, call: Call) -> Result<Reply, CallError>;
 
+    /// Whether there is a cloud at all.
+    fn is_there(&self) -> bool {
+        true
+    }
+
     /// Makes it possible to act for somebody when they have left.
     async fn deputise(&self, visitor: &Visitor) -> Result<Credential, CallError> {
         let Visitor { user, project, .. } = visitor.clone();
@@ -28,6 +33,10 @@ pub struct NoCloud;
 
 #[async_trait]
 impl Transport for NoCloud {
+    fn is_there(&self) -> bool {
+        false
+    }
+
     async fn send(&self, _by: &Credential, call: Call) -> Result<Reply, CallError> {
         let service = call.service.catalogue_type();
         Err(CallError::Impossible(format!(

@@ -82,7 +82,7 @@ impl Service {
         self.check_free(asker, name).await?;
         self.check_quota(asker).await?;
         let id = StackId(Chance::default().next());
-        let report = self.look_at_new(asker, name, Some(id), &request)?;
+        let report = self.look_at_new(asker, name, Some(id), &request).await?;
         let credential = Some(self.deputise(asker).await?);
         let new = NewStack {
             id,
@@ -117,7 +117,7 @@ impl Service {
         request: &StackRequest,
     ) -> Result<Previewed, Refusal> {
         self.check_free(asker, name).await?;
-        let mut report = self.look_at_new(asker, name, None, request)?;
+        let mut report = self.look_at_new(asker, name, None, request).await?;
         let Some(definition) = report.definition.take() else {
             return Err(Refusal::new("StackValidationFailed", "The template cannot be read."));
         };
@@ -131,13 +131,14 @@ impl Service {
     }
 
     /// Everything that can be told of a template without making a stack of it.
-    pub fn validate(
+    pub async fn validate(
         &self,
         asker: &Asker,
         request: &StackRequest,
     ) -> Result<(Report, Sources), Refusal> {
         let subject = Subject { name: "", id: None, project: &asker.project };
-        let Examined { report, sources } = self.examine(&subject, request, Checks::TEMPLATE);
+        let Examined { report, sources } =
+            self.examine(asker, &subject, request, Checks::TEMPLATE).await;
         match report.has_errors() {
             true => Err(Refusal::found(&report.diagnostics, &sources, true)),
             false => Ok((report, sources)),
@@ -158,7 +159,7 @@ impl Service {
         nested_parameters(&forecasts)
     }
 
-    fn look_at_new(
+    async fn look_at_new(
         &self,
         asker: &Asker,
         name: &str,
@@ -166,7 +167,7 @@ impl Service {
         request: &StackRequest,
     ) -> Result<Report, Refusal> {
         let subject = Subject { name, id, project: &asker.project };
-        let examined = self.examine(&subject, request, Checks::CREATE);
+        let examined = self.examine(asker, &subject, request, Checks::CREATE).await;
         // A template that cannot be read at all is told of first.
         if examined.report.template.is_some() {
             check_name(name)?;

@@ -7,6 +7,7 @@ mod act;
 mod create;
 mod engines;
 mod find;
+mod live;
 mod read;
 mod refusal;
 mod request;

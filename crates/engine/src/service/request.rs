@@ -1,12 +1,12 @@
 //! What a stack is asked to be, and whether it can be that.
 
+use super::live::{self, Answers, Live};
 use super::{Asker, Refusal, Service};
 use crate::blueprint::{Recipe, Source};
 use crate::config::Config;
 use crate::ids::{Ids, RecipeId, StackId};
 use crate::machine::Settings;
-use crate::runtime::{Chance, now};
-use kiln_resources::constraints::offline;
+use crate::runtime::Chance;
 use kiln_template::definition::Files;
 use kiln_template::document::{Hidden, Node};
 use kiln_template::environment::Environment;
@@ -75,13 +75,36 @@ pub(super) struct Subject<'a> {
 }
 
 impl Service {
-    /// Looks at a request.
-    pub(super) fn examine(
+    /// Looks at a request, and asks the cloud where only that can tell.
+    pub(super) async fn examine(
         &self,
+        asker: &Asker,
         subject: &Subject<'_>,
         request: &StackRequest,
         checks: Checks,
     ) -> Examined {
+        // A mistake that is found by what the cloud says may lead to more that it has to be asked.
+        const ROUNDS: usize = 3;
+        let by = asker.visitor.credential();
+        let mut answers = Answers::new();
+        for _ in 0..ROUNDS {
+            let (examined, open) = self.look_at(subject, request, checks, &answers);
+            if open.is_empty() || !self.transport.is_there() {
+                return examined;
+            }
+            answers.extend(live::ask(&self.transport, &by, open).await);
+        }
+        self.look_at(subject, request, checks, &answers).0
+    }
+
+    /// Looks at a request, and tells what the cloud has to be asked.
+    pub(super) fn look_at(
+        &self,
+        subject: &Subject<'_>,
+        request: &StackRequest,
+        checks: Checks,
+        answers: &Answers,
+    ) -> (Examined, BTreeSet<(String, Arc<str>)>) {
         let mut sources = Sources::new();
         let text = request.template.text();
         let file = sources.add("template", text.clone());
@@ -98,7 +121,7 @@ impl Service {
         input.stack_name = subject.name.into();
         input.stack_id = subject.id.map(|id| id.to_string().into());
         input.project_id = subject.project.clone();
-        let custom = offline(now().micros() / 1_000_000);
+        let custom = Live::new(answers);
         let limits = Limits { max_bytes: self.rules.max_template_bytes, ..Limits::default() };
         let context = Context {
             limits,
@@ -107,7 +130,7 @@ impl Service {
             ..Context::new(self.config.types, &custom, checks)
         };
         let report = validate(&context, &mut sources, input);
-        Examined { report, sources }
+        (Examined { report, sources }, custom.into_open())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Changing stacks, and telling what would change.
 
+use super::live::Answers;
 use super::request::{Subject, recipe};
 use super::{Asker, Refusal, Service, StackRequest, TemplateSource};
 use crate::machine::Command;
@@ -30,7 +31,8 @@ impl Service {
         patch: &Patch,
     ) -> Result<(), Refusal> {
         let view = self.view(stack).await?;
-        let (mut request, report) = self.look_at_change(asker, stack, &view, request, patch)?;
+        let (mut request, report) =
+            self.look_at_change(asker, stack, &view, request, patch).await?;
         if !patch.is_partial {
             request.settings.tags.get_or_insert_default();
         }
@@ -52,13 +54,13 @@ impl Service {
         patch: &Patch,
     ) -> Result<Vec<Forecast>, Refusal> {
         let view = self.view(stack).await?;
-        let (request, report) = self.look_at_change(asker, stack, &view, request, patch)?;
+        let (request, report) = self.look_at_change(asker, stack, &view, request, patch).await?;
         let recipe = recipe(&self.config, asker, &request, report);
         let mut tree = view.into_tree();
         tree.preview(&recipe).map_err(|message| Refusal::new("StackValidationFailed", message))
     }
 
-    fn look_at_change(
+    async fn look_at_change(
         &self,
         asker: &Asker,
         stack: &StackRow,
@@ -83,7 +85,7 @@ impl Service {
             true => self.patched(&subject, view, request, &patch.cleared),
             false => request,
         };
-        let examined = self.examine(&subject, &request, Checks::CREATE);
+        let examined = self.examine(asker, &subject, &request, Checks::CREATE).await;
         let former = view.root();
         let parameters = examined.report.definition.as_ref().map(|it| &it.parameters);
         if let (Some(old), Some(new)) = (former.bound(), parameters)
@@ -113,7 +115,7 @@ impl Service {
         request.files = files;
         // The environment that is asked for, be it in files or not, goes over the one that is there.
         let Report { template, environment, .. } =
-            self.examine(subject, &request, Checks::TEMPLATE).report;
+            self.look_at(subject, &request, Checks::TEMPLATE, &Answers::new()).0.report;
         let is_declared =
             |name: &str| template.as_ref().is_none_or(|it| it.parameters.contains_key(name));
         request.environment = former.environment.patched(cleared, &environment, &is_declared);

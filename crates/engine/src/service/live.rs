@@ -1,0 +1,103 @@
+//! Checks of values that only the cloud can make: is there such a flavor, such a network?
+//!
+//! Templates are looked at by a pure function. What it would have to ask the cloud is gathered, asked, and then it
+//! looks again with the answers.
+
+use crate::runtime::now;
+use kiln_cloud::{CallError, Credential, Transport};
+use kiln_resources::constraints::offline;
+use kiln_resources::objects::{Objects, of_kind};
+use kiln_template::Value;
+use kiln_template::constraint::{CustomConstraints, Offline, Verdict};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use tokio::task::JoinSet;
+
+/// A check, and the value that it looks at.
+type Question = (String, Arc<str>);
+
+/// What the cloud said so far.
+pub(super) type Answers = BTreeMap<Question, Verdict>;
+
+/// More is not asked for one request.
+const MOST_QUESTIONS: usize = 500;
+
+/// The checks, as far as they can be made.
+pub(super) struct Live<'a> {
+    offline: Offline,
+    answers: &'a Answers,
+    open: RefCell<BTreeSet<Question>>,
+}
+
+impl<'a> Live<'a> {
+    pub(super) fn new(answers: &'a Answers) -> Live<'a> {
+        Live { offline: offline(now().micros() / 1_000_000), answers, open: RefCell::default() }
+    }
+
+    /// What the cloud has yet to be asked.
+    pub(super) fn into_open(self) -> BTreeSet<Question> {
+        self.open.into_inner()
+    }
+}
+
+impl CustomConstraints for Live<'_> {
+    fn check(&self, name: &str, value: &Value) -> Verdict {
+        match (self.offline.check(name, value), value) {
+            (Verdict::NotNow, Value::Text(text)) if !text.is_empty() => {
+                let question = (name.to_owned(), text.clone());
+                if let Some(verdict) = self.answers.get(&question) {
+                    return verdict.clone();
+                }
+                self.open.borrow_mut().insert(question);
+                Verdict::NotNow
+            }
+            (verdict, _) => verdict,
+        }
+    }
+}
+
+/// Asks the cloud all that is open, at once.
+pub(super) async fn ask(
+    transport: &Arc<dyn Transport>,
+    by: &Credential,
+    open: BTreeSet<Question>,
+) -> Answers {
+    let mut asking = JoinSet::new();
+    for question in open.into_iter().take(MOST_QUESTIONS) {
+        let (transport, by) = (transport.clone(), by.clone());
+        asking.spawn(async move {
+            let verdict = match of_kind(&question.0) {
+                Some(objects) => exists(&*transport, &by, objects, &question.1).await,
+                None => Verdict::NotNow,
+            };
+            (question, verdict)
+        });
+    }
+    asking.join_all().await.into_iter().collect()
+}
+
+/// Whether there is such an object. If the cloud cannot be asked, whoever needs the object will tell.
+async fn exists(
+    transport: &dyn Transport,
+    by: &Credential,
+    objects: &Objects,
+    given: &str,
+) -> Verdict {
+    let missing = || Verdict::Refused(Some(objects.missing(given)));
+    if !objects.is_id(given) {
+        match transport.send(by, objects.named(given)).await {
+            Ok(list) => match objects.ids_in(&list, given).len() {
+                0 => {}
+                1 => return Verdict::Accepted,
+                _ => return Verdict::Refused(Some(Objects::ambiguous(given))),
+            },
+            Err(_) => return Verdict::NotNow,
+        }
+    }
+    match transport.send(by, objects.by_id(given)).await {
+        Ok(_) => Verdict::Accepted,
+        Err(CallError::Refused(reply)) if matches!(reply.status, 400 | 404) => missing(),
+        Err(_) => Verdict::NotNow,
+    }
+}
