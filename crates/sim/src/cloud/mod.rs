@@ -23,12 +23,15 @@
 
 mod ask;
 mod check;
+mod compute;
 mod control;
 mod dialect;
 mod disk;
+mod fault_body;
 mod faults;
 mod handle;
 mod http;
+mod image;
 mod network;
 mod query;
 mod random;
@@ -36,6 +39,7 @@ mod rest;
 mod schema;
 mod services;
 mod table;
+mod volume;
 mod world;
 
 use std::fmt;

@@ -3,9 +3,12 @@
 use serde_json::Value;
 
 use super::ask::{Answer, Turn};
+use super::compute;
 use super::dialect::Dialect;
+use super::image;
 use super::network;
 use super::schema::Collection;
+use super::volume;
 use super::world::World;
 
 /// A service of the cloud.
@@ -47,12 +50,13 @@ pub(super) struct Microversions {
 }
 
 /// All of them, by prefix.
-pub(super) static SERVICES: &[&Service] = &[&network::SERVICE];
+pub(super) static SERVICES: &[&Service] =
+    &[&compute::SERVICE, &image::SERVICE, &network::SERVICE, &volume::SERVICE];
 
 /// What services do with an object when its time has come: the name of the step, and what it does.
-type Step = (&'static str, fn(&mut World, &str));
+pub(super) type Step = (&'static str, fn(&mut World, &str));
 
-static STEPS: &[&[Step]] = &[];
+static STEPS: &[&[Step]] = &[compute::STEPS, image::STEPS, volume::STEPS];
 
 /// Carries out a step that was noted earlier.
 pub(super) fn step(world: &mut World, name: &str, key: &str) {

@@ -9,7 +9,7 @@ use super::super::world::World;
 use super::dialect::{Neutron, refusal};
 use super::{NETWORKS, PORTS, RBAC, SEGMENTS, SUBNETS};
 
-pub(super) static NETWORK: Collection = Collection {
+pub(in super::super) static NETWORK: Collection = Collection {
     name: NETWORKS,
     path: "networks",
     one: "network",

@@ -11,7 +11,7 @@ use super::addresses::{Block, anywhere, is_taken, number, on_subnet};
 use super::dialect::{Neutron, bad_value, invalid_input, refusal};
 use super::{FLOATING, GROUPS, NETWORKS, PORTS, SUBNETS, TRUNKS, groups};
 
-pub(super) static PORT: Collection = Collection {
+pub(in super::super) static PORT: Collection = Collection {
     name: PORTS,
     path: "ports",
     one: "port",

@@ -1,0 +1,516 @@
+//! How servers come and go: what a request asks for is checked, then ports and volumes are claimed, then it takes its time.
+
+use serde_json::{Value, json};
+
+use super::super::ask::{Answer, Refusal, Reply, Turn, flag, int, list, object, set, text, words};
+use super::super::fault_body;
+use super::super::image::IMAGES;
+use super::super::network::{self, NETWORKS, PORTS, SUBNETS};
+use super::super::table::Obj;
+use super::super::volume::{self, VOLUMES};
+use super::super::world::World;
+use super::dialect::fault;
+use super::servers::SERVER;
+use super::{FLAVORS, GROUPS, HOSTS, SERVERS, flavors, keypairs, limit, links, usage};
+
+/// What a request to make a server may say.
+const FIELDS: &[&str] = &[
+    "name",
+    "imageRef",
+    "flavorRef",
+    "key_name",
+    "availability_zone",
+    "metadata",
+    "networks",
+    "security_groups",
+    "user_data",
+    "block_device_mapping",
+    "block_device_mapping_v2",
+    "config_drive",
+    "adminPass",
+    "min_count",
+    "max_count",
+    "return_reservation_id",
+    "OS-DCF:diskConfig",
+    "accessIPv4",
+    "accessIPv6",
+    "description",
+    "tags",
+    "host",
+    "hypervisor_hostname",
+    "hostname",
+    "trusted_image_certificates",
+    "personality",
+];
+
+/// What a server needs of the network.
+enum Nic {
+    /// A port of the client's.
+    Port(String),
+    /// A new port on a network, with an address if one is said.
+    Network(String, Option<String>),
+}
+
+pub(super) fn create(turn: &mut Turn<'_>) -> Answer {
+    let sent = turn.sent(&SERVER)?;
+    let strange: Vec<&str> = sent
+        .keys()
+        .map(String::as_str)
+        .filter(|name| !FIELDS.contains(name) || (*name == "personality" && turn.version >= 57))
+        .collect();
+    if !strange.is_empty() {
+        return Err(fault_body::unknown("server", &strange, &sent));
+    }
+    for name in ["name", "flavorRef"] {
+        if sent.get(name).is_none_or(Value::is_null) {
+            return Err(fault_body::missing("server", name, &sent));
+        }
+    }
+    if turn.version >= 37 && !sent.contains_key("networks") {
+        return Err(fault_body::missing("server", "networks", &sent));
+    }
+    let metadata = sent.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default();
+    super::servers::texts_only(&metadata)?;
+    let flavor = flavor(turn, &sent)?;
+    let image = image(turn, &sent, &flavor)?;
+    if let Some(key) = sent.get("key_name").and_then(Value::as_str)
+        && !keypairs::has(turn, key)
+    {
+        return Err(fault(400, "Invalid key_name provided."));
+    }
+    zone(&sent)?;
+    let count = sent.get("min_count").and_then(Value::as_i64).unwrap_or(1).max(1);
+    within_quota(turn, &flavor, count)?;
+    let group = group(turn)?;
+    let nics = nics(turn, &sent)?;
+    let devices = volume::boot::devices(turn, &sent, image.as_ref())?;
+    let mut made = Vec::new();
+    for _ in 0..count {
+        made.push(make(turn, &sent, &flavor, image.as_ref(), &nics, &devices, group.as_deref()));
+    }
+    let reservation = format!("r-{}", turn.world.random.hex(8));
+    if sent.get("return_reservation_id") == Some(&json!(true)) {
+        return Ok(Reply::json(202, json!({ "reservation_id": reservation })));
+    }
+    let (id, password) = made.into_iter().next().unwrap_or_default();
+    let location = format!("{}{}/v2.1/servers/{id}", turn.ask.base, turn.ask.service);
+    let groups =
+        sent.get("security_groups").cloned().unwrap_or_else(|| json!([{ "name": "default" }]));
+    let body = json!({ "server": {
+        "id": id, "adminPass": password, "links": links(turn, "servers", &id), "security_groups": groups,
+        "OS-DCF:diskConfig": sent.get("OS-DCF:diskConfig").cloned().unwrap_or_else(|| json!("MANUAL")),
+    } });
+    Ok(Reply::json(202, body).with("location", location))
+}
+
+fn flavor(turn: &Turn<'_>, sent: &Obj) -> Result<Obj, Refusal> {
+    let given = match sent.get("flavorRef") {
+        Some(Value::String(id)) => id.clone(),
+        Some(Value::Number(id)) => id.to_string(),
+        _ => String::new(),
+    };
+    // Clients may send an address; its last part is the id.
+    let id = given.rsplit('/').next().unwrap_or_default();
+    let row = turn.world.get(FLAVORS, id).filter(|row| flavors::may_use(turn, row));
+    row.cloned().ok_or_else(|| fault(400, format!("Flavor {id} could not be found.")))
+}
+
+fn image(turn: &Turn<'_>, sent: &Obj, flavor: &Obj) -> Result<Option<Obj>, Refusal> {
+    let given = sent.get("imageRef").and_then(Value::as_str).unwrap_or_default();
+    let id = given.rsplit('/').next().unwrap_or_default();
+    if id.is_empty() {
+        return Ok(None);
+    }
+    usable_image(turn, id, flavor).map(Some)
+}
+
+/// The image, if a server of this size can be made of it.
+pub(super) fn usable_image(turn: &Turn<'_>, id: &str, flavor: &Obj) -> Result<Obj, Refusal> {
+    let image = turn.world.get(IMAGES, id).filter(|row| super::super::image::sees(turn, row));
+    let Some(image) = image.cloned() else {
+        return Err(fault(400, "Can not find requested image"));
+    };
+    if text(&image, "status") != "active" {
+        return Err(fault(400, format!("Image {id} is not active.")));
+    }
+    if int(flavor, "ram") < int(&image, "min_ram") {
+        return Err(fault(400, "Flavor's memory is too small for requested image."));
+    }
+    let (disk, least) = (int(flavor, "disk"), int(&image, "min_disk"));
+    if disk > 0 && disk < least {
+        let gib = 1024_i64.pow(3);
+        return Err(fault(
+            400,
+            format!(
+                "Flavor's disk is smaller than the minimum size specified in image metadata. Flavor disk is {} bytes, \
+             minimum size is {} bytes.",
+                disk * gib,
+                least * gib
+            ),
+        ));
+    }
+    Ok(image)
+}
+
+fn zone(sent: &Obj) -> Result<(), Refusal> {
+    let zone = sent.get("availability_zone").and_then(Value::as_str).unwrap_or("nova");
+    let known = zone.split(':').next().unwrap_or_default();
+    if ["nova", ""].contains(&known) {
+        return Ok(());
+    }
+    Err(fault(400, "The requested availability zone is not available"))
+}
+
+fn within_quota(turn: &Turn<'_>, flavor: &Obj, count: i64) -> Result<(), Refusal> {
+    let project = &turn.who.project;
+    let used = usage(turn.world, project);
+    let wanted = [
+        ("instances", count, used.0),
+        ("cores", int(flavor, "vcpus") * count, used.1),
+        ("ram", int(flavor, "ram") * count, used.2),
+    ];
+    for (name, more, used) in wanted {
+        let most = limit(turn.world, project, name);
+        if most >= 0 && used + more > most {
+            return Err(fault(
+                403,
+                format!(
+                    "Quota exceeded for {name}: Requested {more}, but already used {used} of {most} {name}"
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The group of servers that the hints name.
+fn group(turn: &Turn<'_>) -> Result<Option<String>, Refusal> {
+    let hints =
+        ["os:scheduler_hints", "OS-SCH-HNT:scheduler_hints"].map(|name| &turn.body[name]["group"]);
+    let Some(id) = hints.into_iter().find_map(Value::as_str) else { return Ok(None) };
+    match turn.world.get(GROUPS, id) {
+        Some(_) => Ok(Some(id.to_owned())),
+        None => Err(fault(400, format!("Instance group {id} could not be found."))),
+    }
+}
+
+/// What the networks of a request come to.
+fn nics(turn: &Turn<'_>, sent: &Obj) -> Result<Vec<Nic>, Refusal> {
+    let wanted = match sent.get("networks") {
+        Some(Value::String(word)) if word == "none" => return Ok(Vec::new()),
+        Some(Value::Array(wanted)) if !wanted.is_empty() => wanted.clone(),
+        Some(Value::String(word)) if word != "auto" => {
+            let reason = format!("'{word}' is not one of ['none', 'auto']");
+            return Err(fault_body::wrong("networks", &json!(word), &reason));
+        }
+        _ => return automatic(turn),
+    };
+    wanted.iter().map(|wish| nic(turn, wish)).collect()
+}
+
+fn nic(turn: &Turn<'_>, wish: &Value) -> Result<Nic, Refusal> {
+    if let Some(id) = wish["port"].as_str() {
+        let port = turn.world.get(PORTS, id).filter(|port| turn.owns(port));
+        let Some(port) = port else {
+            return Err(fault(400, format!("Port id {id} could not be found.")));
+        };
+        if !text(port, "device_id").is_empty() {
+            return Err(fault(409, format!("Port {id} is still in use.")));
+        }
+        return Ok(Nic::Port(id.to_owned()));
+    }
+    let Some(id) = wish["uuid"].as_str() else {
+        let shown = super::super::dialect::python(wish);
+        return Err(fault(
+            400,
+            format!("Bad networks format: network uuid is not in proper format ({shown})"),
+        ));
+    };
+    network_usable(turn, id)?;
+    let ip = wish["fixed_ip"].as_str().map(str::to_owned);
+    if let Some(ip) = &ip {
+        let taken = turn.world.table(PORTS).with("fixed_ips.ip_address", ip);
+        if taken.iter().any(|port| text(port, "network_id") == id) {
+            return Err(fault(
+                400,
+                format!("Fixed IP address {ip} is already in use on instance None."),
+            ));
+        }
+    }
+    Ok(Nic::Network(id.to_owned(), ip))
+}
+
+/// Whether servers can be on the network.
+pub(super) fn network_usable(turn: &Turn<'_>, id: &str) -> Result<(), Refusal> {
+    let network = turn.find(&network::networks::NETWORK, id);
+    let Ok(network) = network else {
+        return Err(fault(400, format!("Network {id} could not be found.")));
+    };
+    if flag(&network, "router:external") && !turn.owns(&network) && !flag(&network, "shared") {
+        let message = format!("It is not allowed to create an interface on external network {id}");
+        return Err(fault(403, message));
+    }
+    if turn.world.table(SUBNETS).count("network_id", id) == 0 {
+        let message = format!("Network {id} requires a subnet in order to boot instances on.");
+        return Err(fault(400, message));
+    }
+    Ok(())
+}
+
+/// The only network that the project can use, if it is the only one; none if there is none.
+fn automatic(turn: &Turn<'_>) -> Result<Vec<Nic>, Refusal> {
+    let usable: Vec<String> = turn
+        .world
+        .table(NETWORKS)
+        .iter()
+        .filter(|network| {
+            let own = text(network, "project_id") == turn.who.project;
+            (own || flag(network, "shared")) && !flag(network, "router:external")
+        })
+        .map(|network| text(network, "id").to_owned())
+        .filter(|id| turn.world.table(SUBNETS).count("network_id", id) > 0)
+        .collect();
+    match usable.as_slice() {
+        [] => Ok(Vec::new()),
+        [one] => Ok(vec![Nic::Network(one.clone(), None)]),
+        _ => Err(fault(
+            409,
+            "Multiple possible networks found, use a Network ID to be more specific.",
+        )),
+    }
+}
+
+/// Puts a server down and claims what it needs. It always succeeds; what cannot be had shows when the server is built.
+fn make(
+    turn: &mut Turn<'_>,
+    sent: &Obj,
+    flavor: &Obj,
+    image: Option<&Obj>,
+    nics: &[Nic],
+    devices: &[Value],
+    group: Option<&str>,
+) -> (String, String) {
+    let id = turn.world.uuid();
+    let number = turn.world.number();
+    let host = HOSTS[usize::try_from(number).unwrap_or_default() % HOSTS.len()];
+    let password = match sent.get("adminPass").and_then(Value::as_str) {
+        Some(password) => password.to_owned(),
+        None => turn.world.random.hex(12),
+    };
+    let stamp = turn.world.stamp();
+    let name = text(sent, "name");
+    let mut row = object(json!({
+        "id": id, "name": name, "status": "BUILD", "project_id": turn.who.project, "user_id": turn.who.user,
+        "created": stamp, "updated": stamp, "hostId": "", "progress": 0, "locked": false, "locked_reason": null,
+        "trusted_image_certificates": null, "host_status": "UP", "OS-EXT-AZ:availability_zone": "nova",
+        "OS-EXT-STS:power_state": 0, "OS-EXT-STS:task_state": "spawning", "OS-EXT-STS:vm_state": "building",
+        "OS-SRV-USG:launched_at": null, "OS-SRV-USG:terminated_at": null,
+    }));
+    row.extend(object(json!({
+        "OS-EXT-SRV-ATTR:host": host, "OS-EXT-SRV-ATTR:hypervisor_hostname": host,
+        "OS-EXT-SRV-ATTR:instance_name": format!("instance-{number:08x}"), "OS-EXT-SRV-ATTR:launch_index": 0,
+        "OS-EXT-SRV-ATTR:reservation_id": "", "OS-EXT-SRV-ATTR:kernel_id": "", "OS-EXT-SRV-ATTR:ramdisk_id": "",
+        "OS-EXT-SRV-ATTR:root_device_name": "/dev/vda", "_flavor": flavor, "_own_ports": [], "_volumes": [],
+        "_image": image.map(|image| image["id"].clone()), "_hints": turn.body.get("os:scheduler_hints"),
+    })));
+    for (from, to, usual) in [
+        ("metadata", "metadata", json!({})),
+        ("accessIPv4", "accessIPv4", json!("")),
+        ("accessIPv6", "accessIPv6", json!("")),
+        ("key_name", "key_name", Value::Null),
+        ("description", "description", Value::Null),
+        ("tags", "tags", json!([])),
+        ("availability_zone", "pinned_availability_zone", Value::Null),
+        ("OS-DCF:diskConfig", "OS-DCF:diskConfig", json!("MANUAL")),
+        ("hostname", "OS-EXT-SRV-ATTR:hostname", json!(host_name(name))),
+        ("user_data", "OS-EXT-SRV-ATTR:user_data", Value::Null),
+        ("config_drive", "config_drive", json!("")),
+    ] {
+        let given = sent.get(from).filter(|value| !value.is_null()).cloned();
+        set(&mut row, to, given.unwrap_or(usual));
+    }
+    let drive = row["config_drive"] == json!(true) || row["config_drive"] == json!("true");
+    set(&mut row, "config_drive", if drive { "True" } else { "" });
+    let failure = claim(turn, &mut row, sent, nics).err();
+    let volumes = volume::boot::claim(turn, &id, devices);
+    set(&mut row, "_volumes", volumes);
+    if let Some(group) = group {
+        turn.world.edit(GROUPS, group, |row| {
+            let mut members = words(row, "members");
+            members.push(id.clone());
+            set(row, "members", members);
+        });
+    }
+    let fails = turn.world.fails_to_build;
+    let message = match failure {
+        Some(_) => Some(format!(
+            "Build of instance {id} aborted: Failed to allocate the network(s), not rescheduling."
+        )),
+        None if fails => Some("No valid host was found. ".to_owned()),
+        None => None,
+    };
+    let step = if message.is_some() { "compute/failed" } else { "compute/built" };
+    set(&mut row, "_failure", message);
+    turn.world.put(SERVERS, &id, row);
+    turn.world.step_when_built(step, &id);
+    (id, password)
+}
+
+fn host_name(name: &str) -> String {
+    let plain = |letter: char| {
+        if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' }
+    };
+    name.chars().map(plain).collect::<String>().trim_matches('-').to_owned()
+}
+
+/// Takes the ports that were named and makes the others.
+fn claim(turn: &mut Turn<'_>, row: &mut Obj, sent: &Obj, nics: &[Nic]) -> Result<(), Refusal> {
+    let id = text(row, "id").to_owned();
+    let mut own = Vec::new();
+    let mut outcome = Ok(());
+    for nic in nics {
+        match nic {
+            Nic::Port(port) => {
+                let taken = json!({ "device_id": id, "device_owner": "compute:nova" });
+                turn.world.set(PORTS, port, taken);
+            }
+            Nic::Network(network, ip) => {
+                let groups = sent.get("security_groups");
+                match new_port(turn, &id, network, ip.as_deref(), groups) {
+                    Ok(port) => own.push(text(&port, "id").to_owned()),
+                    Err(refusal) => outcome = Err(refusal),
+                }
+            }
+        }
+    }
+    set(row, "_own_ports", own);
+    outcome
+}
+
+/// A port that goes away with its server.
+pub(super) fn new_port(
+    turn: &mut Turn<'_>,
+    server: &str,
+    network: &str,
+    ip: Option<&str>,
+    groups: Option<&Value>,
+) -> Result<Obj, Refusal> {
+    let mut port =
+        json!({ "network_id": network, "device_id": server, "device_owner": "compute:nova" });
+    if let Some(ip) = ip {
+        port["fixed_ips"] = json!([{ "ip_address": ip }]);
+    }
+    if let Some(groups) = groups.and_then(Value::as_array).filter(|groups| !groups.is_empty()) {
+        let mut ids = Vec::new();
+        for group in groups {
+            ids.push(security_group(turn, group["name"].as_str().unwrap_or_default())?);
+        }
+        port["security_groups"] = json!(ids);
+    }
+    let project = turn.who.project.clone();
+    network::internal(turn, &network::ports::PORT, port, &project)
+}
+
+/// The id of a security group of the project, by name or id.
+pub(super) fn security_group(turn: &mut Turn<'_>, name: &str) -> Result<String, Refusal> {
+    let project = turn.who.project.clone();
+    network::groups::default_of(turn.world, &project);
+    let own = turn.world.table(network::GROUPS).with("project_id", &project);
+    let found = own.iter().find(|group| text(group, "id") == name || text(group, "name") == name);
+    let found = found.map(|group| text(group, "id").to_owned());
+    found.ok_or_else(|| {
+        fault(400, format!("Security group {name} not found for project {project}."))
+    })
+}
+
+/// The server is ready.
+pub(super) fn built(world: &mut World, id: &str) {
+    let row = world.copy(SERVERS, id);
+    if row.is_empty() || text(&row, "OS-EXT-STS:task_state") == "deleting" {
+        return;
+    }
+    let stamp = world.stamp();
+    let launched = world.stamp_micros();
+    world.set(
+        SERVERS,
+        id,
+        json!({
+            "status": "ACTIVE", "OS-EXT-STS:vm_state": "active", "OS-EXT-STS:task_state": null,
+            "OS-EXT-STS:power_state": 1, "OS-SRV-USG:launched_at": launched, "updated": stamp,
+            "hostId": "9a1f5d5e5bd5b9ce9b7d86e9fd1a07cd3b31e26d5e8c0bd4b8b5a7fb",
+        }),
+    );
+    bind(world, id, text(&row, "OS-EXT-SRV-ATTR:host"));
+    for attached in list(&row, "_volumes") {
+        volume::attach::finish(world, attached["id"].as_str().unwrap_or_default(), id);
+    }
+}
+
+/// Wires up the ports of a server.
+pub(super) fn bind(world: &mut World, server: &str, host: &str) {
+    for port in world.with(PORTS, "device_id", server) {
+        world.set(
+            PORTS,
+            text(&port, "id"),
+            json!({
+                "binding:host_id": host, "binding:vif_type": "ovs", "status": "ACTIVE",
+                "binding:vif_details": { "port_filter": true, "connectivity": "l2" },
+            }),
+        );
+    }
+}
+
+/// The server cannot be built.
+pub(super) fn failed(world: &mut World, id: &str) {
+    let row = world.copy(SERVERS, id);
+    if row.is_empty() || text(&row, "OS-EXT-STS:task_state") == "deleting" {
+        return;
+    }
+    let stamp = world.stamp();
+    let message = match text(&row, "_failure") {
+        "" => "No valid host was found. ",
+        message => message,
+    };
+    world.set(SERVERS, id, json!({
+        "status": "ERROR", "OS-EXT-STS:vm_state": "error", "OS-EXT-STS:task_state": null, "updated": stamp,
+        "fault": { "code": 500, "created": stamp, "message": message },
+    }));
+    release_ports(world, &row);
+}
+
+fn release_ports(world: &mut World, row: &Obj) {
+    let own = words(row, "_own_ports");
+    for port in world.with(PORTS, "device_id", text(row, "id")) {
+        release_port(world, text(&port, "id"), own.iter().any(|id| id == text(&port, "id")));
+    }
+}
+
+/// Removes a port that came with its server; any other is free again.
+pub(super) fn release_port(world: &mut World, port: &str, is_own: bool) {
+    if is_own {
+        network::ports::release_floating(world, port);
+        world.remove(PORTS, port);
+        return;
+    }
+    world.set(PORTS, port, json!({
+        "device_id": "", "device_owner": "", "binding:host_id": "", "binding:vif_type": "unbound",
+        "binding:vif_details": {}, "status": "DOWN",
+    }));
+}
+
+/// The server is gone, and what it had is free.
+pub(super) fn gone(world: &mut World, id: &str) {
+    let row = world.copy(SERVERS, id);
+    if row.is_empty() {
+        return;
+    }
+    release_ports(world, &row);
+    for attached in list(&row, "_volumes") {
+        let volume = attached["id"].as_str().unwrap_or_default();
+        volume::attach::release(world, volume, id);
+        if attached["delete_on_termination"] == json!(true) {
+            world.remove(VOLUMES, volume);
+        }
+    }
+    world.remove(SERVERS, id);
+}

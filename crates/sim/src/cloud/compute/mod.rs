@@ -1,0 +1,166 @@
+//! The compute service: Nova, version 2.1 with its microversions.
+
+mod actions;
+mod around;
+mod attach;
+mod build;
+mod dialect;
+mod flavors;
+mod groups;
+mod keypairs;
+mod servers;
+
+use serde_json::{Value, json};
+
+use super::ask::{Answer, Refusal, Reply, Turn, text};
+use super::dialect::Dialect;
+use super::rest;
+use super::schema::Collection;
+use super::services::{Microversions, Service, Step};
+use super::table::Obj;
+use super::world::World;
+
+pub(super) use self::dialect::Nova;
+
+pub(super) const AGGREGATES: &str = "compute/aggregates";
+pub(super) const FLAVORS: &str = "compute/flavors";
+pub(super) const KEYPAIRS: &str = "compute/keypairs";
+pub(super) const SERVERS: &str = "compute/servers";
+pub(super) const GROUPS: &str = "compute/server_groups";
+
+static COLLECTIONS: &[&Collection] =
+    &[&flavors::FLAVOR, &groups::AGGREGATE, &groups::GROUP, &keypairs::KEYPAIR, &servers::SERVER];
+
+pub(super) static SERVICE: Service = Service {
+    prefix: "compute",
+    types: &["compute"],
+    name: "nova",
+    address: "/v2.1",
+    microversions: Some(Microversions {
+        name: "compute",
+        major: 2,
+        oldest: 1,
+        newest: 96,
+        old_header: Some("x-openstack-nova-api-version"),
+    }),
+    dialect: &Nova,
+    collections: &[COLLECTIONS],
+    serve,
+    versions,
+    sow: flavors::sow,
+};
+
+/// What happens to servers when their time has come.
+pub(super) static STEPS: &[Step] = &[
+    ("compute/attached", attach::attached),
+    ("compute/built", build::built),
+    ("compute/detached", attach::detached),
+    ("compute/failed", build::failed),
+    ("compute/gone", build::gone),
+    ("compute/resized", actions::resized),
+    ("compute/reverted", actions::reverted),
+];
+
+fn versions(base: &str, path: &[&str]) -> Option<(u16, Value)> {
+    let version = json!({
+        "id": "v2.1", "status": "CURRENT", "version": "2.96", "min_version": "2.1", "updated": "2013-07-23T11:33:21Z",
+        "links": [{ "rel": "self", "href": format!("{base}/v2.1/") }],
+    });
+    match path {
+        [] => Some((200, json!({ "versions": [version] }))),
+        ["v2.1"] => {
+            let mut full = version;
+            let kind = "application/vnd.openstack.compute+json;version=2.1";
+            full["media-types"] = json!([{ "base": "application/json", "type": kind }]);
+            Some((200, json!({ "version": full })))
+        }
+        _ => None,
+    }
+}
+
+fn serve(turn: &mut Turn<'_>) -> Answer {
+    let parts = turn.ask.parts();
+    let ["v2.1", path @ ..] = parts.as_slice() else { return Err(nothing()) };
+    // The project may be in the path, as it had to be once.
+    let path = match path {
+        [project, rest @ ..] if *project == turn.who.project => rest,
+        path => path,
+    };
+    let method = turn.ask.method.clone();
+    let method = if method == "HEAD" { "GET" } else { method.as_str() };
+    let special = servers::serve(turn, method, path)
+        .or_else(|| attach::serve(turn, method, path))
+        .or_else(|| flavors::serve(turn, method, path))
+        .or_else(|| keypairs::serve(turn, method, path))
+        .or_else(|| groups::serve(turn, method, path))
+        .or_else(|| around::serve(turn, method, path));
+    special.or_else(|| rest::serve(turn, COLLECTIONS, path)).unwrap_or_else(|| Err(nothing()))
+}
+
+fn nothing() -> Refusal {
+    Nova.plain(404, "The resource could not be found.")
+}
+
+/// The links of an object: with the version, and without.
+fn links(turn: &Turn<'_>, collection: &str, id: &str) -> Value {
+    let base = format!("{}{}", turn.ask.base, turn.ask.service);
+    json!([
+        { "rel": "self", "href": format!("{base}/v2.1/{collection}/{id}") },
+        { "rel": "bookmark", "href": format!("{base}/{collection}/{id}") },
+    ])
+}
+
+/// The hosts that servers run on.
+pub(super) const HOSTS: &[&str] = &["compute-1", "compute-2"];
+
+/// The server in its envelope.
+fn shown_server(turn: &Turn<'_>, row: Obj) -> Answer {
+    Ok(Reply::ok(json!({ "server": servers::full(turn, &row) })))
+}
+
+/// The quotas that count servers, with what they are from the beginning.
+pub(super) const QUOTAS: &[(&str, i64)] = &[
+    ("instances", 10),
+    ("cores", 20),
+    ("ram", 51_200),
+    ("metadata_items", 128),
+    ("key_pairs", 100),
+    ("server_groups", 10),
+    ("server_group_members", 10),
+    ("injected_files", 5),
+    ("injected_file_content_bytes", 10_240),
+    ("injected_file_path_bytes", 255),
+    ("fixed_ips", -1),
+    ("floating_ips", -1),
+    ("security_groups", -1),
+    ("security_group_rules", -1),
+];
+
+/// What a project uses: servers, cores and memory.
+pub(super) fn usage(world: &World, project: &str) -> (i64, i64, i64) {
+    let mut used = (0, 0, 0);
+    for server in world.table(SERVERS).with("project_id", project) {
+        let flavor = &server["_flavor"];
+        used.0 += 1;
+        used.1 += flavor["vcpus"].as_i64().unwrap_or_default();
+        used.2 += flavor["ram"].as_i64().unwrap_or_default();
+    }
+    used
+}
+
+/// The value of a quota of a project.
+pub(super) fn limit(world: &World, project: &str, name: &str) -> i64 {
+    let usual = QUOTAS.iter().find(|(own, _)| *own == name).map_or(-1, |(_, usual)| *usual);
+    world.quota("compute", project, name, usual)
+}
+
+/// The first field of a body that is an action, and what it holds.
+fn action(body: &Value) -> Option<(String, Value)> {
+    let (name, value) = body.as_object()?.iter().next()?;
+    Some((name.clone(), value.clone()))
+}
+
+/// Whether a row is of the caller's user.
+fn is_own(turn: &Turn<'_>, row: &Obj) -> bool {
+    turn.who.is_admin || text(row, "user_id") == turn.who.user
+}

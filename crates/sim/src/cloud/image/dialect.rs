@@ -1,0 +1,86 @@
+//! How Glance words its refusals: pages, not JSON.
+
+use serde_json::Value;
+
+use super::super::ask::Refusal;
+use super::super::dialect::{Dialect, python, schema_type};
+use super::super::schema::{Collection, Field};
+use super::super::table::Obj;
+
+/// Glance's words.
+pub(in super::super) struct Glance;
+
+pub(super) fn refuse(status: u16, message: impl Into<String>) -> Refusal {
+    Refusal::new(status, "", message)
+}
+
+fn title(status: u16) -> &'static str {
+    match status {
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        409 => "Conflict",
+        413 => "Request Entity Too Large",
+        415 => "Unsupported Media Type",
+        429 => "Too Many Requests",
+        503 => "Service Unavailable",
+        _ => "Internal Server Error",
+    }
+}
+
+impl Dialect for Glance {
+    fn unknown(&self, _of: &Collection, names: &[&str], _sent: &Obj) -> Refusal {
+        refuse(403, format!("Attribute '{}' is reserved.", names.first().unwrap_or(&"")))
+    }
+
+    fn missing(&self, _of: &Collection, name: &str, _sent: &Obj) -> Refusal {
+        refuse(400, format!("'{name}' is a required property"))
+    }
+
+    fn read_only(&self, _of: &Collection, name: &str, _creating: bool) -> Refusal {
+        refuse(403, format!("Attribute '{name}' is read-only."))
+    }
+
+    fn invalid(&self, _of: &Collection, field: &Field, value: &Value) -> Refusal {
+        let shown = python(value);
+        let kind = schema_type(&field.kind);
+        refuse(
+            400,
+            format!(
+                "Provided object does not match schema 'image': {shown} is not of type '{kind}'"
+            ),
+        )
+    }
+
+    fn absent(&self, _of: &Collection, key: &str) -> Refusal {
+        refuse(404, format!("No image found with ID {key}"))
+    }
+
+    fn forbidden(&self, _of: &Collection, action: &str) -> Refusal {
+        refuse(403, format!("You are not authorized to complete {action} action."))
+    }
+
+    fn over_quota(&self, _of: &Collection, name: &str) -> Refusal {
+        refuse(413, format!("Project is over a limit for {name}"))
+    }
+
+    fn no_envelope(&self, _of: &Collection) -> Refusal {
+        refuse(400, "Malformed JSON in request body.")
+    }
+
+    fn plain(&self, status: u16, message: &str) -> Refusal {
+        refuse(status, message)
+    }
+
+    fn render(&self, refusal: &Refusal, _request_id: &str) -> (&'static str, String) {
+        let head = format!("{} {}", refusal.status, title(refusal.status));
+        let text = refusal.message.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        let page = format!(
+            "<html>\n <head>\n  <title>{head}</title>\n </head>\n <body>\n  <h1>{head}</h1>\n  {text}<br /><br />\n\n\n \
+             </body>\n</html>"
+        );
+        ("text/html; charset=UTF-8", page)
+    }
+}

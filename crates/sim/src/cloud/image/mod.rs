@@ -1,0 +1,162 @@
+//! The image service: Glance, version 2.
+
+mod dialect;
+mod images;
+mod patch;
+
+use serde_json::{Value, json};
+
+use super::ask::{Answer, Turn, flag, object, set, text, words};
+use super::dialect::Dialect;
+use super::schema::Collection;
+use super::services::{Service, Step};
+use super::table::Obj;
+use super::world::World;
+
+pub(super) use self::dialect::Glance;
+
+pub(super) const IMAGES: &str = "image/images";
+
+static COLLECTIONS: &[&Collection] = &[&images::IMAGE];
+
+pub(super) static SERVICE: Service = Service {
+    prefix: "image",
+    types: &["image"],
+    name: "glance",
+    address: "",
+    microversions: None,
+    dialect: &Glance,
+    collections: &[COLLECTIONS],
+    serve,
+    versions,
+    sow,
+};
+
+pub(super) static STEPS: &[Step] = &[("image/imported", images::imported)];
+
+fn versions(base: &str, path: &[&str]) -> Option<(u16, Value)> {
+    let row = |minor: u32, status: &str| {
+        let links = json!([{ "rel": "self", "href": format!("{base}/v2/") }]);
+        json!({ "id": format!("v2.{minor}"), "status": status, "links": links })
+    };
+    let mut rows = vec![row(17, "CURRENT")];
+    rows.extend((0..17).rev().filter(|minor| *minor != 8).map(|minor| row(minor, "SUPPORTED")));
+    match path {
+        [] => Some((300, json!({ "versions": rows }))),
+        ["versions"] => Some((200, json!({ "versions": rows }))),
+        _ => None,
+    }
+}
+
+fn serve(turn: &mut Turn<'_>) -> Answer {
+    let parts = turn.ask.parts();
+    let ["v2", path @ ..] = parts.as_slice() else {
+        return Err(Glance.plain(404, "The resource could not be found."));
+    };
+    let method = turn.ask.method.clone();
+    images::serve(turn, &method, path)
+        .unwrap_or_else(|| Err(Glance.plain(404, "The resource could not be found.")))
+}
+
+/// Whether the caller sees an image: it is theirs, everybody's, or shared with them.
+pub(super) fn sees(turn: &Turn<'_>, row: &Obj) -> bool {
+    let open = ["public", "community"].contains(&text(row, "visibility"));
+    let members = row.get("_members").and_then(Value::as_object);
+    let member = members.is_some_and(|members| members.contains_key(&turn.who.project));
+    open || turn.who.is_admin || text(row, "owner") == turn.who.project || member
+}
+
+/// The image of a server or a volume: it is there at once and takes a while to be whole.
+pub(super) fn snapshot(
+    turn: &mut Turn<'_>,
+    name: &str,
+    server: &str,
+    base: &str,
+    disk: Value,
+    metadata: &Value,
+) -> String {
+    let id = turn.world.uuid();
+    let project = turn.who.project.clone();
+    let mut row = blank(turn.world, &id, name, &project, "private");
+    set(&mut row, "min_disk", disk);
+    if !server.is_empty() {
+        set(&mut row, "image_type", "snapshot");
+        set(&mut row, "instance_uuid", server);
+        set(&mut row, "base_image_ref", base);
+    }
+    if let Some(metadata) = metadata.as_object() {
+        row.extend(metadata.clone());
+    }
+    set(&mut row, "status", "queued");
+    turn.world.put(IMAGES, &id, row);
+    turn.world.step_when_built("image/imported", &id);
+    id
+}
+
+/// An image with nothing in it.
+fn blank(world: &World, id: &str, name: &str, project: &str, visibility: &str) -> Obj {
+    let stamp = world.stamp();
+    object(json!({
+        "id": id, "name": name, "owner": project, "project_id": project, "visibility": visibility,
+        "status": "queued", "container_format": "bare", "disk_format": "qcow2", "min_disk": 0, "min_ram": 0,
+        "protected": false, "tags": [], "os_hidden": false, "checksum": null, "os_hash_algo": null,
+        "os_hash_value": null, "size": null, "virtual_size": null, "created_at": stamp, "updated_at": stamp,
+        "_members": {},
+    }))
+}
+
+/// The images that are there from the beginning: what DevStack brings, and what public templates ask for.
+const FIRST: &[&str] = &[
+    "cirros",
+    "cirros-0.6.2-x86_64-disk",
+    "cirros-0.3.5-x86_64-disk",
+    "cirros-0.3.5-x86_64-uec",
+    "cirros-0.3.4-x86_64-uec",
+    "cirros-0.3.2-x86_64-disk",
+    "cirros256",
+    "ubuntu-22.04",
+    "ubuntu-software-config",
+    "ubuntu1404",
+    "fedora-cloud",
+    "fedora-software-config",
+    "fedora-20.x86_64",
+    "fedora-amd64",
+    "fedora-atomic",
+    "rhel-atomic",
+    "F17-x86_64-cfntools",
+    "F18-x86_64-cfntools",
+    "F19-x86_64-openshift-origin-broker",
+    "F19-x86_64-openshift-origin-node",
+    "centos65-x86_64-broker",
+    "centos65-x86_64-node",
+];
+
+fn sow(world: &mut World) {
+    let admin = crate::identity::project_id("admin");
+    for name in FIRST {
+        let id = world.uuid();
+        let row = blank(world, &id, name, &admin, "public");
+        world.put(IMAGES, &id, row);
+        images::fill(world, &id, format!("the image {name}").as_bytes());
+    }
+}
+
+/// Whether the image may be changed by the caller.
+fn owns(turn: &Turn<'_>, row: &Obj) -> bool {
+    turn.who.is_admin || text(row, "owner") == turn.who.project
+}
+
+/// The image as clients see it.
+fn shown(row: &Obj) -> Value {
+    let mut shown = row.clone();
+    shown.retain(|name, _| !name.starts_with('_') && name != "project_id");
+    let id = text(row, "id");
+    let mut tags = words(row, "tags");
+    tags.sort_unstable();
+    set(&mut shown, "tags", tags);
+    set(&mut shown, "self", format!("/v2/images/{id}"));
+    set(&mut shown, "file", format!("/v2/images/{id}/file"));
+    set(&mut shown, "schema", "/v2/schemas/image");
+    set(&mut shown, "protected", flag(row, "protected"));
+    Value::Object(shown)
+}

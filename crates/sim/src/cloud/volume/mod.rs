@@ -1,0 +1,173 @@
+//! The block storage service: Cinder, version 3 with its microversions.
+
+mod around;
+pub(super) mod attach;
+mod backups;
+pub(super) mod boot;
+mod dialect;
+mod types;
+mod volumes;
+
+use serde_json::{Value, json};
+
+use super::ask::{Answer, Refusal, Reply, Turn, flag, text};
+use super::dialect::Dialect;
+use super::query;
+use super::rest;
+use super::schema::Collection;
+use super::services::{Microversions, Service, Step};
+
+pub(super) use self::dialect::Cinder;
+
+pub(super) const BACKUPS: &str = "volume/backups";
+pub(super) const QOS: &str = "volume/qos_specs";
+pub(super) const SNAPSHOTS: &str = "volume/snapshots";
+pub(super) const TYPES: &str = "volume/types";
+pub(super) const VOLUMES: &str = "volume/volumes";
+
+static COLLECTIONS: &[&Collection] =
+    &[&backups::BACKUP, &backups::SNAPSHOT, &types::QOS_SPECS, &types::TYPE, &volumes::VOLUME];
+
+pub(super) static SERVICE: Service = Service {
+    prefix: "volume",
+    types: &["volumev3", "block-storage"],
+    name: "cinder",
+    address: "/v3/%(project_id)s",
+    microversions: Some(Microversions {
+        name: "volume",
+        major: 3,
+        oldest: 0,
+        newest: 71,
+        old_header: None,
+    }),
+    dialect: &Cinder,
+    collections: &[COLLECTIONS],
+    serve,
+    versions,
+    sow: types::sow,
+};
+
+pub(super) static STEPS: &[Step] = &[("volume/restored", backups::restored)];
+
+fn versions(base: &str, path: &[&str]) -> Option<(u16, Value)> {
+    let kind = json!([{ "base": "application/json", "type": "application/vnd.openstack.volume+json;version=3" }]);
+    let version = json!({
+        "id": "v3.0", "status": "CURRENT", "version": "3.71", "min_version": "3.0", "updated": "2023-08-31T00:00:00Z",
+        "links": [{ "rel": "self", "href": format!("{base}/v3/") }], "media-types": kind,
+    });
+    match path {
+        [] => Some((300, json!({ "versions": [version] }))),
+        ["v3"] => Some((200, json!({ "versions": [version] }))),
+        _ => None,
+    }
+}
+
+fn serve(turn: &mut Turn<'_>) -> Answer {
+    let parts = turn.ask.parts();
+    let ["v3", rest @ ..] = parts.as_slice() else { return Err(nothing()) };
+    let path = match rest {
+        [project, rest @ ..] if *project == turn.who.project => rest,
+        [project, rest @ ..] if super::check::is_uuid(project) => {
+            if !turn.who.is_admin {
+                return Err(Cinder.plain(400, "Malformed request url"));
+            }
+            rest
+        }
+        rest => rest,
+    };
+    let method = turn.ask.method.clone();
+    let method = if method == "HEAD" { "GET" } else { method.as_str() };
+    let special = volumes::serve(turn, method, path)
+        .or_else(|| backups::serve(turn, method, path))
+        .or_else(|| types::serve(turn, method, path))
+        .or_else(|| around::serve(turn, method, path));
+    special.or_else(|| rest::serve(turn, COLLECTIONS, path)).unwrap_or_else(|| Err(nothing()))
+}
+
+fn nothing() -> Refusal {
+    Cinder.plain(404, "The resource could not be found.")
+}
+
+/// The links of an object.
+fn links(turn: &Turn<'_>, collection: &str, id: &str) -> Value {
+    let base = format!("{}{}", turn.ask.base, turn.ask.service);
+    let project = &turn.who.project;
+    json!([
+        { "rel": "self", "href": format!("{base}/v3/{project}/{collection}/{id}") },
+        { "rel": "bookmark", "href": format!("{base}/{project}/{collection}/{id}") },
+    ])
+}
+
+/// A list, with everything or with names only; the newest first.
+fn listed(turn: &mut Turn<'_>, of: &'static Collection, detailed: bool) -> Answer {
+    let everybody =
+        turn.who.is_admin && turn.ask.query("all_tenants").is_some_and(|word| word != "0");
+    let mut rows = query::rows(turn, of, &[])?;
+    let project = turn.who.project.clone();
+    rows.retain(|row| {
+        let owned =
+            turn.world.get(of.name, text(row, "id")).and_then(|row| row.get("project_id").cloned());
+        everybody || owned.is_none_or(|owner| owner == json!(project))
+    });
+    rows.reverse();
+    let (rows, next) = query::page(turn, of, rows)?;
+    let rows: Vec<Value> = rows
+        .into_iter()
+        .map(|row| match detailed {
+            true => Value::Object(row),
+            false => json!({ "id": row["id"], "name": row["name"], "links": links(turn, of.path, text(&row, "id")) }),
+        })
+        .collect();
+    let mut body = json!({ of.many: rows });
+    if let Some(next) = next {
+        body[format!("{}_links", of.many)] = json!([{ "rel": "next", "href": next }]);
+    }
+    Ok(Reply::ok(body))
+}
+
+/// Metadata of an object: all of it or one key.
+fn metadata(
+    turn: &mut Turn<'_>,
+    of: &'static Collection,
+    method: &str,
+    id: &str,
+    key: Option<&str>,
+) -> Answer {
+    let row = turn.find(of, id)?;
+    let mut own = row["metadata"].as_object().cloned().unwrap_or_default();
+    let sent = turn.body["metadata"].as_object().cloned().unwrap_or_default();
+    let absent = |key: &str| Cinder.plain(404, &format!("Metadata item {key} was not found."));
+    let reply = match (method, key) {
+        ("GET", None) => return Ok(Reply::ok(json!({ "metadata": own }))),
+        ("GET", Some(key)) => {
+            let value = own.get(key).ok_or_else(|| absent(key))?;
+            return Ok(Reply::ok(json!({ "meta": { key: value } })));
+        }
+        ("POST", None) => {
+            own.extend(sent);
+            Reply::ok(json!({ "metadata": own }))
+        }
+        ("PUT", None) => {
+            own = sent;
+            Reply::ok(json!({ "metadata": own }))
+        }
+        ("PUT", Some(key)) => {
+            own.insert(key.to_owned(), turn.body["meta"][key].clone());
+            Reply::ok(json!({ "meta": turn.body["meta"] }))
+        }
+        ("DELETE", Some(key)) => {
+            own.remove(key).ok_or_else(|| absent(key))?;
+            Reply::empty(200)
+        }
+        _ => return Err(Cinder.plain(405, "The method is not allowed.")),
+    };
+    turn.world.set(of.name, id, json!({ "metadata": own }));
+    Ok(reply)
+}
+
+/// Whether a type is for everybody or for the caller's project.
+fn may_use(turn: &Turn<'_>, row: &super::table::Obj) -> bool {
+    turn.who.is_admin
+        || flag(row, "is_public")
+        || super::ask::words(row, "_access").contains(&turn.who.project)
+}

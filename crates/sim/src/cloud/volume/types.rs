@@ -1,0 +1,354 @@
+//! Types of volumes, their extra specifications, encryption and access, and specifications of quality.
+
+use serde_json::{Map, Value, json};
+
+use super::super::ask::{Answer, Refusal, Reply, Turn, flag, object, set, text, words};
+use super::super::fault_body::fault;
+use super::super::schema::{Collection, plain};
+use super::super::table::Obj;
+use super::super::world::World;
+use super::dialect::Cinder;
+use super::{QOS, TYPES, VOLUMES, may_use};
+
+pub(super) static TYPE: Collection = Collection {
+    name: TYPES,
+    path: "types",
+    one: "volume_type",
+    many: "volume_types",
+    title: "Volume type",
+    admin_only: true,
+    statuses: (200, 200, 202),
+    fields: "name         text cu !
+             description  text cu null
+             os-volume-type-access:is_public bool c true
+             is_public    bool u true
+             extra_specs  map  c  {}
+             qos_specs_id text r  null
+             _access      list r  []
+             _encryption  any  r  null",
+    make: |turn, row| {
+        let public = flag(row, "os-volume-type-access:is_public");
+        set(row, "is_public", public);
+        name_is_free(turn, text(row, "name"), "")
+    },
+    change: |turn, old, new, _| {
+        let public = flag(new, "is_public");
+        set(new, "os-volume-type-access:is_public", public);
+        name_is_free(turn, text(new, "name"), text(old, "id"))
+    },
+    remove: |turn, row| {
+        if turn.world.table(VOLUMES).iter().any(|volume| volume["volume_type"] == row["id"]) {
+            return Err(fault(400, "Target volume type is still in use."));
+        }
+        Ok(())
+    },
+    show: |turn, row| {
+        if !turn.who.is_admin {
+            row.remove("qos_specs_id");
+        }
+    },
+    ..plain(&Cinder)
+};
+
+fn name_is_free(turn: &Turn<'_>, name: &str, own: &str) -> Result<(), Refusal> {
+    let twins = turn.world.table(TYPES).with("name", name);
+    if twins.iter().any(|twin| text(twin, "id") != own) {
+        return Err(fault(409, format!("Volume Type {name} already exists.")));
+    }
+    Ok(())
+}
+
+pub(super) static QOS_SPECS: Collection = Collection {
+    name: QOS,
+    path: "qos-specs",
+    one: "qos_specs",
+    many: "qos_specs",
+    title: "QoS specs",
+    verbs: "LS",
+    fields: "name     text r \"\"
+             consumer text r \"\"
+             specs    map  r {}",
+    ..plain(&Cinder)
+};
+
+pub(super) fn serve(turn: &mut Turn<'_>, method: &str, path: &[&str]) -> Option<Answer> {
+    Some(match (method, path) {
+        ("GET", ["types"]) => Ok(listed(turn)),
+        ("GET", ["types", "default"]) => find(turn, "lvmdriver-1").map(|row| shown(turn, row)),
+        ("GET", ["types", id]) => find(turn, id).map(|row| shown(turn, row)),
+        (_, ["types", id, "extra_specs", key @ ..]) => {
+            specs(turn, method, id, key.first().copied())
+        }
+        (_, ["types", id, "encryption", rest @ ..]) => encryption(turn, method, id, rest),
+        ("GET", ["types", id, "os-volume-type-access"]) => find(turn, id).map(|row| {
+            let rows: Vec<Value> = words(&row, "_access")
+                .iter()
+                .map(|project| json!({ "volume_type_id": row["id"], "project_id": project }))
+                .collect();
+            Reply::ok(json!({ "volume_type_access": rows }))
+        }),
+        ("POST", ["types", id, "action"]) => access(turn, id),
+        (_, ["qos-specs", rest @ ..]) => return quality(turn, method, rest),
+        _ => return None,
+    })
+}
+
+fn find(turn: &Turn<'_>, id: &str) -> Result<Obj, Refusal> {
+    let by_name = turn.world.table(TYPES).with("name", id);
+    let row = turn.world.get(TYPES, id).or_else(|| by_name.first().copied());
+    let row = row.filter(|row| may_use(turn, row)).cloned();
+    row.ok_or_else(|| fault(404, format!("Volume type {id} could not be found.")))
+}
+
+fn shown(turn: &Turn<'_>, row: Obj) -> Reply {
+    Reply::ok(json!({ "volume_type": super::rest::shown(turn, &TYPE, row) }))
+}
+
+fn listed(turn: &Turn<'_>) -> Reply {
+    let wanted = turn.ask.query("is_public").map(str::to_lowercase);
+    let keeps = |row: &&Obj| {
+        let public = flag(row, "is_public");
+        let asked = match wanted.as_deref() {
+            Some("none") if turn.who.is_admin => true,
+            Some("false") if turn.who.is_admin => !public,
+            _ => public || !turn.who.is_admin,
+        };
+        asked && may_use(turn, row)
+    };
+    let rows: Vec<Obj> = turn
+        .world
+        .table(TYPES)
+        .iter()
+        .filter(keeps)
+        .map(|row| super::rest::shown(turn, &TYPE, row.clone()))
+        .collect();
+    Reply::ok(json!({ "volume_types": rows }))
+}
+
+fn admin(turn: &Turn<'_>) -> Result<(), Refusal> {
+    if turn.who.is_admin {
+        return Ok(());
+    }
+    Err(fault(403, "Policy doesn't allow volume_extension:types_manage to be performed."))
+}
+
+fn specs(turn: &mut Turn<'_>, method: &str, id: &str, key: Option<&str>) -> Answer {
+    let row = find(turn, id)?;
+    let mut own = row["extra_specs"].as_object().cloned().unwrap_or_default();
+    if method != "GET" {
+        admin(turn)?;
+    }
+    let absent =
+        |key: &str| fault(404, format!("Volume Type {id} has no extra specs with key {key}."));
+    let reply = match (method, key) {
+        ("GET", None) => return Ok(Reply::ok(json!({ "extra_specs": own }))),
+        ("GET", Some(key)) => {
+            let value = own.get(key).ok_or_else(|| absent(key))?;
+            return Ok(Reply::ok(json!({ key: value })));
+        }
+        ("POST", None) => {
+            own.extend(turn.body["extra_specs"].as_object().cloned().unwrap_or_default());
+            Reply::ok(json!({ "extra_specs": turn.body["extra_specs"] }))
+        }
+        ("PUT", Some(key)) => {
+            own.insert(key.to_owned(), turn.body[key].clone());
+            Reply::ok(json!({ key: turn.body[key] }))
+        }
+        ("DELETE", Some(key)) => {
+            own.remove(key).ok_or_else(|| absent(key))?;
+            Reply::empty(202)
+        }
+        _ => return Err(fault(405, "The method is not allowed.")),
+    };
+    let key = text(&row, "id").to_owned();
+    turn.world.set(TYPES, &key, json!({ "extra_specs": own }));
+    Ok(reply)
+}
+
+fn encryption(turn: &mut Turn<'_>, method: &str, id: &str, rest: &[&str]) -> Answer {
+    admin(turn)?;
+    let row = find(turn, id)?;
+    let id = text(&row, "id").to_owned();
+    let own = row["_encryption"].clone();
+    match method {
+        "GET" if rest.is_empty() => {
+            let shown = if own.is_null() { json!({}) } else { own };
+            Ok(Reply::ok(shown))
+        }
+        "GET" => {
+            let name = rest.first().copied().unwrap_or_default();
+            Ok(Reply::ok(json!({ name: own[name] })))
+        }
+        "POST" => {
+            if !own.is_null() {
+                let message = format!("Volume type encryption for type {id} already exists.");
+                return Err(fault(400, message));
+            }
+            let sent = turn.body["encryption"].as_object().cloned().unwrap_or_default();
+            if !sent.contains_key("provider") {
+                return Err(super::super::fault_body::missing("encryption", "provider", &sent));
+            }
+            let mut kept = object(json!({
+                "volume_type_id": id, "control_location": "front-end", "cipher": null, "key_size": null,
+                "encryption_id": turn.world.uuid(),
+            }));
+            kept.extend(sent);
+            turn.world.set(TYPES, &id, json!({ "_encryption": kept }));
+            Ok(Reply::ok(json!({ "encryption": kept })))
+        }
+        "PUT" => {
+            let sent = turn.body["encryption"].as_object().cloned().unwrap_or_default();
+            let mut kept = own.as_object().cloned().unwrap_or_default();
+            kept.extend(sent.clone());
+            turn.world.set(TYPES, &id, json!({ "_encryption": kept }));
+            Ok(Reply::ok(json!({ "encryption": sent })))
+        }
+        "DELETE" => {
+            if own.is_null() {
+                let message = format!("Volume type encryption for type {id} does not exist.");
+                return Err(fault(404, message));
+            }
+            turn.world.set(TYPES, &id, json!({ "_encryption": null }));
+            Ok(Reply::empty(202))
+        }
+        _ => Err(fault(405, "The method is not allowed.")),
+    }
+}
+
+fn access(turn: &mut Turn<'_>, id: &str) -> Answer {
+    admin(turn)?;
+    let row = find(turn, id)?;
+    let mut projects = words(&row, "_access");
+    let body = turn.body.clone();
+    if flag(&row, "is_public") {
+        let message = "Type access modification is not applicable to public volume type.";
+        return Err(fault(409, message));
+    }
+    if let Some(project) = body["addProjectAccess"]["project"].as_str() {
+        if projects.iter().any(|own| own == project) {
+            let message =
+                format!("Volume type access for {id} / {project} combination already exists.");
+            return Err(fault(409, message));
+        }
+        projects.push(project.to_owned());
+    } else if let Some(project) = body["removeProjectAccess"]["project"].as_str() {
+        let before = projects.len();
+        projects.retain(|own| own != project);
+        if projects.len() == before {
+            let message = format!("Volume type access not found for {id} / {project} combination.");
+            return Err(fault(404, message));
+        }
+    }
+    let key = text(&row, "id").to_owned();
+    turn.world.set(TYPES, &key, json!({ "_access": projects }));
+    Ok(Reply::empty(202))
+}
+
+fn quality(turn: &mut Turn<'_>, method: &str, rest: &[&str]) -> Option<Answer> {
+    if let Err(refusal) = admin(turn) {
+        return Some(Err(refusal));
+    }
+    Some(match (method, rest) {
+        ("POST", []) => create_quality(turn),
+        ("PUT", [id]) => turn.find(&QOS_SPECS, id).map(|row| {
+            let mut specs = row["specs"].as_object().cloned().unwrap_or_default();
+            let mut sent = turn.body["qos_specs"].as_object().cloned().unwrap_or_default();
+            let shown = sent.clone();
+            if let Some(consumer) = sent.remove("consumer") {
+                turn.world.set(QOS, id, json!({ "consumer": consumer }));
+            }
+            specs.extend(sent);
+            turn.world.set(QOS, id, json!({ "specs": specs }));
+            Reply::ok(json!({ "qos_specs": shown }))
+        }),
+        ("PUT", [id, "delete_keys"]) => turn.find(&QOS_SPECS, id).map(|row| {
+            let mut specs = row["specs"].as_object().cloned().unwrap_or_default();
+            let gone = words(&object(turn.body.clone()), "keys");
+            specs.retain(|key, _| !gone.contains(key));
+            turn.world.set(QOS, id, json!({ "specs": specs }));
+            Reply::empty(202)
+        }),
+        ("DELETE", [id]) => delete_quality(turn, id),
+        ("GET", [id, "associations"]) => turn.find(&QOS_SPECS, id).map(|_| {
+            let rows: Vec<Value> = users(turn, id)
+                .iter()
+                .map(|kind| json!({ "association_type": "volume_type", "id": kind["id"], "name": kind["name"] }))
+                .collect();
+            Reply::ok(json!({ "qos_associations": rows }))
+        }),
+        ("GET", [id, word @ ("associate" | "disassociate")]) => associate(turn, id, *word == "associate"),
+        ("GET", [id, "disassociate_all"]) => turn.find(&QOS_SPECS, id).map(|_| {
+            for kind in users(turn, id) {
+                turn.world.set(TYPES, text(&kind, "id"), json!({ "qos_specs_id": null }));
+            }
+            Reply::empty(202)
+        }),
+        _ => return None,
+    })
+}
+
+fn users(turn: &Turn<'_>, id: &str) -> Vec<Obj> {
+    let uses = |kind: &&Obj| kind["qos_specs_id"] == json!(id);
+    turn.world.table(TYPES).iter().filter(uses).cloned().collect()
+}
+
+fn create_quality(turn: &mut Turn<'_>) -> Answer {
+    let mut sent = turn.sent(&QOS_SPECS)?;
+    let Some(name) = sent.remove("name").as_ref().and_then(Value::as_str).map(str::to_owned) else {
+        return Err(super::super::fault_body::missing("qos_specs", "name", &sent));
+    };
+    if turn.world.table(QOS).count("name", &name) > 0 {
+        return Err(fault(409, format!("Qos Specs {name} already exists.")));
+    }
+    let consumer = sent.remove("consumer").unwrap_or_else(|| json!("back-end"));
+    let specs: Map<String, Value> = sent;
+    let id = turn.world.uuid();
+    let row = object(json!({ "id": id, "name": name, "consumer": consumer, "specs": specs }));
+    turn.world.add(QOS, row.clone());
+    Ok(Reply::ok(json!({ "qos_specs": row, "links": super::links(turn, "qos-specs", &id) })))
+}
+
+fn delete_quality(turn: &mut Turn<'_>, id: &str) -> Answer {
+    turn.find(&QOS_SPECS, id)?;
+    let users = users(turn, id);
+    let force = turn.ask.query("force").is_some_and(|word| word.eq_ignore_ascii_case("true"));
+    if !users.is_empty() && !force {
+        let message = format!("QoS Specs {id} is still associated with entities.");
+        return Err(fault(400, message));
+    }
+    for kind in users {
+        turn.world.set(TYPES, text(&kind, "id"), json!({ "qos_specs_id": null }));
+    }
+    turn.world.remove(QOS, id);
+    Ok(Reply::empty(202))
+}
+
+fn associate(turn: &mut Turn<'_>, id: &str, adds: bool) -> Answer {
+    turn.find(&QOS_SPECS, id)?;
+    let kind = turn.ask.query("vol_type_id").unwrap_or_default().to_owned();
+    let kind = find(turn, &kind)?;
+    let key = text(&kind, "id").to_owned();
+    if adds && !kind["qos_specs_id"].is_null() && kind["qos_specs_id"] != json!(id) {
+        let message = format!(
+            "Type {key} is already associated with another qos specs: {}",
+            text(&kind, "qos_specs_id")
+        );
+        return Err(fault(400, message));
+    }
+    let now = if adds { json!(id) } else { Value::Null };
+    turn.world.set(TYPES, &key, json!({ "qos_specs_id": now }));
+    Ok(Reply::empty(202))
+}
+
+pub(super) fn sow(world: &mut World) {
+    for (name, description) in
+        [("lvmdriver-1", Value::Null), ("__DEFAULT__", json!("Default Volume Type"))]
+    {
+        let id = world.uuid();
+        world.add(TYPES, object(json!({
+            "id": id, "name": name, "description": description, "is_public": true,
+            "os-volume-type-access:is_public": true, "extra_specs": {}, "qos_specs_id": null, "_access": [],
+            "_encryption": null,
+        })));
+    }
+}

@@ -1,0 +1,444 @@
+//! The compute service.
+
+use serde_json::{Value, json};
+
+use super::world::{Answer, World};
+
+const V21: &str = "/compute/v2.1";
+const NEWEST: &[(&str, &str)] = &[("OpenStack-API-Version", "compute 2.96")];
+
+impl World {
+    /// As the user `demo`, with the newest microversion.
+    #[track_caller]
+    pub fn nova(&self, what: &str, body: Value) -> Answer {
+        let (method, path) = what.split_once(' ').unwrap();
+        self.demo_with(&format!("{method} {V21}/{path}"), NEWEST, body)
+    }
+
+    pub fn image(&self, name: &str) -> String {
+        let found = self.get(&format!("/image/v2/images?name={name}"));
+        found["images"][0]["id"].as_str().unwrap().to_owned()
+    }
+
+    pub fn private(&self) -> String {
+        let found = self.get("/network/v2.0/networks?name=private");
+        found["networks"][0]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// The id of a server that is being built.
+    #[track_caller]
+    pub fn server(&self, fields: Value) -> String {
+        let mut server = json!({
+            "name": "s", "flavorRef": "42", "imageRef": self.image("cirros"), "networks": [{ "uuid": self.private() }],
+        });
+        for (name, value) in fields.as_object().unwrap() {
+            server[name] = value.clone();
+        }
+        let made = self.nova("POST servers", json!({ "server": server })).has(202).body;
+        made["server"]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// The id of a server that runs.
+    #[track_caller]
+    pub fn running(&self) -> String {
+        let id = self.server(json!({}));
+        self.later(11);
+        assert_eq!(self.status(&id), "ACTIVE");
+        id
+    }
+
+    #[track_caller]
+    pub fn shown(&self, id: &str) -> Value {
+        self.nova(&format!("GET servers/{id}"), Value::Null).has(200).body["server"].clone()
+    }
+
+    #[track_caller]
+    fn status(&self, id: &str) -> String {
+        self.shown(id)["status"].as_str().unwrap().to_owned()
+    }
+
+    #[track_caller]
+    fn act(&self, id: &str, body: Value) -> Answer {
+        self.nova(&format!("POST servers/{id}/action"), body)
+    }
+}
+
+impl Answer {
+    /// Asserts a refusal in the form that Nova and Cinder have.
+    #[track_caller]
+    pub fn fault(self, status: u16, name: &str, message: &str) {
+        assert_eq!(self.body[name]["message"], message, "{}", self.text);
+        assert_eq!(self.body[name]["code"], status);
+        self.has(status);
+    }
+}
+
+#[test]
+fn versions_and_microversions_are_told() {
+    let world = World::new();
+    let root = world.ask("", "GET", "/compute/", Value::Null).unwrap().has(200).body;
+    assert_eq!(root["versions"][0]["version"], "2.96");
+    let answer = world.demo(&format!("GET {V21}/flavors"), Value::Null).has(200);
+    assert_eq!(answer.headers["openstack-api-version"], "compute 2.1");
+    assert!(answer.headers.contains_key("x-compute-request-id"));
+    let answer = world.nova("GET flavors", Value::Null).has(200);
+    assert_eq!(answer.headers["openstack-api-version"], "compute 2.96");
+    world
+        .demo_with(
+            &format!("GET {V21}/flavors"),
+            &[("OpenStack-API-Version", "compute 2.999")],
+            Value::Null,
+        )
+        .fault(
+            406,
+            "notAcceptable",
+            "Version 2.999 is not supported by the API. Minimum is 2.1 and maximum is 2.96.",
+        );
+}
+
+#[test]
+fn a_server_is_built_and_goes_with_its_port() {
+    let world = World::new();
+    let before = world.count("network/ports");
+    let id = world.server(json!({ "metadata": { "a": "b" }, "tags": ["t"], "key_name": null }));
+    let server = world.shown(&id);
+    assert_eq!((&server["status"], &server["addresses"]), (&json!("BUILD"), &json!({})));
+    world.later(11);
+    let server = world.shown(&id);
+    assert_eq!(server["status"], "ACTIVE");
+    let address = &server["addresses"]["private"][0];
+    assert_eq!((&address["version"], &address["OS-EXT-IPS:type"]), (&json!(4), &json!("fixed")));
+    assert_eq!(server["flavor"]["original_name"], "m1.nano");
+    assert_eq!(server["security_groups"], json!([{ "name": "default" }]));
+    assert_eq!(world.count("network/ports"), before + 1);
+    let ports = world.get(&format!("/network/v2.0/ports?device_id={id}"));
+    assert_eq!(ports["ports"][0]["device_owner"], "compute:nova");
+    assert_eq!(ports["ports"][0]["status"], "ACTIVE");
+    world.nova(&format!("DELETE servers/{id}"), Value::Null).has(204);
+    assert_eq!(world.shown(&id)["OS-EXT-STS:task_state"], "deleting");
+    world.later(11);
+    world.nova(&format!("GET servers/{id}"), Value::Null).fault(
+        404,
+        "itemNotFound",
+        &format!("Instance {id} could not be found."),
+    );
+    assert_eq!(world.count("network/ports"), before);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_in_novas_words() {
+    let world = World::new();
+    let image = world.image("cirros");
+    let ask = |fields: Value| world.nova("POST servers", json!({ "server": fields }));
+    let good = json!({ "name": "s", "flavorRef": "42", "imageRef": image, "networks": "auto" });
+    let with = |name: &str, value: Value| {
+        let mut server = good.clone();
+        server[name] = value;
+        ask(server)
+    };
+    with("flavorRef", json!("nope")).fault(400, "badRequest", "Flavor nope could not be found.");
+    with("imageRef", json!("nope")).fault(400, "badRequest", "Can not find requested image");
+    with("key_name", json!("nope")).fault(400, "badRequest", "Invalid key_name provided.");
+    with("networks", json!([{ "uuid": "nope" }])).fault(
+        400,
+        "badRequest",
+        "Network nope could not be found.",
+    );
+    with("networks", json!([{ "port": "nope" }])).fault(
+        400,
+        "badRequest",
+        "Port id nope could not be found.",
+    );
+    with("availability_zone", json!("mars")).fault(
+        400,
+        "badRequest",
+        "The requested availability zone is not available",
+    );
+    with("imageRef", json!("")).fault(400, "badRequest", "Invalid imageRef provided.");
+    let refused = with("colour", json!("red")).has(400);
+    assert!(
+        refused.text.contains("Additional properties are not allowed ('colour' was unexpected)")
+    );
+    let refused = ask(json!({ "name": "s", "flavorRef": "42", "imageRef": image })).has(400);
+    assert!(refused.text.contains("'networks' is a required property"));
+    let refused = with("metadata", json!({ "a": 5 })).has(400);
+    assert!(refused.text.contains("5 is not of type 'string'"));
+    for _ in 0..10 {
+        with("networks", json!("none")).has(202);
+    }
+    with("networks", json!("none")).fault(
+        403,
+        "forbidden",
+        "Quota exceeded for instances: Requested 1, but already used 10 of 10 instances",
+    );
+}
+
+#[test]
+fn a_server_takes_a_port_and_gives_it_back() {
+    let world = World::new();
+    let port = world.make("/network/v2.0/ports", "port", json!({ "network_id": world.private() }));
+    let id = world.server(json!({ "networks": [{ "port": port }] }));
+    world.nova("POST servers", json!({ "server": {
+        "name": "t", "flavorRef": "42", "imageRef": world.image("cirros"), "networks": [{ "port": port }],
+    } })).fault(409, "conflictingRequest", &format!("Port {port} is still in use."));
+    world.later(11);
+    world.nova(&format!("DELETE servers/{id}"), Value::Null).has(204);
+    world.later(11);
+    let shown = world.get(&format!("/network/v2.0/ports/{port}"))["port"].clone();
+    assert_eq!((&shown["device_id"], &shown["status"]), (&json!(""), &json!("DOWN")));
+}
+
+#[test]
+fn interfaces_come_and_go() {
+    let world = World::new();
+    let id = world.running();
+    let path = format!("servers/{id}/os-interface");
+    let wish = json!({ "interfaceAttachment": { "net_id": world.private() } });
+    let made = world.nova(&format!("POST {path}"), wish).has(200).body;
+    let port = made["interfaceAttachment"]["port_id"].as_str().unwrap().to_owned();
+    let all = world.nova(&format!("GET {path}"), Value::Null).has(200).body;
+    assert_eq!(all["interfaceAttachments"].as_array().unwrap().len(), 2);
+    world.nova(&format!("DELETE {path}/{port}"), Value::Null).has(202);
+    world.later(11);
+    world.nova(&format!("GET {path}/{port}"), Value::Null).has(404);
+    world.demo(&format!("GET /network/v2.0/ports/{port}"), Value::Null).has(404);
+}
+
+#[test]
+fn actions_change_the_state_and_only_from_the_right_one() {
+    let world = World::new();
+    let id = world.running();
+    for (action, busy, after) in [
+        (json!({ "suspend": null }), "ACTIVE", "SUSPENDED"),
+        (json!({ "resume": null }), "SUSPENDED", "ACTIVE"),
+        (json!({ "os-stop": null }), "ACTIVE", "SHUTOFF"),
+        (json!({ "os-start": null }), "SHUTOFF", "ACTIVE"),
+        (json!({ "reboot": { "type": "SOFT" } }), "REBOOT", "ACTIVE"),
+        (json!({ "resize": { "flavorRef": "1" } }), "RESIZE", "VERIFY_RESIZE"),
+        (json!({ "revertResize": null }), "REVERT_RESIZE", "ACTIVE"),
+        (json!({ "resize": { "flavorRef": "1" } }), "RESIZE", "VERIFY_RESIZE"),
+    ] {
+        world.act(&id, action).has(202);
+        assert_eq!(world.status(&id), busy);
+        world.later(11);
+        assert_eq!(world.status(&id), after);
+    }
+    world.act(&id, json!({ "suspend": null })).fault(
+        409,
+        "conflictingRequest",
+        &format!("Cannot 'suspend' instance {id} while it is in vm_state resized"),
+    );
+    world.act(&id, json!({ "confirmResize": null })).has(204);
+    assert_eq!(world.shown(&id)["flavor"]["original_name"], "m1.tiny");
+    world.act(&id, json!({ "confirmResize": null })).has(409);
+    let rebuild =
+        json!({ "rebuild": { "imageRef": world.image("ubuntu-22.04"), "metadata": { "n": "1" } } });
+    world.act(&id, rebuild).has(202);
+    assert_eq!(world.status(&id), "REBUILD");
+    world.later(11);
+    let shown = world.shown(&id);
+    assert_eq!(
+        (&shown["image"]["id"], &shown["metadata"]),
+        (&json!(world.image("ubuntu-22.04")), &json!({ "n": "1" }))
+    );
+    world.act(&id, json!({ "changePassword": { "adminPass": "x" } })).has(202);
+    world.act(&id, json!({ "os-getConsoleOutput": {} })).has(200);
+    world.act(&id, json!({ "nonsense": {} })).has(400);
+    let image =
+        world.act(&id, json!({ "createImage": { "name": "copy" } })).has(202).body["image_id"]
+            .clone();
+    let image = image.as_str().unwrap();
+    assert_eq!(world.get(&format!("/image/v2/images/{image}"))["status"], "queued");
+    world.later(11);
+    assert_eq!(world.get(&format!("/image/v2/images/{image}"))["status"], "active");
+    assert_eq!(world.shown(&id)["OS-EXT-STS:task_state"], Value::Null);
+    let console = json!({ "remote_console": { "protocol": "vnc", "type": "novnc" } });
+    world.nova(&format!("POST servers/{id}/remote-consoles"), console).has(200);
+}
+
+#[test]
+fn a_server_that_cannot_be_built_says_why() {
+    use kiln_sim::cloud::{FaultKind, FaultRule, FaultWhen};
+    let world = World::with(|options| {
+        options.faults.rules = vec![FaultRule {
+            service: Some("compute".to_owned()),
+            method: Some("POST".to_owned()),
+            path: Some("*/servers".to_owned()),
+            when: FaultWhen::First(1),
+            kind: FaultKind::BuildFailure,
+        }];
+    });
+    let id = world.server(json!({}));
+    world.later(11);
+    let shown = world.shown(&id);
+    assert_eq!(shown["status"], "ERROR");
+    assert_eq!(shown["fault"]["message"], "No valid host was found. ");
+    assert_eq!(world.count("network/ports"), 2, "only those of the first router");
+    world.running();
+}
+
+#[test]
+fn servers_boot_from_volumes_and_have_more_of_them() {
+    let world = World::new();
+    let disk = json!([{
+        "source_type": "image", "destination_type": "volume", "uuid": world.image("cirros"), "boot_index": 0,
+        "volume_size": 2, "delete_on_termination": true,
+    }]);
+    let id = world.server(json!({ "imageRef": "", "block_device_mapping_v2": disk }));
+    world.later(11);
+    let shown = world.shown(&id);
+    let boot = shown["os-extended-volumes:volumes_attached"][0]["id"].as_str().unwrap().to_owned();
+    let volumes = format!("/volume/v3/{}/volumes", world.demo_project());
+    let volume = world.get(&format!("{volumes}/{boot}"))["volume"].clone();
+    assert_eq!((&volume["status"], &volume["bootable"]), (&json!("in-use"), &json!("true")));
+    let extra = world.make(&volumes, "volume", json!({ "size": 1 }));
+    let path = format!("servers/{id}/os-volume_attachments");
+    let wish = json!({ "volumeAttachment": { "volumeId": extra } });
+    world.nova(&format!("POST {path}"), wish.clone()).has(400);
+    world.later(11);
+    let made = world.nova(&format!("POST {path}"), wish).has(200).body;
+    assert_eq!(made["volumeAttachment"]["device"], "/dev/vdb");
+    assert_eq!(world.get(&format!("{volumes}/{extra}"))["volume"]["status"], "attaching");
+    world.later(11);
+    let volume = world.get(&format!("{volumes}/{extra}"))["volume"].clone();
+    assert_eq!(
+        (&volume["status"], &volume["attachments"][0]["server_id"]),
+        (&json!("in-use"), &json!(id))
+    );
+    world.demo(&format!("DELETE {volumes}/{extra}"), Value::Null).has(400);
+    world.nova(&format!("DELETE {path}/{extra}"), Value::Null).has(202);
+    assert_eq!(world.get(&format!("{volumes}/{extra}"))["volume"]["status"], "detaching");
+    world.later(11);
+    assert_eq!(world.get(&format!("{volumes}/{extra}"))["volume"]["status"], "available");
+    world.nova(&format!("GET {path}/{extra}"), Value::Null).has(404);
+    world.nova(&format!("DELETE servers/{id}"), Value::Null).has(204);
+    world.later(11);
+    world.demo(&format!("GET {volumes}/{boot}"), Value::Null).has(404);
+}
+
+#[test]
+fn servers_are_labelled_listed_and_renamed() {
+    let world = World::new();
+    let id = world.running();
+    world.nova(&format!("PUT servers/{id}"), json!({ "server": { "name": "new" } })).has(200);
+    world
+        .nova(&format!("POST servers/{id}/metadata"), json!({ "metadata": { "a": "1" } }))
+        .has(200);
+    world.nova(&format!("PUT servers/{id}/metadata/b"), json!({ "meta": { "b": "2" } })).has(200);
+    world.nova(&format!("DELETE servers/{id}/metadata/a"), Value::Null).has(204);
+    world.nova(&format!("PUT servers/{id}/tags"), json!({ "tags": ["x"] })).has(200);
+    let shown = world.shown(&id);
+    assert_eq!(
+        (&shown["name"], &shown["metadata"], &shown["tags"]),
+        (&json!("new"), &json!({ "b": "2" }), &json!(["x"]))
+    );
+    let list = |query: &str| {
+        let found = world.nova(&format!("GET servers/detail?{query}"), Value::Null).has(200).body;
+        found["servers"].as_array().unwrap().len()
+    };
+    assert_eq!(
+        (list("name=ne"), list("name=zz"), list("status=ACTIVE"), list("status=ERROR")),
+        (1, 0, 1, 0)
+    );
+    let group = json!({ "addSecurityGroup": { "name": "nope" } });
+    world.act(&id, group).has(404);
+}
+
+#[test]
+fn flavors_keys_groups_aggregates_and_quotas() {
+    let world = World::new();
+    let flavor = json!({ "flavor": { "name": "f", "ram": 64, "vcpus": 1, "disk": 1, "os-flavor-access:is_public": false } });
+    world.demo(&format!("POST {V21}/flavors"), flavor.clone()).has(403);
+    let made = world.admin(&format!("POST {V21}/flavors"), flavor.clone()).has(200).body;
+    let id = made["flavor"]["id"].as_str().unwrap().to_owned();
+    world.admin(&format!("POST {V21}/flavors"), flavor).fault(
+        409,
+        "conflictingRequest",
+        "Flavor with name f already exists.",
+    );
+    world.nova(&format!("GET flavors/{id}"), Value::Null).fault(
+        404,
+        "itemNotFound",
+        &format!("Flavor {id} could not be found."),
+    );
+    let access = json!({ "addTenantAccess": { "tenant": world.demo_project() } });
+    world.admin(&format!("POST {V21}/flavors/{id}/action"), access).has(200);
+    world.nova(&format!("GET flavors/{id}"), Value::Null).has(200);
+    world
+        .admin(
+            &format!("POST {V21}/flavors/{id}/os-extra_specs"),
+            json!({ "extra_specs": { "k": "v" } }),
+        )
+        .has(200);
+    assert_eq!(
+        world.nova(&format!("GET flavors/{id}"), Value::Null).body["flavor"]["extra_specs"],
+        json!({ "k": "v" })
+    );
+    world.admin(&format!("DELETE {V21}/flavors/{id}/os-extra_specs/k"), Value::Null).has(200);
+    world.admin(&format!("DELETE {V21}/flavors/{id}"), Value::Null).has(202);
+
+    let key = json!({ "keypair": { "name": "k", "public_key": "ssh-rsa AAAA me" } });
+    world.nova("POST os-keypairs", key.clone()).has(201);
+    world.nova("POST os-keypairs", key).fault(
+        409,
+        "conflictingRequest",
+        "Key pair 'k' already exists.",
+    );
+    let refused = world.nova("POST os-keypairs", json!({ "keypair": { "name": "l" } })).has(400);
+    assert!(refused.text.contains("'public_key' is a required property"));
+    let old = world
+        .demo(&format!("POST {V21}/os-keypairs"), json!({ "keypair": { "name": "l" } }))
+        .has(200)
+        .body;
+    assert!(old["keypair"]["private_key"].is_string());
+    assert_eq!(
+        world.nova("GET os-keypairs/k", Value::Null).has(200).body["keypair"]["public_key"],
+        "ssh-rsa AAAA me"
+    );
+    world.nova("DELETE os-keypairs/k", Value::Null).has(204);
+    world.nova("GET os-keypairs/k", Value::Null).has(404);
+
+    let group = json!({ "server_group": { "name": "g", "policy": "anti-affinity" } });
+    let group = world.nova("POST os-server-groups", group).has(200).body["server_group"].clone();
+    let group_id = group["id"].as_str().unwrap();
+    let body = json!({
+        "server": { "name": "s", "flavorRef": "42", "imageRef": world.image("cirros"), "networks": "none" },
+        "os:scheduler_hints": { "group": group_id },
+    });
+    let server = world.nova("POST servers", body).has(202).body["server"]["id"].clone();
+    let shown = world.nova(&format!("GET os-server-groups/{group_id}"), Value::Null).has(200).body;
+    assert_eq!(shown["server_group"]["members"], json!([server]));
+    world.nova(&format!("DELETE os-server-groups/{group_id}"), Value::Null).has(204);
+
+    let made = world
+        .admin(&format!("POST {V21}/os-aggregates"), json!({ "aggregate": { "name": "a" } }))
+        .has(200)
+        .body;
+    let path = format!("{V21}/os-aggregates/{}", made["aggregate"]["id"]);
+    for (body, status) in [
+        (json!({ "add_host": { "host": "compute-1" } }), 200),
+        (json!({ "add_host": { "host": "compute-1" } }), 409),
+        (json!({ "add_host": { "host": "nope" } }), 404),
+        (json!({ "set_metadata": { "metadata": { "a": "b" } } }), 200),
+    ] {
+        world.admin(&format!("POST {path}/action"), body).has(status);
+    }
+    world.admin(&format!("DELETE {path}"), Value::Null).has(400);
+    world
+        .admin(&format!("POST {path}/action"), json!({ "remove_host": { "host": "compute-1" } }))
+        .has(200);
+    world.admin(&format!("DELETE {path}"), Value::Null).has(200);
+
+    let quotas = format!("{V21}/os-quota-sets/{}", world.demo_project());
+    world.admin(&format!("PUT {quotas}"), json!({ "quota_set": { "cores": 99 } })).has(200);
+    assert_eq!(world.get(&quotas)["quota_set"]["cores"], 99);
+    world.admin(&format!("DELETE {quotas}"), Value::Null).has(202);
+    assert_eq!(world.get(&quotas)["quota_set"]["cores"], 20);
+    assert_eq!(world.get(&format!("{V21}/limits"))["limits"]["absolute"]["totalInstancesUsed"], 1);
+    for path in ["os-hypervisors/detail", "os-services", "os-hosts", "os-availability-zone/detail"]
+    {
+        world.admin(&format!("GET {V21}/{path}"), Value::Null).has(200);
+    }
+    world.get(&format!("{V21}/os-availability-zone"));
+    world.demo(&format!("GET {V21}/nonsense"), Value::Null).has(404);
+}
