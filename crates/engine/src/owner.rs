@@ -5,6 +5,7 @@
 
 use crate::ids::Ids;
 use crate::machine::{Effect, Input, Run};
+use crate::state::{Action, Status};
 use crate::store::Batch;
 use crate::time::Time;
 use crate::tree::{Env, OpId, Slot, Tree};
@@ -135,6 +136,13 @@ impl Owner {
     pub fn flush(&mut self) -> (Option<Batch>, Vec<Order>) {
         let batch = self.tree.has_changes().then(|| self.tree.take_batch(self.fence));
         (batch, std::mem::take(&mut self.orders))
+    }
+
+    /// In whose name the tree's calls were made, once, when all of it is deleted.
+    pub fn take_last_credential(&mut self) -> Option<Arc<Credential>> {
+        let is_gone = self.tree.root_state().0.is(Action::Delete, Status::Complete);
+        let is_last = is_gone && !self.tree.has_work() && *self.tree.credential != Credential::default();
+        is_last.then(|| std::mem::take(&mut self.tree.credential))
     }
 
     /// How many rows have yet to be written down.

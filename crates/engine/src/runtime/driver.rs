@@ -82,6 +82,7 @@ impl Driver {
                 *seen = new;
                 is_new
             });
+            self.dismiss_when_gone();
             // Whoever does not wait any more need not be told.
             self.waiting.drain(..).for_each(|waiting| _ = waiting.send(()));
             orders.into_iter().for_each(|order| self.send(order));
@@ -105,6 +106,17 @@ impl Driver {
                 }
             }
         }
+    }
+
+    /// When the whole tree is deleted, nobody has to act for its user any more.
+    fn dismiss_when_gone(&mut self) {
+        let Some(credential) = self.owner.take_last_credential() else { return };
+        let engine = self.engine.clone();
+        tokio::spawn(async move {
+            if let Err(error) = engine.transport.dismiss(&credential).await {
+                tracing::warn!("what {credential:?} lent cannot be given back: {error}");
+            }
+        });
     }
 
     /// The next piece of mail; nothing if it is time to look at what is due.

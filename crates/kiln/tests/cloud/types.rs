@@ -4,7 +4,7 @@
 //! `# as admin` at the top has the administrator do it. What the cases show is written down in
 //! `docs/resource-types.md`: `dev/types` renews it.
 
-use super::world::{Who, World, difference};
+use super::world::{Who, World};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -78,7 +78,7 @@ async fn run(world: &World, path: &Path, table: &mut Table) -> Result<(), String
     let deleted = delete(world, who, &stack).await;
     let kinds = lived?;
     deleted?;
-    let left = difference(&before, &world.objects().await);
+    let left = world.changed_since(&before).await;
     if !left.is_empty() {
         return Err(left.join(", "));
     }

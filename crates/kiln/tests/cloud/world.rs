@@ -185,6 +185,7 @@ impl World {
             (Who::Admin, "endpoints", "endpoints"),
             (Who::Admin, "regions", "regions"),
             (Who::Admin, "role_assignments", "role_assignments"),
+            (Who::Admin, "OS-TRUST/trusts", "trusts"),
         ] {
             let url = format!("{}/{path}", self.identity);
             let reply = self.send(who, "GET", url, None).await;
@@ -199,6 +200,21 @@ impl World {
         objects
     }
 
+    /// What is there more or less than before, when it has settled: rights are given back a moment after a
+    /// stack is gone.
+    pub(crate) async fn changed_since(&self, before: &Objects) -> Vec<String> {
+        const LOOKS: usize = 200;
+        let mut found = Vec::new();
+        for _ in 0..LOOKS {
+            found = difference(before, &self.objects().await);
+            if found.is_empty() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        found
+    }
+
     /// How many calls changed something in the cloud since it began.
     pub(crate) async fn changes(&self) -> u64 {
         let reply = self.cloud(Who::Admin, "GET", "/sim/calls", None).await;
@@ -210,7 +226,7 @@ impl World {
 }
 
 /// What one of two clouds has more than the other.
-pub(crate) fn difference(before: &Objects, after: &Objects) -> Vec<String> {
+fn difference(before: &Objects, after: &Objects) -> Vec<String> {
     let none = BTreeSet::new();
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let mut found = Vec::new();
