@@ -141,7 +141,8 @@ impl Owner {
     /// In whose name the tree's calls were made, once, when all of it is deleted.
     pub fn take_last_credential(&mut self) -> Option<Arc<Credential>> {
         let is_gone = self.tree.root_state().0.is(Action::Delete, Status::Complete);
-        let is_last = is_gone && !self.tree.has_work() && *self.tree.credential != Credential::default();
+        let is_last =
+            is_gone && !self.tree.has_work() && *self.tree.credential != Credential::default();
         is_last.then(|| std::mem::take(&mut self.tree.credential))
     }
 

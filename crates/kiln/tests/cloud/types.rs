@@ -4,6 +4,7 @@
 //! `# as admin` at the top has the administrator do it. What the cases show is written down in
 //! `docs/resource-types.md`: `dev/types` renews it.
 
+use super::life::{check, delete, ended, expect, path, update};
 use super::world::{Who, World};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,6 +89,10 @@ async fn run(world: &World, path: &Path, table: &mut Table) -> Result<(), String
     Ok(())
 }
 
+fn request(template: &str) -> Json {
+    json!({ "template": template, "timeout_mins": 2 })
+}
+
 async fn live(
     world: &World,
     who: Who,
@@ -95,7 +100,8 @@ async fn live(
     steps: &[&str],
     table: &mut Table,
 ) -> Result<BTreeSet<String>, String> {
-    let body = json!({ "stack_name": stack, "template": steps[0], "timeout_mins": 2 });
+    let mut body = request(steps[0]);
+    body["stack_name"] = stack.into();
     expect(world.ask(who, "POST", "/stacks", Some(body)).await, "create")?;
     ended(world, who, stack, "CREATE_COMPLETE").await?;
     let mut kinds = BTreeSet::new();
@@ -107,70 +113,24 @@ async fn live(
     }
     // What does not change is left alone.
     let changes = world.changes().await;
-    update(world, who, stack, steps[0]).await?;
+    update(world, who, stack, &request(steps[0])).await?;
     if world.changes().await != changes {
         return Err("an update that changes nothing calls the cloud".into());
     }
     for step in &steps[1..] {
         let before = resources(world, who, stack).await;
-        update(world, who, stack, step).await?;
+        update(world, who, stack, &request(step)).await?;
         for (name, kind, id) in resources(world, who, stack).await {
             let is_updated = before.iter().any(|it| it.0 == name && it.1 == kind && it.2 == id);
             table.entry(kind.clone()).or_default().updated |= is_updated;
             kinds.insert(kind);
         }
     }
-    let actions = format!("{}/actions", path(world, who, stack).await);
-    expect(world.ask(who, "POST", &actions, Some(json!({ "check": null }))).await, "check")?;
-    ended(world, who, stack, "CHECK_COMPLETE").await?;
+    check(world, who, stack).await?;
     for (_, kind, _) in resources(world, who, stack).await {
         table.entry(kind).or_default().checked = true;
     }
     Ok(kinds)
-}
-
-fn expect(reply: super::world::Reply, what: &str) -> Result<Json, String> {
-    match reply.status {
-        200..=299 => Ok(reply.body),
-        status => {
-            Err(format!("{what} is refused with {status}: {}", reply.body["error"]["message"]))
-        }
-    }
-}
-
-async fn ended(world: &World, who: Who, stack: &str, wanted: &str) -> Result<(), String> {
-    match world.rest(who, stack).await {
-        Some((status, _)) if status == wanted => Ok(()),
-        Some((status, reason)) => Err(format!("{status}: {reason}")),
-        None => Err("the stack is gone".into()),
-    }
-}
-
-async fn update(world: &World, who: Who, stack: &str, template: &str) -> Result<(), String> {
-    let path = path(world, who, stack).await;
-    let body = json!({ "template": template, "timeout_mins": 2 });
-    expect(world.ask(who, "PUT", &path, Some(body)).await, "update")?;
-    ended(world, who, stack, "UPDATE_COMPLETE").await
-}
-
-async fn delete(world: &World, who: Who, stack: &str) -> Result<(), String> {
-    let found = world.ask(who, "GET", &format!("/stacks/{stack}"), None).await;
-    if found.status == 404 {
-        return Ok(());
-    }
-    let id = found.body["stack"]["id"].as_str().unwrap_or_default().to_owned();
-    expect(world.ask(who, "DELETE", &format!("/stacks/{stack}/{id}"), None).await, "delete")?;
-    match world.rest(who, &format!("{stack}/{id}")).await {
-        None => Ok(()),
-        Some((status, _)) if status == "DELETE_COMPLETE" => Ok(()),
-        Some((status, reason)) => Err(format!("{status}: {reason}")),
-    }
-}
-
-/// Where a stack is.
-async fn path(world: &World, who: Who, stack: &str) -> String {
-    let found = world.ask(who, "GET", &format!("/stacks/{stack}"), None).await;
-    format!("/stacks/{stack}/{}", found.body["stack"]["id"].as_str().unwrap_or_default())
 }
 
 /// Name, type and physical id of every resource.

@@ -148,6 +148,26 @@ impl World {
         self.send(who, method, format!("{}{path}", self.cloud), body).await
     }
 
+    /// Puts a key of this name into the projects of both users.
+    pub(crate) async fn make_key(&self, name: &str) {
+        let key =
+            "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB0OBbFSjY5Nc9Xp2yXoKPXNqkPd2hnPBVxL5BDPHGhV kiln";
+        let body = json!({ "keypair": { "name": name, "public_key": key } });
+        for who in [Who::Demo, Who::Admin] {
+            let path = "/compute/v2.1/os-keypairs";
+            let reply = self.cloud(who, "POST", path, Some(body.clone())).await;
+            assert!(reply.status < 300, "{}", reply.body);
+        }
+    }
+
+    /// The id of an object of the cloud, by its name.
+    pub(crate) async fn find(&self, path: &str, many: &str, name: &str) -> String {
+        let reply = self.cloud(Who::Demo, "GET", path, None).await;
+        let all = reply.body[many].as_array().cloned().unwrap_or_default();
+        let found = all.iter().find(|object| object["name"] == name);
+        found.and_then(|object| object["id"].as_str()).unwrap_or(name).to_owned()
+    }
+
     /// Waits until a stack has come to rest, and gives its status and why; `None` if it is gone.
     pub(crate) async fn rest(&self, who: Who, name: &str) -> Option<(String, String)> {
         loop {

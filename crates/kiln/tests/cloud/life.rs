@@ -1,0 +1,103 @@
+//! The whole life of a stack: created, updated with no change, checked, deleted; and nothing is left.
+
+use super::world::{Reply, Who, World};
+use serde_json::{Value as Json, json};
+
+/// Whether an administrator has to do it.
+pub(crate) async fn who_may(world: &World, body: &Json) -> Who {
+    let mut body = body.clone();
+    body["stack_name"] = "preview".into();
+    let reply = world.ask(Who::Demo, "POST", "/stacks/preview", Some(body)).await;
+    if reply.status == 403 { Who::Admin } else { Who::Demo }
+}
+
+/// Lives through all of it; tells what went wrong first. Whatever happens, the stack is deleted in the end.
+pub(crate) async fn live_and_die(
+    world: &World,
+    who: Who,
+    stack: &str,
+    body: &Json,
+) -> Result<(), String> {
+    let before = world.objects().await;
+    let lived = live(world, who, stack, body).await;
+    let deleted = delete(world, who, stack).await;
+    lived?;
+    deleted?;
+    match world.changed_since(&before).await {
+        left if left.is_empty() => Ok(()),
+        left => Err(left.join(", ")),
+    }
+}
+
+async fn live(world: &World, who: Who, stack: &str, body: &Json) -> Result<(), String> {
+    let mut new = body.clone();
+    new["stack_name"] = stack.into();
+    expect(world.ask(who, "POST", "/stacks", Some(new)).await, "create")?;
+    ended(world, who, stack, "CREATE_COMPLETE").await?;
+    update(world, who, stack, body).await?;
+    check(world, who, stack).await
+}
+
+/// What was answered, if that is good.
+pub(crate) fn expect(reply: Reply, what: &str) -> Result<Json, String> {
+    match reply.status {
+        200..=299 => Ok(reply.body),
+        status => {
+            Err(format!("{what} is refused with {status}: {}", reply.body["error"]["message"]))
+        }
+    }
+}
+
+/// Waits until a stack has come to rest, which should be in this state.
+pub(crate) async fn ended(
+    world: &World,
+    who: Who,
+    stack: &str,
+    wanted: &str,
+) -> Result<(), String> {
+    match world.rest(who, stack).await {
+        Some((status, _)) if status == wanted => Ok(()),
+        Some((status, reason)) => Err(format!("{status}: {reason}")),
+        None => Err("the stack is gone".into()),
+    }
+}
+
+/// Updates a stack.
+pub(crate) async fn update(
+    world: &World,
+    who: Who,
+    stack: &str,
+    body: &Json,
+) -> Result<(), String> {
+    let path = path(world, who, stack).await;
+    expect(world.ask(who, "PUT", &path, Some(body.clone())).await, "update")?;
+    ended(world, who, stack, "UPDATE_COMPLETE").await
+}
+
+/// Checks a stack.
+pub(crate) async fn check(world: &World, who: Who, stack: &str) -> Result<(), String> {
+    let actions = format!("{}/actions", path(world, who, stack).await);
+    expect(world.ask(who, "POST", &actions, Some(json!({ "check": null }))).await, "check")?;
+    ended(world, who, stack, "CHECK_COMPLETE").await
+}
+
+/// Deletes a stack, if there is one.
+pub(crate) async fn delete(world: &World, who: Who, stack: &str) -> Result<(), String> {
+    let found = world.ask(who, "GET", &format!("/stacks/{stack}"), None).await;
+    if found.status == 404 {
+        return Ok(());
+    }
+    let id = found.body["stack"]["id"].as_str().unwrap_or_default().to_owned();
+    expect(world.ask(who, "DELETE", &format!("/stacks/{stack}/{id}"), None).await, "delete")?;
+    match world.rest(who, &format!("{stack}/{id}")).await {
+        None => Ok(()),
+        Some((status, _)) if status == "DELETE_COMPLETE" => Ok(()),
+        Some((status, reason)) => Err(format!("{status}: {reason}")),
+    }
+}
+
+/// Where a stack is.
+pub(crate) async fn path(world: &World, who: Who, stack: &str) -> String {
+    let found = world.ask(who, "GET", &format!("/stacks/{stack}"), None).await;
+    format!("/stacks/{stack}/{}", found.body["stack"]["id"].as_str().unwrap_or_default())
+}
