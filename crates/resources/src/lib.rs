@@ -72,6 +72,7 @@ pub mod guard;
 pub mod objects;
 pub mod op;
 mod random;
+mod refusals;
 pub mod registry;
 pub mod rest;
 pub mod scaling;
