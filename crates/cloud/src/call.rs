@@ -54,7 +54,8 @@ pub struct Marker {
     pub list: Call,
     /// Where in the reply the objects are: a JSON pointer.
     pub objects: String,
-    /// Where in an object the mark is: a JSON pointer.
+    /// Where in an object the mark is: a JSON pointer. If it is empty and the mark is an object, an object
+    /// carries the mark if it has every member of it.
     pub field: String,
     /// The mark.
     pub value: Value,
@@ -170,7 +171,12 @@ impl Marker {
     /// The objects in the reply of the list that carry the mark.
     pub fn found<'r>(&self, reply: &'r Reply) -> Vec<&'r Value> {
         let objects = reply.body.pointer(&self.objects).and_then(Value::as_array);
-        let is_ours = |object: &&Value| object.pointer(&self.field) == Some(&self.value);
+        let is_ours = |object: &&Value| match &self.value {
+            Value::Object(marks) if self.field.is_empty() => {
+                marks.iter().all(|(name, mark)| object.get(name) == Some(mark))
+            }
+            mark => object.pointer(&self.field) == Some(mark),
+        };
         objects.into_iter().flatten().filter(is_ours).collect()
     }
 
@@ -337,6 +343,19 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(marker.reply(found[0]).text("/network/id"), Some("2"));
         assert!(marker.found(&Reply::default()).is_empty());
+    }
+
+    #[test]
+    fn several_fields_together_can_be_a_mark() {
+        let objects = json!({ "networks": [
+            { "id": "1", "name": "a", "mtu": 1500 },
+            { "id": "2", "name": "a", "mtu": 9000 },
+        ]});
+        let value = json!({ "name": "a", "mtu": 9000 });
+        let marker = Marker { field: String::new(), value, ..marker() };
+        let reply = Reply::new(200, objects);
+        let found = marker.found(&reply);
+        assert_eq!(found.iter().map(|it| &it["id"]).collect::<Vec<_>>(), ["2"]);
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl Objects {
 
 /// Every kind, by the name that constraints know it by.
 #[rustfmt::skip]
-const KINDS: [(&str, Objects); 56] = {
+const KINDS: [(&str, Objects); 57] = {
     use Service::*;
     [
         ("barbican.container", objects("Container", KeyManager, "/containers", "", "containers").with_id("container_ref")),
@@ -91,6 +91,7 @@ const KINDS: [(&str, Objects); 56] = {
         ("manila.share_type", objects("Share type", Share, "/types", "share_type", "share_types").unfiltered()),
         ("mistral.workflow", objects("Workflow", Workflow, "/workflows", "", "workflows").any_id()),
         ("neutron.address_scope", objects("address scope", Network, "/address-scopes", "address_scope", "address_scopes")),
+        ("neutron.floating_ip", objects("floating IP", Network, "/floatingips", "floatingip", "floatingips").with_name("floating_ip_address")),
         ("neutron.floatingip", objects("floating IP", Network, "/floatingips", "floatingip", "floatingips").with_name("floating_ip_address")),
         ("neutron.flow_classifier", objects("flow classifier", Network, "/sfc/flow_classifiers", "flow_classifier", "flow_classifiers")),
         ("neutron.network", objects("network", Network, "/networks", "network", "networks")),

@@ -1,5 +1,6 @@
 //! OS::Neutron::AddressScope: a scope inside which addresses of subnet pools do not overlap.
 
+use super::common::bare;
 use crate::declare::*;
 
 pub(super) fn address_scope() -> ResourceType {
@@ -16,4 +17,5 @@ pub(super) fn address_scope() -> ResourceType {
             prop("shared", Bool).updatable().default(false),
             prop("tenant_id", Str).is("keystone.project"),
         ])
+        .plain(bare("/address-scopes", "address_scope"))
 }

@@ -1,6 +1,215 @@
 //! What network types have in common.
 
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::{open, section};
+use crate::op::{Op, Stop};
+use crate::rest::{self, Plain, Ready};
+use crate::wire;
+use kiln_cloud::{Marker, delete, get, post, put};
+use serde_json::{Map as Fields, Value as Json, json};
+use std::sync::Arc;
+
+// --- objects of the network service ---
+
+/// Plain objects of the network service: with a description, and tags and further fields if the type has
+/// them.
+pub(super) fn plain(path: &'static str, one: &'static str) -> Plain {
+    bare(path, one).label("description").after(|op| Box::pin(set_tags(op)))
+}
+
+/// Plain objects of the network service that have no description.
+pub(super) fn bare(path: &'static str, one: &'static str) -> Plain {
+    Plain::at(Service::Network, path, one).unsent(["tags", "value_specs"]).dressed().shape(shape)
+}
+
+/// Rules of a quality-of-service policy, which are below it.
+pub(super) fn qos_rule(path: &'static str, one: &'static str) -> Plain {
+    bare(path, one).finds("policy", "neutron.qos_policy")
+}
+
+/// When objects with a status of their own are ready.
+pub(super) fn built() -> Ready {
+    Ready::when("status", ["ACTIVE", "DOWN"], ["ERROR", "DEGRADED"])
+        .waiting(["BUILD"])
+        .words("", "Resource is not built")
+}
+
+/// When taps are ready.
+pub(super) fn tapping() -> Ready {
+    Ready::when("status", ["ACTIVE"], ["ERROR"])
+}
+
+/// Adds further fields as the user gave them; of those that were sent before, only what changed.
+pub(super) fn shape(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
+    let (before, after) = (&op.context().before, &op.context().properties);
+    let sent = section(before, "value_specs");
+    for (name, value) in section(after, "value_specs").into_iter().flatten() {
+        let is_sent = sent.and_then(|sent| sent.get(name)).is_some_and(|sent| sent.equals(value));
+        if !is_sent {
+            fields.insert(name.to_string(), wire::json(value));
+        }
+    }
+    if verb == Verb::Update {
+        reset(fields, "description", "");
+    }
+}
+
+/// What a field becomes that is given no more: the service takes no null for it.
+pub(super) fn reset(fields: &mut Fields<String, Json>, name: &str, value: impl Into<Json>) {
+    if let Some(field) = fields.get_mut(name).filter(|field| field.is_null()) {
+        *field = value.into();
+    }
+}
+
+/// Fields that stay as they are if they are given no more: the service takes no null for them.
+pub(super) fn keep(fields: &mut Fields<String, Json>, names: &[&str]) {
+    fields.retain(|name, value| !(value.is_null() && names.contains(&name.as_str())));
+}
+
+/// Whether a property is other than before; on create, whether it is given.
+pub(super) fn differs(op: &Op, name: &str) -> bool {
+    !op.context().before.get(name).unwrap_or(&Value::Null).equals(op.prop(name))
+}
+
+/// The path of the resource's object.
+pub(super) fn object(op: &Op) -> String {
+    op.plain().map(|plain| rest::path(op, &plain)).unwrap_or_default()
+}
+
+/// Sets the tags, if the type has any and they are other than before.
+pub(super) async fn set_tags(op: &mut Op) -> Result<(), Stop> {
+    if differs(op, "tags") {
+        let tags = match wire::json(op.prop("tags")) {
+            Json::Null => json!([]),
+            tags => tags,
+        };
+        let call = put(Service::Network, format!("{}/tags", object(op)), json!({ "tags": tags }));
+        op.call("tags", call).await?;
+    }
+    Ok(())
+}
+
+/// Further fields may not be those that are properties, or that say whose the object is.
+pub(super) fn further_fields(members: &Members) -> Result<(), Refusal> {
+    let names = section(members, "value_specs").into_iter().flat_map(Members::keys);
+    let is_banned = |name: &&Arc<str>| {
+        matches!(&***name, "shared" | "tenant_id") || members.contains_key(&***name)
+    };
+    let banned: Vec<&str> = names.filter(is_banned).map(|name| &**name).collect();
+    match banned.is_empty() {
+        true => Ok(()),
+        false => Err(Refusal::new(format!("{} not allowed in value_specs", banned.join(", ")))),
+    }
+}
+
+// --- agents ---
+
+/// The agents that serve an object.
+pub(super) struct Agents {
+    /// The property that names them.
+    pub(super) property: &'static str,
+    /// What is below an object, and lists them.
+    pub(super) listed: &'static str,
+    /// What is below an agent, and lists objects.
+    pub(super) served: &'static str,
+    /// What an object's id is called there.
+    pub(super) field: &'static str,
+}
+
+impl Agents {
+    /// Has the object served by the agents that are named and by no others.
+    pub(super) async fn serve(&self, op: &mut Op) -> Result<(), Stop> {
+        if !differs(op, self.property) || op.prop(self.property).is_null() {
+            return Ok(());
+        }
+        let wanted = texts(op.prop(self.property));
+        let list = get(Service::Network, format!("{}/{}", object(op), self.listed));
+        let there = ids(&op.read(list.clone()).await?.body["agents"]);
+        let id = op.id().cloned().unwrap_or_default();
+        for agent in there.iter().filter(|agent| !wanted.contains(agent)) {
+            let path = format!("/agents/{agent}/{}/{id}", self.served);
+            let left = op.remove(&format!("leave {agent}"), delete(Service::Network, path)).await;
+            passed_over(left)?;
+        }
+        for agent in wanted.iter().filter(|agent| !there.contains(agent)) {
+            let path = format!("/agents/{agent}/{}", self.served);
+            let call = post(Service::Network, path, json!({ self.field: &*id }));
+            let call = call.marker(Marker {
+                list: list.clone(),
+                objects: "/agents".into(),
+                field: "/id".into(),
+                value: agent.as_str().into(),
+                envelope: None,
+                path: String::new(),
+                id: "/id".into(),
+            });
+            passed_over(op.call(&format!("join {agent}"), call).await)?;
+        }
+        Ok(())
+    }
+}
+
+/// That an agent is gone, or serves the object already, is nothing to fail of.
+fn passed_over<T>(result: Result<T, Stop>) -> Result<(), Stop> {
+    match result {
+        Err(stop) if stop.is_not_found() || stop.is_conflict() => Ok(()),
+        other => other.map(drop),
+    }
+}
+
+/// The ids of objects in a list.
+pub(crate) fn ids(list: &Json) -> Vec<String> {
+    let all = list.as_array().into_iter().flatten();
+    all.filter_map(|object| object["id"].as_str()).map(Into::into).collect()
+}
+
+/// The texts in a list.
+pub(crate) fn texts(list: &Value) -> Vec<String> {
+    let all = open(list).as_list().unwrap_or_default();
+    all.iter().filter_map(|item| open(item).as_text()).map(|text| text.to_string()).collect()
+}
+
+// --- ties between objects, which have no id of their own ---
+
+/// Where the id of a tie is kept while it is open whether there is one.
+const TYING: &str = "tying";
+
+/// Ties objects together with a call, and gives the tie this id. A tie that is there already and is not
+/// ours is refused by the service, and is left alone.
+pub(crate) async fn tie(op: &mut Op, id: &str, call: kiln_cloud::Call) -> Result<(), Stop> {
+    if op.id().is_some() {
+        return Ok(());
+    }
+    op.set_datum(TYING, id);
+    let tied = op.add("tie", call).await;
+    if tied.is_ok() {
+        op.set_id(id);
+    }
+    if tied.is_ok() || !op.may_be_done("tie") {
+        op.set_datum(TYING, Value::Null);
+    }
+    tied.map(drop)
+}
+
+/// The id of a tie that is there, or may be. If that is open, whatever was under way is given time to
+/// happen, so that it can be undone.
+pub(crate) async fn tied(op: &mut Op) -> Result<Option<Arc<str>>, Stop> {
+    if let Some(id) = op.id() {
+        return Ok(Some(id.clone()));
+    }
+    let Some(id) = op.datum(TYING).and_then(|id| id.as_text().cloned()) else { return Ok(None) };
+    op.wait("tying", op.context().quiet).await?;
+    Ok(Some(id))
+}
+
+/// Forgets a tie that is undone.
+pub(crate) fn untied(op: &mut Op) {
+    op.set_datum(TYING, Value::Null);
+    op.clear_id();
+}
+
+// --- parts of declarations ---
 
 /// Algorithms by which the two ends of a VPN connection prove who they are.
 pub(super) const AUTHENTICATION: [&str; 6] =

@@ -1,6 +1,10 @@
 //! OS::Neutron::ExtraRoute: one static route added to a router.
 
+use super::common::{tie, tied, untied};
+use super::routes::{self, Route};
 use crate::declare::*;
+use crate::objects;
+use crate::op::{Op, Stop};
 
 pub(super) fn extra_route() -> ResourceType {
     ResourceType::new("OS::Neutron::ExtraRoute")
@@ -13,4 +17,31 @@ pub(super) fn extra_route() -> ResourceType {
             prop("nexthop", Str).required(),
             prop("router_id", Str).required().is("neutron.router"),
         ])
+        .creates(|op| Box::pin(create(op)))
+        .deletes(|op| Box::pin(remove(op)))
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let router = op.text("router_id").unwrap_or_default().to_owned();
+    let router = objects::find(op, "neutron.router", &router).await?;
+    let [destination, nexthop] =
+        ["destination", "nexthop"].map(|name| op.text(name).unwrap_or_default().to_owned());
+    let route = Route { destination, nexthop };
+    if routes::is_untried(op) && routes::there(op, &router).await?.contains(&route) {
+        return Err(Stop::failed("Error", "Route duplicates an existing route."));
+    }
+    let id = format!("{router}:{}:{}", route.destination, route.nexthop);
+    tie(op, &id, routes::change(&router, "add", &[route])).await
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    let Some(id) = tied(op).await? else { return Ok(()) };
+    let route = Route {
+        destination: op.text("destination").unwrap_or_default().into(),
+        nexthop: op.text("nexthop").unwrap_or_default().into(),
+    };
+    let router = id.split(':').next().unwrap_or_default();
+    op.remove("untie", routes::change(router, "remove", &[route])).await?;
+    untied(op);
+    Ok(())
 }

@@ -1,6 +1,12 @@
 //! OS::Neutron::ExtraRouteSet: a set of static routes added to a router as one.
 
+use super::common::{tie, tied, untied};
+use super::routes::{self, Route};
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::objects;
+use crate::op::{Op, Stop};
+use std::sync::Arc;
 
 pub(super) fn extra_route_set() -> ResourceType {
     ResourceType::new("OS::Neutron::ExtraRouteSet")
@@ -15,4 +21,71 @@ pub(super) fn extra_route_set() -> ResourceType {
                 prop("nexthop", Str).required().is("ip_addr"),
             ])),
         ])
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(update(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .on(Verb::Check, |op| Box::pin(check(op)))
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let router = op.text("router").unwrap_or_default().to_owned();
+    let router = objects::find(op, "neutron.router", &router).await?;
+    let routes = routes::given(&op.context().properties);
+    if routes::is_untried(op) {
+        refuse_known(op, &router, &routes).await?;
+    }
+    tie(op, &router, routes::change(&router, "add", &routes)).await
+}
+
+/// A route that somebody else made would go with this resource's.
+async fn refuse_known(op: &mut Op, router: &str, routes: &[Route]) -> Result<(), Stop> {
+    let there = routes::there(op, router).await?;
+    match routes.iter().find(|route| there.contains(route)) {
+        None => Ok(()),
+        Some(Route { destination, nexthop }) => {
+            let route = format!("router={router},destination={destination},nexthop={nexthop}");
+            let message = format!("The physical resource for ({route}) exists.");
+            Err(Stop::failed("PhysicalResourceExists", message))
+        }
+    }
+}
+
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    let router = op.id().cloned().unwrap_or_default();
+    let (before, after) =
+        (routes::given(&op.context().before), routes::given(&op.context().properties));
+    let only = |one: &[Route], other: &[Route]| -> Vec<Route> {
+        one.iter().filter(|route| !other.contains(route)).cloned().collect()
+    };
+    let (gone, new) = (only(&before, &after), only(&after, &before));
+    if op.context().journal.step("add").is_none() {
+        refuse_known(op, &router, &new).await?;
+    }
+    if !gone.is_empty() {
+        op.call("remove", routes::change(&router, "remove", &gone)).await?;
+    }
+    if !new.is_empty() {
+        op.call("add", routes::change(&router, "add", &new)).await?;
+    }
+    Ok(())
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    let Some(router) = tied(op).await? else { return Ok(()) };
+    let routes = routes::given(&op.context().properties);
+    op.remove("untie", routes::change(&router, "remove", &routes)).await?;
+    untied(op);
+    Ok(())
+}
+
+async fn check(op: &mut Op) -> Result<(), Stop> {
+    let router: Arc<str> = op.id().cloned().unwrap_or_default();
+    let there = routes::there(op, &router).await?;
+    match routes::given(&op.context().properties).iter().find(|it| !there.contains(it)) {
+        None => Ok(()),
+        Some(route) => {
+            let message = format!("the router has no route to {} any more", route.destination);
+            Err(Stop::failed("NotFound", message))
+        }
+    }
 }

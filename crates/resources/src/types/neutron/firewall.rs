@@ -1,6 +1,8 @@
 //! OS::Neutron::Firewall: a firewall that applies a policy to the project's routers.
 
+use super::common::{further_fields, plain};
 use crate::declare::*;
+use crate::rest::Ready;
 
 pub(super) fn firewall() -> ResourceType {
     ResourceType::new("OS::Neutron::Firewall")
@@ -26,4 +28,12 @@ pub(super) fn firewall() -> ResourceType {
             attr("status", Str),
             attr("tenant_id", Str),
         ])
+        .check(further_fields)
+        .plain(
+            plain("/fw/firewalls", "firewall").ready(
+                Ready::when("status", ["ACTIVE", "INACTIVE"], ["ERROR"])
+                    .waiting(["PENDING_CREATE", "PENDING_UPDATE"])
+                    .words("Error in Firewall", "Firewall creation failed"),
+            ),
+        )
 }

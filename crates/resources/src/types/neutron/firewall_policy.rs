@@ -1,6 +1,10 @@
 //! OS::Neutron::FirewallPolicy: an ordered list of firewall rules.
 
+use super::common::{plain, reset, shape};
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::op::Op;
+use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn firewall_policy() -> ResourceType {
     ResourceType::new("OS::Neutron::FirewallPolicy")
@@ -24,4 +28,14 @@ pub(super) fn firewall_policy() -> ResourceType {
             attr("shared", Str),
             attr("tenant_id", Str),
         ])
+        .plain(
+            plain("/fw/firewall_policies", "firewall_policy")
+                .many("firewall_policies")
+                .shape(fields),
+        )
+}
+
+fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
+    shape(op, verb, fields);
+    reset(fields, "firewall_rules", json!([]));
 }

@@ -1,6 +1,10 @@
 //! OS::Neutron::FirewallRule: a rule that lets traffic pass a firewall or stops it.
 
+use super::common::{plain, shape};
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::op::Op;
+use serde_json::{Map as Fields, Value as Json};
 
 pub(super) fn firewall_rule() -> ResourceType {
     ResourceType::new("OS::Neutron::FirewallRule")
@@ -38,4 +42,13 @@ pub(super) fn firewall_rule() -> ResourceType {
             attr("source_port", Str),
             attr("tenant_id", Str),
         ])
+        .plain(plain("/fw/firewall_rules", "firewall_rule").shape(fields))
+}
+
+/// Any protocol is none to the service.
+fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
+    shape(op, verb, fields);
+    if let Some(protocol) = fields.get_mut("protocol").filter(|protocol| *protocol == "any") {
+        *protocol = Json::Null;
+    }
 }

@@ -1,6 +1,12 @@
 //! OS::Neutron::FloatingIP: an address of an external network that can be moved between ports.
 
+use super::common::{further_fields, plain, reset, shape};
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::op::Op;
+use crate::refusals::needs;
+use crate::wire;
+use serde_json::{Map as Fields, Value as Json};
 
 pub(super) fn floating_ip() -> ResourceType {
     ResourceType::new("OS::Neutron::FloatingIP")
@@ -36,4 +42,30 @@ pub(super) fn floating_ip() -> ResourceType {
             attr("router_id", Str),
             attr("tenant_id", Str),
         ])
+        .check(|members| {
+            further_fields(members)?;
+            needs(members, "fixed_ip_address", "port_id")
+        })
+        .plain(
+            plain("/floatingips", "floatingip")
+                .field("floating_network", "floating_network_id")
+                .field("floating_subnet", "subnet_id")
+                .unsent(["floating_network_id"])
+                .finds("port_id", "neutron.port")
+                .shape(fields),
+        )
+}
+
+fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
+    shape(op, verb, fields);
+    if verb != Verb::Update {
+        return;
+    }
+    reset(fields, "dns_domain", "");
+    reset(fields, "dns_name", "");
+    // Which address of the port is meant goes with the port.
+    let tie = ["port_id", "fixed_ip_address"];
+    if tie.iter().any(|name| op.changes(name)) {
+        fields.extend(tie.map(|name| (name.to_owned(), wire::json(op.prop(name)))));
+    }
 }

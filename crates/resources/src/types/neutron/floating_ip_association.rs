@@ -1,6 +1,13 @@
 //! OS::Neutron::FloatingIPAssociation: the tie between a floating IP address and a port.
 
+use super::common::{tie, tied, untied};
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::text;
+use crate::op::{Op, Stop};
+use crate::wire;
+use kiln_cloud::{Call, get, put};
+use serde_json::{Value as Json, json};
 
 pub(super) fn floating_ip_association() -> ResourceType {
     ResourceType::new("OS::Neutron::FloatingIPAssociation")
@@ -11,4 +18,65 @@ pub(super) fn floating_ip_association() -> ResourceType {
             prop("floatingip_id", Str).required().updatable(),
             prop("port_id", Str).required().updatable().is("neutron.port"),
         ])
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(update(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .on(Verb::Check, |op| Box::pin(check(op)))
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let id = op.context().physical_name.clone();
+    let call = associate(op);
+    tie(op, &id, call).await
+}
+
+fn associate(op: &Op) -> Call {
+    let fields = json!({
+        "port_id": wire::json(op.prop("port_id")),
+        "fixed_ip_address": wire::json(op.prop("fixed_ip_address")),
+    });
+    put(Service::Network, path(op.text("floatingip_id")), json!({ "floatingip": fields }))
+}
+
+fn path(id: Option<&str>) -> String {
+    format!("/floatingips/{}", id.unwrap_or_default())
+}
+
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    if op.changes("floatingip_id") {
+        let before = op.context().before.clone();
+        release(op, &before).await?;
+    }
+    op.call("associate", associate(op)).await.map(drop)
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    if tied(op).await?.is_some() {
+        let properties = op.context().properties.clone();
+        release(op, &properties).await?;
+        untied(op);
+    }
+    Ok(())
+}
+
+/// Frees the address, unless it has been given to another port meanwhile.
+async fn release(op: &mut Op, properties: &Members) -> Result<(), Stop> {
+    let path = path(text(properties, "floatingip_id"));
+    let shown = match op.read(get(Service::Network, path.clone())).await {
+        Err(stop) if stop.is_not_found() => return Ok(()),
+        shown => shown?,
+    };
+    if shown.text("/floatingip/port_id") == text(properties, "port_id") {
+        let body = json!({ "floatingip": { "port_id": Json::Null } });
+        op.remove("release", put(Service::Network, path, body)).await?;
+    }
+    Ok(())
+}
+
+async fn check(op: &mut Op) -> Result<(), Stop> {
+    let shown = op.read(get(Service::Network, path(op.text("floatingip_id")))).await?;
+    match shown.text("/floatingip/port_id") == op.text("port_id") {
+        true => Ok(()),
+        false => Err(Stop::failed("NotFound", "the address is not tied to the port any more")),
+    }
 }

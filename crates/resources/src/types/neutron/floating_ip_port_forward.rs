@@ -1,7 +1,11 @@
 //! OS::Neutron::FloatingIPPortForward: the forwarding of one port of a floating IP address to an
 //! internal address.
 
+use super::common::{bare, keep, shape};
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::op::Op;
+use serde_json::{Map as Fields, Value as Json};
 
 pub(super) fn floating_ip_port_forward() -> ResourceType {
     ResourceType::new("OS::Neutron::FloatingIPPortForward")
@@ -21,4 +25,16 @@ pub(super) fn floating_ip_port_forward() -> ResourceType {
                 .updatable()
                 .one_of(["tcp", "udp", "icmp", "icmp6", "sctp", "dccp"]),
         ])
+        .plain(
+            bare("/floatingips/{floating_ip}/port_forwardings", "port_forwarding")
+                .field("internal_port", "internal_port_id")
+                .field("internal_port_number", "internal_port")
+                .unique(["external_port", "protocol"])
+                .shape(fields),
+        )
+}
+
+fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
+    shape(op, verb, fields);
+    keep(fields, &["internal_port"]);
 }

@@ -1,5 +1,6 @@
 //! OS::Neutron::FlowClassifier: the description of traffic that a port chain steers.
 
+use super::common::plain;
 use crate::declare::*;
 
 pub(super) fn flow_classifier() -> ResourceType {
@@ -22,4 +23,5 @@ pub(super) fn flow_classifier() -> ResourceType {
             prop("source_port_range_max", Int).range(1, 65535),
             prop("source_port_range_min", Int).range(1, 65535),
         ])
+        .plain(plain("/sfc/flow_classifiers", "flow_classifier"))
 }

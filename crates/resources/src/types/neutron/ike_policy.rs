@@ -1,6 +1,6 @@
 //! OS::Neutron::IKEPolicy: the key exchange parameters of a VPN connection.
 
-use super::common::{AUTHENTICATION, ENCRYPTION, KEY_GROUPS};
+use super::common::{AUTHENTICATION, ENCRYPTION, KEY_GROUPS, plain};
 use crate::declare::*;
 
 pub(super) fn ike_policy() -> ResourceType {
@@ -34,4 +34,5 @@ pub(super) fn ike_policy() -> ResourceType {
             attr("phase1_negotiation_mode", Str),
             attr("tenant_id", Str),
         ])
+        .plain(plain("/vpn/ikepolicies", "ikepolicy").many("ikepolicies"))
 }

@@ -1,6 +1,6 @@
 //! OS::Neutron::IPsecPolicy: the encryption and authentication parameters of a VPN connection.
 
-use super::common::{AUTHENTICATION, ENCRYPTION, KEY_GROUPS};
+use super::common::{AUTHENTICATION, ENCRYPTION, KEY_GROUPS, plain};
 use crate::declare::*;
 
 pub(super) fn ipsec_policy() -> ResourceType {
@@ -34,4 +34,5 @@ pub(super) fn ipsec_policy() -> ResourceType {
             attr("tenant_id", Str),
             attr("transform_protocol", Str),
         ])
+        .plain(plain("/vpn/ipsecpolicies", "ipsecpolicy").many("ipsecpolicies"))
 }

@@ -1,6 +1,10 @@
 //! OS::Neutron::IPsecSiteConnection: a VPN connection between a VPN service and a peer site.
 
+use super::common::plain;
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::op::{Op, Stop};
+use crate::rest::{self, Ready};
 
 pub(super) fn ipsec_site_connection() -> ResourceType {
     ResourceType::new("OS::Neutron::IPsecSiteConnection")
@@ -55,4 +59,34 @@ pub(super) fn ipsec_site_connection() -> ResourceType {
             attr("tenant_id", Str),
             attr("vpnservice_id", Str),
         ])
+        .updates(|op| Box::pin(update(op)))
+        .on(Verb::Check, |op| Box::pin(check(op)))
+        .plain(
+            plain("/vpn/ipsec-site-connections", "ipsec_site_connection").ready(
+                Ready::when("status", ["ACTIVE"], ["ERROR"])
+                    // It is down until the other end is there.
+                    .waiting(["PENDING_CREATE", "DOWN"])
+                    .words("Error in IPsecSiteConnection", "IPsecSiteConnection creation failed"),
+            ),
+        )
+}
+
+/// A change does not wait for the other end: it may be away.
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    let Some(plain) = op.plain() else { return Ok(()) };
+    let fields = rest::changed_fields(op, &plain);
+    if let Some(call) = rest::change(op, &plain, fields) {
+        op.call("change", call).await?;
+    }
+    check(op).await
+}
+
+async fn check(op: &mut Op) -> Result<(), Stop> {
+    match rest::look(op).await? {
+        Some(shown) => {
+            op.set_shown(shown);
+            Ok(())
+        }
+        None => Err(Stop::failed("NotFound", "the connection is gone")),
+    }
 }

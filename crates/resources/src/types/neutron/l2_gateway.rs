@@ -1,5 +1,6 @@
 //! OS::Neutron::L2Gateway: a gateway that bridges networks to interfaces of hardware devices.
 
+use super::common::bare;
 use crate::declare::*;
 
 pub(super) fn l2_gateway() -> ResourceType {
@@ -19,4 +20,5 @@ pub(super) fn l2_gateway() -> ResourceType {
             ])),
             prop("name", Str).required().updatable(),
         ])
+        .plain(bare("/l2-gateways", "l2_gateway"))
 }

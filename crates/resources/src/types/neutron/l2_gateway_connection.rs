@@ -1,6 +1,8 @@
 //! OS::Neutron::L2GatewayConnection: the connection of a network to a layer-2 gateway.
 
+use super::common::bare;
 use crate::declare::*;
+use crate::rest::Change;
 
 pub(super) fn l2_gateway_connection() -> ResourceType {
     ResourceType::new("OS::Neutron::L2GatewayConnection")
@@ -15,4 +17,10 @@ pub(super) fn l2_gateway_connection() -> ResourceType {
             prop("network_id", Str).required().is("neutron.network"),
             prop("segmentation_id", Str),
         ])
+        .plain(
+            bare("/l2-gateway-connections", "l2_gateway_connection")
+                .change(Change::Never)
+                .finds("network_id", "neutron.network")
+                .unique(["l2_gateway_id", "network_id"]),
+        )
 }

@@ -1,6 +1,8 @@
 //! OS::Neutron::MeteringLabel: a label under which traffic through routers is counted.
 
+use super::common::plain;
 use crate::declare::*;
+use crate::rest::{Change, Plain};
 
 pub(super) fn metering_label() -> ResourceType {
     ResourceType::new("OS::Neutron::MeteringLabel")
@@ -15,4 +17,8 @@ pub(super) fn metering_label() -> ResourceType {
             prop("shared", Bool).default(false).since("2015.1"),
         ])
         .attrs([attr("description", Str), attr("name", Str), attr("shared", Str)])
+        .plain(Plain {
+            is_dressed: false,
+            ..plain("/metering/metering-labels", "metering_label").change(Change::Never)
+        })
 }

@@ -1,6 +1,8 @@
 //! OS::Neutron::MeteringRule: a rule that says which traffic counts for a metering label.
 
+use super::common::bare;
 use crate::declare::*;
+use crate::rest::Change;
 
 pub(super) fn metering_rule() -> ResourceType {
     ResourceType::new("OS::Neutron::MeteringRule")
@@ -21,4 +23,9 @@ pub(super) fn metering_rule() -> ResourceType {
             attr("metering_label_id", Str),
             attr("remote_ip_prefix", Str),
         ])
+        .plain(
+            bare("/metering/metering-label-rules", "metering_label_rule")
+                .change(Change::Never)
+                .unique(["direction", "metering_label_id", "remote_ip_prefix"]),
+        )
 }

@@ -1,8 +1,15 @@
 //! OS::Neutron::Net: a network, to which subnets and ports belong.
 
-use super::common::{tags, value_specs};
+use super::common::{
+    Agents, built, further_fields, plain, reset, set_tags, shape, tags, value_specs,
+};
+use crate::behaviour::{Verb, View};
 use crate::declare::*;
-use crate::rest::{Plain, Ready};
+use crate::op::{Op, Stop};
+use crate::wire;
+use kiln_cloud::get;
+use kiln_template::functions::{Fault, step_into_attribute};
+use serde_json::{Map as Fields, Value as Json};
 
 pub(super) fn net() -> ResourceType {
     ResourceType::new("OS::Neutron::Net")
@@ -35,14 +42,61 @@ pub(super) fn net() -> ResourceType {
             attr("subnets", List),
             attr("tenant_id", Str),
         ])
+        .check(further_fields)
+        .answers(segments)
         .plain(
-            Plain::at(Service::Network, "/networks", "network")
+            plain("/networks", "network")
                 .field("qos_policy", "qos_policy_id")
-                .unsent(["dhcp_agent_ids", "tags", "value_specs"])
-                .ready(
-                    Ready::when("status", ["ACTIVE", "DOWN"], ["ERROR", "DEGRADED"])
-                        .waiting(["BUILD"]),
-                )
-                .label("description"),
+                .unsent(["dhcp_agent_ids"])
+                .ready(built())
+                .shape(fields)
+                .after(|op| Box::pin(after(op))),
         )
+}
+
+const AGENTS: Agents = Agents {
+    property: "dhcp_agent_ids",
+    listed: "dhcp-agents",
+    served: "dhcp-networks",
+    field: "network_id",
+};
+
+pub(super) fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
+    shape(op, verb, fields);
+    if verb == Verb::Update {
+        reset(fields, "dns_domain", "");
+        reset(fields, "port_security_enabled", true);
+    }
+}
+
+async fn after(op: &mut Op) -> Result<(), Stop> {
+    set_tags(op).await?;
+    AGENTS.serve(op).await?;
+    keep_segments(op).await
+}
+
+/// Keeps the segments for the attribute; the one without a name, which came with the network, is first.
+pub(super) async fn keep_segments(op: &mut Op) -> Result<(), Stop> {
+    let id = op.id().cloned().unwrap_or_default();
+    let list = get(Service::Network, "/segments").query("network_id", &*id);
+    let mut segments = match op.read(list).await {
+        Ok(reply) => reply.body["segments"].as_array().cloned().unwrap_or_default(),
+        // Not every cloud has segments that can be seen.
+        Err(Stop::Failed(failure)) if matches!(&*failure.class, "NotFound" | "Forbidden") => {
+            Vec::new()
+        }
+        Err(stop) => return Err(stop),
+    };
+    segments.sort_by_key(|segment| segment["name"].as_str().is_some_and(|name| !name.is_empty()));
+    op.set_datum("segments", wire::value(&Json::Array(segments)));
+    Ok(())
+}
+
+pub(super) fn segments(
+    view: &View<'_>,
+    name: &str,
+    path: &[Value],
+) -> Result<Option<Value>, Fault> {
+    let segments = view.data.get("segments").unwrap_or(&Value::Null);
+    Ok((name == "segments").then(|| step_into_attribute(segments, path)))
 }

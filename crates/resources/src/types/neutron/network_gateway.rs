@@ -1,6 +1,13 @@
 //! OS::Neutron::NetworkGateway: a gateway device that connects networks to the outside on layer 2.
 
+use super::common::{bare, object};
 use crate::declare::*;
+use crate::given::{items, open, text};
+use crate::op::{Op, Stop};
+use crate::rest;
+use crate::wire;
+use kiln_cloud::{Call, put};
+use serde_json::{Value as Json, json};
 
 pub(super) fn network_gateway() -> ResourceType {
     ResourceType::new("OS::Neutron::NetworkGateway")
@@ -34,4 +41,93 @@ pub(super) fn network_gateway() -> ResourceType {
             prop("name", Str).updatable(),
         ])
         .attrs([attr("default", Str)])
+        .check(segments_fit)
+        .updates(|op| Box::pin(update(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .plain(
+            bare("/network-gateways", "network_gateway")
+                .unsent(["connections"])
+                .after(|op| Box::pin(connect(op))),
+        )
+}
+
+fn segments_fit(members: &Members) -> Result<(), Refusal> {
+    for connection in items(members, "connections").iter().filter_map(|it| open(it).as_map()) {
+        let id = connection.get("segmentation_id").unwrap_or(&Value::Null);
+        match text(connection, "segmentation_type") {
+            Some("vlan") if id.is_null() => {
+                return Err(Refusal::new("segmentation_id must be specified for using vlan"));
+            }
+            Some("flat") if id.unknown().is_none() && id.is_truthy() => {
+                let message = "segmentation_id cannot be specified except 0 for using flat";
+                return Err(Refusal::new(message));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The connections that properties give, as they are sent.
+fn connections(properties: &Members) -> Vec<Json> {
+    let all = items(properties, "connections").iter().filter_map(|it| open(it).as_map());
+    let sent = |it: &Members| {
+        let [id, kind] = ["segmentation_id", "segmentation_type"].map(|name| it.get(name));
+        json!({
+            "network_id": text(it, "network"),
+            "segmentation_id": id.filter(|id| id.is_truthy()).map(wire::json),
+            "segmentation_type": kind.map(wire::json),
+        })
+    };
+    all.map(sent).collect()
+}
+
+fn tell(op: &Op, verb: &str, connection: &Json) -> Call {
+    put(Service::Network, format!("{}/{verb}_network", object(op)), connection.clone())
+}
+
+/// Connects what is not connected yet; what is connected no more was taken off before.
+async fn connect(op: &mut Op) -> Result<(), Stop> {
+    let before = match op.changes("devices") {
+        true => Vec::new(),
+        false => connections(&op.context().before),
+    };
+    for connection in connections(&op.context().properties) {
+        if !before.contains(&connection) {
+            let call = tell(op, "connect", &connection);
+            op.add(&format!("connect {connection}"), call).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Devices cannot be changed: there is another gateway then, and it takes the place of the former.
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    let is_renewed = op.changes("devices");
+    if op.context().journal.step("create").is_none() {
+        let after = connections(&op.context().properties);
+        for connection in connections(&op.context().before) {
+            if is_renewed || !after.contains(&connection) {
+                let call = tell(op, "disconnect", &connection);
+                op.remove(&format!("disconnect {connection}"), call).await?;
+            }
+        }
+        if is_renewed {
+            rest::remove(op).await?;
+        }
+    }
+    match is_renewed {
+        true => rest::create(op).await,
+        false => rest::update(op).await,
+    }
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_some() {
+        for connection in connections(&op.context().properties) {
+            let call = tell(op, "disconnect", &connection);
+            op.remove(&format!("disconnect {connection}"), call).await?;
+        }
+    }
+    rest::remove(op).await
 }

@@ -1,5 +1,6 @@
 //! OS::Neutron::PortChain: a path of port pair groups along which classified traffic is led.
 
+use super::common::plain;
 use crate::declare::*;
 
 pub(super) fn port_chain() -> ResourceType {
@@ -21,4 +22,5 @@ pub(super) fn port_chain() -> ResourceType {
                 .updatable()
                 .each(item(Str).is("neutron.port_pair_group").by_name()),
         ])
+        .plain(plain("/sfc/port_chains", "port_chain"))
 }

@@ -1,6 +1,13 @@
 //! OS::Neutron::ProviderNet: a network tied to a given physical network and segment.
 
+use super::common::{built, keep, plain, set_tags};
+use super::net::{fields, keep_segments, segments};
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::text;
+use crate::op::{Op, Stop};
+use crate::refusals::is_given;
+use serde_json::{Map as Fields, Value as Json};
 
 pub(super) fn provider_net() -> ResourceType {
     ResourceType::new("OS::Neutron::ProviderNet")
@@ -28,4 +35,41 @@ pub(super) fn provider_net() -> ResourceType {
             prop("tenant_id", Str).since("24.0.0"),
         ])
         .attrs([attr("segments", List).since("16.0.0"), attr("status", Str), attr("subnets", List)])
+        .check(segment_fits)
+        .answers(segments)
+        .plain(
+            plain("/networks", "network")
+                .field("network_type", "provider:network_type")
+                .field("physical_network", "provider:physical_network")
+                .field("segmentation_id", "provider:segmentation_id")
+                .field("router_external", "router:external")
+                .ready(built())
+                .shape(provided)
+                .after(|op| Box::pin(after(op))),
+        )
+}
+
+fn provided(op: &Op, verb: Verb, sent: &mut Fields<String, Json>) {
+    fields(op, verb, sent);
+    let names = ["provider:physical_network", "provider:segmentation_id"];
+    keep(sent, &[names[0], names[1], "availability_zone_hints"]);
+}
+
+async fn after(op: &mut Op) -> Result<(), Stop> {
+    set_tags(op).await?;
+    keep_segments(op).await
+}
+
+fn segment_fits(members: &Members) -> Result<(), Refusal> {
+    let kind = text(members, "network_type").unwrap_or_default();
+    if is_given(members, "segmentation_id") && matches!(kind, "local" | "flat") {
+        let message = "segmentation_id not allowed for network types: local, flat";
+        return Err(Refusal::new(message));
+    }
+    if is_given(members, "physical_network") && matches!(kind, "vxlan" | "gre" | "geneve" | "local")
+    {
+        let message = "physical_network not allowed for network types: vxlan, gre, geneve, flat";
+        return Err(Refusal::new(message));
+    }
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! OS::Neutron::QoSBandwidthLimitRule: a limit on the bandwidth that a quality-of-service policy
 //! grants.
 
+use super::common::qos_rule;
 use crate::declare::*;
 
 pub(super) fn qos_bandwidth_limit_rule() -> ResourceType {
@@ -22,4 +23,8 @@ pub(super) fn qos_bandwidth_limit_rule() -> ResourceType {
             prop("policy", Str).required().is("neutron.qos_policy"),
             prop("tenant_id", Str),
         ])
+        .plain(
+            qos_rule("/qos/policies/{policy}/bandwidth_limit_rules", "bandwidth_limit_rule")
+                .unique(["direction"]),
+        )
 }

@@ -1,5 +1,6 @@
 //! OS::Neutron::QoSDscpMarkingRule: the DSCP mark that a quality-of-service policy puts on traffic.
 
+use super::common::qos_rule;
 use crate::declare::*;
 
 pub(super) fn qos_dscp_marking_rule() -> ResourceType {
@@ -17,4 +18,8 @@ pub(super) fn qos_dscp_marking_rule() -> ResourceType {
             prop("policy", Str).required().is("neutron.qos_policy"),
             prop("tenant_id", Str),
         ])
+        .plain(
+            qos_rule("/qos/policies/{policy}/dscp_marking_rules", "dscp_marking_rule")
+                .unique(["dscp_mark"]),
+        )
 }

@@ -1,5 +1,6 @@
 //! OS::Neutron::QoSMinimumBandwidthRule: the bandwidth that a quality-of-service policy guarantees.
 
+use super::common::qos_rule;
 use crate::declare::*;
 
 pub(super) fn qos_minimum_bandwidth_rule() -> ResourceType {
@@ -16,4 +17,8 @@ pub(super) fn qos_minimum_bandwidth_rule() -> ResourceType {
             prop("policy", Str).required().is("neutron.qos_policy"),
             prop("tenant_id", Str),
         ])
+        .plain(
+            qos_rule("/qos/policies/{policy}/minimum_bandwidth_rules", "minimum_bandwidth_rule")
+                .unique(["direction"]),
+        )
 }

@@ -1,6 +1,7 @@
 //! OS::Neutron::QoSMinimumPacketRateRule: the packet rate that a quality-of-service policy
 //! guarantees.
 
+use super::common::qos_rule;
 use crate::declare::*;
 
 pub(super) fn qos_minimum_packet_rate_rule() -> ResourceType {
@@ -20,4 +21,11 @@ pub(super) fn qos_minimum_packet_rate_rule() -> ResourceType {
             prop("policy", Str).required().is("neutron.qos_policy"),
             prop("tenant_id", Str),
         ])
+        .plain(
+            qos_rule(
+                "/qos/policies/{policy}/minimum_packet_rate_rules",
+                "minimum_packet_rate_rule",
+            )
+            .unique(["direction"]),
+        )
 }

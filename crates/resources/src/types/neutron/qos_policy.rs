@@ -1,5 +1,6 @@
 //! OS::Neutron::QoSPolicy: a set of quality-of-service rules for networks and ports.
 
+use super::common::plain;
 use crate::declare::*;
 
 pub(super) fn qos_policy() -> ResourceType {
@@ -17,4 +18,5 @@ pub(super) fn qos_policy() -> ResourceType {
             prop("tenant_id", Str),
         ])
         .attrs([attr("rules", List)])
+        .plain(plain("/qos/policies", "policy").many("policies"))
 }

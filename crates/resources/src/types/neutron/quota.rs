@@ -1,7 +1,15 @@
 //! OS::Neutron::Quota: the limits on networks, ports, routers and other network objects of a
 //! project.
 
+use super::common::{tie, tied, untied};
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::objects;
+use crate::op::{Op, Stop};
+use crate::refusals::one_of;
+use crate::wire;
+use kiln_cloud::{delete, get, put};
+use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn quota() -> ResourceType {
     ResourceType::new("OS::Neutron::Quota")
@@ -21,4 +29,68 @@ pub(super) fn quota() -> ResourceType {
             prop("subnet", Int).updatable().min(-1),
             prop("subnetpool", Int).updatable().min(-1).since("12.0.0"),
         ])
+        .check(|members| {
+            let all: Vec<&str> =
+                members.keys().map(|name| &**name).filter(|it| *it != "project").collect();
+            one_of(members, &all)
+        })
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(update(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .on(Verb::Check, |op| Box::pin(check(op)))
+}
+
+/// The project whose limits these are is kept: its name may be gone when they are to go.
+const PROJECT: &str = "project";
+
+fn path(op: &Op) -> String {
+    let kept = op.datum(PROJECT).and_then(Value::as_text).map(|id| &**id);
+    format!("/quotas/{}", kept.or_else(|| op.text("project")).unwrap_or_default())
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let project = op.text("project").unwrap_or_default().to_owned();
+    op.set_datum(PROJECT, project.as_str());
+    let mut limits = Fields::new();
+    for (name, limit) in op.context().properties.iter().filter(|(name, _)| &***name != "project") {
+        if !limit.is_null() {
+            limits.insert(name.to_string(), wire::json(limit));
+        }
+    }
+    let call = put(Service::Network, path(op), json!({ "quota": limits }));
+    let id = op.context().physical_name.clone();
+    tie(op, &id, call).await
+}
+
+/// A limit that is given no more becomes what it is for everybody.
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    let mut limits = Fields::new();
+    for name in op.context().changed.clone().iter() {
+        limits.insert(name.to_string(), wire::json(op.prop(name)));
+    }
+    if limits.values().any(Json::is_null) {
+        let usual = op.read(get(Service::Network, format!("{}/default", path(op)))).await?;
+        for (name, limit) in limits.iter_mut().filter(|(_, limit)| limit.is_null()) {
+            *limit = usual.body["quota"][name].clone();
+        }
+    }
+    let call = put(Service::Network, path(op), json!({ "quota": limits }));
+    op.call("change", call).await.map(drop)
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    if tied(op).await?.is_some() {
+        if op.datum(PROJECT).is_none() {
+            let name = op.text("project").unwrap_or_default().to_owned();
+            let id = objects::find(op, "keystone.project", &name).await?;
+            op.set_datum(PROJECT, &*id);
+        }
+        op.remove("delete", delete(Service::Network, path(op))).await?;
+        untied(op);
+    }
+    Ok(())
+}
+
+async fn check(op: &mut Op) -> Result<(), Stop> {
+    op.read(get(Service::Network, path(op))).await.map(drop)
 }

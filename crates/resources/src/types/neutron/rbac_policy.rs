@@ -1,6 +1,8 @@
 //! OS::Neutron::RBACPolicy: the permission for a project to use another project's network object.
 
+use super::common::bare;
 use crate::declare::*;
+use crate::given::text;
 
 pub(super) fn rbac_policy() -> ResourceType {
     ResourceType::new("OS::Neutron::RBACPolicy")
@@ -23,4 +25,25 @@ pub(super) fn rbac_policy() -> ResourceType {
             prop("target_tenant", Str).required().updatable(),
             prop("tenant_id", Str),
         ])
+        .check(action_fits)
+        .plain(bare("/rbac-policies", "rbac_policy").many("rbac_policies").unique([
+            "action",
+            "object_id",
+            "object_type",
+            "target_tenant",
+        ]))
+}
+
+/// Only networks can be used as external ones.
+fn action_fits(members: &Members) -> Result<(), Refusal> {
+    match (text(members, "action"), text(members, "object_type")) {
+        (Some("access_as_external"), Some(kind)) if kind != "network" => Err(Refusal::of(
+            "action",
+            format!(
+                "Invalid action \"access_as_external\" for object type {kind}. Valid actions: \
+                 access_as_shared"
+            ),
+        )),
+        _ => Ok(()),
+    }
 }

@@ -1,7 +1,14 @@
 //! OS::Neutron::Router: a router between subnets and to an external network.
 
-use super::common::{tags, value_specs};
+use super::common::{
+    Agents, built, further_fields, plain, reset, set_tags, shape, tags, value_specs,
+};
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::items;
+use crate::op::{Op, Stop};
+use crate::refusals::{conflict, exclusive, is_given, may_be_given};
+use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn router() -> ResourceType {
     ResourceType::new("OS::Neutron::Router")
@@ -46,4 +53,47 @@ pub(super) fn router() -> ResourceType {
             attr("status", Str),
             attr("tenant_id", Str),
         ])
+        .check(agents_fit)
+        .plain(
+            plain("/routers", "router")
+                .field("external_gateway_info.network", "network_id")
+                .field("external_gateway_info.external_fixed_ips.subnet", "subnet_id")
+                .unsent(["l3_agent_id", "l3_agent_ids"])
+                .ready(built())
+                .shape(fields)
+                .after(|op| Box::pin(after(op))),
+        )
+}
+
+const AGENTS: Agents = Agents {
+    property: "l3_agent_ids",
+    listed: "l3-agents",
+    served: "l3-routers",
+    field: "router_id",
+};
+
+fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
+    shape(op, verb, fields);
+    if verb == Verb::Update {
+        reset(fields, "external_gateway_info", json!({}));
+        reset(fields, "availability_zone_hints", json!([]));
+    }
+}
+
+async fn after(op: &mut Op) -> Result<(), Stop> {
+    set_tags(op).await?;
+    AGENTS.serve(op).await
+}
+
+fn agents_fit(members: &Members) -> Result<(), Refusal> {
+    further_fields(members)?;
+    let agents = items(members, "l3_agent_ids");
+    if is_given(members, "distributed") && !agents.is_empty() {
+        return Err(conflict(&["distributed", "l3_agent_id/l3_agent_ids"]));
+    }
+    exclusive(members, "distributed", "ha")?;
+    if !may_be_given(members, "ha") && agents.len() > 1 {
+        return Err(Refusal::new("Non HA routers can only have one L3 agent."));
+    }
+    Ok(())
 }

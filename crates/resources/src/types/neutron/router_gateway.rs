@@ -1,6 +1,11 @@
 //! OS::Neutron::RouterGateway: the connection of a router to an external network.
 
+use super::common::{tie, tied, untied};
 use crate::declare::*;
+use crate::objects;
+use crate::op::{Op, Stop};
+use kiln_cloud::{Call, get, put};
+use serde_json::{Value as Json, json};
 
 pub(super) fn router_gateway() -> ResourceType {
     ResourceType::new("OS::Neutron::RouterGateway")
@@ -18,4 +23,38 @@ pub(super) fn router_gateway() -> ResourceType {
                 .note("Use `network`."),
             prop("router_id", Str).required().is("neutron.router"),
         ])
+        .creates(|op| Box::pin(create(op)))
+        .deletes(|op| Box::pin(remove(op)))
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let router = op.text("router_id").unwrap_or_default().to_owned();
+    let router = objects::find(op, "neutron.router", &router).await?;
+    let network = op.text("network").unwrap_or_default().to_owned();
+    let call = gateway(&router, json!({ "network_id": network }));
+    tie(op, &format!("{router}:{network}"), call).await
+}
+
+/// Removes the gateway, unless the router has been given another one meanwhile.
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    let Some(id) = tied(op).await? else { return Ok(()) };
+    let (router, network) = id.split_once(':').unwrap_or((&id, ""));
+    let shown = match op.read(get(Service::Network, format!("/routers/{router}"))).await {
+        Err(stop) if stop.is_not_found() => None,
+        shown => Some(shown?),
+    };
+    let is_ours = |it: kiln_cloud::Reply| {
+        it.text("/router/external_gateway_info/network_id") == Some(network)
+    };
+    if shown.is_some_and(is_ours) {
+        op.remove("untie", gateway(router, json!({}))).await?;
+    }
+    untied(op);
+    Ok(())
+}
+
+/// Sets a router's gateway.
+pub(crate) fn gateway(router: &str, info: Json) -> Call {
+    let body = json!({ "router": { "external_gateway_info": info } });
+    put(Service::Network, format!("/routers/{router}"), body)
 }

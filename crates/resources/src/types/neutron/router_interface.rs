@@ -1,6 +1,12 @@
 //! OS::Neutron::RouterInterface: the connection of a router to a subnet or port.
 
+use super::common::{tie, tied, untied};
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::op::{Op, Stop};
+use crate::refusals::{exclusive, one_of};
+use kiln_cloud::{get, put};
+use serde_json::json;
 
 pub(super) fn router_interface() -> ResourceType {
     ResourceType::new("OS::Neutron::RouterInterface")
@@ -29,4 +35,53 @@ pub(super) fn router_interface() -> ResourceType {
                 .hidden("5.0.0")
                 .note("Use `subnet`."),
         ])
+        .check(|members| {
+            exclusive(members, "subnet", "port")?;
+            one_of(members, &["subnet", "port"])
+        })
+        .creates(|op| Box::pin(create(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .on(Verb::Check, |op| Box::pin(check(op)))
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let router = op.text("router").unwrap_or_default().to_owned();
+    let (key, end) = match op.text("subnet") {
+        Some(subnet) => ("subnet_id", subnet.to_owned()),
+        None => ("port_id", op.text("port").unwrap_or_default().to_owned()),
+    };
+    let path = format!("/routers/{router}/add_router_interface");
+    let call = put(Service::Network, path, json!({ key: end }));
+    tie(op, &format!("{router}:{key}={end}"), call).await
+}
+
+/// The router, what its other end is, and its id. Old resources have a subnet without saying so.
+fn ends(id: &str) -> (&str, &str, &str) {
+    let (router, end) = id.split_once(':').unwrap_or((id, ""));
+    let (key, end) = end.split_once('=').unwrap_or(("subnet_id", end));
+    (router, key, end)
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    let Some(id) = tied(op).await? else { return Ok(()) };
+    let (router, key, end) = ends(&id);
+    let path = format!("/routers/{router}/remove_router_interface");
+    op.remove("untie", put(Service::Network, path, json!({ key: end }))).await?;
+    untied(op);
+    Ok(())
+}
+
+async fn check(op: &mut Op) -> Result<(), Stop> {
+    let Some(id) = op.id().cloned() else { return Ok(()) };
+    let (router, key, end) = ends(&id);
+    let ports = op.read(get(Service::Network, "/ports").query("device_id", router)).await?;
+    let mut ports = ports.body["ports"].as_array().into_iter().flatten();
+    let is_there = ports.any(|port| match key {
+        "port_id" => port["id"] == end,
+        _ => port["fixed_ips"].as_array().into_iter().flatten().any(|ip| ip["subnet_id"] == end),
+    });
+    match is_there {
+        true => Ok(()),
+        false => Err(Stop::failed("NotFound", format!("the router has no interface {id}"))),
+    }
 }

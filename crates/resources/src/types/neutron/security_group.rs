@@ -1,7 +1,16 @@
 //! OS::Neutron::SecurityGroup: a set of rules that say which traffic may reach and leave a port.
 
-use super::common::protocols;
+use super::common::{differs, plain, protocols, reset, shape};
+use super::security_group_rule::{as_sent, shown};
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::{items, open, text};
+use crate::objects;
+use crate::op::{Op, Stop};
+use crate::rest;
+use crate::wire;
+use kiln_cloud::{Marker, delete, get, post};
+use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn security_group() -> ResourceType {
     ResourceType::new("OS::Neutron::SecurityGroup")
@@ -17,6 +26,132 @@ pub(super) fn security_group() -> ResourceType {
             rules(),
             prop("stateful", Bool).updatable().since("27.0.0"),
         ])
+        .check(|members| match text(members, "name") {
+            Some("default") => {
+                Err(Refusal::new("Security groups cannot be assigned the name \"default\"."))
+            }
+            _ => Ok(()),
+        })
+        .updates(|op| Box::pin(update(op)))
+        .plain(
+            plain("/security-groups", "security_group")
+                .unsent(["rules"])
+                .shape(fields)
+                .after(|op| Box::pin(set_rules(op))),
+        )
+}
+
+fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
+    shape(op, verb, fields);
+    if verb == Verb::Update {
+        reset(fields, "stateful", true);
+    }
+}
+
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    let id = op.id().cloned().unwrap_or_default();
+    if op.changes("stateful") {
+        let ports = get(Service::Network, "/ports").query("security_groups", &*id);
+        let ports = op.read(ports.query("fields", "id")).await?;
+        if ports.body["ports"].as_array().is_some_and(|ports| !ports.is_empty()) {
+            let message = format!(
+                "Updating the \"stateful\" property while security group \"{id}\" is attached to ports. \
+                 Detach all ports from the security group and retry. is not supported."
+            );
+            return Err(Stop::failed("NotSupported", message));
+        }
+    }
+    rest::update(op).await
+}
+
+// --- rules ---
+
+/// Has the group have the rules that are given, and no others that a user could have made.
+///
+/// What is there is looked at first, so it does not matter how much of this was done before.
+async fn set_rules(op: &mut Op) -> Result<(), Stop> {
+    if !differs(op, "rules") {
+        return Ok(());
+    }
+    let group = op.id().cloned().unwrap_or_default();
+    let mut wanted = wanted(op, &group).await?;
+    let gives_egress = wanted.iter().any(|rule| rule["direction"] == "egress");
+    let is_new = op.context().before.is_empty();
+    if !gives_egress && !is_new {
+        wanted.extend(["IPv4", "IPv6"].map(|version| leave(&group, version)));
+    }
+    let list = get(Service::Network, "/security-group-rules").query("security_group_id", &*group);
+    let there = op.read(list.clone()).await?.body["security_group_rules"].clone();
+    let there = there.as_array().cloned().unwrap_or_default();
+    for rule in &there {
+        // A new group has the rules that every group of the cloud starts with: those that say what may
+        // leave make way if the user says that.
+        let may_go = !is_new || (gives_egress && rule["direction"] == "egress");
+        let id = rule["id"].as_str().unwrap_or_default();
+        if may_go && !wanted.iter().any(|wanted| is_same(wanted, rule)) {
+            let call = delete(Service::Network, format!("/security-group-rules/{id}"));
+            op.remove(&format!("remove {id}"), call).await?;
+        }
+    }
+    wanted.retain(|wanted| !there.iter().any(|rule| is_same(wanted, rule)));
+    let Some(first) = wanted.first().and_then(Json::as_object) else { return Ok(()) };
+    // All of them are made or none is, so one tells of all.
+    let marker = Marker {
+        list,
+        objects: "/security_group_rules".into(),
+        field: String::new(),
+        value: shown(first),
+        envelope: None,
+        path: "/security-group-rules/".into(),
+        id: "/id".into(),
+    };
+    let body = json!({ "security_group_rules": wanted });
+    let call = post(Service::Network, "/security-group-rules", body).marker(marker);
+    op.add("rules", call).await.map(drop)
+}
+
+/// The rules that are given, as they are sent, each once.
+async fn wanted(op: &mut Op, group: &str) -> Result<Vec<Json>, Stop> {
+    let mut wanted: Vec<Json> = Vec::new();
+    for rule in items(&op.context().properties.clone(), "rules") {
+        let Some(rule) = open(rule).as_map() else { continue };
+        let mut sent = Fields::new();
+        for (name, value) in rule.iter().filter(|(_, value)| !value.is_null()) {
+            sent.insert(name.to_string(), wire::json(value));
+        }
+        sent.insert("security_group_id".into(), group.into());
+        match sent.remove("remote_mode").as_ref().and_then(Json::as_str) {
+            Some("remote_group_id") => {
+                sent.remove("remote_ip_prefix");
+                let remote = match text(rule, "remote_group_id") {
+                    Some(name) => objects::find(op, "neutron.security_group", name).await?,
+                    None => group.into(),
+                };
+                sent.insert("remote_group_id".into(), (*remote).into());
+            }
+            _ => _ = sent.remove("remote_group_id"),
+        }
+        as_sent(&mut sent);
+        let sent = Json::Object(sent);
+        if !wanted.iter().any(|other| is_same(other, &sent)) {
+            wanted.push(sent);
+        }
+    }
+    Ok(wanted)
+}
+
+/// The rule by which everything may leave.
+fn leave(group: &str, version: &str) -> Json {
+    json!({ "security_group_id": group, "direction": "egress", "ethertype": version })
+}
+
+/// Whether two rules say the same.
+fn is_same(one: &Json, other: &Json) -> bool {
+    let said = |rule: &Json| {
+        let description = rule["description"].as_str().unwrap_or_default().to_owned();
+        rule.as_object().map(|rule| (shown(rule), description))
+    };
+    said(one) == said(other)
 }
 
 fn rules() -> Prop {

@@ -1,7 +1,15 @@
 //! OS::Neutron::SecurityGroupRule: one rule of a security group.
 
+use super::common::bare;
 use super::common::protocols;
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::number;
+use crate::op::Op;
+use crate::refusals::{exclusive, is_given};
+use crate::rest::{self, Change};
+use kiln_cloud::{Marker, get};
+use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn security_group_rule() -> ResourceType {
     ResourceType::new("OS::Neutron::SecurityGroupRule")
@@ -22,4 +30,80 @@ pub(super) fn security_group_rule() -> ResourceType {
             prop("remote_ip_prefix", Str).is("net_cidr"),
             prop("security_group", Str).required().is("neutron.security_group").by_name(),
         ])
+        .check(|members| {
+            exclusive(members, "remote_group", "remote_ip_prefix")?;
+            ports_fit(members)
+        })
+        .found_by(by_content)
+        .plain(
+            bare("/security-group-rules", "security_group_rule")
+                .field("security_group", "security_group_id")
+                .field("remote_group", "remote_group_id")
+                .change(Change::Never)
+                .shape(|_: &Op, _: Verb, fields| as_sent(fields)),
+        )
+}
+
+/// A range of ports begins before it ends. Of the protocols without ports the numbers mean something else.
+fn ports_fit(members: &Members) -> Result<(), Refusal> {
+    let [from, to] = ["port_range_min", "port_range_max"]
+        .map(|name| members.get(name).filter(|_| is_given(members, name)).and_then(number));
+    let protocol = members.get("protocol").and_then(Value::as_text);
+    let has_ports = protocol.is_some_and(|name| matches!(&**name, "tcp" | "udp" | "sctp" | "dccp"));
+    match (from, to) {
+        (Some(from), Some(to)) if has_ports && from > to => {
+            let message =
+                "The minimum port number must be less than or equal to the maximum port number.";
+            Err(Refusal::new(message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Ports and protocols are texts.
+pub(super) fn as_sent(fields: &mut Fields<String, Json>) {
+    for name in ["port_range_min", "port_range_max", "protocol"] {
+        if let Some(field) = fields.get_mut(name).filter(|field| field.is_number()) {
+            *field = field.to_string().into();
+        }
+    }
+}
+
+/// The service refuses a rule that is there already, so what it says is its mark.
+fn by_content(op: &Op) -> Option<Marker> {
+    let plain = op.plain()?;
+    let rule = shown(&rest::new_fields(op, &plain));
+    let list = get(Service::Network, "/security-group-rules");
+    Some(Marker {
+        list: list.query("security_group_id", rule["security_group_id"].as_str()?),
+        objects: "/security_group_rules".into(),
+        field: String::new(),
+        value: rule,
+        envelope: Some("security_group_rule".into()),
+        path: "/security-group-rules/".into(),
+        id: "/id".into(),
+    })
+}
+
+/// A rule as the service shows it: that it says no more, and no less.
+pub(super) fn shown(sent: &Fields<String, Json>) -> Json {
+    let field = |name: &str| sent.get(name).cloned().unwrap_or_default();
+    let port = |name: &str| match field(name) {
+        Json::String(text) => text.parse::<u16>().map_or(Json::Null, Json::from),
+        other => other,
+    };
+    let protocol = match field("protocol") {
+        Json::String(text) => text.to_lowercase().into(),
+        other => other,
+    };
+    json!({
+        "security_group_id": field("security_group_id"),
+        "direction": field("direction"),
+        "ethertype": field("ethertype"),
+        "protocol": protocol,
+        "port_range_min": port("port_range_min"),
+        "port_range_max": port("port_range_max"),
+        "remote_group_id": field("remote_group_id"),
+        "remote_ip_prefix": field("remote_ip_prefix"),
+    })
 }

@@ -1,6 +1,12 @@
 //! OS::Neutron::Segment: a layer-2 segment of a network.
 
+use super::common::{plain, reset, shape};
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::{number, text};
+use crate::op::Op;
+use crate::refusals::{is_given, may_be_given};
+use serde_json::{Map as Fields, Value as Json};
 
 pub(super) fn segment() -> ResourceType {
     ResourceType::new("OS::Neutron::Segment")
@@ -18,4 +24,37 @@ pub(super) fn segment() -> ResourceType {
             prop("physical_network", Str),
             prop("segmentation_id", Int).min(1),
         ])
+        .check(kind_fits)
+        .plain(plain("/segments", "segment").field("network", "network_id").shape(fields))
+}
+
+fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
+    shape(op, verb, fields);
+    reset(fields, "name", &*op.context().physical_name);
+}
+
+/// What each kind of segment needs, and what it cannot have.
+fn kind_fits(members: &Members) -> Result<(), Refusal> {
+    let Some(kind) = text(members, "network_type") else { return Ok(()) };
+    let refuse = |name: &str, what: &str| {
+        Err(Refusal::new(format!("{name} is {what} for {kind} provider network.")))
+    };
+    let [physical, id] = ["physical_network", "segmentation_id"];
+    if matches!(kind, "flat" | "vlan") && !may_be_given(members, physical) {
+        return refuse(physical, "required");
+    }
+    if kind == "vlan" && !may_be_given(members, id) {
+        return refuse(id, "required");
+    }
+    if matches!(kind, "local" | "flat") && is_given(members, id) {
+        return refuse(id, "prohibited");
+    }
+    if matches!(kind, "vxlan" | "gre" | "geneve") && is_given(members, physical) {
+        return refuse(physical, "prohibited");
+    }
+    if kind == "vlan" && members.get(id).and_then(number).is_some_and(|id| id > 4094.0) {
+        let message = "Up to 4094 VLAN network segments can exist on each physical_network.";
+        return Err(Refusal::new(message));
+    }
+    Ok(())
 }

@@ -1,7 +1,13 @@
 //! OS::Neutron::Subnet: a block of addresses on a network.
 
-use super::common::{tags, value_specs};
+use super::common::{further_fields, keep, plain, reset, shape, tags, value_specs};
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::text;
+use crate::op::{Op, Stop};
+use crate::refusals::{exclusive, is_given, one_of};
+use crate::rest;
+use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn subnet() -> ResourceType {
     ResourceType::new("OS::Neutron::Subnet")
@@ -65,4 +71,78 @@ pub(super) fn subnet() -> ResourceType {
             attr("network_id", Str),
             attr("tenant_id", Str),
         ])
+        .check(addresses_fit)
+        .updates(|op| Box::pin(update(op)))
+        .plain(
+            plain("/subnets", "subnet")
+                .field("network", "network_id")
+                .field("segment", "segment_id")
+                .field("subnetpool", "subnetpool_id")
+                .unsent(["network_id"])
+                .shape(fields),
+        )
+}
+
+fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
+    shape(op, verb, fields);
+    match fields.get("gateway_ip").and_then(Json::as_str) {
+        Some("auto") => _ = fields.remove("gateway_ip"),
+        Some("") => _ = fields.insert("gateway_ip".into(), Json::Null),
+        Some(_) => {}
+        // A gateway that is named no more stays what it is, as do the pools: the service chose them once.
+        None => keep(fields, &["gateway_ip"]),
+    }
+    if verb == Verb::Update {
+        keep(fields, &["allocation_pools"]);
+        reset(fields, "dns_nameservers", json!([]));
+        reset(fields, "host_routes", json!([]));
+    }
+}
+
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    let unsupported = |what: &str| {
+        let message = format!("{what} is not supported for resource.");
+        Stop::failed("ResourceActionNotSupported", message)
+    };
+    if op.changes("segment") && text(&op.context().before, "segment").is_some() {
+        return Err(unsupported(
+            "Updating the subnet segment assciation only allowed when the current segment_id is None. \
+             The subnet is currently associated with segment. In this state update",
+        ));
+    }
+    if op.changes("gateway_ip") && op.text("gateway_ip") == Some("auto") {
+        return Err(unsupported(
+            "The value \"auto\" for gateway_ip cannot be used to update an existing subnet. It is only \
+             supported during subnet creation.",
+        ));
+    }
+    rest::update(op).await
+}
+
+fn addresses_fit(members: &Members) -> Result<(), Refusal> {
+    further_fields(members)?;
+    exclusive(members, "subnetpool", "cidr")?;
+    one_of(members, &["subnetpool", "cidr"])?;
+    exclusive(members, "prefixlen", "cidr")?;
+    let modes = ["ipv6_ra_mode", "ipv6_address_mode"];
+    let is_v4 = members.get("ip_version").is_some_and(|version| version.equals(&4.into()));
+    if is_v4 && modes.iter().any(|mode| is_given(members, mode)) {
+        let message = "ipv6_ra_mode and ipv6_address_mode are not supported for ipv4.";
+        return Err(Refusal::new(message));
+    }
+    if let [Some(one), Some(other)] = modes.map(|mode| text(members, mode))
+        && one != other
+    {
+        return Err(Refusal::new(
+            "When both ipv6_ra_mode and ipv6_address_mode are set, they must be equal.",
+        ));
+    }
+    match text(members, "gateway_ip") {
+        None | Some("" | "auto") => Ok(()),
+        Some(gateway) if gateway.parse::<std::net::IpAddr>().is_ok() => Ok(()),
+        Some(gateway) => {
+            let message = format!("Gateway IP address \"{gateway}\" is in invalid format.");
+            Err(Refusal::new(message))
+        }
+    }
 }

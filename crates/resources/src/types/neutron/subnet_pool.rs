@@ -1,7 +1,14 @@
 //! OS::Neutron::SubnetPool: a pool of addresses from which subnets get their blocks.
 
-use super::common::tags;
+use super::common::{keep, plain, shape, tags};
+use super::prefixes::covers;
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::number;
+use crate::op::{Op, Stop};
+use crate::rest;
+use kiln_template::print;
+use serde_json::{Map as Fields, Value as Json};
 
 pub(super) fn subnet_pool() -> ResourceType {
     ResourceType::new("OS::Neutron::SubnetPool")
@@ -28,4 +35,55 @@ pub(super) fn subnet_pool() -> ResourceType {
             prop("shared", Bool).default(false),
             prop("tenant_id", Str),
         ])
+        .check(bounds_fit)
+        .updates(|op| Box::pin(update(op)))
+        .plain(
+            plain("/subnetpools", "subnetpool")
+                .field("address_scope", "address_scope_id")
+                .finds("address_scope", "neutron.address_scope")
+                .shape(fields),
+        )
+}
+
+fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
+    shape(op, verb, fields);
+    keep(fields, &["default_prefixlen", "default_quota", "max_prefixlen", "min_prefixlen"]);
+}
+
+/// A pool may grow and never shrink: subnets have their addresses from it.
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    let before = super::common::texts(op.context().before.get("prefixes").unwrap_or(&Value::Null));
+    let after = super::common::texts(op.prop("prefixes"));
+    if op.changes("prefixes") && !covers(&after, &before) {
+        let shown = |prefixes: &[String]| {
+            let mut prefixes = prefixes.to_vec();
+            prefixes.sort();
+            print::repr(&list(prefixes))
+        };
+        let message = format!(
+            "Property prefixes updated value {} should be superset of existing value {}.",
+            shown(&after),
+            shown(&before)
+        );
+        return Err(Stop::failed("StackValidationFailed", message));
+    }
+    rest::update(op).await
+}
+
+fn bounds_fit(members: &Members) -> Result<(), Refusal> {
+    let length = |name: &str| members.get(name).and_then(number).filter(|length| *length > 0.0);
+    let bounds = [
+        ("min_prefixlen", "max_prefixlen", ["max_prefixlen", "min_prefixlen"]),
+        ("default_prefixlen", "max_prefixlen", ["max_prefixlen", "default_prefixlen"]),
+        ("min_prefixlen", "default_prefixlen", ["min_prefixlen", "default_prefixlen"]),
+    ];
+    for (low, high, told) in bounds {
+        if let (Some(smaller), Some(greater)) = (length(low), length(high))
+            && smaller > greater
+        {
+            let told = told.map(|name| format!("{name}={}", length(name).unwrap_or_default()));
+            return Err(Refusal::new(format!("Illegal prefix bounds: {}.", told.join(", "))));
+        }
+    }
+    Ok(())
 }

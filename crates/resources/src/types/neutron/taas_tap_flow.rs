@@ -1,5 +1,6 @@
 //! OS::Neutron::TaaS::TapFlow: the port whose traffic is copied to a tap service.
 
+use super::common::{plain, tapping};
 use crate::declare::*;
 
 pub(super) fn taas_tap_flow() -> ResourceType {
@@ -18,4 +19,10 @@ pub(super) fn taas_tap_flow() -> ResourceType {
             prop("tap_service", Str).required().is("neutron.taas.tap_service").by_name(),
             prop("vlan_filter", Str).pattern("^([0-9]+(-[0-9]+)?)(,([0-9]+(-[0-9]+)?))*$"),
         ])
+        .plain(
+            plain("/taas/tap_flows", "tap_flow")
+                .field("port", "source_port")
+                .field("tap_service", "tap_service_id")
+                .ready(tapping()),
+        )
 }

@@ -1,5 +1,6 @@
 //! OS::Neutron::TaaS::TapService: the port that receives copies of tapped traffic.
 
+use super::common::{plain, tapping};
 use crate::declare::*;
 
 pub(super) fn taas_tap_service() -> ResourceType {
@@ -15,4 +16,5 @@ pub(super) fn taas_tap_service() -> ResourceType {
             prop("name", Str).updatable().default_empty(),
             prop("port", Str).required().is("neutron.port").by_name(),
         ])
+        .plain(plain("/taas/tap_services", "tap_service").field("port", "port_id").ready(tapping()))
 }

@@ -1,6 +1,13 @@
 //! OS::Neutron::Trunk: a port that carries the traffic of several networks to one server.
 
+use super::common::{built, object, plain, reset, shape};
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::{items, open, text};
+use crate::op::{Op, Stop};
+use crate::wire;
+use kiln_cloud::put;
+use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn trunk() -> ResourceType {
     ResourceType::new("OS::Neutron::Trunk")
@@ -22,4 +29,53 @@ pub(super) fn trunk() -> ResourceType {
             ])),
         ])
         .attrs([attr("port_id", Str)])
+        .plain(
+            plain("/trunks", "trunk")
+                .field("port", "port_id")
+                .field("sub_ports.port", "port_id")
+                .ready(built())
+                .shape(fields)
+                .after(|op| Box::pin(move_sub_ports(op))),
+        )
+}
+
+fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
+    shape(op, verb, fields);
+    if verb == Verb::Update {
+        fields.remove("sub_ports");
+        reset(fields, "admin_state_up", true);
+    }
+}
+
+/// Sub ports come and go one by one: the trunk goes on carrying the others.
+async fn move_sub_ports(op: &mut Op) -> Result<(), Stop> {
+    if !op.changes("sub_ports") {
+        return Ok(());
+    }
+    let (before, after) = (op.context().before.clone(), op.context().properties.clone());
+    let (before, after) = (items(&before, "sub_ports"), items(&after, "sub_ports"));
+    let gone: Vec<Json> =
+        only_in(before, after).map(|port| json!({ "port_id": port["port_id"] })).collect();
+    let new: Vec<Json> = only_in(after, before).collect();
+    if !gone.is_empty() {
+        let path = format!("{}/remove_subports", object(op));
+        let call = put(Service::Network, path, json!({ "sub_ports": gone }));
+        op.remove("remove sub ports", call).await?;
+    }
+    if !new.is_empty() {
+        let path = format!("{}/add_subports", object(op));
+        let call = put(Service::Network, path, json!({ "sub_ports": new }));
+        op.add("add sub ports", call).await?;
+    }
+    Ok(())
+}
+
+/// The sub ports that are in one list and not in the other, as they are sent.
+fn only_in<'v>(one: &'v [Value], other: &'v [Value]) -> impl Iterator<Item = Json> + 'v {
+    let lacks = move |port: &&Value| !other.iter().any(|other| other.equals(port));
+    one.iter().filter(lacks).filter_map(|port| open(port).as_map()).map(|port| {
+        let [id, kind] =
+            ["segmentation_id", "segmentation_type"].map(|it| port.get(it).map(wire::json));
+        json!({ "port_id": text(port, "port"), "segmentation_id": id, "segmentation_type": kind })
+    })
 }

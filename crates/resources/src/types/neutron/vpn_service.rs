@@ -1,6 +1,8 @@
 //! OS::Neutron::VPNService: a VPN endpoint on a router.
 
+use super::common::plain;
 use crate::declare::*;
+use crate::rest::Ready;
 
 pub(super) fn vpn_service() -> ResourceType {
     ResourceType::new("OS::Neutron::VPNService")
@@ -46,4 +48,16 @@ pub(super) fn vpn_service() -> ResourceType {
             attr("subnet_id", Str),
             attr("tenant_id", Str),
         ])
+        .plain(
+            plain("/vpn/vpnservices", "vpnservice")
+                .field("router", "router_id")
+                .field("subnet", "subnet_id")
+                .unsent(["router_id", "subnet_id"])
+                // It becomes active only with its first connection, and is down if all of them are.
+                .ready(
+                    Ready::when("status", ["PENDING_CREATE", "ACTIVE", "DOWN"], ["ERROR"])
+                        .waiting(["PENDING_UPDATE"])
+                        .words("Error in VPNService", "VPNService creation failed"),
+                ),
+        )
 }

@@ -1,0 +1,49 @@
+//! Static routes of a router, of which each resource has some: they are added and removed one by one, so
+//! that nobody's routes get lost if several resources change them at once.
+
+use crate::declare::{Members, Service};
+use crate::given::{items, open, text};
+use crate::op::{Op, Stop};
+use kiln_cloud::{Call, get, put};
+use serde_json::json;
+
+/// A route.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Route {
+    pub(super) destination: String,
+    pub(super) nexthop: String,
+}
+
+/// The routes that properties give.
+pub(super) fn given(properties: &Members) -> Vec<Route> {
+    let routes = items(properties, "routes").iter().filter_map(|route| open(route).as_map());
+    let member = |route: &Members, name: &str| text(route, name).unwrap_or_default().to_owned();
+    let route = |it: &Members| Route {
+        destination: member(it, "destination"),
+        nexthop: member(it, "nexthop"),
+    };
+    routes.map(route).collect()
+}
+
+/// The routes that a router has.
+pub(super) async fn there(op: &mut Op, router: &str) -> Result<Vec<Route>, Stop> {
+    let shown = op.read(get(Service::Network, format!("/routers/{router}"))).await?;
+    let routes = shown.body["router"]["routes"].as_array().cloned().unwrap_or_default();
+    let text =
+        |route: &serde_json::Value, name: &str| route[name].as_str().unwrap_or_default().into();
+    let route = |it| Route { destination: text(it, "destination"), nexthop: text(it, "nexthop") };
+    Ok(routes.iter().map(route).collect())
+}
+
+/// Whether nothing was tried yet: then routes that are there are somebody else's.
+pub(super) fn is_untried(op: &Op) -> bool {
+    op.context().journal.step("tie").is_none() && op.id().is_none()
+}
+
+/// Adds or removes routes. What is there already, or not there, is as good.
+pub(super) fn change(router: &str, verb: &str, routes: &[Route]) -> Call {
+    let routes =
+        routes.iter().map(|it| json!({ "destination": it.destination, "nexthop": it.nexthop }));
+    let body = json!({ "router": { "routes": routes.collect::<Vec<_>>() } });
+    put(Service::Network, format!("/routers/{router}/{verb}_extraroutes"), body)
+}
