@@ -7,7 +7,6 @@ use kiln_template::files::{FileLimits, Gathering, ReadError, Reader};
 use kiln_template::print::{self, Keys};
 use kiln_template::{Sources, Value};
 use serde_json::{Map, Value as Json, json};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 const ROOT: &str = "file:///corpus/heat-templates/";
@@ -48,7 +47,6 @@ async fn public_templates_live_and_leave_nothing_behind() {
     world.make_key("key").await;
     let only = std::env::var("KILN_CASE").unwrap_or_default();
     let (mut lived, mut guests, mut wrong) = (0, 0, Vec::new());
-    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     for (number, case) in record["results"].as_array().into_iter().flatten().enumerate() {
         let name = case["template"].as_str().unwrap_or("?");
         if case["result"] != "ok" || !name.contains(&only) {
@@ -57,13 +55,13 @@ async fn public_templates_live_and_leave_nothing_behind() {
         let text =
             String::from_utf8_lossy(&folder.read(&format!("{ROOT}{name}")).unwrap_or_default())
                 .into_owned();
+        if GUESTS.iter().any(|kind| text.contains(kind)) {
+            guests += 1;
+            continue;
+        }
         match live(&world, number, case, &folder).await {
             Ok(()) => lived += 1,
-            Err(_) if GUESTS.iter().any(|kind| text.contains(kind)) => guests += 1,
-            Err(why) => {
-                *reasons.entry(why.chars().take(80).collect()).or_default() += 1;
-                wrong.push(format!("{name}: {why}"));
-            }
+            Err(why) => wrong.push(format!("{name}: {why}")),
         }
     }
     println!(
