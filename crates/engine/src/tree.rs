@@ -321,6 +321,13 @@ impl Tree {
         slot
     }
 
+    /// Makes room for so many new resources: growing little by little takes twice the memory.
+    pub(crate) fn make_room(&mut self, resources: usize) {
+        self.resources.reserve(resources.saturating_sub(self.free_slots.len()));
+        // Each begins, and ends.
+        self.changes.events.reserve(2 * resources);
+    }
+
     /// Puts a resource into its place, in memory only.
     pub(crate) fn place_resource(&mut self, resource: Resource) -> Slot {
         let (stack, number, name) = (resource.stack, resource.number, resource.name.clone());
@@ -496,7 +503,7 @@ impl Tree {
     ) {
         self.next_event += 1;
         self.changes.events.push(EventRow {
-            id: EventId(env.ids.next()),
+            id: EventId(env.ids.next_in_order(env.now, self.next_event)),
             stack,
             root: self.root,
             number: self.next_event,
