@@ -7,6 +7,7 @@
 use crate::blueprint::{Blueprint, Recipe, Templates};
 use crate::config::Config;
 use crate::failure::first_characters;
+use crate::gaps::Gaps;
 use crate::ids::{CommandId, EventId, Ids, RecipeId, ResourceId, SnapshotId, StackId};
 use crate::machine::{Effect, Task, Walk};
 use crate::snapshot::Snapshot;
@@ -74,6 +75,8 @@ pub struct Tree {
     pub(crate) queue: VecDeque<Task>,
     /// What the step calls for.
     pub(crate) effects: Vec<Effect>,
+    /// What is not there, if only a part of the tree was read.
+    pub(crate) gaps: Option<Box<Gaps>>,
 }
 
 /// What a timer is for.
@@ -413,7 +416,11 @@ impl Tree {
 
     /// The resource of a name that counts.
     pub(crate) fn current(&self, stack: StackKey, name: &str) -> Option<Slot> {
-        self.stack(stack).by_name.get(name)?.last().copied()
+        let slots = self.stack(stack).by_name.get(name);
+        if let (None, Some(gaps)) = (slots, &self.gaps) {
+            gaps.miss(name);
+        }
+        slots?.last().copied()
     }
 
     // --- states and events ---
