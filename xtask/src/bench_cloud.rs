@@ -70,7 +70,7 @@ async fn makespan(out: &mut dyn Write) -> io::Result<()> {
     for _ in 0..ROUNDS {
         let mut bench = Bench::with(Arc::new(Slow::default())).await?;
         rounds.push(bench.timed_create(&text, &[]).await?);
-        bench.engine.stop().await;
+        bench.end().await?;
     }
     rounds.sort();
     let (best, middle) = (rounds[0], rounds[ROUNDS / 2]);
@@ -100,7 +100,7 @@ async fn cancel(out: &mut dyn Write) -> io::Result<()> {
     let rest = bench.engine.rest(bench.root, 1).await;
     let rest = rest.ok_or_else(|| io::Error::other("the tree is not there"))?;
     let time = milliseconds(begun.elapsed());
-    bench.engine.stop().await;
+    bench.end().await?;
     writeln!(out, "  a create cancelled on the way is at rest after {time:.0} ms: {}", rest.state)
 }
 

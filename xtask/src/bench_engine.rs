@@ -14,13 +14,16 @@ use kiln_template::Sources;
 use kiln_template::validate::{Input, validate};
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// What is timed.
 pub(crate) struct Bench {
     pub(crate) engine: Engine,
     store: Arc<SqlStore>,
+    folder: PathBuf,
     chance: Chance,
     pub(crate) root: StackId,
     commands: u64,
@@ -133,8 +136,11 @@ impl Bench {
     }
 
     pub(crate) async fn with(transport: Arc<dyn Transport>) -> io::Result<Bench> {
-        let folder = std::env::temp_dir().join(format!("kiln-bench-{}", std::process::id()));
-        _ = std::fs::remove_dir_all(&folder);
+        // Each has a folder of its own: whatever ends late must not meet what begins.
+        static FOLDERS: AtomicU64 = AtomicU64::new(0);
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        let folder = format!("kiln-bench-{}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
         std::fs::create_dir_all(&folder)?;
         let url = format!("sqlite://{}/kiln.db", folder.display());
         let store = SqlStore::open(&url, &folder.join("keys")).await.map_err(io::Error::other)?;
@@ -148,7 +154,7 @@ impl Bench {
         );
         let mut chance = Chance::default();
         let root = StackId(chance.next());
-        Ok(Bench { engine, store, chance, root, commands: 0 })
+        Ok(Bench { engine, store, folder, chance, root, commands: 0 })
     }
 
     fn recipe(&mut self, template: &str, files: &[(&str, &str)]) -> Arc<Recipe> {
@@ -210,8 +216,15 @@ impl Bench {
         let start = Instant::now();
         self.command(Command::Delete).await?;
         let result = (start.elapsed(), self.store.commits() - before);
-        self.engine.stop().await;
+        self.end().await?;
         Ok(result)
+    }
+
+    /// Ends everything, and leaves nothing behind.
+    pub(crate) async fn end(&self) -> io::Result<()> {
+        self.engine.stop().await;
+        self.store.close().await;
+        std::fs::remove_dir_all(&self.folder)
     }
 
     async fn command(&mut self, command: Command) -> io::Result<()> {
