@@ -15,13 +15,14 @@ use std::time::{Duration, Instant};
 
 /// Runs every benchmark whose name contains `filter`.
 pub(crate) fn run(filter: &str, out: &mut dyn Write) -> io::Result<()> {
-    let rows: [(&str, Bench); 9] = [
+    let rows: [(&str, Bench); 10] = [
         ("template", template),
         ("linear", linear),
         ("nested", nested),
         ("yaql", yaql),
         ("hostile", hostile),
         ("engine", crate::bench_engine::run),
+        ("cloud", crate::bench_cloud::run),
         ("store", crate::bench_store::run),
         ("start", crate::bench_api::start),
         ("load", crate::bench_api::load),

@@ -1,7 +1,7 @@
 //! `xtask bench engine`: stacks of trivial resources on a durable store, from the wish to rest.
 
 use crate::bench::{context, milliseconds};
-use kiln_cloud::{Call, CallError, Credential, Method, NoCloud, Reply, Transport};
+use kiln_cloud::{NoCloud, Transport};
 use kiln_engine::blueprint::{Recipe, Source};
 use kiln_engine::config::Config;
 use kiln_engine::ids::{Ids, RecipeId, StackId};
@@ -12,19 +12,20 @@ use kiln_resources::constraints::offline;
 use kiln_store::SqlStore;
 use kiln_template::Sources;
 use kiln_template::validate::{Input, validate};
-use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// What is timed.
-struct Bench {
-    engine: Engine,
+pub(crate) struct Bench {
+    pub(crate) engine: Engine,
     store: Arc<SqlStore>,
+    folder: PathBuf,
     chance: Chance,
-    root: StackId,
+    pub(crate) root: StackId,
     commands: u64,
 }
 
@@ -48,57 +49,7 @@ async fn all(out: &mut dyn Write) -> io::Result<()> {
     let chain = template(1_000, true, "x");
     one(out, "chain of 1,000", 1_000, &chain, &[]).await?;
     let (root, child) = cern();
-    one(out, "1,000 stacks of 21", 22_000, &root, &[("child.yaml", &child)]).await?;
-    latency(out).await
-}
-
-/// How long a cloud takes to answer.
-const ANSWER: Duration = Duration::from_millis(150);
-
-/// A cloud that makes networks, each call in the same time however many there are.
-#[derive(Default)]
-struct Slow {
-    made: AtomicU64,
-}
-
-#[async_trait::async_trait]
-impl Transport for Slow {
-    async fn send(&self, _by: &Credential, call: Call) -> Result<Reply, CallError> {
-        tokio::time::sleep(ANSWER).await;
-        let id = match call.method {
-            Method::Post => format!("net-{}", self.made.fetch_add(1, Ordering::Relaxed)),
-            _ => call.path.rsplit('/').next().unwrap_or_default().to_owned(),
-        };
-        let body = json!({ "network": { "id": id, "status": "ACTIVE" } });
-        Ok(Reply::new(200, body))
-    }
-}
-
-/// Ten layers of a hundred networks, each of which needs one of the layer before: two calls each.
-async fn latency(out: &mut dyn Write) -> io::Result<()> {
-    const LAYERS: usize = 10;
-    let mut text = String::from("heat_template_version: 2021-04-16\nresources:\n");
-    for layer in 0..LAYERS {
-        for n in 0..100 {
-            _ = write!(text, "  n{layer}_{n}: {{type: OS::Neutron::Net");
-            _ = match layer {
-                0 => writeln!(text, "}}"),
-                _ => writeln!(text, ", depends_on: n{}_{}}}", layer - 1, (n * 7) % 100),
-            };
-        }
-    }
-    let mut bench = Bench::with(Arc::new(Slow::default())).await?;
-    let (time, commits) = bench.timed_create(&text, &[]).await?;
-    let ideal = ANSWER * 2 * LAYERS as u32;
-    let over = (time.as_secs_f64() / ideal.as_secs_f64() - 1.0) * 100.0;
-    writeln!(
-        out,
-        "a cloud that takes {} ms a call: 1,000 networks in {LAYERS} layers of two calls each: {:.0} ms, \
-         critical path {:.0} ms, {over:+.1} %, {commits} commits",
-        ANSWER.as_millis(),
-        milliseconds(time),
-        milliseconds(ideal),
-    )
+    one(out, "1,000 stacks of 21", 22_000, &root, &[("child.yaml", &child)]).await
 }
 
 async fn flat(out: &mut dyn Write, count: usize) -> io::Result<()> {
@@ -184,9 +135,12 @@ impl Bench {
         Bench::with(Arc::new(NoCloud)).await
     }
 
-    async fn with(transport: Arc<dyn Transport>) -> io::Result<Bench> {
-        let folder = std::env::temp_dir().join(format!("kiln-bench-{}", std::process::id()));
-        _ = std::fs::remove_dir_all(&folder);
+    pub(crate) async fn with(transport: Arc<dyn Transport>) -> io::Result<Bench> {
+        // Each has a folder of its own: whatever ends late must not meet what begins.
+        static FOLDERS: AtomicU64 = AtomicU64::new(0);
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        let folder = format!("kiln-bench-{}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
         std::fs::create_dir_all(&folder)?;
         let url = format!("sqlite://{}/kiln.db", folder.display());
         let store = SqlStore::open(&url, &folder.join("keys")).await.map_err(io::Error::other)?;
@@ -200,7 +154,7 @@ impl Bench {
         );
         let mut chance = Chance::default();
         let root = StackId(chance.next());
-        Ok(Bench { engine, store, chance, root, commands: 0 })
+        Ok(Bench { engine, store, folder, chance, root, commands: 0 })
     }
 
     fn recipe(&mut self, template: &str, files: &[(&str, &str)]) -> Arc<Recipe> {
@@ -216,15 +170,26 @@ impl Bench {
         })
     }
 
-    async fn timed_create(
+    pub(crate) async fn timed_create(
         &mut self,
         template: &str,
         files: &[(&str, &str)],
     ) -> io::Result<(Duration, u64)> {
-        let recipe = self.recipe(template, files);
         let before = self.store.commits();
         let start = Instant::now();
         check(template, files)?;
+        self.create(template, files).await?;
+        self.rest().await?;
+        Ok((start.elapsed(), self.store.commits() - before))
+    }
+
+    /// Sets a create off.
+    pub(crate) async fn create(
+        &mut self,
+        template: &str,
+        files: &[(&str, &str)],
+    ) -> io::Result<()> {
+        let recipe = self.recipe(template, files);
         let new = NewStack {
             id: self.root,
             name: "bench".into(),
@@ -234,9 +199,7 @@ impl Bench {
             settings: Settings::default(),
             adopted: None,
         };
-        self.engine.create(new).await.map_err(io::Error::other)?;
-        self.rest().await?;
-        Ok((start.elapsed(), self.store.commits() - before))
+        self.engine.create(new).await.map_err(io::Error::other)
     }
 
     async fn timed_update(&mut self, template: &str) -> io::Result<(Duration, u64)> {
@@ -253,8 +216,15 @@ impl Bench {
         let start = Instant::now();
         self.command(Command::Delete).await?;
         let result = (start.elapsed(), self.store.commits() - before);
-        self.engine.stop().await;
+        self.end().await?;
         Ok(result)
+    }
+
+    /// Ends everything, and leaves nothing behind.
+    pub(crate) async fn end(&self) -> io::Result<()> {
+        self.engine.stop().await;
+        self.store.close().await;
+        std::fs::remove_dir_all(&self.folder)
     }
 
     async fn command(&mut self, command: Command) -> io::Result<()> {

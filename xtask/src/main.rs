@@ -5,6 +5,7 @@
 
 mod bench;
 mod bench_api;
+mod bench_cloud;
 mod bench_engine;
 mod bench_store;
 mod facts;

@@ -4,9 +4,10 @@ use crate::App;
 use crate::caller::Caller;
 use crate::fault::Fault;
 use crate::query::{Query, flag, percent};
-use kiln_engine::service::{Asker, Service};
+use kiln_engine::gaps::Part;
+use kiln_engine::service::{Asker, Refusal, Service};
 use kiln_engine::store::StackRow;
-use kiln_engine::view::View;
+use kiln_engine::view::{StackView, View};
 use kiln_template::Value;
 use kiln_template::value::Members;
 use std::sync::Arc;
@@ -93,6 +94,36 @@ impl Ask {
         let stack = self.stack().await?;
         let view = self.service().view(&stack).await?;
         Ok((stack, view))
+    }
+
+    /// Shows something of the stack that the path names, deleted or not, and reads no more for that
+    /// than it takes.
+    pub async fn look<T>(
+        &self,
+        part: Part<'_>,
+        show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault> + Send,
+    ) -> Result<T, Fault> {
+        let stack = self.stack().await?;
+        self.look_at(&stack, part, show).await
+    }
+
+    /// Shows something of a stack, and reads no more for that than it takes.
+    pub async fn look_at<T>(
+        &self,
+        stack: &StackRow,
+        part: Part<'_>,
+        show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault> + Send,
+    ) -> Result<T, Fault> {
+        let seen = |view: &View| match view.stack(stack.id) {
+            Some(seen) => show(stack, &seen),
+            None => Err(Refusal::no_such("Stack", &stack.name).into()),
+        };
+        let view = self.service().part(stack, part).await?;
+        let shown = seen(&view);
+        match view.is_short() {
+            false => shown,
+            true => seen(&self.service().view(stack).await?),
+        }
     }
 
     // --- links ---

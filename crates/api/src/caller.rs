@@ -3,6 +3,7 @@
 use kiln_cloud::Visitor;
 use kiln_template::value::Secret;
 use serde_json::Value as Json;
+use std::sync::Arc;
 
 /// Who asks: what authentication found out, and the only source of what is known of the user.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +33,7 @@ pub struct Caller {
     /// The trust that the token was given for.
     pub trust_id: Option<String>,
     /// The services that the user can reach, as the identity service lists them.
-    pub catalog: Json,
+    pub catalog: Arc<Json>,
     /// The token, for calls on the user's behalf.
     pub token: Option<Secret>,
     /// The password, if the user sent one along for later.

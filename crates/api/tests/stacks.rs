@@ -76,3 +76,67 @@ outputs: {a: {value: 1}, b: {value: {get_attr: [v, value]}}}
     assert_eq!(facade["output_value"], json!(null));
     assert!(facade["output_error"].is_string(), "{facade}");
 }
+
+#[tokio::test]
+async fn what_is_read_is_what_was_written_last() {
+    let world = World::new();
+    let path = world.create("hello", HELLO).await;
+    for length in [3, 5, 4] {
+        let patch = json!({"parameters": {"length": length}});
+        assert_eq!(world.send("demo", "PATCH", &path, Some(patch)).await.status, 202);
+        let state = world.status(&path).await;
+        assert!(state.starts_with("UPDATE_"), "{state}");
+        world.rest(&path).await;
+        let shown = world.get(&path).await.json()["stack"].clone();
+        assert_eq!(shown["parameters"]["length"], length.to_string());
+        let echo = world.get(&format!("{path}/resources/echo")).await.json()["resource"].clone();
+        assert_eq!(shown["outputs"][0]["output_value"], echo["attributes"]["value"]);
+        let text = shown["outputs"][0]["output_value"].as_str().unwrap().to_owned();
+        assert_eq!(text.len(), "it is ".len() + length, "{text}");
+        let output = world.get(&format!("{path}/outputs/text")).await.json();
+        assert_eq!(output["output"]["output_value"], text);
+    }
+}
+
+#[tokio::test]
+async fn a_part_of_a_stack_is_shown_as_in_the_whole() {
+    let world = World::new();
+    let template = "heat_template_version: rocky
+resources:
+  handle: {type: OS::Heat::WaitConditionHandle}
+  told: {type: OS::Heat::WaitCondition, properties: {handle: {get_resource: handle}, timeout: 60}}
+  one: {type: OS::Heat::Value, properties: {value: {get_attr: [told, data]}}}
+  other: {type: OS::Heat::Value, properties: {value: 2}, depends_on: one}
+outputs:
+  heard: {value: {get_attr: [told, data]}}
+  other: {value: {get_attr: [other, value]}}
+";
+    let body = json!({"stack_name": "s", "template": template});
+    let made = world.send("demo", "POST", "/demo/stacks", Some(body)).await.json();
+    let path = format!("/demo/stacks/s/{}", made["stack"]["id"].as_str().unwrap());
+    // Whatever is not there yet is shown as well.
+    let one = world.get(&format!("{path}/resources/one")).await.json()["resource"].clone();
+    assert_eq!(one["resource_status"], "INIT_COMPLETE");
+    let handle = format!("{path}/resources/handle");
+    while world.get(&handle).await.json()["resource"]["resource_status"] != "CREATE_COMPLETE" {
+        tokio::task::yield_now().await;
+    }
+    let signal = json!({"id": "1", "data": "hello", "status": "SUCCESS"});
+    let url = format!("{handle}/signal");
+    assert_eq!(world.send("demo", "POST", &url, Some(signal)).await.status, 200);
+    world.rest(&path).await;
+
+    let all = world.get(&format!("{path}/resources?with_detail=true")).await.json();
+    for whole in all["resources"].as_array().unwrap() {
+        let name = whole["resource_name"].as_str().unwrap();
+        let part = world.get(&format!("{path}/resources/{name}")).await.json();
+        assert_eq!(part["resource"], *whole);
+    }
+    assert_eq!(world.get(&format!("{path}/resources/nothing")).await.status, 404);
+    // What one resource tells is what another one was told.
+    let heard = world.get(&format!("{path}/outputs/heard")).await.json();
+    assert_eq!(heard["output"]["output_value"], r#"{"1": "hello"}"#);
+    let shown = world.get(&path).await.json()["stack"]["outputs"].clone();
+    assert_eq!(shown[0]["output_value"], r#"{"1": "hello"}"#);
+    assert_eq!(shown[1]["output_value"], 2);
+}

@@ -7,6 +7,7 @@
 use crate::codec;
 use crate::config::Config;
 use crate::ids::{RecipeId, StackId};
+use crate::library::Library;
 use crate::store::{Content, Hash, RecipeRow, StoreError};
 use indexmap::IndexMap;
 use kiln_resources::constraints::offline;
@@ -150,13 +151,18 @@ pub struct Templates {
 
 impl Templates {
     /// The template in a text.
-    fn read(&mut self, url: &Arc<str>, text: &Arc<str>) -> Result<Arc<Template>, String> {
+    fn read(
+        &mut self,
+        library: &Library,
+        url: &Arc<str>,
+        text: &Arc<str>,
+    ) -> Result<Arc<Template>, String> {
         if let Some((known, template)) = self.read.get(url)
             && (Arc::ptr_eq(known, text) || known == text)
         {
             return Ok(template.clone());
         }
-        let template = Arc::new(read_template(url, text)?);
+        let template = library.template(text, || read_template(url, text))?;
         self.read.insert(url.clone(), (text.clone(), template.clone()));
         Ok(template)
     }
@@ -173,6 +179,11 @@ fn read_template(url: &Arc<str>, text: &Arc<str>) -> Result<Template, String> {
         template
     });
     template.ok_or_else(|| first_error(problems))
+}
+
+/// A template that was sent as text.
+fn sent_template(config: &Config, text: &Arc<str>) -> Result<Arc<Template>, String> {
+    config.library.template(text, || read_template(&"template".into(), text))
 }
 
 fn made_template(value: &Value) -> Result<Template, String> {
@@ -301,12 +312,12 @@ impl Blueprint {
         identity: &Identity<'_>,
         former: Option<&Blueprint>,
     ) -> Result<Blueprint, String> {
-        let template = Arc::new(match &recipe.template {
-            Source::Text(text) => read_template(&"template".into(), text)?,
+        let template = match &recipe.template {
+            Source::Text(text) => sent_template(config, text)?,
             // A stack that goes back to a snapshot is made of a template that was changed for that.
-            Source::Made(value) => made_template(value)?,
+            Source::Made(value) => Arc::new(made_template(value)?),
             _ => return Err("there is no template".into()),
-        });
+        };
         let environment = &recipe.environment;
         let given = Given {
             request: GivenValues::new(),
@@ -345,8 +356,8 @@ impl Blueprint {
     ) -> Result<Blueprint, String> {
         let mut properties = recipe.parameters.clone();
         let template = match &recipe.template {
-            Source::File(url, text) => templates.read(url, text)?,
-            Source::Text(text) => Arc::new(read_template(&"template".into(), text)?),
+            Source::File(url, text) => templates.read(&config.library, url, text)?,
+            Source::Text(text) => sent_template(config, text)?,
             Source::Made(value) => {
                 let (open, hidden) = without_secrets(value);
                 Arc::make_mut(&mut properties).extend(hidden);
@@ -443,7 +454,7 @@ fn kind_of(
                 let message = format!("Could not fetch remote template \"{url}\"");
                 return Kind::Unknown(message.into());
             };
-            match templates.read(&url, text) {
+            match templates.read(&config.library, &url, text) {
                 Ok(template) => {
                     let interface = nested::interface(kind, &template, &shared.defaults);
                     let text = text.clone();

@@ -1,5 +1,6 @@
 //! What an operator decides about the engine, with the defaults of the reference.
 
+use crate::library::Library;
 use kiln_resources::registry::Registry;
 use kiln_template::environment::Layer;
 use std::sync::Arc;
@@ -28,6 +29,8 @@ pub struct Config {
     pub max_events: Option<u64>,
     /// How long what is known of a deleted stack is kept; nothing means for ever.
     pub keep_deleted: Option<Duration>,
+    /// Texts that were read lately: clones of a configuration share them.
+    pub library: Arc<Library>,
 }
 
 impl Default for Config {
@@ -43,6 +46,7 @@ impl Default for Config {
             quiet: Duration::from_secs(30),
             max_events: Some(1000),
             keep_deleted: Some(Duration::from_secs(90 * 86_400)),
+            library: Arc::default(),
         }
     }
 }

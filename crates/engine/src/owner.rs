@@ -43,15 +43,39 @@ pub struct Order {
 
 /// An operation under way.
 struct Live {
-    running: Running,
+    stage: Stage,
     slot: Slot,
     /// The step whose call is being made.
     calling: Option<Arc<str>>,
+    /// Whether one of the orders that nobody has been given yet is its.
+    has_order: bool,
     /// What it waits for besides.
     sleeps_until: Option<Time>,
     watches: Option<Slot>,
     /// It was told to stop, and has until then to hear how its call ended.
     stops_at: Option<Time>,
+}
+
+/// How far an operation has come. One that runs takes far more memory than one that is about to, and a
+/// step may begin a hundred thousand that end with their first turn.
+enum Stage {
+    Begun(Box<Run>),
+    Running(Running),
+}
+
+impl Stage {
+    fn turn(&mut self, now: Time, answer: Option<Answer>) -> (Turn, Vec<Note>) {
+        match self {
+            Stage::Running(running) => running.turn(now.micros(), answer),
+            Stage::Begun(run) => {
+                let context = std::mem::take(&mut run.context);
+                let mut running = Running::new(run.kind, run.verb, context);
+                let came_to = running.turn(now.micros(), answer);
+                *self = Stage::Running(running);
+                came_to
+            }
+        }
+    }
 }
 
 /// How long an operation that is to be stopped may wait for the reply to its call.
@@ -99,6 +123,7 @@ impl Owner {
     /// Takes the answer to an order.
     pub fn answer(&mut self, op: OpId, answer: Answer, now: Time, ids: &mut dyn Ids) {
         let Some(live) = self.running.get_mut(&op) else { return };
+        live.has_order = false;
         let mut todo = VecDeque::new();
         if let (Some(step), Answer::Reply(Ok(reply))) = (live.calling.take(), &answer) {
             todo.push_back(Todo::Step(Input::Replied(op, step, reply.clone())));
@@ -173,7 +198,7 @@ impl Owner {
             match effect {
                 Effect::Run(run) => {
                     let op = run.op;
-                    self.start(*run);
+                    self.start(run);
                     todo.push_back(Todo::Turn(op, None));
                 }
                 Effect::Stop(op) => self.stop(op, now, todo),
@@ -187,17 +212,18 @@ impl Owner {
         }
     }
 
-    fn start(&mut self, run: Run) {
-        let running = Running::new(run.kind, run.verb, run.context);
+    fn start(&mut self, run: Box<Run>) {
+        let (op, slot) = (run.op, run.slot);
         let live = Live {
-            running,
-            slot: run.slot,
+            stage: Stage::Begun(run),
+            slot,
             calling: None,
+            has_order: false,
             sleeps_until: None,
             watches: None,
             stops_at: None,
         };
-        self.running.insert(run.op, live);
+        self.running.insert(op, live);
     }
 
     /// Lets an operation go on until it wants something from the world, or ends.
@@ -211,7 +237,7 @@ impl Owner {
     ) {
         self.stop_waiting(op);
         let Some(live) = self.running.get_mut(&op) else { return };
-        let (turn, notes) = live.running.turn(now.micros(), answer);
+        let (turn, notes) = live.stage.turn(now, answer);
         let is_stopping = live.stops_at.is_some();
         self.hear(op, notes, todo);
         match turn {
@@ -253,11 +279,13 @@ impl Owner {
         match demand {
             Demand::Call { step, call } => {
                 live.calling = Some(step.clone());
+                live.has_order = true;
                 todo.push_back(Todo::Step(Input::Begun(op, step.clone())));
                 let by = self.tree.credential.clone();
                 self.orders.push(Order { op, step: Some(step), call, by });
             }
             Demand::Read(call) => {
+                live.has_order = true;
                 let by = self.tree.credential.clone();
                 self.orders.push(Order { op, step: None, call, by });
             }
@@ -323,6 +351,8 @@ impl Owner {
             self.sleepers.remove(&(time, op));
         }
         // What it wanted and was not yet begun is not wanted any more.
-        self.orders.retain(|order| order.op != op);
+        if live.has_order {
+            self.orders.retain(|order| order.op != op);
+        }
     }
 }

@@ -453,7 +453,14 @@ impl Tree {
             walks: 0,
             queue: Default::default(),
             effects: Vec::new(),
+            gaps: None,
         }
+    }
+
+    /// Adds resources of the root to a tree without nested stacks.
+    pub(crate) fn add_rows(&mut self, rows: Vec<ResourceRow>) -> Result<(), StoreError> {
+        let keys = BTreeMap::from([(self.root, self.root_key())]);
+        self.load_resources(rows, &keys, &BTreeMap::new())
     }
 
     fn load_resources(

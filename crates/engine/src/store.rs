@@ -77,6 +77,30 @@ pub trait Store: crate::objects::Objects {
     /// All that is known of a tree; its events and deleted nested stacks excepted.
     async fn load_tree(&self, root: StackId) -> Result<Option<TreeRows>, StoreError>;
 
+    /// A tree without its resources, snapshots and commands. It need not be of one moment: whatever
+    /// changes a stack or what it is made of makes `last_event` grow, which is read first.
+    async fn load_stacks(&self, root: StackId) -> Result<Option<TreeRows>, StoreError> {
+        let rows = self.load_tree(root).await?;
+        Ok(rows.map(|rows| TreeRows {
+            stacks: rows.stacks,
+            recipes: rows.recipes,
+            last_event: rows.last_event,
+            ..TreeRows::default()
+        }))
+    }
+
+    /// The resources of a root stack that have one of these names, in the order they were added, and
+    /// then the number of its tree's last event, which is read last.
+    async fn resources_named(
+        &self,
+        root: StackId,
+        names: &[Arc<str>],
+    ) -> Result<(Vec<ResourceRow>, u64), StoreError> {
+        let rows = self.load_tree(root).await?.unwrap_or_default();
+        let is_meant = |row: &ResourceRow| row.stack == root && names.contains(&row.name);
+        Ok((rows.resources.into_iter().filter(is_meant).collect(), rows.last_event))
+    }
+
     /// Commands of a tree in the order they came.
     async fn commands(&self, root: StackId) -> Result<Vec<CommandRow>, StoreError>;
 

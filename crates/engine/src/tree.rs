@@ -7,6 +7,7 @@
 use crate::blueprint::{Blueprint, Recipe, Templates};
 use crate::config::Config;
 use crate::failure::first_characters;
+use crate::gaps::Gaps;
 use crate::ids::{CommandId, EventId, Ids, RecipeId, ResourceId, SnapshotId, StackId};
 use crate::machine::{Effect, Task, Walk};
 use crate::snapshot::Snapshot;
@@ -77,6 +78,8 @@ pub struct Tree {
     pub(crate) queue: VecDeque<Task>,
     /// What the step calls for.
     pub(crate) effects: Vec<Effect>,
+    /// What is not there, if only a part of the tree was read.
+    pub(crate) gaps: Option<Box<Gaps>>,
 }
 
 /// What a timer is for.
@@ -324,6 +327,13 @@ impl Tree {
         slot
     }
 
+    /// Makes room for so many new resources: growing little by little takes twice the memory.
+    pub(crate) fn make_room(&mut self, resources: usize) {
+        self.resources.reserve(resources.saturating_sub(self.free_slots.len()));
+        // Each begins, and ends.
+        self.changes.events.reserve(2 * resources);
+    }
+
     /// Puts a resource into its place, in memory only.
     pub(crate) fn place_resource(&mut self, resource: Resource) -> Slot {
         let (stack, number, name) = (resource.stack, resource.number, resource.name.clone());
@@ -409,7 +419,11 @@ impl Tree {
 
     /// The resource of a name that counts.
     pub(crate) fn current(&self, stack: StackKey, name: &str) -> Option<Slot> {
-        self.stack(stack).by_name.get(name)?.last().copied()
+        let slots = self.stack(stack).by_name.get(name);
+        if let (None, Some(gaps)) = (slots, &self.gaps) {
+            gaps.miss(name);
+        }
+        slots?.last().copied()
     }
 
     // --- states and events ---
@@ -499,7 +513,7 @@ impl Tree {
     ) {
         self.next_event += 1;
         self.changes.events.push(EventRow {
-            id: EventId(env.ids.next()),
+            id: EventId(env.ids.next_in_order(env.now, self.next_event)),
             stack,
             root: self.root,
             number: self.next_event,

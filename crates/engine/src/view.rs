@@ -4,15 +4,18 @@
 
 use crate::blueprint::{Blueprint, Kind, Source};
 use crate::config::Config;
+use crate::gaps::{Part, read_part};
 use crate::ids::{ResourceId, StackId};
 use crate::machine::Settings;
 use crate::state::{Action, State, Status};
-use crate::store::{CommandRow, Store, StoreError};
+use crate::store::{CommandRow, Hash, Store, StoreError, TreeRows};
 use crate::time::Time;
 use crate::tree::{Resource, Slot, StackKey, Tree};
 use indexmap::IndexMap;
 use kiln_cloud::Credential;
+use kiln_template::definition::Definition;
 use kiln_template::eval::Scope;
+use kiln_template::graph::Users;
 use kiln_template::value::{Members, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,18 +27,34 @@ pub(crate) async fn read_tree(
     root: StackId,
 ) -> Result<Option<(Tree, Vec<CommandRow>)>, StoreError> {
     let Some(rows) = store.load_tree(root).await? else { return Ok(None) };
-    let mut texts = HashMap::new();
-    for hash in rows.recipes.iter().flat_map(|recipe| &recipe.contents) {
-        if !texts.contains_key(hash)
-            && let Some(bytes) = store.content(*hash).await?
-            && let Ok(text) = std::str::from_utf8(&bytes)
-        {
-            texts.insert(*hash, Arc::<str>::from(text));
-        }
-    }
+    let texts = texts_of(store, config, &rows).await?;
     let commands = rows.commands.clone();
     let tree = Tree::load(config.clone(), rows, &|hash| texts.get(&hash).cloned())?;
     Ok(Some((tree, commands)))
+}
+
+/// The texts that recipes name.
+pub(crate) async fn texts_of(
+    store: &dyn Store,
+    config: &Config,
+    rows: &TreeRows,
+) -> Result<HashMap<Hash, Arc<str>>, StoreError> {
+    let mut texts = HashMap::new();
+    for hash in rows.recipes.iter().flat_map(|recipe| &recipe.contents) {
+        if texts.contains_key(hash) {
+            continue;
+        }
+        if let Some(text) = config.library.text(*hash) {
+            texts.insert(*hash, text);
+        } else if let Some(bytes) = store.content(*hash).await?
+            && let Ok(text) = std::str::from_utf8(&bytes)
+        {
+            let text = Arc::from(text);
+            config.library.keep_text(*hash, &text);
+            texts.insert(*hash, text);
+        }
+    }
+    Ok(texts)
 }
 
 /// A tree that is looked at.
@@ -56,6 +75,30 @@ impl View {
             _ = tree.draw_up(key);
         }
         Ok(Some(View { tree }))
+    }
+
+    /// A part of the tree of a root stack, or all of it if the part cannot be had alone; nothing if
+    /// there is none.
+    pub async fn open_part(
+        store: &dyn Store,
+        config: &Arc<Config>,
+        root: StackId,
+        part: Part<'_>,
+    ) -> Result<Option<View>, StoreError> {
+        match read_part(store, config, root, part).await? {
+            Some(view) => Ok(Some(view)),
+            None => View::open(store, config, root).await,
+        }
+    }
+
+    pub(crate) fn of(tree: Tree) -> View {
+        View { tree }
+    }
+
+    /// Whether something was looked for that is not in the part that was read: then what was seen may
+    /// be wrong.
+    pub fn is_short(&self) -> bool {
+        self.tree.gaps.as_ref().is_some_and(|gaps| gaps.are_felt())
     }
 
     /// In whose name the tree's calls are made.
@@ -241,6 +284,9 @@ impl<'v> StackView<'v> {
 
     /// Its resources: those that there are, and those that are still to come.
     pub fn resources(&self) -> Vec<ResourceView> {
+        if let Some(gaps) = &self.tree.gaps {
+            gaps.miss_all();
+        }
         let stack = self.tree.stack(self.key);
         let definition = self.blueprint().map(|blueprint| &blueprint.definition);
         let users = definition.map(|definition| definition.graph().users());
@@ -250,27 +296,22 @@ impl<'v> StackView<'v> {
             planned.map(|(_, it)| &it.name).filter(|name| !stack.by_name.contains_key(*name));
         // A stack that is gone has nothing to come.
         let missing = missing.filter(|_| stack.state.action != Action::Delete);
-        names
-            .chain(missing)
-            .filter_map(|name| {
-                let required_by = match (definition, &users) {
-                    (Some(definition), Some(users)) if definition.has_resource(name) => {
-                        let at = definition.position(name)?;
-                        let names = users.get(at).iter().filter_map(|at| {
-                            definition.is_enabled(*at).then(|| definition.resource_at(*at))?
-                        });
-                        names.map(|it| it.name.clone()).collect()
-                    }
-                    _ => Vec::new(),
-                };
-                self.shown(name, required_by)
-            })
-            .collect()
+        let names = names.chain(missing);
+        names.filter_map(|name| self.shown(name, required_by(definition, &users, name))).collect()
     }
 
     /// A resource by its name.
     pub fn resource(&self, name: &str) -> Option<ResourceView> {
-        self.resources().into_iter().find(|resource| &*resource.name == name)
+        let stack = self.tree.stack(self.key);
+        if let (None, Some(gaps)) = (stack.by_name.get(name), &self.tree.gaps) {
+            gaps.miss(name);
+        }
+        let definition = self.blueprint().map(|blueprint| &blueprint.definition);
+        let known = stack.by_name.get_key_value(name).map(|(name, _)| name);
+        let planned = definition.filter(|_| stack.state.action != Action::Delete);
+        let name = known.or_else(|| planned?.resource(name).map(|it| &it.name))?;
+        let users = definition.map(|definition| definition.graph().users());
+        self.shown(name, required_by(definition, &users, name))
     }
 
     fn shown(&self, name: &Arc<str>, required_by: Vec<Arc<str>>) -> Option<ResourceView> {
@@ -421,6 +462,18 @@ impl<'v> StackView<'v> {
     pub fn resource_id(&self, resource: &ResourceView) -> Option<ResourceId> {
         resource.slot.map(|slot| self.tree.resource(slot).id)
     }
+}
+
+/// The names of the resources that need one.
+fn required_by(
+    definition: Option<&Definition>,
+    users: &Option<Users>,
+    name: &str,
+) -> Vec<Arc<str>> {
+    let (Some(definition), Some(users)) = (definition, users) else { return Vec::new() };
+    let Some(at) = definition.position(name) else { return Vec::new() };
+    let users = users.get(at).iter().filter_map(|at| definition.resource_at(*at));
+    users.map(|it| it.name.clone()).collect()
 }
 
 /// Several resources have the same id.

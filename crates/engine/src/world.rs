@@ -265,6 +265,9 @@ impl Resolver for World<'_> {
 impl Child for World<'_> {
     fn members(&self) -> Vec<Arc<str>> {
         let stack = self.tree.stack(self.stack);
+        if let Some(gaps) = &self.tree.gaps {
+            gaps.miss_all();
+        }
         // One that the template has no place for any more is there until nobody uses it.
         let wanted = stack.resources.values().filter(|slot| self.tree.is_wanted(**slot));
         let live = wanted.map(|slot| self.tree.resource(*slot)).filter(|it| {
@@ -297,6 +300,9 @@ impl Child for World<'_> {
 impl Siblings for World<'_> {
     fn named(&self, reference: &str) -> Option<Arc<str>> {
         let stack = self.tree.stack(self.stack);
+        if let Some(gaps) = &self.tree.gaps {
+            gaps.miss_all();
+        }
         let is_meant = |slot: &&Slot| matches!(self.tree.reference(**slot), Value::Text(text) if &*text == reference);
         let slot = stack.resources.values().find(is_meant)?;
         Some(self.tree.resource(*slot).name.clone())

@@ -230,6 +230,7 @@ impl SqlStore {
         ids: &[Uuid],
     ) -> Result<u64, Fault> {
         let mut touched = 0;
+        self.tables.count(ids.len(), 0);
         for statement in self.tables.by_ids(text, ids) {
             touched += statement.run(connection).await?;
         }

@@ -21,6 +21,8 @@ use std::time::Duration;
 const CONNECTIONS: u32 = 8;
 /// The most pages that SQLite can count.
 const MAX_PAGES: u64 = 4_294_967_294;
+/// How many bytes are written before they are moved from SQLite's journal into its file.
+const MOVED_AT_ONCE: u64 = 16 << 20;
 /// How long a piece of work waits for a connection.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -33,6 +35,8 @@ pub struct SqlStore {
     /// SQLite has one writer; waiting for it here is fairer than waiting for its lock.
     writers: AnyPool,
     readers: AnyPool,
+    /// SQLite's connection that moves what was committed into the database's file.
+    mover: Option<AnyPool>,
     commits: AtomicU64,
     /// The bound of a SQLite file, for every connection that writes.
     max_pages: Arc<AtomicU64>,
@@ -80,14 +84,14 @@ impl SqlStore {
         let dialect = Dialect::of(url).ok_or(OpenError::Url)?;
         let max_pages = Arc::new(AtomicU64::new(MAX_PAGES));
         let connected = connect(dialect, url, &max_pages).await;
-        let (writers, readers) = connected.map_err(Fault::from)?;
+        let Pools { writers, readers, mover } = connected.map_err(Fault::from)?;
         let mut connection = writers.acquire().await.map_err(Fault::from)?;
         migrate::run(dialect, &mut connection).await?;
         let cipher = load_keys(dialect, &mut connection, key_file).await?;
         drop(connection);
         let tables = Tables::new(dialect);
         let commits = AtomicU64::new(0);
-        Ok(SqlStore { dialect, tables, cipher, writers, readers, commits, max_pages })
+        Ok(SqlStore { dialect, tables, cipher, writers, readers, mover, commits, max_pages })
     }
 
     /// How many transactions this process has made durable.
@@ -114,6 +118,9 @@ impl SqlStore {
 
     /// Ends all connections.
     pub async fn close(&self) {
+        if let Some(mover) = &self.mover {
+            mover.close().await;
+        }
         self.readers.close().await;
         self.writers.close().await;
     }
@@ -150,7 +157,24 @@ impl SqlStore {
     pub(crate) async fn finish(&self, transaction: Transaction<'_, Any>) -> Result<(), Fault> {
         transaction.commit().await?;
         self.commits.fetch_add(1, Ordering::SeqCst);
+        self.move_journal();
         Ok(())
+    }
+
+    /// Has SQLite move what was committed into the database's file, if that is much, while others read
+    /// and write.
+    fn move_journal(&self) {
+        let Some(mover) = &self.mover else { return };
+        if !self.tables.has_written(MOVED_AT_ONCE) {
+            return;
+        }
+        let mover = mover.clone();
+        tokio::spawn(async move {
+            // If it fails, it is done with the next, or by a writer.
+            if let Ok(mut connection) = mover.acquire().await {
+                _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").await;
+            }
+        });
     }
 
     pub(crate) async fn reader(&self) -> Result<PoolConnection<Any>, Fault> {
@@ -162,11 +186,18 @@ impl SqlStore {
     }
 }
 
+/// The connections of a store.
+struct Pools {
+    writers: AnyPool,
+    readers: AnyPool,
+    mover: Option<AnyPool>,
+}
+
 async fn connect(
     dialect: Dialect,
     url: &str,
     pages: &Arc<AtomicU64>,
-) -> Result<(AnyPool, AnyPool), sqlx::Error> {
+) -> Result<Pools, sqlx::Error> {
     sqlx::any::install_default_drivers();
     let mut url = url.to_owned();
     if dialect == Dialect::Sqlite && !url.contains('?') {
@@ -197,10 +228,12 @@ async fn connect(
     if dialect == Dialect::Sqlite {
         // The writer first: it makes the file and its journal.
         let writers = pool(1).connect_with(options.clone()).await?;
-        Ok((writers, pool(CONNECTIONS).connect_lazy_with(options)))
+        let readers = pool(CONNECTIONS).connect_lazy_with(options.clone());
+        let mover = Some(pool(1).connect_lazy_with(options));
+        Ok(Pools { writers, readers, mover })
     } else {
         let both = pool(CONNECTIONS).connect_with(options).await?;
-        Ok((both.clone(), both))
+        Ok(Pools { writers: both.clone(), readers: both, mover: None })
     }
 }
 

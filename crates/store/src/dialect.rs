@@ -56,6 +56,10 @@ impl Dialect {
                 "PRAGMA foreign_keys = OFF",
                 "PRAGMA cache_size = -65536",
                 "PRAGMA temp_store = MEMORY",
+                // What was committed is moved into the database's file on a connection of its own. A
+                // writer does it only if that cannot keep up.
+                "PRAGMA wal_autocheckpoint = 32768",
+                "PRAGMA journal_size_limit = 67108864",
             ],
             Dialect::Postgres => &["SET synchronous_commit = on"],
             Dialect::Mariadb => &["SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"],

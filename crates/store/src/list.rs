@@ -13,6 +13,8 @@ use kiln_engine::time::Time;
 use std::sync::Arc;
 use uuid::Uuid;
 
+/// Up to how many values a list's statement is kept prepared.
+const KEPT_VALUES: usize = 8;
 /// How many stacks' events are asked for at once.
 const STACKS_AT_ONCE: usize = 500;
 
@@ -113,7 +115,8 @@ pub(crate) fn select<R: Record>(
         if limit.is_some() { " LIMIT ?" } else { "" }
     );
     let mut statement = Statement::new(dialect, &text);
-    statement.kept = false;
+    // Plain lists are asked for all the time; of those with filters, there are too many different ones.
+    statement.kept = condition.values.len() <= KEPT_VALUES;
     condition.add_to(&mut statement.values);
     limit.into_iter().for_each(|limit| statement.values.count(limit));
     statement

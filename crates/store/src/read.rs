@@ -2,13 +2,15 @@
 
 use crate::database::SqlStore;
 use crate::fault::Fault;
-use crate::records::{QueuedRow, TreeRow};
+use crate::records::QueuedRow;
+use crate::sql::Reader;
 use crate::table::Record;
 use kiln_engine::ids::StackId;
 use kiln_engine::memory::parents_first;
 use kiln_engine::store::{CommandRow, RecipeRow, ResourceRow, SnapshotRow, StackRow, TreeRows};
 use sqlx::AnyConnection;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use uuid::Uuid;
 
 impl SqlStore {
@@ -73,33 +75,83 @@ impl SqlStore {
         select.with(|values| values.id(stack.0)).read(connection, &self.cipher).await
     }
 
-    pub(crate) async fn whole_tree(&self, root: StackId) -> Result<Option<TreeRows>, Fault> {
-        let mut moment = self.begin_reading().await?;
-        let select = self.tables.select::<TreeRow>("root = ?").with(|values| values.id(root.0));
-        let Some(tree) = select.first(&mut moment).await? else { return Ok(None) };
-        let last_event = TreeRow::read(&self.cipher, &tree)?.last_event;
+    async fn last_event(
+        &self,
+        connection: &mut AnyConnection,
+        root: StackId,
+    ) -> Result<Option<u64>, Fault> {
+        let select = self.statement("SELECT last_event FROM trees WHERE root = ?");
+        let row = select.with(|values| values.id(root.0)).first(connection).await?;
+        row.map(|row| Reader::new(&row).count()).transpose()
+    }
 
+    /// The stacks of a tree, deleted nested ones excepted.
+    async fn stacks_in(
+        &self,
+        connection: &mut AnyConnection,
+        root: StackId,
+    ) -> Result<Vec<StackRow>, Fault> {
         let select = self.tables.select::<StackRow>("root = ? AND (class < 2 OR parent IS NULL)");
         let select = select.with(|values| values.id(root.0));
-        let stacks = parents_first(select.read(&mut moment, &self.cipher).await?);
-        let snapshots = self.snapshots_where(&mut moment, "root", root).await?;
-        let copied = snapshots.iter().map(|snapshot| snapshot.id.0);
-        let ids: Vec<Uuid> = stacks.iter().map(|stack| stack.id.0).chain(copied).collect();
-        let resources = self.resources_of(&mut moment, &ids).await?;
+        Ok(parents_first(select.read(connection, &self.cipher).await?))
+    }
 
-        let mut named: Vec<Uuid> = stacks
-            .iter()
-            .flat_map(|stack| [Some(stack.recipe), stack.previous])
-            .flatten()
-            .map(|id| id.0)
-            .collect();
+    /// The recipes that stacks name.
+    async fn recipes_of(
+        &self,
+        connection: &mut AnyConnection,
+        stacks: &[StackRow],
+    ) -> Result<Vec<RecipeRow>, Fault> {
+        let named = stacks.iter().flat_map(|stack| [Some(stack.recipe), stack.previous]);
+        let mut named: Vec<Uuid> = named.flatten().map(|id| id.0).collect();
         named.sort();
         named.dedup();
         let select = "SELECT id, root, body FROM recipes WHERE id IN ({ids}) ORDER BY id";
         let mut recipes: Vec<RecipeRow> = Vec::new();
         for statement in self.tables.by_ids(select, &named) {
-            recipes.extend(statement.read::<RecipeRow>(&mut moment, &self.cipher).await?);
+            recipes.extend(statement.read::<RecipeRow>(connection, &self.cipher).await?);
         }
+        Ok(recipes)
+    }
+
+    pub(crate) async fn stacks_of_tree(&self, root: StackId) -> Result<Option<TreeRows>, Fault> {
+        let mut reader = self.reader().await?;
+        let Some(last_event) = self.last_event(&mut reader, root).await? else { return Ok(None) };
+        let stacks = self.stacks_in(&mut reader, root).await?;
+        let recipes = self.recipes_of(&mut reader, &stacks).await?;
+        Ok(Some(TreeRows { stacks, recipes, last_event, ..TreeRows::default() }))
+    }
+
+    pub(crate) async fn named_resources(
+        &self,
+        root: StackId,
+        names: &[Arc<str>],
+    ) -> Result<(Vec<ResourceRow>, u64), Fault> {
+        let mut reader = self.reader().await?;
+        let mut resources: Vec<ResourceRow> = Vec::new();
+        for name in names {
+            let select =
+                self.tables.select::<ResourceRow>("stack = ? AND name = ? ORDER BY number");
+            let select = select.with(|values| {
+                values.id(root.0);
+                values.text(name);
+            });
+            resources.extend(select.read::<ResourceRow>(&mut reader, &self.cipher).await?);
+        }
+        resources.sort_by_key(|row| row.number);
+        let last_event = self.last_event(&mut reader, root).await?.unwrap_or(0);
+        Ok((resources, last_event))
+    }
+
+    pub(crate) async fn whole_tree(&self, root: StackId) -> Result<Option<TreeRows>, Fault> {
+        let mut moment = self.begin_reading().await?;
+        let Some(last_event) = self.last_event(&mut moment, root).await? else { return Ok(None) };
+        let stacks = self.stacks_in(&mut moment, root).await?;
+        let snapshots = self.snapshots_where(&mut moment, "root", root).await?;
+        let copied = snapshots.iter().map(|snapshot| snapshot.id.0);
+        let ids: Vec<Uuid> = stacks.iter().map(|stack| stack.id.0).chain(copied).collect();
+        let resources = self.resources_of(&mut moment, &ids).await?;
+        let recipes = self.recipes_of(&mut moment, &stacks).await?;
         let commands = self.queue(&mut moment, root).await?;
         moment.commit().await?;
         Ok(Some(TreeRows { stacks, resources, snapshots, recipes, commands, last_event }))

@@ -298,6 +298,8 @@ impl Record for ResourceRow {
 }
 
 impl Record for EventRow {
+    const IS_FIXED: bool = true;
+
     const TABLE: Table = Table {
         name: "events",
         key: &["id"],

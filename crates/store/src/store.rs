@@ -63,6 +63,18 @@ impl Store for SqlStore {
         Ok(self.whole_tree(root).await?)
     }
 
+    async fn load_stacks(&self, root: StackId) -> Result<Option<TreeRows>, StoreError> {
+        Ok(self.stacks_of_tree(root).await?)
+    }
+
+    async fn resources_named(
+        &self,
+        root: StackId,
+        names: &[Arc<str>],
+    ) -> Result<(Vec<ResourceRow>, u64), StoreError> {
+        Ok(self.named_resources(root, names).await?)
+    }
+
     async fn commands(&self, root: StackId) -> Result<Vec<CommandRow>, StoreError> {
         Ok(self.queue(&mut *self.reader().await?, root).await?)
     }

@@ -10,6 +10,7 @@ use crate::sql::{Statement, Values};
 use sqlx::AnyConnection;
 use sqlx::any::AnyRow;
 use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use uuid::Uuid;
 
@@ -24,6 +25,9 @@ pub(crate) struct Table {
 /// A row of a table.
 pub(crate) trait Record: Sized + Sync {
     const TABLE: Table;
+
+    /// Whether a row stays as it is once it is written.
+    const IS_FIXED: bool = false;
 
     /// What no other row has.
     fn key(&self) -> Vec<u8>;
@@ -42,6 +46,8 @@ pub(crate) trait Record: Sized + Sync {
 const CHUNKS: [usize; 6] = [128, 32, 8, 4, 2, 1];
 /// How many bytes go into one statement, if it has more than one row: MariaDB takes 16 MB by default.
 const CHUNK_BYTES: usize = 4 << 20;
+/// About how many bytes a row takes with its places in indexes, beyond what is large in it.
+const ROW_BYTES: usize = 400;
 /// How many ids go into one statement.
 const ID_CHUNKS: [usize; 3] = [1, 10, 100];
 
@@ -50,11 +56,25 @@ const ID_CHUNKS: [usize; 3] = [1, 10, 100];
 pub(crate) struct Tables {
     dialect: Dialect,
     upserts: Mutex<BTreeMap<(&'static str, usize), Arc<str>>>,
+    /// About how many bytes were written since it was last asked.
+    written: AtomicU64,
 }
 
 impl Tables {
     pub(crate) fn new(dialect: Dialect) -> Tables {
-        Tables { dialect, upserts: Mutex::default() }
+        Tables { dialect, upserts: Mutex::default(), written: AtomicU64::new(0) }
+    }
+
+    /// Whether so many bytes were written; counting begins anew then.
+    pub(crate) fn has_written(&self, bytes: u64) -> bool {
+        let is_enough = self.written.load(Ordering::Relaxed) >= bytes;
+        is_enough && self.written.swap(0, Ordering::Relaxed) >= bytes
+    }
+
+    /// Counts rows that are written or dropped.
+    pub(crate) fn count(&self, rows: usize, weight: usize) {
+        let bytes = (rows * ROW_BYTES + weight) as u64;
+        self.written.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// Writes rows over those that are there; of two with the same key, the later.
@@ -94,18 +114,24 @@ impl Tables {
             row.write(cipher, &mut values)?;
         }
         debug_assert_eq!(values.len(), chunk.len() * R::TABLE.columns.len());
-        let text = self.upsert(&R::TABLE, chunk.len());
+        self.count(chunk.len(), chunk.iter().map(|row| row.weight()).sum());
+        let text = self.upsert::<R>(chunk.len());
         Ok(Some(Statement { text, values, kept: true }))
     }
 
-    fn upsert(&self, table: &Table, rows: usize) -> Arc<str> {
+    fn upsert<R: Record>(&self, rows: usize) -> Arc<str> {
+        let table = R::TABLE;
         let mut known = self.upserts.lock().unwrap_or_else(PoisonError::into_inner);
         let make = || {
             let row = format!("({})", marks(table.columns.len()));
             let (name, columns) = (table.name, table.columns.join(", "));
             let rows = vec![row; rows].join(", ");
-            let overwrite = self.dialect.overwrite(table.key, table.columns);
-            let text = format!("INSERT INTO {name} ({columns}) VALUES {rows}{overwrite}");
+            let (insert, overwrite) = match (R::IS_FIXED, self.dialect) {
+                // What cannot fail half-way needs no journal of its own within the transaction.
+                (true, Dialect::Sqlite) => ("INSERT OR IGNORE", String::new()),
+                _ => ("INSERT", self.dialect.overwrite(table.key, table.columns)),
+            };
+            let text = format!("{insert} INTO {name} ({columns}) VALUES {rows}{overwrite}");
             self.dialect.statement(&text).into()
         };
         known.entry((table.name, rows)).or_insert_with(make).clone()
@@ -143,6 +169,10 @@ pub(crate) fn marks(count: usize) -> String {
 
 /// The last row of each key, in the order in which they came. A statement must not meet a row twice.
 fn latest<'a, R: Record>(rows: &[&'a R]) -> Vec<&'a R> {
+    // Most come in the order of their keys, and then none comes twice.
+    if rows.is_sorted_by(|a, b| a.key() < b.key()) {
+        return rows.to_vec();
+    }
     let mut seen = HashSet::with_capacity(rows.len());
     let mut kept: Vec<&R> =
         rows.iter().rev().filter(|row| seen.insert(row.key())).copied().collect();

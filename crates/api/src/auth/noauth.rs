@@ -6,18 +6,19 @@ use crate::caller::{Caller, Scope};
 use async_trait::async_trait;
 use axum::http::HeaderMap;
 use serde_json::Value as Json;
+use std::sync::Arc;
 
 /// Lets everybody in, as whom they like.
 #[derive(Clone, Debug, Default)]
 pub struct NoAuth {
-    catalog: Json,
+    catalog: Arc<Json>,
 }
 
 impl NoAuth {
     /// With the services of a token, as the identity service would have described it, if there is one.
     pub fn new(token_response: Option<&Json>) -> NoAuth {
         let catalog = token_response.map(|response| response["token"]["catalog"].clone());
-        NoAuth { catalog: catalog.unwrap_or_default() }
+        NoAuth { catalog: Arc::new(catalog.unwrap_or_default()) }
     }
 }
 

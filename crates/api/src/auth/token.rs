@@ -3,6 +3,7 @@
 use crate::caller::{Caller, Scope};
 use kiln_engine::time::Time;
 use serde_json::Value as Json;
+use std::sync::Arc;
 
 /// What the identity service says of a token. The token itself is not in it.
 #[derive(Clone, Debug)]
@@ -62,7 +63,7 @@ fn caller(token: &Json) -> Option<Caller> {
         role_ids: list(&token["roles"]).map(|role| text(&role["id"])).collect(),
         is_admin_project: token["is_admin_project"].as_bool().unwrap_or(true),
         trust_id: token["OS-TRUST:trust"]["id"].as_str().map(str::to_owned),
-        catalog: token["catalog"].clone(),
+        catalog: Arc::new(token["catalog"].clone()),
         ..Caller::default()
     })
 }

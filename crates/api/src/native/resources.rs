@@ -6,6 +6,7 @@ use crate::answer::Answer;
 use crate::ask::Ask;
 use crate::fault::Fault;
 use crate::query::flag;
+use kiln_engine::gaps::Part;
 use kiln_engine::service::Refusal;
 use kiln_engine::store::StackRow;
 use kiln_engine::view::{ResourceView, StackView};
@@ -104,19 +105,23 @@ fn named(stack: &StackRow, seen: &StackView<'_>, name: &str) -> Result<ResourceV
 
 pub(crate) async fn show(ask: Ask) -> Result<Answer, Fault> {
     let wanted: Vec<Arc<str>> = ask.query.all("with_attr").map(Arc::from).collect();
-    let (stack, view) = ask.view().await?;
-    let seen = view.stack(stack.id).ok_or_else(|| gone(&stack))?;
-    let found = named(&stack, &seen, ask.part("resource_name"))?;
-    let mut shown = resource(&ask, &stack, &seen, &found);
-    shown.extend(details(&seen, &found, &wanted));
+    let name = ask.part("resource_name");
+    let show = |stack: &StackRow, seen: &StackView<'_>| {
+        let found = named(stack, seen, name)?;
+        let mut shown = resource(&ask, stack, seen, &found);
+        shown.extend(details(seen, &found, &wanted));
+        Ok(shown)
+    };
+    let shown = ask.look(Part::Resource(name), show).await?;
     Ok(Answer::ok(&wrapped("resource", Value::Map(Arc::new(shown)))))
 }
 
 pub(crate) async fn metadata(ask: Ask) -> Result<Answer, Fault> {
-    let (stack, view) = ask.view().await?;
-    let seen = view.stack(stack.id).ok_or_else(|| gone(&stack))?;
-    let found = named(&stack, &seen, ask.part("resource_name"))?;
-    Ok(Answer::ok(&wrapped("metadata", seen.metadata(&found))))
+    let name = ask.part("resource_name");
+    let show =
+        |stack: &StackRow, seen: &StackView<'_>| Ok(seen.metadata(&named(stack, seen, name)?));
+    let metadata = ask.look(Part::Resource(name), show).await?;
+    Ok(Answer::ok(&wrapped("metadata", metadata)))
 }
 
 pub(crate) async fn signal(ask: Ask) -> Result<Answer, Fault> {

@@ -7,9 +7,11 @@ use crate::ask::{Ask, link};
 use crate::fault::Fault;
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
+use kiln_engine::gaps::Part;
 use kiln_engine::ids::StackId;
 use kiln_engine::state::Status;
 use kiln_engine::store::{StackField, StackQuery, StackRow, StackSort, TagQuery};
+use kiln_engine::view::StackView;
 use kiln_template::Value;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -174,9 +176,10 @@ pub(crate) async fn create(ask: Ask) -> Result<Answer, Fault> {
 
 pub(crate) async fn show(ask: Ask) -> Result<Answer, Fault> {
     let with_outputs = ask.query.flag("resolve_outputs")?.unwrap_or(true);
-    let (stack, view) = ask.view().await?;
-    let seen = view.stack(stack.id).ok_or_else(|| gone(&stack))?;
-    let shown = detailed(&ask, &stack, &seen, with_outputs);
+    let part = if with_outputs { Part::Outputs } else { Part::Stack };
+    let show =
+        |stack: &StackRow, seen: &StackView<'_>| Ok(detailed(&ask, stack, seen, with_outputs));
+    let shown = ask.look(part, show).await?;
     Ok(Answer::ok(&wrapped("stack", Value::Map(Arc::new(shown)))))
 }
 
@@ -186,30 +189,26 @@ pub(crate) fn gone(stack: &StackRow) -> Fault {
 }
 
 pub(crate) async fn template(ask: Ask) -> Result<Answer, Fault> {
-    let (stack, view) = ask.view().await?;
-    let seen = view.stack(stack.id).ok_or_else(|| gone(&stack))?;
-    Ok(Answer::ok(&seen.template()))
+    let template = ask.look(Part::Stack, |_, seen| Ok(seen.template())).await?;
+    Ok(Answer::ok(&template))
 }
 
 pub(crate) async fn environment(ask: Ask) -> Result<Answer, Fault> {
-    let (stack, view) = ask.view().await?;
-    let seen = view.stack(stack.id).ok_or_else(|| gone(&stack))?;
-    Ok(Answer::ok(&super::show::environment(&seen.environment())))
+    let environment = ask.look(Part::Stack, |_, seen| Ok(seen.environment())).await?;
+    Ok(Answer::ok(&super::show::environment(&environment)))
 }
 
 pub(crate) async fn files(ask: Ask) -> Result<Answer, Fault> {
-    let (stack, view) = ask.view().await?;
-    let seen = view.stack(stack.id).ok_or_else(|| gone(&stack))?;
-    let files = seen.recipe().files.iter();
+    let recipe = ask.look(Part::Stack, |_, seen| Ok(seen.recipe().clone())).await?;
+    let files = recipe.files.iter();
     let files = files.map(|(name, text)| (name.clone(), Value::Text(text.clone())));
     Ok(Answer::ok(&Value::map(files)))
 }
 
 pub(crate) async fn outputs(ask: Ask) -> Result<Answer, Fault> {
     let stack = ask.live_stack().await?;
-    let view = ask.service().view(&stack).await?;
-    let seen = view.stack(stack.id).ok_or_else(|| gone(&stack))?;
-    let outputs = seen.output_names().into_iter().map(|(name, description)| {
+    let names = ask.look_at(&stack, Part::Stack, |_, seen| Ok(seen.output_names())).await?;
+    let outputs = names.into_iter().map(|(name, description)| {
         Value::map([("output_key", Value::Text(name)), ("description", description)])
     });
     Ok(Answer::ok(&wrapped("outputs", Value::list(outputs))))
@@ -217,11 +216,9 @@ pub(crate) async fn outputs(ask: Ask) -> Result<Answer, Fault> {
 
 pub(crate) async fn show_output(ask: Ask) -> Result<Answer, Fault> {
     let stack = ask.live_stack().await?;
-    let view = ask.service().view(&stack).await?;
-    let seen = view.stack(stack.id).ok_or_else(|| gone(&stack))?;
     let name = ask.part("output_key");
-    let found = seen
-        .output(name)
+    let found = ask.look_at(&stack, Part::Outputs, |_, seen| Ok(seen.output(name))).await?;
+    let found = found
         .ok_or_else(|| Fault::new("NotFound", format!("Specified output key {name} not found.")))?;
     Ok(Answer::ok(&wrapped("output", output(&found))))
 }

@@ -25,7 +25,7 @@ async fn where_everybody_is_let_in_they_are_administrators() {
     let described = json!({ "token": { "catalog": [{ "type": "compute" }] } });
     let caller = NoAuth::new(Some(&described)).authenticate(&request, None).await.unwrap();
     assert_eq!((caller.user_id.as_str(), caller.project_id.as_str()), ("bob", "lab"));
-    assert_eq!(caller.catalog, json!([{ "type": "compute" }]));
+    assert_eq!(*caller.catalog, json!([{ "type": "compute" }]));
 }
 
 struct OnlyAnn;

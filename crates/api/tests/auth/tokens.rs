@@ -31,7 +31,7 @@ async fn a_caller_is_what_the_token_says() {
     assert_eq!(caller.roles, ["member", "reader"]);
     assert_eq!(caller.role_ids, ["id-of-member", "id-of-reader"]);
     assert!(caller.is_admin_project);
-    assert_eq!(caller.catalog, json!([{ "type": "orchestration", "endpoints": [] }]));
+    assert_eq!(*caller.catalog, json!([{ "type": "orchestration", "endpoints": [] }]));
     assert_eq!(caller.token.unwrap().expose().as_text().unwrap().as_ref(), "t1");
     assert_eq!(caller.region.as_deref(), Some("North"));
     assert_eq!(caller.login_name.as_deref(), Some("bobby"));

@@ -29,6 +29,8 @@ impl Tree {
         let definition = &blueprint.definition;
         let graph = definition.graph();
         let nodes: Vec<bool> = (0..graph.len()).map(|at| definition.is_enabled(at)).collect();
+        let new = graph.len().saturating_sub(self.stack(key).by_name.len());
+        self.make_room(new);
         self.walk_over(key, graph, &nodes);
     }
 
@@ -169,7 +171,7 @@ impl Tree {
         replaces: Option<ResourceId>,
     ) -> Slot {
         self.add_resource(Resource {
-            id: ResourceId(env.ids.next()),
+            id: ResourceId(env.ids.next_in_order(env.now, self.next_number)),
             stack: key,
             number: 0,
             name: name.clone(),

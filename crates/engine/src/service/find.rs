@@ -1,6 +1,7 @@
 //! Finding stacks.
 
 use super::{Asker, Refusal, Service};
+use crate::gaps::Part;
 use crate::ids::StackId;
 use crate::store::{StackQuery, StackRow};
 use crate::view::View;
@@ -90,6 +91,13 @@ impl Service {
     /// The tree of a stack, to be looked at.
     pub async fn view(&self, stack: &StackRow) -> Result<View, Refusal> {
         let view = View::open(&*self.store, &self.config, stack.root).await?;
+        view.ok_or_else(|| Refusal::no_such("Stack", &stack.name))
+    }
+
+    /// A part of the tree of a stack, to be looked at. If [`View::is_short`] says so afterwards, what
+    /// was seen is to be looked at again in the whole.
+    pub async fn part(&self, stack: &StackRow, part: Part<'_>) -> Result<View, Refusal> {
+        let view = View::open_part(&*self.store, &self.config, stack.root, part).await?;
         view.ok_or_else(|| Refusal::no_such("Stack", &stack.name))
     }
 

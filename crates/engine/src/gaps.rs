@@ -1,0 +1,116 @@
+//! Trees of which only a part was read.
+//!
+//! Whoever looks at one resource, or at outputs that name a few, need not read a hundred. A tree that was
+//! read in part knows which of its resources were asked for, and notes when another one is wanted: then
+//! what was looked up is worth nothing, and the whole tree is read.
+//!
+//! The parts are not read in one moment. That they fit together shows in the number of the tree's last
+//! event: it grows with every change of a stack or of what it is made of, so if it is the same before
+//! and after, all that was read in between belongs together.
+
+use crate::config::Config;
+use crate::ids::StackId;
+use crate::store::{Store, StoreError};
+use crate::tree::Tree;
+use crate::view::{View, texts_of};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What somebody wants to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part<'n> {
+    /// The stack, and nothing of its resources.
+    Stack,
+    /// The values of its outputs, too.
+    Outputs,
+    /// One resource of it.
+    Resource(&'n str),
+}
+
+/// More resources than this are not asked for one by one.
+const FEW: usize = 20;
+
+/// What is not there of a tree that was read in part.
+#[derive(Default)]
+pub(crate) struct Gaps {
+    /// The names of the resources that were asked for: if one of them is not there, there is none.
+    asked: BTreeSet<Arc<str>>,
+    /// The names of others that were wanted.
+    missed: Mutex<BTreeSet<Arc<str>>>,
+    /// Whether it was wanted to go through all of them.
+    all_missed: AtomicBool,
+}
+
+impl Gaps {
+    /// Notes that a resource is wanted that is not there.
+    pub(crate) fn miss(&self, name: &str) {
+        if !self.asked.contains(name) {
+            let mut missed = self.missed.lock().unwrap_or_else(PoisonError::into_inner);
+            missed.insert(name.into());
+        }
+    }
+
+    /// Notes that all resources are wanted.
+    pub(crate) fn miss_all(&self) {
+        self.all_missed.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn are_felt(&self) -> bool {
+        let missed = self.missed.lock().unwrap_or_else(PoisonError::into_inner);
+        self.all_missed.load(Ordering::Relaxed) || !missed.is_empty()
+    }
+}
+
+/// Reads a part of a tree; nothing if it has to be read as a whole.
+pub(crate) async fn read_part(
+    store: &dyn Store,
+    config: &Arc<Config>,
+    root: StackId,
+    part: Part<'_>,
+) -> Result<Option<View>, StoreError> {
+    let Some(rows) = store.load_stacks(root).await? else { return Ok(None) };
+    // What is nested shows in what holds it.
+    if rows.stacks.len() > 1 {
+        return Ok(None);
+    }
+    let texts = texts_of(store, config, &rows).await?;
+    let last_event = rows.last_event;
+    let Ok(mut tree) = Tree::load(config.clone(), rows, &|hash| texts.get(&hash).cloned()) else {
+        return Ok(None);
+    };
+    // A template that cannot be read any more shows as one without resources.
+    _ = tree.draw_up(tree.root_key());
+    let wanted = match part {
+        Part::Stack => BTreeSet::new(),
+        Part::Resource(name) => [Arc::from(name)].into(),
+        Part::Outputs => match named_by_outputs(&mut tree) {
+            Some(names) => names,
+            None => return Ok(None),
+        },
+    };
+    let names: Vec<Arc<str>> = wanted.iter().cloned().collect();
+    let (resources, seen) = store.resources_named(root, &names).await?;
+    if seen != last_event || tree.add_rows(resources).is_err() {
+        return Ok(None);
+    }
+    tree.gaps = Some(Box::new(Gaps { asked: wanted, ..Gaps::default() }));
+    Ok(Some(View::of(tree)))
+}
+
+/// The names of the resources that the outputs of a stack ask for, found by asking when there are none;
+/// nothing if they are too many.
+fn named_by_outputs(tree: &mut Tree) -> Option<BTreeSet<Arc<str>>> {
+    tree.gaps = Some(Box::default());
+    let world = tree.world(tree.root_key());
+    if let Some(blueprint) = world.blueprint() {
+        for name in blueprint.definition.template.outputs.keys() {
+            // What it comes to does not matter yet.
+            _ = world.output(name);
+        }
+    }
+    let gaps = tree.gaps.take()?;
+    let missed = gaps.missed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let is_few = missed.len() <= FEW && !gaps.all_missed.into_inner();
+    is_few.then_some(missed)
+}

@@ -1,0 +1,147 @@
+//! `xtask bench cloud`: stacks on a cloud that takes its time.
+
+use crate::bench::milliseconds;
+use crate::bench_engine::Bench;
+use kiln_cloud::{Call, CallError, Credential, Method, Reply, Transport};
+use kiln_engine::machine::Command;
+use kiln_resources::behaviour::Verb;
+use kiln_resources::op::{Answer, Context, Demand, Running, Turn};
+use kiln_resources::registry::Registry;
+use serde_json::json;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long a cloud takes to answer.
+const ANSWER: Duration = Duration::from_millis(150);
+const LAYERS: usize = 10;
+const WIDTH: usize = 100;
+const ROUNDS: usize = 5;
+
+pub(crate) fn run(out: &mut dyn Write) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    writeln!(out, "\ncloud: one that takes {} ms a call", ANSWER.as_millis())?;
+    runtime.block_on(makespan(out))?;
+    runtime.block_on(cancel(out))?;
+    polls(out)
+}
+
+/// A cloud that makes networks, each call in the same time however many there are.
+#[derive(Default)]
+struct Slow {
+    made: AtomicU64,
+}
+
+#[async_trait::async_trait]
+impl Transport for Slow {
+    async fn send(&self, _by: &Credential, call: Call) -> Result<Reply, CallError> {
+        tokio::time::sleep(ANSWER).await;
+        let id = match call.method {
+            Method::Post => format!("net-{}", self.made.fetch_add(1, Ordering::Relaxed)),
+            _ => call.path.rsplit('/').next().unwrap_or_default().to_owned(),
+        };
+        let body = json!({ "network": { "id": id, "status": "ACTIVE" } });
+        Ok(Reply::new(200, body))
+    }
+}
+
+/// Ten layers of a hundred networks, each of which needs one of the layer before: two calls each.
+fn layers() -> String {
+    let mut text = String::from("heat_template_version: 2021-04-16\nresources:\n");
+    for layer in 0..LAYERS {
+        for n in 0..WIDTH {
+            _ = write!(text, "  n{layer}_{n}: {{type: OS::Neutron::Net");
+            _ = match layer {
+                0 => writeln!(text, "}}"),
+                _ => writeln!(text, ", depends_on: n{}_{}}}", layer - 1, (n * 7) % WIDTH),
+            };
+        }
+    }
+    text
+}
+
+async fn makespan(out: &mut dyn Write) -> io::Result<()> {
+    let text = layers();
+    let ideal = ANSWER * 2 * LAYERS as u32;
+    let over = |time: Duration| (time.as_secs_f64() / ideal.as_secs_f64() - 1.0) * 100.0;
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        let mut bench = Bench::with(Arc::new(Slow::default())).await?;
+        rounds.push(bench.timed_create(&text, &[]).await?);
+        bench.end().await?;
+    }
+    rounds.sort();
+    let (best, middle) = (rounds[0], rounds[ROUNDS / 2]);
+    writeln!(
+        out,
+        "  {} networks in {LAYERS} layers of two calls each, critical path {:.0} ms: best {:.0} ms \
+         ({:+.1} %, {} commits), median {:.0} ms ({:+.1} %)",
+        LAYERS * WIDTH,
+        milliseconds(ideal),
+        milliseconds(best.0),
+        over(best.0),
+        best.1,
+        milliseconds(middle.0),
+        over(middle.0),
+    )
+}
+
+/// From the wish to stop to rest, while a hundred calls are under way.
+async fn cancel(out: &mut dyn Write) -> io::Result<()> {
+    let mut bench = Bench::with(Arc::new(Slow::default())).await?;
+    bench.create(&layers(), &[]).await?;
+    // In the middle of the first calls of the third layer: those are waited for.
+    tokio::time::sleep(ANSWER * 4 + ANSWER / 3).await;
+    let begun = Instant::now();
+    let wish = Command::Cancel { with_rollback: false };
+    bench.engine.command(bench.root, wish).await.map_err(io::Error::other)?;
+    let rest = bench.engine.rest(bench.root, 1).await;
+    let rest = rest.ok_or_else(|| io::Error::other("the tree is not there"))?;
+    let time = milliseconds(begun.elapsed());
+    bench.end().await?;
+    writeln!(out, "  a create cancelled on the way is at rest after {time:.0} ms: {}", rest.state)
+}
+
+/// How often an object is looked at that takes half a minute, and how late that it is ready is seen.
+fn polls(out: &mut dyn Write) -> io::Result<()> {
+    const TAKES: i64 = 30_000_000;
+    let kind = Registry::builtin().get("OS::Neutron::Net");
+    let kind = kind.ok_or_else(|| io::Error::other("there are no networks"))?;
+    let context = Context { physical_name: "net".into(), ..Context::default() };
+    let mut running = Running::new(kind, Verb::Create, context);
+    let (mut now, mut answer, mut looks) = (0, None, 0);
+    let call_takes = ANSWER.as_micros() as i64;
+    loop {
+        let demand = match running.turn(now, answer).0 {
+            Turn::Wants(demand) => demand,
+            Turn::Ended(Ok(())) => break,
+            Turn::Ended(Err(stop)) => return Err(io::Error::other(format!("{stop:?}"))),
+        };
+        let reply = |status: &str| {
+            let body = json!({ "network": { "id": "net-1", "status": status } });
+            Some(Answer::Reply(Ok(Reply::new(200, body))))
+        };
+        answer = match demand {
+            Demand::Call { .. } => {
+                now += call_takes;
+                reply("BUILD")
+            }
+            Demand::Read(_) => {
+                (looks, now) = (looks + 1, now + call_takes);
+                reply(if now < TAKES { "BUILD" } else { "ACTIVE" })
+            }
+            Demand::Until(then) => {
+                now = then;
+                Some(Answer::Woken)
+            }
+            other => return Err(io::Error::other(format!("nobody fulfils {other:?}"))),
+        };
+    }
+    let late = (now - TAKES) as f64 / 1e6;
+    writeln!(
+        out,
+        "  an object that takes 30 s is looked at {looks} times, and ready {late:.1} s late"
+    )
+}
