@@ -138,7 +138,11 @@ impl Turn<'_> {
     /// The object with this key, as far as the caller sees it.
     pub(super) fn find(&self, of: &'static Collection, key: &str) -> Result<Obj, Refusal> {
         let row = self.world.get(of.name, key).filter(|row| self.sees(of, row));
-        row.cloned().ok_or_else(|| of.dialect.absent(of, key))
+        let named = || {
+            let rows = self.world.table(of.name).with("name", key);
+            rows.into_iter().find(|row| self.sees(of, row)).filter(|_| of.by_name)
+        };
+        row.or_else(named).cloned().ok_or_else(|| of.dialect.absent(of, key))
     }
 }
 

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::ask::{Answer, Refusal, Reply, Turn, set, text};
 use super::check;
+use super::patch;
 use super::query;
 use super::schema::Collection;
 use super::table::Obj;
@@ -66,10 +67,19 @@ fn carry_out(
             if !belongs(&row) {
                 return Err(of.dialect.absent(of, key));
             }
+            // Whoever found it by name goes on with the key.
+            let key = match text(&row, of.key) {
+                "" => key.to_owned(),
+                own => own.to_owned(),
+            };
+            let key = key.as_str();
             match verb {
                 'S' => Ok(Reply::ok(envelope(of, query::picked(turn, shown(turn, of, row))))),
                 'U' => {
-                    let sent = turn.sent(of)?;
+                    let sent = match turn.body.is_array() {
+                        true => patched(turn, of, &row)?,
+                        false => turn.sent(of)?,
+                    };
                     let row = update(turn, of, key, &sent)?;
                     Ok(Reply::json(of.statuses.1, envelope(of, shown(turn, of, row))))
                 }
@@ -152,7 +162,7 @@ pub(super) fn create(
         Some(id) if shape.field("id").is_some_and(|field| field.on_create) => id.to_owned(),
         _ => turn.world.uuid(),
     };
-    set(&mut row, "id", id);
+    set(&mut row, if of.key == "uuid" { "uuid" } else { "id" }, id);
     row.extend(check::creation(turn, shape, &sent)?);
     if let Some((name, usual)) = of.quota {
         within_quota(turn, of, &row, name, usual)?;
@@ -233,8 +243,27 @@ pub(super) fn delete(
         return Err(of.dialect.forbidden(of, "delete"));
     }
     (of.remove)(turn, &row)?;
-    turn.world.remove(of.name, key);
+    if !of.lingers {
+        turn.world.remove(of.name, key);
+    }
     Ok(())
+}
+
+/// What a JSON patch comes to, as if it had been sent as an object.
+fn patched(turn: &Turn<'_>, of: &Collection, old: &Obj) -> Result<Obj, Refusal> {
+    let changes = patch::read(&turn.body).map_err(|reason| of.dialect.plain(400, &reason))?;
+    let mut row = old.clone();
+    let touched: Vec<String> = changes
+        .iter()
+        .map(|change| match change {
+            patch::Change::Set(path, _) | patch::Change::Remove(path) => {
+                path.split('/').next().unwrap_or_default().to_owned()
+            }
+        })
+        .collect();
+    patch::apply(&mut row, changes);
+    let value = |name: &String| (name.clone(), row.get(name).cloned().unwrap_or_default());
+    Ok(touched.iter().map(value).collect())
 }
 
 /// The object as clients see it.

@@ -50,6 +50,10 @@ pub(super) struct Collection {
     pub(super) statuses: (u16, u16, u16),
     /// How the service words its refusals.
     pub(super) dialect: &'static dyn Dialect,
+    /// Whether these are also found by name.
+    pub(super) by_name: bool,
+    /// Whether what is removed stays for a while: the hook sees to it.
+    pub(super) lingers: bool,
     /// Whether only administrators may change these.
     pub(super) admin_only: bool,
     /// Whether others than the owner see it.
@@ -81,6 +85,8 @@ pub(super) const fn plain(dialect: &'static dyn Dialect) -> Collection {
         update_method: "PUT",
         statuses: (201, 200, 204),
         dialect,
+        by_name: false,
+        lingers: false,
         admin_only: false,
         is_shared: |_, _| false,
         make: |_, _| Ok(()),

@@ -5,8 +5,12 @@ use serde_json::Value;
 use super::ask::{Answer, Turn};
 use super::compute;
 use super::dialect::Dialect;
+use super::dns;
 use super::image;
+use super::key_manager;
+use super::load_balancer;
 use super::network;
+use super::object_store;
 use super::schema::Collection;
 use super::volume;
 use super::world::World;
@@ -50,13 +54,22 @@ pub(super) struct Microversions {
 }
 
 /// All of them, by prefix.
-pub(super) static SERVICES: &[&Service] =
-    &[&compute::SERVICE, &image::SERVICE, &network::SERVICE, &volume::SERVICE];
+pub(super) static SERVICES: &[&Service] = &[
+    &compute::SERVICE,
+    &dns::SERVICE,
+    &image::SERVICE,
+    &key_manager::SERVICE,
+    &load_balancer::SERVICE,
+    &network::SERVICE,
+    &object_store::SERVICE,
+    &volume::SERVICE,
+];
 
 /// What services do with an object when its time has come: the name of the step, and what it does.
 pub(super) type Step = (&'static str, fn(&mut World, &str));
 
-static STEPS: &[&[Step]] = &[compute::STEPS, image::STEPS, volume::STEPS];
+static STEPS: &[&[Step]] =
+    &[compute::STEPS, image::STEPS, key_manager::STEPS, load_balancer::STEPS, volume::STEPS];
 
 /// Carries out a step that was noted earlier.
 pub(super) fn step(world: &mut World, name: &str, key: &str) {

@@ -2,7 +2,10 @@
 
 mod compute;
 mod frame;
+mod load_balancer;
 mod network;
+mod object_store;
 mod plugins;
+mod small;
 mod storage;
 mod world;

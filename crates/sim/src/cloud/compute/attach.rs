@@ -232,10 +232,8 @@ fn remove_volume(turn: &mut Turn<'_>, row: &Obj, volume: &str) -> Answer {
     let found = turn.world.copy(VOLUMES, volume);
     let status = text(&found, "status");
     if !found.is_empty() && status != "in-use" {
-        let message = format!(
-            "Invalid volume: Invalid input received: Invalid volume: Unable to detach volume. Volume status must be \
-             'in-use' and attach_status must be 'attached' to detach. (HTTP 400)"
-        );
+        let message = "Invalid volume: Invalid input received: Invalid volume: Unable to detach volume. Volume status \
+                       must be 'in-use' and attach_status must be 'attached' to detach. (HTTP 400)";
         return Err(fault(400, message));
     }
     volume::attach::reserve(turn.world, volume, "detaching");

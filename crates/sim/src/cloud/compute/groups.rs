@@ -102,7 +102,7 @@ fn find(turn: &Turn<'_>, id: &str) -> Result<Obj, super::Refusal> {
 
 fn name_is_free(turn: &Turn<'_>, name: &str, own: &str) -> Result<(), super::Refusal> {
     let twins = turn.world.table(AGGREGATES).with("name", name);
-    if twins.iter().any(|twin| twin["id"].to_string() != own) {
+    if twins.iter().any(|twin| twin["id"].as_u64() != own.parse().ok()) {
         return Err(fault(409, format!("Aggregate {name} already exists.")));
     }
     Ok(())

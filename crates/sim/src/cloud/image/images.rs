@@ -2,18 +2,19 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use md5::{Digest, Md5};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
+use sha2::Sha512;
 
 use super::super::ask::{Answer, Content, Refusal, Reply, Turn, flag, object, set, text, words};
 use super::super::check::truth;
 use super::super::dialect::{Dialect, python};
+use super::super::patch::{self, Change};
 use super::super::query;
 use super::super::schema::{Collection, plain};
 use super::super::table::Obj;
 use super::super::world::World;
 use super::dialect::{Glance, refuse};
-use super::patch::{self, Change};
 use super::{IMAGES, blank, owns, sees, shown};
 
 pub(super) static IMAGE: Collection = Collection {
@@ -196,7 +197,7 @@ fn listed(turn: &mut Turn<'_>) -> Answer {
             }
             _ => match row.get(name) {
                 Some(Value::String(own)) => own == wanted,
-                Some(other) => other.to_string() == *wanted,
+                Some(other) => wanted.parse::<i64>().ok() == other.as_i64(),
                 None => false,
             },
         })
@@ -252,10 +253,10 @@ fn delete(turn: &mut Turn<'_>, id: &str) -> Answer {
 /// Puts bytes into an image.
 pub(super) fn fill(world: &mut World, id: &str, bytes: &[u8]) {
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let hash = Sha256::digest(bytes);
+    let (sum, hash) = (Md5::digest(bytes), Sha512::digest(bytes));
     let stamp = world.stamp();
     world.set(IMAGES, id, json!({
-        "status": "active", "size": bytes.len(), "checksum": hex(&hash[..16]), "os_hash_algo": "sha256",
+        "status": "active", "size": bytes.len(), "checksum": hex(&sum), "os_hash_algo": "sha512",
         "os_hash_value": hex(&hash), "updated_at": stamp, "stores": "file", "_data": STANDARD.encode(bytes),
     }));
 }

@@ -2,7 +2,6 @@
 
 mod dialect;
 mod images;
-mod patch;
 
 use serde_json::{Value, json};
 

@@ -135,9 +135,8 @@ fn source(turn: &Turn<'_>, row: &mut Obj) -> Result<Option<i64>, Refusal> {
     if let Some(id) = row["snapshot_id"].as_str() {
         let snapshot = turn.find(&backups::SNAPSHOT, id)?;
         if text(&snapshot, "status") != "available" {
-            let message = format!(
-                "Invalid snapshot: Originating snapshot status must be one of 'available' values"
-            );
+            let message =
+                "Invalid snapshot: Originating snapshot status must be one of 'available' values";
             return Err(fault(400, message));
         }
         let origin = turn.world.copy(VOLUMES, text(&snapshot, "volume_id"));
@@ -231,10 +230,7 @@ fn from_image(turn: &Turn<'_>, row: &mut Obj, id: &str, size: i64) -> Done {
     let id = id.rsplit('/').next().unwrap_or_default();
     let found = turn.world.get(IMAGES, id).filter(|image| image::sees(turn, image)).cloned();
     let Some(found) = found else {
-        return Err(fault(
-            400,
-            format!("Invalid image identifier or unable to access requested image."),
-        ));
+        return Err(fault(400, "Invalid image identifier or unable to access requested image."));
     };
     if text(&found, "status") != "active" {
         return Err(invalid_input(&format!("Image {id} is not active.")));

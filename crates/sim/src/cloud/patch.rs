@@ -2,16 +2,16 @@
 
 use serde_json::Value;
 
-use super::super::table::Obj;
+use super::table::Obj;
 
 /// One change.
-pub(in super::super) enum Change {
+pub(super) enum Change {
     Set(String, Value),
     Remove(String),
 }
 
 /// Reads a patch; what is wrong with it is said in a sentence.
-pub(in super::super) fn read(body: &Value) -> Result<Vec<Change>, String> {
+pub(super) fn read(body: &Value) -> Result<Vec<Change>, String> {
     let rows = body.as_array().ok_or("Request body must be a JSON array of operation objects.")?;
     rows.iter().map(one).collect()
 }
@@ -36,7 +36,7 @@ fn one(row: &Value) -> Result<Change, String> {
 }
 
 /// Carries changes out on an object in which a path has at most two parts.
-pub(in super::super) fn apply(row: &mut Obj, changes: Vec<Change>) {
+pub(super) fn apply(row: &mut Obj, changes: Vec<Change>) {
     for change in changes {
         match change {
             Change::Set(path, value) => match path.split_once('/') {

@@ -1,0 +1,394 @@
+//! The key manager: Barbican, version 1.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::ask::{Answer, Content, Refusal, Reply, Turn, list, object, set, text};
+use super::forms::{Form, Words, refuse};
+use super::schema::{Collection, plain};
+use super::services::{Service, Step};
+use super::table::Obj;
+use super::world::World;
+
+static BARBICAN: Words = Words { form: Form::Described, missing: "", bad: 400 };
+
+const SECRETS: &str = "key-manager/secrets";
+const ORDERS: &str = "key-manager/orders";
+const CONTAINERS: &str = "key-manager/containers";
+
+const fn kept(name: &'static str) -> Collection {
+    Collection {
+        name,
+        verbs: "",
+        fields: "name text r \"\"\n project_id text r \"\"",
+        ..plain(&BARBICAN)
+    }
+}
+
+static SECRET: Collection = kept(SECRETS);
+static ORDER: Collection = kept(ORDERS);
+static CONTAINER: Collection = kept(CONTAINERS);
+
+pub(super) static SERVICE: Service = Service {
+    prefix: "key-manager",
+    types: &["key-manager"],
+    name: "barbican",
+    address: "",
+    microversions: None,
+    dialect: &BARBICAN,
+    collections: &[&[&SECRET, &ORDER, &CONTAINER]],
+    serve,
+    versions: |base, path| match path {
+        [] => Some((
+            300,
+            json!({ "versions": { "values": [{
+            "id": "v1", "status": "stable", "updated": "2015-04-28T00:00:00Z",
+            "links": [{ "rel": "self", "href": format!("{base}/v1/") }],
+            "media-types": [{ "base": "application/json", "type": "application/vnd.openstack.key-manager-v1+json" }],
+        }] } }),
+        )),
+        _ => None,
+    },
+    sow: |_| (),
+};
+
+pub(super) static STEPS: &[Step] = &[("key-manager/ordered", ordered)];
+
+fn serve(turn: &mut Turn<'_>) -> Answer {
+    let parts = turn.ask.parts();
+    let method = turn.ask.method.clone();
+    match (method.as_str(), parts.as_slice()) {
+        ("POST", ["v1", "secrets"]) => create_secret(turn),
+        ("GET", ["v1", "secrets"]) => listed(turn, SECRETS, "secrets"),
+        ("GET", ["v1", "secrets", id]) => secret(turn, id),
+        ("GET", ["v1", "secrets", id, "payload"]) => payload(turn, id),
+        ("PUT", ["v1", "secrets", id]) => fill(turn, id),
+        (_, ["v1", "secrets", id, "metadata", rest @ ..]) => metadata(turn, &method, id, rest.first().copied()),
+        ("POST", ["v1", "orders"]) => create_order(turn),
+        ("GET", ["v1", "orders"]) => listed(turn, ORDERS, "orders"),
+        ("POST", ["v1", "containers"]) => create_container(turn),
+        ("GET", ["v1", "containers"]) => listed(turn, CONTAINERS, "containers"),
+        ("GET", ["v1", kind @ ("orders" | "containers"), id]) => {
+            let (table, word) = table(kind);
+            find(turn, table, word, id).map(|row| Reply::ok(shown(turn, kind, &row)))
+        }
+        ("DELETE", ["v1", kind @ ("secrets" | "orders" | "containers"), id]) => {
+            let (table, word) = table(kind);
+            find(turn, table, word, id).map(|_| {
+                turn.world.remove(table, id);
+                Reply::empty(204)
+            })
+        }
+        ("POST" | "DELETE", ["v1", "containers", id, "consumers"]) => consumers(turn, &method, id),
+        ("GET", ["v1", "containers", id, "consumers"]) => find(turn, CONTAINERS, "container", id)
+            .map(|row| Reply::ok(json!({ "consumers": row["consumers"], "total": list(&row, "consumers").len() }))),
+        _ => Err(refuse(404, "Not Found.")),
+    }
+}
+
+fn table(kind: &str) -> (&'static str, &'static str) {
+    match kind {
+        "secrets" => (SECRETS, "secret"),
+        "orders" => (ORDERS, "order"),
+        _ => (CONTAINERS, "container"),
+    }
+}
+
+fn find(turn: &Turn<'_>, table: &str, word: &str, id: &str) -> Result<Obj, Refusal> {
+    let row = turn.world.get(table, id).filter(|row| turn.owns(row)).cloned();
+    row.ok_or_else(|| {
+        refuse(404, format!("Not Found. Sorry but your {word} is in another castle."))
+    })
+}
+
+fn reference(turn: &Turn<'_>, kind: &str, id: &str) -> String {
+    format!("{}{}/v1/{kind}/{id}", turn.ask.base, turn.ask.service)
+}
+
+/// What every row has.
+fn fresh(turn: &mut Turn<'_>, status: &str) -> Obj {
+    let stamp = turn.world.stamp_bare();
+    object(json!({
+        "id": turn.world.uuid(), "project_id": turn.who.project, "creator_id": turn.who.user, "status": status,
+        "created": stamp, "updated": stamp, "_base": format!("{}{}", turn.ask.base, turn.ask.service),
+    }))
+}
+
+const SECRET_FIELDS: &[&str] = &[
+    "name",
+    "expiration",
+    "algorithm",
+    "bit_length",
+    "mode",
+    "secret_type",
+    "payload",
+    "payload_content_type",
+    "payload_content_encoding",
+];
+
+fn create_secret(turn: &mut Turn<'_>) -> Answer {
+    let sent = turn.body.as_object().cloned().ok_or_else(|| refuse(400, "Invalid JSON"))?;
+    if let Some(strange) = sent.keys().find(|name| !SECRET_FIELDS.contains(&name.as_str())) {
+        return Err(refuse(
+            400,
+            format!(
+                "Provided object does not match schema 'Secret': Additional properties are not allowed ('{strange}' was unexpected)."
+            ),
+        ));
+    }
+    let kind = text(&sent, "payload_content_type");
+    if sent.get("payload").is_some_and(|payload| !payload.is_null()) {
+        if kind.is_empty() {
+            return Err(refuse(
+                400,
+                "Provided object does not match schema 'Secret': If 'payload' is supplied, \
+                                    'payload_content_type' must also be supplied.",
+            ));
+        }
+        if kind == "application/octet-stream" && STANDARD.decode(text(&sent, "payload")).is_err() {
+            return Err(refuse(
+                400,
+                "Provided object does not match schema 'Secret': Invalid payload for payload_content_encoding.",
+            ));
+        }
+    }
+    let mut row = fresh(turn, "ACTIVE");
+    for name in SECRET_FIELDS {
+        set(&mut row, name, sent.get(*name).cloned().unwrap_or_default());
+    }
+    if row["secret_type"].is_null() {
+        set(&mut row, "secret_type", "opaque");
+    }
+    let id = text(&row, "id").to_owned();
+    turn.world.add(SECRETS, row);
+    let link = reference(turn, "secrets", &id);
+    Ok(Reply::json(201, json!({ "secret_ref": link })).with("location", link))
+}
+
+/// The object as clients see it: by reference, not by id.
+fn shown(turn: &Turn<'_>, kind: &str, row: &Obj) -> Value {
+    let mut shown = row.clone();
+    shown.retain(|name, _| {
+        !name.starts_with('_')
+            && !name.starts_with("payload")
+            && name != "id"
+            && name != "project_id"
+    });
+    let word = kind.trim_end_matches('s');
+    set(&mut shown, &format!("{word}_ref"), reference(turn, kind, text(row, "id")));
+    if kind == "secrets" {
+        let held = row.get("payload").is_some_and(|payload| !payload.is_null());
+        if held {
+            set(&mut shown, "content_types", json!({ "default": row["payload_content_type"] }));
+        }
+    }
+    Value::Object(shown)
+}
+
+fn listed(turn: &mut Turn<'_>, table: &str, kind: &str) -> Answer {
+    let named = turn.ask.query("name");
+    let number = |name: &str, usual: usize| {
+        turn.ask.query(name).and_then(|text| text.parse().ok()).unwrap_or(usual)
+    };
+    let all: Vec<Value> = turn
+        .world
+        .table(table)
+        .iter()
+        .filter(|row| text(row, "project_id") == turn.who.project)
+        .filter(|row| named.is_none_or(|name| text(row, "name") == name))
+        .map(|row| shown(turn, kind, row))
+        .collect();
+    let total = all.len();
+    let (offset, limit) = (number("offset", 0), number("limit", 10));
+    let rows: Vec<Value> = all.into_iter().skip(offset).take(limit).collect();
+    let mut body = json!({ kind: rows, "total": total });
+    if offset + limit < total {
+        body["next"] = json!(format!(
+            "{}?limit={limit}&offset={}",
+            reference(turn, kind, "").trim_end_matches('/'),
+            offset + limit
+        ));
+    }
+    Ok(Reply::ok(body))
+}
+
+fn secret(turn: &mut Turn<'_>, id: &str) -> Answer {
+    let accepts = turn.ask.header("accept").unwrap_or_default();
+    if !accepts.is_empty() && !accepts.contains("json") && !accepts.contains("*/*") {
+        return payload(turn, id);
+    }
+    find(turn, SECRETS, "secret", id).map(|row| Reply::ok(shown(turn, "secrets", &row)))
+}
+
+fn payload(turn: &mut Turn<'_>, id: &str) -> Answer {
+    let row = find(turn, SECRETS, "secret", id)?;
+    if row["payload"].is_null() {
+        return Err(refuse(404, "Not Found. Sorry but your secret has no payload."));
+    }
+    let kind = text(&row, "payload_content_type").to_owned();
+    let held = text(&row, "payload");
+    let bytes = match kind.as_str() {
+        "application/octet-stream" => STANDARD.decode(held).unwrap_or_default(),
+        _ => held.as_bytes().to_vec(),
+    };
+    Ok(Reply { status: 200, headers: Vec::new(), body: Content::Bytes(kind, bytes) })
+}
+
+fn fill(turn: &mut Turn<'_>, id: &str) -> Answer {
+    let row = find(turn, SECRETS, "secret", id)?;
+    if !row["payload"].is_null() {
+        return Err(refuse(409, "Secret already has data, cannot modify it."));
+    }
+    let kind = turn.ask.header("content-type").unwrap_or("text/plain").to_owned();
+    let held = match kind.as_str() {
+        "application/octet-stream" if turn.ask.header("content-encoding") != Some("base64") => {
+            STANDARD.encode(&turn.ask.bytes)
+        }
+        _ => String::from_utf8_lossy(&turn.ask.bytes).into_owned(),
+    };
+    turn.world.set(SECRETS, id, json!({ "payload": held, "payload_content_type": kind }));
+    Ok(Reply::empty(204))
+}
+
+fn metadata(turn: &mut Turn<'_>, method: &str, id: &str, key: Option<&str>) -> Answer {
+    let row = find(turn, SECRETS, "secret", id)?;
+    let mut own = row.get("_metadata").and_then(Value::as_object).cloned().unwrap_or_default();
+    let reply = match (method, key) {
+        ("GET", None) => return Ok(Reply::ok(json!({ "metadata": own }))),
+        ("GET", Some(key)) => return Ok(Reply::ok(json!({ "key": key, "value": own.get(key) }))),
+        ("PUT", None) => {
+            own = turn.body["metadata"].as_object().cloned().unwrap_or_default();
+            Reply::json(
+                201,
+                json!({ "metadata_ref": reference(turn, "secrets", &format!("{id}/metadata")) }),
+            )
+        }
+        ("POST" | "PUT", _) => {
+            own.insert(
+                turn.body["key"].as_str().unwrap_or_default().to_owned(),
+                turn.body["value"].clone(),
+            );
+            Reply::json(201, turn.body.clone())
+        }
+        ("DELETE", Some(key)) => {
+            own.remove(key);
+            Reply::empty(204)
+        }
+        _ => return Err(refuse(405, "Method Not Allowed")),
+    };
+    turn.world.set(SECRETS, id, json!({ "_metadata": own }));
+    Ok(reply)
+}
+
+fn create_order(turn: &mut Turn<'_>) -> Answer {
+    let sent = turn.body.as_object().cloned().unwrap_or_default();
+    let kind = text(&sent, "type").to_owned();
+    if !["key", "asymmetric", "certificate"].contains(&kind.as_str()) {
+        return Err(refuse(
+            400,
+            format!(
+                "Provided object does not match schema 'Order': '{kind}' is not one of ['key', 'asymmetric', 'certificate']"
+            ),
+        ));
+    }
+    if !sent.get("meta").is_some_and(Value::is_object) {
+        return Err(refuse(
+            400,
+            "Provided object does not match schema 'Order': 'meta' is a required property",
+        ));
+    }
+    let mut row = fresh(turn, "PENDING");
+    set(&mut row, "type", kind);
+    set(&mut row, "meta", sent["meta"].clone());
+    let id = text(&row, "id").to_owned();
+    turn.world.add(ORDERS, row);
+    turn.world.step_when_built("key-manager/ordered", &id);
+    let link = reference(turn, "orders", &id);
+    Ok(Reply::json(202, json!({ "order_ref": link })).with("location", link))
+}
+
+/// What was ordered is there.
+fn ordered(world: &mut World, id: &str) {
+    let order = world.copy(ORDERS, id);
+    if order.is_empty() {
+        return;
+    }
+    let base = text(&order, "_base").to_owned();
+    let make = |world: &mut World, kind: &str, name: Value| {
+        let payload = STANDARD.encode(world.random.hex(32));
+        let secret = world.uuid();
+        let meta = &order["meta"];
+        let stamp = world.stamp_bare();
+        world.add(SECRETS, object(json!({
+            "id": secret, "project_id": order["project_id"], "creator_id": order["creator_id"], "status": "ACTIVE",
+            "created": stamp, "updated": stamp, "name": name, "algorithm": meta["algorithm"],
+            "bit_length": meta["bit_length"], "mode": meta["mode"], "expiration": meta["expiration"],
+            "secret_type": kind, "payload": payload, "payload_content_type": "application/octet-stream",
+        })));
+        format!("{base}/v1/secrets/{secret}")
+    };
+    if text(&order, "type") == "key" {
+        let secret = make(world, "symmetric", order["meta"]["name"].clone());
+        world.set(ORDERS, id, json!({ "status": "ACTIVE", "secret_ref": secret }));
+        return;
+    }
+    let refs: Vec<Value> = ["private_key", "public_key"]
+        .iter()
+        .map(|name| {
+            let kind = if *name == "private_key" { "private" } else { "public" };
+            json!({ "name": name, "secret_ref": make(world, kind, json!(name)) })
+        })
+        .collect();
+    let container = world.uuid();
+    let stamp = world.stamp_bare();
+    world.add(CONTAINERS, object(json!({
+        "id": container, "project_id": order["project_id"], "creator_id": order["creator_id"], "status": "ACTIVE",
+        "created": stamp, "updated": stamp, "name": order["meta"]["name"], "type": "rsa", "secret_refs": refs,
+        "consumers": [],
+    })));
+    let container = format!("{base}/v1/containers/{container}");
+    world.set(ORDERS, id, json!({ "status": "ACTIVE", "container_ref": container }));
+}
+
+fn create_container(turn: &mut Turn<'_>) -> Answer {
+    let sent = turn.body.as_object().cloned().unwrap_or_default();
+    let kind = text(&sent, "type").to_owned();
+    if !["generic", "rsa", "certificate"].contains(&kind.as_str()) {
+        return Err(refuse(
+            400,
+            format!(
+                "Provided object does not match schema 'Container': '{kind}' is not one of ['generic', 'rsa', 'certificate']"
+            ),
+        ));
+    }
+    for one in list(&sent, "secret_refs") {
+        let id =
+            one["secret_ref"].as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default();
+        if turn.world.get(SECRETS, id).is_none_or(|row| !turn.owns(row)) {
+            return Err(refuse(404, "Not Found. Sorry but your secret is in another castle."));
+        }
+    }
+    let mut row = fresh(turn, "ACTIVE");
+    set(&mut row, "name", sent.get("name").cloned().unwrap_or_default());
+    set(&mut row, "type", kind);
+    set(&mut row, "secret_refs", list(&sent, "secret_refs").to_vec());
+    set(&mut row, "consumers", json!([]));
+    let id = text(&row, "id").to_owned();
+    turn.world.add(CONTAINERS, row);
+    let link = reference(turn, "containers", &id);
+    Ok(Reply::json(201, json!({ "container_ref": link })).with("location", link))
+}
+
+fn consumers(turn: &mut Turn<'_>, method: &str, id: &str) -> Answer {
+    let row = find(turn, CONTAINERS, "container", id)?;
+    let mut own = list(&row, "consumers").to_vec();
+    let sent = json!({ "name": turn.body["name"], "URL": turn.body["URL"] });
+    own.retain(|consumer| *consumer != sent);
+    if method == "POST" {
+        own.push(sent);
+    }
+    turn.world.set(CONTAINERS, id, json!({ "consumers": own }));
+    let row = turn.world.copy(CONTAINERS, id);
+    Ok(Reply::ok(shown(turn, "containers", &row)))
+}

@@ -1,0 +1,221 @@
+//! Accounts and containers.
+
+use serde_json::{Value, json};
+
+use super::super::ask::{Answer, Content, Refusal, Reply, Turn, object, set, text};
+use super::super::forms::refuse;
+use super::super::table::Obj;
+use super::super::world::moment;
+use super::{
+    ACCOUNTS, CONTAINERS, OBJECTS, Place, container_key, contents, keep, size, stamp, with_headers,
+};
+
+pub(super) fn account(turn: &mut Turn<'_>, place: &Place, method: &str) -> Answer {
+    let mut row = turn.world.copy(ACCOUNTS, &place.account);
+    let mut containers = turn.world.with(CONTAINERS, "project_id", &place.account);
+    containers.sort_by(|one, other| text(one, "name").cmp(text(other, "name")));
+    match method {
+        "POST" if turn.ask.query("bulk-delete").is_some() => bulk_delete(turn, place),
+        "POST" => {
+            set(&mut row, "name", place.account.clone());
+            keep(turn, &mut row, "account", &[]);
+            turn.world.put(ACCOUNTS, &place.account, row);
+            Ok(Reply::empty(204))
+        }
+        "GET" | "HEAD" => {
+            let mut rows = Vec::new();
+            let (mut bytes, mut count) = (0, 0);
+            for container in &containers {
+                let inside = Place {
+                    account: place.account.clone(),
+                    container: text(container, "name").to_owned(),
+                    object: String::new(),
+                };
+                let all = contents(turn, &inside);
+                let own: u64 = all.iter().map(size).sum();
+                bytes += own;
+                count += all.len();
+                rows.push(json!({
+                    "name": container["name"], "count": all.len(), "bytes": own, "last_modified": container["made"],
+                }));
+            }
+            let reply = listing(turn, method, rows)?
+                .with("x-account-container-count", containers.len().to_string())
+                .with("x-account-object-count", count.to_string())
+                .with("x-account-bytes-used", bytes.to_string())
+                .with("x-timestamp", stamp(turn));
+            Ok(with_headers(reply, &row))
+        }
+        _ => Err(refuse(405, "The method is not allowed for this resource.")),
+    }
+}
+
+/// A list as text or as JSON, cut as asked for.
+fn listing(turn: &Turn<'_>, method: &str, mut rows: Vec<Value>) -> Result<Reply, Refusal> {
+    let ask = turn.ask;
+    let name = |row: &Value| {
+        row["name"].as_str().or(row["subdir"].as_str()).unwrap_or_default().to_owned()
+    };
+    if let Some(prefix) = ask.query("prefix") {
+        rows.retain(|row| name(row).starts_with(prefix));
+    }
+    if let Some(delimiter) = ask.query("delimiter").filter(|delimiter| !delimiter.is_empty()) {
+        rows = folded(rows, ask.query("prefix").unwrap_or_default(), delimiter);
+    }
+    if let Some(marker) = ask.query("marker") {
+        rows.retain(|row| name(row).as_str() > marker);
+    }
+    if let Some(end) = ask.query("end_marker") {
+        rows.retain(|row| name(row).as_str() < end);
+    }
+    let limit = ask.query("limit").and_then(|limit| limit.parse().ok()).unwrap_or(10_000_usize);
+    rows.truncate(limit);
+    let wants_json = ask.query("format") == Some("json")
+        || ask.header("accept").is_some_and(|accept| accept.contains("application/json"));
+    let body = match wants_json {
+        true => Content::Json(Value::Array(rows.clone())),
+        false => {
+            let names: String = rows.iter().map(|row| format!("{}\n", name(row))).collect();
+            Content::Bytes("text/plain; charset=utf-8".to_owned(), names.into_bytes())
+        }
+    };
+    let empty = rows.is_empty() && !wants_json;
+    if method == "HEAD" || empty {
+        return Ok(Reply::empty(204));
+    }
+    Ok(Reply { status: 200, headers: Vec::new(), body })
+}
+
+/// Names with the delimiter after the prefix, as one row for all of them.
+fn folded(rows: Vec<Value>, prefix: &str, delimiter: &str) -> Vec<Value> {
+    let mut kept: Vec<Value> = Vec::new();
+    for row in rows {
+        let name = row["name"].as_str().unwrap_or_default();
+        let rest = name.get(prefix.len()..).unwrap_or_default();
+        match rest.find(delimiter) {
+            None => kept.push(row),
+            Some(at) => {
+                let folder = json!({ "subdir": format!("{prefix}{}{delimiter}", &rest[..at]) });
+                if kept.last() != Some(&folder) {
+                    kept.push(folder);
+                }
+            }
+        }
+    }
+    kept
+}
+
+/// Headers of a container beyond its metadata.
+const HEADERS: &[&str] = &[
+    "x-container-read",
+    "x-container-write",
+    "x-container-sync-to",
+    "x-container-sync-key",
+    "x-versions-location",
+    "x-history-location",
+    "x-storage-policy",
+];
+
+pub(super) fn container(turn: &mut Turn<'_>, place: &Place, method: &str) -> Answer {
+    let key = container_key(place);
+    let missing = || refuse(404, "The resource could not be found.");
+    let there = turn.world.get(CONTAINERS, &key).cloned();
+    match method {
+        "PUT" => {
+            if place.container.len() > 256 {
+                return Err(refuse(
+                    400,
+                    format!("Container name length of {} longer than 256", place.container.len()),
+                ));
+            }
+            let status = if there.is_some() { 202 } else { 201 };
+            let mut row = there.unwrap_or_else(|| new_container(turn, place));
+            keep(turn, &mut row, "container", HEADERS);
+            turn.world.put(CONTAINERS, &key, row);
+            Ok(Reply::empty(status))
+        }
+        "POST" => {
+            let mut row = there.ok_or_else(missing)?;
+            keep(turn, &mut row, "container", HEADERS);
+            turn.world.put(CONTAINERS, &key, row);
+            Ok(Reply::empty(204))
+        }
+        "DELETE" => {
+            there.ok_or_else(missing)?;
+            if !contents(turn, place).is_empty() {
+                return Err(refuse(
+                    409,
+                    "There was a conflict when trying to complete your request.",
+                ));
+            }
+            turn.world.remove(CONTAINERS, &key);
+            Ok(Reply::empty(204))
+        }
+        "GET" | "HEAD" => {
+            let row = there.ok_or_else(missing)?;
+            let all = contents(turn, place);
+            let bytes: u64 = all.iter().map(size).sum();
+            let rows: Vec<Value> = all
+                .iter()
+                .map(|one| {
+                    json!({
+                        "name": one["name"], "bytes": one["bytes"], "hash": one["hash"],
+                        "content_type": one["content_type"], "last_modified": one["made"],
+                    })
+                })
+                .collect();
+            let reply = listing(turn, method, rows)?
+                .with("x-container-object-count", all.len().to_string())
+                .with("x-container-bytes-used", bytes.to_string())
+                .with("x-timestamp", text(&row, "stamp"))
+                .with("x-storage-policy", "Policy-0")
+                .with("accept-ranges", "bytes");
+            Ok(with_headers(reply, &row))
+        }
+        _ => Err(refuse(405, "The method is not allowed for this resource.")),
+    }
+}
+
+fn new_container(turn: &Turn<'_>, place: &Place) -> Obj {
+    object(json!({
+        "name": place.container, "project_id": place.account, "headers": {}, "stamp": stamp(turn),
+        "made": moment(turn.now(), "%Y-%m-%dT%H:%M:%S.%6f"),
+    }))
+}
+
+/// Removes what a list of names names: objects, and containers that are empty by then.
+fn bulk_delete(turn: &mut Turn<'_>, place: &Place) -> Answer {
+    let names = String::from_utf8_lossy(&turn.ask.bytes).into_owned();
+    let (mut gone, mut missing) = (0, 0);
+    let mut errors: Vec<Value> = Vec::new();
+    for line in names.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let name = super::super::http::decode(line.trim_start_matches('/'));
+        let key = format!("{}/{name}", place.account);
+        let inside = Place {
+            account: place.account.clone(),
+            container: name.clone(),
+            object: String::new(),
+        };
+        if turn.world.remove(OBJECTS, &key).is_some() {
+            gone += 1;
+        } else if turn.world.get(CONTAINERS, &key).is_some() {
+            if contents(turn, &inside).is_empty() {
+                turn.world.remove(CONTAINERS, &key);
+                gone += 1;
+            } else {
+                errors.push(json!([name, "409 Conflict"]));
+            }
+        } else {
+            missing += 1;
+        }
+    }
+    let status = match (errors.is_empty(), gone + missing) {
+        (false, _) => "400 Bad Request",
+        (true, 0) => "400 Bad Request",
+        _ => "200 OK",
+    };
+    Ok(Reply::ok(json!({
+        "Number Deleted": gone, "Number Not Found": missing, "Response Status": status, "Response Body": "",
+        "Errors": errors,
+    })))
+}

@@ -1,0 +1,181 @@
+//! The object store: Swift, version 1.
+
+mod accounts;
+mod objects;
+mod temp_url;
+
+use serde_json::{Value, json};
+
+use super::ask::{Answer, Refusal, Reply, Turn, set, text};
+use super::dialect::Dialect;
+use super::forms::{Form, Words, refuse};
+use super::schema::{Collection, plain};
+use super::services::Service;
+use super::table::Obj;
+
+static SWIFT: Words = Words { form: Form::Page, missing: "", bad: 400 };
+
+pub(super) const ACCOUNTS: &str = "object-store/accounts";
+pub(super) const CONTAINERS: &str = "object-store/containers";
+pub(super) const OBJECTS: &str = "object-store/objects";
+
+static ACCOUNT: Collection =
+    Collection { name: ACCOUNTS, verbs: "", fields: "name text r \"\"", ..plain(&SWIFT) };
+static CONTAINER: Collection = Collection {
+    name: CONTAINERS,
+    verbs: "",
+    fields: "name text r \"\"\n project_id text r \"\"",
+    ..plain(&SWIFT)
+};
+static OBJECT: Collection = Collection {
+    name: OBJECTS,
+    verbs: "",
+    index: &["container"],
+    fields: "name text r \"\"\n project_id text r \"\"",
+    ..plain(&SWIFT)
+};
+
+pub(super) static SERVICE: Service = Service {
+    prefix: "object-store",
+    types: &["object-store"],
+    name: "swift",
+    address: "/v1/AUTH_%(project_id)s",
+    microversions: None,
+    dialect: &SWIFT,
+    collections: &[&[&ACCOUNT, &CONTAINER, &OBJECT]],
+    serve,
+    versions: |_, path| match path {
+        ["info"] => Some((200, info())),
+        _ => None,
+    },
+    sow: |_| (),
+};
+
+fn info() -> Value {
+    json!({
+        "swift": { "version": "2.38.0", "account_listing_limit": 10_000, "container_listing_limit": 10_000,
+            "max_container_name_length": 256, "max_object_name_length": 1024, "max_file_size": 5_368_709_122_i64,
+            "max_meta_count": 90, "max_meta_name_length": 128, "max_meta_value_length": 256 },
+        "tempurl": { "methods": ["GET", "HEAD", "PUT", "POST", "DELETE"],
+            "allowed_digests": ["sha1", "sha256", "sha512"] },
+        "bulk_delete": { "max_deletes_per_request": 10_000, "max_failed_deletes": 1_000 },
+        "container_quotas": {}, "versioned_writes": { "allowed_flags": ["x-versions-location"] }, "slo": {},
+    })
+}
+
+/// Where a request leads: the account, the container, the object.
+struct Place {
+    account: String,
+    container: String,
+    object: String,
+}
+
+fn serve(turn: &mut Turn<'_>) -> Answer {
+    let parts = turn.ask.parts();
+    let ["v1", account, rest @ ..] = parts.as_slice() else {
+        return Err(refuse(404, "The resource could not be found."));
+    };
+    let Some(project) = account.strip_prefix("AUTH_") else {
+        return Err(refuse(404, "The resource could not be found."));
+    };
+    let place = Place {
+        account: project.to_owned(),
+        container: rest.first().map(|part| (*part).to_owned()).unwrap_or_default(),
+        object: rest.get(1..).map(|rest| rest.join("/")).unwrap_or_default(),
+    };
+    let method = turn.ask.method.clone();
+    allowed(turn, &place, &method)?;
+    match (place.container.is_empty(), place.object.is_empty()) {
+        (true, _) => accounts::account(turn, &place, &method),
+        (false, true) => accounts::container(turn, &place, &method),
+        (false, false) => objects::serve(turn, &place, &method),
+    }
+}
+
+/// Whether the caller may: it is their account, the container is open for this, or the address is signed.
+fn allowed(turn: &Turn<'_>, place: &Place, method: &str) -> Result<(), Refusal> {
+    if turn.who.project == place.account || turn.who.is_admin {
+        return Ok(());
+    }
+    if temp_url::is_valid(turn, place, method) {
+        return Ok(());
+    }
+    let container = turn.world.copy(CONTAINERS, &container_key(place));
+    let reads = ["GET", "HEAD"].contains(&method);
+    let acl = if reads {
+        header(&container, "x-container-read")
+    } else {
+        header(&container, "x-container-write")
+    };
+    let open = acl.split(',').map(str::trim).any(|entry| {
+        let listing = place.object.is_empty();
+        (entry == ".r:*" && reads && !listing)
+            || (entry == ".rlistings" && reads && listing)
+            || entry == "*:*"
+            || (!turn.who.project.is_empty() && entry.split(':').next() == Some(&turn.who.project))
+    });
+    if open {
+        return Ok(());
+    }
+    match turn.who.user.is_empty() {
+        true => Err(SWIFT.plain(401, "This server could not verify that you are authorized to access the document you requested.")),
+        false => Err(SWIFT.plain(403, "Access was denied to this resource.")),
+    }
+}
+
+fn container_key(place: &Place) -> String {
+    format!("{}/{}", place.account, place.container)
+}
+
+fn object_key(place: &Place) -> String {
+    format!("{}/{}/{}", place.account, place.container, place.object)
+}
+
+/// A header that was kept with an object.
+fn header<'a>(row: &'a Obj, name: &str) -> &'a str {
+    row.get("headers").and_then(|headers| headers[name].as_str()).unwrap_or_default()
+}
+
+/// Keeps the headers of a request that are worth keeping; an empty one or `X-Remove-…` is forgotten.
+fn keep(turn: &Turn<'_>, row: &mut Obj, kind: &str, others: &[&str]) {
+    let mut kept = row.get("headers").and_then(Value::as_object).cloned().unwrap_or_default();
+    let prefix = format!("x-{kind}-meta-");
+    let removal = format!("x-remove-{kind}-");
+    for (name, value) in &turn.ask.headers {
+        if let Some(rest) = name.strip_prefix(&removal) {
+            kept.remove(&format!("x-{kind}-{rest}"));
+        } else if name.starts_with(&prefix) || others.contains(&name.as_str()) {
+            match value.is_empty() {
+                true => drop(kept.remove(name)),
+                false => drop(kept.insert(name.clone(), json!(value))),
+            }
+        }
+    }
+    set(row, "headers", kept);
+}
+
+/// The reply with the kept headers.
+fn with_headers(mut reply: Reply, row: &Obj) -> Reply {
+    let headers = row.get("headers").and_then(Value::as_object).cloned().unwrap_or_default();
+    for (name, value) in headers {
+        reply = reply.with(&name, value.as_str().unwrap_or_default());
+    }
+    reply
+}
+
+/// A number in the form of the headers.
+fn stamp(turn: &Turn<'_>) -> String {
+    format!("{}.{:05}", turn.now() / 1_000_000, turn.now() % 1_000_000 / 10)
+}
+
+/// The bytes that an object counts for.
+fn size(row: &Obj) -> u64 {
+    row.get("bytes").and_then(Value::as_u64).unwrap_or_default()
+}
+
+/// The objects of a container, by name.
+fn contents(turn: &Turn<'_>, place: &Place) -> Vec<Obj> {
+    let mut rows = turn.world.with(OBJECTS, "container", &container_key(place));
+    rows.sort_by(|one, other| text(one, "name").cmp(text(other, "name")));
+    rows
+}

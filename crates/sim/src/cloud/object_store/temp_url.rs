@@ -1,0 +1,91 @@
+//! Addresses that are signed with a key of the account or of the container.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+use hmac::{Hmac, KeyInit, Mac};
+use sha1::Sha1;
+use sha2::{Sha256, Sha512};
+
+use super::super::ask::Turn;
+use super::super::http::encode;
+use super::super::world::moment;
+use super::{ACCOUNTS, CONTAINERS, Place, container_key, header};
+
+/// Whether the request is signed for this method and this object, and not too late.
+pub(super) fn is_valid(turn: &Turn<'_>, place: &Place, method: &str) -> bool {
+    let (Some(signature), Some(expires)) =
+        (turn.ask.query("temp_url_sig"), turn.ask.query("temp_url_expires"))
+    else {
+        return false;
+    };
+    if place.object.is_empty() {
+        return false;
+    }
+    let seconds = turn.now() / 1_000_000;
+    let late = match expires.parse::<i64>() {
+        Ok(end) => end < seconds,
+        Err(_) => *expires < *moment(turn.now(), "%Y-%m-%dT%H:%M:%SZ"),
+    };
+    if late {
+        return false;
+    }
+    let account = turn.world.copy(ACCOUNTS, &place.account);
+    let container = turn.world.copy(CONTAINERS, &container_key(place));
+    let keys = [
+        header(&account, "x-account-meta-temp-url-key"),
+        header(&account, "x-account-meta-temp-url-key-2"),
+        header(&container, "x-container-meta-temp-url-key"),
+        header(&container, "x-container-meta-temp-url-key-2"),
+    ];
+    // A signature for a larger right holds for a smaller one.
+    let methods: &[&str] = match method {
+        "HEAD" => &["HEAD", "GET", "PUT", "POST"],
+        "GET" => &["GET"],
+        "PUT" => &["PUT"],
+        "POST" => &["POST"],
+        "DELETE" => &["DELETE"],
+        _ => &[],
+    };
+    let path = format!("/v1/AUTH_{}/{}/{}", place.account, place.container, place.object);
+    // Clients sign the path as they know it: with the prefix of this service or without, coded or not.
+    let paths = [
+        path.clone(),
+        format!("/object-store{path}"),
+        encode(&path),
+        encode(&format!("/object-store{path}")),
+    ];
+    keys.iter().filter(|key| !key.is_empty()).any(|key| {
+        methods.iter().any(|method| {
+            paths
+                .iter()
+                .any(|path| is_signed(key, &format!("{method}\n{expires}\n{path}"), signature))
+        })
+    })
+}
+
+fn is_signed(key: &str, text: &str, signature: &str) -> bool {
+    let wanted = match signature.split_once(':') {
+        Some((_, coded)) => URL_SAFE.decode(coded).or_else(|_| STANDARD.decode(coded)).ok(),
+        None => unhex(signature),
+    };
+    let Some(wanted) = wanted else { return false };
+    match wanted.len() {
+        20 => Hmac::<Sha1>::new_from_slice(key.as_bytes())
+            .is_ok_and(|mac| mac.chain_update(text).verify_slice(&wanted).is_ok()),
+        32 => Hmac::<Sha256>::new_from_slice(key.as_bytes())
+            .is_ok_and(|mac| mac.chain_update(text).verify_slice(&wanted).is_ok()),
+        64 => Hmac::<Sha512>::new_from_slice(key.as_bytes())
+            .is_ok_and(|mac| mac.chain_update(text).verify_slice(&wanted).is_ok()),
+        _ => false,
+    }
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let nibble =
+        |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    if !rest.is_empty() {
+        return None;
+    }
+    pairs.iter().map(|[high, low]| Some(nibble(*high)? << 4 | nibble(*low)?)).collect()
+}

@@ -1,0 +1,100 @@
+//! The object store.
+
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::{Value, json};
+use sha2::Sha256;
+
+use super::world::World;
+
+impl World {
+    fn swift(&self) -> String {
+        format!("/object-store/v1/AUTH_{}", self.demo_project())
+    }
+}
+
+fn text(text: &str) -> Value {
+    json!(text)
+}
+
+#[test]
+fn containers_hold_objects_and_cannot_go_before_them() {
+    let world = World::new();
+    let account = world.swift();
+    world.demo(&format!("PUT {account}/c"), Value::Null).has(201);
+    world.demo(&format!("PUT {account}/c"), Value::Null).has(202);
+    world
+        .demo_with(&format!("POST {account}/c"), &[("X-Container-Meta-Colour", "red")], Value::Null)
+        .has(204);
+    let kind = [("Content-Type", "text/plain"), ("X-Object-Meta-A", "b")];
+    let put = world.demo_with(&format!("PUT {account}/c/a/b%20c"), &kind, text("hello")).has(201);
+    assert_eq!(put.headers["etag"], "5d41402abc4b2a76b9719d911017c592");
+    let got = world.demo(&format!("GET {account}/c/a/b%20c"), Value::Null).has(200);
+    assert_eq!(
+        (got.text.as_str(), got.headers["x-object-meta-a"].to_str().unwrap()),
+        ("hello", "b")
+    );
+    let head = world.demo(&format!("HEAD {account}/c"), Value::Null).has(204);
+    assert_eq!(
+        (&head.headers["x-container-object-count"], &head.headers["x-container-bytes-used"]),
+        (&"1".parse().unwrap(), &"5".parse().unwrap())
+    );
+    assert_eq!(head.headers["x-container-meta-colour"], "red");
+    let list = world.get(&format!("{account}/c?format=json"));
+    assert_eq!((&list[0]["name"], &list[0]["bytes"]), (&json!("a/b c"), &json!(5)));
+    let folded = world.get(&format!("{account}/c?format=json&delimiter=/"));
+    assert_eq!(folded, json!([{ "subdir": "a/" }]));
+    assert_eq!(world.demo(&format!("GET {account}"), Value::Null).has(200).text, "c\n");
+    world.demo(&format!("DELETE {account}/c"), Value::Null).has(409);
+    let gone = world
+        .demo_with(
+            &format!("POST {account}?bulk-delete"),
+            &[("Content-Type", "text/plain")],
+            text("c/a/b%20c\nc\nc/nope"),
+        )
+        .has(200)
+        .body;
+    assert_eq!((&gone["Number Deleted"], &gone["Number Not Found"]), (&json!(2), &json!(1)));
+    world.demo(&format!("GET {account}/c"), Value::Null).has(404);
+    world.demo(&format!("PUT {account}/nope/x"), Value::Null).has(404);
+}
+
+#[test]
+fn strangers_need_an_open_container_or_a_signed_address() {
+    let world = World::new();
+    let account = world.swift();
+    world.demo(&format!("PUT {account}/c"), Value::Null).has(201);
+    world
+        .demo_with(&format!("PUT {account}/c/o"), &[("Content-Type", "text/plain")], text("x"))
+        .has(201);
+    let get = || world.ask("", "GET", &format!("{account}/c/o"), Value::Null).unwrap();
+    get().has(401);
+    world
+        .demo_with(&format!("POST {account}/c"), &[("X-Container-Read", ".r:*")], Value::Null)
+        .has(204);
+    get().has(200);
+    world
+        .demo_with(&format!("POST {account}/c"), &[("X-Remove-Container-Read", "x")], Value::Null)
+        .has(204);
+    get().has(401);
+    world
+        .demo_with(
+            &format!("POST {account}"),
+            &[("X-Account-Meta-Temp-Url-Key", "secret")],
+            Value::Null,
+        )
+        .has(204);
+    let signed = |method: &str, ends: i64| {
+        let body = format!("{method}\n{ends}\n{account}/c/o");
+        let mac = Hmac::<Sha256>::new_from_slice(b"secret").unwrap().chain_update(body).finalize();
+        let digits: String = mac.into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{account}/c/o?temp_url_sig={digits}&temp_url_expires={ends}")
+    };
+    let soon = 1_794_816_100;
+    world.ask("", "PUT", &signed("PUT", soon), text("new")).unwrap().has(201);
+    let got = world.ask("", "GET", &signed("GET", soon), Value::Null).unwrap().has(200);
+    assert_eq!(got.text, "new");
+    world.ask("", "HEAD", &signed("GET", soon), Value::Null).unwrap().has(200);
+    world.ask("", "PUT", &signed("GET", soon), text("no")).unwrap().has(401);
+    world.later(200);
+    world.ask("", "GET", &signed("GET", soon), Value::Null).unwrap().has(401);
+}
