@@ -42,6 +42,8 @@ pub struct Call {
     pub microversion: Option<&'static str>,
     /// Whether an answer that is a minute old will do: for looking up what rarely changes.
     pub may_be_old: bool,
+    /// Whether being made twice does no harm: then it is made again if its reply was lost.
+    pub may_be_repeated: bool,
     /// How to find what the call made, if its reply was lost.
     pub marker: Option<Box<Marker>>,
 }
@@ -132,6 +134,7 @@ impl Call {
             body,
             microversion: None,
             may_be_old: false,
+            may_be_repeated: false,
             marker: None,
         }
     }
@@ -160,6 +163,12 @@ impl Call {
         self
     }
 
+    /// Being made twice does no harm: nothing new comes of it, or the service refuses what it has.
+    pub fn may_be_repeated(mut self) -> Call {
+        self.may_be_repeated = true;
+        self
+    }
+
     /// Says how to find what the call made, if its reply was lost.
     pub fn marker(mut self, marker: Marker) -> Call {
         self.marker = Some(Box::new(marker));
@@ -180,9 +189,13 @@ impl Marker {
         objects.into_iter().flatten().filter(is_ours).collect()
     }
 
-    /// The id of an object.
-    pub fn id_of<'o>(&self, object: &'o Value) -> Option<&'o str> {
-        object.pointer(&self.id).and_then(Value::as_str)
+    /// The id of an object; some services number theirs.
+    pub fn id_of(&self, object: &Value) -> Option<String> {
+        match object.pointer(&self.id)? {
+            Value::String(id) => Some(id.clone()),
+            Value::Number(id) => Some(id.to_string()),
+            _ => None,
+        }
     }
 
     /// Removes an object.

@@ -99,6 +99,9 @@ pub struct Behaviour {
     pub attribute: Option<AttributeOf>,
     /// Whether a change needs another object.
     pub replaces: Option<Replaces>,
+    /// Whether an object that was replaced is updated when a rollback goes back to it, so that it gets
+    /// back what its replacement took: the replacement is its predecessor then.
+    pub comes_back: bool,
     /// For types whose resources are nested stacks of a template that the engine makes up.
     pub stages: Option<Stages>,
     /// What comes of a signal.

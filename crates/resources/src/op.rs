@@ -55,6 +55,9 @@ pub struct Context {
     pub is_doubtful: bool,
     /// How long a call that was lost may still take effect.
     pub quiet: Duration,
+    /// The id of the object whose place this one takes: of the one that it replaces, or of the one that it
+    /// comes back for.
+    pub predecessor: Option<Arc<str>>,
 }
 
 /// An operation on a resource.
@@ -544,10 +547,10 @@ impl Op {
     async fn find_lost(&mut self, step: &str, call: &Call) -> Result<Option<Reply>, Stop> {
         self.repeated.push(step.into());
         match call.method {
-            Method::Post => {}
+            Method::Post if !call.may_be_repeated => {}
             // A change that is carried out late must not undo a newer one: it is given time to happen
             // before it is asked for again.
-            Method::Put | Method::Patch => {
+            Method::Post | Method::Put | Method::Patch => {
                 self.pause(self.context.quiet).await?;
                 return Ok(None);
             }
@@ -619,7 +622,7 @@ impl Op {
         let list = self.read(marker.list.clone()).await?;
         let found = marker.found(&list);
         let ids: Vec<String> =
-            found.into_iter().filter_map(|object| marker.id_of(object)).map(Into::into).collect();
+            found.into_iter().filter_map(|object| marker.id_of(object)).collect();
         for id in ids.iter().filter(|id| kept != Some(id)) {
             self.remove(&format!("{step} {id}"), marker.removal(id)).await?;
         }

@@ -1,6 +1,7 @@
 //! Tests of the resource types as a whole.
 #![allow(clippy::expect_used, clippy::panic, clippy::print_stderr, reason = "a test may fail")]
 
+mod compute;
 mod conformance;
 mod corpus;
 mod declarations;

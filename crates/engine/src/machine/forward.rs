@@ -83,7 +83,11 @@ impl Tree {
                 self.make(env, slot, goal);
             }
             Some((slot, decision)) => {
-                self.promote(slot);
+                let is_back = self.promote(slot) && comes_back(goal.kind);
+                let decision = match decision {
+                    Decision::Keep | Decision::Mend if is_back => Decision::Update(Vec::new()),
+                    decision => decision,
+                };
                 self.carry_out(env, slot, goal, decision);
             }
         }
@@ -292,12 +296,13 @@ impl Tree {
         self.make(env, new, goal);
     }
 
-    /// Makes a resource the one of its name that counts: a rollback goes back to what was replaced.
-    fn promote(&mut self, slot: Slot) {
+    /// Makes a resource the one of its name that counts: a rollback goes back to what was replaced. Tells
+    /// whether it was not.
+    fn promote(&mut self, slot: Slot) -> bool {
         let resource = self.resource(slot);
         let (key, name, id) = (resource.stack, resource.name.clone(), resource.id);
         let Some(current) = self.current(key, &name).filter(|current| *current != slot) else {
-            return;
+            return false;
         };
         let current_id = self.resource(current).id;
         let revived = self.change(slot);
@@ -307,6 +312,7 @@ impl Tree {
         given_up.replaced_by = Some(id);
         given_up.replaces = given_up.replaces.filter(|other| *other != id);
         self.put_last(slot);
+        true
     }
 
     fn put_last(&mut self, slot: Slot) {
@@ -317,6 +323,11 @@ impl Tree {
             slots.push(slot);
         }
     }
+}
+
+/// Whether an object of a type has to get back what its replacement took.
+fn comes_back(kind: &Kind) -> bool {
+    kind.builtin().is_some_and(|kind| kind.behaviour.comes_back)
 }
 
 /// What a resource is to become.

@@ -5,7 +5,7 @@ use super::{Effect, Run};
 use crate::failure::Failure;
 use crate::ids::ResourceId;
 use crate::state::{Action, State, Status};
-use crate::tree::{Env, OpId, Operation, Pause, Slot, StackKey, Tree};
+use crate::tree::{Env, OpId, Operation, Pause, Resource, Slot, StackKey, Tree};
 use kiln_cloud::Reply;
 use kiln_resources::behaviour::Verb;
 use kiln_resources::constraints::offline;
@@ -176,7 +176,16 @@ impl Tree {
             keeps_copy: op.is_some_and(|op| op.keeps_copy),
             is_doubtful: resource.is_doubtful,
             quiet: self.config.quiet,
+            predecessor: self.predecessor(resource),
         }
+    }
+
+    /// The id of the object whose place a resource takes.
+    fn predecessor(&self, resource: &Resource) -> Option<Arc<str>> {
+        let replaced = resource.replaces?;
+        let namesakes = self.stack(resource.stack).by_name.get(&resource.name)?;
+        let replaced = namesakes.iter().find(|slot| self.resource(**slot).id == replaced)?;
+        self.resource(*replaced).physical_id.clone()
     }
 
     /// Finds out about the resources of a stack of which it is open whether they have objects. Their

@@ -79,6 +79,12 @@ impl ResourceType {
         self
     }
 
+    /// An object that was replaced is updated when a rollback goes back to it.
+    pub fn comes_back(mut self) -> ResourceType {
+        self.behaviour.comes_back = true;
+        self
+    }
+
     /// A resource is a nested stack whose template is made up, stage by stage.
     pub fn staged(mut self, stages: Stages) -> ResourceType {
         self.behaviour.stages = Some(stages);

@@ -1,4 +1,5 @@
-//! Copies of objects: made for a snapshot, or before an object is removed, and never twice.
+//! What is made beside the resource's own object, and never twice: copies for a snapshot, or before an
+//! object is removed, and whatever else an object needs.
 
 use super::{Op, Stop};
 use kiln_cloud::{Call, Marker, Reply};
@@ -34,6 +35,21 @@ impl Op {
         Ok(made)
     }
 
+    /// Makes something beside the resource's own object, once: the call says by its marker how it is found.
+    /// Gives the reply, and its id.
+    pub async fn make_beside(&mut self, step: &str, call: Call) -> Result<(Reply, Arc<str>), Stop> {
+        let marker = call.marker.as_deref().cloned();
+        let reply = self.call(step, call).await?;
+        let id = marker.as_ref().and_then(|marker| id_in(&reply, marker, ""));
+        match (marker, id) {
+            (Some(marker), Some(id)) => {
+                self.beside.push((marker, id.clone()));
+                Ok((reply, id))
+            }
+            _ => Err(Stop::failed("Error", "the service did not say which object it made")),
+        }
+    }
+
     /// Removes the copies that carry a mark. If it is open whether there is one, that is awaited.
     pub async fn remove_copies(&mut self, marker: &Marker) -> Result<(), Stop> {
         if self.context.is_doubtful {
@@ -55,5 +71,5 @@ fn id_in(reply: &Reply, marker: &Marker, pointer: &str) -> Option<Arc<str>> {
         None => Some(&reply.body),
     };
     let listed = listed.and_then(|object| marker.id_of(object));
-    reply.text(pointer).or(listed).map(Into::into)
+    reply.text(pointer).map(str::to_owned).or(listed).map(Into::into)
 }

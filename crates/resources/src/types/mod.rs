@@ -24,6 +24,7 @@ pub(crate) mod monasca;
 pub(crate) mod neutron;
 pub(crate) mod nova;
 pub(crate) mod octavia;
+mod quotas;
 pub(crate) mod sahara;
 pub(crate) mod senlin;
 pub(crate) mod swift;

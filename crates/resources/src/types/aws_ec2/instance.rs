@@ -1,7 +1,19 @@
 //! AWS::EC2::Instance: a server, described in EC2 terms.
 
-use super::{block_device_mappings, key_value};
+use super::{block_device_mappings, key_value, pairs, tags};
+use crate::behaviour::{Verb, View};
 use crate::declare::*;
+use crate::given::{given, items, open, section, text};
+use crate::objects;
+use crate::op::{Op, Stop};
+use crate::types::cinder::attaching::{self, Place};
+use crate::types::nova::server::networks::{self, Entry};
+use crate::types::nova::server::user_data::{self, UserData};
+use crate::types::nova::server::{attributes, interfaces, life, look, update};
+use kiln_cloud::{Marker, get, post, put};
+use kiln_template::functions::{Fault, step_into_attribute};
+use kiln_template::print;
+use serde_json::{Value as Json, json};
 
 pub(super) fn instance() -> ResourceType {
     ResourceType::new("AWS::EC2::Instance")
@@ -43,4 +55,193 @@ pub(super) fn instance() -> ResourceType {
             attr("PublicDnsName", Str),
             attr("PublicIp", Str),
         ])
+        .found_by(marker)
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(change(op)))
+        .deletes(|op| Box::pin(life::remove(op)))
+        .on(Verb::Check, |op| Box::pin(life::check(op)))
+        .on(Verb::Suspend, |op| Box::pin(life::suspend(op)))
+        .on(Verb::Resume, |op| Box::pin(life::resume(op)))
+        .answers(attribute)
+}
+
+fn marker(op: &Op) -> Option<Marker> {
+    let name = op.context().physical_name.to_string();
+    Some(Marker {
+        list: get(Service::Compute, "/servers").query("name", name.clone()),
+        objects: "/servers".into(),
+        field: "/name".into(),
+        value: name.into(),
+        envelope: Some("server".into()),
+        path: "/servers/".into(),
+        id: "/id".into(),
+    })
+}
+
+/// What the server is connected to: ports in the order of their devices, or a port on a subnet.
+fn entries(properties: &Members) -> Vec<Entry> {
+    let mut ports: Vec<(f64, String)> = Vec::new();
+    for (at, interface) in items(properties, "NetworkInterfaces").iter().enumerate() {
+        match open(interface) {
+            Value::Map(interface) => {
+                let index = given(interface, "DeviceIndex").map(|it| print::plain(open(it)));
+                let index = index.and_then(|it| it.parse().ok()).unwrap_or(at as f64);
+                let port = text(interface, "NetworkInterfaceId").unwrap_or_default();
+                ports.push((index, port.to_owned()));
+            }
+            value => ports.push((at as f64, print::plain(value))),
+        }
+    }
+    ports.sort_by(|a, b| a.0.total_cmp(&b.0));
+    if !ports.is_empty() {
+        let entry = |(_, port)| Entry { port: Some(port), ..Entry::default() };
+        return ports.into_iter().map(entry).collect();
+    }
+    let subnet = text(properties, "SubnetId").map(str::to_owned);
+    subnet.into_iter().map(|id| Entry { subnet: Some(id), ..Entry::default() }).collect()
+}
+
+// --- create ---
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    networks::begin_ports(op);
+    let entries = entries(&op.context().properties);
+    let networks = networks::of_new(op, &entries).await?;
+    let body = new_server(op, networks).await?;
+    let made = op.call("create", post(Service::Compute, "/servers", body)).await?;
+    let Some(id) = made.text("/server/id").map(str::to_owned) else {
+        return Err(Stop::failed("Error", "the service did not say which server it made"));
+    };
+    op.set_id(id);
+    look::until_is(op, "ACTIVE").await?;
+    attach_volumes(op).await?;
+    look::show(op).await.map(drop)
+}
+
+async fn new_server(op: &mut Op, networks: Json) -> Result<Json, Stop> {
+    let image = op.text("ImageId").unwrap_or_default().to_owned();
+    let image = objects::find(op, "glance.image", &image).await?;
+    let flavor = op.text("InstanceType").unwrap_or_default().to_owned();
+    let flavor = objects::find(op, "nova.flavor", &flavor).await?;
+    let text = op.text("UserData").unwrap_or_default().to_owned();
+    let data = UserData { format: "HEAT_CFNTOOLS", text: &text, login: Some("ec2-user") };
+    let data = user_data::encoded(op, data).await?;
+    let properties = op.context().properties.clone();
+    let mut server = json!({
+        "name": &*op.context().physical_name,
+        "imageRef": &*image,
+        "flavorRef": &*flavor,
+        "networks": networks,
+        "metadata": tags(&properties),
+        "user_data": data,
+        "min_count": 1,
+        "max_count": 1,
+    });
+    for (property, field) in [("KeyName", "key_name"), ("AvailabilityZone", "availability_zone")] {
+        if let Some(text) = op.text(property) {
+            server[field] = text.into();
+        }
+    }
+    let groups = networks::group_names(&properties).into_iter();
+    let groups: Vec<Json> = groups.map(|group| json!({ "name": group })).collect();
+    if !groups.is_empty() {
+        server["security_groups"] = groups.into();
+    }
+    let disks = disks(&properties, &image);
+    if !disks.is_empty() {
+        server["block_device_mapping_v2"] = disks.into();
+    }
+    let mut body = json!({ "server": server });
+    let hints = pairs(&properties, "NovaSchedulerHints");
+    if !hints.is_empty() {
+        body["os:scheduler_hints"] = Json::Object(hints);
+    }
+    Ok(body)
+}
+
+/// Disks beside the one that is made of the image.
+fn disks(properties: &Members, image: &str) -> Vec<Json> {
+    let all = items(properties, "BlockDeviceMappings").iter().filter_map(|it| open(it).as_map());
+    let mut disks: Vec<Json> = all.filter_map(disk).collect();
+    if !disks.is_empty() {
+        let root = json!({
+            "uuid": image,
+            "source_type": "image",
+            "destination_type": "local",
+            "boot_index": 0,
+            "delete_on_termination": true,
+        });
+        disks.insert(0, root);
+    }
+    disks
+}
+
+fn disk(of: &Members) -> Option<Json> {
+    let ebs = section(of, "Ebs")?;
+    let mut disk = json!({
+        "uuid": text(ebs, "SnapshotId")?,
+        "source_type": "snapshot",
+        "destination_type": "volume",
+        "device_name": text(of, "DeviceName"),
+        "boot_index": -1,
+        "delete_on_termination":
+            given(ebs, "DeleteOnTermination").is_none_or(|it| it.equals(&Value::Bool(true))),
+    });
+    if let Some(size) = text(ebs, "VolumeSize").and_then(|size| size.parse::<i64>().ok()) {
+        disk["volume_size"] = size.into();
+    }
+    Some(disk)
+}
+
+async fn attach_volumes(op: &mut Op) -> Result<(), Stop> {
+    let server = op.id().map_or("", |id| id).to_owned();
+    let properties = op.context().properties.clone();
+    for volume in items(&properties, "Volumes").iter().filter_map(|it| open(it).as_map()) {
+        let place = Place {
+            server: server.clone(),
+            volume: text(volume, "VolumeId").unwrap_or_default().to_owned(),
+            device: text(volume, "Device").map(str::to_owned),
+        };
+        attaching::attach(op, &format!("attach {}", place.volume), &place).await?;
+    }
+    Ok(())
+}
+
+// --- update ---
+
+async fn change(op: &mut Op) -> Result<(), Stop> {
+    if op.changes("Tags") {
+        let body = json!({ "metadata": tags(&op.context().properties) });
+        op.call("tags", put(Service::Compute, format!("{}/metadata", look::path(op)), body))
+            .await?;
+    }
+    if op.changes("NetworkInterfaces") || op.changes("SubnetId") {
+        let (before, after) = (entries(&op.context().before), entries(&op.context().properties));
+        interfaces::connect(op, &before, &after).await?;
+    }
+    if op.changes("InstanceType") {
+        let flavor = op.text("InstanceType").unwrap_or_default().to_owned();
+        let flavor = objects::find(op, "nova.flavor", &flavor).await?;
+        update::resize(op, &flavor).await?;
+    }
+    look::show(op).await.map(drop)
+}
+
+// --- attributes ---
+
+fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
+    let answer = match name {
+        "AvailabilityZone" => {
+            let server = look::part(view.shown, "server").and_then(Value::as_map);
+            let zone = server.and_then(|it| given(it, "OS-EXT-AZ:availability_zone"));
+            let asked = || given(view.properties, "AvailabilityZone");
+            zone.or_else(asked).cloned().unwrap_or_default()
+        }
+        "PrivateDnsName" | "PrivateIp" | "PublicDnsName" | "PublicIp" => {
+            attributes::first_address(view.shown).unwrap_or("0.0.0.0").into()
+        }
+        "show" => look::part(view.shown, "server").cloned().unwrap_or_default(),
+        _ => return Ok(None),
+    };
+    Ok(Some(step_into_attribute(&answer, path)))
 }

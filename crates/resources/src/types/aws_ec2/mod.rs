@@ -1,6 +1,8 @@
 //! Servers, volumes and networks in AWS terms: `AWS::EC2::*`.
 
 use crate::declare::*;
+use crate::given::{items, open, text};
+use serde_json::{Map, Value as Json};
 
 mod eip;
 mod eip_association;
@@ -38,6 +40,18 @@ pub(crate) fn types() -> Vec<ResourceType> {
 /// A tag: one member of a list of keys with their values.
 pub(crate) fn key_value() -> Prop {
     record([prop("Key", Str).required(), prop("Value", Str).required()])
+}
+
+/// The tags of something, as metadata: keys with their values.
+pub(crate) fn tags(properties: &Members) -> Map<String, Json> {
+    pairs(properties, "Tags")
+}
+
+/// The keys in a list of pairs, with their values.
+fn pairs(properties: &Members, name: &str) -> Map<String, Json> {
+    let all = items(properties, name).iter().filter_map(|pair| open(pair).as_map());
+    all.filter_map(|pair| Some((text(pair, "Key")?.to_owned(), text(pair, "Value")?.into())))
+        .collect()
 }
 
 /// The disks that a server is made with.

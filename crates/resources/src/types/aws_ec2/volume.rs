@@ -1,7 +1,13 @@
 //! AWS::EC2::Volume: a block storage volume, described in EC2 terms.
 
-use super::key_value;
+use super::{key_value, tags};
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::op::{Op, Stop};
+use crate::types::cinder::volume::{copies, life};
+use crate::wire;
+use kiln_cloud::{Marker, get, post, put};
+use serde_json::json;
 
 pub(super) fn volume() -> ResourceType {
     ResourceType::new("AWS::EC2::Volume")
@@ -15,4 +21,59 @@ pub(super) fn volume() -> ResourceType {
             prop("SnapshotId", Str).immutable().is("cinder.backup"),
             prop("Tags", List).immutable().each(key_value()),
         ])
+        .found_by(marker)
+        .creates(|op| Box::pin(create(op)))
+        .deletes(|op| Box::pin(life::remove(op)))
+        .on(Verb::Check, |op| Box::pin(life::check(op)))
+        .copied(|op| Box::pin(copies::copy(op)), |op| Box::pin(copies::forget(op)))
+}
+
+fn marker(op: &Op) -> Option<Marker> {
+    let name = op.context().physical_name.to_string();
+    Some(Marker {
+        list: get(Service::Volume, "/volumes").query("name", name.clone()),
+        objects: "/volumes".into(),
+        field: "/name".into(),
+        value: name.into(),
+        envelope: Some("volume".into()),
+        path: "/volumes/".into(),
+        id: "/id".into(),
+    })
+}
+
+/// What is called a snapshot here is a backup there.
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let name = op.context().physical_name.to_string();
+    let call = match op.text("SnapshotId") {
+        Some(backup) => {
+            let body = json!({ "restore": { "name": name } });
+            post(Service::Volume, format!("/backups/{backup}/restore"), body)
+        }
+        None => {
+            let body = json!({ "volume": {
+                "name": name,
+                "description": name,
+                "size": wire::json(op.prop("Size")),
+                "availability_zone": op.text("AvailabilityZone"),
+                "metadata": tags(&op.context().properties),
+            }});
+            post(Service::Volume, "/volumes", body)
+        }
+    };
+    let is_restored = op.text("SnapshotId").is_some();
+    let made = op.call("create", call).await?;
+    let id = made.text("/volume/id").or_else(|| made.text("/restore/volume_id"));
+    let Some(id) = id.map(str::to_owned) else {
+        return Err(Stop::failed("Error", "the service did not say which volume it made"));
+    };
+    op.set_id(id);
+    life::until_available(op).await?;
+    if is_restored {
+        let body = json!({ "volume": { "description": name } });
+        op.call("words", put(Service::Volume, life::path(op), body)).await?;
+        let body = json!({ "metadata": tags(&op.context().properties) });
+        let path = format!("{}/metadata", life::path(op));
+        op.call("tags", put(Service::Volume, path, body)).await?;
+    }
+    life::check(op).await
 }

@@ -1,6 +1,12 @@
 //! OS::Cinder::EncryptedVolumeType: the encryption that volumes of a volume type get.
 
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::objects;
+use crate::op::{Op, Stop};
+use crate::wire;
+use kiln_cloud::{delete, get, post, put};
+use serde_json::{Map, Value as Json, json};
 
 pub(super) fn encrypted_volume_type() -> ResourceType {
     ResourceType::new("OS::Cinder::EncryptedVolumeType")
@@ -20,4 +26,84 @@ pub(super) fn encrypted_volume_type() -> ResourceType {
             prop("provider", Str).required().updatable(),
             prop("volume_type", Str).required().is("cinder.vtype"),
         ])
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(update(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .on(Verb::Check, |op| Box::pin(show(op)))
+}
+
+fn path(kind: &str) -> String {
+    format!("/types/{kind}/encryption")
+}
+
+fn own_path(op: &Op) -> String {
+    path(op.id().map_or("", |id| id))
+}
+
+fn fields(op: &Op, with_nulls: bool) -> Map<String, Json> {
+    ["cipher", "control_location", "key_size", "provider"]
+        .into_iter()
+        .filter(|name| with_nulls || !op.prop(name).is_null())
+        .map(|name| (name.to_owned(), wire::json(op.prop(name))))
+        .collect()
+}
+
+/// A volume type has one encryption at most; the id is the type's.
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let kind = op.text("volume_type").unwrap_or_default().to_owned();
+    let kind = objects::find(op, "cinder.vtype", &kind).await?;
+    let body = json!({ "encryption": fields(op, false) });
+    let call = post(Service::Volume, path(&kind), body).may_be_repeated();
+    match op.call("create", call).await {
+        // It may have been made before an interruption.
+        Err(Stop::Failed(it))
+            if matches!(&*it.class, "BadRequest" | "Conflict")
+                && is_as_wanted(op, &kind).await? => {}
+        done => _ = done?,
+    }
+    op.set_id(kind);
+    show(op).await
+}
+
+async fn is_as_wanted(op: &mut Op, kind: &str) -> Result<bool, Stop> {
+    let shown = op.read(get(Service::Volume, path(kind))).await?;
+    Ok(fields(op, false).iter().all(|(name, value)| shown.body.get(name) == Some(value)))
+}
+
+async fn show(op: &mut Op) -> Result<(), Stop> {
+    let shown = op.read(get(Service::Volume, own_path(op))).await?;
+    if shown.body["encryption_id"].is_null() {
+        let message = "The volume type has no encryption any more";
+        return Err(Stop::failed("NotFound", message));
+    }
+    op.set_shown(wire::value(&shown.body));
+    Ok(())
+}
+
+/// The path of the encryption itself; nothing if there is none.
+async fn encryption(op: &mut Op) -> Result<Option<String>, Stop> {
+    match op.read(get(Service::Volume, own_path(op))).await {
+        Ok(shown) => Ok(shown.text("/encryption_id").map(|id| format!("{}/{id}", own_path(op)))),
+        Err(stop) if stop.is_not_found() => Ok(None),
+        Err(stop) => Err(stop),
+    }
+}
+
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    if let Some(path) = encryption(op).await? {
+        let body = json!({ "encryption": fields(op, true) });
+        op.call("change", put(Service::Volume, path, body)).await?;
+    }
+    show(op).await
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_none() {
+        return Ok(());
+    }
+    if let Some(path) = encryption(op).await? {
+        op.remove("delete", delete(Service::Volume, path)).await?;
+    }
+    op.clear_id();
+    Ok(())
 }

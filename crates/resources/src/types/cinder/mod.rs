@@ -2,11 +2,12 @@
 
 use crate::declare::ResourceType;
 
+pub(crate) mod attaching;
 mod encrypted_volume_type;
 mod qos_association;
 mod qos_specs;
 mod quota;
-mod volume;
+pub(crate) mod volume;
 mod volume_attachment;
 mod volume_type;
 

@@ -1,6 +1,12 @@
 //! OS::Cinder::QoSAssociation: the tie between a set of quality-of-service values and volume types.
 
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::{items, open, text};
+use crate::objects;
+use crate::op::{Op, Stop};
+use kiln_cloud::get;
+use kiln_template::print;
 
 pub(super) fn qos_association() -> ResourceType {
     ResourceType::new("OS::Cinder::QoSAssociation")
@@ -15,4 +21,79 @@ pub(super) fn qos_association() -> ResourceType {
                 .updatable()
                 .each(item(Str).is("cinder.vtype").by_name()),
         ])
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(update(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .on(Verb::Check, |op| Box::pin(check(op)))
+}
+
+fn kinds(members: &Members) -> Vec<String> {
+    items(members, "volume_types").iter().map(|kind| print::plain(open(kind))).collect()
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let specs = op.text("qos_specs").unwrap_or_default().to_owned();
+    for kind in kinds(&op.context().properties) {
+        tie(op, &specs, &kind).await?;
+    }
+    let name = op.context().physical_name.clone();
+    op.set_id(name);
+    Ok(())
+}
+
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    let specs = op.text("qos_specs").unwrap_or_default().to_owned();
+    let (old, new) = (kinds(&op.context().before), kinds(&op.context().properties));
+    for kind in old.iter().filter(|kind| !new.contains(kind)) {
+        untie(op, &specs, kind).await?;
+    }
+    for kind in new.iter().filter(|kind| !old.contains(kind)) {
+        tie(op, &specs, kind).await?;
+    }
+    Ok(())
+}
+
+async fn tie(op: &mut Op, specs: &str, kind: &str) -> Result<(), Stop> {
+    // The service takes these changes as if something were read. Twice does no harm.
+    let call = get(Service::Volume, format!("/qos-specs/{specs}/associate"));
+    op.call(&format!("tie {kind}"), call.query("vol_type_id", kind)).await.map(drop)
+}
+
+async fn untie(op: &mut Op, specs: &str, kind: &str) -> Result<(), Stop> {
+    let call = get(Service::Volume, format!("/qos-specs/{specs}/disassociate"));
+    op.remove(&format!("untie {kind}"), call.query("vol_type_id", kind)).await
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_none() {
+        return Ok(());
+    }
+    // Names are looked up here: what they stood for may be gone by now, and its ties with it.
+    let properties = op.context().properties.clone();
+    let specs = text(&properties, "qos_specs").unwrap_or_default();
+    if let Some(specs) = found(op, "cinder.qos_specs", specs).await? {
+        for kind in kinds(&properties) {
+            if let Some(kind) = found(op, "cinder.vtype", &kind).await? {
+                untie(op, &specs, &kind).await?;
+            }
+        }
+    }
+    op.clear_id();
+    Ok(())
+}
+
+async fn found(op: &mut Op, kind: &str, name: &str) -> Result<Option<String>, Stop> {
+    match objects::find(op, kind, name).await {
+        Ok(id) => Ok(Some(id.to_string())),
+        Err(Stop::Failed(it)) if &*it.class == "EntityNotFound" => Ok(None),
+        Err(stop) => Err(stop),
+    }
+}
+
+async fn check(op: &mut Op) -> Result<(), Stop> {
+    let specs = op.text("qos_specs").unwrap_or_default().to_owned();
+    if let Some(specs) = found(op, "cinder.qos_specs", &specs).await? {
+        return op.read(get(Service::Volume, format!("/qos-specs/{specs}"))).await.map(drop);
+    }
+    Err(Stop::failed("EntityNotFound", format!("The QoS specs ({specs}) could not be found.")))
 }

@@ -1,6 +1,13 @@
 //! OS::Cinder::QoSSpecs: a set of quality-of-service values for volumes.
 
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::{open, section};
+use crate::op::{Op, Stop};
+use crate::rest::{self, Change, Plain};
+use kiln_cloud::{Marker, get, put};
+use kiln_template::print;
+use serde_json::{Map, Value as Json, json};
 
 pub(super) fn qos_specs() -> ResourceType {
     ResourceType::new("OS::Cinder::QoSSpecs")
@@ -10,4 +17,67 @@ pub(super) fn qos_specs() -> ResourceType {
         .entity("qos_specs")
         .since("7.0.0")
         .props([prop("name", Str), prop("specs", Map).required().updatable()])
+        .found_by(marker)
+        .updates(|op| Box::pin(update(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .plain(
+            Plain::at(Service::Volume, "/qos-specs", "qos_specs")
+                .many("qos_specs")
+                .unsent(["specs"])
+                .change(Change::Never)
+                .goes_at_once()
+                .shape(shape),
+        )
+}
+
+/// The list cannot be narrowed down.
+fn marker(op: &Op) -> Option<Marker> {
+    let mut marker = rest::marker(op)?;
+    marker.list.query.clear();
+    Some(marker)
+}
+
+fn specs(members: &Members) -> Map<String, Json> {
+    let specs = section(members, "specs").into_iter().flatten();
+    specs.map(|(key, value)| (key.to_string(), print::plain(open(value)).into())).collect()
+}
+
+/// The values stand beside the name.
+fn shape(op: &Op, _: Verb, fields: &mut Map<String, Json>) {
+    fields.extend(specs(&op.context().properties));
+}
+
+fn path(op: &Op) -> String {
+    format!("/qos-specs/{}", op.id().map_or("", |id| id))
+}
+
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    let (old, new) = (specs(&op.context().before), specs(&op.context().properties));
+    let gone: Vec<&String> = old.keys().filter(|key| !new.contains_key(*key)).collect();
+    if !gone.is_empty() {
+        let call =
+            put(Service::Volume, format!("{}/delete_keys", path(op)), json!({ "keys": gone }));
+        match op.call("unset", call).await {
+            // They were unset before an interruption.
+            Err(stop) if is_refused(&stop) => {}
+            done => _ = done?,
+        }
+    }
+    if !new.is_empty() && old != new {
+        op.call("set", put(Service::Volume, path(op), json!({ "qos_specs": new }))).await?;
+    }
+    rest::until_ready(op).await
+}
+
+fn is_refused(stop: &Stop) -> bool {
+    matches!(stop, Stop::Failed(it) if matches!(&*it.class, "BadRequest" | "NotFound"))
+}
+
+/// What volume types still lean on cannot be removed.
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_some() {
+        let call = get(Service::Volume, format!("{}/disassociate_all", path(op)));
+        op.remove("disassociate", call).await?;
+    }
+    rest::remove(op).await
 }

@@ -1,7 +1,15 @@
 //! OS::Cinder::VolumeType: a kind of volume that users can choose, with the specifications behind
 //! it.
 
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::{items, open, section};
+use crate::op::{Op, Stop};
+use crate::rest::{self, Plain};
+use crate::wire::segment;
+use kiln_cloud::{Marker, delete, post};
+use kiln_template::print;
+use serde_json::{Map, Value as Json, json};
 
 pub(super) fn volume_type() -> ResourceType {
     ResourceType::new("OS::Cinder::VolumeType")
@@ -22,4 +30,96 @@ pub(super) fn volume_type() -> ResourceType {
                 .since("5.0.0")
                 .each(item(Str).is("keystone.project")),
         ])
+        .check(check)
+        .found_by(marker)
+        .plain(
+            Plain::at(Service::Volume, "/types", "volume_type")
+                .unsent(["metadata", "projects"])
+                .label("description")
+                .goes_at_once()
+                .shape(shape)
+                .after(|op| Box::pin(afterwards(op))),
+        )
+}
+
+/// A public type is everybody's already.
+fn check(properties: &Members) -> Result<(), Refusal> {
+    let is_public = properties.get("is_public").is_some_and(|it| it.equals(&Value::Bool(true)));
+    if is_public && !items(properties, "projects").is_empty() {
+        let message =
+            "A public volume type is everybody's: give projects only if is_public is false.";
+        return Err(Refusal::new(message));
+    }
+    Ok(())
+}
+
+/// Private types are listed only if they are asked for.
+fn marker(op: &Op) -> Option<Marker> {
+    let mut marker = rest::marker(op)?;
+    marker.list.query = vec![("is_public".into(), "None".into())];
+    Some(marker)
+}
+
+/// The field is called otherwise when a type is made than when it is changed.
+fn shape(_: &Op, verb: Verb, fields: &mut Map<String, Json>) {
+    if verb == Verb::Create
+        && let Some(is_public) = fields.remove("is_public")
+    {
+        fields.insert("os-volume-type-access:is_public".into(), is_public);
+    }
+}
+
+fn path(op: &Op) -> String {
+    format!("/types/{}", op.id().map_or("", |id| id))
+}
+
+async fn afterwards(op: &mut Op) -> Result<(), Stop> {
+    set_specs(op).await?;
+    if !op.prop("is_public").equals(&Value::Bool(true)) {
+        set_projects(op).await?;
+    }
+    Ok(())
+}
+
+async fn set_specs(op: &mut Op) -> Result<(), Stop> {
+    let context = op.context().clone();
+    let (empty, path) = (Members::new(), format!("{}/extra_specs", path(op)));
+    let old = section(&context.before, "metadata").unwrap_or(&empty);
+    let new = section(&context.properties, "metadata").unwrap_or(&empty);
+    for key in old.keys().filter(|key| !new.contains_key(*key)) {
+        let call = delete(Service::Volume, format!("{path}/{}", segment(key)));
+        op.remove(&format!("unset {key}"), call).await?;
+    }
+    if !new.is_empty() && old != new {
+        let specs =
+            new.iter().map(|(key, value)| (key.to_string(), print::plain(open(value)).into()));
+        let body = json!({ "extra_specs": Json::Object(specs.collect()) });
+        op.call("specs", post(Service::Volume, path, body).may_be_repeated()).await?;
+    }
+    Ok(())
+}
+
+async fn set_projects(op: &mut Op) -> Result<(), Stop> {
+    let names = |members: &Members| -> Vec<String> {
+        items(members, "projects").iter().map(|it| print::plain(open(it))).collect()
+    };
+    let (old, new) = (names(&op.context().before), names(&op.context().properties));
+    let action = format!("{}/action", path(op));
+    for project in old.iter().filter(|project| !new.contains(project)) {
+        let project = crate::objects::find(op, "keystone.project", project).await?;
+        let body = json!({ "removeProjectAccess": { "project": &*project } });
+        let call = post(Service::Volume, action.clone(), body).may_be_repeated();
+        op.remove(&format!("refuse {project}"), call).await?;
+    }
+    for project in new.iter().filter(|project| !old.contains(project)) {
+        let project = crate::objects::find(op, "keystone.project", project).await?;
+        let body = json!({ "addProjectAccess": { "project": &*project } });
+        let call = post(Service::Volume, action.clone(), body).may_be_repeated();
+        match op.call(&format!("admit {project}"), call).await {
+            // It has access already.
+            Err(stop) if stop.is_conflict() => {}
+            done => _ = done?,
+        }
+    }
+    Ok(())
 }

@@ -1,6 +1,14 @@
 //! OS::Glance::WebImage: an image that the image service downloads from a URL.
 
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::{items, open, section, text};
+use crate::op::{Op, Progress, Stop};
+use crate::rest::{self, Plain};
+use crate::wire::{self, segment};
+use kiln_cloud::{Reply, delete, get, patch, post, put};
+use kiln_template::print;
+use serde_json::{Map, Value as Json, json};
 
 const UUID: &str =
     "^([0-9a-fA-F]){8}-([0-9a-fA-F]){4}-([0-9a-fA-F]){4}-([0-9a-fA-F]){4}-([0-9a-fA-F]){12}$";
@@ -42,4 +50,227 @@ pub(super) fn web_image() -> ResourceType {
                 "shared",
             ]),
         ])
+        .check(check)
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(update(op)))
+        .on(Verb::Check, |op| Box::pin(look(op)))
+        .plain(
+            Plain::at(Service::Image, "/images", "")
+                .many("images")
+                .unsent(["active", "extra_properties", "location", "members"])
+                .label("kiln")
+                .shape(shape),
+        )
+}
+
+fn check(properties: &Members) -> Result<(), Refusal> {
+    let (container, disk) = (text(properties, "container_format"), text(properties, "disk_format"));
+    let is_amazon = |format: Option<&str>| matches!(format, Some("ami" | "ari" | "aki"));
+    if let (Some(container), Some(disk)) = (container, disk)
+        && container != disk
+        && (is_amazon(Some(container)) || is_amazon(Some(disk)))
+    {
+        return Err(Refusal::new(
+            "container_format and disk_format must be the same if one of them is ami, ari or aki.",
+        ));
+    }
+    if !items(properties, "members").is_empty()
+        && text(properties, "visibility").is_some_and(|it| it != "shared")
+    {
+        return Err(Refusal::new("An image has members only if its visibility is shared."));
+    }
+    Ok(())
+}
+
+/// Further properties stand beside the usual ones.
+fn shape(op: &Op, verb: Verb, fields: &mut Map<String, Json>) {
+    if verb == Verb::Create {
+        fields.extend(extra(&op.context().properties));
+    }
+}
+
+fn extra(members: &Members) -> Map<String, Json> {
+    let extra = section(members, "extra_properties").into_iter().flatten();
+    extra.map(|(name, value)| (name.to_string(), print::plain(open(value)).into())).collect()
+}
+
+fn path(op: &Op) -> String {
+    format!("/images/{}", op.id().map_or("", |id| id))
+}
+
+// --- create ---
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let Some(plain) = op.plain() else {
+        return Err(Stop::failed("InternalError", "an image is a plain object"));
+    };
+    let body = Json::Object(rest::new_fields(op, &plain));
+    let made = op.call("create", post(Service::Image, "/images", body)).await?;
+    let Some(id) = made.text("/id").map(str::to_owned) else {
+        return Err(Stop::failed("Error", "the service did not say which image it made"));
+    };
+    op.set_id(id);
+    import(op).await?;
+    until_active(op).await?;
+    set_members(op).await?;
+    if op.prop("active").equals(&Value::Bool(false)) {
+        activate(op, "deactivate").await?;
+    }
+    look(op).await
+}
+
+/// Has the image downloaded. That is refused for an image that has its content already, or gets it.
+async fn import(op: &mut Op) -> Result<(), Stop> {
+    let location = op.text("location").unwrap_or_default();
+    let body = json!({ "method": { "name": "web-download", "uri": location } });
+    let call = post(Service::Image, format!("{}/import", path(op)), body).may_be_repeated();
+    match op.call("import", call).await {
+        Err(stop) if stop.is_conflict() => {
+            let now = op.read(get(Service::Image, path(op))).await?;
+            if now.text("/status") == Some("queued") { Err(stop) } else { Ok(()) }
+        }
+        done => done.map(drop),
+    }
+}
+
+async fn until_active(op: &mut Op) -> Result<Reply, Stop> {
+    op.until(get(Service::Image, path(op)), |reply| match reply.text("/status") {
+        // It may have been taken out of use before an interruption.
+        Some("active" | "deactivated") => Progress::Ready,
+        Some(status @ ("killed" | "deleted" | "pending_delete")) => {
+            Progress::Failed(format!("Went to status {status} due to \"Unknown\""))
+        }
+        Some("queued") if has_failed(reply) => {
+            Progress::Failed("Went to status queued due to \"the download failed\"".into())
+        }
+        _ => Progress::NotYet,
+    })
+    .await
+}
+
+/// An image whose download failed is queued again, and says where it failed.
+fn has_failed(reply: &Reply) -> bool {
+    reply.text("/os_glance_failed_import").is_some_and(|stores| !stores.is_empty())
+}
+
+async fn activate(op: &mut Op, how: &str) -> Result<(), Stop> {
+    let call = post(Service::Image, format!("{}/actions/{how}", path(op)), Json::Null);
+    op.call(how, call.may_be_repeated()).await.map(drop)
+}
+
+async fn look(op: &mut Op) -> Result<(), Stop> {
+    let shown = op.read(get(Service::Image, path(op))).await?;
+    op.set_shown(wire::value(&shown.body));
+    match shown.text("/status") {
+        Some(status @ ("killed" | "deleted" | "pending_delete")) => {
+            let message = format!("'status': expected 'active', got '{status}'");
+            Err(Stop::failed("Error", message))
+        }
+        _ => Ok(()),
+    }
+}
+
+// --- update ---
+
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    if op.changes("active") {
+        let is_active = op.prop("active").equals(&Value::Bool(true));
+        activate(op, if is_active { "reactivate" } else { "deactivate" }).await?;
+    }
+    if op.changes("tags") {
+        set_tags(op).await?;
+    }
+    change_fields(op).await?;
+    if op.changes("members") {
+        set_members(op).await?;
+    }
+    look(op).await
+}
+
+fn words(members: &Members, name: &str) -> Vec<String> {
+    items(members, name).iter().map(|it| print::plain(open(it))).collect()
+}
+
+async fn set_tags(op: &mut Op) -> Result<(), Stop> {
+    let (old, new) = (words(&op.context().before, "tags"), words(&op.context().properties, "tags"));
+    let path = |tag: &str, op: &Op| format!("{}/tags/{}", path(op), segment(tag));
+    for tag in old.iter().filter(|tag| !new.contains(tag)) {
+        let call = delete(Service::Image, path(tag, op));
+        op.remove(&format!("untag {tag}"), call).await?;
+    }
+    for tag in new.iter().filter(|tag| !old.contains(tag)) {
+        let call = put(Service::Image, path(tag, op), Json::Null);
+        op.call(&format!("tag {tag}"), call).await?;
+    }
+    Ok(())
+}
+
+/// Fields that are changed with a patch; null takes a field away.
+fn changed_fields(op: &Op) -> Map<String, Json> {
+    const FIELDS: [&str; 8] = [
+        "architecture",
+        "kernel_id",
+        "os_distro",
+        "os_version",
+        "owner",
+        "protected",
+        "ramdisk_id",
+        "visibility",
+    ];
+    let changed = FIELDS.into_iter().filter(|name| op.changes(name));
+    let mut fields: Map<String, Json> =
+        changed.map(|name| (name.to_owned(), wire::json(op.prop(name)))).collect();
+    if op.changes("extra_properties") {
+        let (old, new) = (extra(&op.context().before), extra(&op.context().properties));
+        let gone = old.keys().filter(|name| !new.contains_key(*name)).cloned();
+        fields.extend(gone.map(|name| (name, Json::Null)).collect::<Vec<_>>());
+        fields.extend(new.into_iter().filter(|(name, value)| old.get(name) != Some(value)));
+    }
+    fields
+}
+
+async fn change_fields(op: &mut Op) -> Result<(), Stop> {
+    let fields = changed_fields(op);
+    if fields.is_empty() {
+        return Ok(());
+    }
+    let now = op.read(get(Service::Image, path(op))).await?;
+    let mut steps = Vec::new();
+    for (name, value) in fields {
+        let there = now.body.get(&name).is_some_and(|it| !it.is_null());
+        let place = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+        match (value, there) {
+            (Json::Null, false) => {}
+            (Json::Null, true) => steps.push(json!({ "op": "remove", "path": place })),
+            (value, true) => {
+                steps.push(json!({ "op": "replace", "path": place, "value": value }));
+            }
+            (value, false) => steps.push(json!({ "op": "add", "path": place, "value": value })),
+        }
+    }
+    if steps.is_empty() {
+        return Ok(());
+    }
+    let call = patch(Service::Image, path(op), steps.into())
+        .header("Content-Type", "application/openstack-images-v2.1-json-patch");
+    op.call("change", call).await.map(drop)
+}
+
+async fn set_members(op: &mut Op) -> Result<(), Stop> {
+    let (old, new) =
+        (words(&op.context().before, "members"), words(&op.context().properties, "members"));
+    let all = format!("{}/members", path(op));
+    for member in old.iter().filter(|member| !new.contains(member)) {
+        let call = delete(Service::Image, format!("{all}/{}", segment(member)));
+        op.remove(&format!("refuse {member}"), call).await?;
+    }
+    for member in new.iter().filter(|member| !old.contains(member)) {
+        let call = post(Service::Image, all.clone(), json!({ "member": member })).may_be_repeated();
+        match op.call(&format!("admit {member}"), call).await {
+            // It is a member already.
+            Err(stop) if stop.is_conflict() => {}
+            done => _ = done?,
+        }
+    }
+    Ok(())
 }

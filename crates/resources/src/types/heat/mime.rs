@@ -4,17 +4,17 @@ use std::fmt::Write;
 
 /// A part of a message: a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(crate) struct Part {
     /// What kind of text, such as `x-shellscript`.
-    pub(super) subtype: String,
+    pub(crate) subtype: String,
     /// The name it is to have as a file.
-    pub(super) filename: Option<String>,
+    pub(crate) filename: Option<String>,
     /// The text.
-    pub(super) content: String,
+    pub(crate) content: String,
 }
 
 /// A message of several parts; the boundary must occur in none of them.
-pub(super) fn message(parts: &[Part], boundary: &str) -> String {
+pub(crate) fn message(parts: &[Part], boundary: &str) -> String {
     let mut out =
         format!("Content-Type: multipart/mixed; boundary=\"{boundary}\"\nMIME-Version: 1.0\n");
     for part in parts {
@@ -53,7 +53,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// The parts of a message; a text that is no message is one part.
-pub(super) fn parts(message: &str) -> Vec<Part> {
+pub(crate) fn parts(message: &str) -> Vec<Part> {
     let (headers, body) = split(message);
     let kind = header(headers, "content-type").unwrap_or_default();
     let boundary = parameter(kind, "boundary").filter(|_| kind.starts_with("multipart/"));

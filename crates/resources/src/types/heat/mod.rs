@@ -12,7 +12,7 @@ mod deployed_server;
 mod ha_restarter;
 mod instance_group;
 pub(crate) mod instances;
-mod mime;
+pub(crate) mod mime;
 mod multipart_mime;
 mod none;
 mod random_string;

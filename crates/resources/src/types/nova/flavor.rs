@@ -1,6 +1,16 @@
 //! OS::Nova::Flavor: a size of server: memory, processors and disk.
 
+use super::common::among_all;
+use crate::behaviour::{Verb, View};
 use crate::declare::*;
+use crate::given::{items, open, section};
+use crate::op::{Op, Stop};
+use crate::rest::{Change, Plain};
+use crate::wire::{self, segment};
+use kiln_cloud::{Marker, delete, post};
+use kiln_template::functions::{Fault, step_into_attribute};
+use kiln_template::print;
+use serde_json::{Map, Value as Json, json};
 
 pub(super) fn flavor() -> ResourceType {
     ResourceType::new("OS::Nova::Flavor")
@@ -27,4 +37,100 @@ pub(super) fn flavor() -> ResourceType {
             prop("vcpus", Int).required(),
         ])
         .attrs([attr("extra_specs", Map).since("7.0.0"), attr("is_public", Bool).since("6.0.0")])
+        .found_by(marker)
+        .plain(
+            Plain::at(Service::Compute, "/flavors", "flavor")
+                .field("flavorid", "id")
+                .field("ephemeral", "OS-FLV-EXT-DATA:ephemeral")
+                .field("is_public", "os-flavor-access:is_public")
+                .unsent(["extra_specs", "tenants"])
+                .change(Change::Never)
+                .label("description")
+                .goes_at_once()
+                .shape(shape)
+                .after(|op| Box::pin(afterwards(op))),
+        )
+        .answers(attribute)
+}
+
+/// Private flavors are listed only if they are asked for.
+fn marker(op: &Op) -> Option<Marker> {
+    let mut marker = among_all(op)?;
+    marker.list = marker.list.query("is_public", "None");
+    Some(marker)
+}
+
+fn shape(op: &Op, verb: Verb, fields: &mut Map<String, Json>) {
+    if verb == Verb::Create && op.text("flavorid").is_none() {
+        fields.insert("id".into(), "auto".into());
+    }
+}
+
+fn path(op: &Op) -> String {
+    format!("/flavors/{}", segment(op.id().map_or("", |id| id)))
+}
+
+async fn afterwards(op: &mut Op) -> Result<(), Stop> {
+    set_extra_specs(op).await?;
+    // A public flavor is everybody's.
+    if !op.prop("is_public").equals(&Value::Bool(true)) {
+        set_tenants(op).await?;
+    }
+    Ok(())
+}
+
+async fn set_extra_specs(op: &mut Op) -> Result<(), Stop> {
+    let context = op.context().clone();
+    let (empty, path) = (Members::new(), format!("{}/os-extra_specs", path(op)));
+    let old = section(&context.before, "extra_specs").unwrap_or(&empty);
+    let new = section(&context.properties, "extra_specs").unwrap_or(&empty);
+    for key in old.keys().filter(|key| !new.contains_key(*key)) {
+        let call = delete(Service::Compute, format!("{path}/{}", segment(key)));
+        op.remove(&format!("unset {key}"), call).await?;
+    }
+    if !new.is_empty() && old != new {
+        let specs =
+            new.iter().map(|(key, value)| (key.to_string(), print::plain(open(value)).into()));
+        let body = json!({ "extra_specs": Json::Object(specs.collect()) });
+        op.call("specs", post(Service::Compute, path, body).may_be_repeated()).await?;
+    }
+    Ok(())
+}
+
+async fn set_tenants(op: &mut Op) -> Result<(), Stop> {
+    let names = |members: &Members| -> Vec<String> {
+        items(members, "tenants").iter().map(|it| print::plain(open(it))).collect()
+    };
+    let (old, new) = (names(&op.context().before), names(&op.context().properties));
+    let action = format!("{}/action", path(op));
+    for tenant in old.iter().filter(|tenant| !new.contains(tenant)) {
+        let body = json!({ "removeTenantAccess": { "tenant": tenant } });
+        let call = post(Service::Compute, action.clone(), body).may_be_repeated();
+        op.remove(&format!("refuse {tenant}"), call).await?;
+    }
+    for tenant in new.iter().filter(|tenant| !old.contains(tenant)) {
+        let body = json!({ "addTenantAccess": { "tenant": tenant } });
+        let call = post(Service::Compute, action.clone(), body).may_be_repeated();
+        match op.call(&format!("admit {tenant}"), call).await {
+            // It has access already.
+            Err(stop) if stop.is_conflict() => {}
+            done => _ = done?,
+        }
+    }
+    Ok(())
+}
+
+fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
+    let shown = view.shown.as_map();
+    let shown = |field: &str| shown.and_then(|shown| shown.get(field)).cloned();
+    let answer = match name {
+        "is_public" => shown("os-flavor-access:is_public"),
+        // Not everybody is shown them.
+        "extra_specs" => shown("extra_specs").or_else(|| {
+            let specs = section(view.properties, "extra_specs")?;
+            Some(wire::value(&wire::json(&Value::Map(specs.clone().into()))))
+        }),
+        _ => return Ok(None),
+    };
+    Ok(Some(step_into_attribute(&answer.unwrap_or_default(), path)))
 }

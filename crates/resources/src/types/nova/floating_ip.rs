@@ -1,6 +1,13 @@
 //! OS::Nova::FloatingIP: a floating IP address taken through the compute service.
 
+use crate::behaviour::View;
 use crate::declare::*;
+use crate::objects;
+use crate::op::{Op, Stop};
+use crate::rest::{self, Change, Plain};
+use kiln_cloud::{get, post};
+use kiln_template::functions::{Fault, step_into_attribute};
+use serde_json::json;
 
 pub(super) fn floating_ip() -> ResourceType {
     ResourceType::new("OS::Nova::FloatingIP")
@@ -11,4 +18,63 @@ pub(super) fn floating_ip() -> ResourceType {
         .note("Use OS::Neutron::FloatingIP.")
         .props([prop("pool", Str)])
         .attrs([attr("ip", Str), attr("pool", Str)])
+        .creates(|op| Box::pin(create(op)))
+        .plain(
+            Plain::at(Service::Network, "/floatingips", "floatingip")
+                .unsent(["pool"])
+                .change(Change::Never)
+                .label("description"),
+        )
+        .answers(attribute)
+}
+
+/// Takes an address from the network that was named, or from the only one that leads outside.
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let network = match op.text("pool").map(str::to_owned) {
+        Some(pool) => objects::find(op, "neutron.network", &pool).await?.to_string(),
+        None => only_pool(op).await?,
+    };
+    let body = json!({ "floatingip": {
+        "floating_network_id": network,
+        "description": rest::label(op),
+    }});
+    let made = op.call("create", post(Service::Network, "/floatingips", body)).await?;
+    let Some(id) = made.text("/floatingip/id").map(str::to_owned) else {
+        return Err(Stop::failed("Error", "the service did not say which address it gave"));
+    };
+    op.set_id(id);
+    rest::until_ready(op).await
+}
+
+async fn only_pool(op: &mut Op) -> Result<String, Stop> {
+    let list = get(Service::Network, "/networks").query("router:external", "true");
+    let list = op.read(list).await?;
+    let ids: Vec<&str> = list.body["networks"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|network| network["id"].as_str())
+        .collect();
+    match ids.as_slice() {
+        [id] => Ok((*id).to_owned()),
+        [] => Err(Stop::failed(
+            "NotFound",
+            "no network leads outside. Next: ask for one, or name it in pool",
+        )),
+        _ => Err(Stop::failed("Error", "several networks lead outside. Next: name one in pool")),
+    }
+}
+
+fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
+    let shown = view.shown.as_map();
+    let shown = |field: &str| shown.and_then(|shown| shown.get(field)).cloned();
+    let answer = match name {
+        "ip" => shown("floating_ip_address"),
+        "pool" => match view.properties.get("pool").filter(|pool| !pool.is_null()) {
+            Some(pool) => Some(pool.clone()),
+            None => shown("floating_network_id"),
+        },
+        _ => return Ok(None),
+    };
+    Ok(Some(step_into_attribute(&answer.unwrap_or_default(), path)))
 }

@@ -1,7 +1,11 @@
 //! OS::Nova::FloatingIPAssociation: the tie of a floating IP address to a server, made by the
 //! compute service.
 
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::op::{Op, Stop};
+use kiln_cloud::{get, put};
+use serde_json::{Value as Json, json};
 
 pub(super) fn floating_ip_association() -> ResourceType {
     ResourceType::new("OS::Nova::FloatingIPAssociation")
@@ -15,4 +19,68 @@ pub(super) fn floating_ip_association() -> ResourceType {
             prop("floating_ip", Str).required().updatable(),
             prop("server_id", Str).required().updatable().is("nova.server"),
         ])
+        .called(|view| {
+            view.physical_id.map_or_else(|| view.name.into(), |_| view.physical_name.into())
+        })
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(update(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .on(Verb::Check, |op| Box::pin(check(op)))
+}
+
+fn floating_ip(id: &str) -> String {
+    format!("/floatingips/{id}")
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    lead(op).await?;
+    let name = op.context().physical_name.clone();
+    op.set_id(name);
+    Ok(())
+}
+
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    let before = op.context().before.clone();
+    let old = before.get("floating_ip").and_then(Value::as_text).map(|it| it.to_string());
+    if let Some(old) = old.filter(|_| op.changes("floating_ip")) {
+        free(op, "free the former", &old).await?;
+    }
+    lead(op).await
+}
+
+/// Leads the address to the first IPv4 address of the server's first interface.
+async fn lead(op: &mut Op) -> Result<(), Stop> {
+    let server = op.text("server_id").unwrap_or_default().to_owned();
+    let list = op.read(get(Service::Compute, format!("/servers/{server}/os-interface"))).await?;
+    let interface = &list.body["interfaceAttachments"][0];
+    let addresses = interface["fixed_ips"].as_array().into_iter().flatten();
+    let addresses = addresses.filter_map(|fixed| fixed["ip_address"].as_str());
+    let address = addresses.into_iter().find(|address| !address.contains(':'));
+    let (Some(port), Some(address)) = (interface["port_id"].as_str(), address) else {
+        let message = format!("Server {server} has no interface with an IPv4 address");
+        return Err(Stop::failed("Error", message));
+    };
+    let body = json!({ "floatingip": { "port_id": port, "fixed_ip_address": address } });
+    let id = op.text("floating_ip").unwrap_or_default().to_owned();
+    op.call("lead", put(Service::Network, floating_ip(&id), body)).await.map(drop)
+}
+
+async fn free(op: &mut Op, step: &str, id: &str) -> Result<(), Stop> {
+    let body = json!({ "floatingip": { "port_id": Json::Null } });
+    op.remove(step, put(Service::Network, floating_ip(id), body)).await
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_none() {
+        return Ok(());
+    }
+    let id = op.text("floating_ip").unwrap_or_default().to_owned();
+    free(op, "free", &id).await?;
+    op.clear_id();
+    Ok(())
+}
+
+async fn check(op: &mut Op) -> Result<(), Stop> {
+    let id = op.text("floating_ip").unwrap_or_default().to_owned();
+    op.read(get(Service::Network, floating_ip(&id))).await.map(drop)
 }

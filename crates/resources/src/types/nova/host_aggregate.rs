@@ -1,6 +1,14 @@
 //! OS::Nova::HostAggregate: a set of compute hosts with metadata of their own.
 
+use super::common::among_all;
 use crate::declare::*;
+use crate::given::{items, open, section};
+use crate::op::{Op, Stop};
+use crate::rest::{self, Plain};
+use crate::wire;
+use kiln_cloud::{Call, get, post};
+use kiln_template::print;
+use serde_json::{Map, Value as Json, json};
 
 pub(super) fn host_aggregate() -> ResourceType {
     ResourceType::new("OS::Nova::HostAggregate")
@@ -15,4 +23,88 @@ pub(super) fn host_aggregate() -> ResourceType {
             prop("metadata", Map).updatable().default_empty(),
             prop("name", Str).required().updatable(),
         ])
+        .found_by(among_all)
+        .deletes(|op| Box::pin(remove(op)))
+        .plain(
+            Plain::at(Service::Compute, "/os-aggregates", "aggregate")
+                .unsent(["hosts", "metadata"])
+                .goes_at_once()
+                .after(|op| Box::pin(afterwards(op))),
+        )
+}
+
+fn path(op: &Op) -> String {
+    format!("/os-aggregates/{}", op.id().map_or("", |id| id))
+}
+
+fn action(op: &Op, body: Json) -> Call {
+    post(Service::Compute, format!("{}/action", path(op)), body).may_be_repeated()
+}
+
+fn hosts(members: &Members) -> Vec<String> {
+    items(members, "hosts").iter().map(|host| print::plain(open(host))).collect()
+}
+
+async fn afterwards(op: &mut Op) -> Result<(), Stop> {
+    let context = op.context().clone();
+    let metadata = changed_metadata(&context.before, &context.properties);
+    if !metadata.is_empty() {
+        let call = action(op, json!({ "set_metadata": { "metadata": metadata } }));
+        op.call("metadata", call).await?;
+    }
+    let (old, new) = (hosts(&context.before), hosts(&context.properties));
+    for host in old.iter().filter(|host| !new.contains(host)) {
+        remove_host(op, host).await?;
+    }
+    for host in new.iter().filter(|host| !old.contains(host)) {
+        let call = action(op, json!({ "add_host": { "host": host } }));
+        match op.call(&format!("add {host}"), call).await {
+            // It is a member already.
+            Err(stop) if stop.is_conflict() && has_host(op, host).await? => {}
+            done => _ = done?,
+        }
+    }
+    Ok(())
+}
+
+/// What changes: keys that are gone are null.
+fn changed_metadata(before: &Members, after: &Members) -> Map<String, Json> {
+    let empty = Members::new();
+    let old = section(before, "metadata").unwrap_or(&empty);
+    let new = section(after, "metadata").unwrap_or(&empty);
+    let gone =
+        old.keys().filter(|key| !new.contains_key(*key)).map(|key| (key.to_string(), Json::Null));
+    let set = new.iter().filter(|(key, value)| old.get(*key) != Some(value));
+    let text = |value: &Value| match open(value) {
+        Value::Text(text) => text.to_string(),
+        value => wire::json(value).to_string(),
+    };
+    gone.chain(set.map(|(key, value)| (key.to_string(), text(value).into()))).collect()
+}
+
+async fn has_host(op: &mut Op, host: &str) -> Result<bool, Stop> {
+    let shown = op.read(get(Service::Compute, path(op))).await?;
+    let hosts = shown.body["aggregate"]["hosts"].as_array();
+    Ok(hosts.is_some_and(|hosts| hosts.iter().any(|it| it == host)))
+}
+
+async fn remove_host(op: &mut Op, host: &str) -> Result<(), Stop> {
+    let call = action(op, json!({ "remove_host": { "host": host } }));
+    op.remove(&format!("remove {host}"), call).await
+}
+
+/// An aggregate with hosts cannot be removed.
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_none() {
+        return Ok(());
+    }
+    let members = match op.read(get(Service::Compute, path(op))).await {
+        Ok(shown) => shown.body["aggregate"]["hosts"].as_array().cloned().unwrap_or_default(),
+        Err(stop) if stop.is_not_found() => Vec::new(),
+        Err(stop) => return Err(stop),
+    };
+    for host in members.iter().filter_map(Json::as_str) {
+        remove_host(op, host).await?;
+    }
+    rest::remove(op).await
 }

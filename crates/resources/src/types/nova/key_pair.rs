@@ -1,6 +1,16 @@
 //! OS::Nova::KeyPair: a key pair for logging in to servers.
+//!
+//! Where no public key is given, the pair is made here: newer compute services make none any more.
 
+use super::ssh;
+use crate::behaviour::{Verb, View};
 use crate::declare::*;
+use crate::op::{Op, Stop};
+use crate::wire::{self, segment};
+use kiln_cloud::{Call, Marker, Reply, delete, get, post};
+use kiln_template::Secret;
+use kiln_template::functions::{Fault, step_into_attribute};
+use serde_json::{Value as Json, json};
 
 pub(super) fn key_pair() -> ResourceType {
     ResourceType::new("OS::Nova::KeyPair")
@@ -17,4 +27,187 @@ pub(super) fn key_pair() -> ResourceType {
             prop("user", Str).is("keystone.user").by_name().since("9.0.0"),
         ])
         .attrs([attr("private_key", Str).uncached(), attr("public_key", Str)])
+        .found_by(marker)
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(come_back(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .on(Verb::Check, |op| Box::pin(show(op)))
+        .comes_back()
+        .answers(attribute)
+}
+
+const PATH: &str = "/os-keypairs";
+
+/// What is kept: the two halves of a pair that was made here, and the number that tells a key pair from
+/// a later one of the same name.
+const PUBLIC: &str = "public_key";
+const PRIVATE: &str = "private_key";
+const NUMBER: &str = "number";
+const USER: &str = "user";
+
+/// The step that removes the key pair whose name is needed.
+const ROOM: &str = "make room";
+
+fn name(op: &Op) -> String {
+    op.text("name").unwrap_or_default().to_owned()
+}
+
+/// The id of the user is kept: only those who make a key pair know it for a name.
+fn for_user(op: &Op, call: Call) -> Call {
+    let kept = op.datum(USER).and_then(Value::as_text).map(|id| id.to_string());
+    match kept.or_else(|| op.text("user").map(str::to_owned)) {
+        Some(user) => call.query("user_id", user),
+        None => call,
+    }
+}
+
+fn look(op: &Op) -> Call {
+    for_user(op, get(Service::Compute, format!("{PATH}/{}", segment(&name(op)))))
+}
+
+/// A key that was made here is found by itself, others by their name.
+fn marker(op: &Op) -> Option<Marker> {
+    let made = op.datum(PUBLIC).and_then(Value::as_text).map(|key| key.to_string());
+    let (field, value) = match made {
+        Some(key) => ("/keypair/public_key", key),
+        None => ("/keypair/name", name(op)),
+    };
+    Some(Marker {
+        list: for_user(op, get(Service::Compute, PATH)),
+        objects: "/keypairs".into(),
+        field: field.into(),
+        value: value.into(),
+        envelope: None,
+        path: format!("{PATH}/"),
+        id: "/keypair/name".into(),
+    })
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    if let Some(user) = op.text("user").map(str::to_owned) {
+        op.set_datum(USER, user);
+    }
+    // Two of one name cannot be: the one that is replaced goes first.
+    if op.context().predecessor.as_deref() == Some(&*name(op)) {
+        let old = for_user(op, delete(Service::Compute, format!("{PATH}/{}", segment(&name(op)))));
+        op.remove(ROOM, old).await?;
+    }
+    make_pair(op).await?;
+    let body = json!({ "keypair": fields(op) });
+    let made = op.call("create", post(Service::Compute, PATH, body)).await?;
+    op.set_id(name(op));
+    keep_private_key(op, &made)?;
+    op.set_datum(NUMBER, Value::Null);
+    show(op).await
+}
+
+/// Makes a pair if no public key is given. A pair that was made before stays.
+async fn make_pair(op: &mut Op) -> Result<(), Stop> {
+    let is_given = op.text("public_key").is_some() || op.datum(PUBLIC).is_some();
+    if is_given || op.text("type") == Some("x509") {
+        return Ok(());
+    }
+    let random = op.random(ssh::BYTES).await?;
+    let Some(pair) = ssh::key_pair(&random, "Generated-by-Kiln") else {
+        return Err(Stop::failed("InternalError", "there was not enough randomness for a key"));
+    };
+    if saves(op) {
+        op.set_datum(PRIVATE, Value::Secret(Secret::new(pair.private.into())));
+    }
+    op.set_datum(PUBLIC, pair.public);
+    Ok(())
+}
+
+fn saves(op: &Op) -> bool {
+    op.prop("save_private_key").equals(&Value::Bool(true))
+}
+
+fn fields(op: &Op) -> Json {
+    let mut fields = json!({ "name": name(op) });
+    let made = op.datum(PUBLIC).and_then(Value::as_text).map(|key| key.to_string());
+    if let Some(key) = op.text("public_key").map(|key| key.trim().to_owned()).or(made) {
+        fields["public_key"] = key.into();
+    }
+    for (property, field) in [("type", "type"), ("user", "user_id")] {
+        if let Some(text) = op.text(property) {
+            fields[field] = text.into();
+        }
+    }
+    fields
+}
+
+/// Certificates are made by the service, which tells their private key once.
+fn keep_private_key(op: &mut Op, made: &Reply) -> Result<(), Stop> {
+    let is_ours = op.text("public_key").is_some() || op.datum(PUBLIC).is_some();
+    if is_ours || !saves(op) || op.datum(PRIVATE).is_some() {
+        return Ok(());
+    }
+    match made.text("/keypair/private_key") {
+        Some(key) => {
+            op.set_datum(PRIVATE, Value::Secret(Secret::new(key.into())));
+            Ok(())
+        }
+        None => Err(Stop::broken("the reply with the private key was lost")),
+    }
+}
+
+async fn show(op: &mut Op) -> Result<(), Stop> {
+    let shown = op.read(look(op)).await?;
+    let pair = &shown.body["keypair"];
+    let is_new = op.datum(NUMBER).is_none();
+    if is_new && pair["id"].is_number() {
+        op.set_datum(NUMBER, pair["id"].to_string());
+    }
+    op.set_shown(wire::value(pair));
+    Ok(())
+}
+
+/// Takes the name back from the key pair that had taken it.
+async fn come_back(op: &mut Op) -> Result<(), Stop> {
+    let journal = &op.context().journal;
+    let is_begun = [ROOM, "create"].iter().any(|step| journal.step(step).is_some());
+    if is_begun || is_ours(op).await? != Some(true) {
+        return create(op).await;
+    }
+    show(op).await
+}
+
+/// Whether the key pair of this name is the one of this resource; nothing if there is none.
+async fn is_ours(op: &mut Op) -> Result<Option<bool>, Stop> {
+    match op.read(look(op)).await {
+        Ok(shown) => {
+            let number = Value::from(shown.body["keypair"]["id"].to_string());
+            Ok(Some(op.datum(NUMBER).is_none_or(|known| known.equals(&number))))
+        }
+        Err(stop) if stop.is_not_found() => Ok(None),
+        Err(stop) => Err(stop),
+    }
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_none() {
+        return Ok(());
+    }
+    if is_ours(op).await? == Some(true) {
+        let call = delete(Service::Compute, format!("{PATH}/{}", segment(&name(op))));
+        let call = for_user(op, call);
+        op.remove("delete", call).await?;
+    }
+    op.clear_id();
+    Ok(())
+}
+
+fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
+    let answer = match name {
+        "private_key" => view.data.get(PRIVATE).cloned().unwrap_or_else(|| "".into()),
+        "public_key" => {
+            let given = view.properties.get("public_key").filter(|key| !key.is_null());
+            given.or_else(|| view.data.get(PUBLIC)).cloned().unwrap_or_else(|| {
+                let shown = view.shown.as_map().and_then(|shown| shown.get("public_key"));
+                shown.cloned().unwrap_or_default()
+            })
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(step_into_attribute(&answer, path)))
 }

@@ -2,14 +2,16 @@
 
 use crate::declare::ResourceType;
 
+mod common;
 mod flavor;
 mod floating_ip;
 mod floating_ip_association;
 mod host_aggregate;
 mod key_pair;
 mod quota;
-mod server;
+pub(crate) mod server;
 mod server_group;
+mod ssh;
 
 /// The types of this family.
 pub(crate) fn types() -> Vec<ResourceType> {

@@ -1,7 +1,11 @@
 //! OS::Nova::Quota: the limits on servers, processors, memory and other compute objects of a
 //! project.
 
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::op::{Op, Stop};
+use crate::types::quotas;
+use kiln_cloud::Call;
 
 pub(super) fn quota() -> ResourceType {
     ResourceType::new("OS::Nova::Quota")
@@ -38,4 +42,38 @@ pub(super) fn quota() -> ResourceType {
             prop("server_group_members", Int).updatable().min(-1),
             prop("server_groups", Int).updatable().min(-1),
         ])
+        .check(quotas::check)
+        .creates(|op| Box::pin(set(op)))
+        .updates(|op| Box::pin(set(op)))
+        .deletes(|op| Box::pin(reset(op)))
+        .on(Verb::Check, |op| Box::pin(look(op)))
+}
+
+const PATH: &str = "/os-quota-sets";
+
+/// The limits that later versions of the API do not know, and the last version that does.
+const OLDER: [(&str, &[&str]); 2] = [
+    ("2.35", &["fixed_ips", "floating_ips", "security_group_rules", "security_groups"]),
+    ("2.56", &["injected_file_content_bytes", "injected_file_path_bytes", "injected_files"]),
+];
+
+fn versioned(op: &Op, call: Call) -> Call {
+    let is_given = |names: &[&str]| names.iter().any(|name| !op.prop(name).is_null());
+    match OLDER.iter().find(|(_, names)| is_given(names)) {
+        Some((version, _)) => call.microversion(version),
+        None => call,
+    }
+}
+
+async fn set(op: &mut Op) -> Result<(), Stop> {
+    let call = versioned(op, quotas::setting(op, Service::Compute, PATH, "quota_set"));
+    quotas::set(op, call, "quota_set").await
+}
+
+async fn reset(op: &mut Op) -> Result<(), Stop> {
+    quotas::reset(op, Service::Compute, PATH).await
+}
+
+async fn look(op: &mut Op) -> Result<(), Stop> {
+    quotas::look(op, Service::Compute, PATH, "quota_set").await
 }

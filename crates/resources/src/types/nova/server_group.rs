@@ -1,6 +1,13 @@
 //! OS::Nova::ServerGroup: a group of servers to be placed together or apart.
 
+use super::common::among_all;
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::items;
+use crate::op::Op;
+use crate::rest::{Change, Plain};
+use crate::wire;
+use serde_json::{Map, Value as Json};
 
 pub(super) fn server_group() -> ResourceType {
     ResourceType::new("OS::Nova::ServerGroup")
@@ -16,4 +23,19 @@ pub(super) fn server_group() -> ResourceType {
                 .each(item(Str)),
             prop("rules", Map).since("17.0.0").members([prop("max_server_per_host", Num)]),
         ])
+        .found_by(among_all)
+        .plain(
+            Plain::at(Service::Compute, "/os-server-groups", "server_group")
+                .unsent(["policies"])
+                .change(Change::Never)
+                .goes_at_once()
+                .shape(shape),
+        )
+}
+
+/// There may be several policies in a definition; the service takes one.
+fn shape(op: &Op, _: Verb, fields: &mut Map<String, Json>) {
+    if let Some(policy) = items(&op.context().properties, "policies").first() {
+        fields.insert("policy".into(), wire::json(policy));
+    }
 }

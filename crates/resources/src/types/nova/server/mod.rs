@@ -1,7 +1,19 @@
 //! OS::Nova::Server: a virtual machine with its disks, network ports and user data.
 
+use crate::behaviour::Verb;
 use crate::declare::*;
 use crate::types::neutron::port_settings;
+
+pub(crate) mod attributes;
+mod checks;
+mod create;
+mod disks;
+pub(crate) mod interfaces;
+pub(crate) mod life;
+pub(crate) mod look;
+pub(crate) mod networks;
+pub(crate) mod update;
+pub(crate) mod user_data;
 
 pub(super) fn server() -> ResourceType {
     ResourceType::new("OS::Nova::Server")
@@ -90,6 +102,19 @@ pub(super) fn server() -> ResourceType {
             attr("os_collect_config", Map).uncached().since("9.0.0"),
             attr("tags", List).since("8.0.0"),
         ])
+        .check(checks::check)
+        .found_by(create::marker)
+        .creates(|op| Box::pin(create::create(op)))
+        .updates(|op| Box::pin(update::update(op)))
+        .deletes(|op| Box::pin(life::remove(op)))
+        .on(Verb::Check, |op| Box::pin(life::check(op)))
+        .on(Verb::Suspend, |op| Box::pin(life::suspend(op)))
+        .on(Verb::Resume, |op| Box::pin(life::resume(op)))
+        .copied(|op| Box::pin(life::copy(op)), |op| Box::pin(life::forget(op)))
+        .restores(life::restore)
+        .replaced_if(update::needs_another)
+        .comes_back()
+        .answers(attributes::attribute)
 }
 
 fn block_device_mapping_v2() -> Prop {

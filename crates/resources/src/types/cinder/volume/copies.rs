@@ -1,0 +1,50 @@
+//! Backups of a volume: made for a snapshot of its stack, or before it is removed.
+
+use crate::declare::Service;
+use crate::op::{Op, Progress, Stop};
+use kiln_cloud::{Marker, get, post};
+use serde_json::json;
+
+/// Where the id of the backup is kept.
+pub(super) const COPY: &str = "backup_id";
+
+fn backups(op: &Op) -> Marker {
+    Marker {
+        list: get(Service::Volume, "/backups").query("name", op.copy_name()),
+        objects: "/backups".into(),
+        field: "/name".into(),
+        value: op.copy_name().into(),
+        envelope: Some("backup".into()),
+        path: "/backups/".into(),
+        id: "/id".into(),
+    }
+}
+
+/// Makes a backup of the volume, whether or not it is in use.
+pub(crate) async fn copy(op: &mut Op) -> Result<(), Stop> {
+    let body = json!({ "backup": {
+        "volume_id": op.id().map_or("", |id| id),
+        "name": op.copy_name(),
+        "force": true,
+    }});
+    let call = post(Service::Volume, "/backups", body).marker(backups(op));
+    let id = op.copy("backup", call, "/backup/id").await?;
+    op.set_datum(COPY, &*id);
+    let look = get(Service::Volume, format!("/backups/{id}"));
+    op.until(look, |reply| match reply.text("/backup/status") {
+        Some("available") => Progress::Ready,
+        Some("error") => {
+            let why = reply.text("/backup/fail_reason").unwrap_or("Unknown");
+            Progress::Failed(format!("Went to status error due to \"{why}\""))
+        }
+        _ => Progress::NotYet,
+    })
+    .await
+    .map(drop)
+}
+
+/// Removes the backups that were made of the volume.
+pub(crate) async fn forget(op: &mut Op) -> Result<(), Stop> {
+    let marker = backups(op);
+    op.remove_copies(&marker).await
+}

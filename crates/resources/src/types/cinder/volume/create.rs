@@ -1,0 +1,80 @@
+//! Making a volume: empty, from something else, or from a backup.
+
+use super::life::{path, until_available};
+use crate::declare::{Service, Value};
+use crate::given::section;
+use crate::objects;
+use crate::op::{Op, Stop};
+use crate::rest::{self, Plain};
+use crate::wire;
+use kiln_cloud::{Reply, post, put};
+use serde_json::{Value as Json, json};
+use std::sync::Arc;
+
+pub(super) async fn create(op: &mut Op) -> Result<(), Stop> {
+    match op.text("backup_id").map(str::to_owned) {
+        Some(backup) => from_backup(op, &backup).await?,
+        None => anew(op).await?,
+    }
+    until_available(op).await?;
+    if !op.prop("read_only").is_null() {
+        super::life::set_read_only(op).await?;
+    }
+    rest::until_ready(op).await
+}
+
+fn plain(op: &Op) -> Result<Arc<Plain>, Stop> {
+    op.plain().ok_or_else(|| Stop::failed("InternalError", "a volume is a plain object"))
+}
+
+fn keep_id(op: &mut Op, made: &Reply) -> Result<(), Stop> {
+    let id = made.text("/volume/id").or_else(|| made.text("/restore/volume_id"));
+    let Some(id) = id.map(Arc::<str>::from) else {
+        return Err(Stop::failed("Error", "the service did not say which volume it made"));
+    };
+    op.set_id(id);
+    Ok(())
+}
+
+async fn anew(op: &mut Op) -> Result<(), Stop> {
+    let plain = plain(op)?;
+    let mut fields = rest::new_fields(op, &plain);
+    if let Some(image) = op.text("image").map(str::to_owned) {
+        let image = objects::find(op, "glance.image", &image).await?;
+        fields.insert("imageRef".into(), (*image).into());
+    }
+    if op.prop("multiattach").equals(&Value::Bool(true)) {
+        fields.insert("multiattach".into(), true.into());
+    }
+    let mut body = json!({ "volume": fields });
+    if let Some(hints) = section(&op.context().properties, "scheduler_hints") {
+        body["OS-SCH-HNT:scheduler_hints"] = wire::json(&Value::Map(Arc::new(hints.clone())));
+    }
+    let made = op.call("create", post(Service::Volume, "/volumes", body)).await?;
+    keep_id(op, &made)
+}
+
+/// A backup makes a volume of the name that it is told, which is how the volume is found again.
+async fn from_backup(op: &mut Op, backup: &str) -> Result<(), Stop> {
+    let plain = plain(op)?;
+    let fields = rest::new_fields(op, &plain);
+    let name = fields.get("name").cloned().unwrap_or(Json::Null);
+    let body = json!({ "restore": { "name": name } });
+    let call = post(Service::Volume, format!("/backups/{backup}/restore"), body);
+    let call = match rest::marker(op) {
+        Some(mut marker) => {
+            // Only its name is ours for now.
+            marker.list.query = vec![("name".into(), name.as_str().unwrap_or_default().into())];
+            (marker.field, marker.value) = ("/name".into(), name);
+            call.marker(marker)
+        }
+        None => call,
+    };
+    let made = op.call("restore", call).await?;
+    keep_id(op, &made)?;
+    until_available(op).await?;
+    let words = ["description", "name", "metadata"];
+    let words = fields.into_iter().filter(|(name, _)| words.contains(&name.as_str()));
+    let body = json!({ "volume": words.collect::<serde_json::Map<_, _>>() });
+    op.call("rename", put(Service::Volume, path(op), body)).await.map(drop)
+}

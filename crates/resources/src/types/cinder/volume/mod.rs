@@ -1,0 +1,146 @@
+//! OS::Cinder::Volume: a block storage volume, empty or made from an image, snapshot or other
+//! volume.
+
+use crate::behaviour::{Saved, Verb, View};
+use crate::declare::*;
+use crate::given::given;
+use crate::rest::{Plain, Ready};
+use kiln_template::functions::{Fault, step_into_attribute};
+use kiln_template::print;
+
+pub(crate) mod copies;
+mod create;
+pub(crate) mod life;
+mod update;
+
+pub(super) fn volume() -> ResourceType {
+    ResourceType::new("OS::Cinder::Volume")
+        .about("A block storage volume, empty or made from an image, snapshot or other volume.")
+        .service(Service::Volume)
+        .entity("volumes")
+        .checkable()
+        .observable()
+        .restorable()
+        .snapshot_on_delete()
+        .props([
+            prop("availability_zone", Str),
+            prop("backup_id", Str).updatable().is("cinder.backup"),
+            prop("description", Str).updatable(),
+            prop("image", Str).is("glance.image").replaces("imageRef"),
+            prop("imageRef", Str).deprecated("2014.1").hidden("5.0.0").note("Use `image`."),
+            prop("metadata", Map).updatable().default_empty(),
+            prop("multiattach", Bool)
+                .default(false)
+                .since("6.0.0")
+                .hidden("13.0.0")
+                .note("Choose a volume type that allows it."),
+            prop("name", Str).updatable(),
+            prop("read_only", Bool).updatable().since("5.0.0"),
+            prop("scheduler_hints", Map).since("2015.1"),
+            prop("size", Int).updatable().min(1),
+            prop("snapshot_id", Str).is("cinder.snapshot"),
+            prop("source_volid", Str).is("cinder.volume"),
+            prop("volume_type", Str).updatable().is("cinder.vtype"),
+        ])
+        .attrs([
+            attr("attachments", Str)
+                .uncached()
+                .since("2015.1")
+                .deprecated("9.0.0")
+                .note("Use `attachments_list`."),
+            attr("attachments_list", List).uncached().since("9.0.0"),
+            attr("availability_zone", Str),
+            attr("bootable", Str),
+            attr("created_at", Str),
+            attr("display_description", Str),
+            attr("display_name", Str),
+            attr("encrypted", Str),
+            attr("metadata", Str),
+            attr("metadata_values", Map),
+            attr("multiattach", Bool).since("6.0.0"),
+            attr("size", Str),
+            attr("snapshot_id", Str),
+            attr("source_volid", Str),
+            attr("status", Str).uncached(),
+            attr("volume_type", Str),
+        ])
+        .check(check)
+        .creates(|op| Box::pin(create::create(op)))
+        .updates(|op| Box::pin(update::update(op)))
+        .deletes(|op| Box::pin(life::remove(op)))
+        .on(Verb::Check, |op| Box::pin(life::check(op)))
+        .copied(|op| Box::pin(copies::copy(op)), |op| Box::pin(copies::forget(op)))
+        .restores(restore)
+        .answers(attribute)
+        .plain(
+            Plain::at(Service::Volume, "/volumes", "volume")
+                .field("image", "imageRef")
+                .unsent(["backup_id", "imageRef", "multiattach", "read_only", "scheduler_hints"])
+                .ready(
+                    Ready::when("status", ["available"], ["error", "error_restoring"]).waiting([
+                        "creating",
+                        "restoring-backup",
+                        "downloading",
+                    ]),
+                )
+                .label("description"),
+        )
+}
+
+/// What a volume is made from: one thing at most, and one that tells its size if that is not given.
+fn check(properties: &Members) -> Result<(), Refusal> {
+    const SOURCES: [&str; 5] = ["source_volid", "snapshot_id", "backup_id", "image", "imageRef"];
+    let is_known = |name: &str| !matches!(properties.get(name), Some(Value::Unknown(_)));
+    if !SOURCES.into_iter().chain(["size"]).all(is_known) {
+        return Ok(());
+    }
+    let sources: Vec<&str> =
+        SOURCES.into_iter().filter(|name| given(properties, name).is_some()).collect();
+    let sized = ["source_volid", "snapshot_id", "backup_id"];
+    match (given(properties, "size"), sources.as_slice()) {
+        (Some(_), [] | [_]) => Ok(()),
+        (None, [one]) if sized.contains(one) => Ok(()),
+        (None, []) => Err(Refusal::new(
+            "A volume needs a size, or one of source_volid, snapshot_id or backup_id to be made from.",
+        )),
+        (None, [one]) => {
+            Err(Refusal::new(format!("A volume that is made from {one} needs a size.")))
+        }
+        (_, several) => Err(Refusal::new(format!(
+            "A volume is made from one thing at most: give one of {}.",
+            several.join(", ")
+        ))),
+    }
+}
+
+/// A volume that goes back to a snapshot is filled from its backup.
+fn restore(properties: &mut Members, saved: &Saved<'_>) {
+    if let Some(backup) = saved.data.get(copies::COPY) {
+        properties.insert("backup_id".into(), backup.clone());
+    }
+}
+
+/// Most attributes are texts, whatever the service shows.
+fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
+    let shown = view.shown.as_map();
+    let field = |field: &str| shown.and_then(|shown| shown.get(field)).cloned().unwrap_or_default();
+    let answer = match name {
+        "attachments_list" => field("attachments"),
+        "metadata_values" => field("metadata"),
+        "metadata" => print::json(&field("metadata"), print::Keys::Ordered).into(),
+        "multiattach" => field("multiattach"),
+        "display_name" => text(field("name")),
+        "display_description" => text(field("description")),
+        "attachments" | "availability_zone" | "bootable" | "created_at" | "encrypted" | "size"
+        | "snapshot_id" | "source_volid" | "status" | "volume_type" => text(field(name)),
+        _ => return Ok(None),
+    };
+    Ok(Some(step_into_attribute(&answer, path)))
+}
+
+fn text(value: Value) -> Value {
+    match value {
+        Value::Text(text) => Value::Text(text),
+        value => print::plain(&value).into(),
+    }
+}

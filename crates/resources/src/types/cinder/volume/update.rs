@@ -1,0 +1,175 @@
+//! Changing a volume. Some changes need it to be detached: it gets back to its server afterwards.
+
+use super::life::{self, action, look, path, set_read_only, status, until_at_rest};
+use crate::declare::{Service, Value, map};
+use crate::given::{open, section, text};
+use crate::op::{Op, Progress, Stop};
+use crate::types::cinder::attaching::{self, Place};
+use crate::wire;
+use kiln_cloud::{Reply, get, post, put};
+use serde_json::{Map, Value as Json, json};
+
+pub(super) async fn update(op: &mut Op) -> Result<(), Stop> {
+    change_words(op).await?;
+    if op.changes("volume_type") && op.text("volume_type").is_some() {
+        retype(op).await?;
+    }
+    let fills = op.changes("backup_id") && op.text("backup_id").is_some();
+    if fills || (op.changes("read_only") && !op.prop("read_only").is_null()) {
+        // Once it goes back, all that needed it to be away is done.
+        if op.context().journal.step(BACK).is_none() {
+            detach(op).await?;
+            if op.changes("read_only") && !op.prop("read_only").is_null() {
+                set_read_only(op).await?;
+            }
+            if fills {
+                fill(op).await?;
+            }
+        }
+        attach_again(op).await?;
+    }
+    if op.changes("size") {
+        extend(op).await?;
+    }
+    let reply = op.read(look(op)).await?;
+    op.set_shown(wire::value(&reply.body["volume"]));
+    Ok(())
+}
+
+async fn change_words(op: &mut Op) -> Result<(), Stop> {
+    let mut words = Map::new();
+    if op.changes("name") {
+        let name = op.text("name").unwrap_or(&op.context().physical_name);
+        words.insert("name".into(), name.into());
+    }
+    if op.changes("description") {
+        words.insert("description".into(), wire::json(op.prop("description")));
+    }
+    if !words.is_empty() {
+        op.call("words", put(Service::Volume, path(op), json!({ "volume": words }))).await?;
+    }
+    if op.changes("metadata") {
+        let metadata = section(&op.context().properties, "metadata").into_iter().flatten();
+        let metadata: Map<String, Json> =
+            metadata.map(|(name, value)| (name.to_string(), wire::json(value))).collect();
+        let body = json!({ "metadata": metadata });
+        op.call("metadata", put(Service::Volume, format!("{}/metadata", path(op)), body)).await?;
+    }
+    Ok(())
+}
+
+/// Moves the volume to another type; it stays where it is. Volumes show the names of their types.
+async fn retype(op: &mut Op) -> Result<(), Stop> {
+    let wanted = op.text("volume_type").unwrap_or_default().to_owned();
+    let types = op.read(get(Service::Volume, "/types").query("is_public", "None")).await?;
+    let all = types.body["volume_types"].as_array().into_iter().flatten();
+    let mut all = all.filter(|kind| kind["id"] == wanted.as_str());
+    let name = all.find_map(|kind| kind["name"].as_str()).unwrap_or(&wanted).to_owned();
+    let is_done = |reply: &Reply| reply.text("/volume/volume_type") == Some(&name);
+    let now = op.read(look(op)).await?;
+    if !is_done(&now) && status(&now) != "retyping" {
+        let body = json!({ "os-retype": { "new_type": wanted, "migration_policy": "never" } });
+        let call = action(op, body);
+        op.call("retype", call).await?;
+    }
+    let end = until_at_rest(op).await?;
+    match is_done(&end) {
+        true => Ok(()),
+        false => {
+            Err(Stop::failed("Error", format!("The volume did not become one of type {name}")))
+        }
+    }
+}
+
+/// Makes the volume bigger, attached or not.
+async fn extend(op: &mut Op) -> Result<(), Stop> {
+    let whole = |value: &Value| match open(value) {
+        Value::Int(number) => number.as_i64(),
+        _ => None,
+    };
+    let Some(size) = whole(op.prop("size")) else { return Ok(()) };
+    let now = until_at_rest(op).await?;
+    let shown = now.body["volume"]["size"].as_i64().unwrap_or_default();
+    if size < shown {
+        return Err(Stop::failed("NotSupported", "Shrinking volume is not supported."));
+    }
+    if size == shown {
+        return Ok(());
+    }
+    let call = action(op, json!({ "os-extend": { "new_size": size } }));
+    op.call("extend", call).await?;
+    let end = until_at_rest(op).await?;
+    match end.body["volume"]["size"].as_i64() {
+        Some(shown) if shown < size => Err(Stop::failed("Error", "Volume resize failed")),
+        _ => Ok(()),
+    }
+}
+
+/// Fills the volume from a backup.
+async fn fill(op: &mut Op) -> Result<(), Stop> {
+    let backup = op.text("backup_id").unwrap_or_default().to_owned();
+    let body = json!({ "restore": { "volume_id": op.id().map_or("", |id| id) } });
+    let call = post(Service::Volume, format!("/backups/{backup}/restore"), body);
+    op.call("fill", call.may_be_repeated()).await?;
+    life::until_available(op).await.map(drop)
+}
+
+// --- away from its server and back ---
+
+/// Where it is kept to which server the volume goes back.
+const HOME: &str = "attached_to";
+
+/// The step that brings it back.
+const BACK: &str = "attach again";
+
+async fn detach(op: &mut Op) -> Result<(), Stop> {
+    if op.datum(HOME).is_none() {
+        let now = op.read(look(op)).await?;
+        let Some(home) = home(op, &now)? else { return Ok(()) };
+        let device = home.device.clone().map_or(Value::Null, Value::from);
+        op.set_datum(HOME, map([("server", Value::from(home.server)), ("device", device)]));
+    }
+    if let Some(home) = kept_home(op) {
+        attaching::detach(op, "detach", &home).await?;
+        let call = look(op);
+        op.until(call, |reply| match status(reply) {
+            "available" => Progress::Ready,
+            _ => Progress::NotYet,
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+async fn attach_again(op: &mut Op) -> Result<(), Stop> {
+    if let Some(home) = kept_home(op) {
+        attaching::attach(op, BACK, &home).await?;
+        op.set_datum(HOME, Value::Null);
+    }
+    Ok(())
+}
+
+fn kept_home(op: &Op) -> Option<Place> {
+    let kept = op.datum(HOME)?.as_map()?;
+    Some(Place {
+        server: text(kept, "server")?.to_owned(),
+        volume: op.id()?.to_string(),
+        device: text(kept, "device").map(str::to_owned),
+    })
+}
+
+/// The one server that the volume is attached to.
+fn home(op: &Op, now: &Reply) -> Result<Option<Place>, Stop> {
+    let all = now.body["volume"]["attachments"].as_array().cloned().unwrap_or_default();
+    match all.as_slice() {
+        [] => Ok(None),
+        [one] => Ok(Some(Place {
+            server: one["server_id"].as_str().unwrap_or_default().to_owned(),
+            volume: op.id().map_or("", |id| id).to_owned(),
+            device: one["device"].as_str().map(str::to_owned),
+        })),
+        _ => {
+            Err(Stop::failed("Error", "The volume is attached to several servers: detach it first"))
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What a server's properties must have in common beyond their schemas.
+
+use super::disks;
+use crate::declare::{Members, Refusal, Value};
+use crate::given::{given, items, open};
+use kiln_template::codes;
+
+/// Looks at the properties, parts of which may be unknown.
+pub(super) fn check(properties: &Members) -> Result<(), Refusal> {
+    items(properties, "networks").iter().try_for_each(|entry| match open(entry).as_map() {
+        Some(entry) => check_network(entry, items(properties, "networks").len()),
+        None => Ok(()),
+    })?;
+    let has_port =
+        |entry: &Value| open(entry).as_map().is_some_and(|it| given(it, "port").is_some());
+    if !items(properties, "security_groups").is_empty()
+        && items(properties, "networks").iter().any(has_port)
+    {
+        return Err(conflict(&["security_groups", "networks/port"]));
+    }
+    for disk in items(properties, "block_device_mapping") {
+        if let Some(disk) = open(disk).as_map() {
+            check_old_disk(disk)?;
+        }
+    }
+    for disk in items(properties, "block_device_mapping_v2") {
+        if let Some(disk) = open(disk).as_map() {
+            check_disk(disk)?;
+        }
+    }
+    let older = items(properties, "block_device_mapping");
+    let newer = items(properties, "block_device_mapping_v2");
+    if !older.is_empty() && !newer.is_empty() {
+        return Err(conflict(&["block_device_mapping", "block_device_mapping_v2"]));
+    }
+    Ok(())
+}
+
+/// What can be told once the name of the server is known and nothing is unknown any more.
+pub(super) fn boot_source(properties: &Members, name: &str) -> Result<(), String> {
+    match disks::boot_sources(properties) {
+        Some(0) => {
+            Err(format!("Neither image nor bootable volume is specified for instance {name}"))
+        }
+        Some(1) | None => Ok(()),
+        Some(_) => Err(format!("Multiple bootable sources for instance {name}.")),
+    }
+}
+
+fn conflict(names: &[&str]) -> Refusal {
+    let message =
+        format!("Cannot define the following properties at the same time: {}.", names.join(", "));
+    Refusal { code: &codes::PROPERTY_CONFLICT, ..Refusal::new(message) }
+}
+
+fn check_network(entry: &Members, entries: usize) -> Result<(), Refusal> {
+    let has = |name: &str| given(entry, name).is_some();
+    if has("allocate_network") {
+        let alone = entry.iter().filter(|(_, value)| !value.is_null()).count() == 1;
+        if !alone || entries > 1 {
+            return Err(Refusal::new(
+                "allocate_network must be the only member of the only network of a server.",
+            ));
+        }
+        return Ok(());
+    }
+    if !["network", "port", "subnet", "uuid"].into_iter().any(has) {
+        return Err(Refusal::new(
+            "A network of a server needs one of network, port, subnet or allocate_network.",
+        ));
+    }
+    if has("port") && has("fixed_ip") {
+        return Err(conflict(&["networks/fixed_ip", "networks/port"]));
+    }
+    let has_own_port = ["port", "subnet", "port_extra_properties"].into_iter().any(has);
+    if has("floating_ip") && !has_own_port {
+        return Err(Refusal::new(
+            "floating_ip needs a port to point to: give port or subnet beside it, not network alone.",
+        ));
+    }
+    Ok(())
+}
+
+fn check_old_disk(disk: &Members) -> Result<(), Refusal> {
+    let has = |name: &str| given(disk, name).is_some();
+    match (has("volume_id"), has("snapshot_id")) {
+        (true, true) => Err(conflict(&["volume_id", "snapshot_id"])),
+        (false, false) => {
+            Err(Refusal::new("A block device needs one of volume_id or snapshot_id."))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_disk(disk: &Members) -> Result<(), Refusal> {
+    const SOURCES: [&str; 6] =
+        ["volume_id", "snapshot_id", "image", "image_id", "swap_size", "ephemeral_size"];
+    let sources: Vec<&str> =
+        SOURCES.into_iter().filter(|name| given(disk, name).is_some()).collect();
+    match sources.len() {
+        0 if given(disk, "ephemeral_format").is_some() => Ok(()),
+        0 => Err(Refusal::new(
+            "A block device needs one of volume_id, snapshot_id, image, swap_size, ephemeral_size or \
+             ephemeral_format.",
+        )),
+        1 => Ok(()),
+        _ => Err(conflict(&sources)),
+    }
+}

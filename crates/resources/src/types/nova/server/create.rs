@@ -1,0 +1,161 @@
+//! Making a server.
+
+use super::look::{self, until_is};
+use super::user_data::{self, UserData};
+use super::{checks, disks, networks};
+use crate::declare::Value;
+use crate::given::{items, open, section};
+use crate::op::{Op, Stop};
+use crate::rest;
+use crate::wire;
+use kiln_cloud::{Call, Marker, Service, get, post, put};
+use kiln_template::print;
+use serde_json::{Map, Value as Json, json};
+use std::sync::Arc;
+
+/// The name of the server: the one that was chosen, or the physical name.
+pub(super) fn name(op: &Op) -> String {
+    op.text("name").unwrap_or(&op.context().physical_name).to_owned()
+}
+
+/// A server is found by its name if that is ours, else by its description.
+pub(super) fn marker(op: &Op) -> Option<Marker> {
+    let name = name(op);
+    let is_ours = op.text("name").is_none();
+    // The filter takes patterns: a name that could be one is not looked for by it.
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || char == '-' || char == '_';
+    let mut list = get(Service::Compute, "/servers/detail");
+    if name.chars().all(is_plain) {
+        list = list.query("name", name.clone());
+    }
+    Some(Marker {
+        list,
+        objects: "/servers".into(),
+        field: if is_ours { "/name" } else { "/description" }.into(),
+        value: if is_ours { name } else { rest::label(op) }.into(),
+        envelope: Some("server".into()),
+        path: "/servers/".into(),
+        id: "/id".into(),
+    })
+}
+
+/// Makes the server, and waits until it runs.
+pub(super) async fn create(op: &mut Op) -> Result<(), Stop> {
+    let name = name(op);
+    if let Err(why) = checks::boot_source(&op.context().properties, &name) {
+        return Err(Stop::failed("StackValidationFailed", why));
+    }
+    networks::begin_ports(op);
+    let entries = networks::entries(&op.context().properties);
+    let networks = networks::of_new(op, &entries).await?;
+    let call = new_server(op, networks).await?;
+    let made = op.call("create", call).await?;
+    let Some(id) = made.text("/server/id").map(Arc::<str>::from) else {
+        return Err(Stop::failed("Error", "the service did not say which server it made"));
+    };
+    op.set_id(id);
+    until_is(op, "ACTIVE").await?;
+    if !items(&op.context().properties, "tags").is_empty() {
+        let call = tags(op);
+        op.call("tags", call).await?;
+    }
+    look::show(op).await.map(drop)
+}
+
+async fn new_server(op: &mut Op, networks: Json) -> Result<Call, Stop> {
+    let user_data = own_user_data(op).await?;
+    let properties = op.context().properties.clone();
+    let disks = disks::mapping(&properties);
+    let image =
+        if disks::boots_from_volume(&properties) { "" } else { op.text("image").unwrap_or("") };
+    let mut server = json!({
+        "name": name(op),
+        "imageRef": image,
+        "flavorRef": op.text("flavor"),
+        "networks": networks,
+        "metadata": metadata(op),
+        "min_count": 1,
+        "max_count": 1,
+    });
+    if op.text("name").is_some() {
+        server["description"] = rest::label(op).into();
+    }
+    for (property, field) in [
+        ("key_name", "key_name"),
+        ("availability_zone", "availability_zone"),
+        ("config_drive", "config_drive"),
+        ("admin_pass", "adminPass"),
+        ("diskConfig", "OS-DCF:diskConfig"),
+    ] {
+        let value = op.prop(property);
+        if !value.is_null() {
+            server[field] = wire::json(value);
+        }
+    }
+    let groups = networks::group_names(&properties).into_iter();
+    let groups: Vec<Json> = groups.map(|group| json!({ "name": group })).collect();
+    if !groups.is_empty() {
+        server["security_groups"] = groups.into();
+    }
+    if !disks.is_empty() {
+        server["block_device_mapping_v2"] = disks.into();
+    }
+    if let Some(data) = user_data {
+        server["user_data"] = data.into();
+    }
+    let files = files(op);
+    let is_old = !files.is_empty();
+    if is_old {
+        server["personality"] = files.into();
+    }
+    let mut body = json!({ "server": server });
+    if let Some(hints) = section(&properties, "scheduler_hints").filter(|it| !it.is_empty()) {
+        body["os:scheduler_hints"] = wire::json(&Value::Map(Arc::new(hints.clone())));
+    }
+    let call = post(Service::Compute, "/servers", body);
+    // The last version that takes files.
+    Ok(if is_old { call.microversion("2.56") } else { call })
+}
+
+/// The user data of the server, as it is sent.
+pub(super) async fn own_user_data(op: &mut Op) -> Result<Option<String>, Stop> {
+    let (format, text) = (
+        op.text("user_data_format").unwrap_or("HEAT_CFNTOOLS").to_owned(),
+        op.text("user_data").unwrap_or_default().to_owned(),
+    );
+    user_data::encoded(op, UserData { format: &format, text: &text, login: None }).await
+}
+
+/// The server's metadata: what is no text becomes JSON.
+pub(super) fn metadata(op: &Op) -> Json {
+    let mut all = Map::new();
+    for (name, value) in section(&op.context().properties, "metadata").into_iter().flatten() {
+        let text = match open(value) {
+            Value::Text(text) => text.to_string(),
+            value => wire::json(value).to_string(),
+        };
+        all.insert(name.to_string(), text.into());
+    }
+    Json::Object(all)
+}
+
+/// Files that are put on the server's disk.
+pub(super) fn files(op: &Op) -> Vec<Json> {
+    use base64::Engine as _;
+    let engine = base64::engine::general_purpose::STANDARD;
+    let files = section(&op.context().properties, "personality").into_iter().flatten();
+    files
+        .map(|(path, content)| {
+            json!({ "path": &**path, "contents": engine.encode(print::plain(open(content))) })
+        })
+        .collect()
+}
+
+/// Sets the tags.
+pub(super) fn tags(op: &Op) -> Call {
+    let tags: Vec<Json> = items(&op.context().properties, "tags")
+        .iter()
+        .map(|tag| print::plain(open(tag)).into())
+        .collect();
+    put(Service::Compute, format!("{}/tags", look::path(op)), json!({ "tags": tags }))
+}

@@ -1,0 +1,161 @@
+//! Looking at a server: where it is, how far it is, and what is kept of it for attributes.
+
+use crate::declare::{Value, map};
+use crate::op::{Op, Progress, Stop};
+use crate::wire;
+use kiln_cloud::{Call, Reply, Service, get, post};
+use serde_json::Value as Json;
+use std::time::Duration;
+
+/// The states from which a server finds its way by itself.
+const ON_THE_WAY: [&str; 10] = [
+    "BUILD",
+    "HARD_REBOOT",
+    "PASSWORD",
+    "REBOOT",
+    "RESCUE",
+    "RESIZE",
+    "REVERT_RESIZE",
+    "SHUTOFF",
+    "SUSPENDED",
+    "VERIFY_RESIZE",
+];
+
+/// The path of the resource's server.
+pub(crate) fn path(op: &Op) -> String {
+    path_of(op.id().map_or("", |id| id))
+}
+
+/// The path of a server.
+pub(crate) fn path_of(id: &str) -> String {
+    format!("/servers/{id}")
+}
+
+/// Shows the resource's server.
+pub(crate) fn look(op: &Op) -> Call {
+    get(Service::Compute, path(op))
+}
+
+/// Has the server do something. It may be asked twice for it.
+pub(crate) fn action(op: &Op, body: Json) -> Call {
+    post(Service::Compute, format!("{}/action", path(op)), body).may_be_repeated()
+}
+
+/// The state of a server; some services say more about it in brackets.
+pub(crate) fn status(reply: &Reply) -> &str {
+    let status = reply.text("/server/status").unwrap_or_default();
+    status.split('(').next().unwrap_or(status)
+}
+
+/// What the server is busy with.
+pub(crate) fn task(reply: &Reply) -> Option<&str> {
+    reply.text("/server/OS-EXT-STS:task_state")
+}
+
+/// Whether a server is on its way to a state.
+pub(crate) fn progress_to(reply: &Reply, wanted: &str) -> Progress {
+    match status(reply) {
+        status if status == wanted => Progress::Ready,
+        "ERROR" => Progress::Failed(failed(reply)),
+        "ACTIVE" => Progress::NotYet,
+        status if ON_THE_WAY.contains(&status) => Progress::NotYet,
+        status => Progress::Unknown(unknown(status)),
+    }
+}
+
+fn unknown(status: &str) -> String {
+    format!("Server is not active - Unknown status {status} due to \"Unknown\"")
+}
+
+fn failed(reply: &Reply) -> String {
+    let (message, code) = fault(reply);
+    format!("Went to status ERROR due to \"Message: {message}, Code: {code}\"")
+}
+
+/// What went wrong with a server: the message and the code.
+pub(crate) fn fault(reply: &Reply) -> (String, String) {
+    let fault = &reply.body["server"]["fault"];
+    let message = fault["message"].as_str().unwrap_or("Unknown").to_owned();
+    let code = match &fault["code"] {
+        Json::Null => "Unknown".to_owned(),
+        code => code.to_string(),
+    };
+    (message, code)
+}
+
+/// Reads until the reply says that it is time, also through troubles of the service.
+pub(crate) async fn until(
+    op: &mut Op,
+    call: Call,
+    mut progress: impl FnMut(&Reply) -> Progress,
+) -> Result<Reply, Stop> {
+    loop {
+        match op.until(call.clone(), &mut progress).await {
+            Err(Stop::Failed(it)) if matches!(&*it.class, "HTTPError" | "OverLimit") => {}
+            other => return other,
+        }
+        op.pause(Duration::from_secs(5)).await?;
+    }
+}
+
+/// Waits until the server is in a state.
+pub(crate) async fn until_is(op: &mut Op, wanted: &str) -> Result<Reply, Stop> {
+    let call = look(op);
+    until(op, call, |reply| progress_to(reply, wanted)).await
+}
+
+/// Keeps what services show of the server and of its ports: attributes are answered from it.
+pub(crate) async fn show(op: &mut Op) -> Result<Reply, Stop> {
+    let server = op.read(look(op)).await?;
+    let id = op.id().map_or("", |id| id).to_owned();
+    let ports = listed(op, "ports", [("device_id", id)]).await?;
+    let of = |field: &str, query: &'static str| -> Vec<(&'static str, String)> {
+        let ids = ports.iter().filter_map(|port| port[field].as_str());
+        let mut ids: Vec<String> = ids.map(str::to_owned).collect();
+        ids.sort();
+        ids.dedup();
+        ids.into_iter().map(|id| (query, id)).collect()
+    };
+    let subnets = ports.iter().flat_map(|port| port["fixed_ips"].as_array().into_iter().flatten());
+    let mut subnets: Vec<(&str, String)> =
+        subnets.filter_map(|fixed| Some(("id", fixed["subnet_id"].as_str()?.to_owned()))).collect();
+    subnets.sort();
+    subnets.dedup();
+    let floating = listed(op, "floatingips", of("id", "port_id")).await?;
+    let networks = listed(op, "networks", of("network_id", "id")).await?;
+    let subnets = listed(op, "subnets", subnets).await?;
+    let all = |objects: Vec<Json>| wire::value(&objects.into());
+    op.set_shown(map([
+        ("server", wire::value(&server.body["server"])),
+        ("ports", all(ports)),
+        ("floatingips", all(floating)),
+        ("networks", all(networks)),
+        ("subnets", all(subnets)),
+    ]));
+    Ok(server)
+}
+
+/// Objects of the network service; none if there is nothing to go by, or no such service.
+async fn listed(
+    op: &mut Op,
+    kind: &str,
+    query: impl IntoIterator<Item = (&'static str, String)>,
+) -> Result<Vec<Json>, Stop> {
+    let mut call = get(Service::Network, format!("/{kind}"));
+    for (name, value) in query {
+        call = call.query(name, value);
+    }
+    if call.query.is_empty() {
+        return Ok(Vec::new());
+    }
+    match op.read(call).await {
+        Ok(reply) => Ok(reply.body[kind].as_array().cloned().unwrap_or_default()),
+        Err(Stop::Failed(it)) if &*it.class == "EndpointNotFound" => Ok(Vec::new()),
+        Err(stop) => Err(stop),
+    }
+}
+
+/// What was kept of the server's services: one of the parts that [`show`] keeps.
+pub(crate) fn part<'v>(shown: &'v Value, name: &str) -> Option<&'v Value> {
+    shown.as_map()?.get(name)
+}

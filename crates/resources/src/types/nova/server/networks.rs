@@ -1,0 +1,328 @@
+//! How a server is connected: what is asked of the compute service, and the ports that are made for it.
+//!
+//! An *internal* port is one that a server's definition asks for without naming it. It carries a mark in its
+//! description, is written down in the resource's data, and goes with the server.
+
+use crate::declare::{Members, Value};
+use crate::given::{given, items, open, section, text};
+use crate::objects;
+use crate::op::{Op, Progress, Stop};
+use crate::wire;
+use kiln_cloud::{Call, Marker, Service, delete, get, post, put};
+use kiln_template::print;
+use serde_json::{Map, Value as Json, json};
+use std::sync::Arc;
+
+/// One connection of a server, as its definition says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) network: Option<String>,
+    pub(crate) port: Option<String>,
+    pub(crate) subnet: Option<String>,
+    pub(crate) fixed_ip: Option<String>,
+    pub(crate) floating_ip: Option<String>,
+    pub(crate) tag: Option<String>,
+    pub(crate) allocate: Option<String>,
+    pub(crate) extra: Option<Arc<Members>>,
+}
+
+/// The connections that properties name.
+pub(super) fn entries(properties: &Members) -> Vec<Entry> {
+    let all = items(properties, "networks").iter().filter_map(|entry| open(entry).as_map());
+    all.map(|entry| {
+        let word = |name: &str| text(entry, name).map(str::to_owned);
+        Entry {
+            network: word("network").or_else(|| word("uuid")),
+            port: word("port"),
+            subnet: word("subnet"),
+            fixed_ip: word("fixed_ip"),
+            floating_ip: word("floating_ip"),
+            tag: word("tag"),
+            allocate: word("allocate_network"),
+            extra: section(entry, "port_extra_properties").map(|it| Arc::new(it.clone())),
+        }
+    })
+    .collect()
+}
+
+/// What a new server is connected to, in the words of the compute service.
+pub(crate) async fn of_new(op: &mut Op, entries: &[Entry]) -> Result<Json, Stop> {
+    match entries.first() {
+        None => return Ok("auto".into()),
+        Some(Entry { allocate: Some(how), .. }) => return Ok(how.as_str().into()),
+        Some(_) => {}
+    }
+    take_ports(op, entries).await?;
+    let mut all = Vec::new();
+    for (at, entry) in entries.iter().enumerate() {
+        let port = match &entry.port {
+            None if entry.subnet.is_some() || entry.extra.is_some() => {
+                Some(make_port(op, at, entry).await?)
+            }
+            given => given.as_deref().map(Arc::from),
+        };
+        let mut network = Map::new();
+        let mut put = |name: &str, value: Option<&str>| {
+            if let Some(value) = value {
+                network.insert(name.into(), value.into());
+            }
+        };
+        put("port", port.as_deref());
+        put("tag", entry.tag.as_deref());
+        if entry.port.is_some() || port.is_none() {
+            put("uuid", entry.network.as_deref());
+        }
+        if port.is_none() {
+            put("fixed_ip", entry.fixed_ip.as_deref());
+        }
+        if let (Some(port), Some(_)) = (&port, &entry.floating_ip) {
+            lead_floating_ip(op, &format!("floating ip {at}"), entry, Some(port)).await?;
+        }
+        all.push(Json::Object(network));
+    }
+    Ok(all.into())
+}
+
+/// Frees the ports that are named in a definition from the server whose place this one takes.
+pub(super) async fn take_ports(op: &mut Op, entries: &[Entry]) -> Result<(), Stop> {
+    let Some(from) = op.context().predecessor.clone() else { return Ok(()) };
+    for port in entries.iter().filter_map(|entry| entry.port.as_ref()) {
+        let look = get(Service::Network, format!("/ports/{port}"));
+        let shown = op.read(look.clone()).await?;
+        if shown.text("/port/device_id") != Some(&from) {
+            continue;
+        }
+        let call = delete(Service::Compute, format!("/servers/{from}/os-interface/{port}"));
+        op.remove(&format!("free {port}"), call).await?;
+        op.until(look, |reply| match reply.text("/port/device_id") {
+            Some(device) if device == &*from => Progress::NotYet,
+            _ => Progress::Ready,
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+// --- floating IPs ---
+
+/// Leads a floating IP to a port, or nowhere.
+pub(super) async fn lead_floating_ip(
+    op: &mut Op,
+    step: &str,
+    entry: &Entry,
+    port: Option<&str>,
+) -> Result<(), Stop> {
+    let Some(id) = &entry.floating_ip else { return Ok(()) };
+    let mut body = json!({ "port_id": port });
+    if let (Some(_), Some(address)) = (port, &entry.fixed_ip) {
+        body["fixed_ip_address"] = address.as_str().into();
+    }
+    let call = put(Service::Network, format!("/floatingips/{id}"), json!({ "floatingip": body }));
+    match op.call(step, call).await {
+        // What is gone leads nowhere.
+        Err(stop) if port.is_none() && stop.is_not_found() => Ok(()),
+        done => done.map(drop),
+    }
+}
+
+// --- internal ports ---
+
+/// Where the ids of internal ports are written down: a JSON text, as the reference has it.
+const INTERNAL: &str = "internal_ports";
+/// How many internal ports the server has had, and the numbers of those that are being made.
+const COUNT: &str = "ports_made";
+const NUMBERS: &str = "port_numbers";
+
+/// The ids of the internal ports.
+pub(super) fn internal(op: &Op) -> Vec<String> {
+    let kept = op.datum(INTERNAL).and_then(Value::as_text);
+    let all: Option<Json> = kept.and_then(|text| serde_json::from_str(text).ok());
+    let all = all.as_ref().and_then(Json::as_array).into_iter().flatten();
+    all.filter_map(|port| Some(port["id"].as_str()?.to_owned())).collect()
+}
+
+fn set_internal(op: &mut Op, ports: &[String]) {
+    let all: Vec<Json> = ports.iter().map(|id| json!({ "id": id })).collect();
+    op.set_datum(INTERNAL, Json::from(all).to_string());
+}
+
+/// Begins to count the ports of an operation, unless it goes on after an interruption.
+pub(crate) fn begin_ports(op: &mut Op) {
+    if op.context().journal.is_empty() {
+        op.set_datum(NUMBERS, Value::Null);
+    }
+}
+
+/// The number of the port that an operation makes for an entry: the same after an interruption, and one
+/// that no other port of the server ever had.
+fn number(op: &mut Op, at: usize) -> i64 {
+    let key = at.to_string();
+    let known = op.datum(NUMBERS).and_then(Value::as_map).cloned().unwrap_or_default();
+    let whole = |value: &Value| match value {
+        Value::Int(number) => number.as_i64(),
+        _ => None,
+    };
+    if let Some(number) = known.get(&*key).and_then(whole) {
+        return number;
+    }
+    let number = op.datum(COUNT).and_then(whole).unwrap_or_default();
+    let mut numbers = known;
+    numbers.insert(key.into(), number.into());
+    op.set_datum(COUNT, number + 1);
+    op.set_datum(NUMBERS, Value::Map(Arc::new(numbers)));
+    number
+}
+
+fn marker(op: &Op, number: i64) -> Marker {
+    let label = format!("kiln {} port {number}", op.context().physical_name);
+    Marker {
+        list: get(Service::Network, "/ports").query("description", label.clone()),
+        objects: "/ports".into(),
+        field: "/description".into(),
+        value: label.into(),
+        envelope: Some("port".into()),
+        path: "/ports/".into(),
+        id: "/id".into(),
+    }
+}
+
+/// Makes an internal port for an entry, and writes it down.
+pub(super) async fn make_port(op: &mut Op, at: usize, entry: &Entry) -> Result<Arc<str>, Stop> {
+    let number = number(op, at);
+    let marker = marker(op, number);
+    let mut port = fields(op, entry).await?;
+    port.insert("name".into(), format!("{}-port-{at}", op.context().resource).into());
+    port.insert("description".into(), marker.value.clone());
+    let call = post(Service::Network, "/ports", json!({ "port": port })).marker(marker);
+    let (_, id) = op.make_beside(&format!("port {at}"), call).await?;
+    let mut ports = internal(op);
+    if !ports.iter().any(|port| **port == *id) {
+        ports.push(id.to_string());
+        set_internal(op, &ports);
+    }
+    Ok(id)
+}
+
+async fn fields(op: &mut Op, entry: &Entry) -> Result<Map<String, Json>, Stop> {
+    let mut port = match &entry.extra {
+        Some(extra) => settings(op, extra).await?,
+        None => Map::new(),
+    };
+    let network = match (&entry.network, &entry.subnet) {
+        (Some(network), _) => network.clone(),
+        (None, Some(subnet)) => network_of(op, subnet).await?,
+        (None, None) => {
+            return Err(Stop::failed(
+                "ValueError",
+                "a port needs a network: give network or subnet",
+            ));
+        }
+    };
+    port.insert("network_id".into(), network.into());
+    let mut fixed = Map::new();
+    for (field, value) in [("ip_address", &entry.fixed_ip), ("subnet_id", &entry.subnet)] {
+        if let Some(value) = value {
+            fixed.insert(field.into(), value.as_str().into());
+        }
+    }
+    if !fixed.is_empty() {
+        port.insert("fixed_ips".into(), json!([fixed]));
+    }
+    let groups = security_groups(op).await?;
+    if !groups.is_empty() {
+        port.insert("security_groups".into(), groups.into());
+    }
+    Ok(port)
+}
+
+/// The network that a subnet is part of.
+async fn network_of(op: &mut Op, subnet: &str) -> Result<String, Stop> {
+    let shown = op.read(get(Service::Network, format!("/subnets/{subnet}")).may_be_old()).await?;
+    match shown.text("/subnet/network_id") {
+        Some(network) => Ok(network.to_owned()),
+        None => Err(Stop::failed("Error", "the service did not say of which network a subnet is")),
+    }
+}
+
+/// The names or ids of a server's security groups, in whichever terms it is described.
+pub(crate) fn group_names(properties: &Members) -> Vec<String> {
+    let places = ["security_groups", "SecurityGroups", "SecurityGroupIds"];
+    let all = places.into_iter().flat_map(|place| items(properties, place));
+    all.map(|group| print::plain(open(group))).collect()
+}
+
+/// The ids of the server's security groups.
+async fn security_groups(op: &mut Op) -> Result<Vec<Json>, Stop> {
+    let given = group_names(&op.context().properties);
+    let mut ids = Vec::new();
+    for group in given {
+        ids.push(Json::from(&*objects::find(op, "neutron.security_group", &group).await?));
+    }
+    Ok(ids)
+}
+
+/// The further settings of a port, as the network service takes them.
+pub(super) async fn settings(op: &mut Op, extra: &Members) -> Result<Map<String, Json>, Stop> {
+    let mut fields = Map::new();
+    for (name, value) in extra.iter().filter(|(_, value)| !value.is_null()) {
+        match &**name {
+            "value_specs" | "no_fixed_ips" => {}
+            "qos_policy" => {
+                let policy = print::plain(open(value));
+                let id = objects::find(op, "neutron.qos_policy", &policy).await?;
+                fields.insert("qos_policy_id".into(), (*id).into());
+            }
+            name => _ = fields.insert(name.into(), without_nulls(wire::json(value))),
+        }
+    }
+    if given(extra, "no_fixed_ips").is_some_and(|it| it.equals(&Value::Bool(true))) {
+        fields.insert("fixed_ips".into(), json!([]));
+    }
+    let further = section(extra, "value_specs").into_iter().flatten();
+    fields.extend(further.map(|(name, value)| (name.to_string(), wire::json(value))));
+    Ok(fields)
+}
+
+fn without_nulls(json: Json) -> Json {
+    match json {
+        Json::Array(items) => items.into_iter().map(without_nulls).collect(),
+        Json::Object(members) => {
+            let members = members.into_iter().filter(|(_, value)| !value.is_null());
+            Json::Object(members.map(|(name, value)| (name, without_nulls(value))).collect())
+        }
+        other => other,
+    }
+}
+
+fn removal(port: &str) -> Call {
+    delete(Service::Network, format!("/ports/{port}"))
+}
+
+/// Removes an internal port; of others nothing is known.
+pub(super) async fn remove_port(op: &mut Op, port: &str) -> Result<(), Stop> {
+    let mut ports = internal(op);
+    let Some(at) = ports.iter().position(|known| known == port) else { return Ok(()) };
+    op.remove(&format!("remove port {port}"), removal(port)).await?;
+    ports.remove(at);
+    set_internal(op, &ports);
+    Ok(())
+}
+
+/// Removes all internal ports, those too of which it is not certain that they exist.
+pub(super) async fn remove_ports(op: &mut Op) -> Result<(), Stop> {
+    for port in internal(op) {
+        remove_port(op, &port).await?;
+    }
+    if !op.context().is_doubtful {
+        return Ok(());
+    }
+    let made = match op.datum(COUNT) {
+        Some(Value::Int(number)) => number.as_i64().unwrap_or_default(),
+        _ => 0,
+    };
+    for number in 0..made {
+        let marker = marker(op, number);
+        op.remove_copies(&marker).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! Changing a server, step by step.
+
+use super::look::{self, action, look, path, progress_to, status, task};
+use super::networks::entries;
+use super::{create, interfaces};
+use crate::behaviour::Change;
+use crate::given::{given, text};
+use crate::op::{Op, Progress, Stop};
+use kiln_cloud::{Reply, Service, get, put};
+use serde_json::{Value as Json, json};
+
+/// Whether a change needs another server although each property may be changed.
+pub(super) fn needs_another(change: &Change<'_>) -> bool {
+    let changes = |name: &str| change.changed.iter().any(|changed| &**changed == name);
+    let replaces = |policy: &str| text(change.after, policy) == Some("REPLACE");
+    let has_image =
+        given(change.before, "image").is_some() && given(change.after, "image").is_some();
+    (changes("flavor") && replaces("flavor_update_policy"))
+        || (changes("image") && (replaces("image_update_policy") || !has_image))
+        || (changes("user_data") && replaces("user_data_update_policy"))
+}
+
+/// Changes the server.
+pub(super) async fn update(op: &mut Op) -> Result<(), Stop> {
+    change_words(op).await?;
+    // A server that comes back for its replacement gets its ports back.
+    let comes_back = op.context().predecessor.is_some()
+        && entries(&op.context().properties).iter().any(|entry| entry.port.is_some());
+    if op.changes("networks") || comes_back {
+        interfaces::update(op).await?;
+    }
+    if op.changes("flavor") {
+        let flavor = op.text("flavor").unwrap_or_default().to_owned();
+        resize(op, &flavor).await?;
+    }
+    let rebuilds = op.changes("user_data") && op.text("user_data_update_policy") == Some("REBUILD");
+    if op.changes("image") || rebuilds {
+        rebuild(op, rebuilds).await?;
+    }
+    look::show(op).await.map(drop)
+}
+
+/// Changes what does not touch the running server.
+async fn change_words(op: &mut Op) -> Result<(), Stop> {
+    if op.changes("name") {
+        let body = json!({ "server": { "name": create::name(op) } });
+        op.call("name", put(Service::Compute, path(op), body)).await?;
+    }
+    if op.changes("metadata") {
+        let body = json!({ "metadata": create::metadata(op) });
+        op.call("metadata", put(Service::Compute, format!("{}/metadata", path(op)), body)).await?;
+    }
+    if op.changes("tags") {
+        let call = create::tags(op);
+        op.call("tags", call).await?;
+    }
+    if op.changes("admin_pass") && !op.changes("image") {
+        let password = op.text("admin_pass").unwrap_or_default();
+        let call = action(op, json!({ "changePassword": { "adminPass": password } }));
+        op.call("password", call).await?;
+    }
+    Ok(())
+}
+
+/// Moves a server to another flavor.
+pub(crate) async fn resize(op: &mut Op, flavor: &str) -> Result<(), Stop> {
+    let name = flavor_name(op, flavor).await?;
+    let has_flavor = |reply: &Reply| {
+        let shown = &reply.body["server"]["flavor"];
+        shown["original_name"] == name.as_str() || shown["id"] == flavor
+    };
+    let now = op.read(look(op)).await?;
+    let is_under_way = matches!(status(&now), "RESIZE" | "VERIFY_RESIZE");
+    if !is_under_way && !has_flavor(&now) {
+        let call = action(op, json!({ "resize": { "flavorRef": flavor } }));
+        op.call("resize", call).await?;
+    }
+    let call = look(op);
+    let resized = look::until(op, call, |reply| match status(reply) {
+        "VERIFY_RESIZE" => Progress::Ready,
+        // The service may be told to confirm by itself.
+        "ACTIVE" | "SHUTOFF" if has_flavor(reply) && task(reply).is_none() => Progress::Ready,
+        "RESIZE" | "ACTIVE" | "SHUTOFF" => Progress::NotYet,
+        other => Progress::Failed(format!(
+            "Went to status {other} due to \"Resizing to '{flavor}' failed: {}\"",
+            look::fault(reply).0
+        )),
+    })
+    .await?;
+    if status(&resized) == "VERIFY_RESIZE" {
+        let call = action(op, json!({ "confirmResize": null }));
+        match op.call("confirm", call).await {
+            // It was confirmed before.
+            Err(stop) if stop.is_conflict() => {}
+            done => _ = done?,
+        }
+    }
+    let call = look(op);
+    look::until(op, call, |reply| match status(reply) {
+        // It was off before.
+        "SHUTOFF" if task(reply).is_none() => Progress::Ready,
+        _ => progress_to(reply, "ACTIVE"),
+    })
+    .await
+    .map(drop)
+}
+
+/// Servers show the name of their flavor, not its id.
+async fn flavor_name(op: &mut Op, flavor: &str) -> Result<String, Stop> {
+    let shown = op.read(get(Service::Compute, format!("/flavors/{flavor}")).may_be_old()).await?;
+    Ok(shown.text("/flavor/name").unwrap_or(flavor).to_owned())
+}
+
+/// Makes the server's disk anew.
+async fn rebuild(op: &mut Op, with_user_data: bool) -> Result<(), Stop> {
+    let mut body = json!({
+        "imageRef": op.text("image"),
+        "metadata": create::metadata(op),
+    });
+    if op.text("image_update_policy") == Some("REBUILD_PRESERVE_EPHEMERAL") {
+        body["preserve_ephemeral"] = true.into();
+    }
+    if let Some(password) = op.text("admin_pass") {
+        body["adminPass"] = password.into();
+    }
+    if with_user_data {
+        body["user_data"] = create::own_user_data(op).await?.map_or(Json::Null, Json::from);
+    }
+    let files = create::files(op);
+    let mut call = action(op, Json::Null);
+    if !files.is_empty() {
+        body["personality"] = files.into();
+        call = call.microversion("2.56");
+    }
+    call.body = Some(json!({ "rebuild": body }));
+    op.call("rebuild", call).await?;
+    let call = look(op);
+    look::until(op, call, |reply| match status(reply) {
+        "REBUILD" => Progress::NotYet,
+        "ERROR" => {
+            let why = look::fault(reply).0;
+            Progress::Failed(format!(
+                "Went to status ERROR due to \"Rebuilding server failed: {why}\""
+            ))
+        }
+        _ => Progress::Ready,
+    })
+    .await
+    .map(drop)
+}

@@ -1,0 +1,147 @@
+//! What holds of every type of these families: an operation may be interrupted anywhere, and there is
+//! exactly one object afterwards, or none.
+
+use super::cases::{CASES, Case};
+use super::cloud::Cloud;
+use crate::driving::{Drive, Seam};
+use crate::stack::members;
+use kiln_resources::behaviour::Verb;
+use kiln_resources::constraints::offline;
+use kiln_resources::declare::{Members, ResourceType};
+use kiln_resources::registry::Registry;
+use kiln_template::frozen::converted;
+use kiln_template::path::Path;
+use std::sync::Arc;
+
+pub(super) fn kind(name: &str) -> ResourceType {
+    Registry::builtin().get(name).unwrap_or_else(|| panic!("there is no {name}")).clone()
+}
+
+/// Properties with their defaults.
+pub(super) fn properties(kind: &ResourceType, text: &str) -> Members {
+    let (members, problems) = converted(&kind.schema, &members(text), &offline(0), &Path::Root);
+    assert!(problems.is_empty(), "{}: {problems:?}", kind.name());
+    if let Some(check) = kind.check {
+        assert!(check(&members).is_ok(), "{}: {:?}", kind.name(), check(&members));
+    }
+    members
+}
+
+/// A resource, its type and its cloud.
+pub(super) struct Life {
+    pub(super) kind: ResourceType,
+    pub(super) drive: Drive,
+    pub(super) cloud: Cloud,
+}
+
+impl Life {
+    pub(super) fn new(name: &str, text: &str) -> Life {
+        let kind = kind(name);
+        let mut drive = Drive::new(properties(&kind, text));
+        drive.context.copy_name = "stack-x-copy".into();
+        Life { kind, drive, cloud: Cloud::new() }
+    }
+
+    /// Does something with the resource, interrupted if so wished; it must end well.
+    pub(super) fn does(&mut self, verb: Verb, seam: Option<Seam>) {
+        self.tries(verb, seam);
+        let place = format!("{verb:?} of {} at {seam:?}", self.kind.name());
+        assert_eq!(self.drive.result(), &Ok(()), "{place}: {:#?}", self.cloud.told);
+    }
+
+    /// Does something with the resource, however it ends.
+    pub(super) fn tries(&mut self, verb: Verb, seam: Option<Seam>) {
+        self.drive.context.journal = Default::default();
+        (self.drive.ended, self.drive.demands) = (None, Vec::new());
+        match seam {
+            Some(seam) => self.drive.run_through(&self.kind, verb, &mut self.cloud, seam),
+            None => self.drive.run(&self.kind, verb, &mut self.cloud),
+        }
+    }
+
+    /// Its properties are to become others.
+    pub(super) fn becomes(&mut self, text: &str) {
+        let (before, after) = (self.drive.context.properties.clone(), properties(&self.kind, text));
+        let differs = |name: &&Arc<str>| before.get(*name) != after.get(*name);
+        self.drive.context.changed = after.keys().filter(differs).cloned().collect();
+        self.drive.context.before = before;
+        self.drive.context.properties = after.into();
+    }
+
+    /// After an update, what was changed is what there is.
+    pub(super) fn has_become(&mut self) {
+        self.drive.context.before = self.drive.context.properties.clone();
+        self.drive.context.changed = Arc::default();
+    }
+}
+
+/// The seams of an operation that had so many demands.
+pub(super) fn seams(demands: usize) -> impl Iterator<Item = Seam> {
+    (0..demands).flat_map(|at| [Seam::Before(at), Seam::After(at)])
+}
+
+fn lived(
+    case: &Case,
+    create: Option<Seam>,
+    update: Option<Seam>,
+    delete: Option<Seam>,
+) -> [usize; 3] {
+    let mut life = Life::new(case.kind, case.properties);
+    let before = life.cloud.population();
+    let mut demands = [0; 3];
+    let place = format!("{} {create:?} {update:?} {delete:?}", case.kind);
+    life.does(Verb::Create, create);
+    demands[0] = life.drive.demands.len();
+    assert!(life.drive.context.physical_id.is_some(), "{place}");
+    assert_eq!(life.cloud.population(), before + case.objects, "{place}: {:#?}", life.cloud.told);
+    life.does(Verb::Check, None);
+    if let Some(changed) = case.changed {
+        life.becomes(changed);
+        life.does(Verb::Update, update);
+        demands[1] = life.drive.demands.len();
+        life.has_become();
+        life.does(Verb::Check, None);
+    }
+    life.does(Verb::Delete, delete);
+    demands[2] = life.drive.demands.len();
+    assert_eq!(life.drive.context.physical_id, None, "{place}");
+    assert_eq!(life.cloud.population(), before, "{place}: {:#?}", life.cloud.told);
+    // What is gone is removed once more without a fuss.
+    life.does(Verb::Delete, None);
+    demands
+}
+
+#[test]
+fn every_type_lives_and_dies_and_leaves_nothing() {
+    for case in &CASES {
+        lived(case, None, None, None);
+    }
+}
+
+#[test]
+fn every_type_lives_the_same_wherever_it_was_interrupted() {
+    for case in &CASES {
+        let [create, update, delete] = lived(case, None, None, None);
+        seams(create).for_each(|seam| _ = lived(case, Some(seam), None, None));
+        seams(update).for_each(|seam| _ = lived(case, None, Some(seam), None));
+        seams(delete).for_each(|seam| _ = lived(case, None, None, Some(seam)));
+    }
+}
+
+#[test]
+fn what_was_updated_is_what_a_new_one_would_be() {
+    for case in &CASES {
+        let Some(changed) = case.changed else { continue };
+        let mut life = Life::new(case.kind, case.properties);
+        life.does(Verb::Create, None);
+        life.becomes(changed);
+        life.does(Verb::Update, None);
+        let told = life.cloud.told.len();
+        life.has_become();
+        // Nothing is left to be done.
+        life.does(Verb::Update, None);
+        let idle = &life.cloud.told[told..];
+        let sets = |call: &String| call.starts_with("PUT") || call.contains("tenants");
+        assert!(idle.iter().all(sets), "{}: {idle:?}", case.kind);
+    }
+}

@@ -1,0 +1,9 @@
+//! Servers, volumes, images and what belongs to them, against a small cloud in memory.
+
+mod cases;
+mod cloud;
+mod doing;
+mod key_pairs;
+mod lives;
+mod servers;
+mod volumes;
