@@ -136,6 +136,7 @@ async fn stage(folder: &Path) -> io::Result<Stage> {
         project: "admin".into(),
         user_name: "admin".into(),
         is_admin: true,
+        author: Default::default(),
         may_use: Arc::new(|_| true),
     };
     Ok(Stage { service, engine, asker, url })

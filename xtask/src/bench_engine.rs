@@ -213,6 +213,7 @@ impl Bench {
             parameters: Arc::default(),
             aliases: Vec::new(),
             forbidden: Default::default(),
+            author: Default::default(),
         })
     }
 

@@ -4,6 +4,7 @@ use crate::App;
 use crate::caller::Caller;
 use crate::fault::Fault;
 use crate::query::{Query, flag, percent};
+use kiln_cloud::Author;
 use kiln_engine::service::{Asker, Service};
 use kiln_engine::store::StackRow;
 use kiln_engine::view::View;
@@ -52,6 +53,11 @@ impl Ask {
             project: caller.project_id.as_str().into(),
             user_name: caller.user_name.as_str().into(),
             is_admin: self.is_admin,
+            author: Arc::new(Author {
+                user_id: caller.user_id.as_str().into(),
+                roles: caller.roles.iter().map(|role| role.as_str().into()).collect(),
+                is_admin_project: caller.is_admin_project,
+            }),
             may_use: Arc::new(move |kind| app.policy.allows_type(&caller, kind)),
         }
     }

@@ -262,3 +262,29 @@ async fn stacks_are_listed_by_page_filter_and_tag() {
         "You are not authorized to use stacks:global_index."
     );
 }
+
+#[tokio::test]
+async fn an_adopted_stack_counts_as_changed_and_a_restored_one_has_no_tags() {
+    let world = World::new();
+    let body = json!({"stack_name": "s", "template": EMPTY, "tags": "red"});
+    let path = world.create_with(body).await;
+    assert_eq!(world.get(&path).await.json()["stack"]["updated_time"], Json::Null);
+    let snapshot = world.send("demo", "POST", &format!("{path}/snapshots"), Some(json!({}))).await;
+    world.rest(&path).await;
+    let id = snapshot.json()["id"].as_str().unwrap().to_owned();
+    let restore = format!("{path}/snapshots/{id}/restore");
+    assert_eq!(world.send("demo", "POST", &restore, None).await.status, 202);
+    world.rest(&path).await;
+    let shown = world.get(&path).await.json();
+    assert_eq!(shown["stack"]["stack_status"], "RESTORE_COMPLETE");
+    assert_eq!(shown["stack"]["tags"], json!([]));
+
+    let export = world.send("demo", "DELETE", &format!("{path}/abandon"), None).await.text;
+    world.rest(&path).await;
+    let path = world.create_with(json!({"stack_name": "t", "adopt_stack_data": export})).await;
+    let shown = world.get(&path).await.json();
+    assert_eq!(shown["stack"]["stack_status"], "ADOPT_COMPLETE");
+    assert_ne!(shown["stack"]["updated_time"], Json::Null);
+}
+
+const EMPTY: &str = "heat_template_version: 2021-04-16";

@@ -3,6 +3,7 @@
 use crate::Service;
 use serde_json::Value;
 use std::fmt;
+use std::sync::Arc;
 
 /// What is done to what a path names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,30 @@ pub struct Call {
     pub body: Option<Value>,
     /// How to find what the call made, if its reply was lost.
     pub marker: Option<Box<Marker>>,
+    /// On whose behalf it is made; whoever sends it says so.
+    pub behalf: Option<Behalf>,
+}
+
+/// On whose behalf a call is made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Behalf {
+    /// The project.
+    pub project: Arc<str>,
+    /// The name of the user.
+    pub user_name: Arc<str>,
+    /// What else is known of whoever asked for it.
+    pub author: Arc<Author>,
+}
+
+/// What is known of whoever asked for something, at the moment when they did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Author {
+    /// Their id.
+    pub user_id: Arc<str>,
+    /// The names of their roles in the project.
+    pub roles: Vec<Arc<str>>,
+    /// Whether the project is the one for administrators.
+    pub is_admin_project: bool,
 }
 
 /// How to find an object of which it is not certain that it exists: list, and look for a mark that is
@@ -103,12 +128,19 @@ pub fn delete(service: Service, path: impl Into<String>) -> Call {
 
 impl Call {
     fn new(service: Service, method: Method, path: impl Into<String>, body: Option<Value>) -> Call {
-        Call { service, method, path: path.into(), query: Vec::new(), body, marker: None }
+        let (path, query) = (path.into(), Vec::new());
+        Call { service, method, path, query, body, marker: None, behalf: None }
     }
 
     /// Adds a parameter behind the question mark.
     pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Call {
         self.query.push((name.into(), value.into()));
+        self
+    }
+
+    /// Says on whose behalf the call is made.
+    pub fn on_behalf_of(mut self, behalf: Behalf) -> Call {
+        self.behalf = Some(behalf);
         self
     }
 

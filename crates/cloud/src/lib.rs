@@ -8,7 +8,9 @@ mod http;
 mod service;
 mod transport;
 
-pub use call::{Call, CallError, Marker, Method, Reply, delete, get, patch, post, put};
+pub use call::{
+    Author, Behalf, Call, CallError, Marker, Method, Reply, delete, get, patch, post, put,
+};
 pub use http::{Http, client_builder};
 pub use service::Service;
 pub use transport::{NoCloud, Transport};

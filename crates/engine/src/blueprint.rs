@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::ids::{RecipeId, StackId};
 use crate::store::{Content, Hash, RecipeRow, StoreError};
 use indexmap::IndexMap;
+use kiln_cloud::Author;
 use kiln_resources::constraints::offline;
 use kiln_resources::declare::ResourceType;
 use kiln_template::definition::{Absent, Definition, Files};
@@ -41,6 +42,8 @@ pub struct Recipe {
     pub aliases: Vec<(Arc<str>, Arc<str>)>,
     /// Built-in types that whoever asked for it may not use; those of the root hold for its whole tree.
     pub forbidden: Arc<BTreeSet<Arc<str>>>,
+    /// Who asked for it; that of the root holds for its whole tree.
+    pub author: Arc<Author>,
 }
 
 /// Where a template comes from.
@@ -442,6 +445,28 @@ pub(crate) fn texts(list: &Value) -> BTreeSet<Arc<str>> {
     list.as_list().unwrap_or_default().iter().filter_map(Value::as_text).cloned().collect()
 }
 
+/// An author as a value; nothing of nobody.
+pub(crate) fn author_value(author: &Author) -> Value {
+    if *author == Author::default() {
+        return Value::Null;
+    }
+    Value::map([
+        ("user", Value::Text(author.user_id.clone())),
+        ("roles", Value::list(author.roles.iter().cloned().map(Value::Text))),
+        ("admin_project", author.is_admin_project.into()),
+    ])
+}
+
+/// The author of a value.
+pub(crate) fn author_of(value: &Value) -> Author {
+    let part = |name: &str| value.as_map().and_then(|it| it.get(name)).cloned().unwrap_or_default();
+    Author {
+        user_id: part("user").as_text().cloned().unwrap_or_default(),
+        roles: texts(&part("roles")).into_iter().collect(),
+        is_admin_project: matches!(part("admin_project"), Value::Bool(true)),
+    }
+}
+
 fn pair(value: &Value) -> Option<(Arc<str>, Arc<str>)> {
     match value.as_list()? {
         [Value::Text(a), Value::Text(b)] => Some((a.clone(), b.clone())),
@@ -479,6 +504,7 @@ impl Recipe {
             ("parameters", Value::Map(self.parameters.clone())),
             ("aliases", aliases),
             ("forbidden", Value::list(self.forbidden.iter().cloned().map(Value::Text))),
+            ("author", author_value(&self.author)),
         ]);
         RecipeRow { id: self.id, root, contents: named, body: codec::encode(&body) }
     }
@@ -522,6 +548,7 @@ impl Recipe {
             environment: Arc::new(environment),
             parameters: Arc::new(part("parameters").as_map().cloned().unwrap_or_default()),
             forbidden: Arc::new(texts(&part("forbidden"))),
+            author: Arc::new(author_of(&part("author"))),
             aliases: part("aliases")
                 .as_list()
                 .unwrap_or_default()

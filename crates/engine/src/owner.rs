@@ -243,9 +243,13 @@ impl Owner {
             Demand::Call { step, call } => {
                 live.calling = Some(step.clone());
                 todo.push_back(Todo::Step(Input::Begun(op, step.clone())));
+                let call = call.on_behalf_of(self.tree.behalf());
                 self.orders.push(Order { op, step: Some(step), call });
             }
-            Demand::Read(call) => self.orders.push(Order { op, step: None, call }),
+            Demand::Read(call) => {
+                let call = call.on_behalf_of(self.tree.behalf());
+                self.orders.push(Order { op, step: None, call });
+            }
             Demand::Until(micros) => {
                 let time = Time::from_micros(micros);
                 if time <= now {
@@ -259,10 +263,6 @@ impl Owner {
                 let mut bytes = vec![0; count.min(1 << 20)];
                 ids.fill(&mut bytes);
                 todo.push_back(Todo::Turn(op, Some(Answer::Bytes(bytes))));
-            }
-            Demand::Config(id) => {
-                let config = self.tree.stored_config(&id);
-                todo.push_back(Todo::Turn(op, Some(Answer::Config(config))));
             }
             Demand::Watch { reference, seen, until } => {
                 let Some(watched) = self.tree.sibling_called(live.slot, &reference) else {

@@ -157,8 +157,9 @@ impl Tree {
             environment: Arc::default(),
             parameters,
             aliases,
-            // What the root's asker may not use holds for the whole tree, and is kept there.
+            // Who asked for the root, and what they may not use, holds for the whole tree.
             forbidden: Arc::default(),
+            author: Arc::default(),
         });
         let child = match self.resource(slot).child {
             Some(child) => {

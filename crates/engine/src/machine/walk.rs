@@ -217,7 +217,7 @@ impl Tree {
             self.leave_hooks(env, key);
         }
         let stack = self.stack_mut(key);
-        if action != Action::Create && action != Action::Adopt {
+        if action != Action::Create {
             stack.updated = Some(env.now);
         }
         let former = stack.walk.replace(Box::new(Walk::new(action, phase_of(action), deadline)));
@@ -517,7 +517,11 @@ impl Tree {
     fn roll_back(&mut self, env: &mut Env<'_>, key: StackKey, from: Action) {
         let goal = match (self.stack_mut(key).previous.take(), from) {
             (Some(previous), _) => previous,
-            (None, _) => Arc::new(Recipe::nothing(RecipeId(env.ids.next()))),
+            (None, _) => {
+                // What was made for somebody is removed for them.
+                let author = self.stack(key).recipe.author.clone();
+                Arc::new(Recipe { author, ..Recipe::nothing(RecipeId(env.ids.next())) })
+            }
         };
         self.begin(env, key, Action::Rollback, Some(goal));
         if from == Action::Adopt
@@ -541,6 +545,7 @@ impl Recipe {
             parameters: Arc::default(),
             aliases: Vec::new(),
             forbidden: Arc::default(),
+            author: Arc::default(),
         }
     }
 }

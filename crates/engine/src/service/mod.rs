@@ -28,6 +28,7 @@ use crate::ids::{CommandId, Ids, StackId};
 use crate::machine::Command;
 use crate::runtime::{Chance, Engine, now};
 use crate::store::{CommandRow, Store};
+use kiln_cloud::Author;
 use std::sync::Arc;
 
 /// Who asks, as far as stacks are concerned.
@@ -39,6 +40,8 @@ pub struct Asker {
     pub user_name: Arc<str>,
     /// Whether they may see the stacks of all projects, and quotas do not bind them.
     pub is_admin: bool,
+    /// What else is known of them: what their stacks do later is done with their rights.
+    pub author: Arc<Author>,
     /// Whether they may use a resource type.
     pub may_use: Arc<dyn Fn(&str) -> bool + Send + Sync>,
 }

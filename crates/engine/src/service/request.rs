@@ -154,6 +154,7 @@ pub(super) fn recipe(
         parameters: Arc::default(),
         aliases: Vec::new(),
         forbidden: Arc::new(forbidden),
+        author: asker.author.clone(),
     }
 }
 

@@ -7,8 +7,8 @@ use crate::serving::{self, Listening};
 use crate::streams::{Failure, Streams, Verdict};
 use kiln_api::auth::{self, Authenticator, Custom, Login, Named, NoAuth, Password, Reach};
 use kiln_api::policy::Policy;
-use kiln_api::{App, Metrics};
-use kiln_cloud::{Http, NoCloud, Service as CloudService, Transport};
+use kiln_api::{App, Metrics, Own};
+use kiln_cloud::{Http, NoCloud, Service as CloudService};
 use kiln_engine::runtime::{Engine, Settings as EngineSettings, now};
 use kiln_engine::service::Service;
 use kiln_engine::store::Store;
@@ -23,7 +23,7 @@ use std::time::Duration;
 const LOGIN_REMEMBERED: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(arguments: &Server, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
-    let transport = transport(&arguments.endpoints)?;
+    let transport = Arc::new(transport(&arguments.endpoints)?);
     let settings = settings(arguments)?;
     serving::log(settings.is_json_log);
     for warning in &settings.warnings {
@@ -55,7 +55,7 @@ fn settings(arguments: &Server) -> Result<Settings, Failure> {
 async fn serve(
     arguments: &Server,
     settings: Settings,
-    transport: Arc<dyn Transport>,
+    own: Arc<Own>,
     streams: &mut Streams<'_>,
 ) -> Result<Verdict, Failure> {
     let mut stop = serving::Stop::new()?;
@@ -70,14 +70,16 @@ async fn serve(
             is_alone: lock.is_some(),
             ..EngineSettings::default()
         };
-        Engine::start(config.clone(), store.clone() as Arc<dyn Store>, transport, engine)
+        Engine::start(config.clone(), store.clone() as Arc<dyn Store>, own.clone(), engine)
     });
     let rules = settings.rules.clone();
     let service = Service::new(store.clone(), config, rules, engine.clone());
+    let app = app(&settings, service.clone())?;
+    own.serves(&app);
     let telling = tokio::spawn(service.clone().tell_of_engine(serving::host_name()));
     let mut listening = Vec::new();
     if settings.has_api {
-        listening = listen(&settings, service.clone(), streams).await?;
+        listening = listen(&settings, app.clone(), streams).await?;
     }
     if settings.has_engine {
         writeln!(streams.out, "The engine runs. Stop it with Ctrl-C: nothing is lost.")?;
@@ -109,19 +111,27 @@ async fn serve(
     Ok(Verdict::Good)
 }
 
-async fn listen(
-    settings: &Settings,
-    service: Service,
-    streams: &mut Streams<'_>,
-) -> Result<Vec<Listening>, Failure> {
-    let app = Arc::new(App {
+/// What serves requests: of clients, and of stacks that make others.
+fn app(settings: &Settings, service: Service) -> Result<Arc<App>, Failure> {
+    Ok(Arc::new(App {
         service,
-        auth: authenticator(settings)?,
+        auth: match settings.has_api {
+            true => authenticator(settings)?,
+            // Nobody from outside can ask.
+            false => Arc::new(NoAuth::default()),
+        },
         policy: Arc::new(policy(settings)?),
         options: settings.api.clone(),
         metrics: Metrics::default(),
         rate: settings.rate.map(kiln_api::Rate::new),
-    });
+    }))
+}
+
+async fn listen(
+    settings: &Settings,
+    app: Arc<App>,
+    streams: &mut Streams<'_>,
+) -> Result<Vec<Listening>, Failure> {
     let socket = serving::bind(&settings.host, settings.port, "[heat_api] bind_port").await?;
     let address = serving::address(&socket)?;
     let mut listening = Vec::new();
@@ -219,10 +229,10 @@ fn sole_engine(url: &str) -> Option<File> {
     lock.try_lock().ok().map(|()| lock)
 }
 
-/// How calls are made: to the endpoints that were named.
-fn transport(endpoints: &[String]) -> Result<Arc<dyn Transport>, Failure> {
+/// How calls are made: to the endpoints that were named, and to ourselves.
+fn transport(endpoints: &[String]) -> Result<Own, Failure> {
     if endpoints.is_empty() {
-        return Ok(Arc::new(NoCloud));
+        return Ok(Own::before(Arc::new(NoCloud)));
     }
     let mut known = BTreeMap::new();
     for endpoint in endpoints {
@@ -241,8 +251,9 @@ fn transport(endpoints: &[String]) -> Result<Arc<dyn Transport>, Failure> {
         };
         known.insert(service, url.to_owned());
     }
+    let are_elsewhere = known.contains_key(&CloudService::Orchestration);
     match Http::new(known) {
-        Ok(http) => Ok(Arc::new(http)),
+        Ok(http) => Ok(Own::before(Arc::new(http)).with_stacks_elsewhere(are_elsewhere)),
         Err(error) => Err(Failure::Usage(format!("HTTP cannot be used: {error}"))),
     }
 }

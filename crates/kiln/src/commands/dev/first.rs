@@ -61,6 +61,7 @@ pub(super) async fn make(
         project: identity::project_id("demo").into(),
         user_name: "demo".into(),
         is_admin: false,
+        author: Default::default(),
         may_use: Arc::new(|_| true),
     };
     let request = StackRequest {

@@ -13,7 +13,7 @@ use crate::serving::{self, Listening};
 use crate::streams::{Failure, Streams, Verdict};
 use kiln_api::auth::{self, Login, Named, Reach};
 use kiln_api::policy::Policy;
-use kiln_api::{App, Metrics, Options};
+use kiln_api::{App, Metrics, Options, Own};
 use kiln_cloud::NoCloud;
 use kiln_engine::config::Config;
 use kiln_engine::runtime::{Engine, Settings, now};
@@ -114,8 +114,9 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
     let config = Arc::new(Config { global: shipped(), ..Config::default() });
     // The state is ours alone, so nobody else's lease is valid.
     let settings = Settings { is_alone: true, ..Settings::default() };
+    let own = Arc::new(Own::before(Arc::new(NoCloud)));
     let engine =
-        Engine::start(config.clone(), store.clone() as Arc<dyn Store>, Arc::new(NoCloud), settings);
+        Engine::start(config.clone(), store.clone() as Arc<dyn Store>, own.clone(), settings);
     let rules = Rules { allows_adopt: true, allows_abandon: true, ..Rules::default() };
     let service = Service::new(store.clone(), config, rules, Some(engine.clone()));
 
@@ -138,6 +139,7 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
         metrics: Metrics::default(),
         rate: None,
     });
+    own.serves(&app);
     let listening = vec![
         serving::serve(identity_socket, identity::router(identity.clone())),
         serving::serve(api_socket, serving::native(app)),
