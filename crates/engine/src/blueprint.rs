@@ -16,10 +16,12 @@ use kiln_template::definition::{Absent, Definition, Files};
 use kiln_template::diagnostic::Diagnostic;
 use kiln_template::document::{Hidden, Node};
 use kiln_template::environment::{EntryPath, Environment, Implementation, Registry, Statements};
+use kiln_template::eval::Scope;
+use kiln_template::frozen::{Frozen, Unfrozen};
 use kiln_template::limits::Limits;
 use kiln_template::parameters::{Check, Given, GivenValues, Parameters, Pseudo};
 use kiln_template::schema::TypeSchema;
-use kiln_template::template::Template;
+use kiln_template::template::{Resource, Template};
 use kiln_template::value::{Members, Value};
 use kiln_template::{FileId, Sources, Span, lower, nested, read};
 use std::collections::BTreeSet;
@@ -128,6 +130,15 @@ impl Kind {
         match self {
             Kind::Builtin(kind) => Some(kind),
             _ => None,
+        }
+    }
+
+    /// The definition of a resource of it without functions. Those in properties that the type has no
+    /// use for are not carried out.
+    pub fn freeze(&self, scope: &Scope<'_>, resource: &Resource) -> Result<Frozen, Unfrozen> {
+        match self.builtin().is_some_and(|kind| kind.placeholder) {
+            true => Frozen::without_properties(scope, resource),
+            false => Frozen::of(scope, resource),
         }
     }
 

@@ -216,6 +216,7 @@ impl Tree {
             self.disown_ops(key);
             self.leave_hooks(env, key);
         }
+        self.set_hooks(key);
         let stack = self.stack_mut(key);
         if action != Action::Create {
             stack.updated = Some(env.now);
