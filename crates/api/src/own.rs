@@ -60,6 +60,11 @@ impl Transport for Own {
         let Some(app) = self.app.get().and_then(Weak::upgrade) else {
             return Err(CallError::NotSent("the service starts or stops".into()));
         };
+        if let Some(region) = &call.region
+            && !app.service.config().is_own_region(region)
+        {
+            return nowhere(region, &call);
+        }
         let Some(behalf) = call.behalf.clone() else {
             return Err(CallError::NotSent("nobody says on whose behalf".into()));
         };
@@ -72,6 +77,16 @@ impl Transport for Own {
         };
         reply(response).await
     }
+}
+
+/// The answer for a region in which there is no service: whoever looks for something there learns that
+/// nothing is.
+fn nowhere(region: &str, call: &Call) -> Result<Reply, CallError> {
+    if call.method == Method::Get && call.path == "/stacks" {
+        return Ok(Reply { status: 200, body: json!({ "stacks": [] }) });
+    }
+    let body = json!({ "message": kiln_cloud::no_such_region(region) });
+    Err(CallError::Refused(Reply { status: 404, body }))
 }
 
 // --- configurations ---

@@ -87,6 +87,9 @@ impl World {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let config = Arc::new(Config {
             global: kiln_resources::environment::shipped(),
+            region: Some("here".into()),
+            // Nothing here takes effect late.
+            quiet: std::time::Duration::from_millis(1),
             ..Config::default()
         });
         let settings = Settings::default();

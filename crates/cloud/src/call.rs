@@ -37,6 +37,8 @@ pub struct Call {
     pub marker: Option<Box<Marker>>,
     /// On whose behalf it is made; whoever sends it says so.
     pub behalf: Option<Behalf>,
+    /// The region whose service is meant; our own if nothing is said.
+    pub region: Option<Arc<str>>,
 }
 
 /// On whose behalf a call is made.
@@ -126,15 +128,29 @@ pub fn delete(service: Service, path: impl Into<String>) -> Call {
     Call::new(service, Method::Delete, path, None)
 }
 
+/// What is told of a region in which there is no orchestration service, in the reference's words.
+pub fn no_such_region(region: &str) -> String {
+    format!(
+        "Cannot establish connection to Heat endpoint at region \"{region}\" due to \"public endpoint for \
+         orchestration service in {region} region not found\""
+    )
+}
+
 impl Call {
     fn new(service: Service, method: Method, path: impl Into<String>, body: Option<Value>) -> Call {
         let (path, query) = (path.into(), Vec::new());
-        Call { service, method, path, query, body, marker: None, behalf: None }
+        Call { service, method, path, query, body, marker: None, behalf: None, region: None }
     }
 
     /// Adds a parameter behind the question mark.
     pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Call {
         self.query.push((name.into(), value.into()));
+        self
+    }
+
+    /// Says which region is meant.
+    pub fn in_region(mut self, region: Option<Arc<str>>) -> Call {
+        self.region = region;
         self
     }
 
@@ -166,7 +182,8 @@ impl Marker {
 
     /// Removes an object.
     pub fn removal(&self, id: &str) -> Call {
-        delete(self.list.service, format!("{}{id}", self.path))
+        let removal = delete(self.list.service, format!("{}{id}", self.path));
+        removal.in_region(self.list.region.clone())
     }
 
     /// The reply that was lost, as far as it can be told from the object.

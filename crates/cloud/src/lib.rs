@@ -9,7 +9,8 @@ mod service;
 mod transport;
 
 pub use call::{
-    Author, Behalf, Call, CallError, Marker, Method, Reply, delete, get, patch, post, put,
+    Author, Behalf, Call, CallError, Marker, Method, Reply, delete, get, no_such_region, patch,
+    post, put,
 };
 pub use http::{Http, client_builder};
 pub use service::Service;

@@ -698,3 +698,29 @@ fn a_long_complaint_is_cut() {
     told(&mut world, Command::Delete);
     assert_eq!(outcome(&world), "DELETE_COMPLETE: ");
 }
+
+#[test]
+fn a_nested_stack_may_have_less_time_than_the_stack_around_it() {
+    let template = r#"
+heat_template_version: 2021-04-16
+resources:
+  n: {type: "AWS::CloudFormation::Stack", properties: {TemplateURL: n.yaml, TimeoutInMinutes: 2}}
+"#;
+    let inner = r#"
+heat_template_version: 2021-04-16
+resources:
+  w: {type: OS::Heat::TestResource, properties: {wait_secs: 1000}}
+"#;
+    for crash_at in [None, Some(6), Some(9)] {
+        let mut world = World::new(1);
+        world.crash_at = crash_at;
+        let start = world.now;
+        let recipe = recipe(&mut world.rng, template, &[("n.yaml", inner)]);
+        world.create(recipe, Settings::default());
+        world.run();
+        let events = events_of(&world, world.root);
+        assert!(outcome(&world).starts_with("CREATE_FAILED"), "{events:#?}");
+        assert!(events.iter().any(|event| event.contains("Timed out")), "{events:#?}");
+        assert!(world.now.since(start) < Duration::from_secs(200), "{:?}", world.now.since(start));
+    }
+}

@@ -204,8 +204,12 @@ impl Tree {
             Some((parent, _)) => self.stack(parent).walk.as_ref().map(|walk| walk.deadline),
             None => None,
         };
-        let timeout = self.stack(key).timeout.unwrap_or(self.config.action_timeout);
-        let deadline = deadline.unwrap_or(env.now + timeout);
+        let own = self.stack(key).timeout.map(|timeout| env.now + timeout);
+        let deadline = match (deadline, own) {
+            (Some(outer), Some(own)) => outer.min(own),
+            (Some(deadline), None) | (None, Some(deadline)) => deadline,
+            (None, None) => env.now + self.config.action_timeout,
+        };
         if let Some(goal) = goal {
             self.set_goal(key, action, goal);
         }
@@ -223,11 +227,18 @@ impl Tree {
         }
         let former = stack.walk.replace(Box::new(Walk::new(action, phase_of(action), deadline)));
         self.walks += usize::from(former.is_none());
-        if self.stack(key).holder.is_none() {
+        if self.has_own_deadline(key) {
             self.timers.insert((deadline, Timer::Stack(key)));
         }
         let reason = format!("Stack {action} started");
         self.set_stack_state(env, key, State::new(action, Status::InProgress), &reason);
+    }
+
+    /// Whether an action on a stack has to end by itself: on a nested one, that is up to the stack around
+    /// it unless something else is said.
+    pub(crate) fn has_own_deadline(&self, key: StackKey) -> bool {
+        let stack = self.stack(key);
+        stack.holder.is_none() || stack.timeout.is_some()
     }
 
     /// What is under way was begun by a walk that is replaced.

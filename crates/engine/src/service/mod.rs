@@ -5,11 +5,13 @@
 
 mod act;
 mod create;
+mod elsewhere;
 mod engines;
 mod find;
 mod read;
 mod refusal;
 mod request;
+mod sift;
 mod snapshots;
 mod software;
 mod update;
@@ -20,6 +22,7 @@ pub use engines::{EngineView, REPORT};
 pub use find::Page;
 pub use refusal::Refusal;
 pub use request::{StackRequest, TemplateSource};
+pub use sift::Sieve;
 pub use software::Kept;
 pub use update::Patch;
 

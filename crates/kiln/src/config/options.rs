@@ -28,6 +28,7 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("DEFAULT", "max_software_deployments_per_tenant", "How many deployments a project may have."),
     ("DEFAULT", "max_stacks_per_tenant", "How many stacks a project may have; -1 for any."),
     ("DEFAULT", "max_template_size", "How many bytes a template may have."),
+    ("DEFAULT", "region_name_for_services", "The region that the service is in."),
     ("DEFAULT", "stack_action_timeout", "Seconds that an action on a stack may take."),
     ("DEFAULT", "template_fetch_timeout", "Seconds that fetching a template may take."),
     ("cors", "allowed_origin", "Origins whose pages may send requests."),
@@ -284,6 +285,7 @@ fn engine(config: &Config) -> Result<kiln_engine::config::Config, Failure> {
     let retries = config.limit("DEFAULT", "action_retry_limit", 5)?.unwrap_or(0);
     Ok(kiln_engine::config::Config {
         global: kiln_resources::environment::shipped(),
+        region: config.text("DEFAULT", "region_name_for_services").map(Into::into),
         action_timeout: seconds("stack_action_timeout", 3600)?,
         error_wait: seconds("error_wait_time", 240)?,
         retries: u32::try_from(retries).unwrap_or(u32::MAX),

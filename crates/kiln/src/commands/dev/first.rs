@@ -5,6 +5,7 @@ use super::progress::Progress;
 use crate::cli::{Dev, Subject};
 use crate::load::{self, Request};
 use crate::streams::{Failure, Streams, Verdict};
+use kiln_cloud::Author;
 use kiln_engine::ids::StackId;
 use kiln_engine::service::{Asker, Service, StackRequest, TemplateSource};
 use kiln_engine::state::Status;
@@ -61,7 +62,10 @@ pub(super) async fn make(
         project: identity::project_id("demo").into(),
         user_name: "demo".into(),
         is_admin: false,
-        author: Default::default(),
+        author: Arc::new(Author {
+            roles: vec!["member".into(), "reader".into()],
+            ..Author::default()
+        }),
         may_use: Arc::new(|_| true),
     };
     let request = StackRequest {

@@ -105,13 +105,14 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
         "heat",
         &format!("{api_url}/v1/%(project_id)s"),
     );
+    let region = Some(seed.region.as_str().into());
     let clock = identity::Clock::new(|| now().micros());
     let path = home.is_kept.then(|| home.path.join("identity.json"));
     let identity = Identity::open(path.as_deref(), identity::Settings::new(seed, clock));
     let identity =
         Arc::new(identity.map_err(|error| Failure::Usage(format!("identity: {error}")))?);
 
-    let config = Arc::new(Config { global: shipped(), ..Config::default() });
+    let config = Arc::new(Config { global: shipped(), region, ..Config::default() });
     // The state is ours alone, so nobody else's lease is valid.
     let settings = Settings { is_alone: true, ..Settings::default() };
     let own = Arc::new(Own::before(Arc::new(NoCloud)));
