@@ -106,7 +106,8 @@ impl Tree {
             created: env.now,
             updated: env.now,
             frozen: resource.frozen.clone(),
-            data: Arc::default(),
+            // It may have to be found before it is known how its making ended.
+            data: resource.data.clone(),
             metadata: Value::Null,
             shown: Value::Null,
             requires: Vec::new(),

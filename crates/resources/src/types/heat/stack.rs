@@ -49,6 +49,9 @@ const SERVICE: Service = Service::Orchestration;
 /// Where the moment of the last action is kept, to tell the next one from it.
 const SEEN: &str = "updated_time";
 
+/// Where the name of the stack is kept.
+const NAME: &str = "stack_name";
+
 /// How often a stack is looked at that does not seem to have heard of what it should do.
 const LOOKS: u32 = 10;
 
@@ -76,8 +79,10 @@ fn there(op: &Op, call: Call) -> Call {
     call.in_region(context(op, "region_name"))
 }
 
+/// The address of the stack. Whoever removes a copy of it later goes by another name than the stack.
 fn path(op: &Op) -> String {
-    format!("/stacks/{}/{}", op.context().physical_name, op.id().map_or("", |id| id))
+    let name = op.datum(NAME).and_then(Value::as_text).unwrap_or(&op.context().physical_name);
+    format!("/stacks/{name}/{}", op.id().map_or("", |id| id))
 }
 
 fn body(op: &Op) -> Result<Json, Stop> {
@@ -105,6 +110,8 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     let Some(id) = reply.text("/stack/id").map(Arc::<str>::from) else {
         return Err(Stop::failed("Error", "the service did not say which stack it made"));
     };
+    let name = op.context().physical_name.clone();
+    op.set_datum(NAME, &*name);
     op.set_id(id);
     until(op, "CREATE").await
 }
