@@ -137,6 +137,7 @@ async fn stage(folder: &Path) -> io::Result<Stage> {
         user_name: "admin".into(),
         visitor: Default::default(),
         is_admin: true,
+        author: Default::default(),
         may_use: Arc::new(|_| true),
     };
     Ok(Stage { service, engine, asker, url })

@@ -167,6 +167,7 @@ impl Bench {
             parameters: Arc::default(),
             aliases: Vec::new(),
             forbidden: Default::default(),
+            author: Default::default(),
         })
     }
 

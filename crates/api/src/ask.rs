@@ -4,6 +4,7 @@ use crate::App;
 use crate::caller::Caller;
 use crate::fault::Fault;
 use crate::query::{Query, flag, percent};
+use kiln_cloud::Author;
 use kiln_engine::gaps::Part;
 use kiln_engine::service::{Asker, Refusal, Service};
 use kiln_engine::store::StackRow;
@@ -54,6 +55,11 @@ impl Ask {
             user_name: caller.user_name.as_str().into(),
             is_admin: self.is_admin,
             visitor: self.caller.visitor(),
+            author: Arc::new(Author {
+                user_id: caller.user_id.as_str().into(),
+                roles: caller.roles.iter().map(|role| role.as_str().into()).collect(),
+                is_admin_project: caller.is_admin_project,
+            }),
             may_use: Arc::new(move |kind| app.policy.allows_type(&caller, kind)),
         }
     }

@@ -1,6 +1,6 @@
 //! Who asks.
 
-use kiln_cloud::Visitor;
+use kiln_cloud::{Credential, Visitor};
 use kiln_template::value::Secret;
 use serde_json::Value as Json;
 use std::sync::Arc;
@@ -42,6 +42,8 @@ pub struct Caller {
     pub login_name: Option<String>,
     /// The roles of the service that asks on the user's behalf, if one does.
     pub service_roles: Vec<String>,
+    /// What the user lent already, if a stack asks on the user's behalf.
+    pub lent: Option<Arc<Credential>>,
     /// The region that the user asked for.
     pub region: Option<String>,
     /// Where the identity service is.
@@ -72,6 +74,7 @@ impl Caller {
             project: self.project_id.as_str().into(),
             roles: self.roles.iter().map(|role| role.as_str().into()).collect(),
             password: None,
+            lent: self.lent.clone(),
         }
     }
 

@@ -5,8 +5,8 @@ use axum::body::Body;
 use axum::http::Request;
 use axum::response::Response;
 use kiln_api::Options;
+use kiln_engine::service::Rules;
 use serde_json::json;
-use std::sync::Arc;
 
 async fn ask(world: &World, headers: &[(&str, &str)], method: &str) -> Response {
     let mut request = Request::builder().method(method).uri("/").header("host", "inner:1");
@@ -33,7 +33,7 @@ async fn a_proxy_is_believed_only_if_the_operator_says_so() {
     ];
     let world = World::new();
     assert_eq!(link(&world, &told).await, "http://inner:1/v1/");
-    let world = World::new().optioned(Options { trusts_proxy: true, ..Options::default() });
+    let world = World::made(Rules::default(), Options { trusts_proxy: true, ..Options::default() });
     assert_eq!(link(&world, &told).await, "https://cloud.example/heat/v1/");
     assert_eq!(link(&world, &[]).await, "http://inner:1/v1/");
 }
@@ -41,7 +41,7 @@ async fn a_proxy_is_believed_only_if_the_operator_says_so() {
 #[tokio::test]
 async fn pages_of_allowed_origins_may_read_answers() {
     let origins = vec!["https://ui.example".to_owned()];
-    let world = World::new().optioned(Options { origins, ..Options::default() });
+    let world = World::made(Rules::default(), Options { origins, ..Options::default() });
     let header = |response: &Response, name: &str| {
         response.headers().get(name).map(|it| it.to_str().unwrap_or_default().to_owned())
     };
@@ -72,8 +72,10 @@ async fn templates_are_fetched_from_where_the_operator_allows() {
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     tokio::spawn(async move { axum::serve(listener, router).await });
 
-    let allowed = World::new()
-        .optioned(Options { fetch_allowed: vec![format!("{url}/")], ..Options::default() });
+    let allowed = World::made(
+        Rules::default(),
+        Options { fetch_allowed: vec![format!("{url}/")], ..Options::default() },
+    );
     let refused = World::new();
     let create = async |world: &World, url: &str| {
         let body = json!({"stack_name": "s", "template_url": url});
@@ -138,12 +140,5 @@ async fn a_connection_goes_on_after_a_body_that_nobody_looks_at() {
             }
         }
         stream.read_exact(&mut vec![0; length]).await.expect("a body");
-    }
-}
-
-impl World {
-    fn optioned(mut self, options: Options) -> World {
-        Arc::get_mut(&mut self.app).expect("nobody asks yet").options = options;
-        self
     }
 }

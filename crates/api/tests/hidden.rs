@@ -65,6 +65,10 @@ async fn a_hidden_value_is_in_no_answer() {
             asked += 1;
         }
     };
+    for resource in resources.iter().filter(|it| it["resource_name"] == "config") {
+        let id = resource["physical_resource_id"].as_str().unwrap();
+        look(&format!("/demo/software_configs/{id}")).await;
+    }
     let mut stacks = vec![path.clone()];
     for resource in &resources {
         for link in resource["links"].as_array().unwrap() {

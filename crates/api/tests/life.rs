@@ -262,3 +262,72 @@ async fn stacks_are_listed_by_page_filter_and_tag() {
         "You are not authorized to use stacks:global_index."
     );
 }
+
+#[tokio::test]
+async fn an_adopted_stack_counts_as_changed_and_a_restored_one_has_no_tags() {
+    let world = World::new();
+    let body = json!({"stack_name": "s", "template": EMPTY, "tags": "red"});
+    let path = world.create_with(body).await;
+    assert_eq!(world.get(&path).await.json()["stack"]["updated_time"], Json::Null);
+    let snapshot = world.send("demo", "POST", &format!("{path}/snapshots"), Some(json!({}))).await;
+    world.rest(&path).await;
+    let id = snapshot.json()["id"].as_str().unwrap().to_owned();
+    let restore = format!("{path}/snapshots/{id}/restore");
+    assert_eq!(world.send("demo", "POST", &restore, None).await.status, 202);
+    world.rest(&path).await;
+    let shown = world.get(&path).await.json();
+    assert_eq!(shown["stack"]["stack_status"], "RESTORE_COMPLETE");
+    assert_eq!(shown["stack"]["tags"], json!([]));
+
+    let export = world.send("demo", "DELETE", &format!("{path}/abandon"), None).await.text;
+    world.rest(&path).await;
+    let path = world.create_with(json!({"stack_name": "t", "adopt_stack_data": export})).await;
+    let shown = world.get(&path).await.json();
+    assert_eq!(shown["stack"]["stack_status"], "ADOPT_COMPLETE");
+    assert_ne!(shown["stack"]["updated_time"], Json::Null);
+}
+
+const EMPTY: &str = "heat_template_version: 2021-04-16";
+
+#[tokio::test]
+async fn stacks_are_found_by_settings_that_no_index_knows() {
+    let world = World::new();
+    for (name, timeout, is_disabled) in [("a", 5, true), ("b", 7, false), ("c", 7, true)] {
+        let body = json!({"stack_name": name, "template": EMPTY, "timeout_mins": timeout,
+                          "disable_rollback": is_disabled});
+        world.create_with(body).await;
+    }
+    world.create("d", EMPTY).await;
+    let answer = async |query: &str| {
+        let sorted = format!("/demo/stacks?sort_keys=stack_name&sort_dir=asc&{query}");
+        world.get(&sorted).await.json()
+    };
+    let names = |answer: &Json| -> Vec<String> {
+        let stacks = answer["stacks"].as_array().unwrap().iter();
+        stacks.map(|stack| stack["stack_name"].as_str().unwrap().to_owned()).collect()
+    };
+    for (query, found) in [
+        ("disable_rollback=False", "b"),
+        ("disable_rollback=0", "b"),
+        ("disable_rollback=1", "a c d"),
+        ("disable_rollback=true", "a c d"),
+        ("disable_rollback=", "a b c d"),
+        ("disable_rollback=0&disable_rollback=1", "a b c d"),
+        ("timeout_mins=7", "b c"),
+        ("timeout_mins=07", "b c"),
+        ("timeout_mins=7.0", "b c"),
+        ("timeout_mins=x", ""),
+        ("timeout_mins=5&timeout_mins=7", "a b c"),
+        ("timeout_mins=7&disable_rollback=1", "c"),
+        ("stack_user_project_id=demo", "a b c d"),
+        ("stack_user_project_id=other", ""),
+        ("timeout_mins=7&limit=1", "b"),
+    ] {
+        assert_eq!(names(&answer(query).await).join(" "), found, "{query}");
+    }
+    let page = answer("timeout_mins=7&limit=1&with_count=true").await;
+    assert_eq!(page["count"], 2);
+    let next = page["links"][0]["href"].as_str().unwrap();
+    let next = world.get(next.split_once("/v1").unwrap().1).await.json();
+    assert_eq!(names(&next), ["c"]);
+}

@@ -8,6 +8,7 @@ mod hidden;
 mod life;
 mod policy;
 mod printed;
+mod remote;
 mod rights;
 mod software;
 mod stacks;

@@ -1,6 +1,7 @@
 //! Software configurations and deployments.
 
 use crate::world::World;
+use kiln_engine::service::Rules;
 use serde_json::{Value as Json, json};
 
 async fn send(world: &World, method: &str, path: &str, body: Json) -> (u16, Json) {
@@ -42,4 +43,63 @@ async fn what_is_no_text_or_no_map_is_refused() {
         let (status, _) = send(&world, "PUT", &path, json!({part: [1]})).await;
         assert_eq!(status, 400, "{part}");
     }
+}
+
+const CONFIGS: &str = r#"
+heat_template_version: 2021-04-16
+resources:
+  open: {type: OS::Heat::SoftwareConfig, properties: {group: script, config: "echo open"}}
+  message:
+    type: OS::Heat::MultipartMime
+    properties: {parts: [{config: {get_resource: open}}]}
+"#;
+
+#[tokio::test]
+async fn configurations_of_resources_are_among_all_others_while_there_are_such_resources() {
+    let world = World::new();
+    let path = world.create("s", CONFIGS).await;
+    assert_eq!(world.status(&path).await, "CREATE_COMPLETE");
+    let (_, listed) = send(&world, "GET", "software_configs", Json::Null).await;
+    let listed = listed["software_configs"].as_array().unwrap().clone();
+    let names: Vec<&str> = listed.iter().filter_map(|it| it["name"].as_str()).collect();
+    assert_eq!(names.len(), 2);
+    assert!(names.iter().any(|name| name.starts_with("s-open-")), "{names:?}");
+
+    let resource = world.get(&format!("{path}/resources/open")).await.json();
+    let id = resource["resource"]["physical_resource_id"].as_str().unwrap().to_owned();
+    let (_, shown) = send(&world, "GET", &format!("software_configs/{id}"), Json::Null).await;
+    assert_eq!(shown["software_config"]["config"], "echo open");
+    assert_eq!(shown["software_config"]["group"], "script");
+    let message = world.get(&format!("{path}/resources/message")).await.json();
+    let message = message["resource"]["attributes"]["config"].as_str().unwrap().to_owned();
+    assert!(message.contains("echo open"), "{message}");
+
+    // Somebody may be quicker than the stack.
+    assert_eq!(send(&world, "DELETE", &format!("software_configs/{id}"), Json::Null).await.0, 204);
+    assert_eq!(world.send("demo", "DELETE", &path, None).await.status, 204);
+    world.rest(&path).await;
+    let (_, left) = send(&world, "GET", "software_configs", Json::Null).await;
+    assert_eq!(left["software_configs"], json!([]));
+}
+
+#[tokio::test]
+async fn configurations_of_an_abandoned_stack_stay() {
+    let world = World::new();
+    let path = world.create("s", CONFIGS).await;
+    assert_eq!(world.send("demo", "DELETE", &format!("{path}/abandon"), None).await.status, 200);
+    world.rest(&path).await;
+    let (_, left) = send(&world, "GET", "software_configs", Json::Null).await;
+    assert_eq!(left["software_configs"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn configurations_of_resources_count_for_the_quota() {
+    let world = World::with(Rules { max_configs: Some(1), ..Rules::default() });
+    let path = world.create("s", CONFIGS).await;
+    let shown = world.get(&path).await.json();
+    let reason = shown["stack"]["stack_status_reason"].as_str().unwrap().to_owned();
+    let limit = "You have reached the maximum software configs per tenant, 1.";
+    assert!(reason.contains(limit), "{reason}");
+    let (_, left) = send(&world, "GET", "software_configs", Json::Null).await;
+    assert_eq!(left["software_configs"].as_array().unwrap().len(), 1);
 }

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, Request};
 use kiln_api::auth::{Authenticator, Reason, Refusal};
 use kiln_api::caller::{Caller, Scope};
 use kiln_api::policy::Policy;
-use kiln_api::{App, Metrics, Options};
+use kiln_api::{App, Metrics, Options, Own};
 use kiln_cloud::NoCloud;
 use kiln_engine::config::Config;
 use kiln_engine::memory::MemoryStore;
@@ -80,22 +80,31 @@ impl World {
     }
 
     pub(crate) fn with(rules: Rules) -> World {
+        World::made(rules, Options::default())
+    }
+
+    pub(crate) fn made(rules: Rules, options: Options) -> World {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let config = Arc::new(Config {
             global: kiln_resources::environment::shipped(),
+            region: Some("here".into()),
+            // Nothing here takes effect late.
+            quiet: std::time::Duration::from_millis(1),
             ..Config::default()
         });
         let settings = Settings::default();
-        let engine = Engine::start(config.clone(), store.clone(), Arc::new(NoCloud), settings);
+        let own = Arc::new(Own::before(Arc::new(NoCloud)));
+        let engine = Engine::start(config.clone(), store.clone(), own.clone(), settings);
         let service = Service::new(store, config, rules, Arc::new(NoCloud), Some(engine.clone()));
         let app = Arc::new(App {
             service,
             auth: Arc::new(Tokens),
             policy: Arc::new(Policy::new()),
-            options: Options::default(),
+            options,
             metrics: Metrics::default(),
             rate: None,
         });
+        own.serves(&app);
         World { app, engine }
     }
 

@@ -4,6 +4,7 @@ use crate::Service;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// What is done to what a path names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,32 @@ pub struct Call {
     pub may_be_repeated: bool,
     /// How to find what the call made, if its reply was lost.
     pub marker: Option<Box<Marker>>,
+    /// On whose behalf it is made; whoever sends it says so.
+    pub behalf: Option<Behalf>,
+    /// The region whose service is meant; our own if nothing is said.
+    pub region: Option<Arc<str>>,
+}
+
+/// On whose behalf a call is made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Behalf {
+    /// The project.
+    pub project: Arc<str>,
+    /// The name of the user.
+    pub user_name: Arc<str>,
+    /// What else is known of whoever asked for it.
+    pub author: Arc<Author>,
+}
+
+/// What is known of whoever asked for something, at the moment when they did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Author {
+    /// Their id.
+    pub user_id: Arc<str>,
+    /// The names of their roles in the project.
+    pub roles: Vec<Arc<str>>,
+    /// Whether the project is the one for administrators.
+    pub is_admin_project: bool,
 }
 
 /// How to find an object of which it is not certain that it exists: list, and look for a mark that is
@@ -123,6 +150,14 @@ pub fn delete(service: Service, path: impl Into<String>) -> Call {
     Call::new(service, Method::Delete, path, None)
 }
 
+/// What is told of a region in which there is no orchestration service, in the reference's words.
+pub fn no_such_region(region: &str) -> String {
+    format!(
+        "Cannot establish connection to Heat endpoint at region \"{region}\" due to \"public endpoint for \
+         orchestration service in {region} region not found\""
+    )
+}
+
 impl Call {
     fn new(service: Service, method: Method, path: impl Into<String>, body: Option<Value>) -> Call {
         Call {
@@ -136,6 +171,8 @@ impl Call {
             may_be_old: false,
             may_be_repeated: false,
             marker: None,
+            behalf: None,
+            region: None,
         }
     }
 
@@ -160,6 +197,18 @@ impl Call {
     /// An answer that is a minute old will do.
     pub fn may_be_old(mut self) -> Call {
         self.may_be_old = true;
+        self
+    }
+
+    /// Says which region is meant.
+    pub fn in_region(mut self, region: Option<Arc<str>>) -> Call {
+        self.region = region;
+        self
+    }
+
+    /// Says on whose behalf the call is made.
+    pub fn on_behalf_of(mut self, behalf: Behalf) -> Call {
+        self.behalf = Some(behalf);
         self
     }
 
@@ -200,7 +249,8 @@ impl Marker {
 
     /// Removes an object.
     pub fn removal(&self, id: &str) -> Call {
-        delete(self.list.service, format!("{}{id}", self.path))
+        let removal = delete(self.list.service, format!("{}{id}", self.path));
+        removal.in_region(self.list.region.clone())
     }
 
     /// The reply that was lost, as far as it can be told from the object.

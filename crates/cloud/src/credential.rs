@@ -13,6 +13,8 @@ pub struct Credential {
     pub user: Arc<str>,
     /// What is shown to the identity service.
     pub proof: Proof,
+    /// Whether it is somebody else's: whoever has it does not give back what was lent.
+    pub is_borrowed: bool,
 }
 
 /// What is shown to the identity service.
@@ -49,6 +51,8 @@ pub struct Visitor {
     pub roles: Vec<Arc<str>>,
     /// The user's password, if it came along.
     pub password: Option<Arc<str>>,
+    /// What they lent already: a stack that makes another has its own rights to give.
+    pub lent: Option<Arc<Credential>>,
 }
 
 impl Visitor {
@@ -58,7 +62,11 @@ impl Visitor {
             true => Proof::None,
             false => Proof::Token(self.token.clone()),
         };
-        Credential { project: self.project.clone(), user: self.user.clone(), proof }
+        if let Some(lent) = &self.lent {
+            return Credential { is_borrowed: true, ..(**lent).clone() };
+        }
+        let (project, user) = (self.project.clone(), self.user.clone());
+        Credential { project, user, proof, is_borrowed: false }
     }
 }
 
@@ -71,7 +79,12 @@ impl Credential {
             Proof::Application { id, secret } => json!({ "application": **id, "secret": **secret }),
             Proof::Password(password) => json!({ "password": **password }),
         };
-        json!({ "project": *self.project, "user": *self.user, "proof": proof })
+        json!({
+            "project": *self.project,
+            "user": *self.user,
+            "proof": proof,
+            "borrowed": self.is_borrowed,
+        })
     }
 
     /// Read again.
@@ -90,6 +103,7 @@ impl Credential {
             project: text("/project").unwrap_or_default(),
             user: text("/user").unwrap_or_default(),
             proof,
+            is_borrowed: stored["borrowed"] == true,
         }
     }
 }
@@ -109,7 +123,8 @@ mod tests {
     fn what_is_stored_is_read_again_and_never_shown() {
         let secret = Proof::Application { id: "i".into(), secret: "hunter2".into() };
         for proof in [Proof::None, Proof::Trust("t".into()), secret, Proof::Password("p".into())] {
-            let credential = Credential { project: "a".into(), user: "b".into(), proof };
+            let (project, user) = ("a".into(), "b".into());
+            let credential = Credential { project, user, proof, is_borrowed: true };
             assert_eq!(Credential::of_stored(&credential.stored()), credential);
             assert_eq!(format!("{credential:?}"), "user b in project a");
         }

@@ -10,7 +10,10 @@ mod openstack;
 mod service;
 mod transport;
 
-pub use call::{Call, CallError, Marker, Method, Reply, delete, get, head, patch, post, put};
+pub use call::{
+    Author, Behalf, Call, CallError, Marker, Method, Reply, delete, get, head, no_such_region,
+    patch, post, put,
+};
 pub use credential::{Credential, Proof, Visitor};
 pub use http::{Http, client_builder};
 pub use openstack::{Login, OpenStack, Settings};

@@ -10,6 +10,7 @@ use crate::ids::{RecipeId, StackId};
 use crate::library::Library;
 use crate::store::{Content, Hash, RecipeRow, StoreError};
 use indexmap::IndexMap;
+use kiln_cloud::Author;
 use kiln_resources::constraints::offline;
 use kiln_resources::declare::ResourceType;
 use kiln_resources::implicit::{self, Candidate};
@@ -18,11 +19,12 @@ use kiln_template::diagnostic::Diagnostic;
 use kiln_template::document::{Hidden, Node};
 use kiln_template::environment::{EntryPath, Environment, Implementation, Registry, Statements};
 use kiln_template::eval::Scope;
+use kiln_template::frozen::{Frozen, Unfrozen};
 use kiln_template::limits::Limits;
 use kiln_template::parameters::{Check, Given, GivenValues, Parameters, Pseudo};
 use kiln_template::path::Path;
 use kiln_template::schema::TypeSchema;
-use kiln_template::template::Template;
+use kiln_template::template::{Resource, Template};
 use kiln_template::translation::{self, Place};
 use kiln_template::value::{Members, Value};
 use kiln_template::{FileId, Sources, Span, lower, nested, read};
@@ -46,6 +48,8 @@ pub struct Recipe {
     pub aliases: Vec<(Arc<str>, Arc<str>)>,
     /// Built-in types that whoever asked for it may not use; those of the root hold for its whole tree.
     pub forbidden: Arc<BTreeSet<Arc<str>>>,
+    /// Who asked for it; that of the root holds for its whole tree.
+    pub author: Arc<Author>,
 }
 
 /// Where a template comes from.
@@ -130,6 +134,15 @@ impl Kind {
         match self {
             Kind::Builtin(kind) => Some(kind),
             _ => None,
+        }
+    }
+
+    /// The definition of a resource of it without functions. Those in properties that the type has no
+    /// use for are not carried out.
+    pub fn freeze(&self, scope: &Scope<'_>, resource: &Resource) -> Result<Frozen, Unfrozen> {
+        match self.builtin().is_some_and(|kind| kind.placeholder) {
+            true => Frozen::without_properties(scope, resource),
+            false => Frozen::of(scope, resource),
         }
     }
 
@@ -479,6 +492,28 @@ pub(crate) fn texts(list: &Value) -> BTreeSet<Arc<str>> {
     list.as_list().unwrap_or_default().iter().filter_map(Value::as_text).cloned().collect()
 }
 
+/// An author as a value; nothing of nobody.
+pub(crate) fn author_value(author: &Author) -> Value {
+    if *author == Author::default() {
+        return Value::Null;
+    }
+    Value::map([
+        ("user", Value::Text(author.user_id.clone())),
+        ("roles", Value::list(author.roles.iter().cloned().map(Value::Text))),
+        ("admin_project", author.is_admin_project.into()),
+    ])
+}
+
+/// The author of a value.
+pub(crate) fn author_of(value: &Value) -> Author {
+    let part = |name: &str| value.as_map().and_then(|it| it.get(name)).cloned().unwrap_or_default();
+    Author {
+        user_id: part("user").as_text().cloned().unwrap_or_default(),
+        roles: texts(&part("roles")).into_iter().collect(),
+        is_admin_project: matches!(part("admin_project"), Value::Bool(true)),
+    }
+}
+
 fn pair(value: &Value) -> Option<(Arc<str>, Arc<str>)> {
     match value.as_list()? {
         [Value::Text(a), Value::Text(b)] => Some((a.clone(), b.clone())),
@@ -516,6 +551,7 @@ impl Recipe {
             ("parameters", Value::Map(self.parameters.clone())),
             ("aliases", aliases),
             ("forbidden", Value::list(self.forbidden.iter().cloned().map(Value::Text))),
+            ("author", author_value(&self.author)),
         ]);
         RecipeRow { id: self.id, root, contents: named, body: codec::encode(&body) }
     }
@@ -559,6 +595,7 @@ impl Recipe {
             environment: Arc::new(environment),
             parameters: Arc::new(part("parameters").as_map().cloned().unwrap_or_default()),
             forbidden: Arc::new(texts(&part("forbidden"))),
+            author: Arc::new(author_of(&part("author"))),
             aliases: part("aliases")
                 .as_list()
                 .unwrap_or_default()

@@ -1,6 +1,6 @@
 //! Commands as they wait in the store.
 
-use crate::blueprint::{Recipe, Source, texts};
+use crate::blueprint::{Recipe, Source, author_of, author_value, texts};
 use crate::codec;
 use crate::ids::{RecipeId, SnapshotId, StackId};
 use crate::machine::{Command, Settings};
@@ -139,6 +139,7 @@ impl<'v> Parts<'v> {
             parameters: Arc::default(),
             aliases: Vec::new(),
             forbidden: Arc::new(texts(&self.get("forbidden"))),
+            author: Arc::new(author_of(&self.get("author"))),
         })
     }
 
@@ -178,6 +179,7 @@ fn recipe_value(recipe: &Recipe) -> Value {
         ("files", Value::map(files)),
         ("environment", recipe.environment.stored()),
         ("forbidden", Value::list(recipe.forbidden.iter().cloned().map(Value::Text))),
+        ("author", author_value(&recipe.author)),
     ])
 }
 

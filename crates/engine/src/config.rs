@@ -13,6 +13,8 @@ pub struct Config {
     pub types: &'static Registry,
     /// What resource types mean to the operator.
     pub global: Arc<Layer>,
+    /// The region that the service is in; nothing if the operator does not say.
+    pub region: Option<Arc<str>>,
     /// How long an action on a stack may take if nothing else is said.
     pub action_timeout: Duration,
     /// How long what is under way may go on when something else has failed.
@@ -38,6 +40,7 @@ impl Default for Config {
         Config {
             types: Registry::builtin(),
             global: Arc::default(),
+            region: None,
             action_timeout: Duration::from_secs(3600),
             error_wait: Duration::from_secs(240),
             retries: 5,
@@ -48,5 +51,12 @@ impl Default for Config {
             keep_deleted: Some(Duration::from_secs(90 * 86_400)),
             library: Arc::default(),
         }
+    }
+}
+
+impl Config {
+    /// Whether a region is the one that the service is in. If that is not known, any is.
+    pub fn is_own_region(&self, region: &str) -> bool {
+        self.region.as_deref().is_none_or(|own| own == region)
     }
 }

@@ -282,11 +282,13 @@ impl Owner {
                 live.has_order = true;
                 todo.push_back(Todo::Step(Input::Begun(op, step.clone())));
                 let by = self.tree.credential.clone();
+                let call = call.on_behalf_of(self.tree.behalf());
                 self.orders.push(Order { op, step: Some(step), call, by });
             }
             Demand::Read(call) => {
                 live.has_order = true;
                 let by = self.tree.credential.clone();
+                let call = call.on_behalf_of(self.tree.behalf());
                 self.orders.push(Order { op, step: None, call, by });
             }
             Demand::Until(micros) => {
@@ -302,10 +304,6 @@ impl Owner {
                 let mut bytes = vec![0; count.min(1 << 20)];
                 ids.fill(&mut bytes);
                 todo.push_back(Todo::Turn(op, Some(Answer::Bytes(bytes))));
-            }
-            Demand::Config(id) => {
-                let config = self.tree.stored_config(&id);
-                todo.push_back(Todo::Turn(op, Some(Answer::Config(config))));
             }
             Demand::Watch { reference, seen, until } => {
                 let Some(watched) = self.tree.sibling_called(live.slot, &reference) else {

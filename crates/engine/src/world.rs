@@ -3,6 +3,7 @@
 use crate::blueprint::{Blueprint, Kind};
 use crate::state::{Action, Status};
 use crate::tree::{Slot, StackKey, Tree};
+use kiln_cloud::Behalf;
 use kiln_resources::behaviour::{Child, Siblings, View};
 use kiln_resources::constraints::offline;
 use kiln_resources::guard::guarded;
@@ -77,11 +78,13 @@ impl Tree {
         self.resources.get(slot.0 as usize)?.as_ref().map(|resource| resource.metadata.clone())
     }
 
-    /// The software configuration with an id, kept by a resource of the tree.
-    pub(crate) fn stored_config(&self, id: &str) -> Option<Value> {
-        let mut resources = self.resources.iter().flatten();
-        let keeper = resources.find(|it| it.physical_id.as_deref() == Some(id))?;
-        keeper.data.get("config").cloned()
+    /// On whose behalf the tree's calls are made.
+    pub(crate) fn behalf(&self) -> Behalf {
+        Behalf {
+            project: self.project.clone(),
+            user_name: self.user_name.clone(),
+            author: self.stack(self.root_key()).recipe.author.clone(),
+        }
     }
 
     /// The resource of the same stack that is called so by others.

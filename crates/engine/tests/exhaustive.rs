@@ -136,6 +136,33 @@ const SCENARIOS: &[Scenario] = &[
         &["UPDATE_COMPLETE: x"],
     ),
     scenario(
+        "a stack of its own is created, updated and removed",
+        |w| {
+            create(w, "~r x; b x r");
+            update(w, "~r y; b x r");
+            update(w, "b x");
+        },
+        &["UPDATE_COMPLETE: x"],
+    ),
+    scenario(
+        "a stack of its own fails and is undone",
+        |w| create_undone(w, "a x; ~r refused a; ~s x a"),
+        &["ROLLBACK_COMPLETE: "],
+    ),
+    scenario(
+        "a snapshot of a stack of its own is gone back to, and goes",
+        |w| {
+            create(w, "~r x");
+            let id = snapshot(w);
+            update(w, "~r y");
+            later(w, 1, move |_| Command::Restore(id));
+            w.run();
+            later(w, 1, move |_| Command::DeleteSnapshot(id));
+            w.run();
+        },
+        &["RESTORE_COMPLETE: x"],
+    ),
+    scenario(
         "a replacement in a nested stack is used outside",
         |w| {
             create(w, "@n x; b x n; c x b");

@@ -129,10 +129,9 @@ fn a_hook_outlives_the_engine() {
 }
 
 #[test]
-fn an_update_waits_before_and_after_if_something_changes() {
+fn an_update_waits_before_and_after() {
     let environment = hooks("a", "[pre-update, post-update]");
     let mut world = created(&things(&PAIR), &environment);
-    assert_eq!(updated(&mut world, &things(&PAIR), &environment).len(), 2);
     let other = things(&["a: {value: z}", PAIR[1]]);
     let recipe = recipe_with(&mut world, &other, &environment);
     send(&mut world, 1, Command::Update { recipe, settings: Settings::default() });
@@ -155,6 +154,76 @@ fn an_update_waits_before_and_after_if_something_changes() {
             "s UPDATE_COMPLETE Stack UPDATE completed successfully",
         ]
     );
+}
+
+/// The events of an update that waits at a hook of `a`, from which it is let go.
+fn updated_through(world: &mut World, template: &str, environment: &str) -> Vec<String> {
+    let recipe = recipe_with(world, template, environment);
+    send(world, 1, Command::Update { recipe, settings: Settings::default() });
+    let command = clears(world, "a", "pre-update");
+    send(world, 100, command);
+    let before = events_of(world, world.root).len();
+    world.run();
+    assert_eq!(flaws(world), Vec::<String>::new());
+    events_of(world, world.root).split_off(before)
+}
+
+const PAUSED: &str = "a CREATE_COMPLETE UPDATE paused until Hook pre-update is cleared";
+
+#[test]
+fn an_update_waits_also_before_it_leaves_alone_or_replaces() {
+    let environment = hooks("a", "[pre-update, post-update]");
+    let mut world = created(&things(&PAIR), &environment);
+    let nothing = updated_through(&mut world, &things(&PAIR), &environment);
+    assert_eq!(
+        nothing,
+        [
+            "s UPDATE_IN_PROGRESS Stack UPDATE started",
+            PAUSED,
+            "a CREATE_COMPLETE Hook pre-update is cleared",
+            "s UPDATE_COMPLETE Stack UPDATE completed successfully",
+        ]
+    );
+    let other = things(&["a: {value: x, size: 2}", PAIR[1]]);
+    let replaced = updated_through(&mut world, &other, &environment);
+    assert_eq!(replaced[1..3], nothing[1..3]);
+    assert_eq!(replaced[4], "a UPDATE_COMPLETE The Resource a requires replacement.");
+
+    // What becomes something else altogether is not updated.
+    let value =
+        other.replacen("Test::Thing, properties: {value: x, size: 2}", "OS::Heat::Value", 1);
+    let changed = updated(&mut world, &value, &environment);
+    assert!(!changed.iter().any(|event| event.contains("paused")), "{changed:#?}");
+}
+
+#[test]
+fn an_update_waits_once_wherever_the_engine_dies() {
+    let environment = hooks("a", "pre-update");
+    let (before, after) = (things(&PAIR), things(&["a: {value: z}", PAIR[1], "c: {value: w}"]));
+    let crashes = (0..60).map(Some).chain([None]);
+    for (crash_at, after) in crashes.flat_map(|at| [(at, &before), (at, &after)]) {
+        let mut world = created(&before, &environment);
+        world.crash_at = crash_at.map(|at| world.boundaries + at + 1);
+        let events = updated_through(&mut world, after, &environment);
+        let paused = events.iter().filter(|it| it.contains("paused")).count();
+        assert_eq!(paused, 1, "{crash_at:?} {events:#?}");
+        assert!(outcome(&world).starts_with("UPDATE_COMPLETE"), "{events:#?}");
+    }
+}
+
+#[test]
+fn a_stub_does_not_look_at_its_properties() {
+    let template = r#"
+heat_template_version: 2021-04-16
+resources:
+  v: {type: OS::Heat::Value, properties: {value: {a: 1}}}
+  n:
+    type: OS::Heat::None
+    metadata: {seen: {get_attr: [v, value]}}
+    properties: {p: {str_split: [",", {get_attr: [v, value]}]}}
+"#;
+    let world = created(template, "");
+    assert!(outcome(&world).starts_with("CREATE_COMPLETE"), "{:#?}", events_of(&world, world.root));
 }
 
 #[test]
@@ -631,4 +700,30 @@ fn a_long_complaint_is_cut() {
     assert!(why.len() < 65_536, "{}", why.len());
     told(&mut world, Command::Delete);
     assert_eq!(outcome(&world), "DELETE_COMPLETE: ");
+}
+
+#[test]
+fn a_nested_stack_may_have_less_time_than_the_stack_around_it() {
+    let template = r#"
+heat_template_version: 2021-04-16
+resources:
+  n: {type: "AWS::CloudFormation::Stack", properties: {TemplateURL: n.yaml, TimeoutInMinutes: 2}}
+"#;
+    let inner = r#"
+heat_template_version: 2021-04-16
+resources:
+  w: {type: OS::Heat::TestResource, properties: {wait_secs: 1000}}
+"#;
+    for crash_at in [None, Some(6), Some(9)] {
+        let mut world = World::new(1);
+        world.crash_at = crash_at;
+        let start = world.now;
+        let recipe = recipe(&mut world.rng, template, &[("n.yaml", inner)]);
+        world.create(recipe, Settings::default());
+        world.run();
+        let events = events_of(&world, world.root);
+        assert!(outcome(&world).starts_with("CREATE_FAILED"), "{events:#?}");
+        assert!(events.iter().any(|event| event.contains("Timed out")), "{events:#?}");
+        assert!(world.now.since(start) < Duration::from_secs(200), "{:?}", world.now.since(start));
+    }
 }

@@ -98,6 +98,7 @@ impl Story {
             parameters: Arc::default(),
             aliases: Vec::new(),
             forbidden: Default::default(),
+            author: Default::default(),
         })
     }
 

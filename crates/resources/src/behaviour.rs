@@ -278,6 +278,8 @@ pub struct Stage {
     pub aliases: Vec<(Arc<str>, Arc<str>)>,
     /// What the resource keeps for itself from now on; null forgets.
     pub data: Members,
+    /// How long an action on it may take, if not as long as on the stack around it.
+    pub timeout: Option<Duration>,
     /// How long to wait before the next stage.
     pub pause: Duration,
     /// Whether nothing is left to be done after it.

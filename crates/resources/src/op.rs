@@ -532,15 +532,6 @@ impl Op {
         }
     }
 
-    /// A stored software configuration, found by its id, in the form of its API: `config` and so on.
-    /// Nothing if there is none.
-    pub async fn stored_config(&mut self, id: &str) -> Result<Option<Value>, Stop> {
-        match self.demand(Demand::Config(id.into())).await {
-            Answer::Config(config) => Ok(config),
-            _ => Err(wrong_answer()),
-        }
-    }
-
     // --- doubt ---
 
     /// Looks for what a call made whose reply was lost.

@@ -1,10 +1,12 @@
 //! Drives operations turn by turn, against a made-up world with a clock of its own.
 
-use kiln_cloud::{Call, CallError, Reply};
+use kiln_cloud::{Call, CallError, Method, Reply};
 use kiln_resources::behaviour::Verb;
 use kiln_resources::declare::ResourceType;
 use kiln_resources::declare::{Members, Value};
 use kiln_resources::op::{Answer, Context, Demand, Note, Running, Step, Stop, Turn};
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// When the clock starts: a moment like any other.
@@ -21,16 +23,33 @@ pub(crate) trait World {
     fn metadata(&mut self, _reference: &str, _seen: Option<&Value>) -> Option<Answer> {
         None
     }
-
-    /// A stored configuration.
-    fn config(&mut self, _id: &str) -> Option<Value> {
-        None
-    }
 }
 
 /// A world in which nothing is called and nobody signals.
 pub(crate) struct Nothing;
 impl World for Nothing {}
+
+/// A world in which configurations can be kept, and of which these are there already.
+#[derive(Default)]
+pub(crate) struct Configs(pub(crate) BTreeMap<String, Json>);
+
+impl World for Configs {
+    fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
+        let path = call.path.strip_prefix("/software_configs/");
+        let id = path.unwrap_or_else(|| panic!("nobody expected {call:?}")).to_owned();
+        let lost = || CallError::Refused(Reply::new(404, Json::Null));
+        let body = match (call.method, &call.body) {
+            (Method::Put, Some(body)) => {
+                self.0.insert(id, body.clone());
+                Json::Null
+            }
+            (Method::Get, None) => self.0.get(&id).cloned().ok_or_else(lost)?,
+            (Method::Delete, None) => self.0.remove(&id).map(|_| Json::Null).ok_or_else(lost)?,
+            _ => panic!("nobody expected {call:?}"),
+        };
+        Ok(Reply::new(200, body))
+    }
+}
 
 /// Where an operation is interrupted: at the demand of that number, counted from zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,7 +173,6 @@ impl Drive {
                     Answer::Woken
                 })
             }
-            Demand::Config(id) => Answer::Config(world.config(id)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What holds of every operation: it may be interrupted at any demand and started anew.
 
-use crate::driving::{Drive, Nothing, START, Seam, World};
+use crate::driving::{Configs, Drive, Nothing, START, Seam, World};
 use kiln_cloud::{Call, CallError, Marker, Method, Reply, Service, delete, get, post};
 use kiln_resources::behaviour::Verb;
 use kiln_resources::declare::*;
@@ -58,9 +58,14 @@ fn properties(kind: &ResourceType) -> Members {
 }
 
 /// A stack in which handles get one signal at a time.
-struct Signals;
+#[derive(Default)]
+struct Signals(Configs);
 
 impl World for Signals {
+    fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
+        self.0.call(call)
+    }
+
     fn metadata(&mut self, _: &str, seen: Option<&Value>) -> Option<Answer> {
         let signal = map([("status", "SUCCESS"), ("Status", "SUCCESS")]);
         let metadata = match seen {
@@ -93,15 +98,18 @@ fn every_operation_ends_the_same_wherever_it_was_interrupted() {
             operations += 1;
             let place = format!("{verb:?} of {}", kind.name());
             let mut straight = Drive::new(properties(kind));
-            straight.run(kind, verb, &mut Signals);
+            straight.run(kind, verb, &mut Signals::default());
             assert!(straight.result().is_ok(), "{place}: {:?}", straight.result());
             for at in 0..straight.demands.len() {
                 for seam in [Seam::Before(at), Seam::After(at)] {
                     let mut broken = Drive::new(properties(kind));
-                    broken.run_through(kind, verb, &mut Signals, seam);
+                    broken.run_through(kind, verb, &mut Signals::default(), seam);
                     assert_eq!(seen(&broken), seen(&straight), "{place} at {seam:?}");
+                    // A call of which it is not known whether it was made is given time.
+                    let is_call = matches!(straight.demands[at], Demand::Call { .. });
+                    let quiet = if is_call { 60_000_000 } else { 0 };
                     assert!(
-                        broken.now <= straight.now + 20_000_000,
+                        broken.now <= straight.now + 20_000_000 + quiet,
                         "{place} waited twice at {seam:?}"
                     );
                 }

@@ -1,6 +1,6 @@
 //! What the types do that need no cloud, as the reference does it.
 
-use crate::driving::{Drive, Nothing, START, World};
+use crate::driving::{Configs, Drive, Nothing, START, World};
 use crate::stack::{Nested, Sibling, Stack, json, members, view};
 use kiln_resources::behaviour::{Change, Heard, Signal, Verb, View};
 use kiln_resources::declare::{Members, ResourceType, Value};
@@ -117,6 +117,7 @@ fn a_test_resource_waits_fails_and_is_replaced_as_told() {
     let drive = created(name, r#"{"value": "a", "wait_secs": 5, "fail": true}"#);
     assert_eq!(drive.now, START + 5_000_000);
     assert_eq!(drive.failure(), "ValueError: Test Resource failed x");
+    assert_eq!(drive.context.physical_id, None);
     let mut drive = Drive::new(members(r#"{"fail": true}"#));
     drive.run(&kind(name), Verb::Update, &mut Nothing);
     assert_eq!(drive.failure(), "ValueError: Test Resource failed x");
@@ -174,8 +175,19 @@ fn configurations_are_kept_as_they_are_written() {
         ("CloudConfig", r#"{"cloud_config": null}"#, r##""#cloud-config\nnull\n""##),
     ] {
         let name = format!("OS::Heat::{name}");
-        let drive = created(&name, properties);
+        let mut drive = Drive::new(members(properties));
+        let (behaviour, mut world) = (kind(&name), Configs::default());
+        drive.run(&behaviour, Verb::Create, &mut world);
         assert_eq!(written(&attribute(&name, &drive, "config"), Keys::Ordered), config, "{name}");
+        // Others find it by its id, until it goes.
+        let id = drive.context.physical_id.clone().expect("an id");
+        let kept = &world.0[&*id]["software_config"];
+        assert_eq!(kept["name"], "stack-x-abcdefghijkl", "{name}");
+        let mut going = Drive::new(members(properties));
+        going.context.physical_id = Some(id);
+        going.run(&behaviour, Verb::Delete, &mut world);
+        assert_eq!(going.result(), &Ok(()));
+        assert!(world.0.is_empty(), "{name}");
         let shown = attribute(&name, &drive, "show");
         let id = shown.as_map().and_then(|shown| shown.get("id")).and_then(Value::as_text);
         assert_eq!(id.map(|id| &**id), drive.context.physical_id.as_deref());
@@ -184,19 +196,16 @@ fn configurations_are_kept_as_they_are_written() {
 
 #[test]
 fn a_message_holds_the_configurations_that_it_names() {
-    struct Stored;
-    impl World for Stored {
-        fn config(&mut self, id: &str) -> Option<Value> {
-            id.starts_with('6').then(|| json(r#"{"config": "echo stored"}"#))
-        }
-    }
+    let id = "6509a887-bfe5-48c2-90c1-aff0f78a804f";
+    let stored = serde_json::json!({"software_config": {"config": "echo stored"}});
+    let mut world = Configs([(id.to_owned(), stored)].into());
     let properties = r#"{"group": "g", "parts": [
         {"config": "6509a887-bfe5-48c2-90c1-aff0f78a804f", "type": "text"},
         {"config": "7509a887-bfe5-48c2-90c1-aff0f78a804f", "type": "text", "subtype": "x-lost"},
         {"config": "Content-Type: multipart/mixed; boundary=\"b\"\n\n--b\nContent-Type: text/x-inner\n\ninner\n--b--\n", "type": "multipart"}
     ]}"#;
     let mut drive = Drive::new(members(properties));
-    drive.run(&kind("OS::Heat::MultipartMime"), Verb::Create, &mut Stored);
+    drive.run(&kind("OS::Heat::MultipartMime"), Verb::Create, &mut world);
     let config = attribute("OS::Heat::MultipartMime", &drive, "config");
     let text = config.as_text().expect("a text");
     for part in [
@@ -217,7 +226,9 @@ fn what_is_made_of_something_hidden_is_hidden() {
         ("OS::Heat::MultipartMime", "parts", Value::list([part])),
     ] {
         let mut drive = Drive::new([(property.into(), value)].into_iter().collect());
-        drive.run(&kind(name), Verb::Create, &mut Nothing);
+        let mut world = Configs::default();
+        drive.run(&kind(name), Verb::Create, &mut world);
+        assert_eq!(world.0.values().next().expect("one")["hidden"][0], "config");
         let Value::Secret(config) = attribute(name, &drive, "config") else {
             panic!("{name} is seen")
         };

@@ -153,10 +153,10 @@ fn a_stack_that_fails_says_why() {
     drive.run(&behaviour(), Verb::Create, &mut service);
     let why = "ResourceInError: Went to status CREATE_FAILED due to \"no luck\"";
     assert_eq!(drive.failure(), why);
-    let other = r#"{"template": "{}", "context": {"region_name": "east"}}"#;
+    let other = r#"{"template": "{}", "context": {"credential_secret_id": "east"}}"#;
     let mut drive = Drive::new(members(other));
     drive.run(&behaviour(), Verb::Create, &mut service);
-    assert!(drive.failure().starts_with("NotSupported: stacks in other regions"));
+    assert!(drive.failure().starts_with("NotSupported: stacks with other credentials"));
 }
 
 #[test]

@@ -46,6 +46,21 @@ pub struct Unfrozen {
 impl Frozen {
     /// Carries out the functions of a definition.
     pub fn of(scope: &Scope<'_>, resource: &Resource) -> Result<Frozen, Unfrozen> {
+        let properties = properties(scope, resource.properties.as_ref())?;
+        Frozen::with(scope, resource, properties)
+    }
+
+    /// Carries out the functions of a definition but for the properties: its type has no use for them,
+    /// and does not mind what is wrong with them.
+    pub fn without_properties(scope: &Scope<'_>, resource: &Resource) -> Result<Frozen, Unfrozen> {
+        Frozen::with(scope, resource, Members::new())
+    }
+
+    fn with(
+        scope: &Scope<'_>,
+        resource: &Resource,
+        properties: Members,
+    ) -> Result<Frozen, Unfrozen> {
         let whole = |expr: Option<&Expr>, name: &str| match expr {
             Some(expr) => scope.value(expr).map_err(|fault| Unfrozen { fault, path: name.into() }),
             None => Ok(Value::Null),
@@ -53,7 +68,7 @@ impl Frozen {
         let external = whole(resource.external_id.as_deref(), "external_id")?;
         Ok(Frozen {
             kind: resource.kind.value.clone(),
-            properties: Arc::new(properties(scope, resource.properties.as_ref())?),
+            properties: Arc::new(properties),
             metadata: whole(resource.metadata.as_ref(), "metadata")?,
             update_policy: whole(resource.update_policy.as_deref(), "update_policy")?,
             deletion_policy: scope.definition.deletion_policy(resource),

@@ -9,6 +9,7 @@ use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use kiln_engine::gaps::Part;
 use kiln_engine::ids::StackId;
+use kiln_engine::service::Sieve;
 use kiln_engine::state::Status;
 use kiln_engine::store::{StackField, StackQuery, StackRow, StackSort, TagQuery};
 use kiln_engine::view::StackView;
@@ -57,7 +58,7 @@ pub(crate) async fn index(ask: Ask) -> Result<Answer, Fault> {
     let mut asker = ask.asker();
     asker.is_admin |= is_global;
     let limit = query.limit;
-    let page = ask.service().list(&asker, query, with_count, with_hidden).await?;
+    let page = ask.service().sift(&asker, query, &sieve(&ask), with_count, with_hidden).await?;
     let shown = page.stacks.iter().map(|stack| {
         let mut shown = listed(&ask, stack);
         if ask.is_admin {
@@ -138,6 +139,34 @@ fn stack_query(ask: &Ask) -> Result<Option<StackQuery>, Fault> {
         marker: query.get("marker").and_then(|id| Uuid::parse_str(id).ok()).map(StackId),
         limit: query.count("limit")?,
     }))
+}
+
+/// What stacks are asked for by that no index knows.
+fn sieve(ask: &Ask) -> Sieve {
+    let flags = ask.query.all("disable_rollback").filter_map(|text| match text {
+        text if text.eq_ignore_ascii_case("true") => Some(true),
+        text if text.eq_ignore_ascii_case("false") => Some(false),
+        // The reference compares numbers, and what is no number is zero.
+        text => match leading_number(text) {
+            0 => Some(false),
+            1 => Some(true),
+            _ => None,
+        },
+    });
+    let flags: Vec<bool> = flags.collect();
+    let timeouts = ask.query.all("timeout_mins").map(leading_number);
+    Sieve {
+        disable_rollback: flags,
+        timeout_mins: timeouts.collect(),
+        user_project: ask.query.all("stack_user_project_id").map(Arc::from).collect(),
+    }
+}
+
+/// The whole number that a text begins with; zero if it begins with none.
+fn leading_number(text: &str) -> u64 {
+    let text = text.trim_start();
+    let end = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
+    text[..end].parse().unwrap_or(0)
 }
 
 /// A state in words, with or without the action.

@@ -121,7 +121,8 @@ impl OpenStack {
     pub(super) async fn delegated(&self, visitor: &Visitor) -> Result<Credential, CallError> {
         let Visitor { user, project, .. } = visitor.clone();
         if let Some(password) = &visitor.password {
-            return Ok(Credential { project, user, proof: Proof::Password(password.clone()) });
+            let proof = Proof::Password(password.clone());
+            return Ok(Credential { project, user, proof, is_borrowed: false });
         }
         let identity = self.trustee()?;
         let log_in = || async { Ok(self.log_in_with(json!({ "identity": identity })).await?.user) };
@@ -141,7 +142,10 @@ impl OpenStack {
         let request = request.header("X-Auth-Token", &*visitor.token).json(&trust);
         let reply = exchange(request).await.map_err(lost)?;
         match reply.text("/trust/id") {
-            Some(id) => Ok(Credential { project, user, proof: Proof::Trust(id.into()) }),
+            Some(id) => {
+                let proof = Proof::Trust(id.into());
+                Ok(Credential { project, user, proof, is_borrowed: false })
+            }
             None => Err(CallError::Lost("the identity service named no trust".into())),
         }
     }

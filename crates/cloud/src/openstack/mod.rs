@@ -201,6 +201,9 @@ impl Transport for OpenStack {
     }
 
     async fn deputise(&self, visitor: &Visitor) -> Result<Credential, CallError> {
+        if visitor.lent.is_some() {
+            return Ok(visitor.credential());
+        }
         let credential = self.delegated(visitor).await?;
         // While the visitor's own token lasts, nobody has to log in.
         if let Ok(token) = self.examined(&visitor.token).await {
@@ -212,6 +215,9 @@ impl Transport for OpenStack {
 
     async fn dismiss(&self, credential: &Credential) -> Result<(), CallError> {
         let Proof::Trust(id) = &credential.proof else { return Ok(()) };
+        if credential.is_borrowed {
+            return Ok(());
+        }
         let revoked = self.revoke(credential, id).await;
         lock(&self.sessions).remove(credential);
         match revoked {

@@ -122,7 +122,7 @@ impl Tree {
                 return self.finish_failed(env, slot, *failure, None);
             }
         };
-        let mut pause = Duration::ZERO;
+        let (mut pause, mut timeout) = (Duration::ZERO, None);
         let (source, parameters, aliases, is_last) = match stage {
             Next::File(source, parameters) => (source, parameters, Vec::new(), true),
             Next::Stage(stage) => {
@@ -135,6 +135,7 @@ impl Tree {
                     }
                 }
                 pause = stage.pause;
+                timeout = stage.timeout;
                 let source = match stage.file {
                     Some(url) => match self.file(slot, &url) {
                         Ok(text) => Source::File(url, text),
@@ -157,11 +158,13 @@ impl Tree {
             environment: Arc::default(),
             parameters,
             aliases,
-            // What the root's asker may not use holds for the whole tree, and is kept there.
+            // Who asked for the root, and what they may not use, holds for the whole tree.
             forbidden: Arc::default(),
+            author: Arc::default(),
         });
         let child = match self.resource(slot).child {
             Some(child) => {
+                self.stack_mut(child).timeout = timeout;
                 self.begin(env, child, Action::Update, Some(recipe));
                 child
             }
@@ -170,6 +173,7 @@ impl Tree {
                     let op = self.resource(slot).op.as_deref();
                     let is_adopted = op.is_some_and(|op| op.action == Action::Adopt);
                     let action = if is_adopted { Action::Adopt } else { Action::Create };
+                    self.stack_mut(child).timeout = timeout;
                     self.begin(env, child, action, None);
                     if is_adopted {
                         self.adopt_inside(slot, child);

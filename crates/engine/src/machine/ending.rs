@@ -65,7 +65,6 @@ impl Tree {
             let key = resource.stack;
             return self.settled(key, slot, &op, false);
         }
-        resource.cleared.clear();
         if let Some(target) = &op.target {
             resource.is_half_done = false;
             resource.frozen = Some(target.clone());
@@ -92,6 +91,9 @@ impl Tree {
         }
         let key = self.resource(slot).stack;
         let is_create = self.stack(key).state.action == Action::Create;
+        if !is_create && op.origin.is_some() && matches!(op.verb, Verb::Create | Verb::Update) {
+            self.pass(slot, Hook::PreUpdate);
+        }
         let hook = match op.verb {
             Verb::Create if is_create => Some(Hook::PostCreate),
             Verb::Update => Some(Hook::PostUpdate),
@@ -239,7 +241,6 @@ impl Tree {
         resource.is_doubtful |= op.journal.is_doubtful();
         let is_making = matches!(op.verb, Verb::Create | Verb::Update);
         resource.is_half_done |= is_making && resource.child.is_none();
-        resource.cleared.clear();
         if resource.frozen.is_none() {
             // What was tried is what there is, if there is anything.
             resource.frozen = op.target.clone();

@@ -84,6 +84,11 @@ impl Tree {
             }
             Some((slot, decision)) => {
                 let is_back = self.promote(slot) && comes_back(goal.kind);
+                if self.may_be_updated(slot, &goal)
+                    && self.waits_at(env, slot, Hook::PreUpdate, Action::Update)
+                {
+                    return self.park(key, slot, at);
+                }
                 let decision = match decision {
                     Decision::Keep | Decision::Mend if is_back => Decision::Update(Vec::new()),
                     decision => decision,
@@ -105,7 +110,7 @@ impl Tree {
         let Some(resource) = blueprint.definition.resource_at(at) else {
             return Err(Box::new(Failure::new("NotFound", "", "the resource is not there")));
         };
-        Frozen::of(&scope, resource).map_err(|unfrozen| {
+        blueprint.kind(at).freeze(&scope, resource).map_err(|unfrozen| {
             let message = format!("{}: {}", unfrozen.path, unfrozen.fault.message);
             Box::new(Failure::new(unfrozen.fault.code.kind, &resource.name, message))
         })
@@ -163,6 +168,17 @@ impl Tree {
                 .is_some_and(|child| self.stack(child).state.is(Action::Check, Status::Failed)),
             must_look_inside: self.must_look_inside(resource, goal),
         })
+    }
+
+    /// Whether a resource is one that an update comes to, be it to leave it as it is or to replace it:
+    /// not one that becomes something else altogether, nor one that is somebody else's.
+    fn may_be_updated(&self, slot: Slot, goal: &Goal<'_>) -> bool {
+        let resource = self.resource(slot);
+        let walk = self.stack(resource.stack).walk.as_ref();
+        let is_update = walk.is_some_and(|walk| {
+            matches!(walk.action, Action::Update | Action::Rollback | Action::Restore)
+        });
+        is_update && &*resource.kind == goal.kind_name() && goal.frozen.external_id.is_none()
     }
 
     /// Adds a resource that is no more than a record yet.
@@ -244,9 +260,6 @@ impl Tree {
                 self.node_done(key, goal.at);
             }
             Decision::Update(_) => {
-                if self.waits_at(env, slot, Hook::PreUpdate, Action::Update) {
-                    return self.park(key, slot, goal.at);
-                }
                 self.start_goal(env, slot, Verb::Update, Action::Update, goal);
             }
             Decision::Replace { is_announced } => {

@@ -5,6 +5,30 @@ use crate::tree::{Env, Slot, StackKey, Tree};
 use kiln_template::environment::Hook;
 
 impl Tree {
+    /// A resource is past a hook: whoever comes to it again on the same walk, as after an interruption,
+    /// does not wait there.
+    pub(crate) fn pass(&mut self, slot: Slot, hook: Hook) {
+        if self.has_hook(slot, hook) && !self.resource(slot).cleared.contains(&hook) {
+            self.change(slot).cleared.push(hook);
+        }
+    }
+
+    /// A walk begins: no hook is behind it.
+    pub(crate) fn set_hooks(&mut self, key: StackKey) {
+        let slots: Vec<Slot> = self.stack(key).resources.values().copied().collect();
+        for slot in slots {
+            if !self.resource(slot).cleared.is_empty() {
+                self.change(slot).cleared.clear();
+            }
+        }
+    }
+
+    fn has_hook(&self, slot: Slot, hook: Hook) -> bool {
+        let resource = self.resource(slot);
+        let blueprint = self.stack(resource.stack).blueprint.as_ref();
+        blueprint.is_some_and(|it| it.registry.hooks(&resource.name).contains(&hook))
+    }
+
     /// Whether a resource has to wait at a hook; tells so when it gets there.
     pub(crate) fn waits_at(
         &mut self,
@@ -17,9 +41,7 @@ impl Tree {
         if resource.hook == Some(hook) {
             return true;
         }
-        let blueprint = self.stack(resource.stack).blueprint.as_ref();
-        let is_set = blueprint.is_some_and(|it| it.registry.hooks(&resource.name).contains(&hook));
-        if !is_set || resource.cleared.contains(&hook) {
+        if !self.has_hook(slot, hook) || resource.cleared.contains(&hook) {
             return false;
         }
         let state = resource.state;

@@ -32,7 +32,7 @@ impl Tree {
         let Some(walk) = &self.stack(key).walk else { return };
         let (deadline, patience) = (walk.deadline, walk.patience);
         let has_failed = walk.failure.is_some();
-        if self.stack(key).holder.is_none() {
+        if self.has_own_deadline(key) {
             self.timers.insert((deadline, Timer::Stack(key)));
         }
         if let Some(patience) = patience {

@@ -106,7 +106,8 @@ impl Tree {
             created: env.now,
             updated: env.now,
             frozen: resource.frozen.clone(),
-            data: Arc::default(),
+            // It may have to be found before it is known how its making ended.
+            data: resource.data.clone(),
             metadata: Value::Null,
             shown: Value::Null,
             requires: Vec::new(),
@@ -291,9 +292,12 @@ impl Tree {
         let recipe = Recipe {
             // Going back gives nobody more rights than they had.
             forbidden: self.stack(key).recipe.forbidden.clone(),
+            author: self.stack(key).recipe.author.clone(),
             ..recipe_of(&snapshot, restored, RecipeId(env.ids.next()))
         };
         self.begin(env, key, Action::Restore, Some(Arc::new(recipe)));
+        // As in the reference, what a snapshot says of tags does not come back, and the present ones go.
+        self.stack_mut(key).tags.clear();
         match failure {
             Some(failure) => self.node_failed(env, key, Action::Restore, failure),
             None => self.draw_up_and_set_off(env, key),

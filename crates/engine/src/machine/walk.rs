@@ -204,8 +204,12 @@ impl Tree {
             Some((parent, _)) => self.stack(parent).walk.as_ref().map(|walk| walk.deadline),
             None => None,
         };
-        let timeout = self.stack(key).timeout.unwrap_or(self.config.action_timeout);
-        let deadline = deadline.unwrap_or(env.now + timeout);
+        let own = self.stack(key).timeout.map(|timeout| env.now + timeout);
+        let deadline = match (deadline, own) {
+            (Some(outer), Some(own)) => outer.min(own),
+            (Some(deadline), None) | (None, Some(deadline)) => deadline,
+            (None, None) => env.now + self.config.action_timeout,
+        };
         if let Some(goal) = goal {
             self.set_goal(key, action, goal);
         }
@@ -216,17 +220,25 @@ impl Tree {
             self.disown_ops(key);
             self.leave_hooks(env, key);
         }
+        self.set_hooks(key);
         let stack = self.stack_mut(key);
-        if action != Action::Create && action != Action::Adopt {
+        if action != Action::Create {
             stack.updated = Some(env.now);
         }
         let former = stack.walk.replace(Box::new(Walk::new(action, phase_of(action), deadline)));
         self.walks += usize::from(former.is_none());
-        if self.stack(key).holder.is_none() {
+        if self.has_own_deadline(key) {
             self.timers.insert((deadline, Timer::Stack(key)));
         }
         let reason = format!("Stack {action} started");
         self.set_stack_state(env, key, State::new(action, Status::InProgress), &reason);
+    }
+
+    /// Whether an action on a stack has to end by itself: on a nested one, that is up to the stack around
+    /// it unless something else is said.
+    pub(crate) fn has_own_deadline(&self, key: StackKey) -> bool {
+        let stack = self.stack(key);
+        stack.holder.is_none() || stack.timeout.is_some()
     }
 
     /// What is under way was begun by a walk that is replaced.
@@ -517,7 +529,11 @@ impl Tree {
     fn roll_back(&mut self, env: &mut Env<'_>, key: StackKey, from: Action) {
         let goal = match (self.stack_mut(key).previous.take(), from) {
             (Some(previous), _) => previous,
-            (None, _) => Arc::new(Recipe::nothing(RecipeId(env.ids.next()))),
+            (None, _) => {
+                // What was made for somebody is removed for them.
+                let author = self.stack(key).recipe.author.clone();
+                Arc::new(Recipe { author, ..Recipe::nothing(RecipeId(env.ids.next())) })
+            }
         };
         self.begin(env, key, Action::Rollback, Some(goal));
         if from == Action::Adopt
@@ -541,6 +557,7 @@ impl Recipe {
             parameters: Arc::default(),
             aliases: Vec::new(),
             forbidden: Arc::default(),
+            author: Arc::default(),
         }
     }
 }

@@ -247,7 +247,7 @@ impl Tree {
         let Some(resource) = blueprint.definition.resource_at(at) else {
             return Err("the resource is not there".into());
         };
-        let frozen = Frozen::of(&scope, resource).map_err(|unfrozen| {
+        let frozen = blueprint.kind(at).freeze(&scope, resource).map_err(|unfrozen| {
             let message = format!("{}: {}", unfrozen.path, unfrozen.fault.message);
             Failure::new(unfrozen.fault.code.kind, &resource.name, message).to_string()
         })?;

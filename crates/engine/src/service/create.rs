@@ -172,7 +172,9 @@ impl Service {
         if examined.report.template.is_some() {
             check_name(name)?;
         }
-        examined.approve(asker)
+        let report = examined.approve(asker)?;
+        self.check_elsewhere(asker, request, &report).await?;
+        Ok(report)
     }
 
     async fn check_free(&self, asker: &Asker, name: &str) -> Result<(), Refusal> {

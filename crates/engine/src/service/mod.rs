@@ -5,12 +5,14 @@
 
 mod act;
 mod create;
+mod elsewhere;
 mod engines;
 mod find;
 mod live;
 mod read;
 mod refusal;
 mod request;
+mod sift;
 mod snapshots;
 mod software;
 mod update;
@@ -21,6 +23,7 @@ pub use engines::{EngineView, REPORT};
 pub use find::Page;
 pub use refusal::Refusal;
 pub use request::{StackRequest, TemplateSource};
+pub use sift::Sieve;
 pub use software::Kept;
 pub use update::Patch;
 
@@ -29,7 +32,7 @@ use crate::ids::{CommandId, Ids, StackId};
 use crate::machine::Command;
 use crate::runtime::{Chance, Engine, now};
 use crate::store::{CommandRow, Store};
-use kiln_cloud::{CallError, Credential, Transport, Visitor};
+use kiln_cloud::{Author, CallError, Credential, Transport, Visitor};
 use std::sync::Arc;
 
 /// Who asks, as far as stacks are concerned.
@@ -43,6 +46,8 @@ pub struct Asker {
     pub is_admin: bool,
     /// With what they came, so that one can act for them when they have left.
     pub visitor: Visitor,
+    /// What else is known of them: what their stacks do later is done with their rights.
+    pub author: Arc<Author>,
     /// Whether they may use a resource type.
     pub may_use: Arc<dyn Fn(&str) -> bool + Send + Sync>,
 }

@@ -177,6 +177,7 @@ pub(super) fn recipe(
         parameters: Arc::default(),
         aliases: Vec::new(),
         forbidden: Arc::new(forbidden),
+        author: asker.author.clone(),
     }
 }
 

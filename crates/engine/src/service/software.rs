@@ -6,7 +6,7 @@ use crate::ids::Ids;
 use crate::objects::{ObjectKind, ObjectQuery, ObjectRow};
 use crate::runtime::{Chance, now};
 use kiln_template::Value;
-use kiln_template::value::Members;
+use kiln_template::value::{Members, Secret};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -56,31 +56,33 @@ impl Service {
             ..ObjectQuery::of(ObjectKind::Config)
         };
         self.check_object_quota(asker, &query, self.rules.max_configs, "configs").await?;
-        check_kinds(given, &[], &["name", "group"])?;
-        let part = |name: &str| given.get(name).cloned().unwrap_or_default();
-        let list = |name: &str, checked: fn(&Members) -> Option<Value>| match part(name) {
-            Value::Null => Ok(Value::list([])),
-            Value::List(items) => {
-                let items = items.iter().map(|item| item.as_map().and_then(checked));
-                let items: Option<Vec<Value>> = items.collect();
-                items.map(Value::list).ok_or(BARE_VALUE_ERROR)
-            }
-            _ => Err(malformed()),
+        self.keep(ObjectKind::Config, asker, "", None, config_body(given)?).await
+    }
+
+    /// Keeps a configuration under the id that its resource drew for it; the parts of it that are hidden
+    /// stay so. Whoever does that twice has one configuration.
+    pub async fn put_config(
+        &self,
+        asker: &Asker,
+        id: Uuid,
+        given: &Members,
+        hidden: &[&str],
+    ) -> Result<(), Refusal> {
+        let mut body = config_body(given)?.as_map().cloned().unwrap_or_default();
+        for (_, value) in body.iter_mut().filter(|(name, _)| hidden.contains(&&***name)) {
+            *value = Value::Secret(Secret::new(std::mem::take(value)));
+        }
+        let query = ObjectQuery {
+            project: Some(asker.project.clone()),
+            ..ObjectQuery::of(ObjectKind::Config)
         };
-        let options = match part("options") {
-            Value::Null => Value::Map(Arc::default()),
-            options @ Value::Map(_) => options,
-            _ => return Err(malformed()),
-        };
-        let body = Value::map([
-            ("name", part("name")),
-            ("group", part("group")),
-            ("config", part("config")),
-            ("inputs", list("inputs", input)?),
-            ("outputs", list("outputs", output)?),
-            ("options", options),
-        ]);
-        self.keep(ObjectKind::Config, asker, "", None, body).await
+        match self.store.object(ObjectKind::Config, id).await? {
+            Some(row) if row.project != asker.project => return Err(no_config(&id.to_string())),
+            Some(_) => return Ok(()),
+            None => {}
+        }
+        self.check_object_quota(asker, &query, self.rules.max_configs, "configs").await?;
+        self.put(id, ObjectKind::Config, asker, "", None, Value::Map(body.into())).await.map(drop)
     }
 
     /// A configuration.
@@ -254,8 +256,20 @@ impl Service {
         uses: Option<Uuid>,
         body: Value,
     ) -> Result<Kept, Refusal> {
+        self.put(Chance::default().next(), kind, asker, subject, uses, body).await
+    }
+
+    async fn put(
+        &self,
+        id: Uuid,
+        kind: ObjectKind,
+        asker: &Asker,
+        subject: &str,
+        uses: Option<Uuid>,
+        body: Value,
+    ) -> Result<Kept, Refusal> {
         let row = ObjectRow {
-            id: Chance::default().next(),
+            id,
             kind,
             project: asker.project.clone(),
             subject: subject.into(),
@@ -284,6 +298,34 @@ impl Service {
             ))),
         }
     }
+}
+
+/// A configuration as it is kept.
+fn config_body(given: &Members) -> Result<Value, Refusal> {
+    check_kinds(given, &[], &["name", "group"])?;
+    let part = |name: &str| given.get(name).cloned().unwrap_or_default();
+    let list = |name: &str, checked: fn(&Members) -> Option<Value>| match part(name) {
+        Value::Null => Ok(Value::list([])),
+        Value::List(items) => {
+            let items = items.iter().map(|item| item.as_map().and_then(checked));
+            let items: Option<Vec<Value>> = items.collect();
+            items.map(Value::list).ok_or(BARE_VALUE_ERROR)
+        }
+        _ => Err(malformed()),
+    };
+    let options = match part("options") {
+        Value::Null => Value::Map(Arc::default()),
+        options @ Value::Map(_) => options,
+        _ => return Err(malformed()),
+    };
+    Ok(Value::map([
+        ("name", part("name")),
+        ("group", part("group")),
+        ("config", part("config")),
+        ("inputs", list("inputs", input)?),
+        ("outputs", list("outputs", output)?),
+        ("options", options),
+    ]))
 }
 
 const BARE_VALUE_ERROR: Refusal =

@@ -94,6 +94,7 @@ impl Service {
             return Err(Refusal::found(&[found], &examined.sources, false));
         }
         let report = examined.approve(asker)?;
+        self.check_elsewhere(asker, &request, &report).await?;
         Ok((request, report))
     }
 

@@ -38,7 +38,8 @@ pub fn flaws(world: &World) -> Vec<String> {
             flaws.push(format!("resource {} is stuck in {}", row.name, row.state));
         }
         let stack = books.stacks.iter().find(|stack| stack.id == row.stack);
-        if &*row.kind == "Test::Thing" && stack.is_some() {
+        let has_object = ["Test::Thing", "OS::Heat::Stack"].contains(&&*row.kind);
+        if has_object && stack.is_some() {
             let stack = stack.map_or("", |stack| &stack.name);
             names.insert(row.id.physical_name(stack, &row.name, 255));
             if let Some(id) = &row.physical_id {
@@ -78,6 +79,12 @@ fn flaws_of_copies(world: &World, books: &Books) -> Vec<String> {
             flaws.push(format!("snapshot {} is stuck in {}", snapshot.id, snapshot.state));
         }
         for row in books.resources.iter().filter(|row| row.stack.0 == snapshot.id.0) {
+            // The snapshots of a stack go with it.
+            let is_stack = &*row.kind == "OS::Heat::Stack";
+            let id = row.physical_id.as_deref().unwrap_or_default();
+            if is_stack && !world.cloud.things.contains_key(id) {
+                continue;
+            }
             wanted.insert(row.id.physical_name(root, &row.name, 255), snapshot);
         }
     }
@@ -154,6 +161,7 @@ fn things(resource: &Planned) -> Vec<((String, u64), u64, u64)> {
     let thing = (resource.value.clone(), resource.size);
     match resource.kind {
         Kind::Thing => vec![(thing, 1, 0)],
+        Kind::Remote => vec![((resource.value.clone(), 1), 1, 0)],
         Kind::Nested => vec![((resource.value.clone(), 1), 1, 0), (thing, 1, 0)],
         Kind::Group { count, .. } => vec![(thing, count, 0)],
         Kind::Scaling { size } => vec![(thing, size, MAX_SIZE - size)],

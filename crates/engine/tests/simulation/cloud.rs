@@ -23,6 +23,9 @@ pub struct Thing {
     pub looks: u32,
     /// Whether it was put to rest.
     pub rests: bool,
+    /// Of a stack: what is done with it, and how often something was.
+    pub action: String,
+    pub acts: u32,
 }
 
 /// A copy of a thing.
@@ -31,7 +34,9 @@ pub struct Copy {
     pub name: String,
     pub value: String,
     /// How many looks it takes until it is ready.
-    looks: u32,
+    pub looks: u32,
+    /// The stack that it belongs to, and goes with.
+    pub of: String,
 }
 
 #[derive(Default)]
@@ -53,6 +58,9 @@ pub struct Cloud {
 
 impl Cloud {
     pub fn act(&mut self, call: &Call) -> Reply {
+        if let Some(path) = call.path.strip_prefix("/stacks") {
+            return self.act_on_stacks(call, path);
+        }
         if let Some(id) = call.path.strip_prefix("/copies") {
             return self.act_on_copies(call, id.trim_start_matches('/'));
         }
@@ -124,11 +132,11 @@ impl Cloud {
             return refused(400);
         }
         self.deeds.push(format!("copy {}", thing.value));
-        self.made += 1;
-        let id = format!("c{}", self.made);
+        let value = thing.value.clone();
+        let id = self.next_id("c");
         let name = body["name"].as_str().unwrap().to_owned();
         let looks = (self.made % 3) as u32;
-        self.copies.insert(id.clone(), Copy { name, value: thing.value.clone(), looks });
+        self.copies.insert(id.clone(), Copy { name, value, looks, of: String::new() });
         // Another form than that of the list, as some services have it.
         Reply::new(202, json!({ "copy_id": id }))
     }
@@ -149,15 +157,14 @@ impl Cloud {
             return refused(409);
         }
         self.deeds.push(format!("make {value}"));
-        self.made += 1;
-        let id = format!("t{}", self.made);
+        let id = self.next_id("t");
         let thing = Thing {
             name: body["name"].as_str().unwrap().to_owned(),
             value: value.to_owned(),
             size: body["size"].as_i64().unwrap(),
             needs,
             looks: if value == "slow" { 20 } else { (self.made % 3) as u32 },
-            rests: false,
+            ..Thing::default()
         };
         self.names.insert(thing.name.clone());
         let reply = json!({ "thing": shown(&id, &thing) });
@@ -165,7 +172,12 @@ impl Cloud {
         Reply::new(201, reply)
     }
 
-    fn delete(&mut self, id: &str) -> Reply {
+    pub fn next_id(&mut self, kind: &str) -> String {
+        self.made += 1;
+        format!("{kind}{}", self.made)
+    }
+
+    pub fn delete(&mut self, id: &str) -> Reply {
         let Some(thing) = self.things.get(id) else { return missing() };
         if thing.value == "stuck" && self.is_sticky {
             return refused(400);
@@ -199,11 +211,11 @@ fn change(thing: &mut Thing, body: &Json, deeds: &mut Vec<String>) -> Option<Rep
     None
 }
 
-fn refused(status: u16) -> Reply {
+pub fn refused(status: u16) -> Reply {
     Reply::new(status, json!({ "message": "the cloud refuses" }))
 }
 
-fn missing() -> Reply {
+pub fn missing() -> Reply {
     Reply::new(404, json!({ "message": "it is not there" }))
 }
 

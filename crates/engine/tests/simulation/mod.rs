@@ -4,5 +4,6 @@
 pub mod check;
 pub mod cloud;
 pub mod script;
+pub mod stacks;
 pub mod story;
 pub mod world;

@@ -27,6 +27,8 @@ pub enum Kind {
     Thing,
     /// A stack with two things inside.
     Nested,
+    /// A stack of its own, made by way of the orchestration service.
+    Remote,
     /// A group of so many things; they change in batches of this size, or all at once.
     Group { count: u64, batch: Option<u64> },
     /// A group of things that is made with so many, and has a policy that adds one.
@@ -59,14 +61,14 @@ impl Planned {
         match &mut self.kind {
             Kind::Group { count, .. } => *count = rng.below(4),
             Kind::Scaling { size } => *size = rng.below(3),
-            Kind::Thing | Kind::Nested => {}
+            Kind::Thing | Kind::Nested | Kind::Remote => {}
         }
     }
 }
 
 impl Plan {
     /// A plan in short: `a x; b y*2 a` are a thing with the value x, and one with the value y and the
-    /// size 2 that needs it. `@n` is a nested stack, `3#g` a group of three, `3/2#g` one of three that
+    /// size 2 that needs it. `@n` is a nested stack, `~r` one of its own, `3#g` a group of three, `3/2#g` one of three that
     /// changes two at a time, `2^s` a scaling group of two.
     pub fn of(text: &str) -> Plan {
         let mut plan = Plan::default();
@@ -109,6 +111,7 @@ impl Plan {
             15..25 => Kind::Group { count: rng.below(4), batch: None },
             25..32 => Kind::Group { count: rng.below(4), batch: Some(1 + rng.below(2)) },
             32..40 => Kind::Scaling { size: rng.below(3) },
+            40..50 => Kind::Remote,
             _ => Kind::Thing,
         };
         let value = format!("v{}", rng.below(4));
@@ -162,6 +165,10 @@ impl Plan {
             let (kind, properties, more) = match resource.kind {
                 Kind::Thing => ("Test::Thing", properties, String::new()),
                 Kind::Nested => ("child.yaml", properties, String::new()),
+                Kind::Remote => {
+                    let after = format!(", depends_on: [{}]", resource.needs.join(", "));
+                    ("OS::Heat::Stack", format!("{{template: {value}}}"), after)
+                }
                 Kind::Group { count, batch } => {
                     let policy = batch.map_or_else(String::new, |batch| {
                         format!(", update_policy: {{rolling_update: {{max_batch_size: {batch}}}}}")
@@ -191,7 +198,7 @@ impl Plan {
     /// The things that a resource needs; all members of a group, unless they go one after the other.
     fn needs(&self, resource: &Planned) -> String {
         let lists = resource.needs.iter().map(|need| match self.kind(need) {
-            Kind::Thing | Kind::Nested => format!("[{{get_resource: {need}}}]"),
+            Kind::Thing | Kind::Nested | Kind::Remote => format!("[{{get_resource: {need}}}]"),
             Kind::Group { batch: None, .. } => format!("{{get_attr: [{need}, refs]}}"),
             Kind::Group { .. } | Kind::Scaling { .. } => "[]".to_owned(),
         });
@@ -206,6 +213,9 @@ impl Plan {
 fn kind_of(name: &str) -> (Kind, String) {
     if let Some(name) = name.strip_prefix('@') {
         return (Kind::Nested, name.to_owned());
+    }
+    if let Some(name) = name.strip_prefix('~') {
+        return (Kind::Remote, name.to_owned());
     }
     if let Some((size, name)) = name.split_once('^') {
         return (Kind::Scaling { size: size.parse().unwrap() }, name.to_owned());

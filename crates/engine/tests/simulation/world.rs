@@ -137,6 +137,7 @@ pub fn recipe(rng: &mut Rng, template: &str, files: &[(&str, &str)]) -> Arc<Reci
         parameters: Arc::default(),
         aliases: Vec::new(),
         forbidden: Default::default(),
+        author: Default::default(),
     })
 }
 

@@ -7,8 +7,8 @@ use crate::serving::{self, Listening};
 use crate::streams::{Failure, Streams, Verdict};
 use kiln_api::auth::{self, Authenticator, Custom, Login, Named, NoAuth, Password, Reach};
 use kiln_api::policy::Policy;
-use kiln_api::{App, Metrics};
-use kiln_cloud::{Http, NoCloud, OpenStack, Service as CloudService, Transport};
+use kiln_api::{App, Metrics, Own};
+use kiln_cloud::{Http, NoCloud, OpenStack, Service as CloudService};
 use kiln_engine::runtime::{Engine, Settings as EngineSettings, now};
 use kiln_engine::service::Service;
 use kiln_engine::store::Store;
@@ -24,12 +24,12 @@ const LOGIN_REMEMBERED: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(arguments: &Server, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
     let settings = settings(arguments)?;
-    let transport = transport(&arguments.endpoints, settings.cloud.as_ref())?;
+    let own = Arc::new(transport(&arguments.endpoints, settings.cloud.as_ref())?);
     serving::log(settings.is_json_log);
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
-    db::wait_for(serve(arguments, settings, transport, streams))?
+    db::wait_for(serve(arguments, settings, own, streams))?
 }
 
 /// What the file says, with what the command line says over it.
@@ -55,7 +55,7 @@ fn settings(arguments: &Server) -> Result<Settings, Failure> {
 async fn serve(
     arguments: &Server,
     settings: Settings,
-    transport: Arc<dyn Transport>,
+    own: Arc<Own>,
     streams: &mut Streams<'_>,
 ) -> Result<Verdict, Failure> {
     let mut stop = serving::Stop::new()?;
@@ -70,14 +70,16 @@ async fn serve(
             is_alone: lock.is_some(),
             ..EngineSettings::default()
         };
-        Engine::start(config.clone(), store.clone() as Arc<dyn Store>, transport.clone(), engine)
+        Engine::start(config.clone(), store.clone() as Arc<dyn Store>, own.clone(), engine)
     });
     let rules = settings.rules.clone();
-    let service = Service::new(store.clone(), config, rules, transport, engine.clone());
+    let service = Service::new(store.clone(), config, rules, own.clone(), engine.clone());
+    let app = app(&settings, service.clone())?;
+    own.serves(&app);
     let telling = tokio::spawn(service.clone().tell_of_engine(serving::host_name()));
     let mut listening = Vec::new();
     if settings.has_api {
-        listening = listen(&settings, service.clone(), streams).await?;
+        listening = listen(&settings, app.clone(), streams).await?;
     }
     if settings.has_engine {
         writeln!(streams.out, "The engine runs. Stop it with Ctrl-C: nothing is lost.")?;
@@ -109,19 +111,27 @@ async fn serve(
     Ok(Verdict::Good)
 }
 
-async fn listen(
-    settings: &Settings,
-    service: Service,
-    streams: &mut Streams<'_>,
-) -> Result<Vec<Listening>, Failure> {
-    let app = Arc::new(App {
+/// What serves requests: of clients, and of stacks that make others.
+fn app(settings: &Settings, service: Service) -> Result<Arc<App>, Failure> {
+    Ok(Arc::new(App {
         service,
-        auth: authenticator(settings)?,
+        auth: match settings.has_api {
+            true => authenticator(settings)?,
+            // Nobody from outside can ask.
+            false => Arc::new(NoAuth::default()),
+        },
         policy: Arc::new(policy(settings)?),
         options: settings.api.clone(),
         metrics: Metrics::default(),
         rate: settings.rate.map(kiln_api::Rate::new),
-    });
+    }))
+}
+
+async fn listen(
+    settings: &Settings,
+    app: Arc<App>,
+    streams: &mut Streams<'_>,
+) -> Result<Vec<Listening>, Failure> {
     let socket = serving::bind(&settings.host, settings.port, "[heat_api] bind_port").await?;
     let address = serving::address(&socket)?;
     let mut listening = Vec::new();
@@ -219,15 +229,12 @@ fn sole_engine(url: &str) -> Option<File> {
     lock.try_lock().ok().map(|()| lock)
 }
 
-/// How calls are made: to the endpoints that were named, or to the cloud of the configuration.
-fn transport(
-    endpoints: &[String],
-    cloud: Option<&kiln_cloud::Settings>,
-) -> Result<Arc<dyn Transport>, Failure> {
+/// How calls are made: to ourselves, and to the endpoints that were named or the cloud of the configuration.
+fn transport(endpoints: &[String], cloud: Option<&kiln_cloud::Settings>) -> Result<Own, Failure> {
     if endpoints.is_empty() {
-        let Some(settings) = cloud else { return Ok(Arc::new(NoCloud)) };
+        let Some(settings) = cloud else { return Ok(Own::before(Arc::new(NoCloud))) };
         return match OpenStack::new(settings.clone()) {
-            Ok(cloud) => Ok(Arc::new(cloud)),
+            Ok(cloud) => Ok(Own::before(Arc::new(cloud))),
             Err(error) => Err(Failure::Usage(format!("the cloud cannot be used: {error}"))),
         };
     }
@@ -248,8 +255,9 @@ fn transport(
         };
         known.insert(service, url.to_owned());
     }
+    let are_elsewhere = known.contains_key(&CloudService::Orchestration);
     match Http::new(known) {
-        Ok(http) => Ok(Arc::new(http)),
+        Ok(http) => Ok(Own::before(Arc::new(http)).with_stacks_elsewhere(are_elsewhere)),
         Err(error) => Err(Failure::Usage(format!("HTTP cannot be used: {error}"))),
     }
 }

@@ -302,6 +302,7 @@ fn engine(config: &Config) -> Result<kiln_engine::config::Config, Failure> {
     let retries = config.limit("DEFAULT", "action_retry_limit", 5)?.unwrap_or(0);
     Ok(kiln_engine::config::Config {
         global: kiln_resources::environment::shipped(),
+        region: config.text("DEFAULT", "region_name_for_services").map(Into::into),
         action_timeout: seconds("stack_action_timeout", 3600)?,
         error_wait: seconds("error_wait_time", 240)?,
         retries: u32::try_from(retries).unwrap_or(u32::MAX),

@@ -37,8 +37,6 @@ pub enum Demand {
         /// The moment, in microseconds since 1970.
         until: i64,
     },
-    /// The stored software configuration with this id.
-    Config(Arc<str>),
 }
 
 /// What the world answers.
@@ -52,8 +50,6 @@ pub enum Answer {
     Bytes(Vec<u8>),
     /// The metadata of another resource, if there is one.
     Seen(Option<Value>),
-    /// A stored software configuration, if there is one.
-    Config(Option<Value>),
 }
 
 /// What an operation says of its resource: to be kept before its next demand is fulfilled.

@@ -5,7 +5,7 @@ use super::progress::Progress;
 use crate::cli::{Dev, Subject};
 use crate::load::{self, Request};
 use crate::streams::{Failure, Streams, Verdict};
-use kiln_cloud::Visitor;
+use kiln_cloud::{Author, Visitor};
 use kiln_engine::ids::StackId;
 use kiln_engine::service::{Asker, Service, StackRequest, TemplateSource};
 use kiln_engine::state::Status;
@@ -69,7 +69,12 @@ pub(super) async fn make(
             project: token.project_id.as_str().into(),
             roles: token.roles.iter().map(|role| role.as_str().into()).collect(),
             password: None,
+            lent: None,
         },
+        author: Arc::new(Author {
+            roles: vec!["member".into(), "reader".into()],
+            ..Author::default()
+        }),
         may_use: Arc::new(|_| true),
     };
     let request = StackRequest {

@@ -13,7 +13,7 @@ use crate::serving::{self, Listening};
 use crate::streams::{Failure, Streams, Verdict};
 use kiln_api::auth::{self, Login, Named, Reach};
 use kiln_api::policy::Policy;
-use kiln_api::{App, Metrics, Options};
+use kiln_api::{App, Metrics, Options, Own};
 use kiln_cloud::{OpenStack, Transport};
 use kiln_engine::config::Config;
 use kiln_engine::runtime::{Engine, Settings, now};
@@ -114,6 +114,7 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
     let seed = Seed::new(&identity_url)
         .service("orchestration", "heat", &orchestration)
         .services(Cloud::catalogue(&cloud_url));
+    let region = Some(seed.region.as_str().into());
     let clock = identity::Clock::new(|| now().micros());
     let path = home.is_kept.then(|| home.path.join("identity.json"));
     let identity = Identity::open(path.as_deref(), identity::Settings::new(seed, clock.clone()));
@@ -132,13 +133,14 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
     let cloud = cloud.map_err(|error| Failure::Usage(format!("cloud: {error}")))?;
     let transport = transport(&identity_url, &identity)?;
 
-    let config = Arc::new(Config { global: shipped(), ..Config::default() });
+    let config = Arc::new(Config { global: shipped(), region, ..Config::default() });
     // The state is ours alone, so nobody else's lease is valid.
     let settings = Settings { is_alone: true, ..Settings::default() };
+    let own = Arc::new(Own::before(transport));
     let engine =
-        Engine::start(config.clone(), store.clone() as Arc<dyn Store>, transport.clone(), settings);
+        Engine::start(config.clone(), store.clone() as Arc<dyn Store>, own.clone(), settings);
     let rules = Rules { allows_adopt: true, allows_abandon: true, ..Rules::default() };
-    let service = Service::new(store.clone(), config, rules, transport, Some(engine.clone()));
+    let service = Service::new(store.clone(), config, rules, own.clone(), Some(engine.clone()));
 
     tokio::spawn(service.clone().tell_of_engine(serving::host_name()));
     let login = identity.service_login();
@@ -159,6 +161,7 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
         metrics: Metrics::default(),
         rate: None,
     });
+    own.serves(&app);
     let listening = vec![
         serving::serve(identity_socket, identity::router(identity.clone())),
         serving::serve(api_socket, serving::native(app)),

@@ -2,9 +2,10 @@
 
 use crate::behaviour::{Group, Stage, View};
 use crate::declare::*;
-use crate::given::{section, text};
+use crate::given::{given, seconds, section, text};
 use crate::op::Stop;
 use kiln_template::functions::{Fault, step_into_attribute};
+use std::time::Duration;
 
 pub(super) fn stack() -> ResourceType {
     ResourceType::new("AWS::CloudFormation::Stack")
@@ -25,9 +26,15 @@ fn next_stage(group: &mut Group<'_>) -> Result<Stage, Stop> {
     Ok(Stage {
         file: text(group.properties, "TemplateURL").map(Into::into),
         parameters: section(group.properties, "Parameters").cloned().unwrap_or_default(),
+        timeout: timeout(group.properties),
         is_last: true,
         ..Stage::default()
     })
+}
+
+fn timeout(properties: &Members) -> Option<Duration> {
+    let minutes = seconds(given(properties, "TimeoutInMinutes")?);
+    Some(minutes.saturating_mul(60)).filter(|length| !length.is_zero())
 }
 
 fn reference(view: &View<'_>) -> Value {

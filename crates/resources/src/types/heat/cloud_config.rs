@@ -14,6 +14,7 @@ pub(super) fn cloud_config() -> ResourceType {
         .props([prop("cloud_config", Map)])
         .attrs([attr("config", Str)])
         .creates(|op| Box::pin(create(op)))
+        .deletes(|op| Box::pin(stored_config::remove(op)))
         .answers(stored_config::attribute)
 }
 

@@ -26,7 +26,7 @@ mod software_deployment;
 mod software_deployment_group;
 mod software_deployments;
 mod stack;
-mod stored_config;
+pub(crate) mod stored_config;
 mod structured_config;
 mod structured_deployment;
 mod structured_deployment_group;

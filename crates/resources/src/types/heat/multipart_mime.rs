@@ -3,7 +3,7 @@
 use super::mime;
 use super::stored_config;
 use crate::declare::*;
-use crate::given::{given, items, open, text};
+use crate::given::{items, open, text};
 use crate::op::{Op, Stop};
 use crate::random::Dice;
 use kiln_template::print;
@@ -25,12 +25,13 @@ pub(super) fn multipart_mime() -> ResourceType {
         ])
         .attrs([attr("config", Str)])
         .creates(|op| Box::pin(create(op)))
+        .deletes(|op| Box::pin(stored_config::remove(op)))
         .answers(stored_config::attribute)
 }
 
 async fn create(op: &mut Op) -> Result<(), Stop> {
     if op.id().is_some() {
-        return Ok(());
+        return stored_config::publish(op).await;
     }
     let parts = items(&op.context().properties, "parts").to_vec();
     let mut is_hidden = op.prop("parts").has_secret();
@@ -58,10 +59,9 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
 /// The configuration that an id stands for; other texts stand for themselves.
 async fn content(op: &mut Op, written: &str) -> Result<Value, Stop> {
     if uuid::Uuid::try_parse(written).is_ok()
-        && let Some(stored) = op.stored_config(written).await?
+        && let Some(config) = stored_config::content(op, written).await?
     {
-        let config = stored.as_map().and_then(|stored| given(stored, "config"));
-        return Ok(config.cloned().unwrap_or_else(|| "".into()));
+        return Ok(if config.is_null() { "".into() } else { config });
     }
     Ok(written.into())
 }

@@ -20,6 +20,7 @@ pub(super) fn software_component() -> ResourceType {
         ]))])
         .attrs([attr("config", Str)])
         .creates(|op| Box::pin(create(op)))
+        .deletes(|op| Box::pin(stored_config::remove(op)))
         .answers(attribute)
 }
 

@@ -1,8 +1,8 @@
 //! OS::Heat::Stack: a stack of its own, here or in another region or cloud.
 //!
 //! It is made through the orchestration API like any other object, found by its name, and shown in lists
-//! beside the stack that asked for it. Other regions and other credentials need a transport that knows
-//! the way there; until then they are refused.
+//! beside the stack that asked for it. Which region is meant is for the transport, which knows the way;
+//! other credentials are refused.
 
 use crate::behaviour::Saved;
 use crate::declare::*;
@@ -49,13 +49,16 @@ const SERVICE: Service = Service::Orchestration;
 /// Where the moment of the last action is kept, to tell the next one from it.
 const SEEN: &str = "updated_time";
 
+/// Where the name of the stack is kept.
+const NAME: &str = "stack_name";
+
 /// How often a stack is looked at that does not seem to have heard of what it should do.
 const LOOKS: u32 = 10;
 
 fn marker(op: &Op) -> Option<Marker> {
     let name = op.context().physical_name.to_string();
     Some(Marker {
-        list: get(SERVICE, "/stacks").query("name", name.clone()),
+        list: there(op, get(SERVICE, "/stacks").query("name", name.clone())),
         objects: "/stacks".into(),
         field: "/stack_name".into(),
         path: format!("/stacks/{name}/"),
@@ -65,16 +68,27 @@ fn marker(op: &Op) -> Option<Marker> {
     })
 }
 
+/// Something that is said of where the stack should be.
+fn context(op: &Op, name: &str) -> Option<Arc<str>> {
+    let context = section(&op.context().properties, "context")?;
+    given(context, name)?.as_text().cloned()
+}
+
+/// A call to the service of the region where the stack should be.
+fn there(op: &Op, call: Call) -> Call {
+    call.in_region(context(op, "region_name"))
+}
+
+/// The address of the stack. Whoever removes a copy of it later goes by another name than the stack.
 fn path(op: &Op) -> String {
-    format!("/stacks/{}/{}", op.context().physical_name, op.id().map_or("", |id| id))
+    let name = op.datum(NAME).and_then(Value::as_text).unwrap_or(&op.context().physical_name);
+    format!("/stacks/{name}/{}", op.id().map_or("", |id| id))
 }
 
 fn body(op: &Op) -> Result<Json, Stop> {
-    let context = section(&op.context().properties, "context");
-    let is_elsewhere =
-        |name| context.and_then(|it| given(it, name)).is_some_and(|it| !it.is_null());
-    if is_elsewhere("region_name") || is_elsewhere("credential_secret_id") {
-        let message = "stacks in other regions or clouds are not supported yet: leave context out";
+    if context(op, "credential_secret_id").is_some() {
+        let message =
+            "stacks with other credentials are not supported yet: leave them out of context";
         return Err(Stop::failed("NotSupported", message));
     }
     let mut body = json!({
@@ -91,17 +105,21 @@ fn body(op: &Op) -> Result<Json, Stop> {
 async fn create(op: &mut Op) -> Result<(), Stop> {
     let mut body = body(op)?;
     body["stack_name"] = (*op.context().physical_name).into();
-    let reply = op.call("create", post(SERVICE, "/stacks", body)).await?;
+    let call = there(op, post(SERVICE, "/stacks", body));
+    let reply = op.call("create", call).await?;
     let Some(id) = reply.text("/stack/id").map(Arc::<str>::from) else {
         return Err(Stop::failed("Error", "the service did not say which stack it made"));
     };
+    let name = op.context().physical_name.clone();
+    op.set_datum(NAME, &*name);
     op.set_id(id);
     until(op, "CREATE").await
 }
 
 async fn update(op: &mut Op) -> Result<(), Stop> {
     let body = body(op)?;
-    op.call("update", put(SERVICE, path(op), body)).await?;
+    let call = there(op, put(SERVICE, path(op), body));
+    op.call("update", call).await?;
     until(op, "UPDATE").await
 }
 
@@ -112,8 +130,9 @@ async fn act(op: &mut Op, action: &str) -> Result<(), Stop> {
     // A call whose reply was lost may not have reached it: then it is told again.
     for attempt in 0..3 {
         let call = post(SERVICE, format!("{}/actions", path(op)), json!({ action: null }));
+        let (call, look) = (there(op, call), there(op, get(SERVICE, path(op))));
         op.call(&format!("{action} {attempt}"), call).await?;
-        let shown = op.read(get(SERVICE, path(op))).await?;
+        let shown = op.read(look).await?;
         let status = shown.text("/stack/stack_status").unwrap_or_default();
         if status.starts_with(&action.to_uppercase()) {
             break;
@@ -126,7 +145,7 @@ async fn act(op: &mut Op, action: &str) -> Result<(), Stop> {
 async fn until(op: &mut Op, action: &str) -> Result<(), Stop> {
     let seen = op.datum(SEEN).cloned();
     let mut looks = 0;
-    let look = get(SERVICE, path(op));
+    let look = there(op, get(SERVICE, path(op)));
     let shown = op.until(look, |reply| {
         looks += 1;
         progress(reply, action, seen.as_ref(), looks)
@@ -166,8 +185,10 @@ async fn remove(op: &mut Op) -> Result<(), Stop> {
     if op.id().is_none() {
         return Ok(());
     }
-    op.remove("delete", delete(SERVICE, path(op))).await?;
-    let gone = op.until(get(SERVICE, path(op)), |reply| match reply.text("/stack/stack_status") {
+    let call = there(op, delete(SERVICE, path(op)));
+    op.remove("delete", call).await?;
+    let look = there(op, get(SERVICE, path(op)));
+    let gone = op.until(look, |reply| match reply.text("/stack/stack_status") {
         Some("DELETE_COMPLETE") => Progress::Ready,
         Some("DELETE_FAILED") => {
             let why = reply.text("/stack/stack_status_reason").unwrap_or("Unknown");
@@ -188,7 +209,7 @@ async fn remove(op: &mut Op) -> Result<(), Stop> {
 fn snapshots(op: &Op) -> Marker {
     let path = format!("{}/snapshots", path(op));
     Marker {
-        list: get(SERVICE, path.clone()),
+        list: there(op, get(SERVICE, path.clone())),
         objects: "/snapshots".into(),
         field: "/name".into(),
         value: op.copy_name().into(),
@@ -202,9 +223,10 @@ async fn copy(op: &mut Op) -> Result<(), Stop> {
     let marker = snapshots(op);
     let body = json!({ "name": op.copy_name() });
     let call: Call = post(SERVICE, format!("{}/snapshots", path(op)), body);
-    let id = op.copy("snapshot", call.marker(marker), "/id").await?;
+    let call = there(op, call).marker(marker);
+    let id = op.copy("snapshot", call, "/id").await?;
     op.set_datum("snapshot_id", &*id);
-    let look = get(SERVICE, format!("{}/snapshots/{id}", path(op)));
+    let look = there(op, get(SERVICE, format!("{}/snapshots/{id}", path(op))));
     let taken = op.until(look, |reply| match reply.text("/snapshot/status") {
         Some("COMPLETE") => Progress::Ready,
         Some("FAILED") => {

@@ -1,15 +1,20 @@
 //! Software configurations as they are kept: immutable, each with an id of its own.
 //!
-//! For now a resource keeps its configuration itself. When there is a store that all stacks share,
-//! [`store`] and [`stored`] are the two places to change.
+//! A resource knows its configuration by heart, and attributes are answered from that. Others find it
+//! among the configurations of its project, where it is kept through the orchestration service: written
+//! under an id that was drawn and is durable before, so that writing it twice does no harm.
 
 use crate::behaviour::View;
 use crate::declare::{Members, Value, map};
 use crate::given::given;
 use crate::op::{Op, Stop};
-use crate::random;
+use crate::{random, wire};
+use kiln_cloud::{Service, delete, get, put};
 use kiln_template::Secret;
 use kiln_template::functions::{Fault, step_into_attribute};
+use serde_json::json;
+
+const SERVICE: Service = Service::Orchestration;
 
 /// Where a resource keeps its configuration.
 const CONFIG: &str = "config";
@@ -28,7 +33,7 @@ pub(super) fn text(text: String, is_hidden: bool) -> Value {
 /// Keeps a configuration, with what the resource's properties say beside it, under a new id.
 pub(super) async fn store(op: &mut Op, group: Value, config: Value) -> Result<(), Stop> {
     if op.id().is_some() {
-        return Ok(());
+        return publish(op).await;
     }
     let id = random::uuid(op).await?.to_string();
     let properties = op.context().properties.clone();
@@ -45,7 +50,43 @@ pub(super) async fn store(op: &mut Op, group: Value, config: Value) -> Result<()
     ]);
     op.set_datum(CONFIG, stored);
     op.set_id(id);
+    publish(op).await
+}
+
+/// Writes what the resource keeps to where others find it.
+pub(super) async fn publish(op: &mut Op) -> Result<(), Stop> {
+    let (Some(id), Some(stored)) = (op.id().cloned(), op.datum(CONFIG).cloned()) else {
+        return Ok(());
+    };
+    let members = stored.as_map().into_iter().flatten();
+    let hidden = members.filter(|(_, value)| value.has_secret()).map(|(name, _)| &**name);
+    let hidden: Vec<&str> = hidden.collect();
+    let body = json!({ "software_config": wire::json(&stored), "hidden": hidden });
+    op.call("store", put(SERVICE, format!("/software_configs/{id}"), body)).await.map(drop)
+}
+
+/// Removes the configuration; somebody else may have done so.
+pub(super) async fn remove(op: &mut Op) -> Result<(), Stop> {
+    let Some(id) = op.id().cloned() else { return Ok(()) };
+    op.remove("delete", delete(SERVICE, format!("/software_configs/{id}"))).await?;
+    op.clear_id();
     Ok(())
+}
+
+/// What a stored configuration, made by whomever, holds; nothing if there is none with this id.
+pub(crate) async fn content(op: &mut Op, id: &str) -> Result<Option<Value>, Stop> {
+    let reply = match op.read(get(SERVICE, format!("/software_configs/{id}"))).await {
+        Ok(reply) => reply,
+        Err(Stop::Failed(failure)) if &*failure.class == "NotFound" => return Ok(None),
+        Err(stop) => return Err(stop),
+    };
+    let config = wire::value(&reply.body["software_config"]["config"]);
+    let hidden = reply.body["hidden"].as_array();
+    let is_hidden = hidden.is_some_and(|names| names.iter().any(|name| name == CONFIG));
+    Ok(Some(match is_hidden {
+        true => Value::Secret(Secret::new(config)),
+        false => config,
+    }))
 }
 
 /// The configuration that a resource keeps.

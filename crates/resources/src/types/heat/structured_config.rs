@@ -13,5 +13,6 @@ pub(super) fn structured_config() -> ResourceType {
         .props([prop("config", Map), prop("group", Str).default("Heat::Ungrouped")])
         .attrs([attr("config", Str)])
         .creates(|op| Box::pin(stored_config::as_written(op)))
+        .deletes(|op| Box::pin(stored_config::remove(op)))
         .answers(stored_config::attribute)
 }

@@ -45,9 +45,12 @@ pub(super) fn test_resource() -> ResourceType {
         })
 }
 
+/// One that is to fail never gets an id, however long it waits before it does.
 async fn create(op: &mut Op) -> Result<(), Stop> {
-    let name = op.context().physical_name.clone();
-    op.set_id(name);
+    if !op.prop("fail").is_truthy() {
+        let name = op.context().physical_name.clone();
+        op.set_id(name);
+    }
     act(op, "create").await
 }
 

@@ -4,9 +4,10 @@
 //! the user's, and helpers that put the resource's metadata where tools on the server look for it.
 
 use crate::declare::{Value, map};
-use crate::given::{given, open};
+use crate::given::open;
 use crate::op::{Op, Stop};
 use crate::types::heat::mime::{self, Part};
+use crate::types::heat::stored_config;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kiln_template::print;
@@ -65,10 +66,9 @@ pub(crate) async fn encoded(op: &mut Op, of: UserData<'_>) -> Result<Option<Stri
 /// The text that an id of a stored configuration stands for; other texts stand for themselves.
 async fn content(op: &mut Op, written: &str) -> Result<String, Stop> {
     if uuid::Uuid::try_parse(written).is_ok()
-        && let Some(stored) = op.stored_config(written).await?
+        && let Some(config) = stored_config::content(op, written).await?
     {
-        let config = stored.as_map().and_then(|stored| given(stored, "config"));
-        return Ok(config.map(|config| print::plain(open(config))).unwrap_or_default());
+        return Ok(print::plain(open(&config)));
     }
     Ok(written.to_owned())
 }

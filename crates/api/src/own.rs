@@ -1,0 +1,182 @@
+//! Calls of stacks to the orchestration service that are for this very service: answered here, without a
+//! network in between and without a token.
+//!
+//! Who asks is who asked for the stack, with the roles they had then: rules are checked as for anybody else.
+//! Configurations that belong to resources need no rule of their own, since the stack was allowed.
+
+use crate::app::App;
+use crate::caller::{Caller, Scope};
+use crate::fault::Fault;
+use crate::query::percent;
+use crate::serve::{self, Known};
+use async_trait::async_trait;
+use axum::body::{Body, to_bytes};
+use axum::http::{Request, header};
+use axum::response::Response;
+use kiln_cloud::{Behalf, Call, CallError, Credential, Method, Reply, Service, Transport, Visitor};
+use kiln_engine::service::{Asker, Kept, Refusal};
+use kiln_resources::wire;
+use kiln_template::Value;
+use serde_json::{Value as Json, json};
+use std::sync::{Arc, OnceLock, Weak};
+use uuid::Uuid;
+
+/// Carries calls to this service out, and hands all others on.
+pub struct Own {
+    // Whatever serves holds the engine, and the engine holds this.
+    app: OnceLock<Weak<App>>,
+    beyond: Arc<dyn Transport>,
+    stacks_are_elsewhere: bool,
+}
+
+/// Replies longer than this are not read.
+const MAX_REPLY: usize = 64 << 20;
+
+impl Own {
+    /// A transport that hands on whatever is not for this service; it is not there yet.
+    pub fn before(beyond: Arc<dyn Transport>) -> Own {
+        Own { app: OnceLock::new(), beyond, stacks_are_elsewhere: false }
+    }
+
+    /// Hands calls about stacks on as well.
+    pub fn with_stacks_elsewhere(self, are_elsewhere: bool) -> Own {
+        Own { stacks_are_elsewhere: are_elsewhere, ..self }
+    }
+
+    /// Says what serves; the first one counts.
+    pub fn serves(&self, app: &Arc<App>) {
+        _ = self.app.set(Arc::downgrade(app));
+    }
+}
+
+#[async_trait]
+impl Transport for Own {
+    fn is_there(&self) -> bool {
+        self.beyond.is_there()
+    }
+
+    async fn deputise(&self, visitor: &Visitor) -> Result<Credential, CallError> {
+        self.beyond.deputise(visitor).await
+    }
+
+    async fn dismiss(&self, credential: &Credential) -> Result<(), CallError> {
+        self.beyond.dismiss(credential).await
+    }
+
+    async fn send(&self, by: &Credential, call: Call) -> Result<Reply, CallError> {
+        let config = call.path.strip_prefix("/software_configs/").map(str::to_owned);
+        if call.service != Service::Orchestration || (config.is_none() && self.stacks_are_elsewhere)
+        {
+            return self.beyond.send(by, call).await;
+        }
+        let Some(app) = self.app.get().and_then(Weak::upgrade) else {
+            return Err(CallError::NotSent("the service starts or stops".into()));
+        };
+        if let Some(region) = &call.region
+            && !app.service.config().is_own_region(region)
+        {
+            return nowhere(region, &call);
+        }
+        let Some(behalf) = call.behalf.clone() else {
+            return Err(CallError::NotSent("nobody says on whose behalf".into()));
+        };
+        let response = match config {
+            Some(id) => match config_call(&app, &behalf, &id, &call).await {
+                Ok(body) => return Ok(Reply::new(200, body)),
+                Err(refusal) => Fault::from(refusal).into_response(),
+            },
+            None => serve::answer(app, request(&call, &behalf, by)?).await,
+        };
+        reply(response).await
+    }
+}
+
+/// The answer for a region in which there is no service: whoever looks for something there learns that
+/// nothing is.
+fn nowhere(region: &str, call: &Call) -> Result<Reply, CallError> {
+    if call.method == Method::Get && call.path == "/stacks" {
+        return Ok(Reply::new(200, json!({ "stacks": [] })));
+    }
+    let body = json!({ "message": kiln_cloud::no_such_region(region) });
+    Err(CallError::Refused(Reply::new(404, body)))
+}
+
+// --- configurations ---
+
+async fn config_call(app: &App, behalf: &Behalf, id: &str, call: &Call) -> Result<Json, Refusal> {
+    let asker = Asker {
+        project: behalf.project.clone(),
+        user_name: behalf.user_name.clone(),
+        is_admin: false,
+        visitor: Visitor::default(),
+        author: behalf.author.clone(),
+        may_use: Arc::new(|_| true),
+    };
+    match call.method {
+        Method::Put => {
+            let body = call.body.as_ref().unwrap_or(&Json::Null);
+            let config = wire::value(&body["software_config"]);
+            let hidden = body["hidden"].as_array().into_iter().flatten();
+            let hidden: Vec<&str> = hidden.filter_map(Json::as_str).collect();
+            let (Ok(id), Some(config)) = (Uuid::parse_str(id), config.as_map()) else {
+                return Err(Refusal::new("HTTPBadRequest", "this is no configuration"));
+            };
+            app.service.put_config(&asker, id, config, &hidden).await?;
+            Ok(Json::Null)
+        }
+        Method::Delete => app.service.delete_config(&asker, id).await.map(|()| Json::Null),
+        _ => app.service.config_of(&asker, id).await.map(|kept| shown(&kept)),
+    }
+}
+
+/// A configuration as resources see it, hidden parts laid open and told of.
+fn shown(kept: &Kept) -> Json {
+    let hidden = kept.body.iter().filter(|(_, value)| matches!(value, Value::Secret(_)));
+    let hidden: Vec<&str> = hidden.map(|(name, _)| &**name).collect();
+    json!({ "software_config": wire::json(&Value::Map(kept.body.clone())), "hidden": hidden })
+}
+
+// --- everything else ---
+
+fn request(call: &Call, behalf: &Behalf, by: &Credential) -> Result<Request<Body>, CallError> {
+    let author = &behalf.author;
+    let caller = Caller {
+        user_id: author.user_id.to_string(),
+        user_name: behalf.user_name.to_string(),
+        project_id: behalf.project.to_string(),
+        scope: Scope::Project,
+        roles: author.roles.iter().map(|role| role.to_string()).collect(),
+        is_admin_project: author.is_admin_project,
+        lent: Some(Arc::new(by.clone())),
+        ..Caller::default()
+    };
+    let pairs = call
+        .query
+        .iter()
+        .map(|(name, value)| format!("{}={}", percent::encode(name), percent::encode(value)));
+    let query: Vec<String> = pairs.collect();
+    let path = format!("/v1/{}{}?{}", percent::encode(&behalf.project), call.path, query.join("&"));
+    let body = call.body.as_ref().map(Json::to_string).unwrap_or_default();
+    Request::builder()
+        .method(call.method.to_string().as_str())
+        .uri(path)
+        .header(header::ACCEPT, "application/json")
+        .header(header::CONTENT_TYPE, "application/json")
+        .header(header::CONTENT_LENGTH, body.len())
+        .extension(Known(Arc::new(caller)))
+        .body(Body::from(body))
+        .map_err(|error| CallError::NotSent(error.to_string()))
+}
+
+async fn reply(response: Response) -> Result<Reply, CallError> {
+    let status = response.status().as_u16();
+    let bytes = to_bytes(response.into_body(), MAX_REPLY).await;
+    let bytes = bytes.map_err(|error| CallError::Lost(error.to_string()))?;
+    let text = || Json::String(String::from_utf8_lossy(&bytes).into_owned());
+    let body = match bytes.is_empty() {
+        true => Json::Null,
+        false => serde_json::from_slice(&bytes).unwrap_or_else(|_| text()),
+    };
+    let reply = Reply::new(status, body);
+    if status >= 400 { Err(CallError::Refused(reply)) } else { Ok(reply) }
+}

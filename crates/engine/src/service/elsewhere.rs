@@ -1,0 +1,79 @@
+//! Stacks that are made through the orchestration service of a region: whether that can be reached, and
+//! whether it would take their templates, is told before anything is done.
+
+use super::{Asker, Refusal, Service, StackRequest, TemplateSource};
+use kiln_template::Value;
+use kiln_template::definition::Nowhere;
+use kiln_template::eval::Scope;
+use kiln_template::frozen::Frozen;
+use kiln_template::validate::Report;
+use kiln_template::value::Members;
+use std::sync::Arc;
+
+const KIND: &str = "OS::Heat::Stack";
+
+/// The properties of the stacks that a template makes by way of the service.
+fn stacks(report: &Report) -> Vec<Arc<Members>> {
+    let Some(definition) = &report.definition else { return Vec::new() };
+    let scope = Scope::new(definition, &Nowhere);
+    let stacks = definition.resources().filter(|(_, it)| &*it.kind.value == KIND);
+    // What cannot be told before the stack is made is told then.
+    let frozen = stacks.filter_map(|(_, resource)| Frozen::of(&scope, resource).ok());
+    frozen.map(|frozen| frozen.properties.clone()).collect()
+}
+
+impl Service {
+    /// Looks at the stacks that a template makes by way of the service.
+    pub(super) async fn check_elsewhere(
+        &self,
+        asker: &Asker,
+        request: &StackRequest,
+        report: &Report,
+    ) -> Result<(), Refusal> {
+        for properties in stacks(report) {
+            self.check_one(asker, request, &properties).await?;
+        }
+        Ok(())
+    }
+
+    async fn check_one(
+        &self,
+        asker: &Asker,
+        request: &StackRequest,
+        properties: &Members,
+    ) -> Result<(), Refusal> {
+        let bad = |message: String| Err(Refusal::new("StackValidationFailed", message));
+        let context = properties.get("context").and_then(Value::as_map);
+        let part = |name: &str| context.and_then(|it| it.get(name)).filter(|it| !it.is_null());
+        if part("credential_secret_id").is_some() {
+            return bad("Cannot establish connection to Heat endpoint at remote cloud due to \
+                        \"credentials that are kept as secrets are not supported yet\""
+                .into());
+        }
+        let region = part("region_name").and_then(Value::as_text).map(|it| &**it);
+        if let Some(region) = region.filter(|it| !self.config.is_own_region(it)) {
+            return bad(kiln_cloud::no_such_region(region));
+        }
+        let Some(Value::Text(template)) = properties.get("template") else { return Ok(()) };
+        let given = properties.get("parameters").and_then(Value::as_map);
+        let given = given.into_iter().flatten().map(|(n, v)| (n.clone(), v.clone().into()));
+        let mut environment = request.environment.clone();
+        environment.parameters.clear();
+        let inner = StackRequest {
+            template: TemplateSource::Text(template.clone()),
+            environment,
+            parameters: given.collect(),
+            files: request.files.clone(),
+            ..StackRequest::default()
+        };
+        match self.validate(asker, &inner).await {
+            Ok(_) => Ok(()),
+            Err(refusal) => bad(format!(
+                "Failed validating stack template using Heat endpoint at region \"{}\" due to \
+                 \"ERROR: {}\"",
+                region.unwrap_or("None"),
+                refusal.message.as_deref().unwrap_or(refusal.kind)
+            )),
+        }
+    }
+}

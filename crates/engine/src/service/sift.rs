@@ -1,0 +1,106 @@
+//! Listing stacks by what the store does not look into.
+//!
+//! What is in the body of a row is encrypted, so it is looked for row by row: page after page of whatever
+//! the query finds by its columns, never more of it in memory than a page and what was asked for.
+
+use super::{Asker, Page, Refusal, Service};
+use crate::codec;
+use crate::store::{StackQuery, StackRow};
+use kiln_template::Value;
+use std::sync::Arc;
+
+/// What stacks are sifted by. Each must hold; of the values of one, any; an empty list asks for nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sieve {
+    /// Whether a failed action is left as it is.
+    pub disable_rollback: Vec<bool>,
+    /// How long an action may take, in minutes.
+    pub timeout_mins: Vec<u64>,
+    /// The project that the stack's own users are in.
+    pub user_project: Vec<Arc<str>>,
+}
+
+/// How many rows are looked at together.
+const AT_ONCE: u64 = 500;
+
+impl Sieve {
+    /// Whether it lets everything pass.
+    pub fn is_open(&self) -> bool {
+        *self == Sieve::default()
+    }
+
+    fn lets_pass(&self, stack: &StackRow) -> bool {
+        let body = codec::decode(&stack.body).ok();
+        let part = |name: &str| body.as_ref().and_then(Value::as_map).and_then(|it| it.get(name));
+        let is_disabled = !matches!(part("rollback"), Some(Value::Bool(true)));
+        let timeout = match part("timeout") {
+            Some(Value::Int(seconds)) => seconds.as_i64().and_then(|it| u64::try_from(it).ok()),
+            _ => None,
+        };
+        let timeout = timeout.map(|seconds| seconds / 60);
+        let any = |is_empty: bool, found: bool| is_empty || found;
+        any(self.disable_rollback.is_empty(), self.disable_rollback.contains(&is_disabled))
+            && any(
+                self.timeout_mins.is_empty(),
+                timeout.is_some_and(|it| self.timeout_mins.contains(&it)),
+            )
+            // A stack's users are in its own project.
+            && any(self.user_project.is_empty(), self.user_project.contains(&stack.project))
+    }
+}
+
+impl Service {
+    /// A page of the stacks that a query finds and that pass a sieve; and how many there are in all, if
+    /// `with_count`.
+    pub async fn sift(
+        &self,
+        asker: &Asker,
+        query: StackQuery,
+        sieve: &Sieve,
+        with_count: bool,
+        with_hidden: bool,
+    ) -> Result<Page, Refusal> {
+        if sieve.is_open() {
+            return self.list(asker, query, with_count, with_hidden).await;
+        }
+        let limit = query.limit.and_then(|it| usize::try_from(it).ok()).unwrap_or(usize::MAX);
+        let mut stacks = Vec::new();
+        let start = query.marker;
+        self.each_page(asker, StackQuery { marker: start, ..query.clone() }, with_hidden, |page| {
+            let passing = page.into_iter().filter(|stack| sieve.lets_pass(stack));
+            let room = limit.saturating_sub(stacks.len());
+            stacks.extend(passing.take(room));
+            stacks.len() < limit
+        })
+        .await?;
+        let mut count = 0;
+        if with_count {
+            let all = StackQuery { marker: None, ..query };
+            self.each_page(asker, all, with_hidden, |page| {
+                count += page.iter().filter(|stack| sieve.lets_pass(stack)).count() as u64;
+                true
+            })
+            .await?;
+        }
+        Ok(Page { stacks, count: with_count.then_some(count) })
+    }
+
+    /// Has every page looked at, as long as more is wanted.
+    async fn each_page(
+        &self,
+        asker: &Asker,
+        mut query: StackQuery,
+        with_hidden: bool,
+        mut look: impl FnMut(Vec<StackRow>) -> bool + Send,
+    ) -> Result<(), Refusal> {
+        query.limit = Some(AT_ONCE);
+        loop {
+            let page = self.list(asker, query.clone(), false, with_hidden).await?.stacks;
+            let is_last = (page.len() as u64) < AT_ONCE;
+            query.marker = page.last().map(|stack| stack.id);
+            if !look(page) || is_last {
+                return Ok(());
+            }
+        }
+    }
+}
