@@ -57,6 +57,7 @@ fn zones_and_records_are_pending_for_a_while() {
 fn secrets_orders_and_containers_go_by_reference() {
     let world = World::new();
     let v1 = "/key-manager/v1";
+    assert_eq!(world.get(v1)["version"]["id"], "v1");
     let local = |value: &Value| {
         value.as_str().unwrap().strip_prefix("http://cloud.example").unwrap().to_owned()
     };
@@ -373,6 +374,7 @@ fn databases_are_built_resized_and_filled() {
     world.demo(&format!("GET {path}/databases"), Value::Null).has(422);
     world.later(11);
     assert_eq!(world.get(&path)["instance"]["status"], "ACTIVE");
+    assert_eq!(world.get(&path)["instance"]["region_name"], "RegionOne");
     world
         .demo(&format!("POST {path}/databases"), json!({ "databases": [{ "name": "y" }] }))
         .has(202);
@@ -545,6 +547,8 @@ fn every_service_of_the_catalogue_answers_at_its_root() {
         let answer = world.ask("", "GET", &format!("/{prefix}/"), Value::Null).unwrap();
         assert!([200, 300].contains(&answer.status), "{kind}: {}", answer.text);
         assert!(answer.text.contains("\"versions\""), "{kind}: {}", answer.text);
+        // A link without the host would lead clients past the prefix.
+        assert!(!answer.text.contains("\"/v"), "{kind}: {}", answer.text);
     }
     let body = world.identity.validate(world.demo_token()).unwrap();
     assert!(body["token"]["catalog"].to_string().contains("/object-store/v1/AUTH_"));

@@ -193,6 +193,10 @@ fn images_are_made_filled_shared_and_removed() {
     assert_eq!(world.get(&format!("{images}/{id}"))["status"], "importing");
     world.later(11);
     assert_eq!(world.get(&format!("{images}/{id}"))["status"], "active");
+    assert!(
+        world.get(&format!("{images}/{id}")).get("stores").is_none(),
+        "there is only one store"
+    );
     let kind = [("Content-Type", "application/openstack-images-v2.1-json-patch")];
     let patch = json!([{ "op": "replace", "path": "/name", "value": "j" }, { "op": "remove", "path": "/os_distro" },
         { "op": "add", "path": "/colour", "value": "red" }]);

@@ -133,6 +133,10 @@ impl World {
         self.ask_with(&self.demo, method, path, headers, body).expect("an answer")
     }
 
+    pub fn admin_token(&self) -> &str {
+        &self.admin
+    }
+
     pub fn demo_token(&self) -> &str {
         &self.demo
     }

@@ -88,6 +88,10 @@ static INSTANCE: Collection = Collection {
         }
         set(row, "created", turn.world.stamp_bare());
         set(row, "updated", turn.world.stamp_bare());
+        if row["region_name"].is_null() {
+            let region = turn.world.region.clone();
+            set(row, "region_name", region);
+        }
         let id = text(row, "id").to_owned();
         let status = if turn.world.fails_to_build { "ERROR" } else { "ACTIVE" };
         let number = turn.world.number() % 200 + 20;

@@ -257,7 +257,7 @@ pub(super) fn fill(world: &mut World, id: &str, bytes: &[u8]) {
     let stamp = world.stamp();
     world.set(IMAGES, id, json!({
         "status": "active", "size": bytes.len(), "checksum": hex(&sum), "os_hash_algo": "sha512",
-        "os_hash_value": hex(&hash), "updated_at": stamp, "stores": "file", "_data": STANDARD.encode(bytes),
+        "os_hash_value": hex(&hash), "updated_at": stamp, "_data": STANDARD.encode(bytes),
     }));
 }
 

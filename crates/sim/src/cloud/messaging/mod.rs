@@ -43,11 +43,11 @@ pub(super) static SERVICE: Service = Service {
     dialect: &ZAQAR,
     collections: &[&[&QUEUE, &MESSAGE, &CLAIM, &SUBSCRIPTION]],
     serve,
-    versions: |_, path| match path {
+    versions: |base, path| match path {
         [] => Some((
             300,
             json!({ "versions": [{
-            "id": "2", "status": "CURRENT", "updated": "2014-9-24T04:06:47Z", "links": [{ "href": "/v2/", "rel": "self" }],
+            "id": "2", "status": "CURRENT", "updated": "2014-9-24T04:06:47Z", "links": [{ "href": format!("{base}/v2/"), "rel": "self" }],
             "media-types": [{ "base": "application/json", "type": "application/vnd.openstack.messaging-v2+json" }],
         }] }),
         )),
