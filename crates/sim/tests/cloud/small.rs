@@ -228,7 +228,7 @@ fn shares_have_types_networks_and_rules() {
     let id = world.make(
         &format!("{v2}/shares"),
         "share",
-        json!({ "size": 1, "share_proto": "nfs", "metadata": { "a": "b" } }),
+        json!({ "size": 1, "share_proto": "nfs", "metadata": { "a": "b" }, "scheduler_hints": {} }),
     );
     let status = || world.get(&format!("{v2}/shares/{id}"))["share"]["status"].clone();
     assert_eq!(status(), "creating");

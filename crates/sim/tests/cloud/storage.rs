@@ -181,6 +181,8 @@ fn types_and_quality_are_for_administrators() {
 fn images_are_made_filled_shared_and_removed() {
     let world = World::new();
     let images = "/image/v2/images";
+    let schema = world.get("/image/v2/schemas/image");
+    assert_eq!(schema["properties"]["os_hidden"]["type"], json!(["null", "boolean"]));
     let fields = json!({ "name": "i", "disk_format": "qcow2", "container_format": "bare", "os_distro": "x", "tags": ["t"] });
     let made = world.demo(&format!("POST {images}"), fields).has(201).body;
     let id = made["id"].as_str().unwrap().to_owned();

@@ -86,6 +86,8 @@ static SHARE: Collection = Collection {
              is_public         bool cu false
              metadata          map  c  {}
              availability_zone text c  null
+             scheduler_hints   any  c  -
+             consistency_group_id text c -
              share_group_id    text c  null
              status            text r  \"creating\"
              host              text r  \"\"
@@ -123,6 +125,7 @@ static SHARE: Collection = Collection {
         if row["availability_zone"].is_null() {
             set(row, "availability_zone", "nova");
         }
+        row.remove("scheduler_hints");
         set(row, "created_at", turn.world.stamp_micros());
         let id = text(row, "id").to_owned();
         let path = format!("10.0.0.250:/shares/{id}");
