@@ -19,12 +19,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-#![allow(dead_code)]
-
+mod alarming;
 mod ask;
+mod baremetal;
 mod check;
 mod compute;
+mod container;
+mod container_infra;
 mod control;
+mod database;
 mod dialect;
 mod disk;
 mod dns;
@@ -36,16 +39,21 @@ mod http;
 mod image;
 mod key_manager;
 mod load_balancer;
+mod messaging;
+mod metric;
 mod network;
 mod object_store;
 mod patch;
 mod query;
 mod random;
+mod reservation;
 mod rest;
 mod schema;
 mod services;
+mod share;
 mod table;
 mod volume;
+mod workflow;
 mod world;
 
 use std::fmt;

@@ -29,11 +29,6 @@ impl Random {
         drawn < rate
     }
 
-    /// A number below the bound; zero if that is zero.
-    pub(super) fn below(&mut self, bound: u64) -> u64 {
-        if bound == 0 { 0 } else { self.next() % bound }
-    }
-
     /// A uuid of version 4.
     pub(super) fn uuid(&mut self) -> String {
         let high = (self.next() & !0xf000) | 0x4000;

@@ -2,17 +2,27 @@
 
 use serde_json::Value;
 
+use super::alarming;
 use super::ask::{Answer, Turn};
+use super::baremetal;
 use super::compute;
+use super::container;
+use super::container_infra;
+use super::database;
 use super::dialect::Dialect;
 use super::dns;
 use super::image;
 use super::key_manager;
 use super::load_balancer;
+use super::messaging;
+use super::metric;
 use super::network;
 use super::object_store;
+use super::reservation;
 use super::schema::Collection;
+use super::share;
 use super::volume;
+use super::workflow;
 use super::world::World;
 
 /// A service of the cloud.
@@ -55,21 +65,38 @@ pub(super) struct Microversions {
 
 /// All of them, by prefix.
 pub(super) static SERVICES: &[&Service] = &[
+    &alarming::SERVICE,
+    &baremetal::SERVICE,
     &compute::SERVICE,
+    &container::SERVICE,
+    &container_infra::SERVICE,
+    &database::SERVICE,
     &dns::SERVICE,
     &image::SERVICE,
     &key_manager::SERVICE,
     &load_balancer::SERVICE,
+    &messaging::SERVICE,
+    &metric::SERVICE,
     &network::SERVICE,
     &object_store::SERVICE,
+    &reservation::SERVICE,
+    &share::SERVICE,
     &volume::SERVICE,
+    &workflow::SERVICE,
 ];
 
 /// What services do with an object when its time has come: the name of the step, and what it does.
 pub(super) type Step = (&'static str, fn(&mut World, &str));
 
-static STEPS: &[&[Step]] =
-    &[compute::STEPS, image::STEPS, key_manager::STEPS, load_balancer::STEPS, volume::STEPS];
+static STEPS: &[&[Step]] = &[
+    compute::STEPS,
+    container::STEPS,
+    container_infra::STEPS,
+    image::STEPS,
+    key_manager::STEPS,
+    load_balancer::STEPS,
+    volume::STEPS,
+];
 
 /// Carries out a step that was noted earlier.
 pub(super) fn step(world: &mut World, name: &str, key: &str) {

@@ -31,10 +31,6 @@ impl Table {
         Some(&self.rows.get(self.by_key.get(key)?)?.1)
     }
 
-    pub(super) fn has(&self, key: &str) -> bool {
-        self.by_key.contains_key(key)
-    }
-
     /// Adds the row, or replaces the one with this key where it stands.
     pub(super) fn put(&mut self, key: &str, row: Obj) {
         let at = match self.by_key.get(key) {

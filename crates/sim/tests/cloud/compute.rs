@@ -174,6 +174,23 @@ fn what_makes_no_sense_is_refused_in_novas_words() {
 }
 
 #[test]
+fn a_project_without_networks_gets_one() {
+    let world = World::new();
+    let server = json!({ "server": {
+        "name": "s", "flavorRef": "42", "networks": "auto", "imageRef": world.image("cirros"),
+    } });
+    let newest = |body: Value| {
+        let token = world.admin_token();
+        world.ask_with(token, "POST", &format!("{V21}/servers"), NEWEST, body).unwrap()
+    };
+    newest(server.clone()).has(202);
+    newest(server).has(202);
+    let nets =
+        world.admin("GET /network/v2.0/networks?name=auto_allocated_network", Value::Null).body;
+    assert_eq!(nets["networks"].as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn a_server_takes_a_port_and_gives_it_back() {
     let world = World::new();
     let port = world.make("/network/v2.0/ports", "port", json!({ "network_id": world.private() }));
@@ -272,7 +289,7 @@ fn a_server_that_cannot_be_built_says_why() {
     world.later(11);
     let shown = world.shown(&id);
     assert_eq!(shown["status"], "ERROR");
-    assert_eq!(shown["fault"]["message"], "No valid host was found. ");
+    assert_eq!(shown["fault"]["message"], "No valid host was found.");
     assert_eq!(world.count("network/ports"), 2, "only those of the first router");
     world.running();
 }

@@ -130,6 +130,30 @@ fn administrators_look_behind_and_meddle() {
 }
 
 #[test]
+fn a_service_survives_what_was_broken_behind_its_back() {
+    let world = World::new();
+    let v2 = "/network/v2.0";
+    let router =
+        world.get(&format!("{v2}/routers"))["routers"][0]["id"].as_str().unwrap().to_owned();
+    let subnet =
+        world.get(&format!("{v2}/subnets?name=private-subnet"))["subnets"][0]["id"].clone();
+    world
+        .admin("POST /sim/break", json!({ "collection": "network/subnets", "id": subnet }))
+        .has(200);
+    let net = world.make(NETS, "network", json!({}));
+    let fields = json!({ "network_id": net, "cidr": "10.7.0.0/24", "ip_version": 4 });
+    let subnet = world.make(&format!("{v2}/subnets"), "subnet", fields);
+    let add = format!("PUT {v2}/routers/{router}/add_router_interface");
+    world.demo(&add, json!({ "subnet_id": subnet })).has(200);
+    let share = world.make("/share/v2/shares", "share", json!({ "size": 1, "share_proto": "NFS" }));
+    let broken = json!({ "collection": "share/shares", "id": share, "fields": { "status": 5, "metadata": [] } });
+    world.admin("POST /sim/break", broken).has(200);
+    let answer = world.demo(&format!("DELETE /share/v2/shares/{share}"), Value::Null);
+    assert!(answer.status >= 400, "{}", answer.text);
+    world.get(&format!("{v2}/networks"));
+}
+
+#[test]
 fn quotas_are_kept_and_can_be_set() {
     let world = World::with(|options| options.quota = Some(2));
     world.make(NETS, "network", json!({}));

@@ -181,6 +181,8 @@ fn types_and_quality_are_for_administrators() {
 fn images_are_made_filled_shared_and_removed() {
     let world = World::new();
     let images = "/image/v2/images";
+    let schema = world.get("/image/v2/schemas/image");
+    assert_eq!(schema["properties"]["os_hidden"]["type"], json!(["null", "boolean"]));
     let fields = json!({ "name": "i", "disk_format": "qcow2", "container_format": "bare", "os_distro": "x", "tags": ["t"] });
     let made = world.demo(&format!("POST {images}"), fields).has(201).body;
     let id = made["id"].as_str().unwrap().to_owned();
@@ -193,6 +195,10 @@ fn images_are_made_filled_shared_and_removed() {
     assert_eq!(world.get(&format!("{images}/{id}"))["status"], "importing");
     world.later(11);
     assert_eq!(world.get(&format!("{images}/{id}"))["status"], "active");
+    assert!(
+        world.get(&format!("{images}/{id}")).get("stores").is_none(),
+        "there is only one store"
+    );
     let kind = [("Content-Type", "application/openstack-images-v2.1-json-patch")];
     let patch = json!([{ "op": "replace", "path": "/name", "value": "j" }, { "op": "remove", "path": "/os_distro" },
         { "op": "add", "path": "/colour", "value": "red" }]);

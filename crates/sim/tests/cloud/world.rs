@@ -17,6 +17,7 @@ const MORNING: i64 = 1_794_816_000;
 
 pub struct World {
     pub cloud: Cloud,
+    pub identity: Arc<Identity>,
     router: Router,
     clock: Arc<AtomicI64>,
     runtime: tokio::runtime::Runtime,
@@ -53,7 +54,7 @@ impl World {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let token = |user, project| identity.login(user, project).unwrap().id;
         let (demo, admin) = (token("demo", "demo"), token("admin", "admin"));
-        World { router: cloud.router(), cloud, clock: hand, runtime, demo, admin }
+        World { router: cloud.router(), cloud, identity, clock: hand, runtime, demo, admin }
     }
 
     pub fn later(&self, seconds: i64) {
@@ -126,11 +127,14 @@ impl World {
     }
 
     /// As the user `demo`, with headers.
-    #[allow(dead_code)]
     #[track_caller]
     pub fn demo_with(&self, what: &str, headers: &[(&str, &str)], body: Value) -> Answer {
         let (method, path) = what.split_once(' ').unwrap();
         self.ask_with(&self.demo, method, path, headers, body).expect("an answer")
+    }
+
+    pub fn admin_token(&self) -> &str {
+        &self.admin
     }
 
     pub fn demo_token(&self) -> &str {

@@ -195,7 +195,7 @@ fn group(turn: &Turn<'_>) -> Result<Option<String>, Refusal> {
 }
 
 /// What the networks of a request come to.
-fn nics(turn: &Turn<'_>, sent: &Obj) -> Result<Vec<Nic>, Refusal> {
+fn nics(turn: &mut Turn<'_>, sent: &Obj) -> Result<Vec<Nic>, Refusal> {
     let wanted = match sent.get("networks") {
         Some(Value::String(word)) if word == "none" => return Ok(Vec::new()),
         Some(Value::Array(wanted)) if !wanted.is_empty() => wanted.clone(),
@@ -203,7 +203,7 @@ fn nics(turn: &Turn<'_>, sent: &Obj) -> Result<Vec<Nic>, Refusal> {
             let reason = format!("'{word}' is not one of ['none', 'auto']");
             return Err(fault_body::wrong("networks", &json!(word), &reason));
         }
-        _ => return automatic(turn),
+        _ => return automatic(turn, sent),
     };
     wanted.iter().map(|wish| nic(turn, wish)).collect()
 }
@@ -257,8 +257,8 @@ pub(super) fn network_usable(turn: &Turn<'_>, id: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The only network that the project can use, if it is the only one; none if there is none.
-fn automatic(turn: &Turn<'_>) -> Result<Vec<Nic>, Refusal> {
+/// The only network that the project can use, if it is the only one. If there is none, `auto` has one made.
+fn automatic(turn: &mut Turn<'_>, sent: &Obj) -> Result<Vec<Nic>, Refusal> {
     let usable: Vec<String> = turn
         .world
         .table(NETWORKS)
@@ -271,6 +271,14 @@ fn automatic(turn: &Turn<'_>) -> Result<Vec<Nic>, Refusal> {
         .filter(|id| turn.world.table(SUBNETS).count("network_id", id) > 0)
         .collect();
     match usable.as_slice() {
+        [] if sent.get("networks") == Some(&json!("auto")) => {
+            let project = turn.who.project.clone();
+            let made = network::around::allocate(turn, &project);
+            let made = made.map_err(|_| {
+                fault(400, "Unable to automatically allocate a network for the project.")
+            })?;
+            Ok(vec![Nic::Network(made, None)])
+        }
         [] => Ok(Vec::new()),
         [one] => Ok(vec![Nic::Network(one.clone(), None)]),
         _ => Err(fault(
@@ -346,7 +354,7 @@ fn make(
         Some(_) => Some(format!(
             "Build of instance {id} aborted: Failed to allocate the network(s), not rescheduling."
         )),
-        None if fails => Some("No valid host was found. ".to_owned()),
+        None if fails => Some("No valid host was found.".to_owned()),
         None => None,
     };
     let step = if message.is_some() { "compute/failed" } else { "compute/built" };
@@ -468,7 +476,7 @@ pub(super) fn failed(world: &mut World, id: &str) {
     }
     let stamp = world.stamp();
     let message = match text(&row, "_failure") {
-        "" => "No valid host was found. ",
+        "" => "No valid host was found.",
         message => message,
     };
     world.set(SERVERS, id, json!({

@@ -72,11 +72,35 @@ pub(super) fn serve(turn: &mut Turn<'_>, method: &str, path: &[&str]) -> Option<
         ("GET", ["info", "stores"]) => {
             Ok(Reply::ok(json!({ "stores": [{ "id": "file", "default": "true" }] })))
         }
-        ("GET", ["schemas", "image" | "images" | "member" | "members"]) => Ok(Reply::ok(
-            json!({ "name": "image", "properties": {}, "additionalProperties": { "type": "string" } }),
-        )),
+        ("GET", ["schemas", word @ ("image" | "images" | "member" | "members")]) => {
+            Ok(Reply::ok(schema(word)))
+        }
         _ => return None,
     })
+}
+
+/// What clients hold images against: the properties that are no texts, and those that nobody sets.
+fn schema(word: &str) -> Value {
+    let mut properties = Obj::new();
+    let texts = ["container_format", "disk_format", "id", "name", "owner", "visibility"];
+    for name in texts.iter().chain(READ_ONLY) {
+        set(
+            &mut properties,
+            name,
+            json!({ "type": ["null", "string"], "readOnly": READ_ONLY.contains(name) }),
+        );
+    }
+    for (names, kind) in [
+        (["min_disk", "min_ram", "size", "virtual_size"].as_slice(), "integer"),
+        (["os_hidden", "protected"].as_slice(), "boolean"),
+        (["tags"].as_slice(), "array"),
+    ] {
+        for name in names {
+            let fixed = READ_ONLY.contains(name);
+            set(&mut properties, name, json!({ "type": ["null", kind], "readOnly": fixed }));
+        }
+    }
+    json!({ "name": word, "properties": properties, "additionalProperties": { "type": "string" } })
 }
 
 fn find(turn: &Turn<'_>, id: &str) -> Result<Obj, Refusal> {
@@ -257,7 +281,7 @@ pub(super) fn fill(world: &mut World, id: &str, bytes: &[u8]) {
     let stamp = world.stamp();
     world.set(IMAGES, id, json!({
         "status": "active", "size": bytes.len(), "checksum": hex(&sum), "os_hash_algo": "sha512",
-        "os_hash_value": hex(&hash), "updated_at": stamp, "stores": "file", "_data": STANDARD.encode(bytes),
+        "os_hash_value": hex(&hash), "updated_at": stamp, "_data": STANDARD.encode(bytes),
     }));
 }
 

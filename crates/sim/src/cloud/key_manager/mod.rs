@@ -39,16 +39,16 @@ pub(super) static SERVICE: Service = Service {
     dialect: &BARBICAN,
     collections: &[&[&SECRET, &ORDER, &CONTAINER]],
     serve,
-    versions: |base, path| match path {
-        [] => Some((
-            300,
-            json!({ "versions": { "values": [{
-            "id": "v1", "status": "stable", "updated": "2015-04-28T00:00:00Z",
+    versions: |base, path| {
+        let row = json!({
+            "id": "v1", "status": "CURRENT", "min_version": "1.0", "max_version": "1.1",
             "links": [{ "rel": "self", "href": format!("{base}/v1/") }],
-            "media-types": [{ "base": "application/json", "type": "application/vnd.openstack.key-manager-v1+json" }],
-        }] } }),
-        )),
-        _ => None,
+        });
+        match path {
+            [] => Some((300, json!({ "versions": [row] }))),
+            ["v1"] => Some((200, json!({ "version": row }))),
+            _ => None,
+        }
     },
     sow: |_| (),
 };

@@ -272,45 +272,42 @@ fn find_topology(turn: &Turn<'_>, project: &str) -> Option<Obj> {
     own.into_iter().find(|net| text(net, "name") == TOPOLOGY).cloned()
 }
 
-/// A network, a subnet and a router to the outside, made when they are first asked for.
-fn topology(turn: &mut Turn<'_>, project: &str) -> Answer {
-    let project = if project == "null" || project == "None" {
-        turn.who.project.clone()
-    } else {
-        project.to_owned()
-    };
+/// The network of the project's automatic topology: a network, a subnet and a router, made when first asked for.
+pub(in super::super) fn allocate(turn: &mut Turn<'_>, project: &str) -> Result<String, Refusal> {
     let outside = turn.world.table(NETWORKS).iter().find(|net| flag(net, "is_default")).cloned();
     let Some(outside) = outside else {
         let message = "Deployment error: No default router:external network.";
         return Err(refusal(409, "AutoAllocationFailure", message));
     };
-    let dry = turn.ask.query("fields") == Some("dry-run");
-    if dry {
-        return Ok(Reply::ok(
-            json!({ "auto_allocated_topology": { "id": "dry-run=pass", "tenant_id": project } }),
-        ));
+    if let Some(network) = find_topology(turn, project) {
+        return Ok(text(&network, "id").to_owned());
     }
-    let network = match find_topology(turn, &project) {
-        Some(network) => network,
-        None => {
-            let network =
-                internal(turn, &super::networks::NETWORK, json!({ "name": TOPOLOGY }), &project)?;
-            let subnet = json!({
-                "name": "auto_allocated_subnet_v4", "network_id": network["id"], "ip_version": 4,
-                "use_default_subnetpool": true,
-            });
-            let subnet = internal(turn, &super::subnets::SUBNET, subnet, &project)?;
-            let router = json!({
-                "name": "auto_allocated_router", "external_gateway_info": { "network_id": outside["id"] },
-            });
-            let router = internal(turn, &super::routers::ROUTER, router, &project)?;
-            super::routers::join(turn, &router, text(&subnet, "id"))?;
-            network
-        }
+    let named = json!({ "name": TOPOLOGY });
+    let network = internal(turn, &super::networks::NETWORK, named, project)?;
+    let subnet = json!({
+        "name": "auto_allocated_subnet_v4", "network_id": network["id"], "ip_version": 4,
+        "use_default_subnetpool": true,
+    });
+    let subnet = internal(turn, &super::subnets::SUBNET, subnet, project)?;
+    let router = json!({
+        "name": "auto_allocated_router", "external_gateway_info": { "network_id": outside["id"] },
+    });
+    let router = internal(turn, &super::routers::ROUTER, router, project)?;
+    super::routers::join(turn, &router, text(&subnet, "id"))?;
+    Ok(text(&network, "id").to_owned())
+}
+
+fn topology(turn: &mut Turn<'_>, project: &str) -> Answer {
+    let project = match project {
+        "null" | "None" => turn.who.project.clone(),
+        project => project.to_owned(),
     };
-    Ok(Reply::ok(json!({ "auto_allocated_topology": {
-        "id": network["id"], "tenant_id": project, "project_id": project,
-    } })))
+    let id = match turn.ask.query("fields") {
+        Some("dry-run") => "dry-run=pass".to_owned(),
+        _ => allocate(turn, &project)?,
+    };
+    let topology = json!({ "id": id, "tenant_id": project, "project_id": project });
+    Ok(Reply::ok(json!({ "auto_allocated_topology": topology })))
 }
 
 fn remove_topology(turn: &mut Turn<'_>, project: &str) -> Answer {

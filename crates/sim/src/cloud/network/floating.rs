@@ -150,7 +150,7 @@ fn inside(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
         let message = format!(
             "Bad port_forwarding request: The internal IP does not correspond to an address on the internal port, \
              which has fixed-ips {}.",
-            super::super::dialect::python(&port["fixed_ips"])
+            super::super::dialect::python(&json!(list(&port, "fixed_ips")))
         );
         return Err(refusal(400, "BadRequest", message));
     }

@@ -14,7 +14,7 @@ macro_rules! standard {
 }
 
 mod addresses;
-mod around;
+pub(super) mod around;
 mod dialect;
 mod floating;
 pub(super) mod groups;

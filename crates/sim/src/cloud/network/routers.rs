@@ -232,7 +232,7 @@ fn apart(turn: &Turn<'_>, router: &str, subnet: &Obj) -> Done {
     for port in ports_of(turn, router, INTERFACE) {
         for ip in list(&port, "fixed_ips") {
             let other = turn.world.copy(SUBNETS, ip["subnet_id"].as_str().unwrap_or_default());
-            if other["id"] == subnet["id"] {
+            if other.get("id") == subnet.get("id") {
                 return Err(bad(&format!(
                     "Router already has a port on subnet {}",
                     text(subnet, "id")

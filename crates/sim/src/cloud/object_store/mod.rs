@@ -109,8 +109,8 @@ fn allowed(turn: &Turn<'_>, place: &Place, method: &str) -> Result<(), Refusal> 
     };
     let open = acl.split(',').map(str::trim).any(|entry| {
         let listing = place.object.is_empty();
-        (entry == ".r:*" && reads && !listing)
-            || (entry == ".rlistings" && reads && listing)
+        let word = if listing { ".rlistings" } else { ".r:*" };
+        (entry == word && reads)
             || entry == "*:*"
             || (!turn.who.project.is_empty() && entry.split(':').next() == Some(&turn.who.project))
     });

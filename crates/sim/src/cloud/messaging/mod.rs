@@ -1,0 +1,243 @@
+//! The messaging service: Zaqar, version 2.
+
+mod messages;
+mod shared;
+
+use serde_json::{Value, json};
+
+use super::ask::{Answer, Refusal, Reply, Turn, object, set, text};
+use super::forms::{Form, Words, refuse};
+use super::patch;
+use super::schema::{Collection, plain};
+use super::services::Service;
+use super::table::Obj;
+
+static ZAQAR: Words = Words { form: Form::Described, missing: "does not exist.", bad: 400 };
+
+const QUEUES: &str = "messaging/queues";
+const MESSAGES: &str = "messaging/messages";
+const CLAIMS: &str = "messaging/claims";
+const SUBSCRIPTIONS: &str = "messaging/subscriptions";
+
+const fn kept(name: &'static str) -> Collection {
+    Collection {
+        name,
+        verbs: "",
+        index: &["queue"],
+        fields: "name text r \"\"\n project_id text r \"\"",
+        ..plain(&ZAQAR)
+    }
+}
+
+static QUEUE: Collection = kept(QUEUES);
+static MESSAGE: Collection = kept(MESSAGES);
+static CLAIM: Collection = kept(CLAIMS);
+static SUBSCRIPTION: Collection = kept(SUBSCRIPTIONS);
+
+pub(super) static SERVICE: Service = Service {
+    prefix: "messaging",
+    types: &["messaging"],
+    name: "zaqar",
+    address: "",
+    microversions: None,
+    dialect: &ZAQAR,
+    collections: &[&[&QUEUE, &MESSAGE, &CLAIM, &SUBSCRIPTION]],
+    serve,
+    versions: |base, path| match path {
+        [] => Some((
+            300,
+            json!({ "versions": [{
+            "id": "2", "status": "CURRENT", "updated": "2014-9-24T04:06:47Z", "links": [{ "href": format!("{base}/v2/"), "rel": "self" }],
+            "media-types": [{ "base": "application/json", "type": "application/vnd.openstack.messaging-v2+json" }],
+        }] }),
+        )),
+        ["v2", "ping"] => Some((200, json!({}))),
+        _ => None,
+    },
+    sow: |_| (),
+};
+
+fn serve(turn: &mut Turn<'_>) -> Answer {
+    let parts = turn.ask.parts();
+    let ["v2", path @ ..] = parts.as_slice() else { return Err(refuse(404, "Not Found")) };
+    if turn.who.user.is_empty() {
+        // Without a token, only a signed request is served, and only for what it is signed for.
+        turn.who.project = shared::project(turn).ok_or_else(|| {
+            Refusal::new(401, "Unauthorized", "The request you have made requires authentication.")
+        })?;
+    }
+    let needs_client = matches!(path, ["queues", _, "messages" | "claims", ..]);
+    if needs_client && turn.ask.header("client-id").is_none() {
+        return Err(refuse(400, "The header Client-ID is missing: it has to be a UUID."));
+    }
+    let method = turn.ask.method.clone();
+    match (method.as_str(), path) {
+        ("GET", ["queues"]) => Ok(listed(turn)),
+        ("PUT", ["queues", name]) => put(turn, name),
+        ("GET", ["queues", name]) => {
+            queue(turn, name).map(|row| Reply::ok(row["metadata"].clone()))
+        }
+        ("PATCH", ["queues", name]) => change(turn, name),
+        ("DELETE", ["queues", name]) => Ok(delete(turn, name)),
+        ("GET", ["queues", name, "stats"]) => Ok(messages::stats(turn, name)),
+        ("POST", ["queues", name, "purge"]) => {
+            messages::purge(turn, name);
+            Ok(Reply::empty(204))
+        }
+        ("POST", ["queues", name, "share"]) => shared::share(turn, name),
+        (_, ["queues", name, "messages", rest @ ..]) => messages::serve(turn, &method, name, rest),
+        (_, ["queues", name, "claims", rest @ ..]) => {
+            messages::claims(turn, &method, name, rest.first().copied())
+        }
+        (_, ["queues", name, "subscriptions", rest @ ..]) => {
+            subscriptions(turn, &method, name, rest.first().copied())
+        }
+        ("GET", ["health"]) => Ok(Reply::ok(json!({}))),
+        _ => Err(refuse(404, "Not Found")),
+    }
+}
+
+fn key(turn: &Turn<'_>, name: &str) -> String {
+    format!("{}/{name}", turn.who.project)
+}
+
+/// The queue; it need not have been made, so it may be one with nothing in it.
+fn queue(turn: &Turn<'_>, name: &str) -> Result<Obj, Refusal> {
+    let row = turn.world.get(QUEUES, &key(turn, name)).cloned();
+    Ok(row.unwrap_or_else(|| fresh(turn, name)))
+}
+
+fn fresh(turn: &Turn<'_>, name: &str) -> Obj {
+    object(json!({ "name": name, "project_id": turn.who.project, "metadata": {
+        "_max_messages_post_size": 262_144, "_default_message_ttl": 3_600, "_default_message_delay": 0,
+        "_dead_letter_queue": null, "_dead_letter_queue_messages_ttl": null, "_max_claim_count": null,
+        "_enable_encrypt_messages": false,
+    } }))
+}
+
+fn listed(turn: &Turn<'_>) -> Reply {
+    let own = turn.world.table(QUEUES).with("project_id", &turn.who.project);
+    let rows: Vec<Value> = own
+        .iter()
+        .map(|row| json!({ "name": row["name"], "href": format!("/v2/queues/{}", text(row, "name")) }))
+        .collect();
+    Reply::ok(json!({ "queues": rows, "links": [{ "rel": "next", "href": "/v2/queues" }] }))
+}
+
+fn put(turn: &mut Turn<'_>, name: &str) -> Answer {
+    let fits = name.len() <= 64
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    if !fits {
+        return Err(Refusal::new(
+            400,
+            "Invalid API request",
+            "Queue names are more than 64 bytes or contain other than letters, digits, underscores, and hyphens.",
+        ));
+    }
+    let there = turn.world.get(QUEUES, &key(turn, name)).is_some();
+    let mut row = fresh(turn, name);
+    if let (Some(sent), Some(metadata)) = (turn.body.as_object(), row["metadata"].as_object_mut()) {
+        metadata.extend(sent.clone());
+    }
+    turn.world.put(QUEUES, &key(turn, name), row);
+    let reply = Reply::empty(if there { 204 } else { 201 });
+    Ok(reply.with("location", format!("/v2/queues/{name}")))
+}
+
+/// A patch of the metadata: its paths begin with `/metadata/`.
+fn change(turn: &mut Turn<'_>, name: &str) -> Answer {
+    let Some(mut row) = turn.world.get(QUEUES, &key(turn, name)).cloned() else {
+        return Err(refuse(404, format!("Queue {name} does not exist.")));
+    };
+    let changes = patch::read(&turn.body).map_err(|reason| refuse(400, reason))?;
+    patch::apply(&mut row, changes);
+    turn.world.put(QUEUES, &key(turn, name), row.clone());
+    Ok(Reply::ok(row["metadata"].clone()))
+}
+
+fn delete(turn: &mut Turn<'_>, name: &str) -> Reply {
+    messages::purge(turn, name);
+    let queue = key(turn, name);
+    for row in turn.world.with(SUBSCRIPTIONS, "queue", &queue) {
+        turn.world.remove(SUBSCRIPTIONS, text(&row, "id"));
+    }
+    turn.world.remove(QUEUES, &queue);
+    Reply::empty(204)
+}
+
+fn subscriptions(turn: &mut Turn<'_>, method: &str, name: &str, id: Option<&str>) -> Answer {
+    let queue = key(turn, name);
+    let seconds = turn.now() / 1_000_000;
+    let own: Vec<Obj> = turn.world.with(SUBSCRIPTIONS, "queue", &queue);
+    let shown = |row: &Obj| {
+        let age = seconds - row["_made"].as_i64().unwrap_or_default();
+        json!({
+            "id": row["id"], "source": name, "subscriber": row["subscriber"], "ttl": row["ttl"], "age": age,
+            "options": row["options"], "confirmed": true,
+        })
+    };
+    let find = |id: &str| {
+        let row = own.iter().find(|row| text(row, "id") == id).cloned();
+        row.ok_or_else(|| {
+            refuse(404, format!("Subscription {id} for queue {name} does not exist."))
+        })
+    };
+    match (method, id) {
+        ("GET", None) => {
+            let rows: Vec<Value> = own.iter().map(shown).collect();
+            let href = format!("/v2/queues/{name}/subscriptions");
+            Ok(Reply::ok(
+                json!({ "subscriptions": rows, "links": [{ "rel": "next", "href": href }] }),
+            ))
+        }
+        ("GET", Some(id)) => find(id).map(|row| Reply::ok(shown(&row))),
+        ("POST", None) => {
+            let subscriber = turn.body["subscriber"].as_str().unwrap_or_default().to_owned();
+            let scheme = subscriber.split(':').next().unwrap_or_default();
+            if !["http", "https", "mailto", "trust+http", "trust+https"].contains(&scheme) {
+                return Err(Refusal::new(
+                    400,
+                    "Invalid API request",
+                    "The subscriber type of subscription must be supported in the list ('http', 'https', 'mailto', 'trust+http', 'trust+https').",
+                ));
+            }
+            if own.iter().any(|row| text(row, "subscriber") == subscriber) {
+                return Err(refuse(
+                    409,
+                    "Such subscription already exists. Subscriptions are unique by project + queue + subscriber URI.",
+                ));
+            }
+            let id = turn.world.random.hex(24);
+            let row = object(json!({
+                "id": id, "queue": queue, "project_id": turn.who.project, "name": name, "subscriber": subscriber,
+                "ttl": turn.body["ttl"].as_i64().unwrap_or(3_600), "_made": seconds,
+                "options": turn.body.get("options").cloned().unwrap_or_else(|| json!({})),
+            }));
+            turn.world.add(SUBSCRIPTIONS, row);
+            Ok(Reply::json(201, json!({ "subscription_id": id })))
+        }
+        ("PATCH", Some(id)) => {
+            let mut row = find(id)?;
+            for field in ["subscriber", "ttl", "options"] {
+                if let Some(value) = turn.body.get(field) {
+                    set(&mut row, field, value.clone());
+                }
+            }
+            turn.world.put(SUBSCRIPTIONS, id, row);
+            Ok(Reply::empty(204))
+        }
+        ("DELETE", Some(id)) => {
+            // Removing what is not there is no mistake here.
+            turn.world.remove(SUBSCRIPTIONS, id);
+            Ok(Reply::empty(204))
+        }
+        ("PUT", Some(_)) => Ok(Reply::empty(204)),
+        _ => Err(refuse(405, "Method Not Allowed")),
+    }
+}
+
+/// The ids that the query names.
+fn ids(turn: &Turn<'_>) -> Vec<String> {
+    let asked = turn.ask.query("ids").unwrap_or_default();
+    asked.split(',').filter(|id| !id.is_empty()).map(str::to_owned).collect()
+}

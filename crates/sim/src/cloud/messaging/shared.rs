@@ -1,0 +1,81 @@
+//! Requests that are signed: whoever has the signature may do what was signed, without a token.
+
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::{Value, json};
+use sha2::Sha256;
+
+use super::super::ask::{Answer, Refusal, Reply, Turn, object, words};
+use super::super::forms::refuse;
+use super::super::world::{World, moment};
+
+/// The key that signatures are made with, drawn once.
+fn secret(world: &mut World) -> String {
+    if !world.notes.contains_key("messaging/key") {
+        let key = world.random.hex(64);
+        world.notes.insert("messaging/key".to_owned(), json!(key));
+    }
+    world.notes["messaging/key"].as_str().unwrap_or_default().to_owned()
+}
+
+fn signature(key: &str, paths: &str, methods: &str, project: &str, expires: &str) -> String {
+    let text = format!("{paths}\\n{methods}\\n{project}\\n{expires}");
+    let Ok(mac) = Hmac::<Sha256>::new_from_slice(key.as_bytes()) else { return String::new() };
+    mac.chain_update(text)
+        .finalize()
+        .into_bytes()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+fn wrong(message: &str) -> Refusal {
+    refuse(400, message)
+}
+
+/// Signs what a queue's owner wants to share.
+pub(super) fn share(turn: &mut Turn<'_>, name: &str) -> Answer {
+    let sent = object(turn.body.clone());
+    let mut paths = words(&sent, "paths");
+    if paths.is_empty() {
+        paths = vec!["messages".to_owned()];
+    }
+    let known = ["messages", "subscriptions", "claims"];
+    if paths.iter().any(|path| !known.contains(&path.as_str())) {
+        return Err(wrong("Paths must be one of messages, subscriptions, claims."));
+    }
+    let mut paths: Vec<String> =
+        paths.iter().map(|path| format!("/v2/queues/{name}/{path}")).collect();
+    paths.sort_unstable();
+    let mut methods = words(&sent, "methods");
+    if methods.is_empty() {
+        methods = vec!["GET".to_owned()];
+    }
+    methods.sort_unstable();
+    let tomorrow = moment(turn.now() + 86_400_000_000, "%Y-%m-%dT%H:%M:%S");
+    let expires = sent.get("expires").and_then(Value::as_str).map_or(tomorrow, str::to_owned);
+    let project = turn.who.project.clone();
+    let key = secret(turn.world);
+    let signed = signature(&key, &paths.join(","), &methods.join(","), &project, &expires);
+    Ok(Reply::ok(json!({
+        "paths": paths, "methods": methods, "expires": expires, "project": project, "signature": signed,
+    })))
+}
+
+/// The project for which the request is signed, if it is, and for this method and path, and not too late.
+pub(super) fn project(turn: &mut Turn<'_>) -> Option<String> {
+    let ask = turn.ask;
+    let (signed, expires) = (ask.header("url-signature")?, ask.header("url-expires")?);
+    let (methods, paths) = (ask.header("url-methods")?, ask.header("url-paths")?);
+    let project = ask.header("x-project-id")?.to_owned();
+    let key = secret(turn.world);
+    if signature(&key, paths, methods, &project, expires) != signed {
+        return None;
+    }
+    if *expires.trim_end_matches('Z') < *moment(turn.now(), "%Y-%m-%dT%H:%M:%S") {
+        return None;
+    }
+    let here = format!("/{}", ask.path.join("/"));
+    let covered =
+        paths.split(',').any(|path| here == path || here.starts_with(&format!("{path}/")));
+    (covered && methods.split(',').any(|method| method == ask.method)).then_some(project)
+}
