@@ -1,7 +1,15 @@
 //! AWS::EC2::EIPAssociation: the tie between a floating IP address and a server or network
 //! interface.
 
+use super::network::{id, look, objects, port_of, router_of};
+use crate::behaviour::Change;
 use crate::declare::*;
+use crate::given::text;
+use crate::op::{Op, Stop};
+use crate::refusals::{is_given, may_be_given, one_of};
+use crate::types::neutron::gateway;
+use kiln_cloud::{get, put};
+use serde_json::{Value as Json, json};
 
 pub(super) fn eip_association() -> ResourceType {
     ResourceType::new("AWS::EC2::EIPAssociation")
@@ -13,4 +21,114 @@ pub(super) fn eip_association() -> ResourceType {
             prop("InstanceId", Str).updatable().is("nova.server"),
             prop("NetworkInterfaceId", Str).updatable(),
         ])
+        .check(sides_fit)
+        .replaced_if(changes_both_sides)
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(create(op)))
+        .deletes(|op| Box::pin(remove(op)))
+}
+
+fn sides_fit(members: &Members) -> Result<(), Refusal> {
+    let [eip, allocation] = ["EIP", "AllocationId"].map(|name| may_be_given(members, name));
+    let is_both = is_given(members, "EIP") && is_given(members, "AllocationId");
+    if is_both || !(eip || allocation) {
+        return Err(Refusal::new("Either 'EIP' or 'AllocationId' must be provided."));
+    }
+    if is_given(members, "EIP") && !may_be_given(members, "InstanceId") {
+        return Err(Refusal::new("Must specify 'InstanceId' if you specify 'EIP'."));
+    }
+    one_of(members, &["InstanceId", "NetworkInterfaceId"])
+}
+
+fn changes_both_sides(change: &Change<'_>) -> bool {
+    let changes =
+        |names: [&str; 2]| names.iter().any(|it| change.changed.iter().any(|c| &**c == *it));
+    changes(["EIP", "AllocationId"]) && changes(["InstanceId", "NetworkInterfaceId"])
+}
+
+/// Where the ids of the two sides are kept.
+const SIDES: [&str; 2] = ["floatingip", "port"];
+
+/// Ties the address to the port; one that was tied before is freed first.
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let address = address(op).await?;
+    let port = port(op).await?;
+    let (wanted, tied) = (id(&port), kept(op, SIDES[0]));
+    if tied.is_some_and(|tied| tied != id(&address)) {
+        release(op).await?;
+    }
+    op.set_datum(SIDES[0], id(&address));
+    op.set_datum(SIDES[1], wanted.as_str());
+    op.set_id(op.context().physical_name.clone());
+    if op.text("AllocationId").is_some() {
+        lead_outside(op, &port, &address).await?;
+    }
+    let body = json!({ "floatingip": { "port_id": wanted } });
+    let call = put(Service::Network, format!("/floatingips/{}", id(&address)), body);
+    op.call("associate", call).await.map(drop)
+}
+
+fn kept(op: &Op, side: &str) -> Option<String> {
+    op.datum(side).and_then(Value::as_text).map(|id| id.to_string())
+}
+
+/// The floating IP: it is given by its address or its id.
+async fn address(op: &mut Op) -> Result<Json, Stop> {
+    let (found, given) = match text(&op.context().properties.clone(), "EIP") {
+        Some(eip) => {
+            let list = get(Service::Network, "/floatingips").query("floating_ip_address", eip);
+            let found = objects(&op.read(list).await?, "floatingips").into_iter().next();
+            (found, eip.to_owned())
+        }
+        None => {
+            let id = op.text("AllocationId").unwrap_or_default().to_owned();
+            (look(op, format!("/floatingips/{id}"), "floatingip").await?, id)
+        }
+    };
+    found.ok_or_else(|| {
+        Stop::failed("NotFound", format!("Unable to find floatingip with name or id '{given}'"))
+    })
+}
+
+/// The port: it is given, or the first one of a server that is.
+async fn port(op: &mut Op) -> Result<Json, Stop> {
+    if let Some(id) = op.text("NetworkInterfaceId").map(str::to_owned) {
+        let port = look(op, format!("/ports/{id}"), "port").await?;
+        return port.ok_or_else(|| {
+            Stop::failed("NotFound", format!("Unable to find port with name or id '{id}'"))
+        });
+    }
+    let server = op.text("InstanceId").unwrap_or_default().to_owned();
+    port_of(op, &server).await
+}
+
+/// The router of the port's VPC has to lead to the network of the address.
+async fn lead_outside(op: &mut Op, port: &Json, address: &Json) -> Result<(), Stop> {
+    let vpc = port["network_id"].as_str().unwrap_or_default();
+    let Some(router) = router_of(op, vpc).await? else { return Ok(()) };
+    if router["external_gateway_info"]["network_id"].is_string() {
+        return Ok(());
+    }
+    let network = json!({ "network_id": address["floating_network_id"] });
+    op.call("gateway", gateway(&id(&router), network)).await.map(drop)
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_some() {
+        release(op).await?;
+        op.clear_id();
+    }
+    Ok(())
+}
+
+/// Frees the address, unless it has been given to another port meanwhile.
+async fn release(op: &mut Op) -> Result<(), Stop> {
+    let [Some(address), Some(port)] = SIDES.map(|side| kept(op, side)) else { return Ok(()) };
+    let path = format!("/floatingips/{address}");
+    let shown = look(op, path.clone(), "floatingip").await?;
+    if shown.is_some_and(|shown| shown["port_id"] == port) {
+        let body = json!({ "floatingip": { "port_id": Json::Null } });
+        op.remove("release", put(Service::Network, path, body)).await?;
+    }
+    Ok(())
 }

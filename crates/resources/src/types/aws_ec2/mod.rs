@@ -8,6 +8,7 @@ mod eip;
 mod eip_association;
 mod instance;
 mod internet_gateway;
+mod network;
 mod network_interface;
 mod route_table;
 mod security_group;

@@ -1,7 +1,12 @@
 //! AWS::EC2::NetworkInterface: a port on a VPC's subnet that a server can be given.
 
 use super::key_value;
+use super::network::{built, by_name, look, plain};
 use crate::declare::*;
+use crate::op::{Op, Stop};
+use crate::{objects, rest};
+use kiln_template::functions::step_into_attribute;
+use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn network_interface() -> ResourceType {
     ResourceType::new("AWS::EC2::NetworkInterface")
@@ -16,4 +21,50 @@ pub(super) fn network_interface() -> ResourceType {
             prop("Tags", List).each(key_value().unimplemented()),
         ])
         .attrs([attr("PrivateIpAddress", Str)])
+        .found_by(by_name)
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(update(op)))
+        .answers(|view, name, path| {
+            let given = view.properties.get("PrivateIpAddress").filter(|it| !it.is_null());
+            let shown = || {
+                let ips = view.shown.as_map()?.get("fixed_ips")?.as_list()?;
+                ips.first()?.as_map()?.get("ip_address")
+            };
+            let address = given.or_else(shown).unwrap_or(&Value::Null);
+            Ok((name == "PrivateIpAddress").then(|| step_into_attribute(address, path)))
+        })
+        .plain(
+            plain("/ports", "port")
+                .field("GroupSet", "security_groups")
+                .unsent(["Description", "PrivateIpAddress", "SubnetId", "SourceDestCheck", "Tags"])
+                .always("admin_state_up", true)
+                .finds("GroupSet", "neutron.security_group")
+                .finds("SubnetId", "neutron.subnet")
+                .ready(built()),
+        )
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let Some(plain) = op.plain() else { return Ok(()) };
+    let id = op.text("SubnetId").unwrap_or_default().to_owned();
+    let subnet = look(op, format!("/subnets/{id}"), "subnet").await?.unwrap_or_default();
+    let mut fields = rest::new_fields(op, &plain);
+    let mut address = json!({ "subnet_id": id });
+    if let Some(given) = op.text("PrivateIpAddress") {
+        address["ip_address"] = given.into();
+    }
+    fields.insert("network_id".into(), subnet["network_id"].clone());
+    fields.insert("fixed_ips".into(), json!([address]));
+    rest::create_with(op, fields).await
+}
+
+/// Groups that are given no more make way for the one that every port has.
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    let Some(plain) = op.plain() else { return Ok(()) };
+    let mut fields: Fields<String, Json> = rest::changed_fields(op, &plain);
+    if fields.get("security_groups").is_some_and(Json::is_null) {
+        let group = objects::find(op, "neutron.security_group", "default").await?;
+        fields.insert("security_groups".into(), json!([&*group]));
+    }
+    rest::update_with(op, fields).await
 }

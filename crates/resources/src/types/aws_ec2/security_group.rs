@@ -1,7 +1,13 @@
 //! AWS::EC2::SecurityGroup: a set of IPv4 rules that say which traffic may reach and leave a
 //! server.
 
+use super::network::{by_name, plain};
 use crate::declare::*;
+use crate::given::{items, open, text};
+use crate::op::{Op, Stop};
+use crate::types::neutron::{differs, have_rules, push};
+use crate::{objects, rest};
+use serde_json::{Map as Fields, Value as Json};
 
 pub(super) fn security_group() -> ResourceType {
     ResourceType::new("AWS::EC2::SecurityGroup")
@@ -12,6 +18,60 @@ pub(super) fn security_group() -> ResourceType {
             rules("SecurityGroupIngress"),
             prop("VpcId", Str),
         ])
+        .found_by(by_name)
+        .updates(|op| Box::pin(update(op)))
+        .plain(
+            plain("/security-groups", "security_group")
+                .field("GroupDescription", "description")
+                .unsent(["SecurityGroupEgress", "SecurityGroupIngress", "VpcId"])
+                .after(|op| Box::pin(set_rules(op))),
+        )
+}
+
+/// Nothing of the group itself can be changed.
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    rest::update_with(op, Fields::new()).await
+}
+
+async fn set_rules(op: &mut Op) -> Result<(), Stop> {
+    let directions = [("SecurityGroupIngress", "ingress"), ("SecurityGroupEgress", "egress")];
+    if !directions.iter().any(|(property, _)| differs(op, property)) {
+        return Ok(());
+    }
+    let group = op.id().cloned().unwrap_or_default();
+    let properties = op.context().properties.clone();
+    let mut wanted = Vec::new();
+    for (property, direction) in directions {
+        for rule in items(&properties, property).iter().filter_map(|rule| open(rule).as_map()) {
+            let mut rule = converted(op, rule).await?;
+            rule.insert("direction".into(), direction.into());
+            rule.insert("security_group_id".into(), (*group).into());
+            push(&mut wanted, rule);
+        }
+    }
+    have_rules(op, &group, wanted).await
+}
+
+/// A rule as the network service has it. What is negative means any.
+async fn converted(op: &mut Op, rule: &Members) -> Result<Fields<String, Json>, Stop> {
+    let remote = match text(rule, "SourceSecurityGroupId").or(text(rule, "SourceSecurityGroupName"))
+    {
+        Some(name) => Some(objects::find(op, "neutron.security_group", name).await?),
+        None => None,
+    };
+    let port = |name: &str| text(rule, name).filter(|port| !port.starts_with('-'));
+    let protocol = text(rule, "IpProtocol").filter(|it| *it != "-1").map(str::to_lowercase);
+    let fields = [
+        ("ethertype", Some("IPv4".to_owned())),
+        ("remote_ip_prefix", text(rule, "CidrIp").map(Into::into)),
+        ("remote_group_id", remote.map(|id| id.to_string())),
+        ("port_range_min", port("FromPort").map(Into::into)),
+        ("port_range_max", port("ToPort").map(Into::into)),
+        ("protocol", protocol),
+    ];
+    let given =
+        fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into())));
+    Ok(given.collect())
 }
 
 fn rules(name: &'static str) -> Prop {

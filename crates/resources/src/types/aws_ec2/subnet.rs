@@ -1,7 +1,11 @@
 //! AWS::EC2::Subnet: a block of addresses in a VPC, connected to the VPC's router.
 
 use super::key_value;
+use super::network::{by_name, interface, needed_router_of, plain, router_of};
 use crate::declare::*;
+use crate::op::{Op, Stop};
+use crate::rest;
+use kiln_template::functions::step_into_attribute;
 
 pub(super) fn subnet() -> ResourceType {
     ResourceType::new("AWS::EC2::Subnet")
@@ -14,4 +18,37 @@ pub(super) fn subnet() -> ResourceType {
             prop("VpcId", Str).required(),
         ])
         .attrs([attr("AvailabilityZone", Str)])
+        .found_by(by_name)
+        .deletes(|op| Box::pin(remove(op)))
+        .answers(|view, name, path| {
+            let zone = view.properties.get("AvailabilityZone").unwrap_or(&Value::Null);
+            Ok((name == "AvailabilityZone").then(|| step_into_attribute(zone, path)))
+        })
+        .plain(
+            plain("/subnets", "subnet")
+                .field("CidrBlock", "cidr")
+                .field("VpcId", "network_id")
+                .always("ip_version", 4)
+                .unsent(["AvailabilityZone", "Tags"])
+                .after(|op| Box::pin(connect(op))),
+        )
+}
+
+/// Connects a new subnet to the router of its VPC.
+async fn connect(op: &mut Op) -> Result<(), Stop> {
+    let vpc = op.text("VpcId").unwrap_or_default().to_owned();
+    let subnet = op.id().cloned().unwrap_or_default();
+    let router = needed_router_of(op, &vpc).await?;
+    op.add("interface", interface(&router, "add", &subnet)).await.map(drop)
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    let vpc = op.text("VpcId").unwrap_or_default().to_owned();
+    if let Some(subnet) = op.id().cloned()
+        && let Some(router) = router_of(op, &vpc).await?
+    {
+        let router = super::network::id(&router);
+        op.remove("interface", interface(&router, "remove", &subnet)).await?;
+    }
+    rest::remove(op).await
 }

@@ -1,7 +1,10 @@
 //! AWS::EC2::SubnetRouteTableAssociation: the move of a subnet from its VPC's router to the router
 //! of a route table.
 
+use super::network::{id, interface, look, router_of};
 use crate::declare::*;
+use crate::objects;
+use crate::op::{Op, Stop};
 
 pub(super) fn subnet_route_table_association() -> ResourceType {
     ResourceType::new("AWS::EC2::SubnetRouteTableAssociation")
@@ -11,4 +14,42 @@ pub(super) fn subnet_route_table_association() -> ResourceType {
             prop("RouteTableId", Str).required(),
             prop("SubnetId", Str).required().is("neutron.subnet"),
         ])
+        .creates(|op| Box::pin(create(op)))
+        .deletes(|op| Box::pin(remove(op)))
+}
+
+/// The router of the VPC that a subnet is in.
+async fn usual_router(op: &mut Op, subnet: &str) -> Result<Option<String>, Stop> {
+    let Some(subnet) = look(op, format!("/subnets/{subnet}"), "subnet").await? else {
+        return Ok(None);
+    };
+    let vpc = subnet["network_id"].as_str().unwrap_or_default();
+    Ok(router_of(op, vpc).await?.map(|router| id(&router)))
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let [table, subnet] =
+        ["RouteTableId", "SubnetId"].map(|name| op.text(name).unwrap_or_default().to_owned());
+    let subnet = objects::find(op, "neutron.subnet", &subnet).await?;
+    // Whatever is done of it, a delete puts the subnet back where it was.
+    op.set_id(format!("{table}:{subnet}"));
+    if let Some(router) = usual_router(op, &subnet).await? {
+        op.remove("leave", interface(&router, "remove", &subnet)).await?;
+    }
+    op.add("join", interface(&table, "add", &subnet)).await.map(drop)
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    let Some(tie) = op.id().cloned() else { return Ok(()) };
+    let (table, subnet) = tie.split_once(':').unwrap_or_default();
+    op.remove("leave", interface(table, "remove", subnet)).await?;
+    if let Some(router) = usual_router(op, subnet).await? {
+        match op.add("join", interface(&router, "add", subnet)).await {
+            // It never left.
+            Err(stop) if stop.says_already() || stop.is_not_found() => {}
+            joined => _ = joined?,
+        }
+    }
+    op.clear_id();
+    Ok(())
 }

@@ -1,7 +1,12 @@
 //! AWS::EC2::VPC: a private network together with its router.
 
 use super::key_value;
+use super::network::{built, by_name, named, plain};
 use crate::declare::*;
+use crate::op::{Op, Stop};
+use crate::rest;
+use kiln_cloud::{delete, post};
+use serde_json::json;
 
 pub(super) fn vpc() -> ResourceType {
     ResourceType::new("AWS::EC2::VPC")
@@ -15,4 +20,33 @@ pub(super) fn vpc() -> ResourceType {
                 .one_of(["default", "dedicated"]),
             prop("Tags", List).each(key_value().unimplemented()),
         ])
+        .found_by(by_name)
+        .deletes(|op| Box::pin(remove(op)))
+        .plain(
+            plain("/networks", "network")
+                .unsent(["CidrBlock", "InstanceTenancy", "Tags"])
+                .ready(built())
+                .after(|op| Box::pin(make_router(op))),
+        )
+}
+
+/// The router has the name of the network: that is how it is found again.
+async fn make_router(op: &mut Op) -> Result<(), Stop> {
+    if !op.context().before.is_empty() {
+        return Ok(());
+    }
+    let body = json!({ "router": { "name": &*op.context().physical_name } });
+    let call = post(Service::Network, "/routers", body).marker(named(op, "/routers", "router"));
+    op.copy("router", call, "/router/id").await.map(drop)
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    let marker = named(op, "/routers", "router");
+    let routers = op.read(marker.list.clone()).await?;
+    for router in marker.found(&routers) {
+        let id = super::network::id(router);
+        op.remove(&format!("router {id}"), delete(Service::Network, format!("/routers/{id}")))
+            .await?;
+    }
+    rest::remove(op).await
 }

@@ -68,7 +68,7 @@ pub(super) fn keep(fields: &mut Fields<String, Json>, names: &[&str]) {
 }
 
 /// Whether a property is other than before; on create, whether it is given.
-pub(super) fn differs(op: &Op, name: &str) -> bool {
+pub(crate) fn differs(op: &Op, name: &str) -> bool {
     !op.context().before.get(name).unwrap_or(&Value::Null).equals(op.prop(name))
 }
 
@@ -159,13 +159,13 @@ fn passed_over<T>(result: Result<T, Stop>) -> Result<(), Stop> {
 }
 
 /// The ids of objects in a list.
-pub(crate) fn ids(list: &Json) -> Vec<String> {
+fn ids(list: &Json) -> Vec<String> {
     let all = list.as_array().into_iter().flatten();
     all.filter_map(|object| object["id"].as_str()).map(Into::into).collect()
 }
 
 /// The texts in a list.
-pub(crate) fn texts(list: &Value) -> Vec<String> {
+pub(super) fn texts(list: &Value) -> Vec<String> {
     let all = open(list).as_list().unwrap_or_default();
     all.iter().filter_map(|item| open(item).as_text()).map(|text| text.to_string()).collect()
 }
@@ -177,7 +177,7 @@ const TYING: &str = "tying";
 
 /// Ties objects together with a call, and gives the tie this id. A tie that is there already and is not
 /// ours is refused by the service, and is left alone.
-pub(crate) async fn tie(op: &mut Op, id: &str, call: kiln_cloud::Call) -> Result<(), Stop> {
+pub(super) async fn tie(op: &mut Op, id: &str, call: kiln_cloud::Call) -> Result<(), Stop> {
     if op.id().is_some() {
         return Ok(());
     }
@@ -194,7 +194,7 @@ pub(crate) async fn tie(op: &mut Op, id: &str, call: kiln_cloud::Call) -> Result
 
 /// The id of a tie that is there, or may be. If that is open, whatever was under way is given time to
 /// happen, so that it can be undone.
-pub(crate) async fn tied(op: &mut Op) -> Result<Option<Arc<str>>, Stop> {
+pub(super) async fn tied(op: &mut Op) -> Result<Option<Arc<str>>, Stop> {
     if let Some(id) = op.id() {
         return Ok(Some(id.clone()));
     }
@@ -204,7 +204,7 @@ pub(crate) async fn tied(op: &mut Op) -> Result<Option<Arc<str>>, Stop> {
 }
 
 /// Forgets a tie that is undone.
-pub(crate) fn untied(op: &mut Op) {
+pub(super) fn untied(op: &mut Op) {
     op.set_datum(TYING, Value::Null);
     op.clear_id();
 }

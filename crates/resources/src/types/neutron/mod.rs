@@ -2,7 +2,9 @@
 
 use crate::declare::ResourceType;
 
-pub(crate) use common::port_settings;
+pub(crate) use common::{differs, port_settings};
+pub(crate) use router_gateway::gateway;
+pub(crate) use security_group::{have_rules, push};
 
 mod address_scope;
 mod common;

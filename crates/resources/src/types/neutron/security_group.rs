@@ -66,21 +66,29 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
 
 // --- rules ---
 
-/// Has the group have the rules that are given, and no others that a user could have made.
-///
-/// What is there is looked at first, so it does not matter how much of this was done before.
 async fn set_rules(op: &mut Op) -> Result<(), Stop> {
     if !differs(op, "rules") {
         return Ok(());
     }
     let group = op.id().cloned().unwrap_or_default();
-    let mut wanted = wanted(op, &group).await?;
+    let wanted = wanted(op, &group).await?;
+    have_rules(op, &group, wanted).await
+}
+
+/// Has a group have these rules, and no others that a user could have made.
+///
+/// What is there is looked at first, so it does not matter how much of this was done before.
+pub(crate) async fn have_rules(
+    op: &mut Op,
+    group: &str,
+    mut wanted: Vec<Json>,
+) -> Result<(), Stop> {
     let gives_egress = wanted.iter().any(|rule| rule["direction"] == "egress");
     let is_new = op.context().before.is_empty();
     if !gives_egress && !is_new {
-        wanted.extend(["IPv4", "IPv6"].map(|version| leave(&group, version)));
+        wanted.extend(["IPv4", "IPv6"].map(|version| leave(group, version)));
     }
-    let list = get(Service::Network, "/security-group-rules").query("security_group_id", &*group);
+    let list = get(Service::Network, "/security-group-rules").query("security_group_id", group);
     let there = op.read(list.clone()).await?.body["security_group_rules"].clone();
     let there = there.as_array().cloned().unwrap_or_default();
     for rule in &there {
@@ -131,13 +139,18 @@ async fn wanted(op: &mut Op, group: &str) -> Result<Vec<Json>, Stop> {
             }
             _ => _ = sent.remove("remote_group_id"),
         }
-        as_sent(&mut sent);
-        let sent = Json::Object(sent);
-        if !wanted.iter().any(|other| is_same(other, &sent)) {
-            wanted.push(sent);
-        }
+        push(&mut wanted, sent);
     }
     Ok(wanted)
+}
+
+/// Adds a rule to those that are to be sent, unless another says the same.
+pub(crate) fn push(wanted: &mut Vec<Json>, mut rule: Fields<String, Json>) {
+    as_sent(&mut rule);
+    let rule = Json::Object(rule);
+    if !wanted.iter().any(|other| is_same(other, &rule)) {
+        wanted.push(rule);
+    }
 }
 
 /// The rule by which everything may leave.

@@ -1,0 +1,119 @@
+//! What VPCs are made of: a VPC is a network with a router of the same name.
+
+use crate::behaviour::Verb;
+use crate::declare::*;
+use crate::op::{Op, Stop};
+use crate::rest::{Plain, Ready};
+use kiln_cloud::{Call, Marker, Reply, get, put};
+use serde_json::{Value as Json, json};
+
+/// Objects of the network service that have the resource's name.
+pub(super) fn plain(path: &'static str, one: &'static str) -> Plain {
+    Plain::at(Service::Network, path, one).shape(|op, verb, fields| {
+        if verb == Verb::Create {
+            fields.insert("name".into(), (*op.context().physical_name).into());
+        }
+    })
+}
+
+/// When networks, routers and ports are ready.
+pub(super) fn built() -> Ready {
+    Ready::when("status", ["ACTIVE", "DOWN"], ["ERROR", "DEGRADED"])
+        .waiting(["BUILD"])
+        .words("", "Resource is not built")
+}
+
+/// Finds the resource's object by its name.
+pub(super) fn by_name(op: &Op) -> Option<Marker> {
+    let plain = op.plain()?;
+    Some(named(op, &plain.path, &plain.one))
+}
+
+/// Finds an object with the resource's name.
+pub(super) fn named(op: &Op, path: &str, one: &str) -> Marker {
+    let name = op.context().physical_name.to_string();
+    Marker {
+        list: get(Service::Network, path).query("name", name.as_str()),
+        objects: format!("/{one}s"),
+        field: "/name".into(),
+        value: name.into(),
+        envelope: Some(one.into()),
+        path: format!("{path}/"),
+        id: "/id".into(),
+    }
+}
+
+/// An object; nothing if it is gone.
+pub(super) async fn look(op: &mut Op, path: String, one: &str) -> Result<Option<Json>, Stop> {
+    match op.read(get(Service::Network, path)).await {
+        Ok(reply) => Ok(Some(reply.body[one].clone())),
+        Err(stop) if stop.is_not_found() => Ok(None),
+        Err(stop) => Err(stop),
+    }
+}
+
+/// The objects of a list.
+pub(super) fn objects(reply: &Reply, many: &str) -> Vec<Json> {
+    reply.body[many].as_array().cloned().unwrap_or_default()
+}
+
+/// The router of a VPC: it has the name of the VPC's network. Nothing if either is gone.
+pub(super) async fn router_of(op: &mut Op, vpc: &str) -> Result<Option<Json>, Stop> {
+    let Some(network) = look(op, format!("/networks/{vpc}"), "network").await? else {
+        return Ok(None);
+    };
+    let name = network["name"].as_str().unwrap_or_default();
+    let list = op.read(get(Service::Network, "/routers").query("name", name)).await?;
+    let mut routers = objects(&list, "routers");
+    if routers.len() > 1 {
+        let message = format!("Multiple routers found with name {name}");
+        return Err(Stop::failed("Error", message));
+    }
+    Ok(routers.pop())
+}
+
+/// The router of the VPC that a network is, which has to be there.
+pub(super) async fn needed_router_of(op: &mut Op, vpc: &str) -> Result<String, Stop> {
+    match router_of(op, vpc).await? {
+        Some(router) => Ok(id(&router)),
+        None => Err(Stop::failed("Error", format!("the VPC {vpc} has no router"))),
+    }
+}
+
+/// The id of an object.
+pub(super) fn id(object: &Json) -> String {
+    object["id"].as_str().unwrap_or_default().to_owned()
+}
+
+/// The only external network.
+pub(super) async fn external_network(op: &mut Op) -> Result<String, Stop> {
+    let list = get(Service::Network, "/networks").query("router:external", "True");
+    let networks = objects(&op.read(list).await?, "networks");
+    match networks.as_slice() {
+        [network] => Ok(id(network)),
+        _ => {
+            let message = format!("Expected 1 external network, found {}", networks.len());
+            Err(Stop::failed("Error", message))
+        }
+    }
+}
+
+/// The first port of a server.
+pub(super) async fn port_of(op: &mut Op, server: &str) -> Result<Json, Stop> {
+    let list = op.read(get(Service::Network, "/ports").query("device_id", server)).await?;
+    match objects(&list, "ports").into_iter().next() {
+        Some(port) => Ok(port),
+        None => Err(Stop::failed("Error", format!("the server {server} has no port"))),
+    }
+}
+
+/// Connects a subnet to a router, or takes it off.
+pub(super) fn interface(router: &str, verb: &str, subnet: &str) -> Call {
+    let path = format!("/routers/{router}/{verb}_router_interface");
+    put(Service::Network, path, json!({ "subnet_id": subnet }))
+}
+
+/// What tells that a router is a route table of a VPC.
+pub(super) fn table_of(vpc: &str) -> String {
+    format!("route table of {vpc}")
+}
