@@ -184,7 +184,7 @@ fn is_replaced(case: &Case<'_>, converted: &Converted) -> Result<bool, op::Failu
 }
 
 /// The names of members that differ, or that only one side has.
-fn differing(old: &Members, new: &Members) -> Vec<Arc<str>> {
+pub(crate) fn differing(old: &Members, new: &Members) -> Vec<Arc<str>> {
     let null = Value::Null;
     let mut names: Vec<Arc<str>> = new
         .iter()
@@ -194,4 +194,19 @@ fn differing(old: &Members, new: &Members) -> Vec<Arc<str>> {
     let gone = old.iter().filter(|(name, value)| !new.contains_key(*name) && !value.is_null());
     names.extend(gone.map(|(name, _)| name.clone()));
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_taken_away_differs_as_well() {
+        let of = |members: &[(&str, Value)]| -> Members {
+            members.iter().map(|(name, value)| (Arc::from(*name), value.clone())).collect()
+        };
+        let old = of(&[("a", 1.into()), ("b", 2.into()), ("c", 3.into()), ("d", Value::Null)]);
+        let new = of(&[("a", 1.into()), ("b", 3.into()), ("e", 4.into()), ("f", Value::Null)]);
+        assert_eq!(differing(&old, &new), ["b", "e", "c"].map(Arc::from));
+    }
 }

@@ -553,6 +553,28 @@ fn a_rollback_revives_what_was_replaced() {
     assert_eq!(world.cloud.deeds, ["make x", "change y to y", "change y to y", "remove x"]);
 }
 
+#[test]
+fn what_comes_back_in_a_rollback_gets_back_what_it_gave_away() {
+    let with = |size: u32, value: &str| {
+        let things = things(&[
+            "a: {value: x}",
+            &format!("c: {{value: {value}, needs: [{{get_resource: a}}]}}"),
+        ]);
+        format!("{things}  h: {{type: Test::Homing, properties: {{size: {size}}}}}\n")
+    };
+    let settings = Settings { is_rolled_back: Some(true), ..Settings::default() };
+    let mut world = created_with(&with(1, "y"), "", settings);
+    let events = updated(&mut world, &with(2, "refused"), "");
+    assert_eq!(outcome(&world), "ROLLBACK_COMPLETE: x y");
+    let of_it: Vec<&str> = events
+        .iter()
+        .filter_map(|event| event.strip_prefix("h "))
+        .map(|it| it.split(' ').next().unwrap_or(it))
+        .collect();
+    let back = of_it.iter().rposition(|event| *event == "UPDATE_COMPLETE");
+    assert!(back > of_it.iter().position(|event| *event == "CREATE_COMPLETE"), "{events:#?}");
+}
+
 // --- more than is good ---
 
 #[test]

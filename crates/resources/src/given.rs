@@ -17,9 +17,20 @@ pub(crate) fn given<'m>(members: &'m Members, name: &str) -> Option<&'m Value> {
     members.get(name).filter(|value| !value.is_null())
 }
 
+/// Whether something stands under a name: a null that was written for a text is an empty one.
+pub(crate) fn is_given(members: &Members, name: &str) -> bool {
+    let is_empty = |value: &Value| open(value).as_text().is_some_and(|text| text.is_empty());
+    given(members, name).is_some_and(|value| !is_empty(value))
+}
+
 /// The text under a name.
 pub(crate) fn text<'m>(members: &'m Members, name: &str) -> Option<&'m str> {
     open(members.get(name)?).as_text().map(|text| &**text)
+}
+
+/// The text under a name, unless it is empty: a null that was written for a text is an empty one.
+pub(crate) fn word<'m>(members: &'m Members, name: &str) -> Option<&'m str> {
+    text(members, name).filter(|text| !text.is_empty())
 }
 
 /// The map under a name.

@@ -18,7 +18,7 @@ pub use journal::{Journal, Step};
 pub use run::{Answer, Demand, Note, Running, Turn};
 
 use crate::declare::{Members, ResourceType, Value};
-use crate::given::{seconds, text};
+use crate::given::{seconds, text, word};
 use crate::rest::Plain;
 use kiln_cloud::{Call, CallError, Marker, Method, Reply};
 use run::Shared;
@@ -254,6 +254,11 @@ impl Op {
     /// A property that is a text.
     pub fn text(&self, name: &str) -> Option<&str> {
         text(&self.context.properties, name)
+    }
+
+    /// A property that is a text, unless it is empty: a null that was written for a text is an empty one.
+    pub fn word(&self, name: &str) -> Option<&str> {
+        word(&self.context.properties, name)
     }
 
     /// A property that is a number, as a length of time in seconds.

@@ -104,6 +104,18 @@ impl Drive {
         }
     }
 
+    /// Runs an operation until it is interrupted, and leaves it at that.
+    pub(crate) fn run_until(
+        &mut self,
+        kind: &ResourceType,
+        verb: Verb,
+        world: &mut dyn World,
+        seam: Seam,
+    ) {
+        self.until(kind, verb, world, Some(seam));
+        assert!(self.ended.is_none(), "{verb:?} was over before {seam:?}");
+    }
+
     /// What the operation came to.
     pub(crate) fn result(&self) -> &Result<(), Stop> {
         self.ended.as_ref().expect("the operation has not ended")

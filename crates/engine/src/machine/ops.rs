@@ -2,6 +2,7 @@
 
 use super::forward::Goal;
 use super::{Effect, Run};
+use crate::decide::differing;
 use crate::failure::Failure;
 use crate::ids::ResourceId;
 use crate::state::{Action, State, Status};
@@ -153,13 +154,8 @@ impl Tree {
         let properties = convert(target.or(resource.frozen.as_ref()));
         let is_update = op.is_some_and(|op| op.verb == Verb::Update);
         let before = if is_update { convert(resource.frozen.as_ref()) } else { Arc::default() };
-        let differs = |name: &Arc<str>| match (before.get(name), properties.get(name)) {
-            (Some(a), Some(b)) => !a.equals(b),
-            (None, None) => false,
-            _ => true,
-        };
         let changed: Arc<[Arc<str>]> = match is_update {
-            true => properties.keys().filter(|name| differs(name)).cloned().collect(),
+            true => differing(&before, &properties).into(),
             false => Arc::default(),
         };
         Context {

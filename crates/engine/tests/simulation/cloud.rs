@@ -309,6 +309,25 @@ pub fn fragile_group() -> ResourceType {
         .staged(|_| panic!("a fault in stages"))
 }
 
+/// `Test::Homing`: a type whose objects hand something on to whoever takes their place, and back.
+pub fn homing() -> ResourceType {
+    async fn knows_whom_it_follows(op: &mut Op) -> Result<(), Stop> {
+        let is_first = op.prop("size").equals(&1.into()) && op.id().is_none();
+        if op.context().predecessor.is_some() == is_first {
+            return Err(Stop::failed("Lost", "it does not know whose place it takes"));
+        }
+        let name = op.context().physical_name.clone();
+        op.set_id(name);
+        Ok(())
+    }
+    ResourceType::new("Test::Homing")
+        .about("A type whose objects hand something on.")
+        .props([prop("size", Int).default(1)])
+        .creates(|op| Box::pin(knows_whom_it_follows(op)))
+        .updates(|op| Box::pin(knows_whom_it_follows(op)))
+        .comes_back()
+}
+
 /// `Test::Wordy`: a type that has a lot to say when it fails.
 pub fn wordy() -> ResourceType {
     ResourceType::new("Test::Wordy")

@@ -1,6 +1,6 @@
 //! A world with a clock, a disk and a cloud of its own, all driven by one seed.
 
-use super::cloud::{Cloud, fragile, fragile_group, panics, thing, wordy};
+use super::cloud::{Cloud, fragile, fragile_group, homing, panics, thing, wordy};
 use kiln_cloud::{Call, CallError, Method, Reply};
 use kiln_engine::blueprint::{Recipe, Source};
 use kiln_engine::config::Config;
@@ -75,7 +75,7 @@ pub struct Faults {
 const QUIET: Duration = Duration::from_secs(30);
 
 static TYPES: LazyLock<Registry> = LazyLock::new(|| {
-    let ours = [thing(), panics(), wordy(), fragile(), fragile_group()];
+    let ours = [thing(), panics(), wordy(), fragile(), fragile_group(), homing()];
     Registry::new(Registry::builtin().iter().cloned().chain(ours))
 });
 

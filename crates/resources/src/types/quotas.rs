@@ -40,7 +40,7 @@ const PROJECT: &str = "project";
 /// The project that the limits are of.
 pub(crate) fn project(op: &Op) -> String {
     let kept = op.datum(PROJECT).and_then(Value::as_text).map(|id| id.to_string());
-    kept.unwrap_or_else(|| op.text("project").unwrap_or_default().to_owned())
+    kept.unwrap_or_else(|| op.word("project").unwrap_or_default().to_owned())
 }
 
 /// The call that sets the limits.
@@ -50,7 +50,7 @@ pub(crate) fn setting(op: &Op, service: Service, path: &str, envelope: &str) -> 
 
 /// Sets the limits. The resource has the name that an object would have.
 pub(crate) async fn set(op: &mut Op, call: Call, envelope: &str) -> Result<(), Stop> {
-    let project = op.text("project").unwrap_or_default().to_owned();
+    let project = op.word("project").unwrap_or_default().to_owned();
     op.set_datum(PROJECT, project);
     let reply = op.call("set", call).await?;
     let name = op.context().physical_name.clone();

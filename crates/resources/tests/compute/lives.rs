@@ -27,6 +27,13 @@ pub(super) fn properties(kind: &ResourceType, text: &str) -> Members {
     members
 }
 
+/// The names of properties that differ, or that only one side has.
+pub(super) fn differing(before: &Members, after: &Members) -> Vec<Arc<str>> {
+    let differs = |name: &&Arc<str>| before.get(*name) != after.get(*name);
+    let gone = before.keys().filter(|name| !after.contains_key(*name));
+    after.keys().filter(differs).chain(gone).cloned().collect()
+}
+
 /// A resource, its type and its cloud.
 pub(super) struct Life {
     pub(super) kind: ResourceType,
@@ -62,8 +69,7 @@ impl Life {
     /// Its properties are to become others.
     pub(super) fn becomes(&mut self, text: &str) {
         let (before, after) = (self.drive.context.properties.clone(), properties(&self.kind, text));
-        let differs = |name: &&Arc<str>| before.get(*name) != after.get(*name);
-        self.drive.context.changed = after.keys().filter(differs).cloned().collect();
+        self.drive.context.changed = differing(&before, &after).into();
         self.drive.context.before = before;
         self.drive.context.properties = after.into();
     }

@@ -119,11 +119,11 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
 }
 
 async fn new_server(op: &mut Op, networks: Json) -> Result<Json, Stop> {
-    let image = op.text("ImageId").unwrap_or_default().to_owned();
+    let image = op.word("ImageId").unwrap_or_default().to_owned();
     let image = objects::find(op, "glance.image", &image).await?;
-    let flavor = op.text("InstanceType").unwrap_or_default().to_owned();
+    let flavor = op.word("InstanceType").unwrap_or_default().to_owned();
     let flavor = objects::find(op, "nova.flavor", &flavor).await?;
-    let text = op.text("UserData").unwrap_or_default().to_owned();
+    let text = op.word("UserData").unwrap_or_default().to_owned();
     let data = UserData { format: "HEAT_CFNTOOLS", text: &text, login: Some("ec2-user") };
     let data = user_data::encoded(op, data).await?;
     let properties = op.context().properties.clone();
@@ -138,7 +138,7 @@ async fn new_server(op: &mut Op, networks: Json) -> Result<Json, Stop> {
         "max_count": 1,
     });
     for (property, field) in [("KeyName", "key_name"), ("AvailabilityZone", "availability_zone")] {
-        if let Some(text) = op.text(property) {
+        if let Some(text) = op.word(property) {
             server[field] = text.into();
         }
     }
@@ -220,7 +220,7 @@ async fn change(op: &mut Op) -> Result<(), Stop> {
         interfaces::connect(op, &before, &after).await?;
     }
     if op.changes("InstanceType") {
-        let flavor = op.text("InstanceType").unwrap_or_default().to_owned();
+        let flavor = op.word("InstanceType").unwrap_or_default().to_owned();
         let flavor = objects::find(op, "nova.flavor", &flavor).await?;
         update::resize(op, &flavor).await?;
     }

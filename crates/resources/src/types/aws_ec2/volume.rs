@@ -44,7 +44,7 @@ fn marker(op: &Op) -> Option<Marker> {
 /// What is called a snapshot here is a backup there.
 async fn create(op: &mut Op) -> Result<(), Stop> {
     let name = op.context().physical_name.to_string();
-    let call = match op.text("SnapshotId") {
+    let call = match op.word("SnapshotId") {
         Some(backup) => {
             let body = json!({ "restore": { "name": name } });
             post(Service::Volume, format!("/backups/{backup}/restore"), body)
@@ -54,13 +54,13 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
                 "name": name,
                 "description": name,
                 "size": wire::json(op.prop("Size")),
-                "availability_zone": op.text("AvailabilityZone"),
+                "availability_zone": op.word("AvailabilityZone"),
                 "metadata": tags(&op.context().properties),
             }});
             post(Service::Volume, "/volumes", body)
         }
     };
-    let is_restored = op.text("SnapshotId").is_some();
+    let is_restored = op.word("SnapshotId").is_some();
     let made = op.call("create", call).await?;
     let id = made.text("/volume/id").or_else(|| made.text("/restore/volume_id"));
     let Some(id) = id.map(str::to_owned) else {

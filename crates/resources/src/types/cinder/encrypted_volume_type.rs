@@ -50,7 +50,7 @@ fn fields(op: &Op, with_nulls: bool) -> Map<String, Json> {
 
 /// A volume type has one encryption at most; the id is the type's.
 async fn create(op: &mut Op) -> Result<(), Stop> {
-    let kind = op.text("volume_type").unwrap_or_default().to_owned();
+    let kind = op.word("volume_type").unwrap_or_default().to_owned();
     let kind = objects::find(op, "cinder.vtype", &kind).await?;
     let body = json!({ "encryption": fields(op, false) });
     let call = post(Service::Volume, path(&kind), body).may_be_repeated();

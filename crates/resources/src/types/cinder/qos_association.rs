@@ -32,7 +32,7 @@ fn kinds(members: &Members) -> Vec<String> {
 }
 
 async fn create(op: &mut Op) -> Result<(), Stop> {
-    let specs = op.text("qos_specs").unwrap_or_default().to_owned();
+    let specs = op.word("qos_specs").unwrap_or_default().to_owned();
     for kind in kinds(&op.context().properties) {
         tie(op, &specs, &kind).await?;
     }
@@ -42,7 +42,7 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
 }
 
 async fn update(op: &mut Op) -> Result<(), Stop> {
-    let specs = op.text("qos_specs").unwrap_or_default().to_owned();
+    let specs = op.word("qos_specs").unwrap_or_default().to_owned();
     let (old, new) = (kinds(&op.context().before), kinds(&op.context().properties));
     for kind in old.iter().filter(|kind| !new.contains(kind)) {
         untie(op, &specs, kind).await?;
@@ -91,7 +91,7 @@ async fn found(op: &mut Op, kind: &str, name: &str) -> Result<Option<String>, St
 }
 
 async fn check(op: &mut Op) -> Result<(), Stop> {
-    let specs = op.text("qos_specs").unwrap_or_default().to_owned();
+    let specs = op.word("qos_specs").unwrap_or_default().to_owned();
     if let Some(specs) = found(op, "cinder.qos_specs", &specs).await? {
         return op.read(get(Service::Volume, format!("/qos-specs/{specs}"))).await.map(drop);
     }

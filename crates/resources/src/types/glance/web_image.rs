@@ -121,7 +121,7 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
 
 /// Has the image downloaded. That is refused for an image that has its content already, or gets it.
 async fn import(op: &mut Op) -> Result<(), Stop> {
-    let location = op.text("location").unwrap_or_default();
+    let location = op.word("location").unwrap_or_default();
     let body = json!({ "method": { "name": "web-download", "uri": location } });
     let call = post(Service::Image, format!("{}/import", path(op)), body).may_be_repeated();
     match op.call("import", call).await {

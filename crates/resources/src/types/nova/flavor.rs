@@ -61,7 +61,7 @@ fn marker(op: &Op) -> Option<Marker> {
 }
 
 fn shape(op: &Op, verb: Verb, fields: &mut Map<String, Json>) {
-    if verb == Verb::Create && op.text("flavorid").is_none() {
+    if verb == Verb::Create && op.word("flavorid").is_none() {
         fields.insert("id".into(), "auto".into());
     }
 }

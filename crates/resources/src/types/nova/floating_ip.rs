@@ -30,7 +30,7 @@ pub(super) fn floating_ip() -> ResourceType {
 
 /// Takes an address from the network that was named, or from the only one that leads outside.
 async fn create(op: &mut Op) -> Result<(), Stop> {
-    let network = match op.text("pool").map(str::to_owned) {
+    let network = match op.word("pool").map(str::to_owned) {
         Some(pool) => objects::find(op, "neutron.network", &pool).await?.to_string(),
         None => only_pool(op).await?,
     };

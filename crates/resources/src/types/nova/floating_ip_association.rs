@@ -50,7 +50,7 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
 
 /// Leads the address to the first IPv4 address of the server's first interface.
 async fn lead(op: &mut Op) -> Result<(), Stop> {
-    let server = op.text("server_id").unwrap_or_default().to_owned();
+    let server = op.word("server_id").unwrap_or_default().to_owned();
     let list = op.read(get(Service::Compute, format!("/servers/{server}/os-interface"))).await?;
     let interface = &list.body["interfaceAttachments"][0];
     let addresses = interface["fixed_ips"].as_array().into_iter().flatten();
@@ -61,7 +61,7 @@ async fn lead(op: &mut Op) -> Result<(), Stop> {
         return Err(Stop::failed("Error", message));
     };
     let body = json!({ "floatingip": { "port_id": port, "fixed_ip_address": address } });
-    let id = op.text("floating_ip").unwrap_or_default().to_owned();
+    let id = op.word("floating_ip").unwrap_or_default().to_owned();
     op.call("lead", put(Service::Network, floating_ip(&id), body)).await.map(drop)
 }
 
@@ -74,13 +74,13 @@ async fn remove(op: &mut Op) -> Result<(), Stop> {
     if op.id().is_none() {
         return Ok(());
     }
-    let id = op.text("floating_ip").unwrap_or_default().to_owned();
+    let id = op.word("floating_ip").unwrap_or_default().to_owned();
     free(op, "free", &id).await?;
     op.clear_id();
     Ok(())
 }
 
 async fn check(op: &mut Op) -> Result<(), Stop> {
-    let id = op.text("floating_ip").unwrap_or_default().to_owned();
+    let id = op.word("floating_ip").unwrap_or_default().to_owned();
     op.read(get(Service::Network, floating_ip(&id))).await.map(drop)
 }

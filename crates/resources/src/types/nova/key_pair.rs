@@ -49,13 +49,13 @@ const USER: &str = "user";
 const ROOM: &str = "make room";
 
 fn name(op: &Op) -> String {
-    op.text("name").unwrap_or_default().to_owned()
+    op.word("name").unwrap_or_default().to_owned()
 }
 
 /// The id of the user is kept: only those who make a key pair know it for a name.
 fn for_user(op: &Op, call: Call) -> Call {
     let kept = op.datum(USER).and_then(Value::as_text).map(|id| id.to_string());
-    match kept.or_else(|| op.text("user").map(str::to_owned)) {
+    match kept.or_else(|| op.word("user").map(str::to_owned)) {
         Some(user) => call.query("user_id", user),
         None => call,
     }
@@ -84,7 +84,7 @@ fn marker(op: &Op) -> Option<Marker> {
 }
 
 async fn create(op: &mut Op) -> Result<(), Stop> {
-    if let Some(user) = op.text("user").map(str::to_owned) {
+    if let Some(user) = op.word("user").map(str::to_owned) {
         op.set_datum(USER, user);
     }
     // Two of one name cannot be: the one that is replaced goes first.
@@ -103,8 +103,8 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
 
 /// Makes a pair if no public key is given. A pair that was made before stays.
 async fn make_pair(op: &mut Op) -> Result<(), Stop> {
-    let is_given = op.text("public_key").is_some() || op.datum(PUBLIC).is_some();
-    if is_given || op.text("type") == Some("x509") {
+    let is_given = op.word("public_key").is_some() || op.datum(PUBLIC).is_some();
+    if is_given || op.word("type") == Some("x509") {
         return Ok(());
     }
     let random = op.random(ssh::BYTES).await?;
@@ -125,11 +125,11 @@ fn saves(op: &Op) -> bool {
 fn fields(op: &Op) -> Json {
     let mut fields = json!({ "name": name(op) });
     let made = op.datum(PUBLIC).and_then(Value::as_text).map(|key| key.to_string());
-    if let Some(key) = op.text("public_key").map(|key| key.trim().to_owned()).or(made) {
+    if let Some(key) = op.word("public_key").map(|key| key.trim().to_owned()).or(made) {
         fields["public_key"] = key.into();
     }
     for (property, field) in [("type", "type"), ("user", "user_id")] {
-        if let Some(text) = op.text(property) {
+        if let Some(text) = op.word(property) {
             fields[field] = text.into();
         }
     }
@@ -138,7 +138,7 @@ fn fields(op: &Op) -> Json {
 
 /// Certificates are made by the service, which tells their private key once.
 fn keep_private_key(op: &mut Op, made: &Reply) -> Result<(), Stop> {
-    let is_ours = op.text("public_key").is_some() || op.datum(PUBLIC).is_some();
+    let is_ours = op.word("public_key").is_some() || op.datum(PUBLIC).is_some();
     if is_ours || !saves(op) || op.datum(PRIVATE).is_some() {
         return Ok(());
     }

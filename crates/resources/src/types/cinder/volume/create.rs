@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
 pub(super) async fn create(op: &mut Op) -> Result<(), Stop> {
-    match op.text("backup_id").map(str::to_owned) {
+    match op.word("backup_id").map(str::to_owned) {
         Some(backup) => from_backup(op, &backup).await?,
         None => anew(op).await?,
     }
@@ -39,7 +39,7 @@ fn keep_id(op: &mut Op, made: &Reply) -> Result<(), Stop> {
 async fn anew(op: &mut Op) -> Result<(), Stop> {
     let plain = plain(op)?;
     let mut fields = rest::new_fields(op, &plain);
-    if let Some(image) = op.text("image").map(str::to_owned) {
+    if let Some(image) = op.word("image").map(str::to_owned) {
         let image = objects::find(op, "glance.image", &image).await?;
         fields.insert("imageRef".into(), (*image).into());
     }

@@ -3,7 +3,7 @@
 
 use crate::behaviour::{Saved, Verb, View};
 use crate::declare::*;
-use crate::given::given;
+use crate::given::{given, is_given};
 use crate::rest::{Plain, Ready};
 use kiln_template::functions::{Fault, step_into_attribute};
 use kiln_template::print;
@@ -95,7 +95,7 @@ fn check(properties: &Members) -> Result<(), Refusal> {
         return Ok(());
     }
     let sources: Vec<&str> =
-        SOURCES.into_iter().filter(|name| given(properties, name).is_some()).collect();
+        SOURCES.into_iter().filter(|name| is_given(properties, name)).collect();
     let sized = ["source_volid", "snapshot_id", "backup_id"];
     match (given(properties, "size"), sources.as_slice()) {
         (Some(_), [] | [_]) => Ok(()),

@@ -11,10 +11,10 @@ use serde_json::{Map, Value as Json, json};
 
 pub(super) async fn update(op: &mut Op) -> Result<(), Stop> {
     change_words(op).await?;
-    if op.changes("volume_type") && op.text("volume_type").is_some() {
+    if op.changes("volume_type") && op.word("volume_type").is_some() {
         retype(op).await?;
     }
-    let fills = op.changes("backup_id") && op.text("backup_id").is_some();
+    let fills = op.changes("backup_id") && op.word("backup_id").is_some();
     if fills || (op.changes("read_only") && !op.prop("read_only").is_null()) {
         // Once it goes back, all that needed it to be away is done.
         if op.context().journal.step(BACK).is_none() {
@@ -39,7 +39,7 @@ pub(super) async fn update(op: &mut Op) -> Result<(), Stop> {
 async fn change_words(op: &mut Op) -> Result<(), Stop> {
     let mut words = Map::new();
     if op.changes("name") {
-        let name = op.text("name").unwrap_or(&op.context().physical_name);
+        let name = op.word("name").unwrap_or(&op.context().physical_name);
         words.insert("name".into(), name.into());
     }
     if op.changes("description") {
@@ -60,7 +60,7 @@ async fn change_words(op: &mut Op) -> Result<(), Stop> {
 
 /// Moves the volume to another type; it stays where it is. Volumes show the names of their types.
 async fn retype(op: &mut Op) -> Result<(), Stop> {
-    let wanted = op.text("volume_type").unwrap_or_default().to_owned();
+    let wanted = op.word("volume_type").unwrap_or_default().to_owned();
     let types = op.read(get(Service::Volume, "/types").query("is_public", "None")).await?;
     let all = types.body["volume_types"].as_array().into_iter().flatten();
     let mut all = all.filter(|kind| kind["id"] == wanted.as_str());
@@ -107,7 +107,7 @@ async fn extend(op: &mut Op) -> Result<(), Stop> {
 
 /// Fills the volume from a backup.
 async fn fill(op: &mut Op) -> Result<(), Stop> {
-    let backup = op.text("backup_id").unwrap_or_default().to_owned();
+    let backup = op.word("backup_id").unwrap_or_default().to_owned();
     let body = json!({ "restore": { "volume_id": op.id().map_or("", |id| id) } });
     let call = post(Service::Volume, format!("/backups/{backup}/restore"), body);
     op.call("fill", call.may_be_repeated()).await?;

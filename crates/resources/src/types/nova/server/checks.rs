@@ -2,7 +2,7 @@
 
 use super::disks;
 use crate::declare::{Members, Refusal, Value};
-use crate::given::{given, items, open};
+use crate::given::{is_given, items, open};
 use kiln_template::codes;
 
 /// Looks at the properties, parts of which may be unknown.
@@ -11,8 +11,7 @@ pub(super) fn check(properties: &Members) -> Result<(), Refusal> {
         Some(entry) => check_network(entry, items(properties, "networks").len()),
         None => Ok(()),
     })?;
-    let has_port =
-        |entry: &Value| open(entry).as_map().is_some_and(|it| given(it, "port").is_some());
+    let has_port = |entry: &Value| open(entry).as_map().is_some_and(|it| is_given(it, "port"));
     if !items(properties, "security_groups").is_empty()
         && items(properties, "networks").iter().any(has_port)
     {
@@ -54,9 +53,9 @@ fn conflict(names: &[&str]) -> Refusal {
 }
 
 fn check_network(entry: &Members, entries: usize) -> Result<(), Refusal> {
-    let has = |name: &str| given(entry, name).is_some();
+    let has = |name: &str| is_given(entry, name);
     if has("allocate_network") {
-        let alone = entry.iter().filter(|(_, value)| !value.is_null()).count() == 1;
+        let alone = entry.keys().filter(|name| is_given(entry, name)).count() == 1;
         if !alone || entries > 1 {
             return Err(Refusal::new(
                 "allocate_network must be the only member of the only network of a server.",
@@ -82,7 +81,7 @@ fn check_network(entry: &Members, entries: usize) -> Result<(), Refusal> {
 }
 
 fn check_old_disk(disk: &Members) -> Result<(), Refusal> {
-    let has = |name: &str| given(disk, name).is_some();
+    let has = |name: &str| is_given(disk, name);
     match (has("volume_id"), has("snapshot_id")) {
         (true, true) => Err(conflict(&["volume_id", "snapshot_id"])),
         (false, false) => {
@@ -95,10 +94,9 @@ fn check_old_disk(disk: &Members) -> Result<(), Refusal> {
 fn check_disk(disk: &Members) -> Result<(), Refusal> {
     const SOURCES: [&str; 6] =
         ["volume_id", "snapshot_id", "image", "image_id", "swap_size", "ephemeral_size"];
-    let sources: Vec<&str> =
-        SOURCES.into_iter().filter(|name| given(disk, name).is_some()).collect();
+    let sources: Vec<&str> = SOURCES.into_iter().filter(|name| is_given(disk, name)).collect();
     match sources.len() {
-        0 if given(disk, "ephemeral_format").is_some() => Ok(()),
+        0 if is_given(disk, "ephemeral_format") => Ok(()),
         0 => Err(Refusal::new(
             "A block device needs one of volume_id, snapshot_id, image, swap_size, ephemeral_size or \
              ephemeral_format.",

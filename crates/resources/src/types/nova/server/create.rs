@@ -4,7 +4,7 @@ use super::look::{self, until_is};
 use super::user_data::{self, UserData};
 use super::{checks, disks, networks};
 use crate::declare::Value;
-use crate::given::{items, open, section};
+use crate::given::{is_given, items, open, section};
 use crate::op::{Op, Stop};
 use crate::rest;
 use crate::wire;
@@ -15,13 +15,13 @@ use std::sync::Arc;
 
 /// The name of the server: the one that was chosen, or the physical name.
 pub(super) fn name(op: &Op) -> String {
-    op.text("name").unwrap_or(&op.context().physical_name).to_owned()
+    op.word("name").unwrap_or(&op.context().physical_name).to_owned()
 }
 
 /// A server is found by its name if that is ours, else by its description.
 pub(super) fn marker(op: &Op) -> Option<Marker> {
     let name = name(op);
-    let is_ours = op.text("name").is_none();
+    let is_ours = op.word("name").is_none();
     // The filter takes patterns: a name that could be one is not looked for by it.
     let is_plain = |char: char| char.is_ascii_alphanumeric() || char == '-' || char == '_';
     let mut list = get(Service::Compute, "/servers/detail");
@@ -67,17 +67,17 @@ async fn new_server(op: &mut Op, networks: Json) -> Result<Call, Stop> {
     let properties = op.context().properties.clone();
     let disks = disks::mapping(&properties);
     let image =
-        if disks::boots_from_volume(&properties) { "" } else { op.text("image").unwrap_or("") };
+        if disks::boots_from_volume(&properties) { "" } else { op.word("image").unwrap_or("") };
     let mut server = json!({
         "name": name(op),
         "imageRef": image,
-        "flavorRef": op.text("flavor"),
+        "flavorRef": op.word("flavor"),
         "networks": networks,
         "metadata": metadata(op),
         "min_count": 1,
         "max_count": 1,
     });
-    if op.text("name").is_some() {
+    if op.word("name").is_some() {
         server["description"] = rest::label(op).into();
     }
     for (property, field) in [
@@ -87,9 +87,8 @@ async fn new_server(op: &mut Op, networks: Json) -> Result<Call, Stop> {
         ("admin_pass", "adminPass"),
         ("diskConfig", "OS-DCF:diskConfig"),
     ] {
-        let value = op.prop(property);
-        if !value.is_null() {
-            server[field] = wire::json(value);
+        if is_given(&properties, property) {
+            server[field] = wire::json(op.prop(property));
         }
     }
     let groups = networks::group_names(&properties).into_iter();
@@ -120,8 +119,8 @@ async fn new_server(op: &mut Op, networks: Json) -> Result<Call, Stop> {
 /// The user data of the server, as it is sent.
 pub(super) async fn own_user_data(op: &mut Op) -> Result<Option<String>, Stop> {
     let (format, text) = (
-        op.text("user_data_format").unwrap_or("HEAT_CFNTOOLS").to_owned(),
-        op.text("user_data").unwrap_or_default().to_owned(),
+        op.word("user_data_format").unwrap_or("HEAT_CFNTOOLS").to_owned(),
+        op.word("user_data").unwrap_or_default().to_owned(),
     );
     user_data::encoded(op, UserData { format: &format, text: &text, login: None }).await
 }

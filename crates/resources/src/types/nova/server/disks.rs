@@ -1,7 +1,7 @@
 //! The disks of a server: what each is made from, and which one it boots from.
 
 use crate::declare::{Members, Value};
-use crate::given::{given, items, open, text};
+use crate::given::{given, is_given, items, open, word};
 use crate::wire;
 use serde_json::{Map, Value as Json, json};
 
@@ -10,7 +10,7 @@ pub(super) fn mapping(properties: &Members) -> Vec<Json> {
     let older = items(properties, "block_device_mapping").iter().filter_map(|it| open(it).as_map());
     let newer =
         items(properties, "block_device_mapping_v2").iter().filter_map(|it| open(it).as_map());
-    let image = text(properties, "image");
+    let image = word(properties, "image");
     let mut disks: Vec<Json> = older.map(|disk| of_old_form(disk, image.is_some())).collect();
     disks.extend(newer.map(disk));
     if let Some(image) = image
@@ -30,16 +30,16 @@ pub(super) fn mapping(properties: &Members) -> Vec<Json> {
 
 /// Whether a server boots from a volume and not from its image.
 pub(super) fn boots_from_volume(properties: &Members) -> bool {
-    text(properties, "image").is_none()
+    word(properties, "image").is_none()
 }
 
 /// A disk in the older form: a volume, or a copy of a snapshot, that is booted from if it is the first.
 fn of_old_form(given_disk: &Members, has_image: bool) -> Json {
-    let device = text(given_disk, "device_name").unwrap_or_default();
+    let device = word(given_disk, "device_name").unwrap_or_default();
     let is_root = !has_image && is_first(device);
-    let (source, id) = match text(given_disk, "volume_id") {
+    let (source, id) = match word(given_disk, "volume_id") {
         Some(id) => ("volume", Some(id)),
-        None => ("snapshot", text(given_disk, "snapshot_id")),
+        None => ("snapshot", word(given_disk, "snapshot_id")),
     };
     let mut disk = json!({
         "uuid": id,
@@ -65,7 +65,7 @@ fn disk(of: &Members) -> Json {
     let mut disk = Map::new();
     let mut put = |name: &str, value: Json| _ = disk.insert(name.into(), value);
     let sources = [("volume_id", "volume"), ("snapshot_id", "snapshot"), ("image", "image")];
-    let source = sources.into_iter().find_map(|(name, kind)| Some((kind, text(of, name)?)));
+    let source = sources.into_iter().find_map(|(name, kind)| Some((kind, word(of, name)?)));
     match source {
         Some((kind, id)) => {
             put("uuid", id.into());
@@ -114,7 +114,7 @@ fn disk(of: &Members) -> Json {
 pub(super) fn boot_sources(properties: &Members) -> Option<usize> {
     let known = |name: &str| match properties.get(name) {
         Some(Value::Unknown(_)) => None,
-        value => Some(value.is_some_and(|value| !value.is_null())),
+        _ => Some(is_given(properties, name)),
     };
     let image = usize::from(known("image")?);
     let mut volumes = 0;
@@ -126,11 +126,13 @@ pub(super) fn boot_sources(properties: &Members) -> Option<usize> {
                 return None;
             }
             let is_root = match name {
-                "block_device_mapping" => text(disk, "device_name").is_some_and(is_first),
+                // Beside an image it is one disk more.
+                "block_device_mapping" => {
+                    image == 0 && word(disk, "device_name").is_some_and(is_first)
+                }
                 _ => {
-                    let has_source = ["volume_id", "snapshot_id", "image"]
-                        .iter()
-                        .any(|it| given(disk, it).is_some());
+                    let has_source =
+                        ["volume_id", "snapshot_id", "image"].iter().any(|it| is_given(disk, it));
                     match given(disk, "boot_index") {
                         Some(index) => index.equals(&Value::from(0)),
                         None => has_source,

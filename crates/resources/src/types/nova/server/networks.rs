@@ -4,7 +4,7 @@
 //! description, is written down in the resource's data, and goes with the server.
 
 use crate::declare::{Members, Value};
-use crate::given::{given, items, open, section, text};
+use crate::given::{given, items, open, section, word};
 use crate::objects;
 use crate::op::{Op, Progress, Stop};
 use crate::wire;
@@ -30,15 +30,15 @@ pub(crate) struct Entry {
 pub(super) fn entries(properties: &Members) -> Vec<Entry> {
     let all = items(properties, "networks").iter().filter_map(|entry| open(entry).as_map());
     all.map(|entry| {
-        let word = |name: &str| text(entry, name).map(str::to_owned);
+        let own = |name: &str| word(entry, name).map(str::to_owned);
         Entry {
-            network: word("network").or_else(|| word("uuid")),
-            port: word("port"),
-            subnet: word("subnet"),
-            fixed_ip: word("fixed_ip"),
-            floating_ip: word("floating_ip"),
-            tag: word("tag"),
-            allocate: word("allocate_network"),
+            network: own("network").or_else(|| own("uuid")),
+            port: own("port"),
+            subnet: own("subnet"),
+            fixed_ip: own("fixed_ip"),
+            floating_ip: own("floating_ip"),
+            tag: own("tag"),
+            allocate: own("allocate_network"),
             extra: section(entry, "port_extra_properties").map(|it| Arc::new(it.clone())),
         }
     })

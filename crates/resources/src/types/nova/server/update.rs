@@ -4,7 +4,7 @@ use super::look::{self, action, look, path, progress_to, status, task};
 use super::networks::entries;
 use super::{create, interfaces};
 use crate::behaviour::Change;
-use crate::given::{given, text};
+use crate::given::{text, word};
 use crate::op::{Op, Progress, Stop};
 use kiln_cloud::{Reply, Service, get, put};
 use serde_json::{Value as Json, json};
@@ -13,8 +13,7 @@ use serde_json::{Value as Json, json};
 pub(super) fn needs_another(change: &Change<'_>) -> bool {
     let changes = |name: &str| change.changed.iter().any(|changed| &**changed == name);
     let replaces = |policy: &str| text(change.after, policy) == Some("REPLACE");
-    let has_image =
-        given(change.before, "image").is_some() && given(change.after, "image").is_some();
+    let has_image = word(change.before, "image").is_some() && word(change.after, "image").is_some();
     (changes("flavor") && replaces("flavor_update_policy"))
         || (changes("image") && (replaces("image_update_policy") || !has_image))
         || (changes("user_data") && replaces("user_data_update_policy"))
@@ -30,10 +29,10 @@ pub(super) async fn update(op: &mut Op) -> Result<(), Stop> {
         interfaces::update(op).await?;
     }
     if op.changes("flavor") {
-        let flavor = op.text("flavor").unwrap_or_default().to_owned();
+        let flavor = op.word("flavor").unwrap_or_default().to_owned();
         resize(op, &flavor).await?;
     }
-    let rebuilds = op.changes("user_data") && op.text("user_data_update_policy") == Some("REBUILD");
+    let rebuilds = op.changes("user_data") && op.word("user_data_update_policy") == Some("REBUILD");
     if op.changes("image") || rebuilds {
         rebuild(op, rebuilds).await?;
     }
@@ -55,7 +54,7 @@ async fn change_words(op: &mut Op) -> Result<(), Stop> {
         op.call("tags", call).await?;
     }
     if op.changes("admin_pass") && !op.changes("image") {
-        let password = op.text("admin_pass").unwrap_or_default();
+        let password = op.word("admin_pass").unwrap_or_default();
         let call = action(op, json!({ "changePassword": { "adminPass": password } }));
         op.call("password", call).await?;
     }
@@ -114,13 +113,13 @@ async fn flavor_name(op: &mut Op, flavor: &str) -> Result<String, Stop> {
 /// Makes the server's disk anew.
 async fn rebuild(op: &mut Op, with_user_data: bool) -> Result<(), Stop> {
     let mut body = json!({
-        "imageRef": op.text("image"),
+        "imageRef": op.word("image"),
         "metadata": create::metadata(op),
     });
-    if op.text("image_update_policy") == Some("REBUILD_PRESERVE_EPHEMERAL") {
+    if op.word("image_update_policy") == Some("REBUILD_PRESERVE_EPHEMERAL") {
         body["preserve_ephemeral"] = true.into();
     }
-    if let Some(password) = op.text("admin_pass") {
+    if let Some(password) = op.word("admin_pass") {
         body["adminPass"] = password.into();
     }
     if with_user_data {
