@@ -42,6 +42,8 @@ pub struct Call {
     pub microversion: Option<&'static str>,
     /// Whether an answer that is a minute old will do: for looking up what rarely changes.
     pub may_be_old: bool,
+    /// Whether being made twice does no harm: then it is made again if its reply was lost.
+    pub may_be_repeated: bool,
     /// How to find what the call made, if its reply was lost.
     pub marker: Option<Box<Marker>>,
 }
@@ -54,7 +56,8 @@ pub struct Marker {
     pub list: Call,
     /// Where in the reply the objects are: a JSON pointer.
     pub objects: String,
-    /// Where in an object the mark is: a JSON pointer.
+    /// Where in an object the mark is: a JSON pointer. If it is empty and the mark is an object, an object
+    /// carries the mark if it has every member of it.
     pub field: String,
     /// The mark.
     pub value: Value,
@@ -131,6 +134,7 @@ impl Call {
             body,
             microversion: None,
             may_be_old: false,
+            may_be_repeated: false,
             marker: None,
         }
     }
@@ -159,6 +163,12 @@ impl Call {
         self
     }
 
+    /// Being made twice does no harm: nothing new comes of it, or the service refuses what it has.
+    pub fn may_be_repeated(mut self) -> Call {
+        self.may_be_repeated = true;
+        self
+    }
+
     /// Says how to find what the call made, if its reply was lost.
     pub fn marker(mut self, marker: Marker) -> Call {
         self.marker = Some(Box::new(marker));
@@ -170,7 +180,12 @@ impl Marker {
     /// The objects in the reply of the list that carry the mark.
     pub fn found<'r>(&self, reply: &'r Reply) -> Vec<&'r Value> {
         let objects = reply.body.pointer(&self.objects).and_then(Value::as_array);
-        let is_ours = |object: &&Value| object.pointer(&self.field) == Some(&self.value);
+        let is_ours = |object: &&Value| match &self.value {
+            Value::Object(marks) if self.field.is_empty() => {
+                marks.iter().all(|(name, mark)| object.get(name) == Some(mark))
+            }
+            mark => object.pointer(&self.field) == Some(mark),
+        };
         objects.into_iter().flatten().filter(is_ours).collect()
     }
 
@@ -181,6 +196,8 @@ impl Marker {
 
     /// Removes an object.
     pub fn removal(&self, id: &str) -> Call {
+        // Where ids are addresses, the last part is what paths have.
+        let id = if id.contains("://") { id.rsplit('/').next().unwrap_or(id) } else { id };
         delete(self.list.service, format!("{}{id}", self.path))
     }
 
@@ -337,6 +354,19 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(marker.reply(found[0]).text("/network/id"), Some("2"));
         assert!(marker.found(&Reply::default()).is_empty());
+    }
+
+    #[test]
+    fn several_fields_together_can_be_a_mark() {
+        let objects = json!({ "networks": [
+            { "id": "1", "name": "a", "mtu": 1500 },
+            { "id": "2", "name": "a", "mtu": 9000 },
+        ]});
+        let value = json!({ "name": "a", "mtu": 9000 });
+        let marker = Marker { field: String::new(), value, ..marker() };
+        let reply = Reply::new(200, objects);
+        let found = marker.found(&reply);
+        assert_eq!(found.iter().map(|it| &it["id"]).collect::<Vec<_>>(), ["2"]);
     }
 
     #[test]

@@ -73,6 +73,7 @@ pub mod implicit;
 pub mod objects;
 pub mod op;
 mod random;
+mod refusals;
 pub mod registry;
 pub mod rest;
 pub mod scaling;

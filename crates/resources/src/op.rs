@@ -65,6 +65,10 @@ pub struct Op {
     doubts: bool,
     /// What it made beside the resource's own object: how it is found, and its id.
     beside: Vec<(Marker, Arc<str>)>,
+    /// The steps of which an earlier try may have had its effect.
+    repeated: Vec<Arc<str>>,
+    /// What the service showed of the object.
+    shown: Value,
     shared: Arc<Mutex<Shared>>,
 }
 
@@ -174,6 +178,16 @@ impl Stop {
         matches!(self, Stop::Failed(failure) if &*failure.class == "Conflict")
     }
 
+    /// Whether what was asked for seems to be done already.
+    pub fn says_already(&self) -> bool {
+        let Stop::Failed(failure) = self else { return false };
+        match &*failure.class {
+            "Conflict" => failure.is_worth_another_try,
+            "BadRequest" => failure.message.contains("already"),
+            _ => false,
+        }
+    }
+
     fn unreached(call: &Call, error: &CallError) -> Stop {
         match error {
             CallError::Impossible(why) => Stop::failed("EndpointNotFound", why.clone()),
@@ -259,6 +273,11 @@ impl Op {
         self.context.data.get(key)
     }
 
+    /// What the service showed of the object when the operation looked last; null if it has not.
+    pub fn shown(&self) -> &Value {
+        &self.shown
+    }
+
     // --- what it says ---
 
     /// Says which id the service gave to the object. It is durable before anything else is done.
@@ -299,6 +318,7 @@ impl Op {
 
     /// Keeps what the service shows of the object: attributes are answered from it.
     pub fn set_shown(&mut self, shown: Value) {
+        self.shown = shown.clone();
         self.note(Note::Shown(shown));
     }
 
@@ -376,6 +396,20 @@ impl Op {
             self.pause(pause).await?;
             pause = (pause * 3 / 2).min(longest);
         }
+    }
+
+    /// Like [`Op::call`], to a service that refuses what is done already: if an earlier try may have done it,
+    /// that is as good, and there is no reply.
+    pub async fn add(&mut self, step: &str, call: Call) -> Result<Option<Reply>, Stop> {
+        match self.call(step, call).await {
+            Err(stop) if stop.says_already() && self.may_be_done(step) => Ok(None),
+            other => other.map(Some),
+        }
+    }
+
+    /// Whether an earlier try of a step may have had its effect.
+    pub fn may_be_done(&self, step: &str) -> bool {
+        self.repeated.iter().any(|repeated| &**repeated == step)
     }
 
     /// Removes something; that it was gone already is as good.
@@ -508,11 +542,12 @@ impl Op {
 
     /// Looks for what a call made whose reply was lost.
     async fn find_lost(&mut self, step: &str, call: &Call) -> Result<Option<Reply>, Stop> {
+        self.repeated.push(step.into());
         match call.method {
-            Method::Post => {}
+            Method::Post if !call.may_be_repeated => {}
             // A change that is carried out late must not undo a newer one: it is given time to happen
             // before it is asked for again.
-            Method::Put | Method::Patch => {
+            Method::Post | Method::Put | Method::Patch => {
                 self.pause(self.context.quiet).await?;
                 return Ok(None);
             }
@@ -612,7 +647,15 @@ impl Op {
         shared: Arc<Mutex<Shared>>,
     ) -> Op {
         let doubts = context.journal.step(DOUBT) == Some(&Step::Begun);
-        Op { context, kind, doubts, beside: Vec::new(), shared }
+        Op {
+            context,
+            kind,
+            doubts,
+            beside: Vec::new(),
+            repeated: Vec::new(),
+            shown: Value::Null,
+            shared,
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Shared> {

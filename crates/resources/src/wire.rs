@@ -39,6 +39,20 @@ pub fn json(value: &Value) -> Json {
     }
 }
 
+/// A text as one part of a path, whatever it holds.
+pub fn segment(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                out.push(byte as char);
+            }
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,6 +63,11 @@ mod tests {
     fn what_comes_in_goes_out_again() {
         let sent = literal!({ "a": [1, -2.5, true, null, "é"], "b": {} });
         assert_eq!(json(&value(&sent)), sent);
+    }
+
+    #[test]
+    fn a_name_is_one_part_of_a_path() {
+        assert_eq!(segment("my key/é?"), "my%20key%2F%C3%A9%3F");
     }
 
     #[test]

@@ -56,6 +56,8 @@ codes! {
     EXTERNAL_DEPENDENCY = "K0408" "InvalidExternalResourceDependency" "an external resource with dependencies";
     DEPRECATED = "K0409" "StackValidationFailed" "something that is deprecated";
     PROPERTY_CONFLICT = "K0410" "ResourcePropertyConflict" "properties that exclude each other";
+    PROPERTY_DEPENDENCY = "K0411" "ResourcePropertyDependency" "a property that needs another";
+    PROPERTY_UNSPECIFIED = "K0412" "PropertyUnspecifiedError" "none of the properties of which one is needed";
     // 05: references and dependencies
     BAD_REFERENCE = "K0501" "InvalidTemplateReference" "a reference to a resource that is not there";
     BAD_REFERENCE_IN_FUNCTION = "K0502" "StackValidationFailed" "a function that names a resource that is not there";

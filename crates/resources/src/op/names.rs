@@ -7,6 +7,7 @@ use crate::given::open;
 use crate::objects;
 use kiln_template::Secret;
 use kiln_template::schema::{Inner, Property};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ impl Op {
             Verb::Delete | Verb::Check if needs_path() => false,
             _ => return Ok(()),
         };
-        let schema = &self.kind().schema.properties;
+        let schema = &self.schema_with_names();
         let (new, former) = (self.context.properties.clone(), self.context.before.clone());
         let mut ids = Ids::new();
         self.look_up(names(schema, &new), must_be_found, &mut ids).await?;
@@ -34,6 +35,21 @@ impl Op {
             self.context.before = Arc::new(with_ids(schema, &former, &former, &ids));
         }
         Ok(())
+    }
+
+    /// The properties of the type; those that its handlers want looked up are as if the schema said so.
+    fn schema_with_names(&self) -> Cow<'static, [Property]> {
+        let schema = &self.kind().schema.properties;
+        let Some(plain) = self.plain().filter(|plain| !plain.finds.is_empty()) else {
+            return Cow::Borrowed(schema);
+        };
+        let mut schema = schema.clone();
+        for (name, kind) in &plain.finds {
+            if let Some(property) = schema.iter_mut().find(|property| property.name == *name) {
+                property.rewriting.finds = Some(kind.clone());
+            }
+        }
+        Cow::Owned(schema)
     }
 
     async fn look_up(

@@ -10,7 +10,7 @@ pub use fields::drifted;
 pub use plain::{Change, Plain, Ready, Shape};
 
 use crate::behaviour::Verb;
-use crate::declare::Value;
+use crate::declare::{Name, Value};
 use crate::op::{Op, Progress, Stop};
 use crate::wire;
 use fields::fields;
@@ -41,9 +41,13 @@ fn mark(op: &Op, plain: &Plain) -> Option<(String, String)> {
         let name = fields::field(plain, "name").into_owned();
         return Some((name, op.context().physical_name.to_string()));
     }
-    let label_field = plain.label.as_ref().filter(|field| op.text(field).is_none_or(str::is_empty));
-    if let Some(field) = label_field {
+    let is_free = |field: &&Name| plain.is_dressed || op.text(field).is_none_or(str::is_empty);
+    if let Some(field) = plain.label.as_ref().filter(is_free) {
         return Some((field.to_string(), label(op)));
+    }
+    if plain.is_dressed && has_name(op) {
+        let name = fields::field(plain, "name").into_owned();
+        return Some((name, op.context().physical_name.to_string()));
     }
     // Nothing of the object is ours to choose: its name has to do.
     let name = op.text("name").filter(|_| has_name(op))?;
@@ -53,16 +57,31 @@ fn mark(op: &Op, plain: &Plain) -> Option<(String, String)> {
 /// How a plain type's object is found.
 pub fn marker(op: &Op) -> Option<Marker> {
     let plain = op.plain()?;
-    let (field, value) = mark(op, &plain)?;
     let path = collection(op, &plain);
+    let mut list = get(plain.service, path.clone());
+    let (field, value) = if plain.unique.is_empty() {
+        let (field, value) = mark(op, &plain)?;
+        if plain.listed.is_none() {
+            list = list.query(field.clone(), value.clone());
+        }
+        (format!("/{field}"), value.into())
+    } else {
+        let mut all = new_fields(op, &plain);
+        all.retain(|name, _| plain.unique.iter().any(|unique| unique == name));
+        (String::new(), Json::Object(all))
+    };
+    if let Some(behind) = &plain.listed {
+        let (further, query) = behind.split_once('?').unwrap_or((behind, ""));
+        list.path.push_str(further);
+        for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+            list = list.query(name, value);
+        }
+    }
     Some(Marker {
-        list: versioned(
-            &plain,
-            get(plain.service, path.clone()).query(field.clone(), value.clone()),
-        ),
-        objects: format!("/{}", plain.many),
-        field: format!("/{field}"),
-        value: value.into(),
+        list: versioned(&plain, list),
+        objects: if plain.many.is_empty() { String::new() } else { format!("/{}", plain.many) },
+        field,
+        value,
         envelope: (!plain.one.is_empty()).then(|| plain.one.to_string()),
         path: format!("{path}/"),
         id: format!("/{}", plain.id),
@@ -78,7 +97,7 @@ pub fn collection(op: &Op, plain: &Plain) -> String {
         .and_then(|(before, it)| it.split_once('}').map(|(w, a)| (before, w, a)))
     {
         path.push_str(before);
-        path.push_str(op.text(word).unwrap_or_default());
+        path.push_str(&in_path(op.text(word).unwrap_or_default()));
         rest = after;
     }
     path + rest
@@ -86,7 +105,13 @@ pub fn collection(op: &Op, plain: &Plain) -> String {
 
 /// The path of the resource's object.
 pub fn path(op: &Op, plain: &Plain) -> String {
-    format!("{}/{}", collection(op, plain), op.id().map_or("", |id| id))
+    format!("{}/{}", collection(op, plain), in_path(op.id().map_or("", |id| id)))
+}
+
+/// An id as a part of a path: of one that is an address, the last part.
+pub fn in_path(id: &str) -> String {
+    let last = if id.contains("://") { id.rsplit('/').next().unwrap_or(id) } else { id };
+    wire::segment(last)
 }
 
 fn versioned(plain: &Plain, call: Call) -> Call {
@@ -110,8 +135,15 @@ fn enveloped(plain: &Plain, fields: Map<String, Json>) -> Json {
 /// Makes the object, and waits until it is ready.
 pub async fn create(op: &mut Op) -> Result<(), Stop> {
     let plain = plain(op)?;
+    let fields = new_fields(op, &plain);
+    create_with(op, fields).await
+}
+
+/// Makes an object with these fields, and waits until it is ready.
+pub async fn create_with(op: &mut Op, fields: Map<String, Json>) -> Result<(), Stop> {
+    let plain = plain(op)?;
     if op.id().is_none() {
-        let body = enveloped(&plain, new_fields(op, &plain));
+        let body = enveloped(&plain, fields);
         let call = versioned(&plain, post(plain.service, collection(op, &plain), body));
         let reply = send(op, &plain, "create", call).await?;
         let id = object(&plain, &reply.body)[&*plain.id].clone();
@@ -122,7 +154,22 @@ pub async fn create(op: &mut Op) -> Result<(), Stop> {
         };
         op.set_id(id);
     }
+    if let Some(call) = change(op, &plain, chosen(op, &plain)) {
+        send(op, &plain, "dress", call).await?;
+    }
     afterwards(op, &plain).await
+}
+
+/// What the user chose for the field in which a new object has its mark.
+fn chosen(op: &Op, plain: &Plain) -> Map<String, Json> {
+    let Some((field, mark)) = mark(op, plain).filter(|_| plain.is_dressed) else {
+        return Map::new();
+    };
+    let schema = &op.kind().schema.properties;
+    let is_marked = |name: &str| fields::field(plain, name) == field;
+    let mut chosen = fields(plain, schema, &op.context().properties, false, is_marked);
+    chosen.retain(|_, value| *value != mark && value != "");
+    chosen
 }
 
 /// The fields of a new object.
@@ -170,7 +217,7 @@ pub async fn until_ready(op: &mut Op) -> Result<(), Stop> {
 }
 
 fn progress(plain: &Plain, reply: &Reply) -> Progress {
-    let Ready { status: field, waiting, done, failed, reason } = &plain.ready;
+    let Ready { status: field, waiting, done, failed, reason, because, unknown, .. } = &plain.ready;
     let object = object(plain, &reply.body);
     let Some(status) = object[&**field].as_str().filter(|_| !field.is_empty()) else {
         return Progress::Ready;
@@ -178,7 +225,8 @@ fn progress(plain: &Plain, reply: &Reply) -> Progress {
     let is = |names: &[_]| names.iter().any(|name| name == status);
     let why = match &object[&**reason] {
         Json::String(why) if !why.is_empty() => why,
-        _ => "Unknown",
+        _ if because.is_empty() => "Unknown",
+        _ => because,
     };
     if is(failed) {
         Progress::Failed(format!("Went to status {status} due to \"{why}\""))
@@ -187,7 +235,9 @@ fn progress(plain: &Plain, reply: &Reply) -> Progress {
     } else if waiting.is_empty() || is(waiting) {
         Progress::NotYet
     } else {
-        Progress::Unknown(format!("{} - Unknown status {status} due to \"{why}\"", plain.one))
+        let what = if unknown.is_empty() { &plain.one } else { unknown };
+        let why = if why == because { "Unknown" } else { why };
+        Progress::Unknown(format!("{what} - Unknown status {status} due to \"{why}\""))
     }
 }
 
@@ -201,6 +251,12 @@ fn show(op: &mut Op, plain: &Plain, reply: &Reply) {
 pub async fn update(op: &mut Op) -> Result<(), Stop> {
     let plain = plain(op)?;
     let fields = changed_fields(op, &plain);
+    update_with(op, fields).await
+}
+
+/// Changes these fields of the object, and waits until it is ready.
+pub async fn update_with(op: &mut Op, fields: Map<String, Json>) -> Result<(), Stop> {
+    let plain = plain(op)?;
     if let Some(call) = change(op, &plain, fields) {
         send(op, &plain, "change", call).await?;
     }
@@ -257,7 +313,13 @@ pub async fn remove(op: &mut Op) -> Result<(), Stop> {
         Err(stop) => return Err(stop),
         Ok(_) if plain.goes_slowly => {
             until_gone(op, versioned(&plain, get(plain.service, path)), |reply| {
+                let status = object(&plain, &reply.body)[&*plain.ready.status].as_str();
                 match progress(&plain, reply) {
+                    _ if status
+                        .is_some_and(|it| plain.ready.gone.iter().any(|gone| gone == it)) =>
+                    {
+                        Progress::Ready
+                    }
                     // What was on its way to be ready may be on its way to be gone.
                     Progress::Failed(why) => Progress::Failed(why),
                     _ => Progress::NotYet,

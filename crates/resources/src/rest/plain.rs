@@ -33,6 +33,15 @@ pub struct Plain {
     pub ready: Ready,
     /// Where a mark goes if the user chose the object's name, or if it has none.
     pub label: Option<Name>,
+    /// Whether an object is made with a mark in place of what the user chose, which it gets afterwards.
+    pub is_dressed: bool,
+    /// The fields that together are those of one object at most: the mark of what cannot be labelled.
+    pub unique: Vec<Name>,
+    /// Properties whose values may be names of such objects though their schema does not say so.
+    pub finds: Vec<(Name, Name)>,
+    /// How all objects are listed, if not at their path and narrowed down by the mark: what stands behind
+    /// the path, such as `/detail` or `?limit=1000`.
+    pub listed: Option<Name>,
     /// Whether a conflict only means that the service is not done with something else yet.
     pub is_patient: bool,
     /// Whether an object is gone only when it is found no more.
@@ -72,8 +81,14 @@ pub struct Ready {
     pub done: Vec<Name>,
     /// It will never be in these.
     pub failed: Vec<Name>,
+    /// An object that was removed is gone in these, though it is still shown.
+    pub gone: Vec<Name>,
     /// Where the service says why.
     pub reason: Name,
+    /// Why, if the service does not say it.
+    pub because: Name,
+    /// What is told of a state that nobody knows; what stands around an object if nothing is said.
+    pub unknown: Name,
 }
 
 impl Plain {
@@ -93,6 +108,10 @@ impl Plain {
             change: Change::Put,
             ready: Ready::default(),
             label: None,
+            is_dressed: false,
+            unique: Vec::new(),
+            finds: Vec::new(),
+            listed: None,
             is_patient: false,
             goes_slowly: true,
             microversion: None,
@@ -149,6 +168,32 @@ impl Plain {
         self
     }
 
+    /// If the user chose all that a mark could be in, an object is made with a mark all the same, and gets
+    /// what the user chose with a change afterwards. So nobody else's object is ever taken for ours.
+    pub fn dressed(mut self) -> Plain {
+        self.is_dressed = true;
+        self
+    }
+
+    /// Fields that together are those of one object at most, because the service refuses another.
+    pub fn unique<const N: usize>(mut self, fields: [&'static str; N]) -> Plain {
+        self.unique = fields.map(Name::Borrowed).into();
+        self
+    }
+
+    /// A property whose value, or each of whose values, may be the name of such an object.
+    pub fn finds(mut self, property: &'static str, kind: &'static str) -> Plain {
+        self.finds.push((property.into(), kind.into()));
+        self
+    }
+
+    /// How all objects are listed: what stands behind their path, such as `/detail` or `?limit=1000`. For
+    /// services whose lists cannot be narrowed down by the mark.
+    pub fn listed(mut self, behind: &'static str) -> Plain {
+        self.listed = Some(behind.into());
+        self
+    }
+
     /// A conflict only means that the service is not done with something else yet.
     pub fn patient(mut self) -> Plain {
         self.is_patient = true;
@@ -199,6 +244,19 @@ impl Ready {
     /// It needs time in these; a state that is named nowhere is a mistake.
     pub fn waiting<const N: usize>(mut self, waiting: [&'static str; N]) -> Ready {
         self.waiting = waiting.map(Name::Borrowed).into();
+        self
+    }
+
+    /// What is told of a broken object if the service does not say it, and of a state that nobody knows.
+    pub fn words(mut self, because: &'static str, unknown: &'static str) -> Ready {
+        self.because = because.into();
+        self.unknown = unknown.into();
+        self
+    }
+
+    /// An object that was removed is gone in these, though it is still shown.
+    pub fn gone<const N: usize>(mut self, gone: [&'static str; N]) -> Ready {
+        self.gone = gone.map(Name::Borrowed).into();
         self
     }
 

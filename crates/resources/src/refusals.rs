@@ -1,0 +1,52 @@
+//! Properties that do not go together, refused in the words that clients know.
+//!
+//! What is not known yet is never a reason to refuse.
+
+use crate::declare::{Members, Refusal, Value};
+use crate::given::open;
+use kiln_template::codes;
+
+/// Two properties of which at most one may be given.
+pub(crate) fn exclusive(members: &Members, one: &str, other: &str) -> Result<(), Refusal> {
+    if is_given(members, one) && is_given(members, other) {
+        return Err(conflict(&[one, other]));
+    }
+    Ok(())
+}
+
+/// Properties that may not be given together.
+pub(crate) fn conflict(names: &[&str]) -> Refusal {
+    let message =
+        format!("Cannot define the following properties at the same time: {}.", names.join(", "));
+    Refusal { code: &codes::PROPERTY_CONFLICT, ..Refusal::new(message) }
+}
+
+/// Properties of which at least one must be given.
+pub(crate) fn one_of(members: &Members, names: &[&str]) -> Result<(), Refusal> {
+    if names.iter().any(|name| may_be_given(members, name)) {
+        return Ok(());
+    }
+    let names = names.join(", ");
+    let message = format!("At least one of the following properties must be specified: {names}.");
+    Err(Refusal { code: &codes::PROPERTY_UNSPECIFIED, ..Refusal::new(message) })
+}
+
+/// A property that may be given only together with another.
+pub(crate) fn needs(members: &Members, one: &str, other: &str) -> Result<(), Refusal> {
+    if !is_given(members, one) || may_be_given(members, other) {
+        return Ok(());
+    }
+    let message = format!("{one} cannot be specified without {other}.");
+    Err(Refusal { code: &codes::PROPERTY_DEPENDENCY, ..Refusal::new(message) })
+}
+
+/// Whether a property is known to have a value that counts.
+pub(crate) fn is_given(members: &Members, name: &str) -> bool {
+    members.get(name).map(open).is_some_and(|it| it.unknown().is_none() && it.is_truthy())
+}
+
+/// Whether a property has a value that counts, or may yet have one.
+pub(crate) fn may_be_given(members: &Members, name: &str) -> bool {
+    let value = members.get(name).map_or(&Value::Null, open);
+    value.unknown().is_some() || value.is_truthy()
+}
