@@ -14,6 +14,7 @@ mod properties;
 mod remote_stack;
 mod sample;
 mod scaling;
+mod services;
 mod stack;
 mod translations;
 mod values;
