@@ -268,6 +268,14 @@ impl Ready {
 }
 
 impl ResourceType {
+    /// What is done to the fields of its plain objects before they are sent.
+    pub fn shaped(mut self, shape: Shape) -> ResourceType {
+        if let Some(plain) = &mut self.behaviour.plain {
+            Arc::make_mut(plain).shape = Some(shape);
+        }
+        self
+    }
+
     /// Its objects are plain. Handlers that were given before stay; those given after replace these.
     pub fn plain(mut self, plain: Plain) -> ResourceType {
         let given = self.behaviour;

@@ -96,7 +96,7 @@ impl Holder {
             op.remove(&format!("revoke {path}"), delete(Service::Identity, path.as_str())).await?;
         }
         for path in wanted.iter().filter(|path| !granted.contains(path)) {
-            let call = put(Service::Identity, path.as_str(), Json::Null);
+            let call = put(Service::Identity, path.as_str(), Json::Null).empty();
             op.call(&format!("grant {path}"), call).await?;
         }
         Ok(())

@@ -56,7 +56,7 @@ async fn belong(op: &mut Op) -> Result<(), Stop> {
         op.remove(&format!("leave {path}"), delete(Service::Identity, path.as_str())).await?;
     }
     for path in wanted.iter().filter(|path| !former.contains(path)) {
-        let call = put(Service::Identity, path.as_str(), Json::Null);
+        let call = put(Service::Identity, path.as_str(), Json::Null).empty();
         op.call(&format!("join {path}"), call).await?;
     }
     Holder::User.assign(op).await
