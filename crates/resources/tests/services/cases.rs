@@ -43,6 +43,20 @@ fn busy(mut rest: Rest) -> Rest {
     rest
 }
 
+/// A service whose ids are addresses.
+fn addresses(mut rest: Rest) -> Rest {
+    rest.addresses = Some("http://key/v1");
+    rest
+}
+
+/// A service that signs what it is asked to.
+fn signing(mut rest: Rest) -> Rest {
+    let signed = json!({ "signature": "s", "expires": "2030-01-01T00:00:00", "paths": ["/v2/queues/q/messages"],
+                         "methods": ["GET"], "project": "p" });
+    rest.answers = vec![(Method::Post, "/share", signed)];
+    rest
+}
+
 #[rustfmt::skip]
 pub(super) const CASES: &[Case] = &[
     case("OS::Keystone::Domain", r#"{"name": "d"}"#, r#"{"name": "e", "description": "mine"}"#).with(identity),
@@ -124,4 +138,57 @@ pub(super) const CASES: &[Case] = &[
         r#"{"pool": "00000000000000000000000000000001", "address": "10.0.0.1", "protocol_port": 80, "weight": 5, "tags": ["a"]}"#,
     ).with(busy),
     case("OS::Octavia::Quota", r#"{"project": "p1", "pool": 5}"#, r#"{"project": "p1", "pool": 6, "member": 7}"#).with(identity),
+    case("OS::Swift::Container", r#"{"X-Container-Meta": {"a": 1}, "X-Container-Read": ".r:*"}"#, r#"{}"#),
+    case("AWS::S3::Bucket", r#"{"AccessControl": "PublicRead", "Tags": [{"Key": "k", "Value": "v"}]}"#, r#"{}"#),
+    case("OS::Barbican::Secret", r#"{"payload": "x", "payload_content_type": "text/plain"}"#, r#"{}"#).with(addresses),
+    case("OS::Barbican::Order", r#"{"type": "key", "algorithm": "aes", "bit_length": 256}"#, r#"{"type": "key"}"#).with(addresses),
+    case("OS::Barbican::GenericContainer", r#"{"secrets": [{"name": "a", "ref": "http://key/v1/secrets/1"}]}"#, r#"{}"#).with(addresses),
+    case("OS::Barbican::CertificateContainer", r#"{"certificate_ref": "http://key/v1/secrets/1"}"#, r#"{}"#).with(addresses),
+    case("OS::Barbican::RSAContainer", r#"{"public_key_ref": "http://key/v1/secrets/1"}"#, r#"{}"#).with(addresses),
+    case(
+        "OS::Designate::Zone",
+        r#"{"name": "example.com.", "email": "a@example.com"}"#,
+        r#"{"name": "example.com.", "email": "b@example.com", "ttl": 60}"#,
+    ),
+    case(
+        "OS::Designate::RecordSet",
+        r#"{"zone": "00000000000000000000000000000001", "name": "a.example.com.", "type": "A", "records": ["10.0.0.1"], "description": "d"}"#,
+        r#"{"zone": "00000000000000000000000000000001", "name": "a.example.com.", "type": "A", "records": ["10.0.0.2"], "description": "d"}"#,
+    ),
+    case("OS::Aodh::Alarm", r#"{"meter_name": "cpu", "threshold": 5, "matching_metadata": {"a": "b"}}"#, r#"{"meter_name": "cpu", "threshold": 6}"#),
+    case(
+        "OS::Aodh::CompositeAlarm",
+        r#"{"composite_rule": {"operator": "or", "rules": [{"a": 1}, {"b": 2}]}}"#,
+        r#"{"composite_rule": {"operator": "and", "rules": [{"a": 1}, {"b": 2}]}}"#,
+    ),
+    case("OS::Aodh::EventAlarm", r#"{"event_type": "a.*", "alarm_queues": ["q"]}"#, r#"{"event_type": "b.*"}"#),
+    case("OS::Aodh::GnocchiAggregationByMetricsAlarm", r#"{"metrics": ["m"], "threshold": 5}"#, r#"{"metrics": ["m"], "threshold": 6}"#),
+    case(
+        "OS::Aodh::GnocchiAggregationByResourcesAlarm",
+        r#"{"metric": "m", "query": "{}", "resource_type": "instance", "threshold": 5}"#,
+        r#"{"metric": "m", "query": "{}", "resource_type": "instance", "threshold": 6}"#,
+    ),
+    case(
+        "OS::Aodh::GnocchiResourcesAlarm",
+        r#"{"metric": "m", "resource_id": "r", "resource_type": "instance", "threshold": 5}"#,
+        r#"{"metric": "m", "resource_id": "r", "resource_type": "instance", "threshold": 6}"#,
+    ),
+    case(
+        "OS::Aodh::LBMemberHealthAlarm",
+        r#"{"pool": "00000000000000000000000000000001", "stack": "s", "autoscaling_group_id": "g"}"#,
+        r#"{"pool": "00000000000000000000000000000001", "stack": "s", "autoscaling_group_id": "h"}"#,
+    ),
+    case("OS::Aodh::PrometheusAlarm", r#"{"query": "up", "threshold": 1}"#, r#"{"query": "up", "threshold": 2}"#),
+    case("OS::Zaqar::Queue", r#"{"metadata": {"a": 1}}"#, r#"{"metadata": {"b": 2}}"#),
+    case("OS::Zaqar::SignedQueueURL", r#"{"queue": "q", "ttl": 60, "paths": ["messages"]}"#, r#"{"queue": "q"}"#).with(signing),
+    case(
+        "OS::Zaqar::Subscription",
+        r#"{"queue_name": "q", "subscriber": "http://a", "ttl": 60}"#,
+        r#"{"queue_name": "q", "subscriber": "http://b", "ttl": 60}"#,
+    ),
+    case(
+        "OS::Zaqar::MistralTrigger",
+        r#"{"queue_name": "q", "workflow_id": "w", "ttl": 60}"#,
+        r#"{"queue_name": "q", "workflow_id": "w", "ttl": 70, "input": {"a": 1}}"#,
+    ).with(|rest| rest.with("/workflows/w", json!({ "id": "w" }))),
 ];
