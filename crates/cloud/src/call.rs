@@ -188,6 +188,12 @@ impl Call {
         self
     }
 
+    /// Sends nothing along.
+    pub fn empty(mut self) -> Call {
+        self.body = None;
+        self
+    }
+
     /// Says which microversion the call is written for.
     pub fn microversion(mut self, version: &'static str) -> Call {
         self.microversion = Some(version);
@@ -249,6 +255,8 @@ impl Marker {
 
     /// Removes an object.
     pub fn removal(&self, id: &str) -> Call {
+        // Where ids are addresses, the last part is what paths have.
+        let id = if id.contains("://") { id.rsplit('/').next().unwrap_or(id) } else { id };
         let removal = delete(self.list.service, format!("{}{id}", self.path));
         removal.in_region(self.list.region.clone())
     }
@@ -272,6 +280,11 @@ impl Reply {
     /// A header, by its name in small letters.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(String::as_str)
+    }
+
+    /// Where what was asked for is: the whole address, without parameters.
+    pub fn address(&self) -> Option<&str> {
+        self.header("content-location")
     }
 
     /// The id under which the service's logs have the request.

@@ -89,11 +89,15 @@ pub(crate) async fn exchange(request: reqwest::RequestBuilder) -> Result<Reply, 
     })?;
     let status = response.status().as_u16();
     let headers = response.headers().iter();
-    let headers = headers
+    let mut headers: BTreeMap<String, String> = headers
         .filter_map(|(name, value)| {
             Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
         })
         .collect();
+    // Some attributes are addresses, and nobody but the transport knows where services are.
+    let mut address = response.url().clone();
+    address.set_query(None);
+    headers.insert("content-location".into(), address.into());
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| CallError::Lost(told(&error)))? {
         bytes.extend_from_slice(&chunk);

@@ -17,6 +17,7 @@ mod remote_stack;
 mod rest_world;
 mod sample;
 mod scaling;
+mod services;
 mod stack;
 mod translations;
 mod values;

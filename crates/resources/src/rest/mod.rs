@@ -61,16 +61,25 @@ pub fn marker(op: &Op) -> Option<Marker> {
     let mut list = get(plain.service, path.clone());
     let (field, value) = if plain.unique.is_empty() {
         let (field, value) = mark(op, &plain)?;
-        list = list.query(field.clone(), value.clone());
+        if plain.listed.is_none() {
+            list = list.query(field.clone(), value.clone());
+        }
         (format!("/{field}"), value.into())
     } else {
         let mut all = new_fields(op, &plain);
         all.retain(|name, _| plain.unique.iter().any(|unique| unique == name));
         (String::new(), Json::Object(all))
     };
+    if let Some(behind) = &plain.listed {
+        let (further, query) = behind.split_once('?').unwrap_or((behind, ""));
+        list.path.push_str(further);
+        for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+            list = list.query(name, value);
+        }
+    }
     Some(Marker {
         list: versioned(&plain, list),
-        objects: format!("/{}", plain.many),
+        objects: if plain.many.is_empty() { String::new() } else { format!("/{}", plain.many) },
         field,
         value,
         envelope: (!plain.one.is_empty()).then(|| plain.one.to_string()),
@@ -88,7 +97,7 @@ pub fn collection(op: &Op, plain: &Plain) -> String {
         .and_then(|(before, it)| it.split_once('}').map(|(w, a)| (before, w, a)))
     {
         path.push_str(before);
-        path.push_str(op.text(word).unwrap_or_default());
+        path.push_str(&in_path(op.text(word).unwrap_or_default()));
         rest = after;
     }
     path + rest
@@ -96,7 +105,13 @@ pub fn collection(op: &Op, plain: &Plain) -> String {
 
 /// The path of the resource's object.
 pub fn path(op: &Op, plain: &Plain) -> String {
-    format!("{}/{}", collection(op, plain), op.id().map_or("", |id| id))
+    format!("{}/{}", collection(op, plain), in_path(op.id().map_or("", |id| id)))
+}
+
+/// An id as a part of a path: of one that is an address, the last part.
+pub fn in_path(id: &str) -> String {
+    let last = if id.contains("://") { id.rsplit('/').next().unwrap_or(id) } else { id };
+    wire::segment(last)
 }
 
 fn versioned(plain: &Plain, call: Call) -> Call {
@@ -206,7 +221,7 @@ pub async fn until_ready(op: &mut Op) -> Result<(), Stop> {
 }
 
 fn progress(plain: &Plain, reply: &Reply) -> Progress {
-    let Ready { status: field, waiting, done, failed, reason, because, unknown } = &plain.ready;
+    let Ready { status: field, waiting, done, failed, reason, because, unknown, .. } = &plain.ready;
     let object = object(plain, &reply.body);
     let Some(status) = object[&**field].as_str().filter(|_| !field.is_empty()) else {
         return Progress::Ready;
@@ -302,7 +317,13 @@ pub async fn remove(op: &mut Op) -> Result<(), Stop> {
         Err(stop) => return Err(stop),
         Ok(_) if plain.goes_slowly => {
             until_gone(op, versioned(&plain, get(plain.service, path)), |reply| {
+                let status = object(&plain, &reply.body)[&*plain.ready.status].as_str();
                 match progress(&plain, reply) {
+                    _ if status
+                        .is_some_and(|it| plain.ready.gone.iter().any(|gone| gone == it)) =>
+                    {
+                        Progress::Ready
+                    }
                     // What was on its way to be ready may be on its way to be gone.
                     Progress::Failed(why) => Progress::Failed(why),
                     _ => Progress::NotYet,

@@ -39,6 +39,9 @@ pub struct Plain {
     pub unique: Vec<Name>,
     /// Properties whose values may be names of such objects though their schema does not say so.
     pub finds: Vec<(Name, Name)>,
+    /// How all objects are listed, if not at their path and narrowed down by the mark: what stands behind
+    /// the path, such as `/detail` or `?limit=1000`.
+    pub listed: Option<Name>,
     /// Whether a conflict only means that the service is not done with something else yet.
     pub is_patient: bool,
     /// Whether an object is gone only when it is found no more.
@@ -78,6 +81,8 @@ pub struct Ready {
     pub done: Vec<Name>,
     /// It will never be in these.
     pub failed: Vec<Name>,
+    /// An object that was removed is gone in these, though it is still shown.
+    pub gone: Vec<Name>,
     /// Where the service says why.
     pub reason: Name,
     /// Why, if the service does not say it.
@@ -106,6 +111,7 @@ impl Plain {
             is_dressed: false,
             unique: Vec::new(),
             finds: Vec::new(),
+            listed: None,
             is_patient: false,
             goes_slowly: true,
             microversion: None,
@@ -181,6 +187,13 @@ impl Plain {
         self
     }
 
+    /// How all objects are listed: what stands behind their path, such as `/detail` or `?limit=1000`. For
+    /// services whose lists cannot be narrowed down by the mark.
+    pub fn listed(mut self, behind: &'static str) -> Plain {
+        self.listed = Some(behind.into());
+        self
+    }
+
     /// A conflict only means that the service is not done with something else yet.
     pub fn patient(mut self) -> Plain {
         self.is_patient = true;
@@ -241,6 +254,12 @@ impl Ready {
         self
     }
 
+    /// An object that was removed is gone in these, though it is still shown.
+    pub fn gone<const N: usize>(mut self, gone: [&'static str; N]) -> Ready {
+        self.gone = gone.map(Name::Borrowed).into();
+        self
+    }
+
     /// Where the service says why an object is broken.
     pub fn reason(mut self, field: &'static str) -> Ready {
         self.reason = field.into();
@@ -249,6 +268,14 @@ impl Ready {
 }
 
 impl ResourceType {
+    /// What is done to the fields of its plain objects before they are sent.
+    pub fn shaped(mut self, shape: Shape) -> ResourceType {
+        if let Some(plain) = &mut self.behaviour.plain {
+            Arc::make_mut(plain).shape = Some(shape);
+        }
+        self
+    }
+
     /// Its objects are plain. Handlers that were given before stay; those given after replace these.
     pub fn plain(mut self, plain: Plain) -> ResourceType {
         let given = self.behaviour;

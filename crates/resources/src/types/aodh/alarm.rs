@@ -1,10 +1,10 @@
 //! OS::Aodh::Alarm: an alarm that fires when a statistic of a meter crosses a threshold.
 
-use super::common::{OPERATORS, any_alarm};
+use super::common::{OPERATORS, any_alarm, matching, plain, whole};
 use crate::declare::*;
 
 pub(super) fn alarm() -> ResourceType {
-    ResourceType::new("OS::Aodh::Alarm")
+    let kind = ResourceType::new("OS::Aodh::Alarm")
         .about("An alarm that fires when a statistic of a meter crosses a threshold.")
         .observable()
         .since("2014.1")
@@ -28,5 +28,12 @@ pub(super) fn alarm() -> ResourceType {
             ])),
             prop("statistic", Str).updatable().one_of(["count", "avg", "sum", "min", "max"]),
             prop("threshold", Num).required().updatable(),
-        ])
+        ]);
+    plain(kind, |op, _, fields| {
+        whole(op, fields, "threshold", &RULE);
+        fields["threshold_rule"]["query"] = matching(op);
+    })
 }
+
+const RULE: [&str; 6] =
+    ["comparison_operator", "evaluation_periods", "meter_name", "period", "statistic", "threshold"];

@@ -1,13 +1,24 @@
 //! What alarms have in common.
+//!
+//! Every alarm is the same but for its rule: a kind, and the properties that make it up. An alarm is always sent as a
+//! whole, as its service wants it.
 
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::{items, open};
+use crate::op::{Op, Stop};
+use crate::rest::{self, Plain, Shape};
+use crate::wire;
+use kiln_cloud::{Marker, get, put};
+use serde_json::{Map as Fields, Value as Json, json};
 
 /// How a value may be compared with a threshold.
 pub(super) const OPERATORS: [&str; 6] = ["le", "ge", "eq", "lt", "gt", "ne"];
 
 /// What every alarm has beside its rule: whom to tell, when to look, and whether to.
 pub(super) fn any_alarm(kind: ResourceType) -> ResourceType {
-    kind.service(Service::Alarming).entity("alarm").checkable().suspendable().props([
+    let kind = kind.service(Service::Alarming).entity("alarm").checkable().suspendable();
+    kind.props([
         prop("alarm_actions", List).updatable(),
         queues("alarm_queues"),
         prop("description", Str).updatable(),
@@ -45,4 +56,132 @@ pub(super) fn gnocchi_rule(kind: ResourceType) -> ResourceType {
 
 fn queues(name: &'static str) -> Prop {
     prop(name, List).updatable().default_empty().since("8.0.0").each(item(Str).is("zaqar.queue"))
+}
+
+/// An alarm whose fields are put together by `shape`, with [`whole`].
+pub(super) fn plain(kind: ResourceType, shape: Shape) -> ResourceType {
+    kind.found_by(by_name)
+        .on(Verb::Suspend, |op| Box::pin(enable(op, false)))
+        .on(Verb::Resume, |op| Box::pin(enable(op, true)))
+        .plain(
+            Plain::at(Service::Alarming, "/alarms", "").id("alarm_id").shape(shape).goes_at_once(),
+        )
+}
+
+/// The alarm's name is ours.
+fn by_name(op: &Op) -> Option<Marker> {
+    let name = &*op.context().physical_name;
+    let list = get(Service::Alarming, "/alarms")
+        .query("q.field", "name")
+        .query("q.op", "eq")
+        .query("q.value", name);
+    Some(Marker {
+        list,
+        objects: String::new(),
+        field: "/name".into(),
+        value: name.into(),
+        envelope: None,
+        path: "/alarms/".into(),
+        id: "/alarm_id".into(),
+    })
+}
+
+/// A whole alarm: what every one has, and a rule of some kind of these properties.
+pub(super) fn whole(op: &Op, fields: &mut Fields<String, Json>, kind: &str, rule: &[&str]) {
+    let rule = rule.iter().map(|name| ((*name).to_owned(), wire::json(op.prop(name))));
+    let rule = rule.filter(|(_, value)| !value.is_null());
+    ruled(op, fields, kind, Json::Object(rule.collect()));
+}
+
+/// A whole alarm with a rule that is put together already.
+pub(super) fn ruled(op: &Op, fields: &mut Fields<String, Json>, kind: &str, rule: Json) {
+    fields.clear();
+    fields.insert("name".into(), (*op.context().physical_name).into());
+    fields.insert("type".into(), kind.into());
+    fields.insert(format!("{kind}_rule"), rule);
+    for name in ["description", "severity", "time_constraints"] {
+        let value = match wire::json(op.prop(name)) {
+            Json::Array(spans) => spans.into_iter().map(without_nulls).collect(),
+            value => value,
+        };
+        if !value.is_null() {
+            fields.insert(name.into(), value);
+        }
+    }
+    for name in ["enabled", "repeat_actions"] {
+        fields.insert(name.into(), is_true(op.prop(name)).into());
+    }
+    for (actions, queues) in [
+        ("alarm_actions", "alarm_queues"),
+        ("insufficient_data_actions", "insufficient_data_queues"),
+        ("ok_actions", "ok_queues"),
+    ] {
+        fields.insert(actions.into(), told(op, actions, queues));
+    }
+}
+
+/// Whom an alarm tells: addresses, and queues.
+///
+/// Resources that have no address yet to be signalled at are left out.
+fn told(op: &Op, actions: &str, queues: &str) -> Json {
+    let texts = |name| {
+        let items = items(&op.context().properties, name).iter();
+        items.filter_map(|item| open(item).as_text()).filter(|text| !text.is_empty())
+    };
+    let queues =
+        texts(queues).map(|name| format!("trust+zaqar://?queue_name={}", wire::segment(name)));
+    texts(actions).map(|text| text.to_string()).chain(queues).collect()
+}
+
+fn without_nulls(mut value: Json) -> Json {
+    if let Some(members) = value.as_object_mut() {
+        members.retain(|_, value| !value.is_null());
+    }
+    value
+}
+
+fn is_true(value: &Value) -> bool {
+    match open(value) {
+        Value::Text(text) => text.eq_ignore_ascii_case("true"),
+        value => value.is_truthy(),
+    }
+}
+
+/// Has the alarm watch, or not.
+async fn enable(op: &mut Op, enabled: bool) -> Result<(), Stop> {
+    let (Some(_), Some(plain)) = (op.id(), op.plain()) else { return Ok(()) };
+    let mut fields = rest::new_fields(op, &plain);
+    fields.insert("enabled".into(), (enabled && is_true(op.prop("enabled"))).into());
+    let call = put(Service::Alarming, rest::path(op, &plain), Json::Object(fields));
+    op.call("enable", call).await?;
+    rest::until_ready(op).await
+}
+
+/// What metadata must be of samples that count, as a query.
+pub(super) fn matching(op: &Op) -> Json {
+    let meter = op.text("meter_name").unwrap_or_default();
+    let is_of_server = matches!(meter, "instance" | "cpu" | "cpu_util" | "vcpus")
+        || ["memory", "disk.", "network."].iter().any(|start| meter.starts_with(start));
+    let prefix = if is_of_server { "metadata.user_metadata." } else { "metadata.metering." };
+    let metadata = op.prop("matching_metadata");
+    let metadata = open(metadata).as_map().into_iter().flatten().map(|(name, value)| {
+        let name = ["metadata.user_metadata.", "metadata.metering."]
+            .iter()
+            .find_map(|known| name.strip_prefix(known))
+            .unwrap_or(name);
+        let value = kiln_template::print::plain(open(value));
+        json!({ "field": format!("{prefix}{name}"), "op": "eq", "value": value })
+    });
+    let given = items(&op.context().properties, "query").iter();
+    given.map(|query| without_nulls(wire::json(query))).chain(metadata).collect()
+}
+
+/// The fields that every rule on metrics of Gnocchi has.
+pub(super) const GNOCCHI: [&str; 5] =
+    ["aggregation_method", "comparison_operator", "evaluation_periods", "granularity", "threshold"];
+
+/// A whole alarm on metrics of Gnocchi.
+pub(super) fn on_metrics(op: &Op, fields: &mut Fields<String, Json>, kind: &str, rule: &[&str]) {
+    let all: Vec<&str> = GNOCCHI.iter().chain(rule).copied().collect();
+    whole(op, fields, kind, &all);
 }

@@ -1,15 +1,23 @@
 //! OS::Aodh::CompositeAlarm: an alarm whose rule joins several threshold rules with and, or.
 
-use super::common::any_alarm;
+use super::common::{any_alarm, plain, ruled};
 use crate::declare::*;
+use crate::wire;
+use serde_json::json;
 
 pub(super) fn composite_alarm() -> ResourceType {
-    ResourceType::new("OS::Aodh::CompositeAlarm")
+    let kind = ResourceType::new("OS::Aodh::CompositeAlarm")
         .about("An alarm whose rule joins several threshold rules with and, or.")
         .since("8.0.0")
         .with(any_alarm)
         .props([prop("composite_rule", Map).required().updatable().members([
             prop("operator", Str).required().updatable().one_of(["or", "and"]),
             prop("rules", List).required().updatable().min_length(2),
-        ])])
+        ])]);
+    plain(kind, |op, _, fields| {
+        let rule = wire::json(op.prop("composite_rule"));
+        let operator = rule["operator"].as_str().unwrap_or("or");
+        let rule = json!({ operator: rule["rules"] });
+        ruled(op, fields, "composite", rule);
+    })
 }

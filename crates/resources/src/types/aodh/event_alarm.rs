@@ -1,10 +1,10 @@
 //! OS::Aodh::EventAlarm: an alarm that fires when an event of a given kind arrives.
 
-use super::common::{OPERATORS, any_alarm};
+use super::common::{OPERATORS, any_alarm, plain, whole};
 use crate::declare::*;
 
 pub(super) fn event_alarm() -> ResourceType {
-    ResourceType::new("OS::Aodh::EventAlarm")
+    let kind = ResourceType::new("OS::Aodh::EventAlarm")
         .about("An alarm that fires when an event of a given kind arrives.")
         .since("8.0.0")
         .with(any_alarm)
@@ -18,5 +18,6 @@ pub(super) fn event_alarm() -> ResourceType {
                     .one_of(["integer", "float", "string", "boolean", "datetime"]),
                 prop("value", Str),
             ])),
-        ])
+        ]);
+    plain(kind, |op, _, fields| whole(op, fields, "event", &["event_type", "query"]))
 }

@@ -1,11 +1,11 @@
 //! OS::Aodh::GnocchiAggregationByResourcesAlarm: an alarm on one metric aggregated over all
 //! resources that a query finds.
 
-use super::common::{any_alarm, gnocchi_rule};
+use super::common::{any_alarm, gnocchi_rule, on_metrics, plain};
 use crate::declare::*;
 
 pub(super) fn gnocchi_aggregation_by_resources_alarm() -> ResourceType {
-    ResourceType::new("OS::Aodh::GnocchiAggregationByResourcesAlarm")
+    let kind = ResourceType::new("OS::Aodh::GnocchiAggregationByResourcesAlarm")
         .about("An alarm on one metric aggregated over all resources that a query finds.")
         .observable()
         .since("2015.1")
@@ -15,5 +15,13 @@ pub(super) fn gnocchi_aggregation_by_resources_alarm() -> ResourceType {
             prop("metric", Str).required().updatable(),
             prop("query", Str).required().updatable(),
             prop("resource_type", Str).required().updatable(),
-        ])
+        ]);
+    plain(kind, |op, _, fields| {
+        on_metrics(
+            op,
+            fields,
+            "gnocchi_aggregation_by_resources_threshold",
+            &["metric", "query", "resource_type"],
+        );
+    })
 }

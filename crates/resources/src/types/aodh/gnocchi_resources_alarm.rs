@@ -1,10 +1,10 @@
 //! OS::Aodh::GnocchiResourcesAlarm: an alarm on one metric of one resource.
 
-use super::common::{any_alarm, gnocchi_rule};
+use super::common::{any_alarm, gnocchi_rule, on_metrics, plain};
 use crate::declare::*;
 
 pub(super) fn gnocchi_resources_alarm() -> ResourceType {
-    ResourceType::new("OS::Aodh::GnocchiResourcesAlarm")
+    let kind = ResourceType::new("OS::Aodh::GnocchiResourcesAlarm")
         .about("An alarm on one metric of one resource.")
         .observable()
         .since("2015.1")
@@ -14,5 +14,13 @@ pub(super) fn gnocchi_resources_alarm() -> ResourceType {
             prop("metric", Str).required().updatable(),
             prop("resource_id", Str).required().updatable(),
             prop("resource_type", Str).required().updatable(),
-        ])
+        ]);
+    plain(kind, |op, _, fields| {
+        on_metrics(
+            op,
+            fields,
+            "gnocchi_resources_threshold",
+            &["metric", "resource_id", "resource_type"],
+        );
+    })
 }

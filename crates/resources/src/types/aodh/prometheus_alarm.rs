@@ -1,10 +1,10 @@
 //! OS::Aodh::PrometheusAlarm: an alarm on the result of a Prometheus query.
 
-use super::common::{OPERATORS, any_alarm};
+use super::common::{OPERATORS, any_alarm, plain, whole};
 use crate::declare::*;
 
 pub(super) fn prometheus_alarm() -> ResourceType {
-    ResourceType::new("OS::Aodh::PrometheusAlarm")
+    let kind = ResourceType::new("OS::Aodh::PrometheusAlarm")
         .about("An alarm on the result of a Prometheus query.")
         .observable()
         .since("22.0.0")
@@ -13,5 +13,8 @@ pub(super) fn prometheus_alarm() -> ResourceType {
             prop("comparison_operator", Str).updatable().one_of(OPERATORS),
             prop("query", Str).required().updatable(),
             prop("threshold", Num).required().updatable(),
-        ])
+        ]);
+    plain(kind, |op, _, fields| {
+        whole(op, fields, "prometheus", &["comparison_operator", "query", "threshold"]);
+    })
 }

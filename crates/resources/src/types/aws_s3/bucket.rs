@@ -1,7 +1,12 @@
 //! AWS::S3::Bucket: an object store container, described in S3 terms.
 
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::{items, open, section, text};
+use crate::op::{Op, Stop};
 use crate::types::aws_ec2::key_value;
+use crate::types::swift::common;
+use kiln_cloud::head;
 
 pub(super) fn bucket() -> ResourceType {
     ResourceType::new("AWS::S3::Bucket")
@@ -21,4 +26,47 @@ pub(super) fn bucket() -> ResourceType {
                 .members([prop("ErrorDocument", Str), prop("IndexDocument", Str)]),
         ])
         .attrs([attr("DomainName", Str), attr("WebsiteURL", Str)])
+        .creates(|op| Box::pin(create(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .on(Verb::Check, |op| Box::pin(common::look(op)))
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let mut said = Vec::new();
+    let properties = op.context().properties.clone();
+    for tag in items(&properties, "Tags").iter().filter_map(|tag| open(tag).as_map()) {
+        let part = |name| text(tag, name).unwrap_or_default();
+        said.push((format!("X-Container-Meta-S3-Tag-{}", part("Key")), part("Value").to_owned()));
+    }
+    let website = section(&properties, "WebsiteConfiguration");
+    for (name, header) in [("IndexDocument", "Index"), ("ErrorDocument", "Error")] {
+        let page = website.and_then(|website| text(website, name));
+        said.extend(page.map(|page| (format!("X-Container-Meta-Web-{header}"), page.to_owned())));
+    }
+    let access = text(&properties, "AccessControl").unwrap_or_default();
+    // The owner needs no mention.
+    let read = match access {
+        "PublicRead" | "PublicReadWrite" => Some(".r:*".to_owned()),
+        "AuthenticatedRead" => Some(format!("{}:*", project(op).await?)),
+        _ => None,
+    };
+    said.extend(read.map(|who| ("X-Container-Read".to_owned(), who)));
+    if access == "PublicReadWrite" {
+        said.push(("X-Container-Write".to_owned(), ".r:*".to_owned()));
+    }
+    let name = op.context().physical_name.clone();
+    common::create(op, &name, said).await
+}
+
+/// The project, as the address of its account tells it.
+async fn project(op: &mut Op) -> Result<String, Stop> {
+    let reply = op.read(head(Service::ObjectStore, "")).await?;
+    let account = reply.address().and_then(|it| it.trim_end_matches('/').rsplit('/').next());
+    Ok(account.unwrap_or_default().trim_start_matches("AUTH_").to_owned())
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    let id = op.id().map_or("", |id| id);
+    let refusal = format!("The bucket you tried to delete is not empty ({id}).");
+    common::remove(op, Some(refusal)).await
 }

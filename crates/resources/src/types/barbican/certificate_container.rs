@@ -1,6 +1,7 @@
 //! OS::Barbican::CertificateContainer: a set of secrets that together are a certificate with its
 //! key and chain.
 
+use super::common::{container, refer};
 use crate::declare::*;
 
 pub(super) fn certificate_container() -> ResourceType {
@@ -22,4 +23,9 @@ pub(super) fn certificate_container() -> ResourceType {
             attr("secret_refs", Map),
             attr("status", Str),
         ])
+        .with(container)
+        .shaped(|op, _, fields| refer(op, fields, "certificate", &REFS))
 }
+
+const REFS: [&str; 4] =
+    ["certificate_ref", "intermediates_ref", "private_key_passphrase_ref", "private_key_ref"];

@@ -1,6 +1,9 @@
 //! OS::Barbican::GenericContainer: a set of secrets under names of one's own choice.
 
+use super::common::container;
 use crate::declare::*;
+use crate::given::{items, open, text};
+use serde_json::Value as Json;
 
 pub(super) fn generic_container() -> ResourceType {
     ResourceType::new("OS::Barbican::GenericContainer")
@@ -21,4 +24,27 @@ pub(super) fn generic_container() -> ResourceType {
             attr("secret_refs", Map),
             attr("status", Str),
         ])
+        .check(no_secret_twice)
+        .with(container)
+        .shaped(|_, _, fields| {
+            let mut secrets = fields.remove("secrets").unwrap_or_else(|| Json::Array(Vec::new()));
+            for secret in secrets.as_array_mut().into_iter().flatten() {
+                secret["secret_ref"] = secret["ref"].take();
+                secret.as_object_mut().map(|secret| secret.remove("ref"));
+            }
+            fields.insert("type".into(), "generic".into());
+            fields.insert("secret_refs".into(), secrets);
+        })
+}
+
+fn no_secret_twice(members: &Members) -> Result<(), Refusal> {
+    let secrets = items(members, "secrets").iter().filter_map(|it| open(it).as_map());
+    let mut refs: Vec<&str> = secrets.filter_map(|secret| text(secret, "ref")).collect();
+    let number = refs.len();
+    refs.sort_unstable();
+    refs.dedup();
+    match refs.len() == number {
+        true => Ok(()),
+        false => Err(Refusal::new("Duplicate refs are not allowed.")),
+    }
 }

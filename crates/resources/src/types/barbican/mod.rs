@@ -3,6 +3,7 @@
 use crate::declare::ResourceType;
 
 mod certificate_container;
+mod common;
 mod generic_container;
 mod order;
 mod rsa_container;

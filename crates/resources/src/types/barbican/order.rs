@@ -1,7 +1,15 @@
 //! OS::Barbican::Order: a request to the key manager to generate a key or have a certificate
 //! issued.
 
+use super::common::{payload, plain};
 use crate::declare::*;
+use crate::given::text;
+use crate::op::{Op, Progress, Stop};
+use crate::refusals::{is_given, may_be_given, needs};
+use crate::rest::{self, Ready, in_path};
+use crate::wire;
+use kiln_cloud::{Marker, Reply, get};
+use serde_json::{Map as Fields, Value as Json};
 
 pub(super) fn order() -> ResourceType {
     ResourceType::new("OS::Barbican::Order")
@@ -38,4 +46,145 @@ pub(super) fn order() -> ResourceType {
             attr("secret_ref", Str),
             attr("status", Str),
         ])
+        .check(check)
+        .found_by(by_name)
+        .creates(|op| Box::pin(create(op)))
+        .plain(plain("/orders", "orders", "order_ref").ready(made()).shape(|_, _, fields| {
+            let kind = fields.remove("type").unwrap_or_default();
+            let meta = std::mem::take(fields);
+            *fields =
+                Fields::from_iter([("type".into(), kind), ("meta".into(), Json::Object(meta))]);
+        }))
+}
+
+/// An order is done when what was ordered is there.
+fn made() -> Ready {
+    Ready::when("status", ["ACTIVE"], ["ERROR"]).reason("error_reason")
+}
+
+const KEY: [&str; 6] =
+    ["algorithm", "bit_length", "expiration", "mode", "name", "payload_content_type"];
+const ASYMMETRIC: [&str; 7] = [
+    "algorithm",
+    "bit_length",
+    "expiration",
+    "mode",
+    "name",
+    "pass_phrase",
+    "payload_content_type",
+];
+const CERTIFICATE: [&str; 7] = [
+    "ca_id",
+    "name",
+    "profile",
+    "request_data",
+    "request_type",
+    "source_container_ref",
+    "subject_dn",
+];
+
+/// Each type of order has properties of its own.
+fn check(members: &Members) -> Result<(), Refusal> {
+    let Some(kind) = text(members, "type") else { return Ok(()) };
+    let allowed: &[&str] = match kind {
+        "key" => &KEY,
+        "asymmetric" => &ASYMMETRIC,
+        _ => &CERTIFICATE,
+    };
+    let lacks = |name| !may_be_given(members, name);
+    if kind != "certificate" && (lacks("algorithm") || lacks("bit_length")) {
+        let message =
+            format!("Properties algorithm and bit_length are required for {kind} type of order.");
+        return Err(Refusal::new(message));
+    }
+    needs(members, "profile", "ca_id")?;
+    let given = members.keys().map(|name| &**name).filter(|name| is_given(members, name));
+    let mut unexpected: Vec<&str> =
+        given.filter(|name| *name != "type" && !allowed.contains(name)).collect();
+    unexpected.sort_unstable();
+    if !unexpected.is_empty() {
+        let message = format!(
+            "Unexpected properties: {}. Only these properties are allowed for {kind} type of order: {}.",
+            unexpected.join(", "),
+            allowed.join(", "),
+        );
+        return Err(Refusal::new(message));
+    }
+    Ok(())
+}
+
+/// What is ordered has the name, and the order shows it.
+fn by_name(op: &Op) -> Option<Marker> {
+    let name = op.text("name").unwrap_or(&op.context().physical_name);
+    Some(Marker {
+        list: get(Service::KeyManager, "/orders").query("limit", "100"),
+        objects: "/orders".into(),
+        field: "/meta/name".into(),
+        value: name.into(),
+        envelope: None,
+        path: "/orders/".into(),
+        id: "/order_ref".into(),
+    })
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_none() {
+        let Some(plain) = op.plain() else { return Ok(()) };
+        let mut fields = rest::new_fields(op, &plain);
+        // The mark goes where the name is.
+        if let Some(name) = fields.remove("name") {
+            fields["meta"]["name"] = name;
+        }
+        let call = kiln_cloud::post(Service::KeyManager, "/orders", Json::Object(fields));
+        let reply = op.call("create", call).await?;
+        op.set_id(reply.text("/order_ref").unwrap_or_default());
+    }
+    let place = format!("/orders/{}", in_path(op.id().map_or("", |id| id)));
+    let name = op.context().resource.clone();
+    let order = op.until(get(Service::KeyManager, place), |reply| progress(reply, &name)).await;
+    let mut order = match order {
+        // The reference makes no second try of an order.
+        Err(Stop::Failed(failure))
+            if failure.is_worth_another_try && &*failure.class == "ResourceInError" =>
+        {
+            return Err(Stop::failed("Error", failure.message));
+        }
+        order => order?.body,
+    };
+    let products = products(op, &order).await?;
+    let mut shown = wire::value(&order.take()).as_map().cloned().unwrap_or_default();
+    shown.extend(products);
+    op.set_shown(Value::Map(shown.into()));
+    Ok(())
+}
+
+fn progress(reply: &Reply, name: &str) -> Progress {
+    match reply.text("/status") {
+        Some("ACTIVE") => Progress::Ready,
+        Some("ERROR") => {
+            let code = reply.body.get("error_status_code").unwrap_or(&Json::Null);
+            let code = code.as_str().map_or_else(|| code.to_string(), str::to_owned);
+            let why = reply.text("/error_reason").unwrap_or("Unknown");
+            Progress::Failed(format!("Order '{name}' failed: {code} - {why}"))
+        }
+        _ => Progress::NotYet,
+    }
+}
+
+/// What was made of an order for several secrets, by name.
+async fn products(op: &mut Op, order: &Json) -> Result<Members, Stop> {
+    let mut products = Members::new();
+    let Some(container) = order["container_ref"].as_str() else { return Ok(products) };
+    let call = get(Service::KeyManager, format!("/containers/{}", in_path(container)));
+    let container = op.read(call).await?.body;
+    for secret in container["secret_refs"].as_array().into_iter().flatten() {
+        let (Some(name), Some(place)) = (secret["name"].as_str(), secret["secret_ref"].as_str())
+        else {
+            continue;
+        };
+        if ["certificate", "intermediates", "private_key", "public_key"].contains(&name) {
+            products.insert(name.into(), payload(op, place).await?);
+        }
+    }
+    Ok(products)
 }

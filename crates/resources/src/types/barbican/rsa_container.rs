@@ -1,5 +1,6 @@
 //! OS::Barbican::RSAContainer: a set of secrets that together are an RSA key pair.
 
+use super::common::{container, refer};
 use crate::declare::*;
 
 pub(super) fn rsa_container() -> ResourceType {
@@ -20,4 +21,8 @@ pub(super) fn rsa_container() -> ResourceType {
             attr("secret_refs", Map),
             attr("status", Str),
         ])
+        .with(container)
+        .shaped(|op, _, fields| refer(op, fields, "rsa", &REFS))
 }
+
+const REFS: [&str; 3] = ["private_key_passphrase_ref", "private_key_ref", "public_key_ref"];

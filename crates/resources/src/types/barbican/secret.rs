@@ -1,6 +1,10 @@
 //! OS::Barbican::Secret: a piece of confidential data kept by the key manager.
 
+use super::common::plain;
 use crate::declare::*;
+use crate::given::{open, text};
+use crate::refusals::{is_given, may_be_given, needs};
+use kiln_template::functions::step_into_attribute;
 
 pub(super) fn secret() -> ResourceType {
     ResourceType::new("OS::Barbican::Secret")
@@ -23,4 +27,57 @@ pub(super) fn secret() -> ResourceType {
                 .since("5.0.0"),
         ])
         .attrs([attr("decrypted_payload", Str), attr("status", Str)])
+        .check(check)
+        .answers(|view, name, path| {
+            // What was put in is what comes out.
+            let payload = view.properties.get("payload").unwrap_or(&Value::Null);
+            Ok((name == "decrypted_payload").then(|| step_into_attribute(payload, path)))
+        })
+        .plain(plain("/secrets", "secrets", "secret_ref"))
+}
+
+const BINARY: &str = "application/octet-stream";
+
+fn check(members: &Members) -> Result<(), Refusal> {
+    needs(members, "payload_content_type", "payload")?;
+    let is_binary = text(members, "payload_content_type") == Some(BINARY);
+    let has_encoding = may_be_given(members, "payload_content_encoding");
+    if is_binary && !has_encoding {
+        let message = format!(
+            "Property unspecified. For '{BINARY}' value of 'payload_content_type' property, \
+             'payload_content_encoding' property must be specified."
+        );
+        return Err(Refusal::new(message));
+    }
+    if is_binary
+        && members
+            .get("payload")
+            .map(open)
+            .and_then(Value::as_text)
+            .is_some_and(|it| !is_base64(it))
+    {
+        let message = format!(
+            "Invalid payload for specified '{BINARY}' value of 'payload_content_type' property."
+        );
+        return Err(Refusal::new(message));
+    }
+    let is_text = text(members, "payload_content_type").is_some_and(|kind| kind != BINARY);
+    if is_given(members, "payload_content_encoding") && is_text {
+        let message = format!(
+            "payload_content_encoding property should only be specified for payload_content_type with value \
+             {BINARY}."
+        );
+        return Err(Refusal::new(message));
+    }
+    Ok(())
+}
+
+/// Whether a text can be binary data in writing.
+fn is_base64(text: &str) -> bool {
+    let letters: Vec<char> = text.chars().filter(|char| !char.is_ascii_whitespace()).collect();
+    let padding = letters.iter().rev().take_while(|char| **char == '=').count();
+    let is_letter = |char: &char| char.is_ascii_alphanumeric() || matches!(char, '+' | '/');
+    letters.len() % 4 == 0
+        && padding <= 2
+        && letters[..letters.len() - padding].iter().all(is_letter)
 }

@@ -2,6 +2,7 @@
 
 use crate::declare::ResourceType;
 
+mod common;
 mod domain;
 mod record;
 mod record_set;

@@ -1,6 +1,9 @@
 //! OS::Designate::RecordSet: all records of one name and type in a DNS zone.
 
+use super::common::settled;
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::rest::Plain;
 
 pub(super) fn record_set() -> ResourceType {
     ResourceType::new("OS::Designate::RecordSet")
@@ -19,4 +22,18 @@ pub(super) fn record_set() -> ResourceType {
             ]),
             prop("zone", Str).required().is("designate.zone"),
         ])
+        .plain(
+            Plain::at(Service::Dns, "/zones/{zone}/recordsets", "")
+                .many("recordsets")
+                .finds("zone", "designate.zone")
+                .label("description")
+                .dressed()
+                .ready(settled())
+                .shape(|_, verb, fields| {
+                    if verb == Verb::Update {
+                        // The service takes no empty values.
+                        fields.retain(|_, value| !value.is_null() && value != "");
+                    }
+                }),
+        )
 }

@@ -1,6 +1,11 @@
 //! OS::Designate::Zone: a DNS zone that the cloud's name servers answer for.
 
+use super::common::settled;
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::text;
+use crate::refusals::may_be_given;
+use crate::rest::{Change, Plain};
 
 pub(super) fn zone() -> ResourceType {
     ResourceType::new("OS::Designate::Zone")
@@ -24,4 +29,30 @@ pub(super) fn zone() -> ResourceType {
             prop("type", Str).default("PRIMARY").one_of(["PRIMARY", "SECONDARY"]),
         ])
         .attrs([attr("serial", Str)])
+        .check(check)
+        .plain(
+            Plain::at(Service::Dns, "/zones", "")
+                .many("zones")
+                .unsent(["primaries"])
+                .change(Change::Patch)
+                .label("description")
+                .dressed()
+                .ready(settled())
+                .shape(|_, verb, fields| {
+                    if verb == Verb::Update {
+                        // The service takes no empty values.
+                        fields.retain(|_, value| !value.is_null() && value != "");
+                    }
+                }),
+        )
+}
+
+fn check(members: &Members) -> Result<(), Refusal> {
+    for (kind, wanted) in [("PRIMARY", "email"), ("SECONDARY", "masters")] {
+        if text(members, "type") == Some(kind) && !may_be_given(members, wanted) {
+            let message = format!("Property {wanted} is required for zone type {kind}");
+            return Err(Refusal::new(message));
+        }
+    }
+    Ok(())
 }

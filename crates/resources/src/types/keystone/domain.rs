@@ -1,6 +1,11 @@
 //! OS::Keystone::Domain: a domain, which holds projects, users and groups.
 
+use super::common::{path, plain};
 use crate::declare::*;
+use crate::op::{Op, Stop};
+use crate::rest;
+use kiln_cloud::patch;
+use serde_json::json;
 
 pub(super) fn domain() -> ResourceType {
     ResourceType::new("OS::Keystone::Domain")
@@ -14,4 +19,15 @@ pub(super) fn domain() -> ResourceType {
             prop("enabled", Bool).updatable().default(true),
             prop("name", Str).updatable(),
         ])
+        .deletes(|op| Box::pin(remove(op)))
+        .plain(plain("/domains", "domain").label("description"))
+}
+
+/// A domain that is enabled cannot be removed.
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_some() {
+        let body = json!({ "domain": { "enabled": false } });
+        op.remove("disable", patch(Service::Identity, path(op), body)).await?;
+    }
+    rest::remove(op).await
 }

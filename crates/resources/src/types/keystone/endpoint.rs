@@ -1,5 +1,6 @@
 //! OS::Keystone::Endpoint: the URL of a service in a region, as the catalogue lists it.
 
+use super::common::plain;
 use crate::declare::*;
 
 pub(super) fn endpoint() -> ResourceType {
@@ -17,4 +18,9 @@ pub(super) fn endpoint() -> ResourceType {
             prop("service", Str).required().updatable().is("keystone.service").by_name(),
             prop("url", Str).required().updatable(),
         ])
+        .plain(
+            plain("/endpoints", "endpoint")
+                .field("region", "region_id")
+                .field("service", "service_id"),
+        )
 }

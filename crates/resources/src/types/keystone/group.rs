@@ -1,5 +1,6 @@
 //! OS::Keystone::Group: a group of users of a domain.
 
+use super::common::{Holder, check_roles, plain};
 use crate::declare::*;
 
 pub(super) fn group() -> ResourceType {
@@ -19,4 +20,10 @@ pub(super) fn group() -> ResourceType {
                 prop("role", Str).required().is("keystone.role"),
             ])),
         ])
+        .check(check_roles)
+        .plain(
+            plain("/groups", "group")
+                .label("description")
+                .after(|op| Box::pin(Holder::Group.assign(op))),
+        )
 }

@@ -1,5 +1,6 @@
 //! OS::Keystone::GroupRoleAssignment: the roles that a group has on projects and domains.
 
+use super::common::{Holder, check_roles};
 use crate::declare::*;
 
 pub(super) fn group_role_assignment() -> ResourceType {
@@ -15,4 +16,8 @@ pub(super) fn group_role_assignment() -> ResourceType {
                 prop("role", Str).required().is("keystone.role"),
             ])),
         ])
+        .check(check_roles)
+        .creates(|op| Box::pin(Holder::Group.assign(op)))
+        .updates(|op| Box::pin(Holder::Group.assign(op)))
+        .deletes(|op| Box::pin(Holder::Group.revoke(op)))
 }

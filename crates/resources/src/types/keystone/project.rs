@@ -1,6 +1,10 @@
 //! OS::Keystone::Project: a project, which owns the objects of the cloud.
 
+use super::common::plain;
 use crate::declare::*;
+use crate::op::{Op, Stop};
+use crate::rest;
+use kiln_cloud::{delete, get};
 
 pub(super) fn project() -> ResourceType {
     ResourceType::new("OS::Keystone::Project")
@@ -24,4 +28,25 @@ pub(super) fn project() -> ResourceType {
             attr("name", Str).since("10.0.0"),
             attr("parent_id", Str).since("10.0.0"),
         ])
+        .deletes(|op| Box::pin(remove(op)))
+        .plain(plain("/projects", "project").field("parent", "parent_id").label("description"))
+}
+
+/// The security group that every project has would be left behind in the network service.
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    let Some(project) = op.id().cloned() else { return Ok(()) };
+    let list = get(Service::Network, "/security-groups")
+        .query("project_id", &*project)
+        .query("name", "default");
+    let groups = match op.read(list).await {
+        Ok(reply) => reply.body["security_groups"].as_array().cloned().unwrap_or_default(),
+        // There is no network service, so there is nothing to leave behind.
+        Err(Stop::Failed(failure)) if &*failure.class == "EndpointNotFound" => Vec::new(),
+        Err(stop) => return Err(stop),
+    };
+    for id in groups.iter().filter_map(|group| group["id"].as_str()) {
+        let call = delete(Service::Network, format!("/security-groups/{id}"));
+        op.remove(&format!("remove group {id}"), call).await?;
+    }
+    rest::remove(op).await
 }

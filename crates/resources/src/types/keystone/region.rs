@@ -1,6 +1,11 @@
 //! OS::Keystone::Region: a region of the cloud, possibly part of another.
 
+use super::common::plain;
 use crate::declare::*;
+use crate::op::{Op, Stop};
+use crate::rest;
+use kiln_cloud::put;
+use serde_json::Value as Json;
 
 pub(super) fn region() -> ResourceType {
     ResourceType::new("OS::Keystone::Region")
@@ -15,4 +20,29 @@ pub(super) fn region() -> ResourceType {
             prop("id", Str),
             prop("parent_region", Str).updatable().is("keystone.region").by_name(),
         ])
+        .creates(|op| Box::pin(create(op)))
+        .plain(
+            plain("/regions", "region")
+                .field("parent_region", "parent_region_id")
+                .label("description"),
+        )
+}
+
+/// A region whose id is chosen is written where it will be; no mark is needed to find it.
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let (Some(id), Some(plain)) = (op.text("id").map(str::to_owned), op.plain()) else {
+        return rest::create(op).await;
+    };
+    if op.id().is_none() {
+        let mut fields = rest::new_fields(op, &plain);
+        fields.remove("id");
+        if op.text("description").is_none_or(str::is_empty) {
+            fields.remove("description");
+        }
+        let place = format!("{}/{}", rest::collection(op, &plain), rest::in_path(&id));
+        let body = Json::from_iter([("region", Json::Object(fields))]);
+        op.add("create", put(Service::Identity, place, body)).await?;
+        op.set_id(id);
+    }
+    rest::until_ready(op).await
 }

@@ -1,6 +1,10 @@
 //! OS::Keystone::Role: a role that users and groups can be assigned.
 
+use super::common::plain;
 use crate::declare::*;
+use crate::op::Op;
+use crate::rest;
+use kiln_cloud::Marker;
 
 pub(super) fn role() -> ResourceType {
     ResourceType::new("OS::Keystone::Role")
@@ -12,4 +16,15 @@ pub(super) fn role() -> ResourceType {
             prop("domain", Str).is("keystone.domain").by_name().since("16.0.0"),
             prop("name", Str).updatable(),
         ])
+        .found_by(marker)
+        .plain(plain("/roles", "role"))
+}
+
+/// The roles of a domain are listed only to those who ask for that domain's.
+fn marker(op: &Op) -> Option<Marker> {
+    let mut marker = rest::marker(op)?;
+    if let Some(domain) = op.text("domain") {
+        marker.list = marker.list.query("domain_id", domain);
+    }
+    Some(marker)
 }

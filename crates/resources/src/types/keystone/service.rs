@@ -1,5 +1,6 @@
 //! OS::Keystone::Service: a service that the catalogue lists.
 
+use super::common::plain;
 use crate::declare::*;
 
 pub(super) fn service() -> ResourceType {
@@ -14,4 +15,5 @@ pub(super) fn service() -> ResourceType {
             prop("name", Str).updatable(),
             prop("type", Str).required().updatable(),
         ])
+        .plain(plain("/services", "service").label("description"))
 }

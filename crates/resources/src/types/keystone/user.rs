@@ -1,6 +1,13 @@
 //! OS::Keystone::User: a user of a domain, with groups and roles.
 
+use super::common::{Holder, check_roles, plain};
 use crate::declare::*;
+use crate::given::{items, open};
+use crate::objects;
+use crate::op::{Op, Stop};
+use crate::rest;
+use kiln_cloud::{delete, put};
+use serde_json::Value as Json;
 
 pub(super) fn user() -> ResourceType {
     ResourceType::new("OS::Keystone::User")
@@ -31,4 +38,45 @@ pub(super) fn user() -> ResourceType {
             attr("name", Str).since("9.0.0"),
             attr("password_expires_at", Str).since("9.0.0"),
         ])
+        .check(check_roles)
+        .deletes(|op| Box::pin(remove(op)))
+        .plain(
+            plain("/users", "user")
+                .field("default_project", "default_project_id")
+                .label("description")
+                .after(|op| Box::pin(belong(op))),
+        )
+}
+
+/// Has the user in the groups and with the roles that are asked for.
+async fn belong(op: &mut Op) -> Result<(), Stop> {
+    let (before, after) = (op.context().before.clone(), op.context().properties.clone());
+    let (former, wanted) = (groups(op, &before), groups(op, &after));
+    for path in former.iter().filter(|path| !wanted.contains(path)) {
+        op.remove(&format!("leave {path}"), delete(Service::Identity, path.as_str())).await?;
+    }
+    for path in wanted.iter().filter(|path| !former.contains(path)) {
+        let call = put(Service::Identity, path.as_str(), Json::Null).empty();
+        op.call(&format!("join {path}"), call).await?;
+    }
+    Holder::User.assign(op).await
+}
+
+/// The user's places in groups, which are named by their ids.
+fn groups(op: &Op, properties: &Members) -> Vec<String> {
+    let user = op.id().map_or("", |id| id);
+    let groups = items(properties, "groups").iter().filter_map(|it| open(it).as_text());
+    groups.map(|group| format!("/groups/{group}/users/{user}")).collect()
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    let Some(user) = op.id().cloned() else { return Ok(()) };
+    let properties = op.context().properties.clone();
+    for group in items(&properties, "groups").iter().filter_map(|it| open(it).as_text()) {
+        // What cannot be found is gone, and the user is not in it.
+        let Ok(group) = objects::find(op, "keystone.group", group).await else { continue };
+        let path = format!("/groups/{group}/users/{user}");
+        op.remove(&format!("leave {group}"), delete(Service::Identity, path)).await?;
+    }
+    rest::remove(op).await
 }

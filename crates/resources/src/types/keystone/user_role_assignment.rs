@@ -1,5 +1,6 @@
 //! OS::Keystone::UserRoleAssignment: the roles that a user has on projects and domains.
 
+use super::common::{Holder, check_roles};
 use crate::declare::*;
 
 pub(super) fn user_role_assignment() -> ResourceType {
@@ -15,4 +16,8 @@ pub(super) fn user_role_assignment() -> ResourceType {
             ])),
             prop("user", Str).required().updatable().is("keystone.user"),
         ])
+        .check(check_roles)
+        .creates(|op| Box::pin(Holder::User.assign(op)))
+        .updates(|op| Box::pin(Holder::User.assign(op)))
+        .deletes(|op| Box::pin(Holder::User.revoke(op)))
 }

@@ -1,6 +1,8 @@
 //! OS::Octavia::AvailabilityZone: an availability zone that load balancers can be placed in.
 
+use super::common::offer;
 use crate::declare::*;
+use crate::rest::Plain;
 
 pub(super) fn availability_zone() -> ResourceType {
     ResourceType::new("OS::Octavia::AvailabilityZone")
@@ -17,4 +19,10 @@ pub(super) fn availability_zone() -> ResourceType {
             prop("name", Str).updatable(),
         ])
         .attrs([attr("availability_zone_profile_id", Str)])
+        // It is known by its name alone.
+        .replaced_if(|change| change.changed.iter().any(|name| &**name == "name"))
+        .plain(Plain {
+            is_dressed: false,
+            ..offer("/lbaas/availabilityzones", "availability_zone").id("name").label("description")
+        })
 }

@@ -1,6 +1,7 @@
 //! OS::Octavia::AvailabilityZoneProfile: the provider's data behind a load balancing availability
 //! zone.
 
+use super::common::offer;
 use crate::declare::*;
 
 pub(super) fn availability_zone_profile() -> ResourceType {
@@ -13,4 +14,5 @@ pub(super) fn availability_zone_profile() -> ResourceType {
             prop("name", Str).updatable(),
             prop("provider_name", Str).updatable(),
         ])
+        .plain(offer("/lbaas/availabilityzoneprofiles", "availability_zone_profile"))
 }

@@ -1,5 +1,6 @@
 //! OS::Octavia::Flavor: a kind of load balancer that users can choose.
 
+use super::common::offer;
 use crate::declare::*;
 
 pub(super) fn flavor() -> ResourceType {
@@ -14,4 +15,5 @@ pub(super) fn flavor() -> ResourceType {
             prop("name", Str).updatable(),
         ])
         .attrs([attr("flavor_profile_id", Str)])
+        .plain(offer("/lbaas/flavors", "flavor").label("description"))
 }

@@ -1,5 +1,6 @@
 //! OS::Octavia::FlavorProfile: the provider's data behind a load balancer flavor.
 
+use super::common::offer;
 use crate::declare::*;
 
 pub(super) fn flavor_profile() -> ResourceType {
@@ -12,4 +13,5 @@ pub(super) fn flavor_profile() -> ResourceType {
             prop("name", Str).updatable(),
             prop("provider_name", Str).updatable(),
         ])
+        .plain(offer("/lbaas/flavorprofiles", "flavorprofile"))
 }

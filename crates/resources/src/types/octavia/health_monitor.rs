@@ -1,5 +1,6 @@
 //! OS::Octavia::HealthMonitor: the test that decides which members of a pool get traffic.
 
+use super::common::{by_tag, part};
 use crate::declare::*;
 
 pub(super) fn health_monitor() -> ResourceType {
@@ -22,4 +23,6 @@ pub(super) fn health_monitor() -> ResourceType {
             prop("url_path", Str).updatable(),
         ])
         .attrs([attr("pools", List)])
+        .found_by(by_tag)
+        .plain(part("/lbaas/healthmonitors", "healthmonitor"))
 }

@@ -1,6 +1,8 @@
 //! OS::Octavia::L7Policy: what a listener does with requests that match the policy's rules.
 
+use super::common::{by_tag, is, part};
 use crate::declare::*;
+use crate::refusals::{is_given, may_be_given};
 
 pub(super) fn l7_policy() -> ResourceType {
     ResourceType::new("OS::Octavia::L7Policy")
@@ -22,4 +24,37 @@ pub(super) fn l7_policy() -> ResourceType {
             prop("redirect_url", Str).updatable(),
         ])
         .attrs([attr("rules", List)])
+        .check(target_suits_action)
+        .found_by(by_tag)
+        .plain(part("/lbaas/l7policies", "l7policy").many("l7policies"))
+}
+
+/// A policy has the target that its action needs, and no other.
+fn target_suits_action(members: &Members) -> Result<(), Refusal> {
+    let needs = |action: &str, wanted: &str, other: &str, others: &str| {
+        if !is(members, "action", action) {
+            return Ok(());
+        }
+        if is_given(members, other) {
+            let message = format!(
+                "{other} property should only be specified for action with value {others}."
+            );
+            return Err(Refusal::new(message));
+        }
+        if !may_be_given(members, wanted) {
+            let message =
+                format!("Property {wanted} is required when action type is set to {action}.");
+            return Err(Refusal::new(message));
+        }
+        Ok(())
+    };
+    if is(members, "action", "REJECT")
+        && (is_given(members, "redirect_pool") || is_given(members, "redirect_url"))
+    {
+        let message = "Properties redirect_pool and redirect_url are not required when action type is set to \
+                       REJECT.";
+        return Err(Refusal::new(message));
+    }
+    needs("REDIRECT_TO_POOL", "redirect_pool", "redirect_url", "REDIRECT_TO_URL")?;
+    needs("REDIRECT_TO_URL", "redirect_url", "redirect_pool", "REDIRECT_TO_POOL")
 }

@@ -1,6 +1,8 @@
 //! OS::Octavia::L7Rule: one condition of a layer-7 policy.
 
+use super::common::{by_tag, is, part};
 use crate::declare::*;
+use crate::refusals::may_be_given;
 
 pub(super) fn l7_rule() -> ResourceType {
     ResourceType::new("OS::Octavia::L7Rule")
@@ -28,4 +30,17 @@ pub(super) fn l7_rule() -> ResourceType {
             ]),
             prop("value", Str).required().updatable(),
         ])
+        .check(key_where_there_is_one)
+        .found_by(by_tag)
+        .plain(part("/lbaas/l7policies/{l7policy}/rules", "rule"))
+}
+
+fn key_where_there_is_one(members: &Members) -> Result<(), Refusal> {
+    let has_key = is(members, "type", "HEADER") || is(members, "type", "COOKIE");
+    if has_key && !may_be_given(members, "key") {
+        let message = "Property key is missing. This property should be specified for rules of HEADER and \
+                       COOKIE types.";
+        return Err(Refusal::new(message));
+    }
+    Ok(())
 }

@@ -1,6 +1,8 @@
 //! OS::Octavia::Listener: a port on which a load balancer takes traffic.
 
+use super::common::{by_tag, is, part};
 use crate::declare::*;
+use crate::refusals::may_be_given;
 
 pub(super) fn listener() -> ResourceType {
     ResourceType::new("OS::Octavia::Listener")
@@ -29,4 +31,15 @@ pub(super) fn listener() -> ResourceType {
             prop("tenant_id", Str),
         ])
         .attrs([attr("default_pool_id", Str), attr("loadbalancers", List)])
+        .check(|members| {
+            let is_terminated = is(members, "protocol", "TERMINATED_HTTPS");
+            if is_terminated && !may_be_given(members, "default_tls_container_ref") {
+                let message =
+                    "Property default_tls_container_ref required when protocol is TERMINATED_HTTPS.";
+                return Err(Refusal::new(message));
+            }
+            Ok(())
+        })
+        .found_by(by_tag)
+        .plain(part("/lbaas/listeners", "listener"))
 }

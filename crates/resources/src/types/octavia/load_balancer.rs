@@ -1,6 +1,10 @@
 //! OS::Octavia::LoadBalancer: a load balancer with its virtual IP address.
 
+use super::common::{by_tag, provisioned, tag};
 use crate::declare::*;
+use crate::op::{Op, Progress, Stop};
+use crate::rest::{self, Plain};
+use kiln_cloud::{delete, get};
 
 pub(super) fn load_balancer() -> ResourceType {
     ResourceType::new("OS::Octavia::LoadBalancer")
@@ -25,4 +29,49 @@ pub(super) fn load_balancer() -> ResourceType {
             attr("vip_port_id", Str),
             attr("vip_subnet_id", Str),
         ])
+        .updates(|op| Box::pin(update(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .found_by(by_tag)
+        .plain(
+            Plain::at(Service::LoadBalancer, "/lbaas/loadbalancers", "loadbalancer")
+                .field("flavor", "flavor_id")
+                .field("tenant_id", "project_id")
+                .field("vip_subnet", "vip_subnet_id")
+                .shape(tag)
+                .ready(provisioned()),
+        )
+}
+
+/// While it is made, a conflict means that its address is taken; later, that it is busy.
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    let Some(plain) = op.plain() else { return Ok(()) };
+    let fields = rest::changed_fields(op, &plain);
+    if let Some(call) = rest::change(op, &plain, fields) {
+        op.call_patiently("change", call).await?;
+    }
+    rest::until_ready(op).await
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    let (Some(_), Some(plain)) = (op.id(), op.plain()) else { return Ok(()) };
+    let path = rest::path(op, &plain);
+    match op.call_patiently("delete", delete(Service::LoadBalancer, path.clone())).await {
+        Err(stop) if stop.is_not_found() => {}
+        Err(stop) => return Err(stop),
+        Ok(_) => {
+            let look = get(Service::LoadBalancer, path);
+            rest::until_gone(op, look, |reply| {
+                match reply.text("/loadbalancer/provisioning_status") {
+                    Some("DELETED") => Progress::Ready,
+                    Some("ERROR") => {
+                        Progress::Failed("Went to status ERROR due to \"Unknown\"".into())
+                    }
+                    _ => Progress::NotYet,
+                }
+            })
+            .await?;
+        }
+    }
+    op.clear_id();
+    Ok(())
 }

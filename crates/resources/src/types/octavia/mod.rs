@@ -4,6 +4,7 @@ use crate::declare::ResourceType;
 
 mod availability_zone;
 mod availability_zone_profile;
+mod common;
 mod flavor;
 mod flavor_profile;
 mod health_monitor;

@@ -1,6 +1,9 @@
 //! OS::Octavia::Pool: the members over which a listener spreads its traffic.
 
+use super::common::{by_tag, is, part};
 use crate::declare::*;
+use crate::given::section;
+use crate::refusals::{is_given, may_be_given, one_of};
 
 pub(super) fn pool() -> ResourceType {
     ResourceType::new("OS::Octavia::Pool")
@@ -38,4 +41,22 @@ pub(super) fn pool() -> ResourceType {
             attr("listeners", Str),
             attr("members", List).uncached(),
         ])
+        .check(check)
+        .found_by(by_tag)
+        .plain(part("/lbaas/pools", "pool"))
+}
+
+fn check(members: &Members) -> Result<(), Refusal> {
+    one_of(members, &["listener", "loadbalancer"])?;
+    let Some(persistence) = section(members, "session_persistence") else { return Ok(()) };
+    if is(persistence, "type", "APP_COOKIE") && !may_be_given(persistence, "cookie_name") {
+        let message =
+            "Property cookie_name is required when session_persistence type is set to APP_COOKIE.";
+        return Err(Refusal::new(message));
+    }
+    if is(persistence, "type", "SOURCE_IP") && is_given(persistence, "cookie_name") {
+        let message = "Property cookie_name must NOT be specified when session_persistence type is set to SOURCE_IP.";
+        return Err(Refusal::new(message));
+    }
+    Ok(())
 }

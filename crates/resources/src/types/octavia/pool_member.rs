@@ -1,6 +1,8 @@
 //! OS::Octavia::PoolMember: one server of a load balancer pool.
 
+use super::common::part;
 use crate::declare::*;
+use crate::rest::Plain;
 
 pub(super) fn pool_member() -> ResourceType {
     ResourceType::new("OS::Octavia::PoolMember")
@@ -18,4 +20,5 @@ pub(super) fn pool_member() -> ResourceType {
             prop("tags", List).updatable().since("13.0.0"),
             prop("weight", Int).updatable().default(1).range(0, 256),
         ])
+        .plain(Plain { shape: None, ..part("/lbaas/pools/{pool}/members", "member").label("name") })
 }

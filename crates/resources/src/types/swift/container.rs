@@ -1,6 +1,9 @@
 //! OS::Swift::Container: a container of the object store.
 
+use super::common::{self, headers};
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::op::{Op, Stop};
 
 pub(super) fn container() -> ResourceType {
     ResourceType::new("OS::Swift::Container")
@@ -23,4 +26,25 @@ pub(super) fn container() -> ResourceType {
             attr("RootURL", Str),
             attr("WebsiteURL", Str),
         ])
+        .creates(|op| Box::pin(create(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .on(Verb::Check, |op| Box::pin(common::look(op)))
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let account = headers("X-Account-Meta-", op.prop("X-Account-Meta"));
+    let mut said = headers("X-Container-Meta-", op.prop("X-Container-Meta"));
+    for name in ["X-Container-Read", "X-Container-Write"] {
+        said.extend(op.text(name).map(|value| (name.to_owned(), value.to_owned())));
+    }
+    let name = op.text("name").unwrap_or(&op.context().physical_name).to_owned();
+    common::create(op, &name, said).await?;
+    common::describe_account(op, account).await
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    let id = op.id().map_or("", |id| id);
+    let refusal = format!("Deleting non-empty container ({id}) when PurgeOnDelete is False");
+    let is_purged = *op.prop("PurgeOnDelete") == Value::Bool(true);
+    common::remove(op, (!is_purged).then_some(refusal)).await
 }

@@ -2,6 +2,7 @@
 
 use crate::declare::ResourceType;
 
+pub(crate) mod common;
 mod container;
 
 /// The types of this family.

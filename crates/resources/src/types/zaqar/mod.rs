@@ -2,6 +2,7 @@
 
 use crate::declare::ResourceType;
 
+mod common;
 mod mistral_trigger;
 mod queue;
 mod signed_queue_url;

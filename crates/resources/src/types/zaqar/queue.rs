@@ -1,6 +1,13 @@
 //! OS::Zaqar::Queue: a queue of messages.
 
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::{open, section};
+use crate::op::{Op, Stop};
+use crate::rest::in_path;
+use crate::wire;
+use kiln_cloud::{delete, get, patch, put};
+use serde_json::{Value as Json, json};
 
 pub(super) fn queue() -> ResourceType {
     ResourceType::new("OS::Zaqar::Queue")
@@ -13,4 +20,67 @@ pub(super) fn queue() -> ResourceType {
             attr("href", None),
             attr("queue_id", None).uncached().since("2014.1").deprecated("2015.1").hidden("6.0.0"),
         ])
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(update(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .on(Verb::Check, |op| Box::pin(look(op)))
+}
+
+fn path(op: &Op) -> String {
+    format!("/queues/{}", in_path(op.id().map_or("", |id| id)))
+}
+
+/// A queue is known by its name, which is known before.
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let name = op.text("name").unwrap_or(&op.context().physical_name).to_owned();
+    op.set_id(name);
+    let metadata = match wire::json(op.prop("metadata")) {
+        Json::Null => json!({}),
+        metadata => metadata,
+    };
+    op.call("create", put(Service::Messaging, path(op), metadata)).await?;
+    look(op).await
+}
+
+/// Replaces the metadata, member by member.
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    let (before, after) = (op.context().before.clone(), op.context().properties.clone());
+    let empty = Members::new();
+    let had = section(&before, "metadata").unwrap_or(&empty);
+    let wanted = section(&after, "metadata").unwrap_or(&empty);
+    let place = |name: &str| format!("/metadata/{}", name.replace('~', "~0").replace('/', "~1"));
+    let gone = had.keys().filter(|name| !wanted.contains_key(&***name));
+    let gone = gone.map(|name| json!({ "op": "remove", "path": place(name) }));
+    let new = wanted.iter().filter(|(name, value)| had.get(&***name) != Some(value));
+    let new = new.map(|(name, value)| {
+        json!({ "op": "add", "path": place(name), "value": wire::json(open(value)) })
+    });
+    let changes: Vec<Json> = gone.chain(new).collect();
+    if !changes.is_empty() {
+        let call = patch(Service::Messaging, path(op), changes.into())
+            .header("Content-Type", "application/openstack-messaging-v2.0-json-patch");
+        op.call("change", call).await?;
+    }
+    look(op).await
+}
+
+async fn look(op: &mut Op) -> Result<(), Stop> {
+    if let Some(name) = op.id().cloned() {
+        let reply = op.read(get(Service::Messaging, path(op))).await?;
+        let address = reply.address().unwrap_or_default();
+        op.set_shown(map([
+            ("href", Value::from(address)),
+            ("metadata", wire::value(&reply.body)),
+            ("queue_id", Value::Text(name)),
+        ]));
+    }
+    Ok(())
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_some() {
+        op.remove("delete", delete(Service::Messaging, path(op))).await?;
+        op.clear_id();
+    }
+    Ok(())
 }

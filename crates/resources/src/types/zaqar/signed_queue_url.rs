@@ -2,6 +2,12 @@
 //! credentials.
 
 use crate::declare::*;
+use crate::op::{Op, Stop};
+use crate::rest::in_path;
+use crate::wire;
+use kiln_cloud::post;
+use kiln_template::Secret;
+use serde_json::{Value as Json, json};
 
 pub(super) fn signed_queue_url() -> ResourceType {
     ResourceType::new("OS::Zaqar::SignedQueueURL")
@@ -22,4 +28,49 @@ pub(super) fn signed_queue_url() -> ResourceType {
             attr("query_str", None),
             attr("signature", None),
         ])
+        .creates(|op| Box::pin(create(op)))
+}
+
+/// Has a signature made. It cannot be taken back: there is nothing to remove.
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let mut body = json!({});
+    for name in ["methods", "paths"] {
+        if !op.prop(name).is_null() {
+            body[name] = wire::json(op.prop(name));
+        }
+    }
+    if !op.prop("ttl").is_null() {
+        let until = op.deadline("expires", op.seconds("ttl"));
+        let until = jiff::Timestamp::from_microsecond(until).unwrap_or_default();
+        body["expires"] = until.strftime("%Y-%m-%dT%H:%M:%S").to_string().into();
+    }
+    let queue = op.text("queue").unwrap_or_default().to_owned();
+    let path = format!("/queues/{}/share", in_path(&queue));
+    let call = post(Service::Messaging, path, body).may_be_repeated();
+    let signed = op.call("sign", call).await?.body;
+    let joined = |name: &str| {
+        let all = signed[name].as_array().into_iter().flatten().filter_map(Json::as_str);
+        all.collect::<Vec<_>>().join(",")
+    };
+    let text = |name: &str| signed[name].as_str().unwrap_or_default().to_owned();
+    let query = [
+        ("signature", text("signature")),
+        ("expires", text("expires")),
+        ("methods", joined("methods")),
+        ("paths", joined("paths")),
+        ("project_id", text("project")),
+        ("queue_name", queue),
+    ];
+    let query = query.map(|(name, value)| format!("{name}={}", wire::segment(&value))).join("&");
+    let hidden = |text: String| Value::Secret(Secret::new(text.into()));
+    op.set_shown(map([
+        ("expires", wire::value(&signed["expires"])),
+        ("methods", wire::value(&signed["methods"])),
+        ("paths", wire::value(&signed["paths"])),
+        ("project", wire::value(&signed["project"])),
+        ("query_str", hidden(query)),
+        ("signature", hidden(text("signature"))),
+    ]));
+    op.set_id(op.context().physical_name.clone());
+    Ok(())
 }

@@ -1,6 +1,10 @@
 //! OS::Zaqar::Subscription: a subscriber that is told of every message in a queue.
 
+use super::common::{self, plain};
 use crate::declare::*;
+use crate::given::text;
+use crate::op::{Op, Stop};
+use crate::rest;
 
 pub(super) fn subscription() -> ResourceType {
     ResourceType::new("OS::Zaqar::Subscription")
@@ -13,4 +17,27 @@ pub(super) fn subscription() -> ResourceType {
             prop("subscriber", Str).required().updatable(),
             prop("ttl", Int).updatable().default(220367260800).min(60),
         ])
+        .check(check)
+        .creates(|op| Box::pin(create(op)))
+        .plain(plain())
+}
+
+const SCHEMES: [&str; 5] = ["http", "https", "mailto", "trust+http", "trust+https"];
+
+fn check(members: &Members) -> Result<(), Refusal> {
+    let Some(subscriber) = text(members, "subscriber") else { return Ok(()) };
+    let scheme = subscriber.split(':').next().unwrap_or_default();
+    match SCHEMES.contains(&scheme) {
+        true => Ok(()),
+        false => {
+            let message = format!("The subscriber type of must be one of: {}.", SCHEMES.join(", "));
+            Err(Refusal::of("subscriber", message))
+        }
+    }
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let Some(plain) = op.plain() else { return Ok(()) };
+    let fields = rest::new_fields(op, &plain);
+    common::create(op, fields).await
 }

@@ -1,0 +1,69 @@
+//! What types of the key manager have in common. Their ids are addresses, of which paths have the last part.
+
+use crate::behaviour::View;
+use crate::declare::*;
+use crate::op::{Op, Stop};
+use crate::rest::{Change, Plain, Ready, in_path};
+use kiln_cloud::get;
+use kiln_template::Secret;
+use kiln_template::functions::{Fault, step_into_attribute};
+use serde_json::{Map as Fields, Value as Json, json};
+
+/// Objects of the key manager, which cannot be changed.
+pub(super) fn plain(path: &'static str, many: &'static str, id: &'static str) -> Plain {
+    Plain::at(Service::KeyManager, path, "").many(many).id(id).change(Change::Never).goes_at_once()
+}
+
+/// Containers of secrets. They list a hundred at most.
+pub(super) fn container(kind: ResourceType) -> ResourceType {
+    kind.answers(container_attribute).plain(
+        plain("/containers", "containers", "container_ref")
+            .listed("?limit=100")
+            .ready(Ready::when("status", ["ACTIVE"], ["ERROR"]).reason("error_reason")),
+    )
+}
+
+/// Makes a container of some type of the secrets that properties name: each is called as its property, but for
+/// the end of that.
+pub(super) fn refer(op: &Op, fields: &mut Fields<String, Json>, kind: &str, names: &[&str]) {
+    let mut refs = Vec::new();
+    for property in names {
+        fields.remove(*property);
+        if let Some(secret) = op.text(property) {
+            refs.push(json!({ "name": property.trim_end_matches("_ref"), "secret_ref": secret }));
+        }
+    }
+    fields.insert("type".into(), kind.into());
+    fields.insert("secret_refs".into(), refs.into());
+}
+
+/// The secrets of a container are shown by their names.
+fn container_attribute(
+    view: &View<'_>,
+    name: &str,
+    path: &[Value],
+) -> Result<Option<Value>, Fault> {
+    if name != "secret_refs" {
+        return Ok(None);
+    }
+    let shown = view.shown.as_map().and_then(|shown| shown.get(name));
+    let secrets = shown.and_then(Value::as_list).unwrap_or_default().iter();
+    let secrets = secrets.filter_map(|secret| {
+        let secret = secret.as_map()?;
+        Some((secret.get("name")?.as_text()?.clone(), secret.get("secret_ref")?.clone()))
+    });
+    Ok(Some(step_into_attribute(&Value::map(secrets), path)))
+}
+
+/// What is in a secret; hidden.
+pub(super) async fn payload(op: &mut Op, secret: &str) -> Result<Value, Stop> {
+    let call = get(Service::KeyManager, format!("/secrets/{}/payload", in_path(secret)));
+    let reply = op.read(call.header("Accept", "*/*")).await?;
+    let text = match reply.body {
+        Json::String(text) => text,
+        Json::Null => String::new(),
+        // It only looked like something else.
+        other => other.to_string(),
+    };
+    Ok(Value::Secret(Secret::new(text.into())))
+}

@@ -1,0 +1,133 @@
+//! What the types of the identity service have in common: plain objects, and roles on projects and domains.
+
+use crate::declare::*;
+use crate::given::{items, open, text};
+use crate::objects;
+use crate::op::{Op, Stop};
+use crate::refusals::{conflict, is_given, may_be_given};
+use crate::rest::{self, Change, Plain};
+use kiln_cloud::{delete, put};
+use serde_json::Value as Json;
+
+/// Objects of the identity service: their names are unique, so they are made under a mark.
+pub(super) fn plain(path: &'static str, one: &'static str) -> Plain {
+    Plain::at(Service::Identity, path, one)
+        .unsent(["groups", "roles"])
+        .field("domain", "domain_id")
+        .change(Change::Patch)
+        .dressed()
+        .goes_at_once()
+}
+
+/// Whoever can have roles: a user or a group.
+pub(super) enum Holder {
+    User,
+    Group,
+}
+
+impl Holder {
+    fn property(&self) -> &'static str {
+        match self {
+            Holder::User => "user",
+            Holder::Group => "group",
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Holder::User => "keystone.user",
+            Holder::Group => "keystone.group",
+        }
+    }
+
+    /// The paths of the grants that properties ask for: whoever has them is an object of the resource, or
+    /// is named by a property. What cannot be found any more has no grants, unless it must be found.
+    async fn grants(
+        &self,
+        op: &mut Op,
+        properties: &Members,
+        must_be_found: bool,
+    ) -> Result<Vec<String>, Stop> {
+        let mut grants = Vec::new();
+        for wanted in items(properties, "roles") {
+            let Some(wanted) = open(wanted).as_map() else { continue };
+            match self.grant(op, properties, wanted).await {
+                Ok(grant) => grants.push(grant),
+                Err(stop) if must_be_found => return Err(stop),
+                Err(_) => {}
+            }
+        }
+        Ok(grants)
+    }
+
+    async fn grant(
+        &self,
+        op: &mut Op,
+        properties: &Members,
+        wanted: &Members,
+    ) -> Result<String, Stop> {
+        let holder = match text(properties, self.property()) {
+            Some(named) => objects::find(op, self.kind(), named).await?,
+            None => op.id().cloned().unwrap_or_default(),
+        };
+        let role = text(wanted, "role").unwrap_or_default();
+        let role = objects::find(op, "keystone.role", role).await?;
+        let place = match (text(wanted, "project"), text(wanted, "domain")) {
+            (Some(project), _) => {
+                format!("/projects/{}", objects::find(op, "keystone.project", project).await?)
+            }
+            (None, domain) => {
+                let domain = domain.unwrap_or_default();
+                format!("/domains/{}", objects::find(op, "keystone.domain", domain).await?)
+            }
+        };
+        Ok(format!("{place}/{}s/{holder}/roles/{role}", self.property()))
+    }
+
+    /// Grants the roles that are asked for, and revokes those that were.
+    pub(super) async fn assign(&self, op: &mut Op) -> Result<(), Stop> {
+        let (before, after) = (op.context().before.clone(), op.context().properties.clone());
+        if !op.changes(self.property()) && before.get("roles") == after.get("roles") {
+            return Ok(());
+        }
+        let granted = self.grants(op, &before, false).await?;
+        let wanted = self.grants(op, &after, true).await?;
+        for path in granted.iter().filter(|path| !wanted.contains(path)) {
+            op.remove(&format!("revoke {path}"), delete(Service::Identity, path.as_str())).await?;
+        }
+        for path in wanted.iter().filter(|path| !granted.contains(path)) {
+            let call = put(Service::Identity, path.as_str(), Json::Null).empty();
+            op.call(&format!("grant {path}"), call).await?;
+        }
+        Ok(())
+    }
+
+    /// Revokes the roles that were granted.
+    pub(super) async fn revoke(&self, op: &mut Op) -> Result<(), Stop> {
+        let properties = op.context().properties.clone();
+        for path in self.grants(op, &properties, false).await? {
+            op.remove(&format!("revoke {path}"), delete(Service::Identity, path.as_str())).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Every role is on a project or on a domain.
+pub(super) fn check_roles(members: &Members) -> Result<(), Refusal> {
+    for role in items(members, "roles").iter().filter_map(|it| open(it).as_map()) {
+        if is_given(role, "project") && is_given(role, "domain") {
+            return Err(conflict(&["project", "domain"]));
+        }
+        if !may_be_given(role, "project") && !may_be_given(role, "domain") {
+            let name = text(role, "role").unwrap_or_default();
+            let message = format!("Either project or domain must be specified for role {name}");
+            return Err(Refusal::new(message));
+        }
+    }
+    Ok(())
+}
+
+/// The path of the resource's object.
+pub(super) fn path(op: &Op) -> String {
+    op.plain().map(|plain| rest::path(op, &plain)).unwrap_or_default()
+}

@@ -1,0 +1,138 @@
+//! Containers of the object store. Their names are their ids, so they need no mark; what is said of them is said
+//! in headers.
+
+use crate::declare::*;
+use crate::given::open;
+use crate::op::{Op, Stop};
+use crate::rest::in_path;
+use crate::wire;
+use kiln_cloud::{Call, Reply, delete, get, head, post, put};
+use kiln_template::print;
+use serde_json::Value as Json;
+
+/// Objects that are listed, and removed, at once.
+const PAGE: &str = "1000";
+
+fn path(op: &Op) -> String {
+    format!("/{}", in_path(op.id().map_or("", |id| id)))
+}
+
+/// Headers from the members of a map, each behind a prefix.
+pub(crate) fn headers(prefix: &str, members: &Value) -> Vec<(String, String)> {
+    let members = open(members).as_map().into_iter().flatten();
+    members.map(|(name, value)| (format!("{prefix}{name}"), print::plain(open(value)))).collect()
+}
+
+fn with_headers(call: Call, headers: Vec<(String, String)>) -> Call {
+    headers.into_iter().fold(call.empty(), |call, (name, value)| call.header(name, value))
+}
+
+/// Makes a container, and keeps what the store shows of it.
+pub(crate) async fn create(
+    op: &mut Op,
+    name: &str,
+    headers: Vec<(String, String)>,
+) -> Result<(), Stop> {
+    op.set_id(name);
+    let call = with_headers(put(Service::ObjectStore, path(op), Json::Null), headers);
+    op.call("create", call).await?;
+    look(op).await
+}
+
+/// Sets what is said of the whole account.
+pub(crate) async fn describe_account(
+    op: &mut Op,
+    headers: Vec<(String, String)>,
+) -> Result<(), Stop> {
+    if !headers.is_empty() {
+        let call = with_headers(post(Service::ObjectStore, "", Json::Null), headers);
+        op.call("account", call.may_be_repeated()).await?;
+    }
+    Ok(())
+}
+
+/// Keeps what the store shows of the container.
+pub(crate) async fn look(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_none() {
+        return Ok(());
+    }
+    let reply = op.read(head(Service::ObjectStore, path(op))).await?;
+    op.set_shown(shown(&reply));
+    Ok(())
+}
+
+fn shown(reply: &Reply) -> Value {
+    let number = |name: &str| {
+        let number = reply.header(name).and_then(|it| it.parse::<i64>().ok());
+        number.map_or(Value::Null, Value::from)
+    };
+    let headers = reply.headers.iter().filter(|(name, _)| *name != "content-location");
+    let headers = headers.map(|(name, value)| (name.as_str(), Value::from(value.as_str())));
+    let address = reply.address().unwrap_or_default();
+    let root = address.rsplit_once('/').map_or("", |it| it.0);
+    let host = address.split_once("://").map_or("", |it| it.1);
+    let host = host.split(['/', ':']).next().unwrap_or_default();
+    map([
+        ("BytesUsed", number("x-container-bytes-used")),
+        ("DomainName", host.into()),
+        ("HeadContainer", Value::map(headers)),
+        ("ObjectCount", number("x-container-object-count")),
+        ("RootURL", root.into()),
+        ("WebsiteURL", address.into()),
+    ])
+}
+
+/// Removes a container. One that is not empty is emptied first, or refused in these words.
+pub(crate) async fn remove(op: &mut Op, refusal: Option<String>) -> Result<(), Stop> {
+    if op.id().is_none() {
+        return Ok(());
+    }
+    loop {
+        match op.remove("delete", delete(Service::ObjectStore, path(op))).await {
+            Err(stop) if stop.is_conflict() => match &refusal {
+                Some(refusal) => {
+                    let message = format!("{refusal} is not supported for resource.");
+                    return Err(Stop::failed("ResourceActionNotSupported", message));
+                }
+                None => empty(op).await?,
+            },
+            Err(stop) => return Err(stop),
+            Ok(()) => break,
+        }
+    }
+    op.clear_id();
+    Ok(())
+}
+
+/// Removes the objects in the container, a page at a time.
+async fn empty(op: &mut Op) -> Result<(), Stop> {
+    let container = path(op);
+    let list =
+        get(Service::ObjectStore, container.clone()).query("format", "json").query("limit", PAGE);
+    loop {
+        let listed = match op.read(list.clone()).await {
+            Err(stop) if stop.is_not_found() => return Ok(()),
+            listed => listed?,
+        };
+        let objects = listed.body.as_array().into_iter().flatten();
+        let paths: Vec<String> = objects
+            .filter_map(|object| object["name"].as_str())
+            .map(|name| format!("{container}/{}", wire::segment(name)))
+            .collect();
+        let Some(first) = paths.first() else { return Ok(()) };
+        let bulk = post(Service::ObjectStore, "", Json::String(paths.join("\n")))
+            .query("bulk-delete", "true")
+            .header("Content-Type", "text/plain")
+            .header("Accept", "application/json")
+            .may_be_repeated();
+        let done = op.call(&format!("empty {first}"), bulk).await?;
+        if done.body.get("Number Deleted").and_then(Json::as_u64).unwrap_or_default() == 0 {
+            // The store cannot do it at once, or has done so and lists them still.
+            for path in &paths {
+                op.remove(&format!("remove {path}"), delete(Service::ObjectStore, path.as_str()))
+                    .await?;
+            }
+        }
+        op.pause(std::time::Duration::from_millis(200)).await?;
+    }
+}
