@@ -5,12 +5,11 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Codes without samples, and why.
-const NO_SAMPLE: [(&str, &str); 7] = [
+const NO_SAMPLE: [(&str, &str); 6] = [
     ("K0103", "half a megabyte is too long for a page"),
     ("K0104", "so are a hundred brackets"),
     ("K0305", "an update is needed"),
     ("K0407", "so are a thousand resources"),
-    ("K0410", "no declared type says so yet"),
     ("K0705", "not told yet"),
     ("K0902", "only requests to the API can do it"),
 ];

@@ -101,6 +101,8 @@ static PAGES: &[Page] = &[
     page!("K0408"),
     page!("K0409"),
     page!("K0410"),
+    page!("K0411"),
+    page!("K0412"),
     page!("K0501"),
     page!("K0502"),
     page!("K0503"),

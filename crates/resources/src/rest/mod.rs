@@ -154,10 +154,12 @@ pub async fn create_with(op: &mut Op, fields: Map<String, Json>) -> Result<(), S
         };
         op.set_id(id);
     }
+    afterwards(op, &plain).await?;
     if let Some(call) = change(op, &plain, chosen(op, &plain)) {
         send(op, &plain, "dress", call).await?;
+        until_ready(op).await?;
     }
-    afterwards(op, &plain).await
+    Ok(())
 }
 
 /// What the user chose for the field in which a new object has its mark.

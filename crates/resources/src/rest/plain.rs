@@ -175,6 +175,12 @@ impl Plain {
         self
     }
 
+    /// An object cannot be changed right after it was made, or never: its mark is where the user leaves room.
+    pub fn undressed(mut self) -> Plain {
+        self.is_dressed = false;
+        self
+    }
+
     /// Fields that together are those of one object at most, because the service refuses another.
     pub fn unique<const N: usize>(mut self, fields: [&'static str; N]) -> Plain {
         self.unique = fields.map(Name::Borrowed).into();

@@ -62,12 +62,17 @@ pub(super) fn ipsec_site_connection() -> ResourceType {
         .updates(|op| Box::pin(update(op)))
         .on(Verb::Check, |op| Box::pin(check(op)))
         .plain(
-            plain("/vpn/ipsec-site-connections", "ipsec_site_connection").ready(
-                Ready::when("status", ["ACTIVE"], ["ERROR"])
-                    // It is down until the other end is there.
-                    .waiting(["PENDING_CREATE", "DOWN"])
-                    .words("Error in IPsecSiteConnection", "IPsecSiteConnection creation failed"),
-            ),
+            plain("/vpn/ipsec-site-connections", "ipsec_site_connection")
+                .field("dpd.actions", "action")
+                .ready(
+                    Ready::when("status", ["ACTIVE"], ["ERROR"])
+                        // It is down until the other end is there.
+                        .waiting(["PENDING_CREATE", "DOWN"])
+                        .words(
+                            "Error in IPsecSiteConnection",
+                            "IPsecSiteConnection creation failed",
+                        ),
+                ),
         )
 }
 

@@ -2,7 +2,7 @@
 
 use super::common::plain;
 use crate::declare::*;
-use crate::rest::{Change, Plain};
+use crate::rest::Change;
 
 pub(super) fn metering_label() -> ResourceType {
     ResourceType::new("OS::Neutron::MeteringLabel")
@@ -17,8 +17,10 @@ pub(super) fn metering_label() -> ResourceType {
             prop("shared", Bool).default(false).since("2015.1"),
         ])
         .attrs([attr("description", Str), attr("name", Str), attr("shared", Str)])
-        .plain(Plain {
-            is_dressed: false,
-            ..plain("/metering/metering-labels", "metering_label").change(Change::Never)
-        })
+        .plain(
+            plain("/metering/metering-labels", "metering_label")
+                .undressed()
+                .unique(["description", "name"])
+                .change(Change::Never),
+        )
 }

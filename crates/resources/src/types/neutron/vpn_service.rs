@@ -50,6 +50,9 @@ pub(super) fn vpn_service() -> ResourceType {
         ])
         .plain(
             plain("/vpn/vpnservices", "vpnservice")
+                // It cannot be changed before its first connection is there.
+                .undressed()
+                .unique(["description", "name", "router_id", "subnet_id"])
                 .field("router", "router_id")
                 .field("subnet", "subnet_id")
                 .unsent(["router_id", "subnet_id"])
