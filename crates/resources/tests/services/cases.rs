@@ -57,6 +57,17 @@ fn signing(mut rest: Rest) -> Rest {
     rest
 }
 
+/// A service that takes actions and makes nothing of them.
+fn acting(mut rest: Rest) -> Rest {
+    rest.answers = vec![(Method::Post, "/action", json!({ "access_list": [] }))];
+    rest
+}
+
+const TEMPLATE_OF_CLUSTERS: (&str, &str) = (
+    r#"{"coe": "kubernetes", "image": "i", "external_network": "00000000000000000000000000000001"}"#,
+    r#"{"coe": "kubernetes", "image": "i", "external_network": "00000000000000000000000000000001", "public": true}"#,
+);
+
 #[rustfmt::skip]
 pub(super) const CASES: &[Case] = &[
     case("OS::Keystone::Domain", r#"{"name": "d"}"#, r#"{"name": "e", "description": "mine"}"#).with(identity),
@@ -191,4 +202,73 @@ pub(super) const CASES: &[Case] = &[
         r#"{"queue_name": "q", "workflow_id": "w", "ttl": 60}"#,
         r#"{"queue_name": "q", "workflow_id": "w", "ttl": 70, "input": {"a": 1}}"#,
     ).with(|rest| rest.with("/workflows/w", json!({ "id": "w" }))),
+    case("OS::Manila::SecurityService", r#"{"type": "ldap", "name": "s", "description": "d"}"#, r#"{"type": "ldap", "server": "10.0.0.1"}"#),
+    case(
+        "OS::Manila::Share",
+        r#"{"share_protocol": "NFS", "size": 1, "metadata": {"a": "b"}}"#,
+        r#"{"share_protocol": "NFS", "size": 1, "name": "n", "metadata": {"a": "c"}}"#,
+    ).with(acting),
+    case(
+        "OS::Manila::ShareNetwork",
+        r#"{"neutron_subnet": "00000000000000000000000000000001"}"#,
+        r#"{"neutron_subnet": "00000000000000000000000000000001", "security_services": ["00000000000000000000000000000002"]}"#,
+    ).with(|rest| {
+        let subnet = json!({ "id": "1", "network_id": "n1" });
+        acting(rest).with("/subnets/00000000000000000000000000000001", subnet)
+    }),
+    case(
+        "OS::Manila::ShareType",
+        r#"{"name": "t", "driver_handles_share_servers": true, "extra_specs": {"a": "b"}}"#,
+        r#"{"name": "t", "driver_handles_share_servers": true, "extra_specs": {}}"#,
+    ),
+    case(
+        "OS::Mistral::CronTrigger",
+        r#"{"pattern": "* * * * *", "workflow": {"name": "w", "input": {"a": 1}}}"#,
+        r#"{"pattern": "* * * * *", "workflow": {"name": "w"}}"#,
+    ),
+    case(
+        "OS::Mistral::Workflow",
+        r#"{"type": "direct", "tasks": [{"name": "one", "action": "std.noop"}]}"#,
+        r#"{"type": "direct", "tasks": [{"name": "two", "action": "std.noop"}]}"#,
+    ),
+    case("OS::Magnum::BayModel", TEMPLATE_OF_CLUSTERS.0, TEMPLATE_OF_CLUSTERS.1),
+    case("OS::Magnum::ClusterTemplate", TEMPLATE_OF_CLUSTERS.0, TEMPLATE_OF_CLUSTERS.1),
+    case(
+        "OS::Magnum::Cluster",
+        r#"{"cluster_template": "00000000000000000000000000000001", "node_count": 1}"#,
+        r#"{"cluster_template": "00000000000000000000000000000001", "node_count": 2}"#,
+    ),
+    case("OS::Trove::Cluster", r#"{"datastore_type": "a", "datastore_version": "1", "instances": [{"flavor": "00000000000000000000000000000001", "volume_size": 1}]}"#, r#"{}"#).with(|mut rest| {
+        rest.finish = Some(|object| {
+            object["instances"] = json!([{ "status": "ACTIVE" }]);
+            object["task"]["name"] = "NONE".into();
+        });
+        rest.with("/flavors/00000000000000000000000000000001", json!({ "id": "1" }))
+    }),
+    case("OS::Trove::Instance", r#"{"flavor": "f1", "size": 1}"#, r#"{"flavor": "f2", "size": 2, "name": "n"}"#).with(|rest| {
+        let named = |name: &str| json!({ "id": name, "name": name });
+        acting(rest).with("/flavors/f1", named("f1")).with("/flavors/f2", named("f2"))
+    }),
+    case(
+        "OS::Zun::Container",
+        r#"{"image": "cirros", "restart_policy": "on-failure:2", "mounts": [{"mount_path": "/a", "volume_size": 1}]}"#,
+        r#"{"image": "cirros", "restart_policy": "on-failure:2", "mounts": [{"mount_path": "/a", "volume_size": 1}], "cpu": 0.5}"#,
+    ).with(|mut rest| {
+        rest.finish = Some(|object| object["status"] = "Running".into());
+        rest
+    }),
+    case("OS::Blazar::Host", r#"{"name": "host", "extra_capability": {"gpu": "yes"}}"#, r#"{"name": "host"}"#).with(|mut rest| {
+        rest.finish = Some(|object| object["hypervisor_hostname"] = object["name"].clone());
+        rest
+    }),
+    case(
+        "OS::Blazar::Lease",
+        r#"{"name": "l", "start_date": "2030-01-01 00:00", "end_date": "2030-01-02 00:00", "reservations": [{"resource_type": "virtual:instance", "amount": 1, "min": 3}]}"#,
+        r#"{"name": "l"}"#,
+    ),
+    case(
+        "OS::Ironic::Port",
+        r#"{"address": "AA:00:00:00:00:01", "node": "00000000000000000000000000000001"}"#,
+        r#"{"address": "AA:00:00:00:00:01", "node": "00000000000000000000000000000001", "pxe_enabled": true}"#,
+    ),
 ];

@@ -32,6 +32,8 @@ pub(crate) struct Rest {
     pub(crate) busy: Vec<(Method, &'static str)>,
     /// How ids look that are addresses: what stands before them.
     pub(crate) addresses: Option<&'static str>,
+    /// What the service adds to what it shows.
+    pub(crate) finish: Option<fn(&mut Json)>,
     /// What calls answer that are not about objects: method, part of the path, reply.
     pub(crate) answers: Vec<(Method, &'static str, Json)>,
 }
@@ -105,7 +107,7 @@ impl Rest {
     fn make(&mut self, call: &Call) -> Json {
         let collection = self.collection(&call.path);
         self.made += 1;
-        let (key, sent) = (format!("made-{}", self.made), call.body.clone().unwrap_or_default());
+        let sent = defined(call).unwrap_or_else(|| call.body.clone().unwrap_or_default());
         let mut object = match sent.get(&collection.one) {
             Some(object) => object.clone(),
             None => sent,
@@ -113,6 +115,9 @@ impl Rest {
         if !object.is_object() {
             object = json!({ "sent": object });
         }
+        // Some ids are chosen by whoever makes something.
+        let chosen = object.get(&collection.id).and_then(Json::as_str);
+        let key = chosen.map_or_else(|| format!("made-{}", self.made), str::to_owned);
         let id = match self.addresses {
             Some(before) => format!("{before}{}/{key}", call.path),
             None => key.clone(),
@@ -129,6 +134,7 @@ impl Rest {
         let looks = self.looks.entry(path.to_owned()).or_default();
         *looks += 1;
         let mut object = object;
+        self.finish.iter().for_each(|finish| finish(&mut object));
         if let Some((field, first, then)) = &collection.status {
             object[field] = if *looks > 1 { then } else { first }.as_str().into();
         }
@@ -147,7 +153,9 @@ impl Rest {
             })
         };
         let all = self.objects.iter().filter(|(path, _)| below(path)).map(|(_, object)| object);
-        let all: Vec<Json> = all.filter(is_wanted).cloned().collect();
+        let mut all: Vec<Json> = all.cloned().collect();
+        self.finish.iter().for_each(|finish| all.iter_mut().for_each(finish));
+        all.retain(|object| is_wanted(&object));
         let collection = self.collection(path);
         Some(match collection.many.as_str() {
             "" => all.into(),
@@ -156,6 +164,11 @@ impl Rest {
     }
 
     fn change(&mut self, call: &Call) {
+        if let Some(object) = defined(call) {
+            let name = object["name"].as_str().unwrap_or_default();
+            self.objects.insert(format!("{}/{name}", call.path), object);
+            return;
+        }
         let sent = call.body.clone().unwrap_or_default();
         let parent = call.path.rsplit_once('/').map_or("", |it| it.0);
         let collection = self.collection(parent);
@@ -176,6 +189,14 @@ impl Rest {
             other => *object = json!({ "sent": other }),
         }
     }
+}
+
+/// What is defined by a text, which says its name.
+fn defined(call: &Call) -> Option<Json> {
+    let text = call.body.as_ref()?.as_str()?;
+    let definition: Json = serde_json::from_str(text).ok()?;
+    let name = definition.as_object()?.keys().find(|key| *key != "version")?.clone();
+    Some(json!({ "id": name, "name": name, "definition": definition }))
 }
 
 fn enveloped(collection: &Collection, object: Json) -> Json {

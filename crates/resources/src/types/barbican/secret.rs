@@ -77,7 +77,7 @@ fn is_base64(text: &str) -> bool {
     let letters: Vec<char> = text.chars().filter(|char| !char.is_ascii_whitespace()).collect();
     let padding = letters.iter().rev().take_while(|char| **char == '=').count();
     let is_letter = |char: &char| char.is_ascii_alphanumeric() || matches!(char, '+' | '/');
-    letters.len() % 4 == 0
+    letters.len().is_multiple_of(4)
         && padding <= 2
         && letters[..letters.len() - padding].iter().all(is_letter)
 }

@@ -1,6 +1,11 @@
 //! OS::Blazar::Host: a compute host that may be reserved.
 
 use crate::declare::*;
+use crate::op::Op;
+use crate::rest::{Change, Plain};
+use crate::wire;
+use kiln_cloud::{Marker, get};
+use kiln_template::functions::step_into_attribute;
 
 pub(super) fn host() -> ResourceType {
     ResourceType::new("OS::Blazar::Host")
@@ -25,4 +30,35 @@ pub(super) fn host() -> ResourceType {
             attr("updated_at", Str),
             attr("vcpus", Int),
         ])
+        .answers(|view, name, path| {
+            if name != "extra_capability" {
+                return Ok(None);
+            }
+            let given = view.properties.get(name).cloned().unwrap_or_default();
+            Ok(Some(step_into_attribute(&given, path)))
+        })
+        .found_by(by_name)
+        .plain(
+            Plain::at(Service::Reservation, "/os-hosts", "host")
+                .change(Change::Never)
+                .unsent(["extra_capability"])
+                .shape(|op, _, fields| {
+                    if let Some(extra) = wire::json(op.prop("extra_capability")).as_object() {
+                        fields.extend(extra.clone());
+                    }
+                }),
+        )
+}
+
+/// A host can be given once.
+fn by_name(op: &Op) -> Option<Marker> {
+    Some(Marker {
+        list: get(Service::Reservation, "/os-hosts"),
+        objects: "/hosts".into(),
+        field: "/hypervisor_hostname".into(),
+        value: op.text("name")?.into(),
+        envelope: Some("host".into()),
+        path: "/os-hosts/".into(),
+        id: "/id".into(),
+    })
 }

@@ -1,6 +1,8 @@
 //! OS::Blazar::Lease: a reservation of hosts, servers or addresses for a span of time.
 
 use crate::declare::*;
+use crate::rest::{Change, Plain, Ready};
+use serde_json::Value as Json;
 
 pub(super) fn lease() -> ResourceType {
     ResourceType::new("OS::Blazar::Lease")
@@ -32,6 +34,17 @@ pub(super) fn lease() -> ResourceType {
             attr("updated_at", Str),
             attr("user_id", Str),
         ])
+        .plain(
+            Plain::at(Service::Reservation, "/leases", "lease")
+                .listed("")
+                .change(Change::Never)
+                // One that begins later is ready as soon as it is noted down.
+                .ready(Ready::when("status", ["PENDING", "ACTIVE", "TERMINATED"], ["ERROR"]))
+                .shape(|_, _, fields| {
+                    let reservations = fields.get_mut("reservations").and_then(Json::as_array_mut);
+                    reservations.into_iter().flatten().for_each(cut);
+                }),
+        )
 }
 
 fn reservations() -> Prop {
@@ -48,4 +61,30 @@ fn reservations() -> Prop {
         prop("resource_type", Str).required().one_of(["virtual:instance", "physical:host"]),
         prop("vcpus", Int).range(0, 2147483647),
     ]))
+}
+
+/// Leaves what a kind of reservation knows.
+fn cut(reservation: &mut Json) {
+    let known: &[&str] = match reservation["resource_type"].as_str() {
+        Some("virtual:instance") => &[
+            "affinity",
+            "amount",
+            "disk_gb",
+            "memory_mb",
+            "resource_properties",
+            "resource_type",
+            "vcpus",
+        ],
+        _ => &[
+            "before_end",
+            "hypervisor_properties",
+            "max",
+            "min",
+            "resource_properties",
+            "resource_type",
+        ],
+    };
+    if let Some(members) = reservation.as_object_mut() {
+        members.retain(|name, _| known.contains(&name.as_str()));
+    }
 }

@@ -1,6 +1,8 @@
 //! OS::Ironic::Port: a network interface of a bare metal node, known by its MAC address.
 
 use crate::declare::*;
+use crate::rest::{Change, Plain};
+use serde_json::Value as Json;
 
 pub(super) fn port() -> ResourceType {
     ResourceType::new("OS::Ironic::Port")
@@ -29,4 +31,20 @@ pub(super) fn port() -> ResourceType {
             attr("portgroup_uuid", Str),
             attr("pxe_enabled", Bool),
         ])
+        .plain(
+            Plain::at(Service::BareMetal, "/ports", "")
+                .many("ports")
+                .id("uuid")
+                .field("node", "node_uuid")
+                .field("portgroup", "portgroup_uuid")
+                .unique(["address"])
+                .change(Change::JsonPatch("application/json".into()))
+                .goes_at_once()
+                .shape(|_, _, fields| {
+                    // The service writes it so.
+                    if let Some(Json::String(address)) = fields.get_mut("address") {
+                        address.make_ascii_lowercase();
+                    }
+                }),
+        )
 }

@@ -1,6 +1,11 @@
 //! OS::Magnum::Cluster: a container cluster made from a cluster template.
 
+use super::objects;
 use crate::declare::*;
+use crate::op::{Op, Progress, Stop};
+use crate::rest::{self, Ready};
+use crate::wire;
+use kiln_cloud::{Reply, get};
 
 pub(super) fn cluster() -> ResourceType {
     ResourceType::new("OS::Magnum::Cluster")
@@ -34,4 +39,41 @@ pub(super) fn cluster() -> ResourceType {
             attr("status", Str),
             attr("status_reason", Str),
         ])
+        .updates(|op| Box::pin(update(op)))
+        .plain(
+            objects("/clusters", "clusters")
+                .field("cluster_template", "cluster_template_id")
+                .ready(Ready::when("status", DONE, FAILED).reason("status_reason")),
+        )
+}
+
+const DONE: [&str; 3] = ["CREATE_COMPLETE", "UPDATE_COMPLETE", "RESUME_COMPLETE"];
+const FAILED: [&str; 3] = ["CREATE_FAILED", "UPDATE_FAILED", "DELETE_FAILED"];
+
+/// The service answers before it begins: a cluster is as wanted when it is done, and shows what was wanted.
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    let Some(plain) = op.plain() else { return Ok(()) };
+    let fields = rest::changed_fields(op, &plain);
+    let wanted: Vec<_> = fields
+        .iter()
+        .filter(|(_, value)| !value.is_null())
+        .map(|(n, v)| (n.clone(), v.clone()))
+        .collect();
+    if let Some(call) = rest::change(op, &plain, fields) {
+        op.call("change", call).await?;
+    }
+    let look = get(Service::ContainerInfra, rest::path(op, &plain));
+    let reply = op.until(look, |reply| progress(reply, &wanted)).await?;
+    op.set_shown(wire::value(&reply.body));
+    Ok(())
+}
+
+fn progress(reply: &Reply, wanted: &[(String, serde_json::Value)]) -> Progress {
+    let status = reply.text("/status").unwrap_or_default();
+    let is_as_wanted = wanted.iter().all(|(name, value)| reply.body[name.as_str()] == *value);
+    if FAILED.contains(&status) && is_as_wanted {
+        let why = reply.text("/status_reason").unwrap_or("Unknown");
+        return Progress::Failed(format!("Went to status {status} due to \"{why}\""));
+    }
+    if DONE.contains(&status) && is_as_wanted { Progress::Ready } else { Progress::NotYet }
 }

@@ -2,6 +2,7 @@
 //! authenticated.
 
 use crate::declare::*;
+use crate::rest::Plain;
 
 pub(super) fn security_service() -> ResourceType {
     ResourceType::new("OS::Manila::SecurityService")
@@ -19,4 +20,10 @@ pub(super) fn security_service() -> ResourceType {
             prop("type", Str).required().one_of(["ldap", "kerberos", "active_directory"]),
             prop("user", Str).updatable(),
         ])
+        .plain(
+            Plain::at(Service::Share, "/security-services", "security_service")
+                .listed("/detail")
+                .label("description")
+                .dressed(),
+        )
 }

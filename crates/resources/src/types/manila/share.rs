@@ -1,6 +1,13 @@
 //! OS::Manila::Share: a shared file system.
 
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::{items, open, text};
+use crate::op::{Op, Stop};
+use crate::rest::{self, Plain, Ready};
+use crate::wire;
+use kiln_cloud::{Call, Marker, get, post, put};
+use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn share() -> ResourceType {
     ResourceType::new("OS::Manila::Share")
@@ -41,4 +48,126 @@ pub(super) fn share() -> ResourceType {
             attr("share_server_id", Str),
             attr("status", Str),
         ])
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(update(op)))
+        .on(Verb::Check, |op| Box::pin(check(op)))
+        .plain(
+            Plain::at(Service::Share, "/shares", "share")
+                .field("share_network", "share_network_id")
+                .field("share_protocol", "share_proto")
+                .field("snapshot", "snapshot_id")
+                .unsent(["access_rules"])
+                .finds("share_network", "manila.share_network")
+                .finds("share_type", "manila.share_type")
+                .finds("snapshot", "manila.share_snapshot")
+                .listed("/detail")
+                .label("description")
+                .ready(Ready::when("status", ["available"], ["error", "error_deleting"]))
+                .shape(shape),
+        )
+}
+
+/// What can be changed goes by other names then, and metadata has a place of its own.
+fn shape(_: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
+    if verb == Verb::Update {
+        fields.remove("metadata");
+        for name in ["name", "description"] {
+            if let Some(value) = fields.remove(name) {
+                fields.insert(format!("display_{name}"), value);
+            }
+        }
+    }
+}
+
+fn path(op: &Op) -> String {
+    format!("/shares/{}", op.id().map_or("", |id| id))
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    rest::create(op).await?;
+    allow(op).await?;
+    show_places(op).await
+}
+
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    rest::update(op).await?;
+    if op.changes("metadata") {
+        let metadata = match wire::json(op.prop("metadata")) {
+            Json::Null => json!({}),
+            metadata => metadata,
+        };
+        let call =
+            put(Service::Share, format!("{}/metadata", path(op)), json!({ "metadata": metadata }));
+        op.call("metadata", call).await?;
+    }
+    allow(op).await?;
+    rest::until_ready(op).await?;
+    show_places(op).await
+}
+
+async fn check(op: &mut Op) -> Result<(), Stop> {
+    rest::check(op).await?;
+    if op.id().is_some() { show_places(op).await } else { Ok(()) }
+}
+
+/// Where the share is found on the network is told apart from the rest.
+async fn show_places(op: &mut Op) -> Result<(), Stop> {
+    let reply = op.read(get(Service::Share, format!("{}/export_locations", path(op)))).await?;
+    let mut shown = op.shown().as_map().cloned().unwrap_or_default();
+    shown.insert("export_locations".into(), wire::value(&reply.body["export_locations"]));
+    op.set_shown(Value::Map(shown.into()));
+    Ok(())
+}
+
+/// Asks who may use the share.
+fn access_list(op: &Op) -> Call {
+    post(Service::Share, format!("{}/action", path(op)), json!({ "access_list": null }))
+}
+
+/// Lets those use the share that are named, and those no more that were.
+async fn allow(op: &mut Op) -> Result<(), Stop> {
+    let (before, after) = (op.context().before.clone(), op.context().properties.clone());
+    let (had, wanted) = (rules(&before), rules(&after));
+    if had == wanted {
+        return Ok(());
+    }
+    let there = op.read(access_list(op)).await?.body["access_list"].take();
+    let there: Vec<Json> = there.as_array().cloned().unwrap_or_default();
+    let is_there = |rule: &Json, there: &Json| {
+        let rule = rule.as_object().into_iter().flatten();
+        rule.into_iter().all(|(name, value)| there[name.as_str()] == *value)
+    };
+    for rule in had.iter().filter(|rule| !wanted.contains(rule)) {
+        let ids = there.iter().filter(|it| is_there(rule, it)).filter_map(|it| it["id"].as_str());
+        for id in ids {
+            let body = json!({ "deny_access": { "access_id": id } });
+            let call = post(Service::Share, format!("{}/action", path(op)), body).may_be_repeated();
+            op.remove(&format!("deny {id}"), call).await?;
+        }
+    }
+    for rule in wanted.iter().filter(|rule| !there.iter().any(|it| is_there(rule, it))) {
+        let marker = Marker {
+            list: access_list(op),
+            objects: "/access_list".into(),
+            field: String::new(),
+            value: rule.clone(),
+            envelope: Some("access".into()),
+            path: String::new(),
+            id: "/id".into(),
+        };
+        let body = json!({ "allow_access": rule });
+        let call = post(Service::Share, format!("{}/action", path(op)), body).marker(marker);
+        op.call(&format!("allow {rule}"), call).await?;
+    }
+    Ok(())
+}
+
+fn rules(properties: &Members) -> Vec<Json> {
+    let rules = items(properties, "access_rules").iter().filter_map(|rule| open(rule).as_map());
+    let named = ["access_level", "access_to", "access_type"];
+    rules
+        .map(|rule| {
+            named.iter().filter_map(|name| Some((*name, text(rule, name)?))).collect::<Json>()
+        })
+        .collect()
 }

@@ -1,6 +1,13 @@
 //! OS::Manila::ShareNetwork: the network on which share servers offer their shares.
 
 use crate::declare::*;
+use crate::given::{items, open};
+use crate::objects::{Objects, is_uuid};
+use crate::op::{Op, Stop};
+use crate::refusals::exclusive;
+use crate::rest::{self, Plain};
+use kiln_cloud::{get, post};
+use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn share_network() -> ResourceType {
     ResourceType::new("OS::Manila::ShareNetwork")
@@ -23,4 +30,94 @@ pub(super) fn share_network() -> ResourceType {
             attr("network_type", Str),
             attr("segmentation_id", Str),
         ])
+        .check(|members| {
+            exclusive(members, "nova_network", "neutron_network")?;
+            exclusive(members, "nova_network", "neutron_subnet")
+        })
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(update(op)))
+        .plain(
+            Plain::at(Service::Share, "/share-networks", "share_network")
+                .field("neutron_network", "neutron_net_id")
+                .field("neutron_subnet", "neutron_subnet_id")
+                .field("nova_network", "nova_net_id")
+                .unsent(["security_services"])
+                .listed("/detail")
+                .label("description")
+                .dressed(),
+        )
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let Some(plain) = op.plain() else { return Ok(()) };
+    let mut fields = rest::new_fields(op, &plain);
+    complete(op, &mut fields).await?;
+    rest::create_with(op, fields).await?;
+    secure(op).await
+}
+
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    let Some(plain) = op.plain() else { return Ok(()) };
+    let mut fields = rest::changed_fields(op, &plain);
+    complete(op, &mut fields).await?;
+    rest::update_with(op, fields).await?;
+    secure(op).await
+}
+
+/// A subnet is given with its network.
+async fn complete(op: &mut Op, fields: &mut Fields<String, Json>) -> Result<(), Stop> {
+    let subnet = fields.get("neutron_subnet_id").and_then(Json::as_str).map(str::to_owned);
+    if let Some(subnet) = subnet.filter(|_| op.prop("neutron_network").is_null()) {
+        let subnet = op.read(get(Service::Network, format!("/subnets/{subnet}"))).await?;
+        fields.insert("neutron_net_id".into(), subnet.body["subnet"]["network_id"].clone());
+    }
+    Ok(())
+}
+
+/// Has the network with the security services that are named, and with no others.
+async fn secure(op: &mut Op) -> Result<(), Stop> {
+    let properties = op.context().properties.clone();
+    if op.context().before.get("security_services") == properties.get("security_services") {
+        return Ok(());
+    }
+    let id = op.id().cloned().unwrap_or_default();
+    let list = get(Service::Share, "/security-services/detail");
+    let there = op.read(list.clone().query("share_network_id", &*id)).await?.body;
+    let mut wanted = Vec::new();
+    for given in items(&properties, "security_services").iter().filter_map(|it| open(it).as_text())
+    {
+        wanted.push(find(op, given).await?);
+    }
+    let there = there["security_services"].as_array().into_iter().flatten();
+    let there: Vec<String> =
+        there.filter_map(|service| service["id"].as_str()).map(Into::into).collect();
+    let gone = there.iter().filter(|id| !wanted.contains(id)).map(|id| ("remove", id));
+    let new = wanted.iter().filter(|id| !there.contains(id)).map(|id| ("add", id));
+    for (how, service) in gone.chain(new) {
+        let action = format!("{how}_security_service");
+        let body = json!({ action: { "security_service_id": service } });
+        let path = format!("/share-networks/{id}/action");
+        let call = post(Service::Share, path, body).may_be_repeated();
+        op.add(&format!("{how} {service}"), call).await?;
+    }
+    Ok(())
+}
+
+/// The id of a security service that is given by its id or name.
+async fn find(op: &mut Op, given: &str) -> Result<String, Stop> {
+    if is_uuid(given) {
+        return Ok(given.to_owned());
+    }
+    let list = get(Service::Share, "/security-services/detail").query("name", given).may_be_old();
+    let list = op.read(list).await?.body;
+    let all = list["security_services"].as_array().into_iter().flatten();
+    let mut named = all.filter(|service| service["name"] == given);
+    match (named.next().and_then(|service| service["id"].as_str()), named.next()) {
+        (Some(id), None) => Ok(id.to_owned()),
+        (None, _) => {
+            let message = format!("The Security service ({given}) could not be found.");
+            Err(Stop::failed("EntityNotFound", message))
+        }
+        _ => Err(Stop::failed("PhysicalResourceNameAmbiguity", Objects::ambiguous(given))),
+    }
 }

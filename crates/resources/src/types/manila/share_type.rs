@@ -1,6 +1,12 @@
 //! OS::Manila::ShareType: a kind of share that users can choose, with the specifications behind it.
 
 use crate::declare::*;
+use crate::given::section;
+use crate::op::{Op, Stop};
+use crate::rest::{self, Change, Plain};
+use crate::wire;
+use kiln_cloud::{delete, post};
+use serde_json::json;
 
 pub(super) fn share_type() -> ResourceType {
     ResourceType::new("OS::Manila::ShareType")
@@ -16,4 +22,41 @@ pub(super) fn share_type() -> ResourceType {
             prop("name", Str).required(),
             prop("snapshot_support", Bool).default(true).since("6.0.0"),
         ])
+        .updates(|op| Box::pin(update(op)))
+        .plain(
+            Plain::at(Service::Share, "/types", "share_type")
+                .field("is_public", "share_type_access:is_public")
+                .unsent(["driver_handles_share_servers", "snapshot_support"])
+                .listed("?is_public=all")
+                .change(Change::Never)
+                .shape(|op, _, fields| {
+                    let mut specs = wire::json(op.prop("extra_specs"));
+                    if !specs.is_object() {
+                        specs = json!({});
+                    }
+                    for name in ["driver_handles_share_servers", "snapshot_support"] {
+                        specs[name] = wire::json(op.prop(name));
+                    }
+                    fields.insert("extra_specs".into(), specs);
+                }),
+        )
+}
+
+/// The specifications are replaced by others.
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    let (before, after) = (op.context().before.clone(), op.context().properties.clone());
+    let path = format!("/types/{}/extra_specs", op.id().map_or("", |id| id));
+    let empty = Members::new();
+    let had = section(&before, "extra_specs").unwrap_or(&empty);
+    let wanted = section(&after, "extra_specs").unwrap_or(&empty);
+    for name in had.keys().filter(|name| !wanted.contains_key(&***name)) {
+        let call = delete(Service::Share, format!("{path}/{}", wire::segment(name)));
+        op.remove(&format!("unset {name}"), call).await?;
+    }
+    if !wanted.is_empty() {
+        let specs = wire::json(op.prop("extra_specs"));
+        let call = post(Service::Share, path, json!({ "extra_specs": specs })).may_be_repeated();
+        op.call("set", call).await?;
+    }
+    rest::until_ready(op).await
 }

@@ -1,6 +1,10 @@
 //! OS::Mistral::CronTrigger: a schedule on which a workflow is started.
 
 use crate::declare::*;
+use crate::objects::is_uuid;
+use crate::refusals::one_of;
+use crate::rest::{Change, Plain};
+use serde_json::Value as Json;
 
 pub(super) fn cron_trigger() -> ResourceType {
     ResourceType::new("OS::Mistral::CronTrigger")
@@ -18,4 +22,23 @@ pub(super) fn cron_trigger() -> ResourceType {
                 .members([prop("input", Map), prop("name", Str).required().is("mistral.workflow")]),
         ])
         .attrs([attr("next_execution_time", Str), attr("remaining_executions", Int)])
+        .check(|members| one_of(members, &["pattern", "first_time"]))
+        .plain(
+            Plain::at(Service::Workflow, "/cron_triggers", "")
+                .many("cron_triggers")
+                .id("name")
+                .field("count", "remaining_executions")
+                .field("first_time", "first_execution_time")
+                .change(Change::Never)
+                .goes_at_once()
+                .shape(|_, _, fields| {
+                    let workflow = fields.remove("workflow").unwrap_or_default();
+                    let named = workflow["name"].as_str().unwrap_or_default();
+                    let field = if is_uuid(named) { "workflow_id" } else { "workflow_name" };
+                    fields.insert(field.into(), named.into());
+                    if let Some(input) = workflow.get("input").filter(|it| **it != Json::Null) {
+                        fields.insert("workflow_input".into(), input.clone());
+                    }
+                }),
+        )
 }

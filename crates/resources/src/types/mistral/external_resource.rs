@@ -1,6 +1,15 @@
 //! OS::Mistral::ExternalResource: an object that workflows create, update and delete.
 
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::{items, open, section, text};
+use crate::objects::is_uuid;
+use crate::op::{Op, Progress, Stop};
+use crate::random;
+use crate::wire;
+use kiln_cloud::{Marker, Reply, get, post};
+use kiln_template::functions::step_into_attribute;
+use serde_json::{Value as Json, json};
 
 pub(super) fn external_resource() -> ResourceType {
     ResourceType::new("OS::Mistral::ExternalResource")
@@ -17,6 +26,23 @@ pub(super) fn external_resource() -> ResourceType {
             prop("replace_on_change_inputs", List).default_empty(),
         ])
         .attrs([attr("output", Map)])
+        .replaced_if(|change| {
+            let part = |members: &Members, name: &str| {
+                section(members, "input").and_then(|input| input.get(name)).cloned()
+            };
+            let named = items(change.after, "replace_on_change_inputs").iter();
+            let mut named = named.filter_map(|name| open(name).as_text());
+            named.any(|name| part(change.before, name) != part(change.after, name))
+        })
+        .answers(|view, name, path| {
+            let outputs = view.data.get(OUTPUTS).cloned().unwrap_or_else(|| Value::map::<&str>([]));
+            Ok((name == "output").then(|| step_into_attribute(&outputs, path)))
+        })
+        .creates(|op| Box::pin(run(op, "CREATE")))
+        .updates(|op| Box::pin(run(op, "UPDATE")))
+        .deletes(|op| Box::pin(remove(op)))
+        .on(Verb::Suspend, |op| Box::pin(run(op, "SUSPEND")))
+        .on(Verb::Resume, |op| Box::pin(run(op, "RESUME")))
 }
 
 fn actions() -> Prop {
@@ -27,4 +53,110 @@ fn actions() -> Prop {
             prop("workflow", Str).required().is("mistral.workflow"),
         ])
     }))
+}
+
+/// Where what the workflows gave is kept, all of them together.
+const OUTPUTS: &str = "outputs";
+
+/// Where the id of the execution under way is kept.
+const EXECUTION: &str = "execution";
+
+/// Runs the workflow of an action, if it has one, and keeps what it gives.
+async fn run(op: &mut Op, action: &str) -> Result<(), Stop> {
+    let properties = op.context().properties.clone();
+    let task = section(&properties, "actions").and_then(|actions| section(actions, action));
+    if let Some(task) = task {
+        let id = begin(op, action, task).await?;
+        let look = get(Service::Workflow, format!("/executions/{id}"));
+        let ended = op.until(look, progress).await?;
+        keep(op, &id, &ended);
+    }
+    if action == "CREATE" && op.id().is_none() {
+        op.set_id(op.context().physical_name.clone());
+    }
+    Ok(())
+}
+
+/// Starts an execution. Its id is ours, so it is started once.
+async fn begin(op: &mut Op, action: &str, task: &Members) -> Result<String, Stop> {
+    let under_way = op.datum(EXECUTION).and_then(Value::as_text).map(|id| id.to_string());
+    let id = match under_way {
+        Some(id) => id,
+        None => {
+            let id = random::uuid(op).await?.to_string();
+            op.set_datum(EXECUTION, id.as_str());
+            id
+        }
+    };
+    let workflow = text(task, "workflow").unwrap_or_default();
+    let field = if is_uuid(workflow) { "workflow_id" } else { "workflow_name" };
+    let mut params = match task.get("params").map(wire::json) {
+        Some(params) if params.is_object() => params,
+        _ => json!({}),
+    };
+    if !params["env"].is_object() {
+        params["env"] = json!({});
+    }
+    if let Some(outputs) = op.datum(OUTPUTS) {
+        params["env"]["heat_extresource_data"] = wire::json(outputs);
+    }
+    let body = json!({
+        "id": id,
+        field: workflow,
+        "description": op.text("description"),
+        "input": wire::json(op.prop("input")),
+        "params": params,
+    });
+    let marker = Marker {
+        list: get(Service::Workflow, "/executions").query("id", id.clone()),
+        objects: "/executions".into(),
+        field: "/id".into(),
+        value: id.clone().into(),
+        envelope: None,
+        path: "/executions/".into(),
+        id: "/id".into(),
+    };
+    op.call(action, post(Service::Workflow, "/executions", body).marker(marker)).await?;
+    Ok(id)
+}
+
+fn progress(reply: &Reply) -> Progress {
+    let state = reply.text("/state").unwrap_or_default();
+    let why = reply.text("/state_info").filter(|why| !why.is_empty()).unwrap_or("Unknown");
+    match state {
+        "SUCCESS" => Progress::Ready,
+        "IDLE" | "RUNNING" | "PAUSED" => Progress::NotYet,
+        "ERROR" | "CANCELLED" => {
+            Progress::Failed(format!("Went to status {state} due to \"{why}\""))
+        }
+        _ => Progress::Unknown(format!(
+            "Mistral execution - Unknown status {state} due to \"{why}\""
+        )),
+    }
+}
+
+/// Keeps what an execution gave; a `resource_id` in it becomes the resource's own.
+fn keep(op: &mut Op, execution: &str, ended: &Reply) {
+    let output = match &ended.body["output"] {
+        Json::String(text) => serde_json::from_str(text).unwrap_or_default(),
+        output => output.clone(),
+    };
+    let mut outputs = op.datum(OUTPUTS).and_then(Value::as_map).cloned().unwrap_or_default();
+    outputs.extend(wire::value(&output).as_map().cloned().unwrap_or_default());
+    op.set_datum(OUTPUTS, Value::Map(outputs.into()));
+    op.set_datum(EXECUTION, Value::Null);
+    op.set_shown(wire::value(&ended.body));
+    match output["resource_id"].as_str() {
+        Some(id) => op.set_id(id),
+        None if op.id().is_none() => op.set_id(execution),
+        None => {}
+    }
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_some() {
+        run(op, "DELETE").await?;
+        op.clear_id();
+    }
+    Ok(())
 }

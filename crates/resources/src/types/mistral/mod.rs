@@ -3,6 +3,7 @@
 use crate::declare::ResourceType;
 
 mod cron_trigger;
+mod definition;
 mod external_resource;
 mod workflow;
 

@@ -1,6 +1,15 @@
 //! OS::Mistral::Workflow: a workflow of tasks, started by a signal.
 
+use super::definition::definition;
+use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::given::{items, open};
+use crate::op::{Op, Stop};
+use crate::rest::in_path;
+use crate::wire;
+use kiln_cloud::{Marker, delete, get, post, put};
+use kiln_template::functions::step_into_attribute;
+use serde_json::Value as Json;
 
 pub(super) fn workflow() -> ResourceType {
     ResourceType::new("OS::Mistral::Workflow")
@@ -24,6 +33,26 @@ pub(super) fn workflow() -> ResourceType {
             prop("use_request_body_as_input", Bool).updatable().since("6.0.0"),
         ])
         .attrs([attr("alarm_url", Str).uncached(), attr("data", Map), attr("executions", List)])
+        .answers(|view, name, path| {
+            let value = match name {
+                // Where it is signalled comes with the users of stacks.
+                "alarm_url" => Value::Null,
+                "data" => map([
+                    ("name", view.physical_id.map_or(Value::Null, Value::from)),
+                    ("input", view.properties.get("input").cloned().unwrap_or_default()),
+                ]),
+                "executions" => {
+                    view.data.get(EXECUTIONS).cloned().unwrap_or_else(|| Value::list([]))
+                }
+                _ => return Ok(None),
+            };
+            Ok(Some(step_into_attribute(&value, path)))
+        })
+        .found_by(by_name)
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(update(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .on(Verb::Check, |op| Box::pin(look(op)))
 }
 
 fn task_defaults() -> Prop {
@@ -70,4 +99,72 @@ fn tasks() -> Prop {
         prop("with_items", Str).since("5.0.0"),
         prop("workflow", Str).is("mistral.workflow"),
     ]))
+}
+
+// A signal starts an execution, which needs a call; what hears a signal makes none. Until the engine makes calls for
+// signals, nothing comes of one. What is started then goes into the datum below, and goes with the workflow.
+
+/// Where the ids of executions are kept that signals started.
+const EXECUTIONS: &str = "executions";
+
+fn path(op: &Op) -> String {
+    format!("/workflows/{}", in_path(op.id().map_or("", |id| id)))
+}
+
+/// A workflow is known by its name.
+fn name(op: &Op) -> String {
+    op.text("name").unwrap_or(&op.context().physical_name).to_owned()
+}
+
+fn by_name(op: &Op) -> Option<Marker> {
+    let name = name(op);
+    Some(Marker {
+        list: get(Service::Workflow, "/workflows").query("name", name.clone()),
+        objects: "/workflows".into(),
+        field: "/name".into(),
+        value: name.into(),
+        envelope: None,
+        path: "/workflows/".into(),
+        id: "/name".into(),
+    })
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_none() {
+        let name = name(op);
+        let text = Json::String(definition(&name, &op.context().properties).to_string());
+        let call = post(Service::Workflow, "/workflows", text).header("Content-Type", "text/plain");
+        op.call("create", call).await?;
+        op.set_id(name);
+    }
+    look(op).await
+}
+
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    let text = Json::String(definition(&name(op), &op.context().properties).to_string());
+    let call = put(Service::Workflow, "/workflows", text).header("Content-Type", "text/plain");
+    op.call("change", call).await?;
+    look(op).await
+}
+
+async fn look(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_some() {
+        let reply = op.read(get(Service::Workflow, path(op))).await?;
+        op.set_shown(wire::value(&reply.body));
+    }
+    Ok(())
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_none() {
+        return Ok(());
+    }
+    let data = op.context().data.clone();
+    for id in items(&data, EXECUTIONS).iter().filter_map(|id| open(id).as_text()) {
+        let call = delete(Service::Workflow, format!("/executions/{}", in_path(id)));
+        op.remove(&format!("forget {id}"), call.query("force", "true")).await?;
+    }
+    op.remove("delete", delete(Service::Workflow, path(op))).await?;
+    op.clear_id();
+    Ok(())
 }

@@ -1,6 +1,14 @@
 //! OS::Trove::Cluster: a cluster of database instances.
 
+use super::common::{datastore, nics};
 use crate::declare::*;
+use crate::given::{items, open, text};
+use crate::op::{Op, Progress, Stop};
+use crate::rest::{self, Change, Plain};
+use crate::wire;
+use kiln_cloud::{Reply, delete, get, post};
+use kiln_template::functions::step_into_attribute;
+use serde_json::{Value as Json, json};
 
 pub(super) fn cluster() -> ResourceType {
     ResourceType::new("OS::Trove::Cluster")
@@ -24,4 +32,92 @@ pub(super) fn cluster() -> ResourceType {
             prop("name", Str).max_length(255),
         ])
         .attrs([attr("instances", List), attr("ip", List)])
+        .answers(|view, name, path| {
+            if name != "instances" {
+                return Ok(None);
+            }
+            let shown = view.shown.as_map().and_then(|shown| shown.get(name));
+            let all = shown.and_then(Value::as_list).unwrap_or_default().iter();
+            let ids = all.filter_map(|it| it.as_map()?.get("id").cloned());
+            Ok(Some(step_into_attribute(&Value::list(ids), path)))
+        })
+        .creates(|op| Box::pin(create(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .plain(
+            Plain::at(Service::Database, "/clusters", "cluster")
+                .unsent(["instances"])
+                .listed("?limit=1000")
+                .shape(|op, _, fields| datastore(op, fields))
+                .change(Change::Never),
+        )
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let Some(plain) = op.plain() else { return Ok(()) };
+    if op.id().is_none() {
+        let mut fields = rest::new_fields(op, &plain);
+        let instances = instances(op).await?;
+        fields.insert("instances".into(), instances.into());
+        let call = post(Service::Database, "/clusters", json!({ "cluster": fields }));
+        let reply = op.call("create", call).await?;
+        op.set_id(reply.text("/cluster/id").unwrap_or_default());
+    }
+    let reply = op.until(get(Service::Database, rest::path(op, &plain)), progress).await?;
+    op.set_shown(wire::value(&reply.body["cluster"]));
+    Ok(())
+}
+
+async fn instances(op: &mut Op) -> Result<Vec<Json>, Stop> {
+    let properties = op.context().properties.clone();
+    let mut instances = Vec::new();
+    for instance in items(&properties, "instances").iter().filter_map(|it| open(it).as_map()) {
+        let size = instance.get("volume_size").map(wire::json).unwrap_or_default();
+        let mut told = json!({ "flavorRef": text(instance, "flavor"), "volume": { "size": size } });
+        let nics = nics(op, instance).await?;
+        if !nics.is_empty() {
+            told["nics"] = nics.into();
+        }
+        if let Some(zone) = text(instance, "availability_zone") {
+            told["availability_zone"] = zone.into();
+        }
+        instances.push(told);
+    }
+    Ok(instances)
+}
+
+/// A cluster is there when all of its instances are.
+fn progress(reply: &Reply) -> Progress {
+    let all = reply.body["cluster"]["instances"].as_array().into_iter().flatten();
+    let mut is_ready = true;
+    for status in all.map(|instance| instance["status"].as_str().unwrap_or_default()) {
+        match status {
+            "ERROR" | "FAILED" => {
+                return Progress::Failed(format!("Went to status {status} due to \"Unknown\""));
+            }
+            "ACTIVE" | "HEALTHY" => {}
+            _ => is_ready = false,
+        }
+    }
+    if is_ready { Progress::Ready } else { Progress::NotYet }
+}
+
+/// A cluster with a task under way cannot be removed.
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    let (Some(_), Some(plain)) = (op.id(), op.plain()) else { return Ok(()) };
+    let path = rest::path(op, &plain);
+    let idle = op
+        .until_answered(get(Service::Database, path.clone()), |reply| {
+            match reply.text("/cluster/task/name") {
+                _ if reply.status == 404 => Progress::Ready,
+                Some("NONE" | "DELETING") | None => Progress::Ready,
+                _ => Progress::NotYet,
+            }
+        })
+        .await?;
+    if idle.status != 404 {
+        op.remove("delete", delete(Service::Database, path.clone())).await?;
+        rest::until_gone(op, get(Service::Database, path), |_| Progress::NotYet).await?;
+    }
+    op.clear_id();
+    Ok(())
 }

@@ -1,6 +1,14 @@
 //! OS::Trove::Instance: a database server run by the database service.
 
+use super::common::{check_networks, datastore, nics};
 use crate::declare::*;
+use crate::given::{items, open, text};
+use crate::op::{Op, Stop};
+use crate::rest::{self, Plain, Ready};
+use crate::wire;
+use kiln_cloud::{Marker, delete, get, patch, post, put};
+use kiln_template::functions::step_into_attribute;
+use serde_json::{Value as Json, json};
 
 pub(super) fn instance() -> ResourceType {
     ResourceType::new("OS::Trove::Instance")
@@ -48,4 +56,201 @@ pub(super) fn instance() -> ResourceType {
             ])),
         ])
         .attrs([attr("hostname", Str), attr("href", Str)])
+        .check(check)
+        .answers(|view, name, path| {
+            let shown = |name: &str| view.shown.as_map().and_then(|shown| shown.get(name)).cloned();
+            let first = |value: Value| value.as_list().and_then(|all| all.first().cloned());
+            let value = match name {
+                "hostname" => shown("hostname").or_else(|| shown("ip").and_then(first)),
+                "href" => shown("links").and_then(|links| {
+                    let links = links.as_list()?.iter().filter_map(Value::as_map);
+                    let own = links.filter(|link| text(link, "rel") == Some("self"));
+                    own.filter_map(|link| link.get("href").cloned()).next()
+                }),
+                _ => return Ok(None),
+            };
+            Ok(Some(step_into_attribute(&value.unwrap_or_default(), path)))
+        })
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(update(op)))
+        .plain(
+            Plain::at(Service::Database, "/instances", "instance")
+                .field("flavor", "flavorRef")
+                .unsent(["networks", "restore_point", "size", "users"])
+                .listed("?limit=1000")
+                .shape(|op, _, fields| datastore(op, fields))
+                .ready(Ready::when("status", ["ACTIVE", "HEALTHY"], ["ERROR", "FAILED"])),
+        )
+}
+
+/// Users are of databases that there are.
+fn check(members: &Members) -> Result<(), Refusal> {
+    check_networks(members)?;
+    let named = |list, name| {
+        let all = items(members, list).iter().filter_map(|it| open(it).as_map());
+        all.filter_map(move |it| text(it, name))
+    };
+    let databases: Vec<&str> = named("databases", "name").collect();
+    for user in items(members, "users").iter().filter_map(|it| open(it).as_map()) {
+        let of = items(user, "databases").iter().filter_map(|name| open(name).as_text());
+        let missing: Vec<&str> = of.map(|it| &**it).filter(|it| !databases.contains(it)).collect();
+        if databases.is_empty() && !missing.is_empty() {
+            let message =
+                "Databases property is required if users property is provided for resource.";
+            return Err(Refusal::new(message));
+        }
+        if !missing.is_empty() {
+            let name = text(user, "name").unwrap_or_default();
+            let message = format!(
+                "Database {} specified for user {name} does not exist in databases for resource.",
+                missing.join(", ")
+            );
+            return Err(Refusal::new(message));
+        }
+    }
+    Ok(())
+}
+
+fn path(op: &Op) -> String {
+    format!("/instances/{}", op.id().map_or("", |id| id))
+}
+
+/// A user as the service wants one told.
+fn user(user: &Value) -> Json {
+    let mut told = wire::json(user);
+    let databases = told["databases"].as_array().cloned().unwrap_or_default();
+    told["databases"] = databases.into_iter().map(|name| json!({ "name": name })).collect();
+    told
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let Some(plain) = op.plain() else { return Ok(()) };
+    let mut fields = rest::new_fields(op, &plain);
+    let properties = op.context().properties.clone();
+    fields.insert("volume".into(), json!({ "size": wire::json(op.prop("size")) }));
+    fields.insert("users".into(), items(&properties, "users").iter().map(user).collect());
+    if let Some(backup) = op.text("restore_point") {
+        fields.insert("restorePoint".into(), json!({ "backupRef": backup }));
+    }
+    let nics = nics(op, &properties).await?;
+    if !nics.is_empty() {
+        fields.insert("nics".into(), nics.into());
+    }
+    rest::create_with(op, fields).await
+}
+
+/// One change after the other: the service does one at a time.
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    if op.changes("name") {
+        let name = op.text("name").unwrap_or(&op.context().physical_name).to_owned();
+        let body = json!({ "instance": { "name": name } });
+        op.call("rename", patch(Service::Database, path(op), body)).await?;
+    }
+    let shown = op.read(get(Service::Database, path(op))).await?.body["instance"].take();
+    let flavor = op.text("flavor").unwrap_or_default().to_owned();
+    if op.changes("flavor") && shown["flavor"]["id"] != flavor.as_str() {
+        resize(op, "flavor", json!({ "flavorRef": flavor })).await?;
+    }
+    let size = wire::json(op.prop("size"));
+    if op.changes("size") && shown["volume"]["size"] != size {
+        resize(op, "size", json!({ "volume": { "size": size } })).await?;
+    }
+    if op.changes("databases") {
+        databases(op).await?;
+    }
+    if op.changes("users") {
+        users(op).await?;
+    }
+    rest::until_ready(op).await
+}
+
+async fn resize(op: &mut Op, what: &str, to: Json) -> Result<(), Stop> {
+    let call = post(Service::Database, format!("{}/action", path(op)), json!({ "resize": to }));
+    // That there is nothing to do is as good: an earlier try did it.
+    match op.call_patiently(what, call.may_be_repeated()).await {
+        Err(Stop::Failed(failure)) if &*failure.class == "BadRequest" && op.may_be_done(what) => {}
+        result => drop(result?),
+    }
+    rest::until_ready(op).await
+}
+
+/// The names of what is below an instance.
+async fn there(op: &mut Op, what: &str) -> Result<Vec<String>, Stop> {
+    let list = op.read(get(Service::Database, format!("{}/{what}", path(op)))).await?;
+    let all = list.body[what].as_array().into_iter().flatten();
+    Ok(all.filter_map(|it| it["name"].as_str()).map(Into::into).collect())
+}
+
+/// How something below an instance is found.
+fn below(op: &Op, what: &str, name: &str) -> Marker {
+    let path = format!("{}/{what}", path(op));
+    Marker {
+        list: get(Service::Database, path.clone()),
+        objects: format!("/{what}"),
+        field: "/name".into(),
+        value: name.into(),
+        envelope: None,
+        path: format!("{path}/"),
+        id: "/name".into(),
+    }
+}
+
+/// Makes what is wanted and not there, and removes what was wanted and is no more.
+async fn differ(op: &mut Op, what: &str, told: fn(&Value) -> Json) -> Result<(), Stop> {
+    let (before, after) = (op.context().before.clone(), op.context().properties.clone());
+    let there = there(op, what).await?;
+    let name = |it: &Value| open(it).as_map().and_then(|it| text(it, "name")).map(str::to_owned);
+    let wanted: Vec<String> = items(&after, what).iter().filter_map(name).collect();
+    for gone in items(&before, what).iter().filter_map(name).filter(|it| !wanted.contains(it)) {
+        let path = format!("{}/{what}/{}", path(op), wire::segment(&gone));
+        op.remove(&format!("remove {what} {gone}"), delete(Service::Database, path)).await?;
+    }
+    for new in items(&after, what) {
+        let Some(name) = name(new).filter(|name| !there.contains(name)) else { continue };
+        let marker = below(op, what, &name);
+        let body = json!({ what: [told(new)] });
+        let call = post(Service::Database, format!("{}/{what}", path(op)), body).marker(marker);
+        op.call(&format!("make {what} {name}"), call).await?;
+    }
+    Ok(())
+}
+
+async fn databases(op: &mut Op) -> Result<(), Stop> {
+    differ(op, "databases", wire::json).await
+}
+
+/// Users that stay may have another password, host or databases.
+async fn users(op: &mut Op) -> Result<(), Stop> {
+    differ(op, "users", user).await?;
+    let (before, after) = (op.context().before.clone(), op.context().properties.clone());
+    let name = |it: &Value| open(it).as_map().and_then(|it| text(it, "name")).map(str::to_owned);
+    for user in items(&after, "users") {
+        let Some(called) = name(user) else { continue };
+        let former = items(&before, "users").iter().find(|it| name(it).as_ref() == Some(&called));
+        let Some(former) = former.filter(|former| !former.equals(user)) else { continue };
+        let place = format!("{}/users/{}", path(op), wire::segment(&called));
+        let mut told = wire::json(user);
+        let grants =
+            |value: &Value| wire::json(value)["databases"].as_array().cloned().unwrap_or_default();
+        let (had, wanted) = (grants(former), grants(user));
+        told.as_object_mut().map(|told| told.remove("databases"));
+        op.call(
+            &format!("change {called}"),
+            put(Service::Database, place.clone(), json!({ "user": told })),
+        )
+        .await?;
+        for gone in had.iter().filter(|it| !wanted.contains(it)).filter_map(Json::as_str) {
+            let call =
+                delete(Service::Database, format!("{place}/databases/{}", wire::segment(gone)));
+            op.remove(&format!("revoke {called} {gone}"), call).await?;
+        }
+        let new: Vec<Json> =
+            wanted.iter().filter(|it| !had.contains(it)).map(|it| json!({ "name": it })).collect();
+        if !new.is_empty() {
+            let call =
+                put(Service::Database, format!("{place}/databases"), json!({ "databases": new }));
+            op.call(&format!("grant {called}"), call).await?;
+        }
+    }
+    Ok(())
 }

@@ -3,6 +3,7 @@
 use crate::declare::ResourceType;
 
 mod cluster;
+mod common;
 mod instance;
 
 /// The types of this family.

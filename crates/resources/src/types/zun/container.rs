@@ -1,6 +1,13 @@
 //! OS::Zun::Container: a container run by the container service.
 
 use crate::declare::*;
+use crate::given::{items, open, text};
+use crate::op::{Op, Progress, Stop};
+use crate::refusals::{exclusive, is_given, may_be_given};
+use crate::rest::{self, Change, Plain};
+use crate::wire;
+use kiln_cloud::{Call, Reply, delete, get, post};
+use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn container() -> ResourceType {
     ResourceType::new("OS::Zun::Container")
@@ -37,4 +44,183 @@ pub(super) fn container() -> ResourceType {
             prop("workdir", Str),
         ])
         .attrs([attr("addresses", Map), attr("name", Str)])
+        .check(check)
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(update(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .plain(
+            Plain::at(Service::Container, "/containers", "")
+                .many("containers")
+                .id("uuid")
+                .listed("?limit=1000")
+                .unsent(["mounts", "networks"])
+                .change(Change::Patch)
+                .shape(|op, _, fields| shape(op, fields)),
+        )
+}
+
+/// Every network and every mount is one thing or the other.
+fn check(members: &Members) -> Result<(), Refusal> {
+    for mount in items(members, "mounts").iter().filter_map(|it| open(it).as_map()) {
+        exclusive(mount, "volume_id", "volume_size")?;
+        if !may_be_given(mount, "volume_id") && !may_be_given(mount, "volume_size") {
+            let message = "One of the properties \"volume_id\" or \"volume_size\" should be set for the \
+                           specified mount of container.";
+            return Err(Refusal::new(message));
+        }
+    }
+    for network in items(members, "networks").iter().filter_map(|it| open(it).as_map()) {
+        if !may_be_given(network, "network") && !may_be_given(network, "port") {
+            return Err(Refusal::new(
+                "One of the properties \"network\" or \"port\" should be set for the \
+                                     specified network of container.",
+            ));
+        }
+        if is_given(network, "fixed_ip") {
+            exclusive(network, "fixed_ip", "port")?;
+        }
+    }
+    Ok(())
+}
+
+fn shape(op: &Op, fields: &mut Fields<String, Json>) {
+    let properties = &op.context().properties;
+    if let Some(policy) = fields.get_mut("restart_policy") {
+        let text = policy.as_str().unwrap_or_default().to_owned();
+        let (name, count) = text.split_once(':').unwrap_or((&text, "0"));
+        *policy = json!({ "Name": name, "MaximumRetryCount": count });
+    }
+    if op.id().is_some() {
+        return;
+    }
+    let mounts = items(properties, "mounts").iter().filter_map(|it| open(it).as_map());
+    let mounts: Vec<Json> = mounts
+        .map(|mount| {
+            let destination = text(mount, "mount_path");
+            match text(mount, "volume_id") {
+                Some(volume) => json!({ "source": volume, "destination": destination }),
+                None => {
+                    let size = mount.get("volume_size").map(wire::json).unwrap_or_default();
+                    json!({ "size": size.to_string(), "destination": destination })
+                }
+            }
+        })
+        .collect();
+    if !mounts.is_empty() {
+        fields.insert("mounts".into(), mounts.into());
+    }
+    let nets: Vec<Json> = networks(properties).into_iter().map(Json::Object).collect();
+    if !nets.is_empty() {
+        fields.insert("nets".into(), nets.into());
+    }
+}
+
+/// The networks of a container, as its service wants them named.
+fn networks(properties: &Members) -> Vec<Fields<String, Json>> {
+    let words = [("network", "network"), ("port", "port"), ("fixed_ip", "v4-fixed-ip")];
+    let networks = items(properties, "networks").iter().filter_map(|it| open(it).as_map());
+    networks
+        .map(|network| {
+            let given = words.iter().filter_map(|(name, word)| {
+                Some(((*word).to_owned(), Json::from(text(network, name)?)))
+            });
+            given.collect()
+        })
+        .collect()
+}
+
+/// What a container is written for: one with a terminal is of a later version.
+fn versioned(op: &Op, call: Call, usual: Option<&'static str>) -> Call {
+    match (op.prop("tty").is_null(), usual) {
+        (false, _) => call.microversion("1.36"),
+        (true, Some(version)) => call.microversion(version),
+        (true, None) => call,
+    }
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let Some(plain) = op.plain() else { return Ok(()) };
+    if op.id().is_none() {
+        let fields = rest::new_fields(op, &plain);
+        let call =
+            post(Service::Container, "/containers", Json::Object(fields)).query("run", "true");
+        let reply = op.call("create", versioned(op, call, None)).await?;
+        op.set_id(reply.text("/uuid").unwrap_or_default());
+    }
+    until_running(op).await
+}
+
+async fn until_running(op: &mut Op) -> Result<(), Stop> {
+    let Some(plain) = op.plain() else { return Ok(()) };
+    let is_interactive = *op.prop("interactive") == Value::Bool(true);
+    let look = get(Service::Container, rest::path(op, &plain));
+    let reply = op.until(look, |reply| progress(reply, is_interactive)).await?;
+    op.set_shown(wire::value(&reply.body));
+    Ok(())
+}
+
+fn progress(reply: &Reply, is_interactive: bool) -> Progress {
+    let status = reply.text("/status").unwrap_or_default();
+    let why = reply.text("/status_reason").filter(|why| !why.is_empty()).unwrap_or("Unknown");
+    match status {
+        "Running" => Progress::Ready,
+        "Creating" | "Created" => Progress::NotYet,
+        // One that only had something to do may be done with it.
+        "Stopped" if !is_interactive => Progress::Ready,
+        "Stopped" => {
+            Progress::Failed("Went to status Stopped due to \"Container is stopped\"".into())
+        }
+        "Error" => Progress::Failed(format!("Went to status Error due to \"{why}\"")),
+        _ => Progress::Unknown(format!("Container - Unknown status {status} due to \"{why}\"")),
+    }
+}
+
+async fn update(op: &mut Op) -> Result<(), Stop> {
+    let Some(plain) = op.plain() else { return Ok(()) };
+    let fields = rest::changed_fields(op, &plain);
+    if let Some(call) = rest::change(op, &plain, fields) {
+        op.call("change", versioned(op, call, Some("1.18"))).await?;
+    }
+    if op.changes("networks") {
+        connect(op, &rest::path(op, &plain)).await?;
+    }
+    until_running(op).await
+}
+
+/// Has the container on the networks that are named, and on those no more that were.
+async fn connect(op: &mut Op, path: &str) -> Result<(), Stop> {
+    let had = networks(&op.context().before);
+    let wanted = networks(&op.context().properties);
+    let gone = had.iter().filter(|it| !wanted.contains(it)).map(|it| ("network_detach", it));
+    let new = wanted.iter().filter(|it| !had.contains(it)).map(|it| ("network_attach", it));
+    for (how, network) in gone.chain(new) {
+        let call = post(Service::Container, format!("{path}/{how}"), Json::Null).empty();
+        let mut call = call.microversion("1.18").may_be_repeated();
+        for (name, value) in network {
+            let word = if name == "v4-fixed-ip" { "fixed_ip" } else { name };
+            call = call.query(word, value.as_str().unwrap_or_default());
+        }
+        let step = format!("{how} {}", Json::Object(network.clone()));
+        match op.add(&step, call).await {
+            // It is off the network already, or was never on it.
+            Err(stop) if how == "network_detach" && stop.is_not_found() => {}
+            other => drop(other?),
+        }
+    }
+    Ok(())
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    let (Some(_), Some(plain)) = (op.id(), op.plain()) else { return Ok(()) };
+    let path = rest::path(op, &plain);
+    let call = delete(Service::Container, path.clone()).query("stop", "true");
+    op.remove("delete", call.microversion("1.12")).await?;
+    let look = get(Service::Container, path);
+    rest::until_gone(op, look, |reply| match reply.text("/status") {
+        Some("Error") => Progress::Failed("Went to status Error due to \"Unknown\"".into()),
+        _ => Progress::NotYet,
+    })
+    .await?;
+    op.clear_id();
+    Ok(())
 }

@@ -1,0 +1,54 @@
+//! What databases and clusters of them have in common.
+
+use crate::declare::*;
+use crate::given::{items, open, text};
+use crate::objects;
+use crate::op::{Op, Stop};
+use serde_json::{Map as Fields, Value as Json, json};
+
+/// The networks that a server is on, as its service wants them named.
+pub(super) async fn nics(op: &mut Op, properties: &Members) -> Result<Vec<Json>, Stop> {
+    let mut nics = Vec::new();
+    for network in items(properties, "networks").iter().filter_map(|it| open(it).as_map()) {
+        let mut nic = json!({});
+        if let Some(given) = text(network, "network") {
+            nic["net-id"] = (*objects::find(op, "neutron.network", given).await?).into();
+        }
+        if let Some(given) = text(network, "port") {
+            nic["port-id"] = (*objects::find(op, "neutron.port", given).await?).into();
+        }
+        if let Some(address) = text(network, "fixed_ip") {
+            nic["v4-fixed-ip"] = address.into();
+        }
+        nics.push(nic);
+    }
+    Ok(nics)
+}
+
+/// The kind of database.
+pub(super) fn datastore(op: &Op, fields: &mut Fields<String, Json>) {
+    let (kind, version) = (fields.remove("datastore_type"), fields.remove("datastore_version"));
+    let mut datastore = Fields::new();
+    datastore.extend(kind.map(|kind| ("type".to_owned(), kind)));
+    datastore.extend(version.map(|version| ("version".to_owned(), version)));
+    if !datastore.is_empty() && op.id().is_none() {
+        fields.insert("datastore".into(), Json::Object(datastore));
+    }
+}
+
+/// What is not known of a network is asked for in vain: one of these says which it is.
+pub(super) fn check_networks(members: &Members) -> Result<(), Refusal> {
+    for network in items(members, "networks").iter().filter_map(|it| open(it).as_map()) {
+        let is_named = crate::refusals::is_given(network, "network");
+        let has_port = crate::refusals::is_given(network, "port");
+        if is_named == has_port && !["network", "port"].iter().any(|name| is_unknown(network, name))
+        {
+            return Err(Refusal::new("Either network or port must be provided."));
+        }
+    }
+    Ok(())
+}
+
+fn is_unknown(members: &Members, name: &str) -> bool {
+    members.get(name).map(open).is_some_and(|value| value.unknown().is_some())
+}
