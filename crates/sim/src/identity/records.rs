@@ -51,6 +51,22 @@ pub(super) struct User {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Group {
+    pub(super) id: String,
+    pub(super) domain_id: String,
+    pub(super) name: String,
+    pub(super) description: Option<String>,
+    pub(super) extra: Extra,
+}
+
+/// A user is in a group.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Membership {
+    pub(super) group: String,
+    pub(super) user: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Role {
     pub(super) id: String,
     pub(super) name: String,
@@ -87,10 +103,33 @@ impl Place {
     }
 }
 
-/// A user has a role at a place.
+/// Who can have roles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Holder {
+    #[default]
+    User,
+    Group,
+}
+
+impl Holder {
+    /// What messages and answers call it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Holder::User => "user",
+            Holder::Group => "group",
+        }
+    }
+}
+
+/// A user or a group has a role at a place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Grant {
-    pub(super) user: String,
+    /// The id of the user or the group. There were no groups once, and files say so still.
+    #[serde(rename = "user")]
+    pub(super) holder: String,
+    #[serde(default)]
+    pub(super) kind: Holder,
     pub(super) place: Place,
     pub(super) role: String,
 }
@@ -224,9 +263,11 @@ rows! {
     Credential "credentials" |c| c.id.clone(), |_| None;
     Domain "domains" |d| d.id.clone(), |d| within("", &d.name);
     Endpoint "endpoints" |e| e.id.clone(), |_| None;
-    Grant "grants" |g| grant_id(&g.user, &g.place, &g.role), |g| within(&g.place.key(), &format!("{}/{}", g.user, g.role));
+    Grant "grants" |g| grant_id(&g.holder, &g.place, &g.role), |g| within(&g.place.key(), &format!("{}/{}", g.holder, g.role));
+    Group "groups" |g| g.id.clone(), |g| within(&g.domain_id, &g.name);
     Implication "implications" |i| format!("{}/{}", i.prior, i.implied), |_| None;
     Keys "keys" |_| "keys".to_owned(), |_| None;
+    Membership "memberships" |m| membership_id(&m.user, &m.group), |m| within(&m.group, &m.user);
     Project "projects" |p| p.id.clone(), |p| within(&p.domain_id, &p.name);
     Region "regions" |r| r.id.clone(), |_| None;
     Revocation "revocations" |r| format!("{:020}", r.number), |r| match &r.of {
@@ -240,8 +281,13 @@ rows! {
 }
 
 /// What a grant is found by.
-pub(super) fn grant_id(user: &str, place: &Place, role: &str) -> String {
-    format!("{user}/{}/{role}", place.key())
+pub(super) fn grant_id(holder: &str, place: &Place, role: &str) -> String {
+    format!("{holder}/{}/{role}", place.key())
+}
+
+/// What a membership is found by.
+pub(super) fn membership_id(user: &str, group: &str) -> String {
+    format!("{user}/{group}")
 }
 
 fn within(scope: &str, name: &str) -> Option<(String, String)> {

@@ -3,8 +3,8 @@
 use axum::http::Method;
 
 use super::api::{
-    app_credentials, assignments, credentials, discovery, domains, ec2, endpoints, grants, login,
-    projects, regions, revocations, roles, services, tokens, trusts, users,
+    app_credentials, assignments, credentials, discovery, domains, ec2, endpoints, grants, groups,
+    login, projects, regions, revocations, roles, services, tokens, trusts, users,
 };
 use super::ask::{Answer, Ask};
 
@@ -40,6 +40,10 @@ const ROUTES: &[(&str, &str, Handler)] = &[
     ("DELETE", "/v3/domains/{domain}",                                    domains::delete),
     ("GET",    "/v3/domains/{domain}",                                    domains::show),
     ("PATCH",  "/v3/domains/{domain}",                                    domains::update),
+    ("GET",    "/v3/domains/{domain}/groups/{group}/roles",               grants::list_of_group_on_domain),
+    ("DELETE", "/v3/domains/{domain}/groups/{group}/roles/{role}",        grants::remove_of_group_on_domain),
+    ("GET",    "/v3/domains/{domain}/groups/{group}/roles/{role}",        grants::check_of_group_on_domain),
+    ("PUT",    "/v3/domains/{domain}/groups/{group}/roles/{role}",        grants::add_of_group_on_domain),
     ("GET",    "/v3/domains/{domain}/users/{user}/roles",                 grants::list_on_domain),
     ("DELETE", "/v3/domains/{domain}/users/{user}/roles/{role}",          grants::remove_on_domain),
     ("GET",    "/v3/domains/{domain}/users/{user}/roles/{role}",          grants::check_on_domain),
@@ -50,12 +54,24 @@ const ROUTES: &[(&str, &str, Handler)] = &[
     ("DELETE", "/v3/endpoints/{endpoint}",                                endpoints::delete),
     ("GET",    "/v3/endpoints/{endpoint}",                                endpoints::show),
     ("PATCH",  "/v3/endpoints/{endpoint}",                                endpoints::update),
-    ("GET",    "/v3/groups",                                              users::no_groups),
+    ("GET",    "/v3/groups",                                              groups::list),
+    ("POST",   "/v3/groups",                                              groups::create),
+    ("DELETE", "/v3/groups/{group}",                                      groups::delete),
+    ("GET",    "/v3/groups/{group}",                                      groups::show),
+    ("PATCH",  "/v3/groups/{group}",                                      groups::update),
+    ("GET",    "/v3/groups/{group}/users",                                groups::members),
+    ("DELETE", "/v3/groups/{group}/users/{user}",                         groups::remove_member),
+    ("GET",    "/v3/groups/{group}/users/{user}",                         groups::check_member),
+    ("PUT",    "/v3/groups/{group}/users/{user}",                         groups::add_member),
     ("GET",    "/v3/projects",                                            projects::list),
     ("POST",   "/v3/projects",                                            projects::create),
     ("DELETE", "/v3/projects/{project}",                                  projects::delete),
     ("GET",    "/v3/projects/{project}",                                  projects::show),
     ("PATCH",  "/v3/projects/{project}",                                  projects::update),
+    ("GET",    "/v3/projects/{project}/groups/{group}/roles",             grants::list_of_group_on_project),
+    ("DELETE", "/v3/projects/{project}/groups/{group}/roles/{role}",      grants::remove_of_group_on_project),
+    ("GET",    "/v3/projects/{project}/groups/{group}/roles/{role}",      grants::check_of_group_on_project),
+    ("PUT",    "/v3/projects/{project}/groups/{group}/roles/{role}",      grants::add_of_group_on_project),
     ("GET",    "/v3/projects/{project}/users/{user}/roles",               grants::list_on_project),
     ("DELETE", "/v3/projects/{project}/users/{user}/roles/{role}",        grants::remove_on_project),
     ("GET",    "/v3/projects/{project}/users/{user}/roles/{role}",        grants::check_on_project),

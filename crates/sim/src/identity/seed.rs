@@ -7,7 +7,8 @@ use serde_json::json;
 
 use super::inside::ServiceLogin;
 use super::records::{
-    Domain, Endpoint, Extra, Grant, Implication, Keys, Place, Project, Region, Role, Service, User,
+    Domain, Endpoint, Extra, Grant, Holder, Implication, Keys, Place, Project, Region, Role,
+    Service, User,
 };
 use super::secret::{self, Error};
 use super::state::State;
@@ -266,7 +267,8 @@ fn grant(state: &mut State, user: &str, place: Place, role: &str) {
         Place::System => true,
     };
     if there && state.users.has(user) && state.roles.has(&role) {
-        let _ = state.grants.add(Grant { user: user.to_owned(), place, role });
+        let _ =
+            state.grants.add(Grant { holder: user.to_owned(), kind: Holder::User, place, role });
     }
 }
 

@@ -1,6 +1,6 @@
 //! All that the identity service knows, and what belongs together in it.
 //!
-//! Invariants: a grant, a trust, a credential or an application credential never outlives its user or its project, a grant
+//! Invariants: a grant, a membership, a trust, a credential or an application credential never outlives its user or its project, a grant
 //! never its role. Removing a record here removes what hangs on it; a token that hangs on something removed is void because
 //! it is looked up whenever the token is used.
 
@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::records::{
-    AppCredential, Credential, Domain, Endpoint, Grant, Implication, Keys, Place, Project, Region,
-    Revocation, Revoked, Role, Service, Trust, User, grant_id,
+    AppCredential, Credential, Domain, Endpoint, Grant, Group, Implication, Keys, Membership,
+    Place, Project, Region, Revocation, Revoked, Role, Service, Trust, User, grant_id,
 };
 use super::table::{Row, Table};
 use super::time::Moment;
@@ -27,8 +27,10 @@ pub(super) struct State {
     pub(super) domains: Table<Domain>,
     pub(super) endpoints: Table<Endpoint>,
     pub(super) grants: Table<Grant>,
+    pub(super) groups: Table<Group>,
     pub(super) implications: Table<Implication>,
     pub(super) keys: Table<Keys>,
+    pub(super) memberships: Table<Membership>,
     pub(super) projects: Table<Project>,
     pub(super) regions: Table<Region>,
     pub(super) revocations: Table<Revocation>,
@@ -59,8 +61,10 @@ impl State {
         note(&mut self.domains, what, &mut all)?;
         note(&mut self.endpoints, what, &mut all)?;
         note(&mut self.grants, what, &mut all)?;
+        note(&mut self.groups, what, &mut all)?;
         note(&mut self.implications, what, &mut all)?;
         note(&mut self.keys, what, &mut all)?;
+        note(&mut self.memberships, what, &mut all)?;
         note(&mut self.projects, what, &mut all)?;
         note(&mut self.regions, what, &mut all)?;
         note(&mut self.revocations, what, &mut all)?;
@@ -79,8 +83,10 @@ impl State {
             Domain::TABLE => redo(&mut self.domains, &id, row),
             Endpoint::TABLE => redo(&mut self.endpoints, &id, row),
             Grant::TABLE => redo(&mut self.grants, &id, row),
+            Group::TABLE => redo(&mut self.groups, &id, row),
             Implication::TABLE => redo(&mut self.implications, &id, row),
             Keys::TABLE => redo(&mut self.keys, &id, row),
+            Membership::TABLE => redo(&mut self.memberships, &id, row),
             Project::TABLE => redo(&mut self.projects, &id, row),
             Region::TABLE => redo(&mut self.regions, &id, row),
             Revocation::TABLE => redo(&mut self.revocations, &id, row),
@@ -99,8 +105,10 @@ impl State {
             + self.domains.len()
             + self.endpoints.len()
             + self.grants.len()
+            + self.groups.len()
             + self.implications.len()
             + self.keys.len()
+            + self.memberships.len()
             + self.projects.len()
             + self.regions.len()
             + self.revocations.len()
@@ -110,15 +118,43 @@ impl State {
             + self.users.len()
     }
 
-    /// The roles that a user was given at a place, without the implied ones.
-    pub(super) fn granted(&self, user: &str, place: &Place) -> BTreeSet<String> {
-        let prefix = grant_id(user, place, "");
+    /// The roles that a user or a group was given at a place, without the implied ones.
+    pub(super) fn granted(&self, holder: &str, place: &Place) -> BTreeSet<String> {
+        let prefix = grant_id(holder, place, "");
         self.grants.beginning(&prefix).map(|grant| grant.role.clone()).collect()
     }
 
-    /// The roles that a user has at a place, with the implied ones.
+    /// The roles that a user has at a place, also through groups, with the implied ones.
     pub(super) fn roles_at(&self, user: &str, place: &Place) -> BTreeSet<String> {
-        self.with_implied(self.granted(user, place))
+        let mut granted = self.granted(user, place);
+        for group in self.groups_of(user) {
+            granted.extend(self.granted(&group.id, place));
+        }
+        self.with_implied(granted)
+    }
+
+    /// Where a user has roles, also through groups.
+    pub(super) fn places_of(&self, user: &str) -> BTreeSet<&Place> {
+        let groups = self.groups_of(user).map(|group| group.id.as_str());
+        let mut places = BTreeSet::new();
+        for holder in std::iter::once(user).chain(groups) {
+            let prefix = format!("{holder}/");
+            places.extend(self.grants.beginning(&prefix).map(|grant| &grant.place));
+        }
+        places
+    }
+
+    /// The groups that a user is in.
+    pub(super) fn groups_of(&self, user: &str) -> impl Iterator<Item = &Group> {
+        let prefix = format!("{user}/");
+        let ids: Vec<&str> =
+            self.memberships.beginning(&prefix).map(|member| member.group.as_str()).collect();
+        ids.into_iter().filter_map(|id| self.groups.get(id))
+    }
+
+    /// The users in a group.
+    pub(super) fn members_of(&self, group: &str) -> impl Iterator<Item = &User> {
+        self.memberships.in_scope(group).filter_map(|member| self.users.get(&member.user))
     }
 
     /// The roles and all that they imply. Roles of a domain only stand for what they imply.
@@ -177,11 +213,21 @@ impl State {
     /// Removes a user and what is theirs.
     pub(super) fn remove_user(&mut self, id: &str) {
         self.users.remove(id);
-        let grants: Vec<String> = self.grants.beginning(&format!("{id}/")).map(Row::id).collect();
-        grants.iter().for_each(|grant| drop(self.grants.remove(grant)));
+        self.remove_grants_of(id);
+        let prefix = format!("{id}/");
+        let groups: Vec<String> = self.memberships.beginning(&prefix).map(Row::id).collect();
+        groups.iter().for_each(|membership| drop(self.memberships.remove(membership)));
         self.app_credentials.remove_where(|credential| credential.user_id == id);
         self.credentials.remove_where(|credential| credential.user_id == id);
         self.trusts.remove_where(|trust| trust.trustor == id || trust.trustee == id);
+    }
+
+    /// Removes a group; its members stay.
+    pub(super) fn remove_group(&mut self, id: &str) {
+        self.groups.remove(id);
+        self.remove_grants_of(id);
+        let members: Vec<String> = self.memberships.in_scope(id).map(Row::id).collect();
+        members.iter().for_each(|membership| drop(self.memberships.remove(membership)));
     }
 
     /// Removes a project and what is in it.
@@ -194,10 +240,12 @@ impl State {
         self.trusts.remove_where(|trust| trust.project_id.as_deref() == here);
     }
 
-    /// Removes a domain with its users, projects and roles.
+    /// Removes a domain with its users, groups, projects and roles.
     pub(super) fn remove_domain(&mut self, id: &str) {
         let users: Vec<String> = self.users.in_scope(id).map(|user| user.id.clone()).collect();
         users.iter().for_each(|user| self.remove_user(user));
+        let groups: Vec<String> = self.groups.in_scope(id).map(|group| group.id.clone()).collect();
+        groups.iter().for_each(|group| self.remove_group(group));
         let projects: Vec<String> =
             self.projects.in_scope(id).map(|project| project.id.clone()).collect();
         projects.iter().for_each(|project| self.remove_project(project));
@@ -230,6 +278,12 @@ impl State {
         let _ = self.keys.put(keys);
         // The same token twice: the first one stands.
         let _ = self.revocations.add(Revocation { number, of, at: now, until });
+    }
+
+    fn remove_grants_of(&mut self, holder: &str) {
+        let prefix = format!("{holder}/");
+        let grants: Vec<String> = self.grants.beginning(&prefix).map(Row::id).collect();
+        grants.iter().for_each(|grant| drop(self.grants.remove(grant)));
     }
 
     fn remove_grants_at(&mut self, place: &Place) {

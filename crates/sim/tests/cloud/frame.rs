@@ -154,6 +154,19 @@ fn a_service_survives_what_was_broken_behind_its_back() {
 }
 
 #[test]
+fn without_a_limit_there_is_room_for_any_number() {
+    let world = World::with(|options| options.quota = Some(-1));
+    let zones = "/dns/v2/zones";
+    let zone = json!({ "name": "z.example.", "email": "a@z.example" });
+    let zone = world.demo(&format!("POST {zones}"), zone).has(202).body;
+    let id = zone["id"].as_str().unwrap();
+    let record = json!({ "name": "a.z.example.", "type": "A", "records": ["192.0.2.1"] });
+    world.demo(&format!("POST {zones}/{id}/recordsets"), record).has(202);
+    let quotas = world.get(&format!("/dns/v2/quotas/{}", world.demo_project()));
+    assert_eq!(quotas["zone_recordsets"], -1);
+}
+
+#[test]
 fn quotas_are_kept_and_can_be_set() {
     let world = World::with(|options| options.quota = Some(2));
     world.make(NETS, "network", json!({}));

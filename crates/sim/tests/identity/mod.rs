@@ -5,6 +5,7 @@ mod catalogue;
 mod discovery;
 mod ec2;
 mod grants;
+mod groups;
 mod inside;
 mod login;
 mod people;

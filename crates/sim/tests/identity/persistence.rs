@@ -50,11 +50,16 @@ fn everything_survives_a_restart_tokens_too() {
         "impersonation": true, "roles": [{ "name": "member" }],
     } });
     let trust = world.post("/v3/OS-TRUST/trusts", &token, trust).text_at("/trust/id");
+    let group = json!({ "group": { "name": "g" } });
+    let group = world.post("/v3/groups", &world.admin(), group).text_at("/group/id");
+    let member = format!("/v3/groups/{group}/users/{joe}");
+    world.put(&member, &world.admin()).has(204);
     let seen = world.get("/v3/users", &world.admin()).body["users"].clone();
     drop(world);
 
     let world = place.open();
     assert_eq!(world.get("/v3/users", &world.admin()).body["users"], seen);
+    world.get(&member, &world.admin()).has(204);
     assert_eq!(world.validate(&token).has(200).roles(), ["member", "reader"]);
     world.validate(&revoked).says(404, "Failed to validate token");
     assert_eq!(world.get(&keys, &token).body["credentials"][0], key.body["credential"]);

@@ -38,6 +38,15 @@ pub(super) static SERVICE: Service = Service {
     sow: |_| (),
 };
 
+/// What a project may have, from the beginning.
+const QUOTAS: &[(&str, i64)] = &[
+    ("api_export_size", 1000),
+    ("recordset_records", 20),
+    ("zone_records", 500),
+    ("zone_recordsets", 500),
+    ("zones", 10),
+];
+
 /// What every zone and every recordset goes through: it is pending for a while.
 fn pending(turn: &mut Turn<'_>, table: &str, row: &mut Obj, action: &str) {
     set(row, "status", "PENDING");
@@ -213,9 +222,8 @@ fn make_records(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
     if siblings.iter().any(|other| text(other, "name") == name && other["type"] == row["type"]) {
         return Err(Refusal::new(409, "duplicate recordset", "Duplicate RecordSet"));
     }
-    if turn.world.quota("dns", text(row, "project_id"), "zone_recordsets", 500)
-        <= i64::try_from(siblings.len()).unwrap_or(i64::MAX)
-    {
+    let most = turn.world.quota("dns", text(row, "project_id"), "zone_recordsets", 500);
+    if usize::try_from(most).is_ok_and(|most| siblings.len() >= most) {
         return Err(Refusal::new(413, "over quota", "Quota exceeded for zone_recordsets."));
     }
     set(row, "zone_name", zone_name);
@@ -238,10 +246,12 @@ fn serve(turn: &mut Turn<'_>) -> Answer {
         ),
         ("DELETE", ["zones", id]) => Some(delete(turn, &ZONE, id)),
         ("DELETE", ["zones", _, "recordsets", id]) => Some(delete(turn, &RECORDSET, id)),
-        ("GET", ["quotas", project]) => Some(Ok(Reply::ok(json!({
-            "zones": turn.world.quota("dns", project, "zones", 10), "zone_records": 500, "zone_recordsets": 500,
-            "recordset_records": 20, "api_export_size": 1000,
-        })))),
+        ("GET", ["quotas", project]) => {
+            let quotas = QUOTAS.iter().map(|(name, usual)| {
+                ((*name).to_owned(), json!(turn.world.quota("dns", project, name, *usual)))
+            });
+            Some(Ok(Reply::ok(Value::Object(quotas.collect()))))
+        }
         _ => None,
     };
     listed

@@ -9,6 +9,7 @@ pub(super) mod domains;
 pub(super) mod ec2;
 pub(super) mod endpoints;
 pub(super) mod grants;
+pub(super) mod groups;
 mod issue;
 pub(super) mod login;
 pub(super) mod projects;

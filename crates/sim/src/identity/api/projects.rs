@@ -152,13 +152,10 @@ pub(in super::super) fn delete(ask: &Ask<'_>) -> Answer {
 /// The projects in which a user has a role.
 pub(super) fn of_user(ask: &Ask<'_>, user: &str) -> Vec<Value> {
     ask.identity.look(|state| {
-        let prefix = format!("{user}/");
-        let places = state.grants.beginning(&prefix).filter_map(|grant| match &grant.place {
-            Place::Project(id) => Some(id.as_str()),
+        let projects = state.places_of(user).into_iter().filter_map(|place| match place {
+            Place::Project(id) => state.projects.get(id),
             _ => None,
         });
-        let ids: BTreeSet<&str> = places.collect();
-        let projects = ids.into_iter().filter_map(|id| state.projects.get(id));
         projects
             .filter(|project| project.enabled)
             .map(|project| show_project(ask, project))

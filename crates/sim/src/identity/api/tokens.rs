@@ -58,10 +58,12 @@ pub(in super::super) fn projects(ask: &Ask<'_>) -> Answer {
 pub(in super::super) fn domains(ask: &Ask<'_>) -> Answer {
     let caller = ask.caller()?;
     let rows: Vec<Value> = ask.identity.look(|state| {
-        let own = |id: &str| Place::Domain(id.to_owned());
-        let mine = state.domains.iter().filter(|domain| {
-            domain.enabled && !state.granted(&caller.user.id, &own(&domain.id)).is_empty()
+        let places = state.places_of(&caller.user.id);
+        let mine = places.into_iter().filter_map(|place| match place {
+            Place::Domain(id) => state.domains.get(id),
+            _ => None,
         });
+        let mine = mine.filter(|domain| domain.enabled);
         mine.map(|domain| domains::show_domain(ask, domain)).collect()
     });
     ask.list("domains", rows, &[])
@@ -69,8 +71,9 @@ pub(in super::super) fn domains(ask: &Ask<'_>) -> Answer {
 
 pub(in super::super) fn system(ask: &Ask<'_>) -> Answer {
     let caller = ask.caller()?;
-    let granted = ask.identity.look(|state| state.granted(&caller.user.id, &Place::System));
-    let system = if granted.is_empty() { json!([]) } else { json!([{ "all": true }]) };
+    let is_there =
+        ask.identity.look(|state| state.places_of(&caller.user.id).contains(&Place::System));
+    let system = if is_there { json!([{ "all": true }]) } else { json!([]) };
     Ok(Reply::ok(json!({ "system": system, "links": { "self": ask.link("auth/system") } })))
 }
 

@@ -11,6 +11,7 @@ use super::super::seed::DEFAULT_DOMAIN;
 use super::super::shape::{self, Field, Kind};
 use super::super::state::State;
 use super::super::token::Subject;
+use super::groups::show_group;
 use super::projects::of_user;
 
 const OPTIONS: &[&str] = &[
@@ -153,16 +154,14 @@ pub(in super::super) fn projects(ask: &Ask<'_>) -> Answer {
     ask.list("projects", of_user(ask, &user.id), &["domain_id", "enabled", "name"])
 }
 
-/// There are no groups, but clients ask.
 pub(in super::super) fn groups(ask: &Ask<'_>) -> Answer {
     let caller = ask.caller()?;
-    ask.identity.look(|state| find(state, ask.param(0), &caller, "list_groups_for_user"))?;
-    ask.list("groups", Vec::new(), &[])
-}
-
-pub(in super::super) fn no_groups(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("list_groups", Target::default())?;
-    ask.list("groups", Vec::new(), &[])
+    let rows = ask.identity.look(|state| {
+        let user = find(state, ask.param(0), &caller, "list_groups_for_user")?;
+        let groups = state.groups_of(&user.id).map(|group| show_group(ask, group));
+        Ok::<Vec<Value>, Problem>(groups.collect())
+    })?;
+    ask.list("groups", rows, &["name"])
 }
 
 /// The domain that something new belongs to when the request does not say.
@@ -241,7 +240,7 @@ fn changed(
     Ok(fresh)
 }
 
-fn show_user(ask: &Ask<'_>, user: &User) -> Value {
+pub(super) fn show_user(ask: &Ask<'_>, user: &User) -> Value {
     let mut shown = user.extra.clone();
     let mut tell = |key: &str, value: Value| shown.insert(key.to_owned(), value);
     tell("id", json!(user.id));
