@@ -382,3 +382,28 @@ fn networks_are_shared_with_those_who_may() {
     assert_eq!(world.get(&format!("{V2}/networks/{id}"))["network"]["shared"], true);
     world.demo(&format!("POST {V2}/ports"), json!({ "port": { "network_id": id } })).has(201);
 }
+
+#[test]
+fn the_number_of_a_networks_only_segment_can_change() {
+    let world = World::new();
+    let vlan = json!({
+        "provider:network_type": "vlan", "provider:physical_network": "physnet1",
+        "provider:segmentation_id": 100,
+    });
+    let made =
+        world.admin(&format!("POST {V2}/networks"), json!({ "network": vlan })).has(201).body;
+    let id = made["network"]["id"].as_str().unwrap();
+    let path = format!("PUT {V2}/networks/{id}");
+    let change = |field: &str, to: Value| {
+        let mut network = json!({});
+        network[field] = to;
+        world.admin(&path, json!({ "network": network }))
+    };
+    let changed = change("provider:segmentation_id", json!(101)).has(200).body;
+    assert_eq!(changed["network"]["provider:segmentation_id"], 101);
+    let listed =
+        world.admin(&format!("GET {V2}/segments?network_id={id}"), Value::Null).has(200).body;
+    assert_eq!(listed["segments"][0]["segmentation_id"], 101);
+    change("provider:physical_network", json!("physnet1")).has(200);
+    change("provider:physical_network", json!("physnet2")).has(400);
+}

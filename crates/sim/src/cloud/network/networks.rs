@@ -6,7 +6,7 @@ use super::super::ask::{Done, Turn, flag, set, text};
 use super::super::schema::{Collection, plain};
 use super::super::table::Obj;
 use super::super::world::World;
-use super::dialect::{Neutron, refusal};
+use super::dialect::{Neutron, invalid_input, refusal};
 use super::{NETWORKS, PORTS, RBAC, SEGMENTS, SUBNETS};
 
 pub(in super::super) static NETWORK: Collection = Collection {
@@ -22,9 +22,9 @@ pub(in super::super) static NETWORK: Collection = Collection {
          shared                    bool cua false
          router:external           bool cua false
          is_default                bool cua false
-         provider:network_type     text ca  null
-         provider:physical_network text ca  null
-         provider:segmentation_id  int  ca  null
+         provider:network_type     text cua null
+         provider:physical_network text cua null
+         provider:segmentation_id  int  cua null
          segments                  list ca  -
          port_security_enabled     bool cu  true
          mtu                       int  cu  1450
@@ -98,6 +98,31 @@ fn change(turn: &mut Turn<'_>, old: &Obj, new: &mut Obj, _sent: &Obj) -> Done {
             return Err(refusal(409, "ExternalNetworkInUse", message));
         }
     }
+    move_segment(turn, old, new)
+}
+
+/// Of what a network is made of, only the number of its segment can change, and only if it is the only one.
+fn move_segment(turn: &mut Turn<'_>, old: &Obj, new: &Obj) -> Done {
+    let differs = |name: &str| old.get(name) != new.get(name);
+    let fixed = ["provider:network_type", "provider:physical_network"];
+    let refused: Vec<&str> = fixed.into_iter().filter(|name| differs(name)).collect();
+    if !refused.is_empty() {
+        return Err(invalid_input(&format!(
+            "Plugin does not support updating the following provider network attributes: {}",
+            refused.join(", ")
+        )));
+    }
+    if !differs("provider:segmentation_id") {
+        return Ok(());
+    }
+    let segments = turn.world.with(SEGMENTS, "network_id", text(old, "id"));
+    let [segment] = &segments[..] else {
+        return Err(invalid_input(
+            "Provider network attributes can be updated only in provider networks with a single segment.",
+        ));
+    };
+    let number = new["provider:segmentation_id"].clone();
+    turn.world.edit(SEGMENTS, text(segment, "id"), |row| set(row, "segmentation_id", number));
     Ok(())
 }
 
