@@ -328,6 +328,14 @@ impl Siblings for World<'_> {
         let slot = self.current(name);
         slot.is_some_and(|slot| self.tree.resource(slot).state.status == Status::Complete)
     }
+
+    fn attribute(&self, name: &str, attribute: &str) -> Option<Value> {
+        self.tree.attribute(self.current(name)?, attribute, &[]).ok()
+    }
+
+    fn parameter(&self, name: &str) -> Option<Value> {
+        self.blueprint()?.definition.parameter(name).ok()
+    }
 }
 
 impl Blueprint {

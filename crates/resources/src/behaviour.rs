@@ -187,6 +187,16 @@ pub trait Siblings {
 
     /// Whether the last thing done with it ended well.
     fn is_complete(&self, name: &str) -> bool;
+
+    /// An attribute; nothing if it is not known.
+    fn attribute(&self, _name: &str, _attribute: &str) -> Option<Value> {
+        None
+    }
+
+    /// A parameter of the stack; nothing if there is none.
+    fn parameter(&self, _name: &str) -> Option<Value> {
+        None
+    }
 }
 
 /// A change of a resource's definition.

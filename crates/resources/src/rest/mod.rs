@@ -127,7 +127,11 @@ fn object<'r>(plain: &Plain, body: &'r Json) -> &'r Json {
 }
 
 fn enveloped(plain: &Plain, fields: Map<String, Json>) -> Json {
-    if plain.one.is_empty() { Json::Object(fields) } else { json!({ &*plain.one: fields }) }
+    if plain.one.is_empty() || plain.is_bare {
+        Json::Object(fields)
+    } else {
+        json!({ &*plain.one: fields })
+    }
 }
 
 // --- create ---

@@ -16,6 +16,8 @@ pub struct Plain {
     pub path: Name,
     /// What stands around one object; nothing if nothing does.
     pub one: Name,
+    /// Whether nothing stands around an object that is sent, only around one that is shown.
+    pub is_bare: bool,
     /// What stands around many.
     pub many: Name,
     /// Where an object has its id.
@@ -100,6 +102,7 @@ impl Plain {
             service,
             path: path.into(),
             one,
+            is_bare: false,
             many,
             id: "id".into(),
             fields: Vec::new(),
@@ -118,6 +121,12 @@ impl Plain {
             shape: None,
             after: None,
         }
+    }
+
+    /// Nothing stands around an object that is sent.
+    pub fn bare(mut self) -> Plain {
+        self.is_bare = true;
+        self
     }
 
     /// What stands around many objects, if that is not what stands around one with an `s`.

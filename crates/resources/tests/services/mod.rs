@@ -1,9 +1,11 @@
 //! Types of the smaller services: each lives its life against a service in memory, straight and interrupted at every seam.
 
+mod balancing;
 mod cases;
 mod identity;
 mod keeping;
 mod rest;
+mod retired;
 mod running;
 mod telling;
 

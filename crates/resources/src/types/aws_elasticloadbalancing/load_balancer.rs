@@ -1,7 +1,10 @@
 //! AWS::ElasticLoadBalancing::LoadBalancer: a load balancer that runs as a HAProxy server in a
 //! nested stack.
 
+use super::haproxy;
+use crate::behaviour::Stage;
 use crate::declare::*;
+use kiln_template::functions::step_into_attribute;
 
 pub(super) fn load_balancer() -> ResourceType {
     ResourceType::new("AWS::ElasticLoadBalancing::LoadBalancer")
@@ -36,4 +39,28 @@ pub(super) fn load_balancer() -> ResourceType {
             attr("SourceSecurityGroup.GroupName", Str),
             attr("SourceSecurityGroup.OwnerAlias", Str),
         ])
+        .check(haproxy::check)
+        .staged(|group| {
+            Ok(Stage { template: haproxy::template(group), is_last: true, ..Stage::default() })
+        })
+        .called(|view| view.name.into())
+        .answers(|view, name, path| {
+            let value = match (name, view.child) {
+                ("DNSName", Some(child)) => {
+                    child.output("PublicIp").transpose()?.unwrap_or_default()
+                }
+                ("DNSName", None) => Value::Null,
+                _ if !KNOWN.contains(&name) => return Ok(None),
+                _ => "".into(),
+            };
+            Ok(Some(step_into_attribute(&value, path)))
+        })
 }
+
+/// What is asked of balancers that have more than an address.
+const KNOWN: [&str; 4] = [
+    "CanonicalHostedZoneName",
+    "CanonicalHostedZoneNameID",
+    "SourceSecurityGroup.GroupName",
+    "SourceSecurityGroup.OwnerAlias",
+];

@@ -2,6 +2,7 @@
 
 use crate::declare::ResourceType;
 
+mod haproxy;
 mod load_balancer;
 
 /// The types of this family.

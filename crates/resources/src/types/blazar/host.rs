@@ -40,6 +40,7 @@ pub(super) fn host() -> ResourceType {
         .found_by(by_name)
         .plain(
             Plain::at(Service::Reservation, "/os-hosts", "host")
+                .bare()
                 .change(Change::Never)
                 .unsent(["extra_capability"])
                 .shape(|op, _, fields| {

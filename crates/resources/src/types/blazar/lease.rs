@@ -36,6 +36,7 @@ pub(super) fn lease() -> ResourceType {
         ])
         .plain(
             Plain::at(Service::Reservation, "/leases", "lease")
+                .bare()
                 .listed("")
                 .change(Change::Never)
                 // One that begins later is ready as soon as it is noted down.
