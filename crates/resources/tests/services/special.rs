@@ -176,6 +176,43 @@ fn an_order_tells_what_was_made_of_it() {
 }
 
 #[test]
+fn an_order_takes_what_was_made_of_it_along_but_not_the_key_that_was_there_before() {
+    let container = json!({ "secret_refs": [
+        { "name": "certificate", "secret_ref": "http://key/v1/secrets/1" },
+        { "name": "private_key", "secret_ref": "http://key/v1/secrets/2" },
+    ]});
+    let several = json!({ "status": "ACTIVE", "container_ref": "http://key/v1/containers/7" });
+    let single = json!({ "status": "ACTIVE", "secret_ref": "http://key/v1/secrets/3" });
+    let certificate =
+        r#"{"type": "certificate", "source_container_ref": "http://key/v1/containers/6"}"#;
+    let all = ["/secrets/1", "/secrets/2", "/containers/7", "/orders/made-1"];
+    for (properties, order, gone) in [
+        (r#"{"type": "asymmetric", "algorithm": "rsa", "bit_length": 2048}"#, &several, &all[..]),
+        (certificate, &several, &["/secrets/1", "/containers/7", "/orders/made-1"]),
+        (
+            r#"{"type": "key", "algorithm": "aes", "bit_length": 256}"#,
+            &single,
+            &["/secrets/3", "/orders/made-1"],
+        ),
+    ] {
+        let name = "OS::Barbican::Order";
+        let mut world = Rest::of(kind(name).behaviour.plain.as_deref());
+        world.addresses = Some("http://key/v1");
+        world.answers = vec![
+            (Method::Get, "/orders/", order.clone()),
+            (Method::Get, "/containers/7", container.clone()),
+            (Method::Get, "/payload", json!("pem")),
+        ];
+        let mut drive = made(name, properties, &mut world);
+        world.told.clear();
+        drive.run(kind(name), Verb::Delete, &mut world);
+        assert_eq!(drive.result(), &Ok(()), "{properties}");
+        let deleted = world.told.iter().filter_map(|told| told.strip_prefix("DELETE "));
+        assert_eq!(deleted.collect::<Vec<_>>(), gone, "{properties}");
+    }
+}
+
+#[test]
 fn an_order_that_fails_is_not_tried_again() {
     let name = "OS::Barbican::Order";
     let mut world = Rest::of(kind(name).behaviour.plain.as_deref());
