@@ -189,7 +189,7 @@ impl World {
         }
     }
 
-    /// Everything there is in the cloud, and every trust.
+    /// Everything there is in the cloud and in its identity service.
     pub(crate) async fn objects(&self) -> Objects {
         let reply = self.cloud(Who::Admin, "GET", "/sim/objects", None).await;
         let mut objects = Objects::new();
@@ -209,6 +209,7 @@ impl World {
             (Who::Admin, "endpoints", "endpoints"),
             (Who::Admin, "regions", "regions"),
             (Who::Admin, "role_assignments", "role_assignments"),
+            (Who::Admin, "credentials", "credentials"),
             (Who::Admin, "OS-TRUST/trusts", "trusts"),
         ] {
             let url = format!("{}/{path}", self.identity);

@@ -121,7 +121,7 @@ impl Turn<'_> {
     /// The object in the envelope of the body, or what the collection says to its absence.
     pub(super) fn sent(&self, of: &Collection) -> Result<Obj, Refusal> {
         let inner = if of.one.is_empty() { &self.body } else { &self.body[of.one] };
-        inner.as_object().cloned().ok_or_else(|| of.dialect.no_envelope(of))
+        inner.as_object().cloned().map(Obj::from).ok_or_else(|| of.dialect.no_envelope(of))
     }
 
     /// Whether the caller sees this object.
@@ -179,7 +179,7 @@ pub(super) fn set(row: &mut Obj, field: &str, value: impl Into<Value>) {
 /// A JSON object as an [`Obj`]; empty if it is none.
 pub(super) fn object(value: Value) -> Obj {
     match value {
-        Value::Object(row) => row,
+        Value::Object(row) => row.into(),
         _ => Obj::new(),
     }
 }

@@ -94,7 +94,7 @@ fn break_object(world: &mut World, body: &Value) -> Reply {
     }
     match &body["fields"] {
         Value::Object(fields) => {
-            world.set(table, key, Value::Object(fields.clone()));
+            world.set(table, key, Value::from(fields.clone()));
         }
         _ => {
             world.remove(table, key);

@@ -46,11 +46,11 @@ pub(super) fn unknown(one: &str, names: &[&str], sent: &Obj) -> Refusal {
     let verb = if names.len() == 1 { "was" } else { "were" };
     let reason =
         format!("Additional properties are not allowed ({} {verb} unexpected)", listed.join(", "));
-    wrong(one, &Value::Object(sent.clone()), &reason)
+    wrong(one, &Value::from(sent.clone()), &reason)
 }
 
 pub(super) fn missing(one: &str, name: &str, sent: &Obj) -> Refusal {
-    wrong(one, &Value::Object(sent.clone()), &format!("'{name}' is a required property"))
+    wrong(one, &Value::from(sent.clone()), &format!("'{name}' is a required property"))
 }
 
 pub(super) fn invalid(field: &Field, value: &Value) -> Refusal {

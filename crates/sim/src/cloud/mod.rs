@@ -42,6 +42,7 @@ mod load_balancer;
 mod messaging;
 mod metric;
 mod network;
+mod obj;
 mod object_store;
 mod patch;
 mod query;

@@ -56,14 +56,14 @@ pub(super) fn apply(row: &mut Obj, changes: Vec<Change>) {
 }
 
 fn place(row: &mut Obj, field: &str, key: &str, value: Value) {
-    let entry = row.entry(field.to_owned()).or_insert_with(|| Value::Object(Obj::new()));
+    let entry = row.entry(field.to_owned()).or_insert_with(|| Value::from(Obj::new()));
     match entry {
         Value::Array(list) => list.push(value),
         Value::Object(inner) => drop(inner.insert(key.to_owned(), value)),
         other => {
             let mut inner = Obj::new();
             inner.insert(key.to_owned(), value);
-            *other = Value::Object(inner);
+            *other = Value::from(inner);
         }
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn list(
 ) -> Answer {
     let rows = rows(turn, of, parents)?;
     let (rows, next) = page(turn, of, rows)?;
-    let rows: Vec<Value> = rows.into_iter().map(|row| Value::Object(picked(turn, row))).collect();
+    let rows: Vec<Value> = rows.into_iter().map(|row| Value::from(picked(turn, row))).collect();
     let mut body = json!({ of.many: rows });
     if let Some(next) = next {
         body[format!("{}_links", of.many)] = json!([{ "rel": "next", "href": next }]);

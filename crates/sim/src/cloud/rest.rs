@@ -119,7 +119,8 @@ fn create_sent(turn: &mut Turn<'_>, of: &'static Collection, parents: &Parents) 
     };
     let mut made: Vec<Obj> = Vec::new();
     for one in many {
-        let mut sent = one.as_object().cloned().ok_or_else(|| of.dialect.no_envelope(of))?;
+        let mut sent =
+            one.as_object().cloned().map(Obj::from).ok_or_else(|| of.dialect.no_envelope(of))?;
         adopt(&mut sent, parents);
         match create(turn, of, &sent) {
             Ok(row) => made.push(row),
@@ -276,5 +277,5 @@ pub(super) fn shown(turn: &Turn<'_>, of: &Collection, mut row: Obj) -> Obj {
 
 /// The object in its envelope, if the collection has one.
 pub(super) fn envelope(of: &Collection, row: Obj) -> Value {
-    if of.one.is_empty() { Value::Object(row) } else { json!({ of.one: row }) }
+    if of.one.is_empty() { Value::from(row) } else { json!({ of.one: row }) }
 }

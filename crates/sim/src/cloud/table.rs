@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-/// An object of the cloud. Fields whose names begin with an underscore are ours and never shown.
-pub(super) type Obj = Map<String, Value>;
+pub(super) use super::obj::Obj;
 
 /// The rows.
 #[derive(Clone, Debug, Default)]
@@ -137,7 +136,7 @@ mod tests {
     use super::*;
 
     fn row(value: Value) -> Obj {
-        value.as_object().cloned().unwrap_or_default()
+        value.as_object().cloned().unwrap_or_default().into()
     }
 
     #[test]

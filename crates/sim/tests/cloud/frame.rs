@@ -242,3 +242,86 @@ fn lists_are_filtered_cut_and_paged() {
     let refused = world.demo(&format!("GET {NETS}?colour=red"), Value::Null);
     refused.neutron(400, "HTTPBadRequest", "['colour'] is invalid attribute for filtering");
 }
+
+/// Lists that look at most of what there is.
+const LISTS: &[&str] = &[
+    "/compute/v2.1/os-aggregates",
+    "/compute/v2.1/os-keypairs",
+    "/compute/v2.1/os-server-groups",
+    "/compute/v2.1/servers/detail",
+    "/dns/v2/zones",
+    "/image/v2/images",
+    "/network/v2.0/floatingips",
+    "/network/v2.0/networks",
+    "/network/v2.0/ports",
+    "/network/v2.0/routers",
+    "/network/v2.0/security-groups",
+    "/network/v2.0/subnets",
+    "/volume/v3/PROJECT/volumes/detail",
+];
+
+#[test]
+fn nothing_trips_over_objects_that_are_gone_or_mangled() {
+    for mangled in [None, Some(Value::Null), Some(json!("?")), Some(json!(i64::MAX))] {
+        let world = World::new();
+        use_it(&world);
+        for object in objects(&world).into_iter().step_by(2) {
+            break_it(&world, object, mangled.as_ref());
+        }
+        use_it(&world);
+        for object in objects(&world) {
+            break_it(&world, object, mangled.as_ref());
+        }
+        use_it(&world);
+    }
+}
+
+/// Asks for this and that. Much of it is refused, but all of it is answered.
+fn use_it(world: &World) {
+    for list in LISTS {
+        let list = list.replace("PROJECT", &world.demo_project());
+        let answer = world.demo(&format!("GET {list}"), Value::Null);
+        assert_ne!(answer.status, 500, "{list}: {}", answer.text);
+    }
+    let id = |answer: Value, one: &str| answer[one]["id"].clone();
+    let net = id(world.demo(&format!("POST {NETS}"), net("n")).body, "network");
+    let subnet = json!({ "network_id": net, "cidr": "10.9.0.0/24", "ip_version": 4 });
+    world.demo("POST /network/v2.0/subnets", json!({ "subnet": subnet }));
+    world.demo("POST /network/v2.0/ports", json!({ "port": { "network_id": net } }));
+    let flavors = world.demo("GET /compute/v2.1/flavors", Value::Null).body;
+    let images = world.demo("GET /image/v2/images", Value::Null).body;
+    let server = json!({
+        "name": "s", "flavorRef": flavors["flavors"][0]["id"], "imageRef": images["images"][0]["id"],
+        "networks": [{ "uuid": net }],
+    });
+    let server = world.demo("POST /compute/v2.1/servers", json!({ "server": server })).body;
+    world.later(20);
+    let server = id(server, "server");
+    world.demo(&format!("GET /compute/v2.1/servers/{}", server.as_str().unwrap_or("?")), json!({}));
+}
+
+/// The collection and the key of every object.
+fn objects(world: &World) -> Vec<(String, String)> {
+    let all = world.admin("GET /sim/objects", Value::Null).has(200).body;
+    let mut found = Vec::new();
+    for (collection, rows) in all["objects"].as_object().unwrap() {
+        for keys in rows["projects"].as_object().unwrap().values() {
+            let keys = keys.as_array().unwrap().iter().map(|key| key.as_str().unwrap());
+            found.extend(keys.map(|key| (collection.clone(), key.to_owned())));
+        }
+    }
+    found
+}
+
+/// Removes an object, or has all its fields but its id say this.
+fn break_it(world: &World, (collection, id): (String, String), mangled: Option<&Value>) {
+    let mut wish = json!({ "collection": collection, "id": id });
+    if let Some(mangled) = mangled {
+        wish["fields"] = json!({});
+        let shown = world.admin("POST /sim/break", wish.clone()).has(200).body;
+        for name in shown["object"].as_object().unwrap().keys().filter(|name| *name != "id") {
+            wish["fields"][name] = mangled.clone();
+        }
+    }
+    world.admin("POST /sim/break", wish).has(200);
+}

@@ -1,6 +1,7 @@
 //! Groups: who is in them, and what their members may.
 //!
-//! Unlike the rest, what is asserted here was not recorded from a Keystone: it follows its documentation and source.
+//! Unlike the rest, what is asserted here was not recorded from a Keystone: forms follow its documentation and schemas,
+//! the sentences have yet to be compared.
 
 use kiln_sim::identity::{project_id, user_id};
 use serde_json::{Value, json};

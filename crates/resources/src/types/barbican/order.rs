@@ -8,7 +8,7 @@ use crate::op::{Op, Progress, Stop};
 use crate::refusals::{is_given, may_be_given, needs};
 use crate::rest::{self, Ready, in_path};
 use crate::wire;
-use kiln_cloud::{Marker, Reply, get};
+use kiln_cloud::{Marker, Reply, delete, get};
 use serde_json::{Map as Fields, Value as Json};
 
 pub(super) fn order() -> ResourceType {
@@ -49,6 +49,7 @@ pub(super) fn order() -> ResourceType {
         .check(check)
         .found_by(by_name)
         .creates(|op| Box::pin(create(op)))
+        .deletes(|op| Box::pin(remove(op)))
         .plain(plain("/orders", "orders", "order_ref").ready(made()).shape(|_, _, fields| {
             let kind = fields.remove("type").unwrap_or_default();
             let meta = std::mem::take(fields);
@@ -187,4 +188,46 @@ async fn products(op: &mut Op, order: &Json) -> Result<Members, Stop> {
         }
     }
     Ok(products)
+}
+
+/// Removes what was made of the order, then the order: it alone knows what that is, also when this is begun again.
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    let Some(order) = op.id().cloned() else { return Ok(()) };
+    if let Some(order) = read(op, "orders", &order).await? {
+        if let Some(container) = order["container_ref"].as_str() {
+            remove_container(op, container).await?;
+        }
+        if let Some(secret) = order["secret_ref"].as_str() {
+            remove_product(op, "secrets", secret).await?;
+        }
+    }
+    rest::remove(op).await
+}
+
+async fn remove_container(op: &mut Op, place: &str) -> Result<(), Stop> {
+    let container = read(op, "containers", place).await?.unwrap_or_default();
+    // A certificate for a key that was there before is put beside that key, which is not ours.
+    let has_source = op.text("source_container_ref").is_some();
+    for secret in container["secret_refs"].as_array().into_iter().flatten() {
+        let is_ours =
+            !has_source || ["certificate", "intermediates"].iter().any(|it| secret["name"] == *it);
+        if let Some(place) = secret["secret_ref"].as_str().filter(|_| is_ours) {
+            remove_product(op, "secrets", place).await?;
+        }
+    }
+    remove_product(op, "containers", place).await
+}
+
+/// What the key manager shows of something; nothing if it is gone.
+async fn read(op: &mut Op, many: &str, place: &str) -> Result<Option<Json>, Stop> {
+    match op.read(get(Service::KeyManager, format!("/{many}/{}", in_path(place)))).await {
+        Ok(reply) => Ok(Some(reply.body)),
+        Err(stop) if stop.is_not_found() => Ok(None),
+        Err(stop) => Err(stop),
+    }
+}
+
+async fn remove_product(op: &mut Op, many: &str, place: &str) -> Result<(), Stop> {
+    let path = format!("/{many}/{}", in_path(place));
+    op.remove(&format!("remove {path}"), delete(Service::KeyManager, path)).await
 }

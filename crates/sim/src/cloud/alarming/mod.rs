@@ -80,7 +80,7 @@ fn serve(turn: &mut Turn<'_>) -> Answer {
     match (method.as_str(), parts.as_slice()) {
         ("POST", ["v2", "alarms"]) => create(turn),
         ("GET", ["v2", "alarms"]) => Ok(listed(turn)),
-        ("GET", ["v2", "alarms", id]) => find(turn, id).map(|row| Reply::ok(Value::Object(row))),
+        ("GET", ["v2", "alarms", id]) => find(turn, id).map(|row| Reply::ok(Value::from(row))),
         ("PUT", ["v2", "alarms", id]) => update(turn, id),
         ("DELETE", ["v2", "alarms", id]) => find(turn, id).map(|_| {
             turn.world.remove(ALARMS, id);
@@ -105,8 +105,8 @@ fn find(turn: &Turn<'_>, id: &str) -> Result<Obj, Refusal> {
 
 /// What was sent, complete and checked.
 fn read(turn: &Turn<'_>) -> Result<Obj, Refusal> {
-    let sent =
-        turn.body.as_object().cloned().ok_or_else(|| refuse(400, "Missing argument: \"data\""))?;
+    let sent = turn.body.as_object().cloned().map(Obj::from);
+    let sent = sent.ok_or_else(|| refuse(400, "Missing argument: \"data\""))?;
     let kind = text(&sent, "type").to_owned();
     let Some((_, needed)) = TYPES.iter().find(|(name, _)| *name == kind) else {
         let names: Vec<&str> = TYPES.iter().map(|(name, _)| *name).collect();
@@ -194,7 +194,7 @@ fn create(turn: &mut Turn<'_>) -> Answer {
     }
     turn.world.put(ALARMS, &id, row.clone());
     let location = format!("{}{}/v2/alarms/{id}", turn.ask.base, turn.ask.service);
-    Ok(Reply::json(201, Value::Object(row)).with("location", location))
+    Ok(Reply::json(201, Value::from(row)).with("location", location))
 }
 
 fn update(turn: &mut Turn<'_>, id: &str) -> Answer {
@@ -215,7 +215,7 @@ fn update(turn: &mut Turn<'_>, id: &str) -> Answer {
     }
     set(&mut row, "timestamp", turn.world.stamp_micros());
     turn.world.put(ALARMS, id, row.clone());
-    Ok(Reply::ok(Value::Object(row)))
+    Ok(Reply::ok(Value::from(row)))
 }
 
 fn state(turn: &mut Turn<'_>, id: &str) -> Answer {

@@ -159,7 +159,7 @@ pub(super) fn resized(world: &mut World, id: &str) {
     let mut fields = object(state("VERIFY_RESIZE"));
     set(&mut fields, "_flavor", row["_flavor_after"].clone());
     set(&mut fields, "_flavor_before", row["_flavor"].clone());
-    world.set(SERVERS, id, Value::Object(fields));
+    world.set(SERVERS, id, Value::from(fields));
 }
 
 fn confirm(turn: &mut Turn<'_>, id: &str, row: &Obj) -> Answer {
@@ -188,7 +188,7 @@ pub(super) fn reverted(world: &mut World, id: &str) {
     }
     let mut fields = object(state("ACTIVE"));
     set(&mut fields, "_flavor", row["_flavor_before"].clone());
-    world.set(SERVERS, id, Value::Object(fields));
+    world.set(SERVERS, id, Value::from(fields));
 }
 
 fn rebuild(turn: &mut Turn<'_>, id: &str, row: &Obj, what: &Value) -> Answer {

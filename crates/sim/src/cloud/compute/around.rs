@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::ask::{Answer, Reply, Turn, text};
+use super::super::ask::{Answer, Reply, Turn, object, text};
 use super::super::table::Obj;
 use super::dialect::fault;
 use super::{HOSTS, QUOTAS, SERVERS, limit, usage};
@@ -60,7 +60,7 @@ fn quotas(turn: &mut Turn<'_>, method: &str, project: &str, rest: &[&str]) -> An
     match method {
         "GET" => {}
         "PUT" if turn.who.is_admin => {
-            let sent = turn.body["quota_set"].as_object().cloned().unwrap_or_default();
+            let sent = object(turn.body["quota_set"].clone());
             for (name, value) in &sent {
                 if name == "force" || name == "tenant_id" {
                     continue;
@@ -130,7 +130,7 @@ fn zones(detailed: bool) -> Value {
             json!({ "nova-compute": { "active": true, "available": true, "updated_at": null } });
         let all: Map<String, Value> =
             HOSTS.iter().map(|host| ((*host).to_owned(), service.clone())).collect();
-        Value::Object(all)
+        Value::from(all)
     };
     let hosts = if detailed { hosts(()) } else { Value::Null };
     json!({ "availabilityZoneInfo": [{ "zoneName": "nova", "zoneState": { "available": true }, "hosts": hosts }] })

@@ -69,7 +69,7 @@ pub(super) fn create(turn: &mut Turn<'_>) -> Answer {
     if turn.version >= 37 && !sent.contains_key("networks") {
         return Err(fault_body::missing("server", "networks", &sent));
     }
-    let metadata = sent.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default();
+    let metadata = object(sent["metadata"].clone());
     super::servers::texts_only(&metadata)?;
     let flavor = flavor(turn, &sent)?;
     let image = image(turn, &sent, &flavor)?;

@@ -129,7 +129,7 @@ fn listed(turn: &mut Turn<'_>, detailed: bool) -> Answer {
     let rows: Vec<Value> = rows
         .into_iter()
         .map(|row| match detailed {
-            true => Value::Object(row),
+            true => Value::from(row),
             false => json!({ "id": row["id"], "name": row["name"], "links": row["links"] }),
         })
         .collect();

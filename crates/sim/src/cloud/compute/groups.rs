@@ -135,7 +135,7 @@ fn update(turn: &mut Turn<'_>, id: &str) -> Answer {
     }
     if let Some(zone) = sent.get("availability_zone") {
         set(&mut row, "availability_zone", zone.clone());
-        row["metadata"]["availability_zone"] = zone.clone();
+        row.set_entry("metadata", "availability_zone", zone.clone());
     }
     turn.world.put(AGGREGATES, id, row.clone());
     Ok(Reply::ok(json!({ "aggregate": row })))

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::ask::{Answer, Refusal, Reply, Turn, list, set, text, words};
+use super::super::ask::{Answer, Refusal, Reply, Turn, list, object, set, text, words};
 use super::super::check::truth;
 use super::super::fault_body;
 use super::super::network::{FLOATING, GROUPS as SECURITY_GROUPS, NETWORKS, PORTS};
@@ -95,7 +95,7 @@ fn listed(turn: &mut Turn<'_>, detailed: bool) -> Answer {
     let rows: Vec<Value> = rows
         .iter()
         .map(|row| match detailed {
-            true => Value::Object(full(turn, row)),
+            true => Value::from(full(turn, row)),
             false => json!({
                 "id": row["id"], "name": row["name"], "links": links(turn, "servers", text(row, "id")),
             }),
@@ -194,7 +194,7 @@ pub(super) fn addresses(turn: &Turn<'_>, row: &Obj) -> Value {
     let mut by_network: Map<String, Value> = Map::new();
     // Until a server is built, nobody knows its addresses.
     if text(row, "status") == "BUILD" {
-        return Value::Object(by_network);
+        return Value::from(by_network);
     }
     for port in turn.world.table(PORTS).with("device_id", text(row, "id")) {
         let network = turn.world.get(NETWORKS, text(port, "network_id"));
@@ -218,7 +218,7 @@ pub(super) fn addresses(turn: &Turn<'_>, row: &Obj) -> Value {
             }
         }
     }
-    Value::Object(by_network)
+    Value::from(by_network)
 }
 
 fn groups_of(turn: &Turn<'_>, row: &Obj) -> Vec<Obj> {
@@ -285,8 +285,8 @@ pub(super) fn remove(turn: &mut Turn<'_>, id: &str) {
 
 fn metadata(turn: &mut Turn<'_>, method: &str, id: &str, key: Option<&str>) -> Answer {
     let row = find(turn, id)?;
-    let mut own = row["metadata"].as_object().cloned().unwrap_or_default();
-    let sent = turn.body["metadata"].as_object().cloned();
+    let mut own = object(row["metadata"].clone());
+    let sent = turn.body["metadata"].as_object().cloned().map(Obj::from);
     let sent_one = turn.body["meta"].as_object().cloned();
     let absent = || fault(404, "Metadata item was not found");
     if method != "GET" && text(&row, "status") == "BUILD" && method != "POST" {

@@ -272,7 +272,7 @@ fn networks(turn: &mut Turn<'_>, row: &Obj, attaches: bool) -> Answer {
     let (net, port, ip) = (ask("network"), ask("port"), ask("fixed_ip"));
     if attaches {
         let wish = object(json!({ "network": net, "port": port, "fixed_ip": ip }));
-        if let Some(port) = join(turn, &id, &Value::Object(wish))? {
+        if let Some(port) = join(turn, &id, &Value::from(wish))? {
             turn.world.edit(CONTAINERS, &id, |row| {
                 let mut own = words(row, "_own_ports");
                 own.push(port);

@@ -263,7 +263,7 @@ fn serve(turn: &mut Turn<'_>) -> Answer {
 fn delete(turn: &mut Turn<'_>, of: &'static Collection, id: &str) -> Answer {
     rest::delete(turn, of, id)?;
     let row = turn.world.copy(of.name, id);
-    Ok(Reply::json(202, Value::Object(rest::shown(turn, of, row))))
+    Ok(Reply::json(202, Value::from(rest::shown(turn, of, row))))
 }
 
 fn list_of(turn: &mut Turn<'_>, of: &'static Collection, parents: &rest::Parents) -> Answer {

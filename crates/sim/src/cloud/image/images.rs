@@ -356,7 +356,7 @@ fn import(turn: &mut Turn<'_>, id: &str) -> Answer {
     let fields = object(json!({
         "status": "importing", "_source": uri, "os_glance_importing_to_stores": "file",
     }));
-    turn.world.set(IMAGES, id, Value::Object(fields));
+    turn.world.set(IMAGES, id, Value::from(fields));
     turn.world.step_when_built("image/imported", id);
     Ok(Reply::empty(202))
 }

@@ -157,5 +157,5 @@ fn shown(row: &Obj) -> Value {
     set(&mut shown, "file", format!("/v2/images/{id}/file"));
     set(&mut shown, "schema", "/v2/schemas/image");
     set(&mut shown, "protected", flag(row, "protected"));
-    Value::Object(shown)
+    Value::from(shown)
 }

@@ -128,7 +128,8 @@ const SECRET_FIELDS: &[&str] = &[
 ];
 
 fn create_secret(turn: &mut Turn<'_>) -> Answer {
-    let sent = turn.body.as_object().cloned().ok_or_else(|| refuse(400, "Invalid JSON"))?;
+    let sent =
+        turn.body.as_object().cloned().map(Obj::from).ok_or_else(|| refuse(400, "Invalid JSON"))?;
     if let Some(strange) = sent.keys().find(|name| !SECRET_FIELDS.contains(&name.as_str())) {
         return Err(refuse(
             400,
@@ -183,7 +184,7 @@ fn shown(turn: &Turn<'_>, kind: &str, row: &Obj) -> Value {
             set(&mut shown, "content_types", json!({ "default": row["payload_content_type"] }));
         }
     }
-    Value::Object(shown)
+    Value::from(shown)
 }
 
 fn listed(turn: &mut Turn<'_>, table: &str, kind: &str) -> Answer {
@@ -282,7 +283,7 @@ fn metadata(turn: &mut Turn<'_>, method: &str, id: &str, key: Option<&str>) -> A
 }
 
 fn create_order(turn: &mut Turn<'_>) -> Answer {
-    let sent = turn.body.as_object().cloned().unwrap_or_default();
+    let sent = object(turn.body.clone());
     let kind = text(&sent, "type").to_owned();
     if !["key", "asymmetric", "certificate"].contains(&kind.as_str()) {
         return Err(refuse(
@@ -352,7 +353,7 @@ fn ordered(world: &mut World, id: &str) {
 }
 
 fn create_container(turn: &mut Turn<'_>) -> Answer {
-    let sent = turn.body.as_object().cloned().unwrap_or_default();
+    let sent = object(turn.body.clone());
     let kind = text(&sent, "type").to_owned();
     if !["generic", "rsa", "certificate"].contains(&kind.as_str()) {
         return Err(refuse(

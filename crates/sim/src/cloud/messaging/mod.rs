@@ -136,8 +136,8 @@ fn put(turn: &mut Turn<'_>, name: &str) -> Answer {
     }
     let there = turn.world.get(QUEUES, &key(turn, name)).is_some();
     let mut row = fresh(turn, name);
-    if let (Some(sent), Some(metadata)) = (turn.body.as_object(), row["metadata"].as_object_mut()) {
-        metadata.extend(sent.clone());
+    for (name, value) in object(turn.body.clone()) {
+        row.set_entry("metadata", &name, value);
     }
     turn.world.put(QUEUES, &key(turn, name), row);
     let reply = Reply::empty(if there { 204 } else { 201 });

@@ -361,5 +361,5 @@ fn change_trunk(turn: &mut Turn<'_>, id: &str, adds: bool) -> Answer {
         set(&mut row, "sub_ports", ports);
     }
     turn.world.put(of.name, id, row.clone());
-    Ok(Reply::ok(Value::Object(object(json!(rest::shown(turn, of, row))))))
+    Ok(Reply::ok(Value::from(object(json!(rest::shown(turn, of, row))))))
 }

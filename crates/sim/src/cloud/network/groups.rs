@@ -57,7 +57,7 @@ pub(super) static GROUP: Collection = Collection {
                 let mut rule = rule.clone();
                 let project = rule.get("project_id").cloned().unwrap_or_default();
                 set(&mut rule, "tenant_id", project);
-                Value::Object(rule)
+                Value::from(rule)
             })
             .collect();
         set(row, "security_group_rules", rules);

@@ -46,7 +46,7 @@ pub(super) static POLICY: Collection = Collection {
                 let policy = rule.remove("policy_id").unwrap_or_default();
                 set(&mut rule, "qos_policy_id", policy);
                 set(&mut rule, "type", *kind);
-                rules.push(Value::Object(rule));
+                rules.push(Value::from(rule));
             }
         }
         set(row, "rules", rules);

@@ -661,5 +661,5 @@ pub(super) fn policy_rule(
     }
     let sent = super::super::ask::object(json!({ "firewall_rules": rules }));
     let changed = rest::update(turn, of, id, &sent);
-    Some(changed.map(|row| Reply::ok(Value::Object(rest::shown(turn, of, row)))))
+    Some(changed.map(|row| Reply::ok(Value::from(rest::shown(turn, of, row)))))
 }

@@ -380,7 +380,7 @@ fn listed(turn: &mut Turn<'_>, kind: &str, detailed: bool) -> Answer {
     let rows: Vec<Value> = rows
         .into_iter()
         .map(|row| match detailed || kind == "types" {
-            true => Value::Object(row),
+            true => Value::from(row),
             false => json!({ "id": row["id"], "name": row["name"] }),
         })
         .collect();
@@ -401,7 +401,7 @@ fn access_list(turn: &Turn<'_>, share: &str) -> Reply {
 fn shown_rule(rule: &Obj) -> Value {
     let mut rule = rule.clone();
     rule.remove("project_id");
-    Value::Object(rule)
+    Value::from(rule)
 }
 
 fn act(turn: &mut Turn<'_>, id: &str) -> Answer {

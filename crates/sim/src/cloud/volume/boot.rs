@@ -132,7 +132,7 @@ pub(in super::super) fn claim(turn: &mut Turn<'_>, server: &str, devices: &[Valu
         let device_name = device_name.unwrap_or_else(|| format!("/dev/vd{}", char::from(name)));
         turn.world.set(VOLUMES, &volume, json!({ "status": "reserved" }));
         let ends = device["delete_on_termination"] == json!(true);
-        claimed.push(Value::Object(object(json!({
+        claimed.push(Value::from(object(json!({
             "id": volume, "device": device_name, "attachment_id": turn.world.uuid(), "delete_on_termination": ends,
             "server_id": server,
         }))));

@@ -114,7 +114,7 @@ fn listed(turn: &mut Turn<'_>, of: &'static Collection, detailed: bool) -> Answe
     let rows: Vec<Value> = rows
         .into_iter()
         .map(|row| match detailed {
-            true => Value::Object(row),
+            true => Value::from(row),
             false => json!({ "id": row["id"], "name": row["name"], "links": links(turn, of.path, text(&row, "id")) }),
         })
         .collect();

@@ -1,6 +1,6 @@
 //! Types of volumes, their extra specifications, encryption and access, and specifications of quality.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::super::ask::{Answer, Refusal, Reply, Turn, flag, object, set, text, words};
 use super::super::fault_body::fault;
@@ -184,7 +184,7 @@ fn encryption(turn: &mut Turn<'_>, method: &str, id: &str, rest: &[&str]) -> Ans
                 let message = format!("Volume type encryption for type {id} already exists.");
                 return Err(fault(400, message));
             }
-            let sent = turn.body["encryption"].as_object().cloned().unwrap_or_default();
+            let sent = object(turn.body["encryption"].clone());
             if !sent.contains_key("provider") {
                 return Err(super::super::fault_body::missing("encryption", "provider", &sent));
             }
@@ -197,7 +197,7 @@ fn encryption(turn: &mut Turn<'_>, method: &str, id: &str, rest: &[&str]) -> Ans
             Ok(Reply::ok(json!({ "encryption": kept })))
         }
         "PUT" => {
-            let sent = turn.body["encryption"].as_object().cloned().unwrap_or_default();
+            let sent = object(turn.body["encryption"].clone());
             let mut kept = own.as_object().cloned().unwrap_or_default();
             kept.extend(sent.clone());
             turn.world.set(TYPES, &id, json!({ "_encryption": kept }));
@@ -301,9 +301,8 @@ fn create_quality(turn: &mut Turn<'_>) -> Answer {
         return Err(fault(409, format!("Qos Specs {name} already exists.")));
     }
     let consumer = sent.remove("consumer").unwrap_or_else(|| json!("back-end"));
-    let specs: Map<String, Value> = sent;
     let id = turn.world.uuid();
-    let row = object(json!({ "id": id, "name": name, "consumer": consumer, "specs": specs }));
+    let row = object(json!({ "id": id, "name": name, "consumer": consumer, "specs": sent }));
     turn.world.add(QOS, row.clone());
     Ok(Reply::ok(json!({ "qos_specs": row, "links": super::links(turn, "qos-specs", &id) })))
 }

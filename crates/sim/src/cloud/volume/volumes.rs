@@ -326,7 +326,7 @@ fn act(turn: &mut Turn<'_>, id: &str) -> Answer {
             }
             let readonly = what["readonly"].as_bool().unwrap_or_default();
             let word = if readonly { "True" } else { "False" };
-            turn.world.edit(VOLUMES, id, |row| row["metadata"]["readonly"] = json!(word));
+            turn.world.edit(VOLUMES, id, |row| row.set_entry("metadata", "readonly", json!(word)));
             Ok(Reply::empty(202))
         }
         "os-reserve" if text(&row, "status") == "available" => {
