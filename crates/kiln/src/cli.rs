@@ -127,6 +127,10 @@ pub(crate) struct Dev {
     #[arg(long)]
     pub(crate) free_ports: bool,
 
+    /// Have no cloud: only what needs none can be made, and nothing is looked up
+    #[arg(long)]
+    pub(crate) no_cloud: bool,
+
     /// How long every call to the simulated cloud takes, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 0)]
     pub(crate) latency: u64,

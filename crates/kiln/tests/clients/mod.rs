@@ -96,7 +96,9 @@ struct Dev {
 impl Dev {
     fn start() -> Dev {
         let place = Place::with(&[]);
-        let mut command = place.command(&["dev", "--free-ports", "--clouds", "clouds.yaml"]);
+        // What was recorded was recorded without a cloud.
+        let arguments = ["dev", "--free-ports", "--no-cloud", "--clouds", "clouds.yaml"];
+        let mut command = place.command(&arguments);
         command.stdin(Stdio::null()).stderr(Stdio::inherit());
         let mut process = command.spawn().expect("the program starts");
         let mut out = BufReader::new(process.stdout.take().expect("its output"));

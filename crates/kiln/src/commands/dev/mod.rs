@@ -14,7 +14,7 @@ use crate::streams::{Failure, Streams, Verdict};
 use kiln_api::auth::{self, Login, Named, Reach};
 use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics, Options, Own};
-use kiln_cloud::{OpenStack, Transport};
+use kiln_cloud::{NoCloud, OpenStack, Transport};
 use kiln_engine::config::Config;
 use kiln_engine::runtime::{Engine, Settings, now};
 use kiln_engine::service::{Rules, Service};
@@ -36,9 +36,9 @@ struct Running {
     listening: Vec<Listening>,
     identity_url: String,
     api_url: String,
-    cloud_url: String,
     identity: Arc<Identity>,
-    cloud: Cloud,
+    /// The simulated cloud and where it is, unless there is to be none.
+    cloud: Option<(Cloud, String)>,
     /// Where the state is; goes with this if it is not to be kept.
     _home: Home,
 }
@@ -88,7 +88,7 @@ async fn serve(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, Fa
     }
     running.engine.stop().await;
     running.store.close().await;
-    let kept = running.cloud.close();
+    let kept = running.cloud.map_or(Ok(()), |(cloud, _)| cloud.close());
     kept.map_err(|error| Failure::Usage(format!("the cloud cannot be kept: {error}")))?;
     Ok(verdict)
 }
@@ -99,9 +99,14 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
         serving::bind(&arguments.listen, port(arguments.identity_port), "--identity-port").await?;
     let api_socket =
         serving::bind(&arguments.listen, port(arguments.api_port), "--api-port").await?;
-    let cloud_socket =
-        serving::bind(&arguments.listen, port(arguments.cloud_port), "--cloud-port").await?;
-    let cloud_url = serving::url(&cloud_socket)?;
+    let cloud_socket = match arguments.no_cloud {
+        true => None,
+        false => {
+            let port = port(arguments.cloud_port);
+            Some(serving::bind(&arguments.listen, port, "--cloud-port").await?)
+        }
+    };
+    let cloud_url = cloud_socket.as_ref().map(serving::url).transpose()?;
     let identity_url = serving::url(&identity_socket)?;
     let api_url = serving::url(&api_socket)?;
 
@@ -113,7 +118,7 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
     let orchestration = format!("{api_url}/v1/%(project_id)s");
     let seed = Seed::new(&identity_url)
         .service("orchestration", "heat", &orchestration)
-        .services(Cloud::catalogue(&cloud_url));
+        .services(cloud_url.as_deref().map(Cloud::catalogue).unwrap_or_default());
     let region = Some(seed.region.as_str().into());
     let clock = identity::Clock::new(|| now().micros());
     let path = home.is_kept.then(|| home.path.join("identity.json"));
@@ -129,9 +134,12 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
         quota: Some(-1),
         ..kiln_sim::cloud::Options::new(clock)
     };
-    let cloud = Cloud::open(options, identity.clone());
+    let cloud = cloud_url.as_ref().map(|_| Cloud::open(options, identity.clone())).transpose();
     let cloud = cloud.map_err(|error| Failure::Usage(format!("cloud: {error}")))?;
-    let transport = transport(&identity_url, &identity)?;
+    let transport = match arguments.no_cloud {
+        true => Arc::new(NoCloud),
+        false => transport(&identity_url, &identity)?,
+    };
 
     let config = Arc::new(Config { global: shipped(), region, ..Config::default() });
     // The state is ours alone, so nobody else's lease is valid.
@@ -162,11 +170,13 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
         rate: None,
     });
     own.serves(&app);
-    let listening = vec![
+    let mut listening = vec![
         serving::serve(identity_socket, identity::router(identity.clone())),
         serving::serve(api_socket, serving::native(app)),
-        serving::serve(cloud_socket, cloud.router()),
     ];
+    if let (Some(socket), Some(cloud)) = (cloud_socket, &cloud) {
+        listening.push(serving::serve(socket, cloud.router()));
+    }
     Ok(Running {
         service,
         engine,
@@ -174,9 +184,8 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
         listening,
         identity_url,
         api_url,
-        cloud_url,
         identity,
-        cloud,
+        cloud: cloud.zip(cloud_url),
         _home: home,
     })
 }
@@ -216,14 +225,13 @@ fn welcome(
     clouds: &clouds::Written,
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
-    let Running { identity_url, api_url, cloud_url, .. } = running;
+    let Running { identity_url, api_url, cloud, .. } = running;
     let out = &mut streams.out;
     writeln!(out, "identity       {identity_url}/v3")?;
     writeln!(out, "orchestration  {api_url}/v1/PROJECT_ID")?;
-    writeln!(
-        out,
-        "cloud          {cloud_url} (simulated: compute, network, volumes and the rest)"
-    )?;
+    if let Some((_, url)) = cloud {
+        writeln!(out, "cloud          {url} (simulated: compute, network, volumes and the rest)")?;
+    }
     writeln!(out, "users          admin/admin and demo/demo, with projects of the same names")?;
     writeln!(out)?;
     writeln!(out, "{}", clouds.advice())?;
