@@ -68,7 +68,7 @@ impl Networks {
         inside.calls += 1;
         changed.notify_all();
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
-        let id = path.strip_prefix("/v2.0/networks").unwrap_or("").trim_start_matches('/');
+        let id = path.strip_prefix("/networks").unwrap_or("").trim_start_matches('/');
         match (method, id) {
             ("POST", "") => {
                 inside.made += 1;

@@ -90,6 +90,8 @@ impl World {
             // The cloud makes each project's default group when it is first looked for.
             world.cloud(who, "GET", "/network/v2.0/security-groups", None).await;
         }
+        let node = json!({ "name": "node-1", "driver": "fake-hardware" });
+        world.cloud(Who::Admin, "POST", "/baremetal/v1/nodes", Some(node)).await;
         world
     }
 
