@@ -5,7 +5,6 @@ use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 /// A running `kiln dev`. It ends with this.
 pub(crate) struct World {
@@ -176,19 +175,23 @@ impl World {
 
     /// Waits until a stack has come to rest, and gives its status and why; `None` if it is gone.
     pub(crate) async fn rest(&self, who: Who, name: &str) -> Option<(String, String)> {
-        loop {
-            let reply = self.ask(who, "GET", &format!("/stacks/{name}"), None).await;
-            if reply.status == 404 {
-                return None;
-            }
-            let stack = &reply.body["stack"];
-            let status = stack["stack_status"].as_str().unwrap_or_default();
-            if status.ends_with("_COMPLETE") || status.ends_with("_FAILED") {
-                let reason = stack["stack_status_reason"].as_str().unwrap_or_default();
-                return Some((status.to_owned(), reason.to_owned()));
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        let stack = self.stack(who, name).await?;
+        let text = |stack: &Json, name: &str| stack[name].as_str().unwrap_or_default().to_owned();
+        let path = format!("{}/{}", text(&stack, "stack_name"), text(&stack, "id"));
+        // The stream of a stack's events ends when nothing is under way in it any more.
+        let token = self.token(who);
+        let url = format!("{}/{}/stacks/{path}/events", self.orchestration, token.project);
+        let request = self.client.get(url).header("X-Auth-Token", &token.text);
+        let stream = request.header("Accept", "text/event-stream").send().await;
+        stream.expect("a stream").bytes().await.expect("the end of the stream");
+        let stack = self.stack(who, &path).await?;
+        Some((text(&stack, "stack_status"), text(&stack, "stack_status_reason")))
+    }
+
+    /// A stack, by its name, or by its name and its id.
+    async fn stack(&self, who: Who, name: &str) -> Option<Json> {
+        let reply = self.ask(who, "GET", &format!("/stacks/{name}"), None).await;
+        (reply.status != 404).then(|| reply.body["stack"].clone())
     }
 
     /// Everything there is in the cloud and in its identity service.
@@ -237,7 +240,6 @@ impl World {
             if found.is_empty() {
                 break;
             }
-            tokio::time::sleep(Duration::from_millis(10)).await;
         }
         found
     }
