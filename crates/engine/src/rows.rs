@@ -110,6 +110,7 @@ impl Tree {
             ),
             ("rollback", stack.is_rolled_back.into()),
             ("credential", self.credential_value(stack)),
+            ("users", self.users_value(stack)),
             ("work", stack.walk.as_ref().map(|walk| walk.to_value()).unwrap_or_default()),
         ]);
         StackRow {
@@ -137,6 +138,12 @@ impl Tree {
             true => Value::from(self.credential.stored().to_string()),
             false => Value::Null,
         }
+    }
+
+    /// The root stack keeps where the tree's users are.
+    fn users_value(&self, stack: &Stack) -> Value {
+        let users = self.users.clone().filter(|_| stack.id == self.root);
+        users.map(Value::Text).unwrap_or_default()
     }
 
     pub(crate) fn resource_row(&self, slot: Slot) -> ResourceRow {
@@ -378,8 +385,9 @@ impl Tree {
         let (project, user_name) = (root.project.clone(), root.user_name.clone());
         let mut tree = Tree::empty(config, root.id, project, user_name);
         tree.next_event = rows.last_event;
-        tree.credential =
-            Arc::new(credential_of(&Body::read(&root.body, || "a root stack".into())?));
+        let root_body = Body::read(&root.body, || "a root stack".into())?;
+        tree.credential = Arc::new(credential_of(&root_body));
+        tree.users = root_body.text("users");
         let mut keys = BTreeMap::new();
         let mut holders = BTreeMap::new();
         for row in &rows.stacks {
@@ -436,6 +444,7 @@ impl Tree {
             project,
             user_name,
             credential: Arc::default(),
+            users: None,
             stacks: Vec::new(),
             resources: Vec::new(),
             free_slots: Vec::new(),

@@ -54,6 +54,8 @@ pub struct Tree {
     pub(crate) user_name: Arc<str>,
     /// In whose name calls are made.
     pub(crate) credential: Arc<Credential>,
+    /// The id of the project of its users; empty if it is not known whether there is one.
+    pub(crate) users: Option<Arc<str>>,
     pub(crate) stacks: Vec<Option<Stack>>,
     pub(crate) resources: Vec<Option<Resource>>,
     pub(crate) free_slots: Vec<Slot>,

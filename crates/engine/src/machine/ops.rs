@@ -10,7 +10,7 @@ use crate::tree::{Env, OpId, Operation, Pause, Resource, Slot, StackKey, Tree};
 use kiln_cloud::Reply;
 use kiln_resources::behaviour::Verb;
 use kiln_resources::constraints::offline;
-use kiln_resources::op::{Context, Journal, Note, Step};
+use kiln_resources::op::{Context, Journal, Note, Place, Step};
 use kiln_template::frozen::{Frozen, converted};
 use kiln_template::path::Path;
 use kiln_template::template::DeletionPolicy;
@@ -173,6 +173,20 @@ impl Tree {
             is_doubtful: resource.is_doubtful,
             quiet: self.config.quiet,
             predecessor: self.predecessor(resource),
+            place: self.place(resource.stack),
+        }
+    }
+
+    /// Where the resources of a stack are.
+    fn place(&self, key: StackKey) -> Place {
+        let stack = self.stack(key);
+        Place {
+            project: self.project.clone(),
+            stack: stack.name.clone(),
+            stack_id: stack.id.0,
+            root: self.root.0,
+            users: self.users.clone(),
+            outside: self.config.outside.clone(),
         }
     }
 
@@ -262,6 +276,13 @@ impl Tree {
                     }
                 }
                 Note::Shown(shown) => resource.shown = shown,
+                // Who looks for it does not forget for others what it is.
+                Note::Users(project) if project.is_empty() && self.users.is_some() => {}
+                Note::Users(project) => {
+                    self.users = Some(project);
+                    let root = self.root_key();
+                    self.changes.stacks.insert(root);
+                }
                 Note::Step(name, step) => {
                     if let Some(op) = &mut resource.op {
                         op.journal.set(&name, step);

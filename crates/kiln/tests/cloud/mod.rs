@@ -2,5 +2,6 @@
 
 mod corpus;
 mod life;
+mod signals;
 mod types;
 mod world;
