@@ -151,6 +151,16 @@ impl Owner {
         self.work_off(todo, now, ids);
     }
 
+    /// Whether there is more to do once what changed so far is on its way to the store.
+    pub fn is_behind(&self) -> bool {
+        self.tree.has_more()
+    }
+
+    /// Does more of it.
+    pub fn go_on(&mut self, now: Time, ids: &mut dyn Ids) {
+        self.input(Input::Further, now, ids);
+    }
+
     /// When to call [`Owner::wake`] next.
     pub fn next_wake(&self) -> Option<Time> {
         let sleeper = self.sleepers.first().map(|(time, _)| *time);
@@ -171,9 +181,9 @@ impl Owner {
         is_last.then(|| std::mem::take(&mut self.tree.credential))
     }
 
-    /// How many rows have yet to be written down.
-    pub fn count_changes(&self) -> usize {
-        self.tree.count_changes()
+    /// Whether something has yet to be written down.
+    pub fn has_changes(&self) -> bool {
+        self.tree.has_changes()
     }
 
     /// Whether anything is under way.

@@ -235,11 +235,12 @@ fn cooldown_of(parts: &[Value]) -> Option<Cooldown> {
     Some(Cooldown { length, reason: reason.to_string() })
 }
 
-const VERBS: [(Verb, &str); 9] = [
+const VERBS: [(Verb, &str); 10] = [
     (Verb::Create, "create"),
     (Verb::Update, "update"),
     (Verb::Delete, "delete"),
     (Verb::Check, "check"),
+    (Verb::Look, "look"),
     (Verb::Suspend, "suspend"),
     (Verb::Resume, "resume"),
     (Verb::Snapshot, "snapshot"),

@@ -2,10 +2,11 @@
 
 use crate::simulation::check::{books, events_of, flaws, outcome};
 use crate::simulation::cloud::Thing;
-use crate::simulation::world::{World, recipe};
+use crate::simulation::world::{World, now, recipe};
 use kiln_engine::blueprint::Recipe;
 use kiln_engine::machine::{Command, Settings};
 use kiln_engine::state::Action;
+use kiln_engine::view::View;
 use kiln_template::Sources;
 use kiln_template::environment::Environment;
 use kiln_template::limits::Limits;
@@ -748,4 +749,38 @@ resources:
         assert!(events.iter().any(|event| event.contains("Timed out")), "{events:#?}");
         assert!(world.now.since(start) < Duration::from_secs(200), "{:?}", world.now.since(start));
     }
+}
+
+// --- outputs ---
+
+/// What the outputs say, name by name.
+fn outputs(world: &World) -> Vec<(String, Value)> {
+    let view = now(View::open(&*world.store, &world.config, world.root)).unwrap().unwrap();
+    let outputs = view.root().outputs();
+    outputs.into_iter().map(|it| (it.name.to_string(), it.value.unwrap())).collect()
+}
+
+#[test]
+fn outputs_tell_what_came_after_the_object_was_made() {
+    let told =
+        |lines: &[&str]| things(lines) + "outputs:\n  users: {value: {get_attr: [a, users]}}\n";
+    let users = |count: i64| vec![("users".to_owned(), Value::from(count))];
+    let mut world = created(&told(&PAIR), "");
+    assert_eq!(outputs(&world), users(1));
+    let third = "c: {needs: [{get_resource: a}]}";
+    updated(&mut world, &told(&[PAIR[0], PAIR[1], third]), "");
+    assert_eq!(outputs(&world), users(2), "one came");
+    updated(&mut world, &told(&PAIR[..1]), "");
+    assert_eq!(outputs(&world), users(0), "all went");
+}
+
+#[test]
+fn a_last_look_that_nobody_answers_does_not_keep_a_stack_from_being_complete() {
+    let template = things(&PAIR) + "outputs:\n  users: {value: {get_attr: [a, users]}}\n";
+    let mut world = World::new(1);
+    world.cloud.is_blind_to = Some("x".into());
+    let recipe = recipe_with(&mut world, &template, "");
+    world.create(recipe, Settings::default());
+    world.run();
+    assert_eq!(outcome(&world), "CREATE_COMPLETE: x y");
 }

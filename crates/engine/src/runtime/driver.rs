@@ -7,7 +7,7 @@ use crate::machine::{Command, Input};
 use crate::owner::{Order, Owner};
 use crate::store::{CommandRow, Lease};
 use crate::tree::{OpId, Tree};
-use kiln_cloud::{CallError, Reply};
+use kiln_cloud::{CallError, Credential, Reply};
 use kiln_resources::op::Answer;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,9 +34,6 @@ pub(crate) struct Driver {
     /// Who waits until the commands that were taken are under way.
     waiting: Vec<oneshot::Sender<()>>,
 }
-
-/// More changes than this are written down before more is looked at.
-const ENOUGH: usize = 10_000;
 
 /// Timers do not go further than this.
 const LONGEST_PAUSE: Duration = Duration::from_secs(86_400);
@@ -68,49 +65,76 @@ impl Driver {
     }
 
     pub(crate) async fn run(mut self) {
-        loop {
-            let (batch, orders) = self.owner.flush();
-            if let Some(batch) = batch
-                && !self.engine.committer.commit(batch).await
-            {
-                return;
+        while self.write_down().await {
+            if self.owner.has_changes() {
+                // There is more to write down; who has something to say meanwhile is heard.
+                if let Ok(mail) = self.post.try_recv()
+                    && !self.take(mail)
+                {
+                    return;
+                }
+                continue;
             }
-            let (tree, commands) = (self.owner.tree(), self.commands);
-            self.glance.send_if_modified(|seen| {
-                let new = glance(tree, self.owner.is_busy(), commands);
-                let is_new = *seen != new;
-                *seen = new;
-                is_new
-            });
-            self.dismiss_when_gone();
-            // Whoever does not wait any more need not be told.
-            self.waiting.drain(..).for_each(|waiting| _ = waiting.send(()));
-            orders.into_iter().for_each(|order| self.send(order));
             let Some(mail) = self.next().await else {
                 self.owner.wake(now(), &mut self.chance);
                 continue;
             };
-            if !self.take(mail) {
+            if !self.take(mail) || !self.take_what_comes().await {
                 return;
-            }
-            // What comes at the same time is written at the same time.
-            let mut looks = 0;
-            while self.owner.count_changes() < ENOUGH && looks < LOOKS {
-                let Ok(mail) = self.post.try_recv() else {
-                    looks += 1;
-                    tokio::task::yield_now().await;
-                    continue;
-                };
-                if !self.take(mail) {
-                    return;
-                }
             }
         }
     }
 
+    /// Writes down what changed, then does what may be done; whether the tree is still ours. While it is
+    /// being written, more of a large tree is looked at.
+    async fn write_down(&mut self) -> bool {
+        let (batch, orders) = self.owner.flush();
+        let glance = glance(self.owner.tree(), self.owner.is_busy(), self.commands);
+        let gone = self.owner.take_last_credential();
+        let waiting = std::mem::take(&mut self.waiting);
+        if let Some(batch) = batch {
+            let written = self.engine.committer.hand_in(batch).await;
+            if self.owner.is_behind() {
+                // Whoever writes begins before we go on.
+                tokio::task::yield_now().await;
+                self.owner.go_on(now(), &mut self.chance);
+            }
+            if !written.await.unwrap_or(false) {
+                return false;
+            }
+        }
+        self.glance.send_if_modified(|seen| {
+            let is_new = *seen != glance;
+            *seen = glance;
+            is_new
+        });
+        if let Some(credential) = gone {
+            self.dismiss(credential);
+        }
+        // Whoever does not wait any more need not be told.
+        waiting.into_iter().for_each(|waiting| _ = waiting.send(()));
+        orders.into_iter().for_each(|order| self.send(order));
+        true
+    }
+
+    /// Takes what comes at the same time, to be written at the same time; whether to go on.
+    async fn take_what_comes(&mut self) -> bool {
+        let mut looks = 0;
+        while !self.owner.is_behind() && looks < LOOKS {
+            let Ok(mail) = self.post.try_recv() else {
+                looks += 1;
+                tokio::task::yield_now().await;
+                continue;
+            };
+            if !self.take(mail) {
+                return false;
+            }
+        }
+        true
+    }
+
     /// When the whole tree is deleted, nobody has to act for its user any more.
-    fn dismiss_when_gone(&mut self) {
-        let Some(credential) = self.owner.take_last_credential() else { return };
+    fn dismiss(&self, credential: Arc<Credential>) {
         let engine = self.engine.clone();
         tokio::spawn(async move {
             if let Err(error) = engine.transport.dismiss(&credential).await {
