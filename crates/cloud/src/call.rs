@@ -206,6 +206,12 @@ impl Call {
         self
     }
 
+    /// Only an answer of now will do.
+    pub fn now(mut self) -> Call {
+        self.may_be_old = false;
+        self
+    }
+
     /// Says which region is meant.
     pub fn in_region(mut self, region: Option<Arc<str>>) -> Call {
         self.region = region;

@@ -5,7 +5,6 @@
 
 use crate::ids::Ids;
 use crate::machine::{Effect, Input, Run};
-use crate::state::{Action, Status};
 use crate::store::Batch;
 use crate::time::Time;
 use crate::tree::{Env, OpId, Slot, Tree};
@@ -173,12 +172,19 @@ impl Owner {
         (batch, std::mem::take(&mut self.orders))
     }
 
-    /// In whose name the tree's calls were made, once, when all of it is deleted.
-    pub fn take_last_credential(&mut self) -> Option<Arc<Credential>> {
-        let is_gone = self.tree.root_state().0.is(Action::Delete, Status::Complete);
-        let is_last =
-            is_gone && !self.tree.has_work() && *self.tree.credential != Credential::default();
-        is_last.then(|| std::mem::take(&mut self.tree.credential))
+    /// What users lent and has to be given back now.
+    pub fn debts(&self) -> Vec<Arc<Credential>> {
+        self.tree.debts()
+    }
+
+    /// Takes it that something was given back.
+    pub fn repaid(&mut self, credential: &Credential) {
+        self.tree.repaid(credential);
+    }
+
+    /// Whether something has yet to be given back.
+    pub fn owes(&self) -> bool {
+        self.tree.owes()
     }
 
     /// Whether something has yet to be written down.

@@ -116,6 +116,18 @@ impl View {
         StackView { tree: &self.tree, key: self.tree.root_key() }
     }
 
+    /// The place of a resource of which the cloud may know more than is written down.
+    pub(crate) fn worth_a_glimpse(&self, stack: StackId, resource: &str) -> Option<Slot> {
+        let slot = self.tree.current(self.tree.key_of(stack)?, resource)?;
+        let resource = self.tree.resource(slot);
+        let has_object = resource.physical_id.is_some() && resource.child.is_none();
+        (has_object && resource.op.is_none()).then_some(slot)
+    }
+
+    pub(crate) fn tree_mut(&mut self) -> &mut Tree {
+        &mut self.tree
+    }
+
     /// The tree itself, to ask what would become of it.
     pub fn into_tree(self) -> Tree {
         self.tree

@@ -264,9 +264,9 @@ fn nobody_waits_at_a_hook_when_the_walk_has_failed_or_is_replaced() {
         [
             "a INIT_COMPLETE CREATE paused until Hook pre-create is cleared",
             "b CREATE_IN_PROGRESS state changed",
-            "b CREATE_FAILED BadRequest: resources.b: the cloud refuses (HTTP 400)",
+            "b CREATE_FAILED BadRequest: resources.b: the cloud refuses (HTTP 400). Next: change what the template asks for, and update the stack.",
             "a INIT_COMPLETE Failure occurred while waiting.",
-            "s CREATE_FAILED Resource CREATE failed: BadRequest: resources.b: the cloud refuses (HTTP 400)",
+            "s CREATE_FAILED Resource CREATE failed: BadRequest: resources.b: the cloud refuses (HTTP 400). Next: change what the template asks for, and update the stack.",
         ]
     );
     let mut world = waiting(&things(&["a: {value: x}"]), &hooks("a", "pre-create"));
@@ -367,7 +367,7 @@ fn an_object_of_somebody_else_is_taken_over_looked_at_and_left() {
 #[test]
 fn what_is_not_there_cannot_be_taken_over() {
     let world = created(EXTERNAL, "");
-    let reason = "NotFound: resources.theirs: it is not there (HTTP 404)";
+    let reason = "NotFound: resources.theirs: it is not there (HTTP 404). Next: bring it back, or update the stack, which makes another.";
     let (state, why) = world.tree().unwrap().root_state();
     assert_eq!(state.to_string(), "CREATE_FAILED");
     assert_eq!(&*why, format!("Resource CHECK failed: {reason}"));
@@ -445,12 +445,24 @@ fn a_conflict_is_tried_again() {
     world.run();
     assert_eq!(outcome(&world), "CREATE_COMPLETE: x");
     let events = events_of(&world, world.root);
-    let failed = "a CREATE_FAILED Conflict: resources.a: the cloud refuses (HTTP 409)";
+    let failed = "a CREATE_FAILED Conflict: resources.a: the cloud refuses (HTTP 409). Next: see what it clashes with, and update the stack when that is over.";
     assert_eq!(events.iter().filter(|it| *it == failed).count(), 5);
     assert_eq!(
         events[2..5],
         [failed, "a DELETE_IN_PROGRESS state changed", "a DELETE_COMPLETE state changed"]
     );
+}
+
+#[test]
+fn what_was_refused_is_gone_at_once() {
+    let mut world = created(&things(&["a: {value: refused}"]), "");
+    assert_eq!(outcome(&world), "CREATE_FAILED: ");
+    let begun = world.now;
+    send(&mut world, 1, Command::Delete);
+    world.run();
+    assert_eq!(outcome(&world), "DELETE_COMPLETE: ");
+    let took = world.now.since(begun);
+    assert!(took < world.config.quiet, "nothing can come yet of what was refused: {took:?}");
 }
 
 #[test]
@@ -463,7 +475,7 @@ fn what_went_wrong_first_is_told() {
     let (_, why) = world.tree().unwrap().root_state();
     assert_eq!(
         &*why,
-        "Resource CREATE failed: Conflict: resources.a: the cloud refuses (HTTP 409)"
+        "Resource CREATE failed: Conflict: resources.a: the cloud refuses (HTTP 409). Next: see what it clashes with, and update the stack when that is over."
     );
     assert_eq!(world.cloud.deeds.iter().filter(|it| *it == "make broken").count(), 5);
 }
@@ -486,7 +498,7 @@ fn a_check_tells_what_is_wrong_and_an_update_mends_it() {
     );
     world.cloud.things.remove("t1");
     let events = told(&mut world, Command::Over(root, Action::Check));
-    let reason = "NotFound: resources.a: it is not there (HTTP 404)";
+    let reason = "NotFound: resources.a: it is not there (HTTP 404). Next: bring it back, or update the stack, which makes another.";
     assert_eq!(
         events.last().unwrap(),
         &format!("s CHECK_FAILED Resource CHECK failed: a: Resource CHECK failed: {reason}")

@@ -112,7 +112,7 @@ pub(crate) async fn show(ask: Ask) -> Result<Answer, Fault> {
         shown.extend(details(seen, &found, &wanted));
         Ok(shown)
     };
-    let shown = ask.look(Part::Resource(name), show).await?;
+    let shown = ask.look_now(name, show).await?;
     Ok(Answer::ok(&wrapped("resource", Value::Map(Arc::new(shown)))))
 }
 

@@ -7,7 +7,7 @@ use crate::machine::{Command, Input};
 use crate::owner::{Order, Owner};
 use crate::store::{CommandRow, Lease};
 use crate::tree::{OpId, Tree};
-use kiln_cloud::{CallError, Credential, Reply};
+use kiln_cloud::{CallError, Credential, Reply, Transport};
 use kiln_resources::op::Answer;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +19,8 @@ pub(crate) enum Mail {
     Command(CommandId, Box<Command>, Option<oneshot::Sender<()>>),
     /// A call was answered.
     Answer(OpId, Result<Reply, CallError>),
+    /// What a user lent was given back.
+    Repaid(Arc<Credential>),
     /// The tree belongs to somebody else, or the engine stops.
     Leave,
 }
@@ -33,6 +35,8 @@ pub(crate) struct Driver {
     commands: u64,
     /// Who waits until the commands that were taken are under way.
     waiting: Vec<oneshot::Sender<()>>,
+    /// What is being given back.
+    repaying: Vec<Arc<Credential>>,
 }
 
 /// Timers do not go further than this.
@@ -54,8 +58,17 @@ impl Driver {
         let glance = glance(&tree, true, 0);
         let owner = Owner::new(tree, lease.fence, now(), &mut chance);
         let (glance, seen) = watch::channel(glance);
-        let waiting = Vec::new();
-        let mut driver = Driver { engine, owner, chance, mail, post, glance, commands: 0, waiting };
+        let mut driver = Driver {
+            engine,
+            owner,
+            chance,
+            mail,
+            post,
+            glance,
+            commands: 0,
+            waiting: Vec::new(),
+            repaying: Vec::new(),
+        };
         for row in commands {
             if let Ok(command) = Command::decode(&row.body) {
                 driver.take(Mail::Command(row.id, Box::new(command), None));
@@ -90,7 +103,7 @@ impl Driver {
     async fn write_down(&mut self) -> bool {
         let (batch, orders) = self.owner.flush();
         let glance = glance(self.owner.tree(), self.owner.is_busy(), self.commands);
-        let gone = self.owner.take_last_credential();
+        let debts = self.owner.debts();
         let waiting = std::mem::take(&mut self.waiting);
         if let Some(batch) = batch {
             let written = self.engine.committer.hand_in(batch).await;
@@ -108,9 +121,7 @@ impl Driver {
             *seen = glance;
             is_new
         });
-        if let Some(credential) = gone {
-            self.dismiss(credential);
-        }
+        self.repay(debts);
         // Whoever does not wait any more need not be told.
         waiting.into_iter().for_each(|waiting| _ = waiting.send(()));
         orders.into_iter().for_each(|order| self.send(order));
@@ -133,14 +144,21 @@ impl Driver {
         true
     }
 
-    /// When the whole tree is deleted, nobody has to act for its user any more.
-    fn dismiss(&self, credential: Arc<Credential>) {
-        let engine = self.engine.clone();
-        tokio::spawn(async move {
-            if let Err(error) = engine.transport.dismiss(&credential).await {
-                tracing::warn!("what {credential:?} lent cannot be given back: {error}");
+    /// Gives back what nobody needs any more. A debt is remembered until that is done: if the engine dies meanwhile,
+    /// the next one that takes up the tree tries again.
+    fn repay(&mut self, debts: Vec<Arc<Credential>>) {
+        for debt in debts {
+            if self.repaying.contains(&debt) {
+                continue;
             }
-        });
+            self.repaying.push(debt.clone());
+            let (engine, mail) = (self.engine.clone(), self.mail.clone());
+            tokio::spawn(async move {
+                give_back(&*engine.transport, &debt).await;
+                // A tree that was given up hears of it when somebody tries again.
+                _ = mail.send(Mail::Repaid(debt));
+            });
+        }
     }
 
     /// The next piece of mail; nothing if it is time to look at what is due.
@@ -151,7 +169,8 @@ impl Driver {
         };
         // A tree in which nothing happens is not kept in memory: whoever wants something of it next
         // takes it up again.
-        let idle = if self.owner.is_busy() { Duration::MAX } else { self.engine.settings.idle };
+        let is_needed = self.owner.is_busy() || self.owner.owes();
+        let idle = if is_needed { Duration::MAX } else { self.engine.settings.idle };
         let pause = wake.min(idle).min(LONGEST_PAUSE);
         tokio::select! {
             biased;
@@ -171,6 +190,10 @@ impl Driver {
             Mail::Answer(op, answer) => {
                 self.owner.answer(op, Answer::Reply(answer), now(), &mut self.chance);
             }
+            Mail::Repaid(credential) => {
+                self.repaying.retain(|it| *it != credential);
+                self.owner.repaid(&credential);
+            }
             Mail::Leave => return false,
         }
         true
@@ -188,5 +211,29 @@ impl Driver {
 
 fn glance(tree: &Tree, is_busy: bool, commands: u64) -> Glance {
     let (state, reason) = tree.root_state();
-    Glance { state, reason, is_busy, commands }
+    Glance { state, reason, is_busy, commands, owes: tree.owes() }
+}
+
+/// Gives back what a user lent, however long the identity service cannot be reached. What it refuses is as good as
+/// given back: nobody else could do better.
+async fn give_back(transport: &dyn Transport, debt: &Credential) {
+    const LONGEST: Duration = Duration::from_secs(60);
+    let mut pause = Duration::from_millis(500);
+    loop {
+        match transport.dismiss(debt).await {
+            Ok(()) => return,
+            Err(CallError::Refused(reply)) if reply.status < 500 && reply.status != 429 => {
+                let said = reply.said().unwrap_or_default();
+                tracing::warn!("what {debt:?} lent is not taken back: {said}");
+                return;
+            }
+            Err(CallError::Impossible(why)) => {
+                tracing::warn!("what {debt:?} lent cannot be given back: {why}");
+                return;
+            }
+            Err(error) => tracing::warn!("what {debt:?} lent cannot be given back yet: {error}"),
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LONGEST);
+    }
 }

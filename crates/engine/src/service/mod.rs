@@ -8,6 +8,7 @@ mod create;
 mod elsewhere;
 mod engines;
 mod find;
+mod glimpse;
 mod live;
 mod read;
 mod refusal;

@@ -65,7 +65,7 @@ pub struct Faults {
     pub lost: u64,
     /// A call's reply is lost, and it is carried out later, or never.
     pub late: u64,
-    /// A call is refused for good.
+    /// The cloud breaks down over a call.
     pub refused: u64,
     /// A call meets a conflict.
     pub conflict: u64,
@@ -366,8 +366,12 @@ impl World {
                 self.schedule(late.max(soon), Happening::Act(order.call, None));
             }
         } else if order.call.method != Method::Get && self.rng.happens(faults.refused) {
+            // A service that breaks down may have done it before.
             let happening = answer(refused(500));
-            self.schedule(soon, happening);
+            self.schedule(later, happening);
+            if self.rng.happens(500) {
+                self.schedule(soon, Happening::Act(order.call, None));
+            }
         } else if order.call.method != Method::Get && self.rng.happens(faults.conflict) {
             let happening = answer(refused(409));
             self.schedule(soon, happening);
