@@ -47,7 +47,7 @@ impl Transport for Http {
             let service = call.service.catalogue_type();
             return Err(CallError::Impossible(format!("no endpoint of {service} is known")));
         };
-        exchange(request(&self.client, endpoint, &call)).await
+        exchange_as(request(&self.client, endpoint, &call), call.is_text).await
     }
 }
 
@@ -81,6 +81,14 @@ pub(crate) fn request(
 
 /// Sends a request and reads what comes back.
 pub(crate) async fn exchange(request: reqwest::RequestBuilder) -> Result<Reply, CallError> {
+    exchange_as(request, false).await
+}
+
+/// Sends a request and reads what comes back, as a text if it is one.
+pub(crate) async fn exchange_as(
+    request: reqwest::RequestBuilder,
+    is_text: bool,
+) -> Result<Reply, CallError> {
     let mut response = request.send().await.map_err(|error| match error.is_connect() {
         true => CallError::NotSent(told(&error)),
         // What cannot be a request was not sent either.
@@ -105,10 +113,11 @@ pub(crate) async fn exchange(request: reqwest::RequestBuilder) -> Result<Reply, 
             return Err(CallError::Lost("the reply is too long to be read".into()));
         }
     }
+    let text = || Value::String(String::from_utf8_lossy(&bytes).into_owned());
     let body = match bytes.is_empty() {
+        _ if is_text && status < 400 => text(),
         true => Value::Null,
-        false => serde_json::from_slice(&bytes)
-            .unwrap_or_else(|_| String::from_utf8_lossy(&bytes).into_owned().into()),
+        false => serde_json::from_slice(&bytes).unwrap_or_else(|_| text()),
     };
     let reply = Reply { status, body, headers };
     match status {

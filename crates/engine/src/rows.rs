@@ -488,7 +488,11 @@ impl Tree {
     ) -> Result<(), StoreError> {
         for row in rows {
             let what = || format!("resource {}", row.id);
-            let body = Body::read(&row.body, what)?;
+            let body = match row.body.is_empty() {
+                // Only what is in the other columns was read.
+                true => Body(Arc::default()),
+                false => Body::read(&row.body, what)?,
+            };
             let snapshot = Some(SnapshotId(row.stack.0));
             let copy_of = snapshot.filter(|id| self.snapshots.contains_key(id));
             let stack = keys.get(&row.stack).copied().or(copy_of.map(|_| self.root_key()));

@@ -376,13 +376,22 @@ impl<'v> StackView<'v> {
         Some(StackView { tree: self.tree, key: child })
     }
 
+    /// Notes that more of a resource is wanted than lists show.
+    fn need_body(&self) {
+        if let Some(gaps) = &self.tree.gaps {
+            gaps.miss_body();
+        }
+    }
+
     /// What a resource is called by others.
     pub fn reference(&self, resource: &ResourceView) -> Option<Value> {
+        self.need_body();
         resource.slot.map(|slot| self.tree.reference(slot))
     }
 
     /// The metadata of a resource.
     pub fn metadata(&self, resource: &ResourceView) -> Value {
+        self.need_body();
         let metadata = resource.slot.map(|slot| &self.tree.resource(slot).metadata);
         match metadata {
             None | Some(Value::Null) => Value::Map(Arc::default()),
@@ -393,6 +402,7 @@ impl<'v> StackView<'v> {
     /// The attributes of a resource: what its service shows, or else all that its type has; and those
     /// that are asked for besides.
     pub fn attributes(&self, resource: &ResourceView, wanted: &[Arc<str>]) -> Value {
+        self.need_body();
         let mut members = Members::new();
         let attribute = |name: &str| match resource.slot {
             Some(slot) => self.tree.attribute(slot, name, &[]).unwrap_or_default(),

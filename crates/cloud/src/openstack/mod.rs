@@ -5,7 +5,7 @@ mod login;
 
 pub use login::Login;
 
-use crate::http::{PATIENCE, exchange, request};
+use crate::http::{PATIENCE, exchange, exchange_as, request};
 use crate::{Call, CallError, Credential, Method, Proof, Reply, Service, Transport, Visitor};
 use async_trait::async_trait;
 use login::Token;
@@ -185,7 +185,7 @@ impl OpenStack {
         if call.service == Service::Messaging {
             request = request.header("Client-ID", CLIENT);
         }
-        exchange(request).await
+        exchange_as(request, call.is_text).await
     }
 
     /// Makes a call in somebody's name.

@@ -7,6 +7,7 @@ mod act;
 mod create;
 mod elsewhere;
 mod engines;
+mod files;
 mod find;
 mod glimpse;
 mod live;
