@@ -8,6 +8,7 @@ use crate::policy::{Policy, Target};
 use crate::rate::Rate;
 use kiln_engine::service::Service;
 use kiln_resources::op::Domain;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
@@ -45,6 +46,8 @@ pub struct Options {
     pub trusts_proxy: bool,
     /// The origins whose pages may send requests.
     pub origins: Vec<String>,
+    /// A file: as long as it is there, `/healthcheck` says that no requests should be sent here.
+    pub health_file: Option<PathBuf>,
     /// The domain of the users of stacks.
     pub stack_domain: Option<Domain>,
     /// The role that such users have.
@@ -79,6 +82,7 @@ impl Default for Options {
             origins: Vec::new(),
             stack_domain: None,
             stack_user_role: "heat_stack_user".into(),
+            health_file: None,
         }
     }
 }

@@ -64,6 +64,7 @@ impl Tree {
             op.snapshot = snapshot;
             op.keeps_copy = keeps_copy;
         }
+        self.touch_needed(slot);
         self.set_state(env, slot, State::new(action, Status::InProgress), "state changed");
         if action == Action::Adopt && verb == Verb::Check {
             return self.adopt(env, slot);
@@ -276,19 +277,23 @@ impl Tree {
                     }
                 }
                 Note::Shown(shown) => resource.shown = shown,
-                // Who looks for it does not forget for others what it is.
-                Note::Users(project) if project.is_empty() && self.users.is_some() => {}
-                Note::Users(project) => {
-                    self.users = Some(project);
-                    let root = self.root_key();
-                    self.changes.stacks.insert(root);
-                }
+                Note::Users(project) => self.users_are_in(project),
                 Note::Step(name, step) => {
                     if let Some(op) = &mut resource.op {
                         op.journal.set(&name, step);
                     }
                 }
             }
+        }
+    }
+
+    /// The tree's users are in this project, or in one that is about to be made or found: that is no news if
+    /// it is known already.
+    fn users_are_in(&mut self, project: Arc<str>) {
+        if !project.is_empty() || self.users.is_none() {
+            self.users = Some(project);
+            let root = self.root_key();
+            self.changes.stacks.insert(root);
         }
     }
 
