@@ -21,6 +21,7 @@ use crate::declare::{Members, ResourceType, Value};
 use crate::given::{seconds, text, word};
 use crate::rest::Plain;
 use kiln_cloud::{Call, CallError, Marker, Method, Reply};
+use kiln_template::definition::Files;
 use run::Shared;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,6 +59,8 @@ pub struct Context {
     /// The id of the object whose place this one takes: of the one that it replaces, or of the one that it
     /// comes back for.
     pub predecessor: Option<Arc<str>>,
+    /// The files that came with the stack.
+    pub files: Arc<Files>,
 }
 
 /// An operation on a resource.
@@ -357,7 +360,10 @@ impl Op {
             match answer {
                 Ok(reply) => return Ok(reply),
                 Err(CallError::Refused(reply)) if is_busy(&reply) && tries < TRIES => {}
-                Err(CallError::Refused(reply)) => return Err(Stop::refused(&call, &reply)),
+                Err(CallError::Refused(reply)) => {
+                    self.refused(step, &reply);
+                    return Err(Stop::refused(&call, &reply));
+                }
                 Err(CallError::NotSent(_)) if tries < TRIES => {}
                 Err(CallError::Lost(_)) if tries < TRIES => {
                     if let Some(reply) = self.find_lost(step, &call).await? {
@@ -368,6 +374,15 @@ impl Op {
             }
             tries += 1;
             self.pause(Duration::from_secs(1 << tries.min(5))).await?;
+        }
+    }
+
+    /// What was refused had no effect, so nobody needs to look for it. A server that failed may have done it all
+    /// the same.
+    fn refused(&mut self, step: &str, reply: &Reply) {
+        if (400..500).contains(&reply.status) {
+            self.context.journal.set(step, Step::Settled);
+            self.note(Note::Step(step.into(), Step::Settled));
         }
     }
 

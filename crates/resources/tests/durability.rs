@@ -304,17 +304,30 @@ fn a_delete_of_something_that_is_gone_is_done() {
     assert_eq!(drive.context.physical_id, None);
 }
 
+/// A service that refuses everything with this status.
+struct Refusing(u16);
+
+impl World for Refusing {
+    fn call(&mut self, _: &Call) -> Result<Reply, CallError> {
+        let body =
+            json!({ "NeutronError": { "message": "Quota exceeded for resources: ['thing']." } });
+        Err(CallError::Refused(Reply::new(self.0, body)))
+    }
+}
+
+#[test]
+fn what_was_refused_leaves_no_doubt_and_what_broke_does() {
+    for (status, is_doubtful) in [(400, false), (409, false), (500, true), (504, true)] {
+        let mut drive = Drive::new(Members::new());
+        drive.run(&thing(), Verb::Create, &mut Refusing(status));
+        assert_eq!(drive.context.journal.is_doubtful(), is_doubtful, "{status}");
+    }
+}
+
 #[test]
 fn a_failure_is_told_in_the_words_of_the_service() {
-    struct Refusing;
-    impl World for Refusing {
-        fn call(&mut self, _: &Call) -> Result<Reply, CallError> {
-            let body = json!({ "NeutronError": { "message": "Quota exceeded for resources: ['thing']." } });
-            Err(CallError::Refused(Reply::new(409, body)))
-        }
-    }
     let mut drive = Drive::new(Members::new());
-    drive.run(&thing(), Verb::Create, &mut Refusing);
+    drive.run(&thing(), Verb::Create, &mut Refusing(409));
     let told = "Conflict: Quota exceeded for resources: ['thing'] (HTTP 409). Next: ask for a higher quota, or \
                 remove something.";
     assert_eq!(drive.failure(), told);

@@ -11,6 +11,7 @@ use kiln_cloud::Reply;
 use kiln_resources::behaviour::Verb;
 use kiln_resources::constraints::offline;
 use kiln_resources::op::{Context, Journal, Note, Step};
+use kiln_template::definition::Files;
 use kiln_template::frozen::{Frozen, converted};
 use kiln_template::path::Path;
 use kiln_template::template::DeletionPolicy;
@@ -173,7 +174,14 @@ impl Tree {
             is_doubtful: resource.is_doubtful,
             quiet: self.config.quiet,
             predecessor: self.predecessor(resource),
+            files: self.files(resource),
         }
+    }
+
+    /// The files that came with the stack of a resource.
+    fn files(&self, resource: &Resource) -> Arc<Files> {
+        let blueprint = self.stack(resource.stack).blueprint.as_ref();
+        blueprint.map(|blueprint| blueprint.shared.files.clone()).unwrap_or_default()
     }
 
     /// The id of the object whose place a resource takes.
