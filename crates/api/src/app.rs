@@ -7,6 +7,7 @@ use crate::metrics::Metrics;
 use crate::policy::{Policy, Target};
 use crate::rate::Rate;
 use kiln_engine::service::Service;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
@@ -44,6 +45,8 @@ pub struct Options {
     pub trusts_proxy: bool,
     /// The origins whose pages may send requests.
     pub origins: Vec<String>,
+    /// A file: as long as it is there, `/healthcheck` says that no requests should be sent here.
+    pub health_file: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -56,6 +59,7 @@ impl Default for Options {
             scheme: "http",
             trusts_proxy: false,
             origins: Vec::new(),
+            health_file: None,
         }
     }
 }

@@ -45,6 +45,8 @@ pub struct Call {
     pub may_be_old: bool,
     /// Whether being made twice does no harm: then it is made again if its reply was lost.
     pub may_be_repeated: bool,
+    /// Whether what comes back is a text, whatever it looks like.
+    pub is_text: bool,
     /// How to find what the call made, if its reply was lost.
     pub marker: Option<Box<Marker>>,
     /// On whose behalf it is made; whoever sends it says so.
@@ -170,6 +172,7 @@ impl Call {
             microversion: None,
             may_be_old: false,
             may_be_repeated: false,
+            is_text: false,
             marker: None,
             behalf: None,
             region: None,
@@ -206,6 +209,12 @@ impl Call {
         self
     }
 
+    /// Only an answer of now will do.
+    pub fn now(mut self) -> Call {
+        self.may_be_old = false;
+        self
+    }
+
     /// Says which region is meant.
     pub fn in_region(mut self, region: Option<Arc<str>>) -> Call {
         self.region = region;
@@ -221,6 +230,12 @@ impl Call {
     /// Being made twice does no harm: nothing new comes of it, or the service refuses what it has.
     pub fn may_be_repeated(mut self) -> Call {
         self.may_be_repeated = true;
+        self
+    }
+
+    /// What comes back is a text, also if it looks like JSON.
+    pub fn as_text(mut self) -> Call {
+        self.is_text = true;
         self
     }
 

@@ -71,6 +71,12 @@ impl Visitor {
 }
 
 impl Credential {
+    /// Whether the user gave something for it that has to be given back, by whoever has this.
+    pub fn is_lent(&self) -> bool {
+        let is_made = matches!(self.proof, Proof::Trust(_) | Proof::Application { .. });
+        is_made && !self.is_borrowed
+    }
+
     /// As it is kept. It must be kept secret: whoever has it may act for the user.
     pub fn stored(&self) -> Value {
         let proof = match &self.proof {

@@ -31,6 +31,9 @@ pub struct Config {
     pub max_events: Option<u64>,
     /// How long what is known of a deleted stack is kept; nothing means for ever.
     pub keep_deleted: Option<Duration>,
+    /// How many rows may change before they are written down: what has to be looked at besides waits
+    /// until then, so that a step takes a bounded time and memory however large a tree is.
+    pub stride: usize,
     /// Texts that were read lately: clones of a configuration share them.
     pub library: Arc<Library>,
 }
@@ -49,6 +52,7 @@ impl Default for Config {
             quiet: Duration::from_secs(30),
             max_events: Some(1000),
             keep_deleted: Some(Duration::from_secs(90 * 86_400)),
+            stride: 10_000,
             library: Arc::default(),
         }
     }

@@ -5,7 +5,6 @@
 
 use crate::ids::Ids;
 use crate::machine::{Effect, Input, Run};
-use crate::state::{Action, Status};
 use crate::store::Batch;
 use crate::time::Time;
 use crate::tree::{Env, OpId, Slot, Tree};
@@ -151,6 +150,16 @@ impl Owner {
         self.work_off(todo, now, ids);
     }
 
+    /// Whether there is more to do once what changed so far is on its way to the store.
+    pub fn is_behind(&self) -> bool {
+        self.tree.has_more()
+    }
+
+    /// Does more of it.
+    pub fn go_on(&mut self, now: Time, ids: &mut dyn Ids) {
+        self.input(Input::Further, now, ids);
+    }
+
     /// When to call [`Owner::wake`] next.
     pub fn next_wake(&self) -> Option<Time> {
         let sleeper = self.sleepers.first().map(|(time, _)| *time);
@@ -163,17 +172,24 @@ impl Owner {
         (batch, std::mem::take(&mut self.orders))
     }
 
-    /// In whose name the tree's calls were made, once, when all of it is deleted.
-    pub fn take_last_credential(&mut self) -> Option<Arc<Credential>> {
-        let is_gone = self.tree.root_state().0.is(Action::Delete, Status::Complete);
-        let is_last =
-            is_gone && !self.tree.has_work() && *self.tree.credential != Credential::default();
-        is_last.then(|| std::mem::take(&mut self.tree.credential))
+    /// What users lent and has to be given back now.
+    pub fn debts(&self) -> Vec<Arc<Credential>> {
+        self.tree.debts()
     }
 
-    /// How many rows have yet to be written down.
-    pub fn count_changes(&self) -> usize {
-        self.tree.count_changes()
+    /// Takes it that something was given back.
+    pub fn repaid(&mut self, credential: &Credential) {
+        self.tree.repaid(credential);
+    }
+
+    /// Whether something has yet to be given back.
+    pub fn owes(&self) -> bool {
+        self.tree.owes()
+    }
+
+    /// Whether something has yet to be written down.
+    pub fn has_changes(&self) -> bool {
+        self.tree.has_changes()
     }
 
     /// Whether anything is under way.

@@ -54,6 +54,8 @@ pub struct Tree {
     pub(crate) user_name: Arc<str>,
     /// In whose name calls are made.
     pub(crate) credential: Arc<Credential>,
+    /// What was lent and is to be given back.
+    pub(crate) retired: Vec<Arc<Credential>>,
     pub(crate) stacks: Vec<Option<Stack>>,
     pub(crate) resources: Vec<Option<Resource>>,
     pub(crate) free_slots: Vec<Slot>,
@@ -578,7 +580,7 @@ impl Tree {
             dropped_snapshots: changes.dropped_snapshots,
             events: changes.events,
             done: changes.done,
-            has_work: self.has_work(),
+            has_work: self.has_work() || self.owes(),
         }
     }
 

@@ -116,6 +116,18 @@ impl View {
         StackView { tree: &self.tree, key: self.tree.root_key() }
     }
 
+    /// The place of a resource of which the cloud may know more than is written down.
+    pub(crate) fn worth_a_glimpse(&self, stack: StackId, resource: &str) -> Option<Slot> {
+        let slot = self.tree.current(self.tree.key_of(stack)?, resource)?;
+        let resource = self.tree.resource(slot);
+        let has_object = resource.physical_id.is_some() && resource.child.is_none();
+        (has_object && resource.op.is_none()).then_some(slot)
+    }
+
+    pub(crate) fn tree_mut(&mut self) -> &mut Tree {
+        &mut self.tree
+    }
+
     /// The tree itself, to ask what would become of it.
     pub fn into_tree(self) -> Tree {
         self.tree
@@ -364,13 +376,22 @@ impl<'v> StackView<'v> {
         Some(StackView { tree: self.tree, key: child })
     }
 
+    /// Notes that more of a resource is wanted than lists show.
+    fn need_body(&self) {
+        if let Some(gaps) = &self.tree.gaps {
+            gaps.miss_body();
+        }
+    }
+
     /// What a resource is called by others.
     pub fn reference(&self, resource: &ResourceView) -> Option<Value> {
+        self.need_body();
         resource.slot.map(|slot| self.tree.reference(slot))
     }
 
     /// The metadata of a resource.
     pub fn metadata(&self, resource: &ResourceView) -> Value {
+        self.need_body();
         let metadata = resource.slot.map(|slot| &self.tree.resource(slot).metadata);
         match metadata {
             None | Some(Value::Null) => Value::Map(Arc::default()),
@@ -381,6 +402,7 @@ impl<'v> StackView<'v> {
     /// The attributes of a resource: what its service shows, or else all that its type has; and those
     /// that are asked for besides.
     pub fn attributes(&self, resource: &ResourceView, wanted: &[Arc<str>]) -> Value {
+        self.need_body();
         let mut members = Members::new();
         let attribute = |name: &str| match resource.slot {
             Some(slot) => self.tree.attribute(slot, name, &[]).unwrap_or_default(),

@@ -414,6 +414,10 @@ Examples:
   kiln server --role engine --database sqlite:///var/lib/kiln/kiln.db --keys /var/lib/kiln/keys
   kiln server --role engine --database postgres://kiln@db/kiln --endpoint network=http://10.0.0.5:9696
 
+To replace a running server without a failed request, start the next one with the same configuration: it
+opens the same port. Then ask the first to stop (SIGTERM, or Ctrl-C): it answers what it was asked, and its
+stacks go on in the next one.
+
 Logs go to standard error; KILN_LOG says what is logged, such as info or kiln_api=debug.";
 
 const EXPLAIN_EXAMPLES: &str = "\

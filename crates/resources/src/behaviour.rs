@@ -25,6 +25,8 @@ pub enum Verb {
     Delete,
     /// Its object is compared with what it should be.
     Check,
+    /// Its object is looked at, for what its service shows of it now.
+    Look,
     /// Its object is put to rest.
     Suspend,
     /// Its object is woken.
@@ -118,7 +120,7 @@ impl Behaviour {
             Verb::Create => self.create,
             Verb::Update => self.update,
             Verb::Delete => self.delete,
-            Verb::Check => self.check,
+            Verb::Check | Verb::Look => self.check,
             Verb::Suspend => self.suspend,
             Verb::Resume => self.resume,
             Verb::Snapshot => self.snapshot,

@@ -1,7 +1,7 @@
 //! The resources of stacks.
 
 use super::show::{details, resource, wrapped};
-use super::stacks::{gone, split_state};
+use super::stacks::split_state;
 use crate::answer::Answer;
 use crate::ask::Ask;
 use crate::fault::Fault;
@@ -33,24 +33,30 @@ pub(crate) async fn index(ask: Ask) -> Result<Answer, Fault> {
     }
     let depth = ask.query.count("nested_depth")?.unwrap_or(0);
     let with_detail = ask.query.flag("with_detail")?.unwrap_or(false);
-    let (stack, view) = ask.view().await?;
-    let seen = view.stack(stack.id).ok_or_else(|| gone(&stack))?;
     let depth = usize::try_from(depth).unwrap_or(usize::MAX);
     let depth = depth.min(ask.service().config().max_depth);
-    let mut shown = Vec::new();
-    let mut level = vec![seen];
-    for _ in 0..=depth {
-        let mut next = Vec::new();
-        for seen in level {
-            for found in seen.resources() {
-                next.extend(seen.nested(&found));
-                if passes(&ask, &seen, &found)? {
-                    shown.push(listed(&ask, &stack, &seen, &found, with_detail));
+    let show = |stack: &StackRow, seen: &StackView<'_>| {
+        let mut shown = Vec::new();
+        let mut level = vec![*seen];
+        for _ in 0..=depth {
+            let mut next = Vec::new();
+            for seen in level {
+                for found in seen.resources() {
+                    next.extend(seen.nested(&found));
+                    if passes(&ask, &seen, &found)? {
+                        shown.push(listed(&ask, stack, &seen, &found, with_detail));
+                    }
                 }
             }
+            level = next;
         }
-        level = next;
-    }
+        Ok(shown)
+    };
+    let shown = match with_detail {
+        // Attributes are in what lists do without.
+        true => ask.look(Part::All, show).await?,
+        false => ask.look(Part::Resources, show).await?,
+    };
     Ok(Answer::ok(&wrapped("resources", Value::list(shown))))
 }
 
@@ -112,7 +118,7 @@ pub(crate) async fn show(ask: Ask) -> Result<Answer, Fault> {
         shown.extend(details(seen, &found, &wanted));
         Ok(shown)
     };
-    let shown = ask.look(Part::Resource(name), show).await?;
+    let shown = ask.look_now(name, show).await?;
     Ok(Answer::ok(&wrapped("resource", Value::Map(Arc::new(shown)))))
 }
 

@@ -159,7 +159,7 @@ impl OpenStack {
 }
 
 /// A login changes nothing: whatever happened to it, the call was not sent.
-fn lost(error: CallError) -> CallError {
+pub(super) fn lost(error: CallError) -> CallError {
     match error {
         CallError::Lost(why) => CallError::NotSent(why),
         other => other,

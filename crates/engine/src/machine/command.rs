@@ -178,18 +178,19 @@ impl Tree {
         recipe: Arc<Recipe>,
         settings: Settings,
     ) {
-        let stack = self.stack_mut(key);
-        if stack.state.action == Action::Delete {
+        if self.stack(key).state.action == Action::Delete {
             // Somebody was quicker.
+            settings.credential.into_iter().for_each(|unused| self.retire(unused));
             return;
         }
+        let stack = self.stack_mut(key);
         if let Some(tags) = settings.tags {
             stack.tags = tags;
         }
         stack.timeout = settings.timeout.or(stack.timeout);
         stack.is_rolled_back = settings.is_rolled_back.unwrap_or(stack.is_rolled_back);
         if let Some(credential) = settings.credential {
-            self.credential = credential;
+            self.borrow(credential);
         }
         self.begin(env, key, Action::Update, Some(recipe));
         self.draw_up_and_set_off(env, key);

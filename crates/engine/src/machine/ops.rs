@@ -65,6 +65,7 @@ impl Tree {
             op.snapshot = snapshot;
             op.keeps_copy = keeps_copy;
         }
+        self.touch_needed(slot);
         self.set_state(env, slot, State::new(action, Status::InProgress), "state changed");
         if action == Action::Adopt && verb == Verb::Check {
             return self.adopt(env, slot);

@@ -95,12 +95,13 @@ async fn exists(
 ) -> Verdict {
     let missing = || Verdict::Refused(Some(objects.missing(given)));
     let (name, domain) = objects.domain_of(given);
-    if !objects.is_id(name) {
-        let mut list = objects.named(name);
-        if let Some(domain) = domain {
-            list = list.query("domain_id", domain_id(transport, by, domain).await);
-        }
-        match transport.send(by, list).await {
+    let mut list = objects.named(name);
+    if let Some(domain) = domain {
+        list = list.query("domain_id", domain_id(transport, by, domain).await);
+    }
+    let is_name = !objects.is_id(name);
+    if is_name {
+        match transport.send(by, list.clone()).await {
             Ok(list) => match objects.ids_in(&list, name).len() {
                 0 => {}
                 1 => return Verdict::Accepted,
@@ -110,8 +111,17 @@ async fn exists(
         }
     }
     match transport.send(by, objects.by_id(name)).await {
-        Ok(_) => Verdict::Accepted,
-        Err(CallError::Refused(reply)) if matches!(reply.status, 400 | 404) => missing(),
+        Ok(_) => return Verdict::Accepted,
+        Err(CallError::Refused(reply)) if matches!(reply.status, 400 | 404) => {}
+        Err(_) => return Verdict::NotNow,
+    }
+    if !is_name {
+        return missing();
+    }
+    // It may have come since the list was made.
+    match transport.send(by, list.now()).await {
+        Ok(list) if !objects.ids_in(&list, name).is_empty() => Verdict::Accepted,
+        Ok(_) => missing(),
         Err(_) => Verdict::NotNow,
     }
 }

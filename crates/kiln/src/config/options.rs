@@ -37,6 +37,8 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
         "trusts_delegated_roles",
         "The roles that users lend; all that they have if none is named.",
     ),
+    ("auth_password", "allowed_auth_uris", "The identity services among which clients choose."),
+    ("auth_password", "multi_cloud", "Whether clients choose an identity service, and must."),
     ("clients", "ca_file", "Certificates of authorities that are trusted, in PEM."),
     ("clients", "endpoint_type", "Which endpoints are used: publicURL, internalURL or adminURL."),
     ("clients", "insecure", "Whether any certificate is taken."),
@@ -47,6 +49,8 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ),
     ("cors", "allowed_origin", "Origins whose pages may send requests."),
     ("database", "connection", "The database."),
+    ("healthcheck", "backends", "disable_by_file: a file can say that no requests should come."),
+    ("healthcheck", "disable_by_file_path", "That file."),
     ("heat_api", "bind_host", "The address that the native API listens on."),
     ("heat_api", "bind_port", "The port that the native API listens on."),
     ("heat_api", "cert_file", "The certificate of the native API, in PEM."),
@@ -60,6 +64,7 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("keystone_authtoken", "user_domain_name", "The domain of the service's own user."),
     ("keystone_authtoken", "username", "The service's own user."),
     ("keystone_authtoken", "www_authenticate_uri", "Where clients are told to get a token."),
+    ("kiln", "auth_backend", "The address of the program that custombackend asks."),
     ("kiln", "auth_backend_roles", "The roles of whoever that program lets in."),
     ("kiln", "fetch_allowed", "What the addresses of templates must begin with to be fetched."),
     ("kiln", "keys_file", "The file with the keys of the database; made if it is not there."),
@@ -69,6 +74,7 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("kiln", "metrics_port", "The port that metrics are served on; none are served without it."),
     ("kiln", "rate", "Requests a second that a project may send; 0 for any."),
     ("kiln", "roles", "What this process does: api, engine, or both."),
+    ("noauth", "token_response", "A file with a token as the identity service describes it."),
     ("oslo_middleware", "enable_proxy_headers_parsing", "Whether a proxy's headers are believed."),
     ("oslo_policy", "enforce_new_defaults", "Whether rules ask no less than their newest form."),
     ("oslo_policy", "enforce_scope", "Whether tokens must be for a project."),
@@ -94,8 +100,8 @@ pub(crate) enum Flavor {
     Standalone,
     /// By an operator's own program, at this address; whoever it lets in has these roles.
     Custom(String, Vec<String>),
-    /// Not at all.
-    NoAuth,
+    /// Not at all; a file tells which services there are.
+    NoAuth(Option<PathBuf>),
 }
 
 /// The service's own login.
@@ -110,6 +116,8 @@ pub(crate) struct Login {
     pub(crate) project_domain: String,
     pub(crate) cache: Duration,
     pub(crate) service_token_roles: Vec<String>,
+    /// The identity services among which clients choose, and must, if they may.
+    pub(crate) choice: Option<Vec<String>>,
 }
 
 /// What the options come to.
@@ -170,7 +178,7 @@ impl Settings {
                 };
                 Flavor::Custom(url, roles)
             }
-            "noauth" => Flavor::NoAuth,
+            "noauth" => Flavor::NoAuth(config.text("noauth", "token_response").map(Into::into)),
             other => {
                 let message = format!(
                     "{other} is not known; it is empty, standalone, custombackend or noauth"
@@ -262,6 +270,10 @@ fn login(config: &Config) -> Result<Login, Failure> {
         project: text("project_name", "service"),
         user_domain: text("user_domain_name", "Default"),
         project_domain: text("project_domain_name", "Default"),
+        choice: match config.flag("auth_password", "multi_cloud", false)? {
+            true => Some(config.list("auth_password", "allowed_auth_uris")),
+            false => None,
+        },
         cache: Duration::from_secs(config.limit(section, "token_cache_time", 300)?.unwrap_or(0)),
         service_token_roles: match config.list(section, "service_token_roles") {
             roles if roles.is_empty() => vec!["service".to_owned()],
@@ -313,6 +325,9 @@ fn engine(config: &Config) -> Result<kiln_engine::config::Config, Failure> {
     })
 }
 
+/// The one way to judge health that is known.
+const BY_FILE: &str = "disable_by_file";
+
 fn api(config: &Config) -> Result<kiln_api::Options, Failure> {
     let revision = config.text("revision", "heat_revision").unwrap_or_else(|| "unknown".into());
     let timeout = positive(config, "DEFAULT", "template_fetch_timeout", 60)?;
@@ -327,6 +342,10 @@ fn api(config: &Config) -> Result<kiln_api::Options, Failure> {
         },
         trusts_proxy: config.flag("oslo_middleware", "enable_proxy_headers_parsing", false)?,
         origins: config.list("cors", "allowed_origin"),
+        health_file: match config.list("healthcheck", "backends").iter().any(|it| it == BY_FILE) {
+            true => config.text("healthcheck", "disable_by_file_path").map(PathBuf::from),
+            false => None,
+        },
     })
 }
 

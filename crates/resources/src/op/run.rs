@@ -110,8 +110,10 @@ impl Running {
             if let Some(copy) = first.filter(|_| op.id().is_some()) {
                 copy(&mut op).await?;
             }
-            if let Some(handler) = handler {
-                handler(&mut op).await?;
+            if let Some(handler) = handler
+                && let Err(stop) = handler(&mut op).await
+            {
+                return Err(op.judged(verb, stop).await);
             }
             op.settle().await
         });

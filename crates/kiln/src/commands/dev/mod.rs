@@ -159,7 +159,11 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
             password: Secret::new(login.password.as_str().into()),
             reach: Reach::Project(Named::Id(login.project_id.clone().unwrap_or_default())),
         },
-        auth::Settings { www_authenticate_uri: identity_url.clone(), ..Default::default() },
+        auth::Settings {
+            www_authenticate_uri: identity_url.clone(),
+            auth_url: auth::AuthUrl::fixed(format!("{identity_url}/v3")),
+            ..Default::default()
+        },
     )?;
     let app = Arc::new(App {
         service: service.clone(),

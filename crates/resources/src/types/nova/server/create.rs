@@ -54,12 +54,13 @@ pub(super) async fn create(op: &mut Op) -> Result<(), Stop> {
         return Err(Stop::failed("Error", "the service did not say which server it made"));
     };
     op.set_id(id);
-    until_is(op, "ACTIVE").await?;
+    let server = until_is(op, "ACTIVE").await?;
     if !items(&op.context().properties, "tags").is_empty() {
         let call = tags(op);
         op.call("tags", call).await?;
+        return look::show(op).await.map(drop);
     }
-    look::show(op).await.map(drop)
+    look::keep(op, server).await.map(drop)
 }
 
 async fn new_server(op: &mut Op, networks: Json) -> Result<Call, Stop> {
