@@ -45,7 +45,8 @@ pub struct Call {
     pub may_be_old: bool,
     /// Whether being made twice does no harm: then it is made again if its reply was lost.
     pub may_be_repeated: bool,
-    /// How to find what the call made, if its reply was lost.
+    /// How to find what the call made, if its reply was lost. Of a call that reads: where that is listed as long as it
+    /// is not ready, so that many who wait can look together.
     pub marker: Option<Box<Marker>>,
     /// On whose behalf it is made; whoever sends it says so.
     pub behalf: Option<Behalf>,
@@ -227,6 +228,12 @@ impl Call {
     /// Being made twice does no harm: nothing new comes of it, or the service refuses what it has.
     pub fn may_be_repeated(mut self) -> Call {
         self.may_be_repeated = true;
+        self
+    }
+
+    /// Says where what the call reads is listed as long as it is not ready.
+    pub fn among(mut self, list: Marker) -> Call {
+        self.marker = Some(Box::new(list));
         self
     }
 

@@ -68,6 +68,7 @@ async fn serve(
             lease: settings.lease,
             look: settings.lease / 8,
             is_alone: lock.is_some(),
+            promises: settings.engine.quiet * 6,
             ..EngineSettings::default()
         };
         Engine::start(config.clone(), store.clone() as Arc<dyn Store>, own.clone(), engine)

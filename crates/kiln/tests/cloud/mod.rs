@@ -2,5 +2,7 @@
 
 mod corpus;
 mod life;
+mod luck;
+mod trusts;
 mod types;
 mod world;

@@ -153,6 +153,30 @@ impl World {
         self.send(who, method, format!("{}{path}", self.cloud), body).await
     }
 
+    /// Asks the identity service; the path stands behind the version.
+    pub(crate) async fn identity(
+        &self,
+        who: Who,
+        method: &str,
+        path: &str,
+        body: Option<Json>,
+    ) -> Reply {
+        self.send(who, method, format!("{}{path}", self.identity), body).await
+    }
+
+    /// Has things go wrong in the cloud from now on.
+    pub(crate) async fn set_faults(&self, rules: Json) {
+        let reply = self.cloud(Who::Admin, "POST", "/sim/faults", Some(rules)).await;
+        assert_eq!(reply.status, 204, "{}", reply.body);
+    }
+
+    /// Changes an object behind everybody's back; without fields it is gone.
+    pub(crate) async fn meddle(&self, collection: &str, id: &str, fields: Json) {
+        let body = json!({ "collection": collection, "id": id, "fields": fields });
+        let reply = self.cloud(Who::Admin, "POST", "/sim/break", Some(body)).await;
+        assert_eq!(reply.status, 200, "{}", reply.body);
+    }
+
     /// Puts a key of this name into the projects of both users.
     pub(crate) async fn make_key(&self, name: &str) {
         let key =

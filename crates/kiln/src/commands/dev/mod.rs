@@ -141,7 +141,8 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
         false => transport(&identity_url, &identity)?,
     };
 
-    let config = Arc::new(Config { global: shipped(), region, ..Config::default() });
+    let quiet = Duration::from_secs(arguments.quiet);
+    let config = Arc::new(Config { global: shipped(), region, quiet, ..Config::default() });
     // The state is ours alone, so nobody else's lease is valid.
     let settings = Settings { is_alone: true, ..Settings::default() };
     let own = Arc::new(Own::before(transport));
