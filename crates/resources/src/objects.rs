@@ -228,7 +228,10 @@ pub async fn find(op: &mut Op, kind: &str, given: &str) -> Result<Arc<str>, Stop
     let reply = op.read(list.now()).await?;
     match objects.ids_in(&reply, name).first() {
         Some(id) => Ok((*id).into()),
-        None => Err(Stop::failed("EntityNotFound", objects.missing(given))),
+        None => {
+            let missing = Stop::failed("EntityNotFound", objects.missing(given));
+            Err(missing.advise("name one that is there, and update the stack"))
+        }
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) async fn live_and_die(
     let lived = live(world, who, stack, body).await;
     let deleted = delete(world, who, stack).await;
     let mut wrong: Vec<String> = [lived, deleted].into_iter().filter_map(Result::err).collect();
-    wrong.extend(world.changed_since(&before, kept).await);
+    wrong.extend(world.changed_besides(&before, kept).await);
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join(", ")) }
 }
 

@@ -82,7 +82,7 @@ async fn run(world: &World, path: &Path, table: &RefCell<Table>) -> Result<(), S
     let kinds = lived?;
     deleted?;
     let kept = text.lines().next().and_then(|line| line.strip_prefix("# leaves "));
-    let left = world.changed_since(&before, kept).await;
+    let left = world.changed_besides(&before, kept).await;
     if !left.is_empty() {
         return Err(left.join(", "));
     }

@@ -170,6 +170,30 @@ impl World {
         self.send(who, method, format!("{}{path}", self.cloud), body).await
     }
 
+    /// Asks the identity service; the path stands behind the version.
+    pub(crate) async fn identity(
+        &self,
+        who: Who,
+        method: &str,
+        path: &str,
+        body: Option<Json>,
+    ) -> Reply {
+        self.send(who, method, format!("{}{path}", self.identity), body).await
+    }
+
+    /// Has things go wrong in the cloud from now on.
+    pub(crate) async fn set_faults(&self, rules: Json) {
+        let reply = self.cloud(Who::Admin, "POST", "/sim/faults", Some(rules)).await;
+        assert_eq!(reply.status, 204, "{}", reply.body);
+    }
+
+    /// Changes an object behind everybody's back; without fields it is gone.
+    pub(crate) async fn meddle(&self, collection: &str, id: &str, fields: Json) {
+        let body = json!({ "collection": collection, "id": id, "fields": fields });
+        let reply = self.cloud(Who::Admin, "POST", "/sim/break", Some(body)).await;
+        assert_eq!(reply.status, 200, "{}", reply.body);
+    }
+
     /// Puts into the cloud what templates take for granted.
     async fn furnish(&self) {
         let key = json!({ "keypair": { "name": "key", "public_key": PUBLIC_KEY } });
@@ -293,7 +317,11 @@ impl World {
 
     /// What is there more or less than before, when it has settled: rights are given back a moment after a
     /// stack is gone. What may stay is not counted.
-    pub(crate) async fn changed_since(&self, before: &Objects, kept: Option<&str>) -> Vec<String> {
+    pub(crate) async fn changed_besides(
+        &self,
+        before: &Objects,
+        kept: Option<&str>,
+    ) -> Vec<String> {
         const LOOKS: usize = 200;
         let mut found = Vec::new();
         for _ in 0..LOOKS {
@@ -303,6 +331,11 @@ impl World {
             }
         }
         found
+    }
+
+    /// What is there more or less than before, when it has settled.
+    pub(crate) async fn changed_since(&self, before: &Objects) -> Vec<String> {
+        self.changed_besides(before, None).await
     }
 
     /// How many calls changed something in the cloud since it began.
