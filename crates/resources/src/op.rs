@@ -330,6 +330,11 @@ impl Op {
         self.note(Note::Shown(shown));
     }
 
+    /// Says which properties the object shows otherwise than they should be, with what it shows.
+    pub fn set_drifted(&mut self, drifted: Members) {
+        self.note(Note::Drifted(drifted));
+    }
+
     fn note(&self, note: Note) {
         self.lock().notes.push(note);
     }
@@ -339,6 +344,17 @@ impl Op {
     /// Makes a call that changes something, once: if it was made before an interruption, gives the
     /// reply it had.
     pub async fn call(&mut self, step: &str, call: Call) -> Result<Reply, Stop> {
+        self.call_until_taken(step, call, &[]).await
+    }
+
+    /// Like [`Op::call`], to a service that answers like this as long as it is not done with something else:
+    /// the call is made again until it is taken.
+    pub async fn call_until_taken(
+        &mut self,
+        step: &str,
+        call: Call,
+        busy: &[u16],
+    ) -> Result<Reply, Stop> {
         match self.context.journal.step(step) {
             Some(Step::Replied(reply)) => return Ok(reply.clone()),
             Some(Step::Begun) => {
@@ -348,6 +364,7 @@ impl Op {
             }
             _ => {}
         }
+        let (mut pause, longest) = PAUSES;
         let mut tries = 0;
         loop {
             let demand = Demand::Call { step: step.into(), call: call.clone() };
@@ -357,6 +374,14 @@ impl Op {
             match answer {
                 Ok(reply) => return Ok(reply),
                 Err(CallError::Refused(reply)) if is_busy(&reply) && tries < TRIES => {}
+                Err(CallError::Refused(reply))
+                    if busy.contains(&reply.status)
+                        && !reply.said().is_some_and(|said| is_quota(&said)) =>
+                {
+                    self.pause(pause).await?;
+                    pause = (pause * 3 / 2).min(longest);
+                    continue;
+                }
                 Err(CallError::Refused(reply)) => return Err(Stop::refused(&call, &reply)),
                 Err(CallError::NotSent(_)) if tries < TRIES => {}
                 Err(CallError::Lost(_)) if tries < TRIES => {
@@ -395,15 +420,7 @@ impl Op {
     /// Like [`Op::call`], to a service that answers with a conflict as long as it is not done with
     /// something else: the call is made again until it is taken.
     pub async fn call_patiently(&mut self, step: &str, call: Call) -> Result<Reply, Stop> {
-        let (mut pause, longest) = PAUSES;
-        loop {
-            match self.call(step, call.clone()).await {
-                Err(Stop::Failed(it)) if &*it.class == "Conflict" && it.is_worth_another_try => {}
-                other => return other,
-            }
-            self.pause(pause).await?;
-            pause = (pause * 3 / 2).min(longest);
-        }
+        self.call_until_taken(step, call, &[409]).await
     }
 
     /// Like [`Op::call`], to a service that refuses what is done already: if an earlier try may have done it,

@@ -12,6 +12,7 @@ mod groups;
 mod language;
 mod local_types;
 mod neutron;
+mod plugins;
 mod properties;
 mod remote_stack;
 mod rest_world;

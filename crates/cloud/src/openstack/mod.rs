@@ -144,7 +144,7 @@ impl OpenStack {
 
     /// The header that asks for the microversion that a call is written for.
     async fn microversion(&self, root: &str, call: &Call) -> Option<(&'static str, String)> {
-        let wanted = call.microversion.or_else(|| call.service.microversion())?;
+        let wanted = call.microversion.as_deref().or_else(|| call.service.microversion())?;
         let document = endpoint::version_document(root);
         let known = lock(&self.highest).get(&document).cloned();
         let highest = match known {

@@ -10,6 +10,7 @@ mod engines;
 mod find;
 mod live;
 mod read;
+mod reality;
 mod refusal;
 mod request;
 mod sift;

@@ -430,7 +430,12 @@ async fn rest(op: &mut Op, rests: bool) -> Result<(), Stop> {
 async fn look(op: &mut Op) -> Result<(), Stop> {
     let Some(id) = op.id() else { return Err(Stop::failed("NotFound", "it is not there")) };
     let path = format!("/things/{id}");
-    op.read(get(Service::Compute, path)).await.map(drop)
+    let reply = op.read(get(Service::Compute, path)).await?;
+    let shown = reply.text("/thing/value").unwrap_or_default();
+    if op.text("value") != Some(shown) {
+        op.set_drifted([("value".into(), Value::from(shown))].into_iter().collect());
+    }
+    Ok(())
 }
 
 async fn remove(op: &mut Op) -> Result<(), Stop> {

@@ -37,8 +37,8 @@ impl ResourceType {
             Verb::Resume => &mut behaviour.resume,
             Verb::Snapshot => &mut behaviour.snapshot,
             Verb::Forget => &mut behaviour.forget,
-            // Every type settles its doubts alike.
-            Verb::Settle => return self,
+            // Every type settles its doubts alike, and is looked at alike.
+            Verb::Settle | Verb::Observe => return self,
         };
         *place = Some(handler);
         self

@@ -2,7 +2,7 @@
 
 use super::{Context, Op, Step, Stop};
 use crate::behaviour::Verb;
-use crate::declare::{ResourceType, Value};
+use crate::declare::{Members, ResourceType, Value};
 use crate::guard::guarded;
 use kiln_cloud::{Call, CallError, Reply};
 use std::future::Future;
@@ -65,6 +65,8 @@ pub enum Note {
     MetadataOf(Arc<str>, Value),
     /// What the service shows of the object.
     Shown(Value),
+    /// The properties that the object shows otherwise than they should be, with what it shows.
+    Drifted(Members),
     /// How far a step is.
     Step(Arc<str>, Step),
 }

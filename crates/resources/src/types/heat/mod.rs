@@ -7,6 +7,7 @@ mod access_policy;
 mod auto_scaling_group;
 mod cloud_config;
 mod common;
+mod cw_lite_alarm;
 mod delay;
 mod deployed_server;
 mod ha_restarter;
@@ -46,6 +47,7 @@ pub(crate) fn types() -> Vec<ResourceType> {
         access_policy::access_policy(),
         auto_scaling_group::auto_scaling_group(),
         cloud_config::cloud_config(),
+        cw_lite_alarm::cw_lite_alarm(),
         delay::delay(),
         deployed_server::deployed_server(),
         ha_restarter::ha_restarter(),
