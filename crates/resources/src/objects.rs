@@ -213,18 +213,22 @@ pub async fn find(op: &mut Op, kind: &str, given: &str) -> Result<Arc<str>, Stop
         let domain = Box::pin(find(op, "keystone.domain", domain)).await?;
         list = list.query("domain_id", &*domain);
     }
-    let list = op.read(list).await?;
-    match objects.ids_in(&list, name).as_slice() {
+    let reply = op.read(list.clone()).await?;
+    match objects.ids_in(&reply, name).as_slice() {
         [id] => return Ok((*id).into()),
         [] => {}
         _ => return Err(Stop::failed("PhysicalResourceNameAmbiguity", Objects::ambiguous(given))),
     }
     match op.read(objects.by_id(name)).await {
-        Ok(reply) => Ok(objects.id_in(&reply).unwrap_or(name).into()),
-        Err(stop) if stop.is_not_found() => {
-            Err(Stop::failed("EntityNotFound", objects.missing(given)))
-        }
-        Err(stop) => Err(stop),
+        Ok(reply) => return Ok(objects.id_in(&reply).unwrap_or(name).into()),
+        Err(stop) if stop.is_not_found() => {}
+        Err(stop) => return Err(stop),
+    }
+    // It may have come since the list was made.
+    let reply = op.read(list.now()).await?;
+    match objects.ids_in(&reply, name).first() {
+        Some(id) => Ok((*id).into()),
+        None => Err(Stop::failed("EntityNotFound", objects.missing(given))),
     }
 }
 

@@ -118,6 +118,8 @@ pub struct Glance {
     pub is_busy: bool,
     /// Grows with every command that was taken.
     pub commands: u64,
+    /// Whether something that a user lent has yet to be given back.
+    pub owes: bool,
 }
 
 /// A tree that is to be added to a store, and the same in memory.
@@ -275,13 +277,14 @@ impl Engine {
                 return;
             }
             let glances: Vec<_> = self.trees().values().map(|it| it.glance.clone()).collect();
-            let busy: Vec<_> = glances.into_iter().filter(|it| it.borrow().is_busy).collect();
+            let has_to_do = |it: &Glance| it.is_busy || it.owes;
+            let busy: Vec<_> = glances.into_iter().filter(|it| has_to_do(&it.borrow())).collect();
             if busy.is_empty() {
                 return;
             }
             for mut glance in busy {
                 // A tree that is given up is somebody else's to finish.
-                _ = glance.wait_for(|glance| !glance.is_busy).await;
+                _ = glance.wait_for(|glance| !has_to_do(glance)).await;
             }
         }
     }

@@ -85,7 +85,8 @@ async fn exists(
     given: &str,
 ) -> Verdict {
     let missing = || Verdict::Refused(Some(objects.missing(given)));
-    if !objects.is_id(given) {
+    let is_name = !objects.is_id(given);
+    if is_name {
         match transport.send(by, objects.named(given)).await {
             Ok(list) => match objects.ids_in(&list, given).len() {
                 0 => {}
@@ -96,8 +97,17 @@ async fn exists(
         }
     }
     match transport.send(by, objects.by_id(given)).await {
-        Ok(_) => Verdict::Accepted,
-        Err(CallError::Refused(reply)) if matches!(reply.status, 400 | 404) => missing(),
+        Ok(_) => return Verdict::Accepted,
+        Err(CallError::Refused(reply)) if matches!(reply.status, 400 | 404) => {}
+        Err(_) => return Verdict::NotNow,
+    }
+    if !is_name {
+        return missing();
+    }
+    // It may have come since the list was made.
+    match transport.send(by, objects.named(given).now()).await {
+        Ok(list) if !objects.ids_in(&list, given).is_empty() => Verdict::Accepted,
+        Ok(_) => missing(),
         Err(_) => Verdict::NotNow,
     }
 }

@@ -62,9 +62,8 @@ impl Service {
         let mut tree = view.into_tree();
         if compares && self.transport.is_there() {
             let open = tree.to_be_observed();
-            tree.reality =
-                reality::read(&self.transport, &asker.visitor.credential(), tree.behalf(), open)
-                    .await;
+            let (by, behalf) = (tree.credential.clone(), tree.behalf());
+            tree.reality = reality::read(&self.transport, &by, behalf, open).await;
         }
         tree.preview(&recipe).map_err(|message| Refusal::new("StackValidationFailed", message))
     }

@@ -4,6 +4,7 @@ mod corpus;
 mod drift;
 mod life;
 mod plugins;
+mod signals;
 mod table;
 mod types;
 mod world;

@@ -107,6 +107,11 @@ pub(crate) async fn until_is(op: &mut Op, wanted: &str) -> Result<Reply, Stop> {
 /// Keeps what services show of the server and of its ports: attributes are answered from it.
 pub(crate) async fn show(op: &mut Op) -> Result<Reply, Stop> {
     let server = op.read(look(op)).await?;
+    keep(op, server).await
+}
+
+/// The same, of a server that was looked at just now.
+pub(crate) async fn keep(op: &mut Op, server: Reply) -> Result<Reply, Stop> {
     let id = op.id().map_or("", |id| id).to_owned();
     let ports = listed(op, "ports", [("device_id", id)]).await?;
     let of = |field: &str, query: &'static str| -> Vec<(&'static str, String)> {
@@ -142,6 +147,8 @@ async fn listed(
     query: impl IntoIterator<Item = (&'static str, String)>,
 ) -> Result<Vec<Json>, Stop> {
     let mut call = get(Service::Network, format!("/{kind}"));
+    // Many servers are on the same networks, which rarely change.
+    call.may_be_old = matches!(kind, "networks" | "subnets");
     for (name, value) in query {
         call = call.query(name, value);
     }
