@@ -40,7 +40,7 @@ pub struct Call {
     /// What is sent along.
     pub body: Option<Value>,
     /// The microversion that the call is written for, if not the usual one of its service.
-    pub microversion: Option<&'static str>,
+    pub microversion: Option<Arc<str>>,
     /// Whether an answer that is a minute old will do: for looking up what rarely changes.
     pub may_be_old: bool,
     /// Whether being made twice does no harm: then it is made again if its reply was lost.
@@ -202,8 +202,8 @@ impl Call {
     }
 
     /// Says which microversion the call is written for.
-    pub fn microversion(mut self, version: &'static str) -> Call {
-        self.microversion = Some(version);
+    pub fn microversion(mut self, version: impl Into<Arc<str>>) -> Call {
+        self.microversion = Some(version.into());
         self
     }
 
@@ -270,7 +270,11 @@ impl Marker {
             Value::Object(marks) if self.field.is_empty() => {
                 marks.iter().all(|(name, mark)| object.get(name) == Some(mark))
             }
-            mark => object.pointer(&self.field) == Some(mark),
+            mark => match object.pointer(&self.field) {
+                // A tag among others.
+                Some(Value::Array(tags)) if !mark.is_array() => tags.contains(mark),
+                found => found == Some(mark),
+            },
         };
         objects.into_iter().flatten().filter(is_ours).collect()
     }
@@ -461,6 +465,18 @@ mod tests {
         ]});
         let value = json!({ "name": "a", "mtu": 9000 });
         let marker = Marker { field: String::new(), value, ..marker() };
+        let reply = Reply::new(200, objects);
+        let found = marker.found(&reply);
+        assert_eq!(found.iter().map(|it| &it["id"]).collect::<Vec<_>>(), ["2"]);
+    }
+
+    #[test]
+    fn a_tag_among_others_can_be_a_mark() {
+        let objects = json!({ "networks": [
+            { "id": "1", "tags": ["blue"] },
+            { "id": "2", "tags": ["blue", "kiln 1"] },
+        ]});
+        let marker = Marker { field: "/tags".into(), value: json!("kiln 1"), ..marker() };
         let reply = Reply::new(200, objects);
         let found = marker.found(&reply);
         assert_eq!(found.iter().map(|it| &it["id"]).collect::<Vec<_>>(), ["2"]);

@@ -416,7 +416,7 @@ impl Blueprint {
             }
             kinds.push(kind);
         }
-        let needs = implicit::needs(&candidates(&definition, &kinds));
+        let needs = implicit::needs(&candidates(config, &definition, &kinds));
         if !needs.is_empty() {
             definition.need_also(&needs);
         }
@@ -425,10 +425,10 @@ impl Blueprint {
 }
 
 /// The resources that may need each other although the template does not say so.
-fn candidates(definition: &Definition, kinds: &[Kind]) -> Vec<Candidate> {
+fn candidates(config: &Config, definition: &Definition, kinds: &[Kind]) -> Vec<Candidate> {
     let scope = Scope::new(definition, &Nowhere);
     let relevant = definition.resources().filter_map(|(at, resource)| {
-        let kind = kinds[at].builtin().filter(|kind| implicit::matters(kind.name()))?;
+        let kind = kinds[at].builtin().filter(|kind| implicit::matters(config.types, kind))?;
         let properties = resource.properties.as_ref().map(|expr| scope.value(expr));
         let mut properties = match properties {
             Some(Ok(Value::Map(members))) => (*members).clone(),
@@ -437,7 +437,7 @@ fn candidates(definition: &Definition, kinds: &[Kind]) -> Vec<Candidate> {
         // Older names of properties mean the same; what is wrong with them is told elsewhere.
         let place = Place { path: &Path::Root, spans: &|_, _| resource.name_span };
         _ = translation::apply(&kind.schema, &mut properties, &place);
-        Some(Candidate { at, name: resource.name.clone(), kind: kind.name(), properties })
+        Some(Candidate { at, name: resource.name.clone(), kind, properties })
     });
     relevant.collect()
 }

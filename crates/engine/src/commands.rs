@@ -159,6 +159,7 @@ impl<'v> Parts<'v> {
             timeout: timeout.map(Duration::from_secs),
             is_rolled_back: self.flag("rollback"),
             credential: self.credential(),
+            converges: self.flag("converges") == Some(true),
         }
     }
 }
@@ -193,5 +194,8 @@ fn settings_value(settings: &Settings) -> Value {
     parts.extend(settings.is_rolled_back.map(|flag| ("rollback".into(), flag.into())));
     let credential = settings.credential.as_ref().map(|it| it.stored().to_string());
     parts.extend(credential.map(|stored| ("credential".into(), stored.into())));
+    if settings.converges {
+        parts.insert("converges".into(), true.into());
+    }
     Value::Map(Arc::new(parts))
 }

@@ -28,6 +28,8 @@ pub struct Config {
     pub max_depth: usize,
     /// How many resources a tree may have; nothing means no limit.
     pub max_resources: Option<usize>,
+    /// Whether every update compares objects with what they should be.
+    pub observe_on_update: bool,
     /// How long a call whose reply was lost may still take effect.
     pub quiet: Duration,
     /// How many events of a stack are kept; nothing means all.
@@ -53,6 +55,7 @@ impl Default for Config {
             retries: 5,
             max_depth: 5,
             max_resources: Some(1000),
+            observe_on_update: false,
             quiet: Duration::from_secs(30),
             max_events: Some(1000),
             keep_deleted: Some(Duration::from_secs(90 * 86_400)),

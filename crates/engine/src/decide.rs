@@ -3,6 +3,7 @@
 //! The same decision is made when a stack is updated and when an update is previewed.
 
 use crate::blueprint::Kind;
+use crate::reality::Reality;
 use crate::state::{Action, Status};
 use crate::tree::Resource;
 use kiln_resources::behaviour::Change;
@@ -50,6 +51,8 @@ pub(crate) struct Case<'a> {
     pub(crate) is_sick_inside: bool,
     /// The nested stack has to be looked at, whether or not the definition changed.
     pub(crate) must_look_inside: bool,
+    /// What its object was found to be, if it was read.
+    pub(crate) reality: Option<&'a Reality>,
 }
 
 /// Decides.
@@ -87,8 +90,12 @@ fn decide_freely(case: &Case<'_>) -> Decision {
     if resource.state.action == Action::Delete {
         return silently;
     }
+    if case.reality == Some(&Reality::Gone) {
+        return silently;
+    }
+    let has_drifted = matches!(case.reality, Some(Reality::Drifted(_)));
     let asks_always = case.kind.builtin().is_some_and(|kind| kind.behaviour.replaces.is_some());
-    if before.equals(after) && !case.must_look_inside {
+    if before.equals(after) && !case.must_look_inside && !has_drifted {
         let is_replaced = match asks_always {
             true => is_replaced(case, &Converted::of(case)),
             false => Ok(false),
@@ -162,7 +169,11 @@ impl Converted {
             Some(schema) => converted(schema, members, &offline(0), &Path::Root).0,
             None => Members::new(),
         };
-        let (before, after) = (convert(&case.before.properties), convert(&case.after.properties));
+        let (mut before, after) =
+            (convert(&case.before.properties), convert(&case.after.properties));
+        if let Some(Reality::Drifted(found)) = case.reality {
+            before.extend(found.iter().map(|(name, value)| (name.clone(), value.clone())));
+        }
         let changed = differing(&before, &after);
         Converted { before, after, changed }
     }

@@ -22,6 +22,7 @@ pub mod memory;
 pub mod objects;
 pub mod owner;
 pub mod preview;
+mod reality;
 mod rows;
 pub mod runtime;
 pub mod service;

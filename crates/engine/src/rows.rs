@@ -250,7 +250,7 @@ fn cooldown_of(parts: &[Value]) -> Option<Cooldown> {
     Some(Cooldown { length, reason: reason.to_string() })
 }
 
-const VERBS: [(Verb, &str); 10] = [
+const VERBS: [(Verb, &str); 11] = [
     (Verb::Create, "create"),
     (Verb::Update, "update"),
     (Verb::Delete, "delete"),
@@ -261,6 +261,7 @@ const VERBS: [(Verb, &str); 10] = [
     (Verb::Snapshot, "snapshot"),
     (Verb::Forget, "forget"),
     (Verb::Settle, "settle"),
+    (Verb::Observe, "observe"),
 ];
 
 fn op_value(op: &Operation) -> Value {
@@ -277,6 +278,13 @@ fn op_value(op: &Operation) -> Value {
         ("action", op.action.name().into()),
         ("target", op.target.as_deref().map(frozen_value).unwrap_or_default()),
         ("requires", Value::list(op.requires.iter().copied().map(id_value))),
+        (
+            "drifted",
+            match op.drifted.is_empty() {
+                true => Value::Null,
+                false => Value::Map(op.drifted.clone()),
+            },
+        ),
         ("journal", Value::list(op.journal.iter().map(|(name, step)| step_value(name, step)))),
         (
             "failures",
@@ -352,6 +360,7 @@ fn op_of(body: &Body, id: OpId) -> Option<Operation> {
         action: crate::state::Action::parse(&body.text("action")?)?,
         target: body.map("target").map(|body| Arc::new(frozen_of(&body))),
         requires: body.ids("requires"),
+        drifted: body.map("drifted").map(|body| body.0).unwrap_or_default(),
         journal: journal_of(&body.list("journal")),
         failures: body.number("failures").and_then(|it| u32::try_from(it).ok()).unwrap_or(0),
         first_failure: match &failure[..] {
@@ -479,6 +488,7 @@ impl Tree {
             walks: 0,
             queue: Default::default(),
             effects: Vec::new(),
+            reality: Default::default(),
             gaps: None,
         }
     }

@@ -10,6 +10,7 @@ use crate::failure::first_characters;
 use crate::gaps::Gaps;
 use crate::ids::{CommandId, EventId, Ids, RecipeId, ResourceId, SnapshotId, StackId};
 use crate::machine::{Effect, Task, Walk};
+use crate::reality::Found;
 use crate::snapshot::Snapshot;
 use crate::state::{Action, State, Status};
 use crate::store::{Batch, Content, EventRow};
@@ -82,6 +83,8 @@ pub struct Tree {
     pub(crate) queue: VecDeque<Task>,
     /// What the step calls for.
     pub(crate) effects: Vec<Effect>,
+    /// What objects were found to be, while they are compared with what they should be.
+    pub(crate) reality: Found,
     /// What is not there, if only a part of the tree was read.
     pub(crate) gaps: Option<Box<Gaps>>,
 }
@@ -225,6 +228,8 @@ pub struct Operation {
     pub target: Option<Arc<Frozen>>,
     /// What it needs then.
     pub requires: Vec<ResourceId>,
+    /// What properties were found to be that are other than they were made.
+    pub drifted: Arc<Members>,
     /// What was done so far.
     pub journal: Journal,
     /// How often it failed.

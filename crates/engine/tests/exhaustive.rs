@@ -321,6 +321,32 @@ const SCENARIOS: &[Scenario] = &[
         &["DELETE_FAILED: stuck"],
     ),
     scenario(
+        "what drifted is mended and what is gone is made again",
+        |w| {
+            let plan = "a x; b y a; @n x; 2#g y";
+            create(w, plan);
+            tamper(w);
+            w.cloud.things.pop_last();
+            w.cloud.things.pop_first();
+            let settings = Settings { converges: true, ..Settings::default() };
+            later(w, 1, move |w| {
+                let recipe = wish(&mut w.rng, &Plan::of(plan));
+                Command::Update { recipe, settings }
+            });
+            w.run();
+        },
+        &["UPDATE_COMPLETE: x x x y y y"],
+    ),
+    scenario(
+        "what drifted stays as it is if nobody looks",
+        |w| {
+            create(w, "a x; b y a");
+            tamper(w);
+            update(w, "a x; b y a; c z");
+        },
+        &["UPDATE_COMPLETE: other other z"],
+    ),
+    scenario(
         "a sick thing is replaced",
         |w| {
             create(w, "a x; b x a");
@@ -362,6 +388,11 @@ fn change(plan: &'static str) -> impl FnOnce(&mut World) -> Command {
 fn update(world: &mut World, plan: &'static str) {
     later(world, 1, change(plan));
     world.run();
+}
+
+/// Somebody changes every thing behind the engine's back.
+fn tamper(world: &mut World) {
+    world.cloud.things.values_mut().for_each(|thing| thing.value = "other".into());
 }
 
 fn snapshot(world: &mut World) -> SnapshotId {

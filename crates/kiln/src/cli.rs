@@ -151,6 +151,10 @@ pub(crate) struct Dev {
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub(crate) seed: u64,
 
+    /// A folder with files (*.yaml) that describe resource types; may be given several times
+    #[arg(long = "plugin-dir", value_name = "DIR")]
+    pub(crate) plugin_dirs: Vec<PathBuf>,
+
     /// Where to tell clients about the cloud [default: clouds.yaml, if that is not somebody else's]
     #[arg(long, value_name = "FILE")]
     pub(crate) clouds: Option<PathBuf>,
@@ -245,6 +249,10 @@ pub(crate) struct Subject {
     /// A file whose content is a parameter's value, relative to the template's directory
     #[arg(long = "parameter-file", value_name = "NAME=FILE")]
     pub(crate) parameter_files: Vec<String>,
+
+    /// A folder with files (*.yaml) that describe resource types; may be given several times
+    #[arg(long = "plugin-dir", value_name = "DIR")]
+    pub(crate) plugin_dirs: Vec<PathBuf>,
 }
 
 /// Arguments of `kiln validate`.

@@ -5,13 +5,15 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Codes without samples, and why.
-const NO_SAMPLE: [(&str, &str); 6] = [
+const NO_SAMPLE: [(&str, &str); 8] = [
     ("K0103", "half a megabyte is too long for a page"),
     ("K0104", "so are a hundred brackets"),
     ("K0305", "an update is needed"),
     ("K0407", "so are a thousand resources"),
     ("K0705", "not told yet"),
     ("K0902", "only requests to the API can do it"),
+    ("K1101", "about files of operators, not about templates"),
+    ("K1102", "about files of operators, not about templates"),
 ];
 
 /// Codes that are about values, which are looked at only when they are asked for.

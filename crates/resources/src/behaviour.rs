@@ -5,7 +5,7 @@
 
 use crate::declare::{Members, Value};
 use crate::op::{Op, Stop};
-use crate::rest::Plain;
+use crate::rest::{self, Plain};
 use crate::scaling::Cooldown;
 use kiln_cloud::Marker;
 use kiln_template::functions::Fault;
@@ -37,6 +37,8 @@ pub enum Verb {
     Forget,
     /// It is found out whether there is an object, and whether there is one too many.
     Settle,
+    /// Its object is read, to see whether it is what it was made to be.
+    Observe,
 }
 
 /// An operation: an async function, boxed.
@@ -131,6 +133,9 @@ impl Behaviour {
             Verb::Snapshot => self.snapshot,
             Verb::Forget => self.forget,
             Verb::Settle => None,
+            Verb::Observe if self.plain.is_some() => Some(|op| Box::pin(rest::observe(op))),
+            // That it is there is all that can be told.
+            Verb::Observe => self.check,
         }
     }
 }

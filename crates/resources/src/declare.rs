@@ -17,7 +17,7 @@ pub use kiln_template::value::{Members, Value};
 pub use life::Life;
 pub use property::{Attr, Prop, attr, item, list, map, prop, record};
 
-use kiln_template::schema::{Kind, Support, TypeSchema};
+use kiln_template::schema::{Kind, Property, Support, TypeSchema};
 
 /// The kinds of properties and attributes, as short words.
 ///
@@ -72,12 +72,25 @@ pub struct ResourceType {
     pub no_signal_actions: Vec<Name>,
     /// Whether the other resources of the stack refresh their metadata after a signal.
     pub signal_refreshes_metadata: bool,
+    /// What a resource needs of its stack although its template does not say so.
+    pub needs: Vec<Need>,
     /// What the type asks of its properties beyond their schemas.
     pub check: Option<Check>,
     /// The template that a resource makes a nested stack of.
     pub expansion: Option<Expansion>,
     /// What it does.
     pub behaviour: Behaviour,
+}
+
+/// Resources of a type are needed if a property means the same object there and here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// The type.
+    pub kind: Name,
+    /// The property here; names with dots between them go into maps, and into the maps of a list.
+    pub own: Name,
+    /// The property there.
+    pub other: Name,
 }
 
 /// Looks at converted properties, parts of which may be unknown.
@@ -122,10 +135,20 @@ impl ResourceType {
             replace_on_failed_check: true,
             no_signal_actions: vec!["SUSPEND".into(), "DELETE".into()],
             signal_refreshes_metadata: true,
+            needs: Vec::new(),
             check: None,
             expansion: None,
             behaviour: Behaviour::default(),
         }
+    }
+
+    /// The properties that are compared with what the service shows of an object.
+    pub fn compared(&self) -> impl Iterator<Item = &Property> {
+        let plain = self.behaviour.plain.as_deref();
+        let can_be = move |property: &&Property| {
+            plain.is_some_and(|plain| crate::rest::can_be_compared(plain, property))
+        };
+        self.schema.properties.iter().filter(can_be)
     }
 
     /// The type's name, such as `OS::Nova::Server`.
@@ -270,6 +293,17 @@ impl ResourceType {
         self.no_signal_actions.clear();
         self.signal_refreshes_metadata = false;
         self.signalled()
+    }
+
+    /// A resource needs those of a type that mean the same object by a property as it does by its own.
+    pub fn needs(
+        mut self,
+        kind: impl Into<Name>,
+        own: impl Into<Name>,
+        other: impl Into<Name>,
+    ) -> ResourceType {
+        self.needs.push(Need { kind: kind.into(), own: own.into(), other: other.into() });
+        self
     }
 
     /// Adds a check of its properties that their schemas cannot express.

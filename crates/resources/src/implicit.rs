@@ -4,8 +4,9 @@
 //! It is decided on the template alone, before anything exists: two properties mean the same object if they
 //! refer to the same resource, or have the same value.
 
-use crate::declare::{Members, Value};
+use crate::declare::{Members, ResourceType, Value};
 use crate::given::open;
+use crate::registry::Registry;
 use kiln_template::value::Unknown;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,16 +17,19 @@ pub struct Candidate {
     pub at: usize,
     /// Its name.
     pub name: Arc<str>,
-    /// The name of its type.
-    pub kind: &'static str,
+    /// Its type.
+    pub kind: &'static ResourceType,
     /// Its properties; references to others are unknown, by their names.
     pub properties: Members,
 }
 
 /// The types of which something is needed without a word, or which need something.
-pub fn matters(kind: &str) -> bool {
-    RULES.iter().any(|rule| rule.needer == kind || rule.needed == kind)
-        || kind == "OS::Neutron::Port"
+pub fn matters(types: &Registry, kind: &ResourceType) -> bool {
+    let name = kind.name();
+    RULES.iter().any(|rule| rule.needer == name || rule.needed == name)
+        || name == PORT
+        || !kind.needs.is_empty()
+        || types.is_needed(name)
 }
 
 struct Rule {
@@ -91,7 +95,7 @@ pub fn needs(candidates: &[Candidate]) -> Vec<(usize, usize)> {
     let by_name = candidates.iter().map(|it| (&*it.name, it)).collect();
     let mut by_kind: BTreeMap<&str, Vec<&Candidate>> = BTreeMap::new();
     for candidate in candidates {
-        by_kind.entry(candidate.kind).or_default().push(candidate);
+        by_kind.entry(candidate.kind.name()).or_default().push(candidate);
     }
     let all = All { by_name };
     let of = |kind: &str| by_kind.get(kind).map(Vec::as_slice).unwrap_or_default();
@@ -104,6 +108,13 @@ pub fn needs(candidates: &[Candidate]) -> Vec<(usize, usize)> {
                     .filter(|needed| (rule.holds)(&all, needer, needed))
                     .map(|needed| (needer.at, needed.at)),
             );
+        }
+    }
+    for needer in candidates {
+        for need in &needer.kind.needs {
+            let needed = of(&need.kind).iter().filter(|needed| needed.at != needer.at);
+            let needed = needed.filter(|needed| same(needer, &need.own, needed, &need.other));
+            found.extend(needed.map(|needed| (needer.at, needed.at)));
         }
     }
     found
@@ -175,7 +186,9 @@ impl All<'_> {
     fn leads_to_port(&self, needer: &Candidate, path: &str, interface: &Candidate) -> bool {
         let ports = at(needer, path);
         let ports = ports.iter().filter_map(|port| match port {
-            Meaning::Resource(name) => self.by_name.get(&**name).filter(|it| it.kind == PORT),
+            Meaning::Resource(name) => {
+                self.by_name.get(&**name).filter(|it| it.kind.name() == PORT)
+            }
             Meaning::Text(_) => None,
         });
         let subnets = at(interface, "subnet");
@@ -203,7 +216,8 @@ impl All<'_> {
 mod tests {
     use super::*;
 
-    fn candidate(at: usize, name: &str, kind: &'static str, properties: Members) -> Candidate {
+    fn candidate(at: usize, name: &str, kind: &str, properties: Members) -> Candidate {
+        let kind = Registry::builtin().get(kind).expect("a type");
         Candidate { at, name: name.into(), kind, properties }
     }
 

@@ -72,6 +72,7 @@ pub mod guard;
 pub mod implicit;
 pub mod objects;
 pub mod op;
+pub mod plugin;
 mod random;
 mod refusals;
 pub mod registry;

@@ -131,6 +131,11 @@ pub fn of_kind(kind: &str) -> Option<&'static Objects> {
     KINDS.binary_search_by_key(&kind, |(kind, _)| kind).ok().map(|at| &KINDS[at].1)
 }
 
+/// The names of all kinds.
+pub fn kinds() -> impl Iterator<Item = &'static str> + Clone {
+    KINDS.iter().map(|(kind, _)| *kind)
+}
+
 /// Whether a text has the form of a UUID, with or without hyphens.
 pub fn is_uuid(text: &str) -> bool {
     let digits = || text.chars().filter(|char| *char != '-');

@@ -239,6 +239,11 @@ impl Op {
         self.note(Note::Shown(shown));
     }
 
+    /// Says which properties the object shows otherwise than they should be, with what it shows.
+    pub fn set_drifted(&mut self, drifted: Members) {
+        self.note(Note::Drifted(drifted));
+    }
+
     fn note(&self, note: Note) {
         self.lock().notes.push(note);
     }

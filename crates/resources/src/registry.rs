@@ -2,10 +2,11 @@
 //!
 //! A registry is built once and never changes; its types are in order of name, each name once.
 
-use crate::declare::{Members, Refusal, ResourceType, Value};
+use crate::declare::{Members, Name, Refusal, ResourceType, Value};
 use crate::types;
 use kiln_template::schema::TypeSchema;
 use kiln_template::validate::Types;
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// The families of built-in types.
@@ -47,6 +48,8 @@ const FAMILIES: [fn() -> Vec<ResourceType>; 31] = [
 #[derive(Clone, Debug)]
 pub struct Registry {
     types: Vec<ResourceType>,
+    /// The types that others need without a word.
+    needed: BTreeSet<Name>,
 }
 
 impl Registry {
@@ -63,7 +66,9 @@ impl Registry {
         types.reverse();
         types.sort_by(|a, b| a.name().cmp(b.name()));
         types.dedup_by(|later, kept| later.name() == kept.name());
-        Registry { types }
+        let needs = types.iter().flat_map(|kind| &kind.needs);
+        let needed = needs.map(|need| need.kind.clone()).collect();
+        Registry { types, needed }
     }
 
     /// The type of a name.
@@ -75,6 +80,11 @@ impl Registry {
     /// What templates need to know of the type of a name.
     pub fn schema(&self, name: &str) -> Option<&TypeSchema> {
         self.get(name).map(|kind| &kind.schema)
+    }
+
+    /// Whether resources of a type may be needed by others without a word.
+    pub fn is_needed(&self, name: &str) -> bool {
+        self.needed.contains(name)
     }
 
     /// All types, in order of name.

@@ -73,6 +73,7 @@ pub(crate) struct Drive {
     pub(crate) demands: Vec<Demand>,
     pub(crate) others: Vec<(Arc<str>, Value)>,
     pub(crate) shown: Value,
+    pub(crate) drifted: Members,
     random: u64,
 }
 
@@ -87,7 +88,8 @@ impl Drive {
             ..Context::default()
         };
         let (ended, demands, others, shown) = (None, Vec::new(), Vec::new(), Value::Null);
-        Drive { context, now: START, ended, demands, others, shown, random: 0 }
+        let drifted = Members::new();
+        Drive { context, now: START, ended, demands, others, shown, drifted, random: 0 }
     }
 
     /// Runs an operation to its end.
@@ -221,6 +223,7 @@ impl Drive {
             }
             Note::Metadata(metadata) => self.context.metadata = metadata,
             Note::MetadataOf(reference, metadata) => self.others.push((reference, metadata)),
+            Note::Drifted(drifted) => self.drifted = drifted,
             Note::Shown(shown) => self.shown = shown,
             Note::Users(project) => self.context.place.users = Some(project),
             Note::Step(step, how) => self.context.journal.set(&step, how),

@@ -15,11 +15,18 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::path::PathBuf;
 
+/// Types that older releases had, and for which there is no record of the present one.
+const OLDER: [&str; 1] = ["OS::Heat::CWLiteAlarm"];
+
+fn is_of_this_release(kind: &&ResourceType) -> bool {
+    !OLDER.contains(&kind.name())
+}
+
 #[test]
 fn declared_types_agree_with_our_facts() {
     let facts = read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/facts/types.json").into());
     let mut differences = Differences::default();
-    differences.types(&facts["types"], Registry::builtin().iter());
+    differences.types(&facts["types"], Registry::builtin().iter().filter(is_of_this_release));
     differences.same_names(
         "checks",
         constraints::NAMES.into_iter(),
@@ -39,7 +46,8 @@ fn declared_types_agree_with_the_record_of_the_reference() {
     };
     let facts = read(path);
     let mut differences = Differences { full: true, ..Differences::default() };
-    let declared = Registry::builtin().iter().filter(|kind| kind.template.is_none());
+    let declared = Registry::builtin().iter().filter(is_of_this_release);
+    let declared = declared.filter(|kind| kind.template.is_none());
     differences.types(&facts["types"], declared);
     let templates = facts["environment_mappings"].as_object().into_iter().flatten();
     let templates: Vec<_> = templates.filter(|(_, m)| m.get("api_schema").is_some()).collect();

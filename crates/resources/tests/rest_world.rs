@@ -48,6 +48,11 @@ impl RestWorld {
         }
     }
 
+    /// Knows the path of one more type.
+    pub(crate) fn know(&mut self, plain: &Arc<Plain>) {
+        self.plain.push(plain.clone());
+    }
+
     /// Puts an object into a collection.
     pub(crate) fn seed(&mut self, path: &str, object: Json) {
         self.objects.entry(path.into()).or_default().push(object);

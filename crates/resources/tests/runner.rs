@@ -13,6 +13,7 @@ mod guests;
 mod language;
 mod local_types;
 mod neutron;
+mod plugins;
 mod properties;
 mod remote_stack;
 mod rest_world;

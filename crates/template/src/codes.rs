@@ -89,6 +89,9 @@ codes! {
     NESTED_TOO_DEEP = "K1002" "RequestLimitExceeded" "templates nested too deeply";
     FACADE_MISMATCH = "K1003" "StackValidationFailed" "a template that cannot stand in for a type";
     FILE_UNREADABLE = "K1004" "HTTPBadRequest" "a file that cannot be read";
+    // 11: an operator's own types
+    TYPE_FILE = "K1101" "HTTPBadRequest" "a file with resource types that is wrong";
+    TYPE_CLASH = "K1102" "HTTPBadRequest" "a resource type that there is already";
 }
 
 #[cfg(test)]

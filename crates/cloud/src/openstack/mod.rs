@@ -162,7 +162,8 @@ impl OpenStack {
         root: &str,
         call: &Call,
     ) -> Result<Option<(&'static str, String)>, CallError> {
-        let Some(wanted) = call.microversion.or_else(|| call.service.microversion()) else {
+        let wanted = call.microversion.as_deref().or_else(|| call.service.microversion());
+        let Some(wanted) = wanted else {
             return Ok(None);
         };
         let document = endpoint::version_document(root);

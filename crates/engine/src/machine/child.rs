@@ -37,7 +37,9 @@ impl Tree {
     pub(crate) fn must_look_inside(&self, resource: &Resource, goal: &Goal<'_>) -> bool {
         let Some(child) = resource.child else { return false };
         let Some(outer) = &self.stack(resource.stack).blueprint else { return true };
-        self.is_other_stack(child, outer, goal.kind) || self.has_flaws(child)
+        self.is_other_stack(child, outer, goal.kind)
+            || self.has_flaws(child)
+            || self.converges(resource.stack)
     }
 
     /// Whether the nested stack of a resource is made of something else than it should be.
@@ -165,7 +167,11 @@ impl Tree {
         let child = match self.resource(slot).child {
             Some(child) => {
                 self.stack_mut(child).timeout = timeout;
+                let converges = self.converges(self.resource(slot).stack);
                 self.begin(env, child, Action::Update, Some(recipe));
+                if let Some(walk) = self.walk_mut(child) {
+                    walk.converges = converges;
+                }
                 child
             }
             None => match self.add_child(env, slot, recipe) {
@@ -449,7 +455,11 @@ impl Tree {
             Err(failure) => return self.node_failed(env, key, Action::Update, *failure),
         };
         let number = self.stack(key).walk.as_ref().map_or(0, |walk| walk.number);
-        let is_other = self.is_other_inside(slot, blueprint, blueprint.kind(at));
+        let is_inside_other = self.is_other_inside(slot, blueprint, blueprint.kind(at));
+        // One that was begun without comparing anything has to begin again.
+        let is_blind = self.converges(key)
+            && self.resource(slot).child.is_some_and(|child| !self.converges(child));
+        let is_other = is_inside_other || is_blind;
         let requires = self.requirements(key, blueprint, at);
         let Some(op) = &mut self.change(slot).op else { return };
         op.origin = Some((number, at));

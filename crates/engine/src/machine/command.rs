@@ -79,6 +79,8 @@ pub struct Settings {
     pub is_rolled_back: Option<bool>,
     /// In whose name its calls are made, if that changes.
     pub credential: Option<Arc<Credential>>,
+    /// Whether its objects are compared with what they should be.
+    pub converges: bool,
 }
 
 /// A root stack that is to be made.
@@ -197,6 +199,9 @@ impl Tree {
             self.borrow(credential);
         }
         self.begin(env, key, Action::Update, Some(recipe));
+        if let Some(walk) = self.walk_mut(key) {
+            walk.converges = settings.converges;
+        }
         self.draw_up_and_set_off(env, key);
     }
 

@@ -27,6 +27,9 @@ impl Tree {
 
     /// An operation is over.
     pub(crate) fn finish(&mut self, env: &mut Env<'_>, slot: Slot, result: Result<(), Stop>) {
+        if self.resource(slot).op.as_ref().is_some_and(|op| op.verb == Verb::Observe) {
+            return self.observed(slot, &result);
+        }
         match result {
             Ok(()) => self.finish_well(env, slot),
             Err(Stop::Replace) => self.finish_replaced(env, slot),
@@ -81,7 +84,12 @@ impl Tree {
         if op.verb == Verb::Delete {
             resource.is_doubtful = false;
         }
-        self.set_state(env, slot, State::new(op.action, Status::Complete), "state changed");
+        let reason = match op.verb {
+            Verb::Check => self.told_drift(slot),
+            _ => None,
+        };
+        let reason = reason.as_deref().unwrap_or("state changed");
+        self.set_state(env, slot, State::new(op.action, Status::Complete), reason);
         if op.verb == Verb::Delete {
             return self.deleted(env, slot, &op);
         }

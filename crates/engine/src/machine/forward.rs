@@ -82,6 +82,9 @@ impl Tree {
             Some((slot, _)) if self.resource(slot).state.action == Action::Init => {
                 self.make(env, slot, goal);
             }
+            Some((slot, decision)) if self.must_observe(slot, &decision) => {
+                self.observe(env, slot, at);
+            }
             Some((slot, decision)) => {
                 let is_back = self.promote(slot) && comes_back(goal.kind);
                 if self.may_be_updated(slot, &goal)
@@ -167,6 +170,7 @@ impl Tree {
                 .child
                 .is_some_and(|child| self.stack(child).state.is(Action::Check, Status::Failed)),
             must_look_inside: self.must_look_inside(resource, goal),
+            reality: self.reality.get(&resource.id),
         })
     }
 

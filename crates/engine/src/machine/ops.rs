@@ -5,6 +5,7 @@ use super::{Effect, Run};
 use crate::decide::differing;
 use crate::failure::Failure;
 use crate::ids::ResourceId;
+use crate::reality::Reality;
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, OpId, Operation, Pause, Resource, Slot, StackKey, Tree};
 use kiln_cloud::Reply;
@@ -54,6 +55,10 @@ impl Tree {
             Verb::Snapshot => self.expect_copy(env, slot),
             _ => None,
         };
+        let drifted = match verb {
+            Verb::Update => self.take_drifted(slot),
+            _ => Arc::default(),
+        };
         self.put_op(slot, origin, verb, action);
         let resource = self.resource_mut(slot);
         if let Some(target) = &start.target {
@@ -62,6 +67,7 @@ impl Tree {
         if let Some(op) = &mut resource.op {
             op.target = start.target;
             op.requires = start.requires;
+            op.drifted = drifted;
             op.snapshot = snapshot;
             op.keeps_copy = keeps_copy;
         }
@@ -155,7 +161,11 @@ impl Tree {
         let target = op.and_then(|op| op.target.as_ref());
         let properties = convert(target.or(resource.frozen.as_ref()));
         let is_update = op.is_some_and(|op| op.verb == Verb::Update);
-        let before = if is_update { convert(resource.frozen.as_ref()) } else { Arc::default() };
+        let mut before = if is_update { convert(resource.frozen.as_ref()) } else { Arc::default() };
+        if let Some(op) = op.filter(|op| !op.drifted.is_empty()) {
+            let drifted = op.drifted.iter().map(|(name, value)| (name.clone(), value.clone()));
+            Arc::make_mut(&mut before).extend(drifted);
+        }
         let changed: Arc<[Arc<str>]> = match is_update {
             true => differing(&before, &properties).into(),
             false => Arc::default(),
@@ -242,6 +252,7 @@ impl Tree {
             action,
             target: None,
             requires: Vec::new(),
+            drifted: Arc::default(),
             journal: Journal::default(),
             failures: 0,
             first_failure: None,
@@ -285,6 +296,14 @@ impl Tree {
                     }
                 }
                 Note::Shown(shown) => resource.shown = shown,
+                Note::Drifted(drifted) => {
+                    let verb = resource.op.as_ref().map(|op| op.verb);
+                    let is_asked_for = matches!(verb, Some(Verb::Observe | Verb::Check));
+                    if is_asked_for && !drifted.is_empty() {
+                        let id = resource.id;
+                        self.reality.insert(id, Reality::Drifted(drifted.into()));
+                    }
+                }
                 Note::Users(project) => self.users_are_in(project),
                 Note::Step(name, step) => {
                     if let Some(op) = &mut resource.op {

@@ -34,7 +34,7 @@ impl Tree {
     pub(crate) fn stopped(&mut self, env: &mut Env<'_>, op: OpId) {
         let Some(slot) = self.slot_of(op) else { return };
         let Some(op) = self.take_op(slot) else { return };
-        if matches!(op.verb, Verb::Settle | Verb::Look) {
+        if matches!(op.verb, Verb::Settle | Verb::Look | Verb::Observe) {
             let is_done = op.verb == Verb::Look;
             return self.settled(self.resource(slot).stack, slot, &op, is_done);
         }

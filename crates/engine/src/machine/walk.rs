@@ -52,6 +52,8 @@ pub struct Walk {
     pub(crate) must_roll_back: bool,
     /// Do not undo it even if the stack asks for that.
     pub(crate) must_not_roll_back: bool,
+    /// Objects are read first, and compared with what they should be.
+    pub(crate) converges: bool,
     // What follows is not stored.
     /// Tells it from every other walk of the tree.
     pub(crate) number: u64,
@@ -95,6 +97,7 @@ impl Walk {
             snapshot: None,
             must_roll_back: false,
             must_not_roll_back: false,
+            converges: false,
             number: 0,
             waiting: 0,
             missing: Vec::new(),
@@ -136,6 +139,7 @@ impl Walk {
             ("snapshot", self.snapshot.map(|it| it.to_string().into()).unwrap_or_default()),
             ("must_roll_back", self.must_roll_back.into()),
             ("must_not_roll_back", self.must_not_roll_back.into()),
+            ("converges", self.converges.into()),
         ])
     }
 
@@ -181,6 +185,7 @@ impl Walk {
                 .map(SnapshotId),
             must_roll_back: flag("must_roll_back"),
             must_not_roll_back: flag("must_not_roll_back"),
+            converges: flag("converges"),
             touched: None,
             ..Walk::new(action, phase_of(action), deadline)
         }
@@ -206,6 +211,9 @@ impl Tree {
         action: Action,
         goal: Option<Arc<Recipe>>,
     ) {
+        if self.stack(key).holder.is_none() {
+            self.reality.clear();
+        }
         let deadline = match self.stack(key).holder {
             Some((parent, _)) => self.stack(parent).walk.as_ref().map(|walk| walk.deadline),
             None => None,

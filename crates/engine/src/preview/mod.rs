@@ -174,6 +174,14 @@ impl Tree {
             seen.properties.insert(resource.name.clone(), Arc::new(sketch.properties.clone()));
             let inside = self.forecast_inside(place, blueprint, &goal, (current, fate), &seen)?;
             let (nested, inside) = inside.unwrap_or_default();
+            // What drifted inside is mended inside.
+            let fate = match fate {
+                Fate::Unchanged if !self.reality.is_empty() && has_changes(&inside) => {
+                    Fate::Updated
+                }
+                fate => fate,
+            };
+            seen.fates.insert(resource.name.clone(), fate);
             let resource = match (fate, current) {
                 (Fate::Updated, Some(slot)) => self.sketch_of(slot),
                 (Fate::Unchanged, Some(slot)) => {
@@ -253,6 +261,10 @@ impl Tree {
         })?;
         Ok(Arc::new(frozen))
     }
+}
+
+fn has_changes(inside: &[Forecast]) -> bool {
+    inside.iter().any(|forecast| forecast.fate != Fate::Unchanged)
 }
 
 /// What a template says of itself.

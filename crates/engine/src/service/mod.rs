@@ -13,6 +13,7 @@ mod glimpse;
 mod live;
 mod loans;
 mod read;
+mod reality;
 mod refusal;
 mod request;
 mod sift;

@@ -1,6 +1,7 @@
 //! Changing stacks, and telling what would change.
 
 use super::live::Answers;
+use super::reality;
 use super::request::{Subject, recipe};
 use super::{Asker, Refusal, Service, StackRequest, TemplateSource};
 use crate::machine::Command;
@@ -37,6 +38,7 @@ impl Service {
             request.settings.tags.get_or_insert_default();
         }
         let mut settings = request.settings.clone();
+        settings.converges = self.compares(&request);
         // From now on the stack has the rights of whoever changed it last, and they hold.
         let credential = view.credential();
         let is_other = credential.user != asker.visitor.user;
@@ -60,9 +62,20 @@ impl Service {
     ) -> Result<Vec<Forecast>, Refusal> {
         let view = self.view(stack).await?;
         let (request, report) = self.look_at_change(asker, stack, &view, request, patch).await?;
+        let compares = self.compares(&request);
         let recipe = recipe(&self.config, asker, &request, report);
         let mut tree = view.into_tree();
+        if compares && self.transport.is_there() {
+            let open = tree.to_be_observed();
+            let (by, behalf) = (tree.credential.clone(), tree.behalf());
+            tree.reality = reality::read(&self.transport, &by, behalf, open).await;
+        }
         tree.preview(&recipe).map_err(|message| Refusal::new("StackValidationFailed", message))
+    }
+
+    /// Whether objects are compared with what they should be.
+    fn compares(&self, request: &StackRequest) -> bool {
+        request.converge || self.config.observe_on_update
     }
 
     async fn look_at_change(

@@ -447,6 +447,10 @@ async fn look(op: &mut Op) -> Result<(), Stop> {
     let path = format!("/things/{id}");
     let reply = op.read(get(Service::Compute, path)).await?;
     show(op, &reply);
+    let shown = reply.text("/thing/value").unwrap_or_default();
+    if op.text("value") != Some(shown) {
+        op.set_drifted([("value".into(), Value::from(shown))].into_iter().collect());
+    }
     Ok(())
 }
 

@@ -316,7 +316,8 @@ pub fn random_story(world: &mut World) -> Vec<Wanted> {
             _ => {
                 plan = plan.changed(&mut rng);
                 wanted.push(Wanted::Plan(plan.clone()));
-                let settings = Settings::default();
+                let converges = time.micros() % 3 == 0;
+                let settings = Settings { converges, ..Settings::default() };
                 Command::Update { recipe: wish(&mut rng, &plan), settings }
             }
         };

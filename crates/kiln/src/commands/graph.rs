@@ -1,7 +1,7 @@
 //! `kiln template graph`: which resource needs which.
 
 use crate::cli::{Graph as Arguments, GraphFormat};
-use crate::load::{self, Checked};
+use crate::load::{self, Checked, plugins};
 use crate::render::graph::Drawing;
 use crate::render::terminal::Terminal;
 use crate::render::texts::Texts;
@@ -10,7 +10,8 @@ use kiln_template::validate::Checks;
 use std::io;
 
 pub(super) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
-    let checked = load::check(&arguments.subject, Checks::AUTHOR)?;
+    let types = plugins::types(&arguments.subject.plugin_dirs, streams)?;
+    let checked = load::check(&arguments.subject, types, Checks::AUTHOR)?;
     let verdict = Verdict::of(checked.is_valid());
     let written = tell(&checked, streams).and_then(|()| draw(&checked, arguments.format, streams));
     written.map_err(|error| Failure::from(error).after(verdict))?;

@@ -3,6 +3,7 @@
 use crate::cli::{Role, Server};
 use crate::commands::db;
 use crate::config::{self, Config, Flavor, Settings};
+use crate::load::plugins;
 use crate::serving::{self, Listening};
 use crate::streams::{Failure, Streams, Verdict};
 use kiln_api::auth::{self, Authenticator, Custom, Login, Named, NoAuth, Password, Reach};
@@ -28,7 +29,8 @@ const LOOK: Duration = Duration::from_millis(500);
 const LOGIN_REMEMBERED: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(arguments: &Server, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
-    let settings = settings(arguments)?;
+    let mut settings = settings(arguments)?;
+    settings.engine.types = plugins::types(&settings.plugin_dirs, streams)?;
     let own = Arc::new(transport(&arguments.endpoints, settings.cloud.as_ref())?);
     serving::log(settings.is_json_log);
     for warning in &settings.warnings {

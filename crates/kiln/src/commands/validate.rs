@@ -1,7 +1,7 @@
 //! `kiln validate`: everything that can be told of a template before a stack exists.
 
 use crate::cli::{FindingsFormat, Validate};
-use crate::load::{self, Checked};
+use crate::load::{self, Checked, plugins};
 use crate::render::terminal::Terminal;
 use crate::render::texts::Texts;
 use crate::render::{counted, json};
@@ -13,7 +13,8 @@ use std::io;
 
 pub(super) fn run(arguments: &Validate, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
     let checks = if arguments.require_parameters { Checks::CREATE } else { Checks::AUTHOR };
-    let checked = load::check(&arguments.subject, checks)?;
+    let types = plugins::types(&arguments.subject.plugin_dirs, streams)?;
+    let checked = load::check(&arguments.subject, types, checks)?;
     let is_good = match arguments.deny_warnings {
         true => checked.found.is_empty(),
         false => checked.is_valid(),

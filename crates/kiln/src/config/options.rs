@@ -36,6 +36,16 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("DEFAULT", "max_software_deployments_per_tenant", "How many deployments a project may have."),
     ("DEFAULT", "max_stacks_per_tenant", "How many stacks a project may have; -1 for any."),
     ("DEFAULT", "max_template_size", "How many bytes a template may have."),
+    (
+        "DEFAULT",
+        "observe_on_update",
+        "Whether every update compares objects with what they should be.",
+    ),
+    (
+        "DEFAULT",
+        "plugin_dirs",
+        "Folders with files (*.yaml) that describe resource types; those that are not there are passed over.",
+    ),
     ("DEFAULT", "region_name_for_services", "The region whose services are used."),
     ("DEFAULT", "stack_action_timeout", "Seconds that an action on a stack may take."),
     (
@@ -162,6 +172,8 @@ pub(crate) struct Settings {
     pub(crate) policy: policy::Options,
     pub(crate) rules: Rules,
     pub(crate) engine: kiln_engine::config::Config,
+    /// Folders with files that describe resource types.
+    pub(crate) plugin_dirs: Vec<PathBuf>,
     pub(crate) api: kiln_api::Options,
     pub(crate) lease: Duration,
     /// Requests a second that a project may send.
@@ -256,6 +268,7 @@ impl Settings {
                 enforce_scope: config.flag("oslo_policy", "enforce_scope", true)?,
             },
             rules: rules(config)?,
+            plugin_dirs: plugin_dirs(config),
             api: api(config)?,
             lease: Duration::from_secs(positive(config, "kiln", "lease", 15)?),
             rate: match config.limit("kiln", "rate", 0)?.unwrap_or(0) {
@@ -334,6 +347,17 @@ fn rules(config: &Config) -> Result<Rules, Failure> {
     })
 }
 
+/// The folders that are there: the reference passes over others as well.
+fn plugin_dirs(config: &Config) -> Vec<PathBuf> {
+    const USUAL: [&str; 4] =
+        ["/usr/lib64/heat", "/usr/lib/heat", "/usr/local/lib/heat", "/usr/local/lib64/heat"];
+    let folders = match config.list("DEFAULT", "plugin_dirs") {
+        folders if folders.is_empty() => USUAL.map(str::to_owned).to_vec(),
+        folders => folders,
+    };
+    folders.into_iter().map(PathBuf::from).filter(|folder| folder.is_dir()).collect()
+}
+
 fn bytes(config: &Config, option: &str, default: i64) -> Result<usize, Failure> {
     let bytes = positive(config, "DEFAULT", option, default)?;
     Ok(usize::try_from(bytes).unwrap_or(usize::MAX))
@@ -356,6 +380,7 @@ fn engine(config: &Config, login: &Login) -> Result<kiln_engine::config::Config,
         max_depth: usize::try_from(depth).unwrap_or(usize::MAX),
         max_resources: limit.map(|it| usize::try_from(it).unwrap_or(usize::MAX)),
         max_events: config.limit("DEFAULT", "max_events_per_stack", 1000)?,
+        observe_on_update: config.flag("DEFAULT", "observe_on_update", false)?,
         ..kiln_engine::config::Config::default()
     })
 }

@@ -128,6 +128,8 @@ static PAGES: &[Page] = &[
     page!("K1002"),
     page!("K1003"),
     page!("K1004"),
+    page!("K1101"),
+    page!("K1102"),
 ];
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 pub(crate) mod disk;
 mod hidden;
+pub(crate) mod plugins;
 
 use crate::cli::Subject;
 use crate::render::names::Names;
@@ -57,7 +58,11 @@ impl Checked {
 }
 
 /// Reads a template and all that surrounds it, and checks it.
-pub(crate) fn check(subject: &Subject, checks: Checks) -> Result<Checked, Failure> {
+pub(crate) fn check(
+    subject: &Subject,
+    types: &Registry,
+    checks: Checks,
+) -> Result<Checked, Failure> {
     let Loaded { file, template, environments, parameters, gathered, mut sources, names } =
         load(subject)?;
     let documents = template.iter().chain(&environments).chain(gathered.documents.values());
@@ -81,7 +86,7 @@ pub(crate) fn check(subject: &Subject, checks: Checks) -> Result<Checked, Failur
     input.stack_name = "stack".into();
     input.project_id = "0".repeat(32).into();
     let custom = offline(now().as_secs().try_into().unwrap_or(i64::MAX));
-    let context = Context::new(Registry::builtin(), &custom, checks);
+    let context = Context::new(types, &custom, checks);
     let mut report = validate(&context, &mut sources, input);
     let echoes = Echoes::of(&found);
     found.extend(std::mem::take(&mut report.diagnostics).into_iter().filter(|f| !echoes.has(f)));

@@ -7,24 +7,12 @@
 
 use super::life::{check, delete, ended, expect, path, update};
 use super::side::side_by_side;
+use super::table::{Table, compare};
 use super::world::{Who, World};
 use serde_json::{Value as Json, json};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-/// What was seen of a type.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Seen {
-    created: bool,
-    updated: bool,
-    checked: bool,
-    deleted: bool,
-    attributes: bool,
-}
-
-/// The types that were seen.
-type Table = BTreeMap<String, Seen>;
 
 #[tokio::test]
 async fn every_type_lives_and_leaves_nothing_behind() {
@@ -128,6 +116,13 @@ async fn live(
     if world.changes().await != changes {
         return Err("an update that changes nothing calls the cloud".into());
     }
+    // Nor is it changed when it is compared with what there is.
+    let mut same = request(steps[0]);
+    same["converge"] = true.into();
+    update(world, who, stack, &same).await?;
+    if world.changes().await != changes {
+        return Err("an update that converges finds what is not there".into());
+    }
     for step in &steps[1..] {
         let before = resources(world, who, stack).await;
         update(world, who, stack, &request(step)).await?;
@@ -172,35 +167,4 @@ async fn attributes(world: &World, who: Who, stack: &str, name: &str) -> Result<
     let body = expect(reply, "show")?;
     let attributes = body["resource"]["attributes"].as_object();
     Ok(attributes.is_some_and(|all| all.values().any(|value| !value.is_null())))
-}
-
-/// Compares what was seen with the table in the documentation, or renews that.
-fn compare(table: &Table) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/resource-types.md");
-    let text = page(table);
-    if std::env::var_os("KILN_RENEW").is_some() {
-        std::fs::write(path, text).expect("the page is written");
-        return;
-    }
-    let kept = std::fs::read_to_string(path).unwrap_or_default();
-    assert_eq!(kept, text, "docs/resource-types.md is not what was seen: run dev/types");
-}
-
-fn page(table: &Table) -> String {
-    let mut text = String::from(
-        "# Resource types\n\nMade by `dev/types`: what the tests saw of each type on the simulated cloud.\n\n\
-         | type | create | attributes | update | check | delete |\n|---|---|---|---|---|---|\n",
-    );
-    let mark = |seen: bool| if seen { "yes" } else { "–" };
-    for (kind, seen) in table.iter().filter(|(kind, _)| kind.contains("::")) {
-        text.push_str(&format!(
-            "| {kind} | {} | {} | {} | {} | {} |\n",
-            mark(seen.created),
-            mark(seen.attributes),
-            mark(seen.updated),
-            mark(seen.checked),
-            mark(seen.deleted),
-        ));
-    }
-    text
 }

@@ -37,8 +37,8 @@ impl ResourceType {
             Verb::Resume => &mut behaviour.resume,
             Verb::Snapshot => &mut behaviour.snapshot,
             Verb::Forget => &mut behaviour.forget,
-            // Whoever checks an object looks at it; every type settles its doubts alike.
-            Verb::Look | Verb::Settle => return self,
+            // Whoever checks an object looks at it; every type settles its doubts alike, and is compared alike.
+            Verb::Look | Verb::Observe | Verb::Settle => return self,
         };
         *place = Some(handler);
         self

@@ -4,6 +4,7 @@
 //! its mark, before it is asked for again.
 
 use super::run::{Answer, Demand, Note};
+use super::stop::is_quota;
 use super::{Op, Progress, Step, Stop, wrong_answer};
 use crate::behaviour::Verb;
 use kiln_cloud::{Call, CallError, Method, Reply};
@@ -65,6 +66,16 @@ fn is_busy(reply: &Reply) -> bool {
     matches!(reply.status, 429 | 503) || reply.status == 413 && asked_pause(reply).is_some()
 }
 
+/// Whether a refusal is one of those that pass by themselves. Too much of something does not.
+fn is_to_pass(error: &CallError, busy: &[u16]) -> bool {
+    match error {
+        CallError::Refused(reply) => {
+            busy.contains(&reply.status) && !reply.said().is_some_and(|said| is_quota(&said))
+        }
+        _ => false,
+    }
+}
+
 /// How long a service asks to be left alone.
 fn asked_pause(reply: &Reply) -> Option<Duration> {
     let seconds = reply.header("retry-after")?.trim().parse().ok()?;
@@ -94,6 +105,17 @@ impl Op {
     /// Makes a call that changes something, once: if it was made before an interruption, gives the
     /// reply it had.
     pub async fn call(&mut self, step: &str, call: Call) -> Result<Reply, Stop> {
+        self.call_until_taken(step, call, &[]).await
+    }
+
+    /// Like [`Op::call`], to a service that answers like this as long as it is not done with something else:
+    /// the call is made again until it is taken.
+    pub async fn call_until_taken(
+        &mut self,
+        step: &str,
+        call: Call,
+        busy: &[u16],
+    ) -> Result<Reply, Stop> {
         match self.context.journal.step(step) {
             Some(Step::Replied(reply)) => return Ok(reply.clone()),
             Some(Step::Begun) => {
@@ -103,6 +125,7 @@ impl Op {
             }
             _ => {}
         }
+        let (mut pause, longest) = PAUSES;
         let mut tries = 0;
         loop {
             let demand = Demand::Call { step: step.into(), call: call.clone() };
@@ -120,6 +143,11 @@ impl Op {
                 && let Some(reply) = self.find_lost(step, &call, fate).await?
             {
                 return Ok(reply);
+            }
+            if is_to_pass(&error, busy) {
+                self.pause(pause).await?;
+                pause = (pause * 3 / 2).min(longest);
+                continue;
             }
             let is_safe = fate != Fate::Unknown || self.may_look(fate, &call);
             if tries >= most_tries(&error) || !is_safe {
@@ -166,15 +194,7 @@ impl Op {
     /// Like [`Op::call`], to a service that answers with a conflict as long as it is not done with
     /// something else: the call is made again until it is taken.
     pub async fn call_patiently(&mut self, step: &str, call: Call) -> Result<Reply, Stop> {
-        let (mut pause, longest) = PAUSES;
-        loop {
-            match self.call(step, call.clone()).await {
-                Err(Stop::Failed(it)) if &*it.class == "Conflict" && it.is_worth_another_try => {}
-                other => return other,
-            }
-            self.pause(pause).await?;
-            pause = (pause * 3 / 2).min(longest);
-        }
+        self.call_until_taken(step, call, &[409]).await
     }
 
     /// Like [`Op::call`], to a service that refuses what is done already: if an earlier try may have done it,

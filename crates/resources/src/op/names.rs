@@ -22,6 +22,9 @@ impl Op {
             Verb::Create | Verb::Update => true,
             // Objects that are below another are not found without it.
             Verb::Delete | Verb::Check if needs_path() => false,
+            // What is sent can be compared with what is shown only by ids.
+            Verb::Observe => false,
+            Verb::Check if self.plain().is_some() => false,
             _ => return Ok(()),
         };
         let schema = &self.schema_with_names();

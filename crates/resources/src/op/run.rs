@@ -82,6 +82,8 @@ pub enum Note {
     MetadataOf(Arc<str>, Value),
     /// What the service shows of the object.
     Shown(Value),
+    /// The properties that the object shows otherwise than they should be, with what it shows.
+    Drifted(Members),
     /// The id of the project of the stack's users; empty if it is about to be made.
     Users(Arc<str>),
     /// How far a step is.

@@ -114,7 +114,7 @@ fn verdict(status: u16, said: &str) -> (&'static str, &'static str) {
 }
 
 /// Whether a service refuses because there would be too much of something.
-fn is_quota(said: &str) -> bool {
+pub(super) fn is_quota(said: &str) -> bool {
     let said = said.to_lowercase();
     said.contains("quota") || said.contains("limit exceeded")
 }

@@ -3,10 +3,13 @@
 //!
 //! A type that is nearly plain has handlers of its own that call these.
 
+mod drift;
 mod fields;
 mod plain;
 
-pub use fields::drifted;
+pub(crate) use drift::can_be_compared;
+pub use drift::observe;
+pub(crate) use fields::field;
 pub use plain::{Change, Plain, Ready, Shape};
 
 use crate::behaviour::Verb;
@@ -35,23 +38,49 @@ pub fn label(op: &Op) -> String {
     format!("kiln {}", op.context().physical_name)
 }
 
+/// By what an object is found.
+struct Mark {
+    /// The field that it is in.
+    field: String,
+    value: String,
+    /// Whether it is one of several texts there.
+    is_tag: bool,
+}
+
+impl Mark {
+    fn new(field: impl Into<String>, value: impl Into<String>) -> Mark {
+        Mark { field: field.into(), value: value.into(), is_tag: false }
+    }
+
+    /// Puts the mark on an object.
+    fn put(self, fields: &mut Map<String, Json>) {
+        match fields.get_mut(&self.field) {
+            Some(Json::Array(tags)) if self.is_tag => tags.push(self.value.into()),
+            _ if self.is_tag => _ = fields.insert(self.field, json!([self.value])),
+            _ => _ = fields.insert(self.field, self.value.into()),
+        }
+    }
+}
+
 /// The field by which an object is found, and what is in it: its name if that is ours, else a label.
-fn mark(op: &Op, plain: &Plain) -> Option<(String, String)> {
+fn mark(op: &Op, plain: &Plain) -> Option<Mark> {
+    let name = || fields::field(plain, "name").into_owned();
     if has_name(op) && op.text("name").is_none() {
-        let name = fields::field(plain, "name").into_owned();
-        return Some((name, op.context().physical_name.to_string()));
+        return Some(Mark::new(name(), &*op.context().physical_name));
     }
     let is_free = |field: &&Name| plain.is_dressed || op.text(field).is_none_or(str::is_empty);
     if let Some(field) = plain.label.as_ref().filter(is_free) {
-        return Some((field.to_string(), label(op)));
+        return Some(Mark::new(field.to_string(), label(op)));
+    }
+    if let Some(field) = &plain.tag {
+        return Some(Mark { is_tag: true, ..Mark::new(field.to_string(), label(op)) });
     }
     if plain.is_dressed && has_name(op) {
-        let name = fields::field(plain, "name").into_owned();
-        return Some((name, op.context().physical_name.to_string()));
+        return Some(Mark::new(name(), &*op.context().physical_name));
     }
     // Nothing of the object is ours to choose: its name has to do.
-    let name = op.text("name").filter(|_| has_name(op))?;
-    Some((fields::field(plain, "name").into_owned(), name.to_owned()))
+    let chosen = op.text("name").filter(|_| has_name(op))?;
+    Some(Mark::new(name(), chosen))
 }
 
 /// How a plain type's object is found.
@@ -60,7 +89,7 @@ pub fn marker(op: &Op) -> Option<Marker> {
     let path = collection(op, &plain);
     let mut list = get(plain.service, path.clone());
     let (field, value) = if plain.unique.is_empty() {
-        let (field, value) = mark(op, &plain)?;
+        let Mark { field, value, .. } = mark(op, &plain)?;
         if plain.listed.is_none() {
             list = list.query(field.clone(), value.clone());
         }
@@ -115,8 +144,8 @@ pub fn in_path(id: &str) -> String {
 }
 
 fn versioned(plain: &Plain, call: Call) -> Call {
-    match plain.microversion {
-        Some(version) => call.microversion(version),
+    match &plain.microversion {
+        Some(version) => call.microversion(&**version),
         None => call,
     }
 }
@@ -170,19 +199,19 @@ pub async fn create_with(op: &mut Op, fields: Map<String, Json>) -> Result<(), S
 
 /// What the user chose for the field in which a new object has its mark.
 fn chosen(op: &Op, plain: &Plain) -> Map<String, Json> {
-    let Some((field, mark)) = mark(op, plain).filter(|_| plain.is_dressed) else {
+    let Some(mark) = mark(op, plain).filter(|mark| plain.is_dressed && !mark.is_tag) else {
         return Map::new();
     };
     let mut chosen = wanted_fields(op, plain);
-    chosen.retain(|name, value| *name == field && *value != mark && value != "");
+    chosen.retain(|name, value| *name == mark.field && *value != mark.value && value != "");
     chosen
 }
 
 /// The fields of a new object.
 pub fn new_fields(op: &Op, plain: &Plain) -> Map<String, Json> {
     let mut new = wanted_fields(op, plain);
-    if let Some((field, value)) = mark(op, plain) {
-        new.insert(field, value.into());
+    if let Some(mark) = mark(op, plain) {
+        mark.put(&mut new);
     }
     new
 }
@@ -205,10 +234,7 @@ fn wanted_fields(op: &Op, plain: &Plain) -> Map<String, Json> {
 }
 
 async fn send(op: &mut Op, plain: &Plain, step: &str, call: Call) -> Result<Reply, Stop> {
-    match plain.is_patient {
-        true => op.call_patiently(step, call).await,
-        false => op.call(step, call).await,
-    }
+    op.call_until_taken(step, call, &plain.retried).await
 }
 
 /// What is done once an object is made or changed; then it is waited for. `told` is what the service replied.
@@ -272,7 +298,16 @@ fn progress(plain: &Plain, reply: &Reply) -> Progress {
 }
 
 fn show(op: &mut Op, plain: &Plain, reply: &Reply) {
-    op.set_shown(wire::value(object(plain, &reply.body)));
+    let object = object(plain, &reply.body);
+    if plain.shown.is_empty() || !object.is_object() {
+        return op.set_shown(wire::value(object));
+    }
+    let mut object = object.clone();
+    for (attribute, place) in &plain.shown {
+        let found = object.pointer(&format!("/{}", place.replace('.', "/")));
+        object[&**attribute] = found.cloned().unwrap_or_default();
+    }
+    op.set_shown(wire::value(&object));
 }
 
 // --- update ---
@@ -299,7 +334,13 @@ pub fn changed_fields(op: &Op, plain: &Plain) -> Map<String, Json> {
     let schema = &op.kind().schema.properties;
     let mut fields = fields(plain, schema, &op.context().properties, true, |it| op.changes(it));
     if op.changes("name") && has_name(op) && op.text("name").is_none() {
-        fields.insert("name".into(), (*op.context().physical_name).into());
+        let name = fields::field(plain, "name").into_owned();
+        fields.insert(name, (*op.context().physical_name).into());
+    }
+    // What the user says of the tags is not about our own.
+    let ours = mark(op, plain).filter(|mark| mark.is_tag && fields.contains_key(&mark.field));
+    if let Some(mark) = ours {
+        mark.put(&mut fields);
     }
     if let Some(shape) = plain.shape {
         shape(op, Verb::Update, &mut fields);
@@ -379,14 +420,16 @@ pub async fn until_gone(
 
 // --- check ---
 
-/// Looks whether the object is there and well.
+/// Looks whether the object is there and well, and says which properties it shows otherwise.
 pub async fn check(op: &mut Op) -> Result<(), Stop> {
     let plain = plain(op)?;
     if op.id().is_none() {
         return Ok(());
     }
     let reply = op.read(versioned(&plain, get(plain.service, path(op, &plain)))).await?;
+    let drifted = drift::drifted(op, &plain, object(&plain, &reply.body));
     show(op, &plain, &reply);
+    op.set_drifted(drifted);
     match progress(&plain, &reply) {
         Progress::Failed(why) | Progress::Unknown(why) => Err(Stop::failed("Error", why)),
         _ => Ok(()),

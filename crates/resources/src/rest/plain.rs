@@ -35,6 +35,8 @@ pub struct Plain {
     pub ready: Ready,
     /// Where a mark goes if the user chose the object's name, or if it has none.
     pub label: Option<Name>,
+    /// A list of texts in which a mark is one more, if there is no other place for it.
+    pub tag: Option<Name>,
     /// Whether an object is made with a mark in place of what the user chose, which it gets afterwards.
     pub is_dressed: bool,
     /// The fields that together are those of one object at most: the mark of what cannot be labelled.
@@ -44,12 +46,17 @@ pub struct Plain {
     /// How all objects are listed, if not at their path and narrowed down by the mark: what stands behind
     /// the path, such as `/detail` or `?limit=1000`.
     pub listed: Option<Name>,
-    /// Whether a conflict only means that the service is not done with something else yet.
-    pub is_patient: bool,
+    /// The answers that only mean that the service is not done with something else yet: what was asked for
+    /// is asked again.
+    pub retried: Vec<u16>,
     /// Whether an object is gone only when it is found no more.
     pub goes_slowly: bool,
     /// The microversion that its calls are written for, if not the usual one.
-    pub microversion: Option<&'static str>,
+    pub microversion: Option<Name>,
+    /// The properties that the service does not show as they were given: they cannot be compared.
+    pub uncompared: Vec<Name>,
+    /// The attributes that are shown elsewhere, and where: names with dots between them.
+    pub shown: Vec<(Name, Name)>,
     /// What is done to the fields before they are sent.
     pub shape: Option<Shape>,
     /// What is done once an object is made or changed, before it is waited for.
@@ -111,13 +118,16 @@ impl Plain {
             change: Change::Put,
             ready: Ready::default(),
             label: None,
+            tag: None,
             is_dressed: false,
             unique: Vec::new(),
             finds: Vec::new(),
             listed: None,
-            is_patient: false,
+            retried: Vec::new(),
             goes_slowly: true,
             microversion: None,
+            uncompared: Vec::new(),
+            shown: Vec::new(),
             shape: None,
             after: None,
         }
@@ -211,7 +221,7 @@ impl Plain {
 
     /// A conflict only means that the service is not done with something else yet.
     pub fn patient(mut self) -> Plain {
-        self.is_patient = true;
+        self.retried = vec![409];
         self
     }
 
@@ -222,8 +232,8 @@ impl Plain {
     }
 
     /// The microversion that its calls are written for.
-    pub fn microversion(mut self, version: &'static str) -> Plain {
-        self.microversion = Some(version);
+    pub fn microversion(mut self, version: impl Into<Name>) -> Plain {
+        self.microversion = Some(version.into());
         self
     }
 

@@ -71,10 +71,10 @@ fn files_need_an_older_version_of_the_api() {
     let files = body!([{ "path": "/etc/motd", "contents": "aGk=" }]);
     assert_eq!(sent(&life)["server"]["personality"], files);
     let version = life.drive.demands.iter().find_map(|demand| match demand {
-        Demand::Call { call, .. } if call.path == "/servers" => call.microversion,
+        Demand::Call { call, .. } if call.path == "/servers" => call.microversion.clone(),
         _ => None,
     });
-    assert_eq!(version, Some("2.56"));
+    assert_eq!(version.as_deref(), Some("2.56"));
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub(super) const OUTSIDE: &str = "aaaaaaaa-0000-0000-0000-000000000008";
 pub(super) const TABLE: &str = "bbbbbbbb-0000-0000-0000-000000000001";
 
 /// A service with one object of the kinds that others lean on. The network with its router is a VPC, too.
-pub(super) fn world() -> RestWorld {
+pub(crate) fn world() -> RestWorld {
     let mut world = RestWorld::new(special);
     world.seed("/networks", json!({ "id": NETWORK, "name": "vpc", "router:external": false }));
     world.seed("/networks", json!({ "id": OUTSIDE, "name": "public", "router:external": true }));

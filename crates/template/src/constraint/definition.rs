@@ -51,12 +51,18 @@ pub(crate) fn hot(
             return Vec::new();
         }
     };
-    items.iter().filter_map(|item| hot_entry(item, modulo, out)).collect()
+    items.iter().filter_map(|item| entry(item, "parameter constraints", modulo, out)).collect()
 }
 
-fn hot_entry(node: &Node, modulo: bool, out: &mut Vec<Diagnostic>) -> Option<Placed> {
+/// Reads a rule as an item of `constraints` writes it; `what` names those in refusals.
+pub(super) fn entry(
+    node: &Node,
+    what: &str,
+    modulo: bool,
+    out: &mut Vec<Diagnostic>,
+) -> Option<Placed> {
     let faults = out.len();
-    let map = mapping(node, ENTRY_KEYS, "parameter constraints", out)?;
+    let map = mapping(node, ENTRY_KEYS, what, out)?;
     // If an entry holds several rules, the first of this order counts and the others do nothing.
     let order: [(&str, ReadRule); 6] = [
         ("modulo", read_modulo),

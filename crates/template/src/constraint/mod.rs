@@ -13,6 +13,8 @@ mod zones;
 
 pub use custom::{CustomConstraints, Offline, Verdict};
 
+use crate::diagnostic::Diagnostic;
+use crate::document::Node;
 use crate::parameters;
 use crate::print::{self, Keys};
 use crate::schema;
@@ -217,6 +219,12 @@ impl From<Rule> for Constraint {
 }
 
 impl Constraint {
+    /// A rule as an item of a parameter's or property's `constraints` writes it. What is wrong with it is
+    /// told; then there is none.
+    pub fn read(item: &Node, out: &mut Vec<Diagnostic>) -> Option<Constraint> {
+        definition::entry(item, "constraints", true, out).map(|placed| placed.constraint)
+    }
+
     /// Whether a value satisfies the rule; if not, why.
     pub fn check(
         &self,

@@ -32,6 +32,7 @@ pub(super) fn load(arguments: &Dev) -> Result<First, Failure> {
         environments: arguments.environments.clone(),
         parameters: arguments.parameters.clone(),
         parameter_files: Vec::new(),
+        plugin_dirs: Vec::new(),
     };
     Ok(First { name, request: load::request(&subject)? })
 }

@@ -9,6 +9,7 @@ mod progress;
 
 use crate::cli::Dev;
 use crate::commands::db;
+use crate::load::plugins;
 use crate::serving::{self, Listening};
 use crate::streams::{Failure, Streams, Verdict};
 use kiln_api::auth::{self, Login, Named, Reach};
@@ -21,6 +22,7 @@ use kiln_engine::service::{Rules, Service};
 use kiln_engine::store::Store;
 use kiln_resources::environment::shipped;
 use kiln_resources::op::{Domain, Outside};
+use kiln_resources::registry::Registry;
 use kiln_sim::cloud::Cloud;
 use kiln_sim::identity::{self, Identity, Seed};
 use kiln_store::SqlStore;
@@ -70,8 +72,9 @@ pub(crate) fn run(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict,
 async fn serve(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
     // What is wrong with the template is told before anything is started.
     let first = arguments.template.as_ref().map(|_| first::load(arguments)).transpose()?;
+    let types = plugins::types(&arguments.plugin_dirs, streams)?;
     let mut stop = serving::Stop::new()?;
-    let running = start(arguments).await?;
+    let running = start(arguments, types).await?;
     let clouds = clouds::write(arguments, &running.identity_url)?;
     welcome(&running, &clouds, streams)?;
     let mut verdict = Verdict::Good;
@@ -98,7 +101,7 @@ async fn serve(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, Fa
     Ok(verdict)
 }
 
-async fn start(arguments: &Dev) -> Result<Running, Failure> {
+async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Failure> {
     let port = |port: u16| if arguments.free_ports { 0 } else { port };
     let identity_socket =
         serving::bind(&arguments.listen, port(arguments.identity_port), "--identity-port").await?;
@@ -161,7 +164,7 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
     let stack_domain = outside.domain.clone();
     let quiet = Duration::from_secs(arguments.quiet);
     let config =
-        Arc::new(Config { global: shipped(), outside, region, quiet, ..Config::default() });
+        Arc::new(Config { types, global: shipped(), outside, region, quiet, ..Config::default() });
     // The state is ours alone, so nobody else's lease is valid.
     let settings = Settings { is_alone: true, ..Settings::default() };
     let own = Arc::new(Own::before(transport));

@@ -1,6 +1,7 @@
 //! AWS::CloudWatch::Alarm: an alarm on a metric, given in CloudWatch terms and kept by the alarming
 //! service.
 
+use super::{COMPARISONS, STATISTICS, UNITS};
 use crate::behaviour::{Group, Stage};
 use crate::declare::*;
 use crate::given::{given, items, open, text};
@@ -13,12 +14,7 @@ pub(super) fn alarm() -> ResourceType {
         .props([
             prop("AlarmActions", List).updatable(),
             prop("AlarmDescription", Str).updatable(),
-            prop("ComparisonOperator", Str).required().updatable().one_of([
-                "GreaterThanOrEqualToThreshold",
-                "GreaterThanThreshold",
-                "LessThanThreshold",
-                "LessThanOrEqualToThreshold",
-            ]),
+            prop("ComparisonOperator", Str).required().updatable().one_of(COMPARISONS),
             prop("Dimensions", List).updatable(),
             prop("EvaluationPeriods", Str).required().updatable(),
             prop("InsufficientDataActions", List).updatable(),
@@ -26,43 +22,9 @@ pub(super) fn alarm() -> ResourceType {
             prop("Namespace", Str).updatable(),
             prop("OKActions", List).updatable(),
             prop("Period", Str).required().updatable(),
-            prop("Statistic", Str).required().updatable().one_of([
-                "SampleCount",
-                "Average",
-                "Sum",
-                "Minimum",
-                "Maximum",
-            ]),
+            prop("Statistic", Str).required().updatable().one_of(STATISTICS),
             prop("Threshold", Str).required().updatable(),
-            prop("Units", Str).updatable().one_of([
-                "Seconds",
-                "Microseconds",
-                "Milliseconds",
-                "Bytes",
-                "Kilobytes",
-                "Megabytes",
-                "Gigabytes",
-                "Terabytes",
-                "Bits",
-                "Kilobits",
-                "Megabits",
-                "Gigabits",
-                "Terabits",
-                "Percent",
-                "Count",
-                "Bytes/Second",
-                "Kilobytes/Second",
-                "Megabytes/Second",
-                "Gigabytes/Second",
-                "Terabytes/Second",
-                "Bits/Second",
-                "Kilobits/Second",
-                "Megabits/Second",
-                "Gigabits/Second",
-                "Terabits/Second",
-                "Count/Second",
-                "None",
-            ]),
+            prop("Units", Str).updatable().one_of(UNITS),
         ])
         .attrs([])
         .nested()

@@ -10,6 +10,7 @@ mod cloud_config;
 pub(crate) mod collecting;
 mod common;
 mod credentials;
+mod cw_lite_alarm;
 mod delay;
 mod deployed_server;
 mod deployment;
@@ -55,6 +56,7 @@ pub(crate) fn types() -> Vec<ResourceType> {
         access_policy::access_policy(),
         auto_scaling_group::auto_scaling_group(),
         cloud_config::cloud_config(),
+        cw_lite_alarm::cw_lite_alarm(),
         delay::delay(),
         deployed_server::deployed_server(),
         ha_restarter::ha_restarter(),

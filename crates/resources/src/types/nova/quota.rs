@@ -60,7 +60,7 @@ const OLDER: [(&str, &[&str]); 2] = [
 fn versioned(op: &Op, call: Call) -> Call {
     let is_given = |names: &[&str]| names.iter().any(|name| !op.prop(name).is_null());
     match OLDER.iter().find(|(_, names)| is_given(names)) {
-        Some((version, _)) => call.microversion(version),
+        Some((version, _)) => call.microversion(*version),
         None => call,
     }
 }

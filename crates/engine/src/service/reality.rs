@@ -1,0 +1,72 @@
+//! Reading the objects of a tree for a preview, without touching anything.
+
+use crate::ids::ResourceId;
+use crate::reality::{Found, Reality};
+use crate::runtime::now;
+use kiln_cloud::{Behalf, Credential, Transport};
+use kiln_resources::behaviour::Verb;
+use kiln_resources::declare::ResourceType;
+use kiln_resources::op::{Answer, Context, Demand, Note, Running, Turn};
+use std::sync::Arc;
+use tokio::task::JoinSet;
+
+/// So many objects are read at once.
+const AT_ONCE: usize = 16;
+
+/// So often an operation may want something.
+const MOST_TURNS: usize = 100;
+
+/// What the objects of a tree are found to be.
+pub(super) async fn read(
+    transport: &Arc<dyn Transport>,
+    by: &Credential,
+    behalf: Behalf,
+    open: Vec<(ResourceId, &'static ResourceType, Context)>,
+) -> Found {
+    let mut found = Found::new();
+    let mut reading = JoinSet::new();
+    for (id, kind, context) in open {
+        if reading.len() >= AT_ONCE
+            && let Some(Ok((id, reality))) = reading.join_next().await
+        {
+            found.insert(id, reality);
+        }
+        let (transport, by, behalf) = (transport.clone(), by.clone(), behalf.clone());
+        reading
+            .spawn(async move { (id, read_one(&*transport, &by, &behalf, kind, context).await) });
+    }
+    found.extend(reading.join_all().await);
+    found
+}
+
+async fn read_one(
+    transport: &dyn Transport,
+    by: &Credential,
+    behalf: &Behalf,
+    kind: &'static ResourceType,
+    context: Context,
+) -> Reality {
+    let mut running = Running::new(kind, Verb::Observe, context);
+    let (mut said, mut answer) = (Reality::AsItShould, None);
+    for _ in 0..MOST_TURNS {
+        let (turn, notes) = running.turn(now().micros(), answer.take());
+        for note in notes {
+            match note {
+                Note::Drifted(drifted) if !drifted.is_empty() => {
+                    said = Reality::Drifted(drifted.into());
+                }
+                _ => {}
+            }
+        }
+        match turn {
+            Turn::Ended(result) => return Reality::of_end(said, &result),
+            Turn::Wants(Demand::Read(call)) => {
+                let call = call.on_behalf_of(behalf.clone());
+                answer = Some(Answer::Reply(transport.send(by, call).await));
+            }
+            // Nothing is changed for a preview, and nothing waited for.
+            Turn::Wants(_) => break,
+        }
+    }
+    Reality::AsItShould
+}

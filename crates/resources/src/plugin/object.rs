@@ -1,0 +1,299 @@
+//! The objects of a type at their service: what a plain type needs to be told.
+
+use super::property::Sending;
+use super::reading::{Reading, kind, quoted};
+use crate::declare::{Name, Need};
+use crate::rest::{Change, Plain, Ready, field};
+use crate::wire;
+use kiln_cloud::Service;
+use kiln_template::document::{Data, Map};
+use kiln_template::schema::{Kind, Property};
+use kiln_template::{Span, Value, suggest};
+
+/// What is known of a type when its objects are read.
+pub(super) struct Surroundings<'a> {
+    pub(super) properties: &'a [Property],
+    pub(super) sending: Sending,
+    pub(super) shown: Vec<(Name, Name)>,
+    /// Where the type's name stands.
+    pub(super) at: Span,
+}
+
+/// What the type's service needs to be told. Nothing if it is not even known where the objects are.
+pub(super) fn plain(reading: &mut Reading, map: &Map, around: Surroundings<'_>) -> Option<Plain> {
+    let why = "the service that has the objects, such as `network`";
+    let service = match map.get("service") {
+        None => {
+            reading.needed_text(map, "service", around.at, why);
+            None
+        }
+        Some(_) => reading.word(map, "service", &services()),
+    };
+    let path = path(reading, map, &around);
+    let envelope = reading.text(map, "envelope").unwrap_or_default();
+    // What is wrong elsewhere is told even if it is not known where the objects are.
+    let somewhere = service.unwrap_or(Service::Network);
+    let mut plain = Plain::at(somewhere, path.clone().unwrap_or_default(), envelope);
+    plain.fields = around.sending.fields;
+    plain.unsent = around.sending.unsent;
+    plain.uncompared = around.sending.uncompared;
+    plain.shown = around.shown;
+    if let Some(many) = reading.text(map, "list_envelope") {
+        plain.many = many;
+    }
+    plain.is_bare = !reading.flag(map, "envelope_in_requests", true);
+    if let Some(id) = reading.text(map, "id") {
+        plain.id = id;
+    }
+    for entry in reading.entries(map, "always") {
+        let value = wire::json(&Value::from(&entry.value));
+        plain.always.push((entry.key.to_string().into(), value));
+    }
+    plain.change = change(reading, map);
+    plain.ready = ready(reading, map);
+    plain.retried = retried(reading, map);
+    plain.goes_slowly = !reading.flag(map, "gone_at_once", false);
+    plain.microversion = reading.text(map, "microversion");
+    plain.listed = listed(reading, map);
+    mark(reading, map, &mut plain, around.properties, around.at);
+    fields_are_told_apart(reading, &plain, around.properties, around.at);
+    service.and(path).map(|_| plain)
+}
+
+/// Services by the types of the catalogue, and by their projects.
+fn services() -> Vec<(&'static str, Service)> {
+    let of = |service: Service| {
+        let types = service.catalogue_types().iter().copied();
+        types.chain([service.project()]).map(move |name| (name, service))
+    };
+    Service::ALL.into_iter().flat_map(of).collect()
+}
+
+fn path(reading: &mut Reading, map: &Map, around: &Surroundings<'_>) -> Option<Name> {
+    let why = "where the objects are, such as `/address-scopes`";
+    let path = reading.needed_text(map, "path", around.at, why)?;
+    let at = map.get("path").map_or(around.at, |node| node.span);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/-_.~{}:".contains(c);
+    let is_path = path.starts_with('/')
+        && !path.ends_with('/')
+        && path.chars().all(is_plain)
+        && !path.split('/').skip(1).any(|part| matches!(part, "" | "." | ".."));
+    if !is_path {
+        let message = format!("{} is not a path below the service's version", quoted(&path));
+        reading.wrong(
+            at,
+            message,
+            "write one like `/address-scopes` or `/qos/policies/{policy}/rules`",
+        );
+        return None;
+    }
+    let mut rest = &*path;
+    while let Some((_, behind)) = rest.split_once('{') {
+        let (word, behind) = behind.split_once('}').unwrap_or((behind, ""));
+        word_in_path(reading, word, at, around.properties);
+        rest = behind;
+    }
+    Some(path)
+}
+
+/// A word in a path is a property that is always there and never changes.
+fn word_in_path(reading: &mut Reading, word: &str, at: Span, properties: &[Property]) {
+    let Some(property) = properties.iter().find(|property| property.name == word) else {
+        let message = format!("the path needs {}, and there is no such property", quoted(word));
+        let help = suggest::help(word, properties.iter().map(|property| &*property.name));
+        return reading.wrong(at, message, help);
+    };
+    let is_given = property.required || property.default.is_some();
+    if property.kind != Kind::String || !is_given || property.update_allowed {
+        let message = format!(
+            "the path needs the property `{word}`, which is not always there, may change, or is no text"
+        );
+        let help = "say `type: string` and `required: true` of it, and not `update_allowed`";
+        reading.wrong(at, message, help);
+    }
+}
+
+fn change(reading: &mut Reading, map: &Map) -> Change {
+    const USUAL: &str = "application/json-patch+json";
+    let Some(entry) = map.entry("change") else { return Change::Put };
+    if entry.value.as_map().is_some() {
+        let content = reading.members(&entry.value, "`change`", &["json_patch"]);
+        let content = content.and_then(|map| reading.text(map, "json_patch"));
+        return Change::JsonPatch(content.unwrap_or(USUAL.into()));
+    }
+    let words = [("json_patch", 0), ("never", 1), ("patch", 2), ("put", 3)];
+    match reading.word(map, "change", &words) {
+        Some(0) => Change::JsonPatch(USUAL.into()),
+        Some(1) => Change::Never,
+        Some(2) => Change::Patch,
+        _ => Change::Put,
+    }
+}
+
+fn ready(reading: &mut Reading, map: &Map) -> Ready {
+    let Some(entry) = map.entry("ready") else { return Ready::default() };
+    let keys = ["done", "failed", "gone", "reason", "status", "waiting"];
+    let Some(said) = reading.members(&entry.value, "`ready`", &keys) else {
+        return Ready::default();
+    };
+    let why = "the field that says how far an object is";
+    let ready = Ready {
+        status: reading.needed_text(said, "status", entry.key_span, why).unwrap_or_default(),
+        waiting: reading.texts(said, "waiting"),
+        done: reading.texts(said, "done"),
+        failed: reading.texts(said, "failed"),
+        gone: reading.texts(said, "gone"),
+        reason: reading.text(said, "reason").unwrap_or_default(),
+        ..Ready::default()
+    };
+    let lists = [&ready.waiting, &ready.done, &ready.failed];
+    let twice = lists
+        .iter()
+        .flat_map(|list| list.iter())
+        .find(|state| lists.iter().filter(|list| list.contains(state)).count() > 1);
+    if let Some(state) = twice {
+        let message = format!("an object in the state {} is two things at once", quoted(state));
+        reading.wrong(
+            entry.value.span,
+            message,
+            "name it in one of `waiting`, `done` and `failed`",
+        );
+    }
+    if ready.waiting.is_empty() && ready.done.is_empty() {
+        let message = "it is not said in which states an object is ready";
+        reading.wrong(entry.key_span, message, "add `done: […]`, `waiting: […]`, or both");
+    }
+    ready
+}
+
+/// The answers after which a call is made again. What is not there, or not allowed, stays so; and a server
+/// that failed may have done what it was asked for.
+fn retried(reading: &mut Reading, map: &Map) -> Vec<u16> {
+    let mut statuses = Vec::new();
+    for item in reading.items(map, "retry") {
+        let status = reading.number(item, "an item of `retry`", 400, 499);
+        let status = status.and_then(|status| u16::try_from(status).ok());
+        if let Some(401 | 404) = status {
+            let message = "what is not allowed, or not there, will be so the next time";
+            reading.wrong(item.span, message, "name answers like 409, that pass by themselves");
+        }
+        statuses.extend(status);
+    }
+    statuses
+}
+
+fn listed(reading: &mut Reading, map: &Map) -> Option<Name> {
+    let behind = reading.text(map, "list")?;
+    if behind.starts_with(['/', '?']) {
+        return Some(behind);
+    }
+    let at = map.get("list").map_or(Span::start_of(Default::default()), |node| node.span);
+    let message = format!("{} does not go behind a path", quoted(&behind));
+    reading.wrong(at, message, "write something like `/detail` or `?limit=1000`");
+    None
+}
+
+/// By what an object is found whose making was interrupted.
+fn mark(reading: &mut Reading, map: &Map, plain: &mut Plain, properties: &[Property], at: Span) {
+    let find = |name: &str| properties.iter().find(|property| property.name == name);
+    let name = find("name").filter(|_| !plain.unsent.iter().any(|unsent| unsent == "name"));
+    // What the user chose can be put in the place of a mark only if it may be changed.
+    plain.is_dressed =
+        plain.change != Change::Never && name.is_some_and(|name| name.update_allowed);
+    let Some(entry) = map.entry("mark") else {
+        if name.is_none() {
+            let message = "nothing tells which object is whose, so one would be made twice after an interruption";
+            let help = "give the type a property `name`, or add `mark: {label: description}`, \
+                        `mark: {tag: tags}` or `mark: {unique: […]}`";
+            reading.wrong(at, message, help);
+        }
+        return;
+    };
+    if let Data::Text(word) = &entry.value.data {
+        if &**word != "name" || name.is_none() {
+            let message = format!("{} cannot be the mark of an object", quoted(word));
+            let help = "write `name` if the type has that property, or `{label: …}`, `{tag: …}` or `{unique: […]}`";
+            reading.wrong(entry.value.span, message, help);
+        }
+        return;
+    }
+    let keys = ["label", "tag", "unique"];
+    let Some(said) = reading.members(&entry.value, "`mark`", &keys) else { return };
+    if said.len() != 1 {
+        let message = format!("`mark` is one of {}", keys.join(", "));
+        reading.wrong(entry.value.span, message, "keep one of them");
+    }
+    plain.label = reading.text(said, "label");
+    plain.tag = reading.text(said, "tag");
+    plain.unique = reading.texts(said, "unique");
+    if let Some(label) = plain.label.clone() {
+        let property = find(&label);
+        if property.is_some_and(|it| it.kind != Kind::String) {
+            let message = format!("the property {} is no text", quoted(&label));
+            reading.wrong(entry.value.span, message, "name a field that takes any text");
+        }
+        plain.is_dressed &= property.is_none_or(|it| it.update_allowed);
+    }
+    if let Some(tag) = plain.tag.as_deref()
+        && find(tag).is_some_and(|it| it.kind != Kind::List)
+    {
+        let message = format!("the property {} is no list", quoted(tag));
+        reading.wrong(entry.value.span, message, "name a field that takes a list of texts");
+    }
+    for name in &plain.unique {
+        let sent = properties.iter().find(|it| field(plain, &it.name) == *name);
+        if !sent.is_some_and(|it| it.required || it.default.is_some()) {
+            let message = format!("the field {} is not always sent", quoted(name));
+            let help = "name fields of properties with `required: true` or a default";
+            reading.wrong(entry.value.span, message, help);
+        }
+    }
+}
+
+/// No two properties are sent in one field.
+fn fields_are_told_apart(reading: &mut Reading, plain: &Plain, properties: &[Property], at: Span) {
+    let sent = properties.iter().filter(|it| !plain.unsent.contains(&it.name));
+    let mut fields: Vec<Name> = sent.map(|it| field(plain, &it.name)).collect();
+    fields.extend(plain.always.iter().map(|(field, _)| field.clone()));
+    fields.sort();
+    for pair in fields.windows(2).filter(|pair| pair[0] == pair[1]) {
+        let message = format!("two values are sent in the field {}", quoted(&pair[0]));
+        reading.wrong(
+            at,
+            message,
+            "give one of them another field with `sent_as`, or `sent: false`",
+        );
+    }
+}
+
+/// What resources need of their stacks although their templates do not say so.
+pub(super) fn needs(reading: &mut Reading, map: &Map, properties: &[Property]) -> Vec<Need> {
+    let mut needs = Vec::new();
+    for item in reading.items(map, "depends_on") {
+        let what = "an item of `depends_on`";
+        let Some(said) = reading.members(item, what, &["type", "where"]) else { continue };
+        let kind_name = reading.needed_text(said, "type", item.span, "the type that is needed");
+        let Some(pairs) = said.entry("where") else {
+            let message = "it is not said which resources of the type are needed";
+            let help = "add `where: {network: network}`: a property here, and one there that means the same";
+            reading.wrong(item.span, message, help);
+            continue;
+        };
+        let [pair] = reading.entries(said, "where") else {
+            let message = format!("`where` is one pair of properties, not {}", kind(&pairs.value));
+            reading.wrong(pairs.value.span, message, "write `where: {network: network}`");
+            continue;
+        };
+        let first = pair.key.split('.').next().unwrap_or_default();
+        if !properties.iter().any(|property| property.name == first) {
+            let message = format!("there is no property {}", quoted(first));
+            let help = suggest::help(first, properties.iter().map(|property| &*property.name));
+            reading.wrong(pair.key_span, message, help);
+        }
+        let other = reading.as_text(&pair.value, "the property there");
+        if let (Some(kind), Some(other)) = (kind_name, other) {
+            needs.push(Need { kind, own: pair.key.to_string().into(), other });
+        }
+    }
+    needs
+}

@@ -1,0 +1,140 @@
+//! Whether an object is what it was made to be.
+
+use super::{Plain, field, label, object, path, plain, show, versioned, wanted_fields};
+use crate::declare::Members;
+use crate::op::{Op, Stop};
+use crate::wire;
+use kiln_cloud::get;
+use kiln_template::schema::{Inner, Property};
+use serde_json::Value as Json;
+
+/// Reads the object, and says which properties it shows otherwise than they should be. If it is gone, that
+/// is what it fails with.
+pub async fn observe(op: &mut Op) -> Result<(), Stop> {
+    let plain = plain(op)?;
+    if op.id().is_none() {
+        return Ok(());
+    }
+    let reply = op.read(versioned(&plain, get(plain.service, path(op, &plain)))).await?;
+    let found = object(&plain, &reply.body);
+    let status = found[&*plain.ready.status].as_str();
+    if status.is_some_and(|status| plain.ready.gone.iter().any(|gone| gone == status)) {
+        return Err(Stop::failed("NotFound", "the object is gone"));
+    }
+    let drifted = drifted(op, &plain, found);
+    show(op, &plain, &reply);
+    op.set_drifted(drifted);
+    Ok(())
+}
+
+/// Those properties that can be changed and that the object shows otherwise than they were given.
+pub(super) fn drifted(op: &Op, plain: &Plain, shown: &Json) -> Members {
+    let sent = wanted_fields(op, plain);
+    let mut drifted = Members::new();
+    for property in op.kind().schema.properties.iter().filter(|it| is_compared(op, plain, it)) {
+        let name = field(plain, &property.name);
+        let (Some(sent), Some(found)) = (sent.get(&*name), shown.get(&*name)) else { continue };
+        let found = without_mark(op, found);
+        if !is_nothing(sent) && !agrees(sent, &found) {
+            drifted.insert(property.name.as_ref().into(), wire::value(&found));
+        }
+    }
+    drifted
+}
+
+/// Whether a property can be compared at all. What the service chose itself is as it should be; what cannot
+/// be changed cannot drift.
+pub(crate) fn can_be_compared(plain: &Plain, property: &Property) -> bool {
+    // Code that changes an object may look at what there is inside, in its own form.
+    let is_data = plain.shape.is_none() && plain.after.is_none();
+    let has_members = match &property.inner {
+        Inner::Free => false,
+        Inner::Members(_) => true,
+        Inner::Each(item) => !matches!(item.inner, Inner::Free),
+    };
+    property.update_allowed
+        && !plain.uncompared.contains(&property.name)
+        && !plain.unsent.contains(&property.name)
+        && (is_data || !has_members)
+}
+
+fn is_compared(op: &Op, plain: &Plain, property: &Property) -> bool {
+    !op.prop(&property.name).is_null() && can_be_compared(plain, property)
+}
+
+/// Whether nothing was chosen: then whatever others put there is as it should be, such as the server that a
+/// port is used by.
+fn is_nothing(sent: &Json) -> bool {
+    match sent {
+        Json::String(text) => text.is_empty(),
+        Json::Array(items) => items.is_empty(),
+        Json::Object(members) => members.is_empty(),
+        _ => false,
+    }
+}
+
+/// What an object shows, but for our own mark: in place of a text, or among tags.
+fn without_mark(op: &Op, found: &Json) -> Json {
+    let mark = label(op);
+    match found {
+        Json::String(text) if *text == mark => "".into(),
+        Json::Array(items) => {
+            items.iter().filter(|item| item.as_str() != Some(&mark)).cloned().collect()
+        }
+        found => found.clone(),
+    }
+}
+
+/// Whether what is shown says all that was sent: it may say more, and lists may be in another order.
+fn agrees(sent: &Json, shown: &Json) -> bool {
+    match (sent, shown) {
+        (Json::Object(sent), Json::Object(shown)) => sent
+            .iter()
+            .all(|(name, value)| shown.get(name).is_some_and(|shown| agrees(value, shown))),
+        (Json::Array(sent), Json::Array(shown)) => {
+            sent.len() == shown.len()
+                && sent.iter().all(|value| shown.iter().any(|shown| agrees(value, shown)))
+        }
+        (Json::Array(items), Json::Null) => items.is_empty(),
+        (Json::Object(members), Json::Null) => members.is_empty(),
+        (Json::Number(a), Json::Number(b)) => a.as_f64() == b.as_f64(),
+        (Json::String(a), Json::String(b)) => a == b || a.eq_ignore_ascii_case(b),
+        (Json::String(text), Json::Null) => text.is_empty(),
+        (Json::String(text), Json::Number(number)) | (Json::Number(number), Json::String(text)) => {
+            *text == number.to_string()
+        }
+        (Json::String(text), Json::Bool(flag)) | (Json::Bool(flag), Json::String(text)) => {
+            text.eq_ignore_ascii_case(&flag.to_string())
+        }
+        (sent, shown) => sent == shown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_shown_may_say_more_and_in_another_order() {
+        let same = [
+            (json!({"a": 1}), json!({"a": 1.0, "b": 2})),
+            (json!(["x", "y"]), json!(["Y", "x"])),
+            (json!(""), json!(null)),
+            (json!("7"), json!(7)),
+            (json!(true), json!("True")),
+        ];
+        for (sent, shown) in same {
+            assert!(agrees(&sent, &shown), "{sent} {shown}");
+        }
+        let other = [
+            (json!({"a": 1}), json!({"b": 1})),
+            (json!(["x"]), json!(["x", "x"])),
+            (json!("a"), json!(null)),
+            (json!(true), json!(false)),
+        ];
+        for (sent, shown) in other {
+            assert!(!agrees(&sent, &shown), "{sent} {shown}");
+        }
+    }
+}
