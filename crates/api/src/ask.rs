@@ -54,6 +54,7 @@ impl Ask {
             project: caller.project_id.as_str().into(),
             user_name: caller.user_name.as_str().into(),
             is_admin: self.is_admin,
+            guest_in: self.app.options.guest_in(&caller),
             visitor: self.caller.visitor(),
             author: Arc::new(Author {
                 user_id: caller.user_id.as_str().into(),

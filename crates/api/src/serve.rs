@@ -218,7 +218,7 @@ fn numbers(text: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor?))
 }
 
-fn versions(origin: &str) -> Response {
+pub(crate) fn versions(origin: &str) -> Response {
     let this = Value::map([
         ("id", Value::from("v1.0")),
         ("status", "CURRENT".into()),
@@ -229,7 +229,7 @@ fn versions(origin: &str) -> Response {
 }
 
 /// Scheme and host, as the client knows them.
-fn origin(headers: &HeaderMap, options: &Options) -> String {
+pub(crate) fn origin(headers: &HeaderMap, options: &Options) -> String {
     let told = text(headers, &HOST).unwrap_or("localhost");
     if !options.trusts_proxy {
         return format!("{}://{told}", options.scheme);
@@ -269,6 +269,6 @@ fn health(options: &Options) -> Answer {
     }
 }
 
-fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+pub(crate) fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }

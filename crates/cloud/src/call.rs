@@ -1,6 +1,6 @@
 //! A call to a service, its reply, and how to find out whether it happened.
 
-use crate::Service;
+use crate::{Credential, Service};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -50,9 +50,11 @@ pub struct Call {
     /// How to find what the call made, if its reply was lost.
     pub marker: Option<Box<Marker>>,
     /// On whose behalf it is made; whoever sends it says so.
-    pub behalf: Option<Behalf>,
+    pub behalf: Option<Box<Behalf>>,
     /// The region whose service is meant; our own if nothing is said.
     pub region: Option<Arc<str>>,
+    /// In whose name it is made, if not in that of whoever sends it.
+    pub by: Option<Box<Credential>>,
 }
 
 /// On whose behalf a call is made.
@@ -176,6 +178,7 @@ impl Call {
             marker: None,
             behalf: None,
             region: None,
+            by: None,
         }
     }
 
@@ -221,9 +224,15 @@ impl Call {
         self
     }
 
+    /// Says in whose name the call is made: one that is not the sender's own.
+    pub fn by(mut self, credential: Credential) -> Call {
+        self.by = Some(Box::new(credential));
+        self
+    }
+
     /// Says on whose behalf the call is made.
     pub fn on_behalf_of(mut self, behalf: Behalf) -> Call {
-        self.behalf = Some(behalf);
+        self.behalf = Some(Box::new(behalf));
         self
     }
 
@@ -272,7 +281,8 @@ impl Marker {
     pub fn removal(&self, id: &str) -> Call {
         // Where ids are addresses, the last part is what paths have.
         let id = if id.contains("://") { id.rsplit('/').next().unwrap_or(id) } else { id };
-        let removal = delete(self.list.service, format!("{}{id}", self.path));
+        let mut removal = delete(self.list.service, format!("{}{id}", self.path));
+        removal.by.clone_from(&self.list.by);
         removal.in_region(self.list.region.clone())
     }
 

@@ -16,6 +16,6 @@ pub use call::{
 };
 pub use credential::{Credential, Proof, Visitor};
 pub use http::{Http, client_builder};
-pub use openstack::{Login, OpenStack, Settings};
+pub use openstack::{Login, OpenStack, Settings, StackDomain};
 pub use service::Service;
 pub use transport::{NoCloud, Transport};

@@ -25,6 +25,11 @@ pub trait Transport: Send + Sync {
     async fn dismiss(&self, _credential: &Credential) -> Result<(), CallError> {
         Ok(())
     }
+
+    /// Removes the project of the users of a stack that is gone, by its name. That there is none is as good.
+    async fn remove_users(&self, _project: &str) -> Result<(), CallError> {
+        Ok(())
+    }
 }
 
 /// No cloud at all: for stacks that need none.

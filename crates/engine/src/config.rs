@@ -1,6 +1,7 @@
 //! What an operator decides about the engine, with the defaults of the reference.
 
 use crate::library::Library;
+use kiln_resources::op::Outside;
 use kiln_resources::registry::Registry;
 use kiln_template::environment::Layer;
 use std::sync::Arc;
@@ -13,6 +14,8 @@ pub struct Config {
     pub types: &'static Registry,
     /// What resource types mean to the operator.
     pub global: Arc<Layer>,
+    /// How those outside reach what is in stacks.
+    pub outside: Arc<Outside>,
     /// The region that the service is in; nothing if the operator does not say.
     pub region: Option<Arc<str>>,
     /// How long an action on a stack may take if nothing else is said.
@@ -43,6 +46,7 @@ impl Default for Config {
         Config {
             types: Registry::builtin(),
             global: Arc::default(),
+            outside: Arc::default(),
             region: None,
             action_timeout: Duration::from_secs(3600),
             error_wait: Duration::from_secs(240),

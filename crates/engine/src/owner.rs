@@ -5,11 +5,12 @@
 
 use crate::ids::Ids;
 use crate::machine::{Effect, Input, Run};
+use crate::state::{Action, Status};
 use crate::store::Batch;
 use crate::time::Time;
 use crate::tree::{Env, OpId, Slot, Tree};
 use kiln_cloud::{Call, Credential};
-use kiln_resources::op::{Answer, Demand, Note, Running, Turn};
+use kiln_resources::op::{Answer, Demand, Note, Running, Turn, users_name};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -177,6 +178,14 @@ impl Owner {
         self.tree.debts()
     }
 
+    /// The name of the project of the tree's users, once, when all of it is deleted: it goes before that is
+    /// written down, so that whoever takes over after a crash does it again.
+    pub fn take_users(&mut self) -> Option<String> {
+        let is_gone = self.tree.root_state().0.is(Action::Delete, Status::Complete);
+        self.tree.users.take_if(|_| is_gone)?;
+        Some(users_name(&self.tree.project, self.tree.root.0))
+    }
+
     /// Takes it that something was given back.
     pub fn repaid(&mut self, credential: &Credential) {
         self.tree.repaid(credential);
@@ -220,7 +229,7 @@ impl Owner {
                 Effect::Stop(op) => self.stop(op, now, todo),
                 Effect::Changed(slot) => {
                     for op in self.watchers.remove(&slot).unwrap_or_default() {
-                        let metadata = self.tree.metadata_at(slot);
+                        let metadata = self.tree.watched_at(slot);
                         todo.push_back(Todo::Turn(op, Some(Answer::Seen(metadata))));
                     }
                 }
@@ -321,12 +330,16 @@ impl Owner {
                 ids.fill(&mut bytes);
                 todo.push_back(Todo::Turn(op, Some(Answer::Bytes(bytes))));
             }
+            Demand::Sibling(reference) => {
+                let sibling = self.tree.sibling(live.slot, &reference);
+                todo.push_back(Todo::Turn(op, Some(Answer::Sibling(sibling))));
+            }
             Demand::Watch { reference, seen, until } => {
                 let Some(watched) = self.tree.sibling_called(live.slot, &reference) else {
                     todo.push_back(Todo::Turn(op, Some(Answer::Seen(None))));
                     return;
                 };
-                let metadata = self.tree.metadata_at(watched);
+                let metadata = self.tree.watched_at(watched);
                 if metadata != seen {
                     todo.push_back(Todo::Turn(op, Some(Answer::Seen(metadata))));
                 } else {

@@ -110,6 +110,7 @@ impl Tree {
             ),
             ("rollback", stack.is_rolled_back.into()),
             ("credential", self.credential_value(stack)),
+            ("users", self.users_value(stack)),
             ("retired", self.retired_value(stack)),
             ("work", stack.walk.as_ref().map(|walk| walk.to_value()).unwrap_or_default()),
         ]);
@@ -138,6 +139,12 @@ impl Tree {
             true => Value::from(self.credential.stored().to_string()),
             false => Value::Null,
         }
+    }
+
+    /// The root stack keeps where the tree's users are.
+    fn users_value(&self, stack: &Stack) -> Value {
+        let users = self.users.clone().filter(|_| stack.id == self.root);
+        users.map(Value::Text).unwrap_or_default()
     }
 
     /// And what it has yet to give back.
@@ -396,6 +403,7 @@ impl Tree {
         let retired = body.list("retired");
         tree.retired =
             retired.iter().map(|it| credential_of(it.as_text().map(|text| &**text))).collect();
+        tree.users = body.text("users");
         let mut keys = BTreeMap::new();
         let mut holders = BTreeMap::new();
         for row in &rows.stacks {
@@ -452,6 +460,7 @@ impl Tree {
             project,
             user_name,
             credential: Arc::default(),
+            users: None,
             retired: Vec::new(),
             stacks: Vec::new(),
             resources: Vec::new(),

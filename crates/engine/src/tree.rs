@@ -54,6 +54,8 @@ pub struct Tree {
     pub(crate) user_name: Arc<str>,
     /// In whose name calls are made.
     pub(crate) credential: Arc<Credential>,
+    /// The id of the project of its users; empty if it is not known whether there is one.
+    pub(crate) users: Option<Arc<str>>,
     /// What was lent and is to be given back.
     pub(crate) retired: Vec<Arc<Credential>>,
     pub(crate) stacks: Vec<Option<Stack>>,

@@ -119,6 +119,10 @@ pub(crate) struct Dev {
     #[arg(long, value_name = "PORT", default_value_t = 8004)]
     pub(crate) api_port: u16,
 
+    /// The port of the CloudFormation API, where servers send signals
+    #[arg(long, value_name = "PORT", default_value_t = 8000)]
+    pub(crate) cfn_port: u16,
+
     /// The port of the simulated cloud
     #[arg(long, value_name = "PORT", default_value_t = 8770)]
     pub(crate) cloud_port: u16,
@@ -189,6 +193,8 @@ pub(crate) struct Server {
 pub(crate) enum Role {
     /// Answers requests
     Api,
+    /// Takes signals from servers: the CloudFormation API
+    Cfn,
     /// Carries out what is wanted of stacks
     Engine,
 }

@@ -108,6 +108,11 @@ pub struct Behaviour {
     pub stages: Option<Stages>,
     /// What comes of a signal.
     pub signal: Option<OnSignal>,
+    /// Whether what it is told is in what it keeps for itself, and not in its metadata: whoever watches it
+    /// sees that.
+    pub hears_in_data: bool,
+    /// What its metadata is to those who read it; the metadata itself if nothing is said.
+    pub metadata: Option<Reference>,
     /// How long a group is left alone after a create or an update of it ended well: its metadata
     /// then is what [`Cooldown::ended`] makes of it.
     pub rests: Option<Rests>,

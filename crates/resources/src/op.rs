@@ -13,11 +13,13 @@ mod calls;
 mod copy;
 mod journal;
 mod names;
+mod place;
 mod run;
 mod stop;
 
 pub use journal::{Journal, Step};
-pub use run::{Answer, Demand, Note, Running, Turn};
+pub use place::{Domain, Outside, Place, owner_of_users, users_name};
+pub use run::{Answer, Demand, Note, Running, Sibling, Turn};
 pub use stop::{Failure, Stop};
 
 use crate::declare::{Members, ResourceType, Value};
@@ -62,6 +64,8 @@ pub struct Context {
     /// The id of the object whose place this one takes: of the one that it replaces, or of the one that it
     /// comes back for.
     pub predecessor: Option<Arc<str>>,
+    /// Where it is, and how those outside reach it.
+    pub place: Place,
     /// The files that came with the stack.
     pub files: Arc<Files>,
 }
@@ -129,6 +133,18 @@ impl Op {
     /// What the operation knows of its resource.
     pub fn context(&self) -> &Context {
         &self.context
+    }
+
+    /// Where its resource is, and how those outside reach it.
+    pub fn place(&self) -> &Place {
+        &self.context.place
+    }
+
+    /// The ARN of its resource.
+    pub fn arn(&self) -> String {
+        let Place { project, stack, stack_id, .. } = self.place();
+        let resource = &self.context.resource;
+        format!("arn:openstack:heat::{project}:stacks/{stack}/{stack_id}/resources/{resource}")
     }
 
     /// A property; null if it was not given and has no default.
@@ -204,6 +220,14 @@ impl Op {
         self.note(Note::Metadata(metadata));
     }
 
+    /// Says that there is, or will be in a moment, a project for the users of the stack; its id, if it is
+    /// known. It goes with the stack.
+    pub fn set_users(&mut self, project: impl Into<Arc<str>>) {
+        let project = project.into();
+        self.context.place.users = Some(project.clone());
+        self.note(Note::Users(project));
+    }
+
     /// Sets the metadata of another resource of the stack, found by its reference id.
     pub fn set_metadata_of(&mut self, reference: &str, metadata: Value) {
         self.note(Note::MetadataOf(reference.into(), metadata));
@@ -276,6 +300,19 @@ impl Op {
             Answer::Woken => Ok(Watched::TooLate),
             _ => Err(wrong_answer()),
         }
+    }
+
+    /// Another resource, found by its reference id, as it is now: of this stack, or of one around or inside it.
+    pub async fn sibling(&mut self, reference: &str) -> Result<Option<Sibling>, Stop> {
+        match self.demand(Demand::Sibling(reference.into())).await {
+            Answer::Sibling(sibling) => Ok(sibling),
+            _ => Err(wrong_answer()),
+        }
+    }
+
+    /// The moment so long from now, in microseconds since 1970. Another one after an interruption.
+    pub fn soon(&self, length: Duration) -> i64 {
+        self.lock().now.saturating_add(micros(length))
     }
 
     // --- doubt ---

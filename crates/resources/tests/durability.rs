@@ -4,7 +4,7 @@ use crate::driving::{Configs, Drive, Nothing, START, Seam, World};
 use kiln_cloud::{Call, CallError, Marker, Method, Reply, Service, delete, get, post};
 use kiln_resources::behaviour::Verb;
 use kiln_resources::declare::*;
-use kiln_resources::op::{Answer, Demand, Op, Progress, Stop};
+use kiln_resources::op::{Answer, Demand, Op, Progress, Sibling, Stop};
 use kiln_resources::registry::Registry;
 use kiln_template::schema::Kind;
 use serde_json::json;
@@ -75,6 +75,10 @@ impl World for Signals {
         };
         Some(Answer::Seen(Some(metadata)))
     }
+
+    fn sibling(&mut self, _: &str) -> Option<Sibling> {
+        Some(Sibling::default())
+    }
 }
 
 /// What others can see of a resource after an operation, but for what is random.
@@ -90,7 +94,8 @@ fn every_operation_ends_the_same_wherever_it_was_interrupted() {
     for kind in Registry::builtin().iter() {
         // Types with a service have a world of their own.
         let is_local = kind.service.is_none_or(|service| service == Service::Orchestration)
-            && kind.behaviour.finder.is_none();
+            && kind.behaviour.finder.is_none()
+            && !kind.behaviour.hears_in_data;
         for verb in VERBS.into_iter().filter(|_| is_local) {
             if kind.behaviour.handler(verb).is_none() {
                 continue;

@@ -27,6 +27,26 @@ impl fmt::Debug for Login {
     }
 }
 
+/// The domain of the users of stacks, and whoever owns it.
+#[derive(Clone)]
+pub struct StackDomain {
+    /// The domain's id; its name counts if it is not known.
+    pub id: Option<String>,
+    /// The domain's name.
+    pub name: String,
+    /// The name of the user that may do anything in the domain, and is in it.
+    pub admin: String,
+    /// That user's password.
+    pub password: String,
+}
+
+/// The password is not shown.
+impl fmt::Debug for StackDomain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {:?} {}", self.admin, self.id, self.name)
+    }
+}
+
 /// What the identity service gave for a login.
 pub(super) struct Token {
     pub(super) text: String,
@@ -59,6 +79,7 @@ impl OpenStack {
                 "identity": self.trustee()?,
                 "scope": { "OS-TRUST:trust": { "id": **id } },
             }),
+            Proof::StackDomain => self.stack_domain()?,
             Proof::Application { id, secret } => json!({ "identity": {
                 "methods": ["application_credential"],
                 "application_credential": { "id": **id, "secret": **secret },
@@ -90,6 +111,26 @@ impl OpenStack {
             endpoints: endpoint::catalogue(body, region, &self.settings.interface),
             ends: ends.parse().unwrap_or(Timestamp::MIN),
         }
+    }
+
+    /// How whoever owns the domain of the users of stacks logs in: to that domain.
+    fn stack_domain(&self) -> Result<Value, CallError> {
+        let Some(StackDomain { id, name, admin, password }) = &self.settings.stack_domain else {
+            return Err(CallError::Impossible(
+                "There is no domain for the users of stacks. Next: set stack_user_domain_name, \
+                 stack_domain_admin and stack_domain_admin_password in the configuration."
+                    .into(),
+            ));
+        };
+        let domain = match id {
+            Some(id) => json!({ "id": id }),
+            None => json!({ "name": name }),
+        };
+        let user = json!({ "name": admin, "domain": domain, "password": password });
+        Ok(json!({
+            "identity": { "methods": ["password"], "password": { "user": user } },
+            "scope": { "domain": domain },
+        }))
     }
 
     fn trustee(&self) -> Result<Value, CallError> {

@@ -3,10 +3,12 @@
 mod endpoint;
 mod login;
 
-pub use login::Login;
+pub use login::{Login, StackDomain};
 
 use crate::http::{PATIENCE, exchange, exchange_as, request};
-use crate::{Call, CallError, Credential, Method, Proof, Reply, Service, Transport, Visitor};
+use crate::{
+    Call, CallError, Credential, Method, Proof, Reply, Service, Transport, Visitor, delete, get,
+};
 use async_trait::async_trait;
 use login::Token;
 use std::collections::{BTreeMap, HashMap};
@@ -27,6 +29,8 @@ pub struct Settings {
     pub trustee: Option<Login>,
     /// The roles that are delegated to it; nothing means all that the user has.
     pub roles: Vec<String>,
+    /// The domain of the users of stacks, if there is one.
+    pub stack_domain: Option<StackDomain>,
     /// Endpoints that the catalogue has not, or has wrong.
     pub endpoints: BTreeMap<Service, String>,
     /// Certificates of authorities that are trusted beside the usual ones, in PEM.
@@ -44,6 +48,7 @@ impl Settings {
             interface: "public".into(),
             trustee: None,
             roles: Vec::new(),
+            stack_domain: None,
             endpoints: BTreeMap::new(),
             authorities: Vec::new(),
             is_insecure: false,
@@ -129,7 +134,9 @@ impl OpenStack {
     fn root(&self, token: &Token, service: Service) -> Result<String, CallError> {
         let given = self.settings.endpoints.get(&service);
         let listed = || service.catalogue_types().iter().find_map(|it| token.endpoints.get(*it));
-        match given.or_else(listed) {
+        // A token for a domain may list nothing; where it came from is known.
+        let identity = || (service == Service::Identity).then_some(&self.settings.auth_url);
+        match given.or_else(listed).or_else(identity) {
             Some(endpoint) => Ok(endpoint::version_root(service, endpoint)),
             None => Err(CallError::Impossible(format!(
                 "The cloud has no service of type {} ({}){}. Next: ask its operator, or use a template \
@@ -251,11 +258,29 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[async_trait]
 impl Transport for OpenStack {
-    async fn send(&self, by: &Credential, call: Call) -> Result<Reply, CallError> {
+    async fn send(&self, by: &Credential, mut call: Call) -> Result<Reply, CallError> {
+        let other = call.by.take();
+        let by = other.as_deref().unwrap_or(by);
         match call.may_be_old && matches!(call.method, Method::Get | Method::Head) {
             true => self.answer(by, &call).await,
             false => self.make(by, &call).await,
         }
+    }
+
+    async fn remove_users(&self, project: &str) -> Result<(), CallError> {
+        let owner = Credential::of_stack_domain();
+        let list = get(Service::Identity, "/projects").query("name", project);
+        let found = self.send(&owner, list).await?;
+        let found = found.body["projects"].as_array().cloned().unwrap_or_default();
+        let ids =
+            found.iter().filter(|it| it["name"] == project).filter_map(|it| it["id"].as_str());
+        for id in ids {
+            match self.send(&owner, delete(Service::Identity, format!("/projects/{id}"))).await {
+                Err(CallError::Refused(reply)) if reply.status == 404 => {}
+                removed => _ = removed?,
+            }
+        }
+        Ok(())
     }
 
     async fn deputise(&self, visitor: &Visitor) -> Result<Credential, CallError> {

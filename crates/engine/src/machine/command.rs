@@ -152,7 +152,11 @@ impl Tree {
         match command {
             Command::Update { recipe, settings } => self.update(env, root, recipe, settings),
             Command::Delete => self.delete(env, root, false),
-            Command::Abandon => self.delete(env, root, true),
+            Command::Abandon => {
+                // Its users stay with its objects.
+                self.users = None;
+                self.delete(env, root, true);
+            }
             Command::Snapshot { id, name } => self.take_snapshot(env, id, name),
             Command::DeleteSnapshot(id) => self.delete_snapshot(env, id),
             Command::Restore(id) => self.restore(env, id),

@@ -10,7 +10,7 @@ use crate::tree::{Env, OpId, Operation, Pause, Resource, Slot, StackKey, Tree};
 use kiln_cloud::Reply;
 use kiln_resources::behaviour::Verb;
 use kiln_resources::constraints::offline;
-use kiln_resources::op::{Context, Journal, Note, Step};
+use kiln_resources::op::{Context, Journal, Note, Place, Step};
 use kiln_template::definition::Files;
 use kiln_template::frozen::{Frozen, converted};
 use kiln_template::path::Path;
@@ -175,7 +175,21 @@ impl Tree {
             is_doubtful: resource.is_doubtful,
             quiet: self.config.quiet,
             predecessor: self.predecessor(resource),
+            place: self.place(resource.stack),
             files: self.files(resource),
+        }
+    }
+
+    /// Where the resources of a stack are.
+    fn place(&self, key: StackKey) -> Place {
+        let stack = self.stack(key);
+        Place {
+            project: self.project.clone(),
+            stack: stack.name.clone(),
+            stack_id: stack.id.0,
+            root: self.root.0,
+            users: self.users.clone(),
+            outside: self.config.outside.clone(),
         }
     }
 
@@ -271,12 +285,23 @@ impl Tree {
                     }
                 }
                 Note::Shown(shown) => resource.shown = shown,
+                Note::Users(project) => self.users_are_in(project),
                 Note::Step(name, step) => {
                     if let Some(op) = &mut resource.op {
                         op.journal.set(&name, step);
                     }
                 }
             }
+        }
+    }
+
+    /// The tree's users are in this project, or in one that is about to be made or found: that is no news if
+    /// it is known already.
+    fn users_are_in(&mut self, project: Arc<str>) {
+        if !project.is_empty() || self.users.is_none() {
+            self.users = Some(project);
+            let root = self.root_key();
+            self.changes.stacks.insert(root);
         }
     }
 

@@ -102,6 +102,9 @@ impl Driver {
     /// being written, more of a large tree is looked at.
     async fn write_down(&mut self) -> bool {
         let (batch, orders) = self.owner.flush();
+        if let Some(project) = self.owner.take_users() {
+            remove_users(self.engine.clone(), &project).await;
+        }
         let glance = glance(self.owner.tree(), self.owner.is_busy(), self.commands);
         let debts = self.owner.debts();
         let waiting = std::mem::take(&mut self.waiting);
@@ -206,6 +209,20 @@ impl Driver {
             // A tree that was given up hears of it from the record.
             _ = mail.send(Mail::Answer(order.op, answer));
         });
+    }
+}
+
+/// Removes the project of a tree's users. If that cannot be done, it is left to the operator.
+async fn remove_users(engine: Arc<Inner>, project: &str) {
+    const TRIES: u32 = 5;
+    for attempt in 1..=TRIES {
+        match engine.transport.remove_users(project).await {
+            Ok(()) => return,
+            Err(error) if attempt == TRIES => {
+                tracing::warn!("the project {project} of a stack's users stays: {error}");
+            }
+            Err(_) => tokio::time::sleep(Duration::from_secs(1 << attempt)).await,
+        }
     }
 }
 

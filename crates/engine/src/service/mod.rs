@@ -46,6 +46,8 @@ pub struct Asker {
     pub user_name: Arc<str>,
     /// Whether they may see the stacks of all projects, and quotas do not bind them.
     pub is_admin: bool,
+    /// If they are a user of a stack: the name of the project of that stack's users.
+    pub guest_in: Option<Arc<str>>,
     /// With what they came, so that one can act for them when they have left.
     pub visitor: Visitor,
     /// What else is known of them: what their stacks do later is done with their rights.

@@ -42,6 +42,7 @@ fn settings(arguments: &Server) -> Result<Settings, Failure> {
     let mut settings = Settings::of(&Config::load(arguments.config.as_deref())?)?;
     if !arguments.roles.is_empty() {
         settings.has_api = arguments.roles.contains(&Role::Api);
+        settings.has_cfn = arguments.roles.contains(&Role::Cfn);
         settings.has_engine = arguments.roles.contains(&Role::Engine);
     }
     if let Some(url) = &arguments.database {
@@ -86,6 +87,13 @@ async fn serve(
     if settings.has_api {
         listening = listen(&settings, app.clone(), streams).await?;
     }
+    if settings.has_cfn {
+        let (host, port) = &settings.cfn;
+        let socket = serving::bind(host, *port, "[heat_api_cfn] bind_port").await?;
+        let address = serving::address(&socket)?;
+        listening.push(serving::serve(socket, serving::cfn(app.clone())));
+        writeln!(streams.out, "The CloudFormation API listens on http://{address}.")?;
+    }
     if settings.has_engine {
         writeln!(streams.out, "The engine runs. Stop it with Ctrl-C: nothing is lost.")?;
     }
@@ -124,7 +132,7 @@ async fn serve(
 fn app(settings: &Settings, service: Service) -> Result<Arc<App>, Failure> {
     Ok(Arc::new(App {
         service,
-        auth: match settings.has_api {
+        auth: match settings.has_api || settings.has_cfn {
             true => authenticator(settings)?,
             // Nobody from outside can ask.
             false => Arc::new(NoAuth::default()),

@@ -1,7 +1,7 @@
 //! The options that there are, and what they come to.
 
 use super::Config;
-use super::cloud::cloud;
+use super::cloud::{cloud, outside, stack_domain, stack_user_role};
 use crate::streams::Failure;
 use kiln_api::policy;
 use kiln_engine::service::Rules;
@@ -15,6 +15,13 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("DEFAULT", "enable_stack_abandon", "Whether stacks can be given up, and exported."),
     ("DEFAULT", "enable_stack_adopt", "Whether stacks can be made of what another left behind."),
     ("DEFAULT", "error_wait_time", "Seconds that what is under way may go on after a failure."),
+    ("DEFAULT", "heat_metadata_server_url", "Where servers read their metadata."),
+    ("DEFAULT", "heat_stack_user_role", "The role of the users of stacks."),
+    (
+        "DEFAULT",
+        "heat_waitcondition_server_url",
+        "Where servers tell of wait conditions; the catalogue says so if this does not.",
+    ),
     ("DEFAULT", "hidden_stack_tags", "Stacks with one of these tags are not listed."),
     ("DEFAULT", "max_events_per_stack", "How many events of a stack are kept; -1 for all."),
     ("DEFAULT", "max_json_body_size", "How many bytes a request may have."),
@@ -31,6 +38,14 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("DEFAULT", "max_template_size", "How many bytes a template may have."),
     ("DEFAULT", "region_name_for_services", "The region whose services are used."),
     ("DEFAULT", "stack_action_timeout", "Seconds that an action on a stack may take."),
+    (
+        "DEFAULT",
+        "stack_domain_admin",
+        "The user who may do anything in the domain of stacks' users.",
+    ),
+    ("DEFAULT", "stack_domain_admin_password", "The password of that user."),
+    ("DEFAULT", "stack_user_domain_id", "The domain of the users of stacks, by its id."),
+    ("DEFAULT", "stack_user_domain_name", "The domain of the users of stacks, by its name."),
     ("DEFAULT", "template_fetch_timeout", "Seconds that fetching a template may take."),
     (
         "DEFAULT",
@@ -55,6 +70,12 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("heat_api", "bind_port", "The port that the native API listens on."),
     ("heat_api", "cert_file", "The certificate of the native API, in PEM."),
     ("heat_api", "key_file", "The key of that certificate, in PEM."),
+    ("heat_api_cfn", "bind_host", "The address that the CloudFormation API listens on."),
+    (
+        "heat_api_cfn",
+        "bind_port",
+        "The port that the CloudFormation API listens on; it does if a port or its role is named.",
+    ),
     ("keystone_authtoken", "auth_url", "Where the identity service is."),
     ("keystone_authtoken", "password", "The password of the service's own user."),
     ("keystone_authtoken", "project_domain_name", "The domain of the service's project."),
@@ -73,7 +94,7 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("kiln", "metrics_host", "The address that metrics are served on."),
     ("kiln", "metrics_port", "The port that metrics are served on; none are served without it."),
     ("kiln", "rate", "Requests a second that a project may send; 0 for any."),
-    ("kiln", "roles", "What this process does: api, engine, or both."),
+    ("kiln", "roles", "What this process does: api, cfn, engine, or all."),
     ("noauth", "token_response", "A file with a token as the identity service describes it."),
     ("oslo_middleware", "enable_proxy_headers_parsing", "Whether a proxy's headers are believed."),
     ("oslo_policy", "enforce_new_defaults", "Whether rules ask no less than their newest form."),
@@ -123,7 +144,10 @@ pub(crate) struct Login {
 /// What the options come to.
 pub(crate) struct Settings {
     pub(crate) has_api: bool,
+    pub(crate) has_cfn: bool,
     pub(crate) has_engine: bool,
+    /// Where the CloudFormation API listens.
+    pub(crate) cfn: (String, u16),
     pub(crate) database: String,
     pub(crate) keys: PathBuf,
     pub(crate) host: String,
@@ -151,8 +175,10 @@ impl Settings {
     /// What a configuration comes to.
     pub(crate) fn of(config: &Config) -> Result<Settings, Failure> {
         let roles = config.list("kiln", "roles");
-        if let Some(role) = roles.iter().find(|role| !["api", "engine"].contains(&role.as_str())) {
-            let message = format!("there is no role {role}; it is api, engine, or both");
+        if let Some(role) =
+            roles.iter().find(|role| !["api", "cfn", "engine"].contains(&role.as_str()))
+        {
+            let message = format!("there is no role {role}; they are api, cfn and engine");
             return Err(config.wrong("kiln", "roles", &message));
         }
         let has = |role: &str| roles.is_empty() || roles.iter().any(|known| known == role);
@@ -205,7 +231,15 @@ impl Settings {
         let login = login(config)?;
         Ok(Settings {
             has_api: has("api"),
+            has_cfn: match roles.is_empty() {
+                true => config.text("heat_api_cfn", "bind_port").is_some(),
+                false => has("cfn"),
+            },
             has_engine: has("engine"),
+            cfn: (
+                text("heat_api_cfn", "bind_host", "0.0.0.0"),
+                port("heat_api_cfn", "bind_port", 8000)?,
+            ),
             database: database_url(&text("database", "connection", "sqlite://kiln.db")),
             keys: text("kiln", "keys_file", "kiln.keys").into(),
             host: text("heat_api", "bind_host", "0.0.0.0"),
@@ -213,6 +247,7 @@ impl Settings {
             tls,
             metrics,
             cloud: cloud(config, &flavor, &login)?,
+            engine: engine(config, &login)?,
             flavor,
             login,
             policy_file: file("oslo_policy", "policy_file"),
@@ -221,7 +256,6 @@ impl Settings {
                 enforce_scope: config.flag("oslo_policy", "enforce_scope", true)?,
             },
             rules: rules(config)?,
-            engine: engine(config)?,
             api: api(config)?,
             lease: Duration::from_secs(positive(config, "kiln", "lease", 15)?),
             rate: match config.limit("kiln", "rate", 0)?.unwrap_or(0) {
@@ -305,7 +339,7 @@ fn bytes(config: &Config, option: &str, default: i64) -> Result<usize, Failure> 
     Ok(usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
-fn engine(config: &Config) -> Result<kiln_engine::config::Config, Failure> {
+fn engine(config: &Config, login: &Login) -> Result<kiln_engine::config::Config, Failure> {
     let seconds = |option: &str, default: i64| {
         positive(config, "DEFAULT", option, default).map(Duration::from_secs)
     };
@@ -314,6 +348,7 @@ fn engine(config: &Config) -> Result<kiln_engine::config::Config, Failure> {
     let retries = config.limit("DEFAULT", "action_retry_limit", 5)?.unwrap_or(0);
     Ok(kiln_engine::config::Config {
         global: kiln_resources::environment::shipped(),
+        outside: outside(config, login)?.into(),
         region: config.text("DEFAULT", "region_name_for_services").map(Into::into),
         action_timeout: seconds("stack_action_timeout", 3600)?,
         error_wait: seconds("error_wait_time", 240)?,
@@ -342,6 +377,8 @@ fn api(config: &Config) -> Result<kiln_api::Options, Failure> {
         },
         trusts_proxy: config.flag("oslo_middleware", "enable_proxy_headers_parsing", false)?,
         origins: config.list("cors", "allowed_origin"),
+        stack_domain: stack_domain(config),
+        stack_user_role: stack_user_role(config),
         health_file: match config.list("healthcheck", "backends").iter().any(|it| it == BY_FILE) {
             true => config.text("healthcheck", "disable_by_file_path").map(PathBuf::from),
             false => None,

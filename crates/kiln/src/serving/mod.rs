@@ -67,6 +67,11 @@ pub(crate) fn native(app: Arc<App>) -> Router {
     Router::new().fallback(move |request| kiln_api::answer(app.clone(), request))
 }
 
+/// The CloudFormation API.
+pub(crate) fn cfn(app: Arc<App>) -> Router {
+    Router::new().fallback(move |request| kiln_api::cfn::answer(app.clone(), request))
+}
+
 /// What stops the process: Ctrl-C, or a polite signal.
 pub(crate) struct Stop {
     interrupt: Signal,

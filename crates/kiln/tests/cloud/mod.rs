@@ -6,6 +6,7 @@ mod guests;
 mod life;
 mod retired;
 mod side;
+mod signals;
 mod templates;
 mod types;
 mod world;

@@ -13,11 +13,12 @@ pub(crate) struct World {
     process: Child,
     identity: String,
     orchestration: String,
+    cloudformation: String,
     cloud: String,
     client: reqwest::Client,
     demo: Token,
     admin: Token,
-    _place: Place,
+    place: Place,
 }
 
 #[derive(Clone, Default)]
@@ -54,24 +55,7 @@ impl World {
     /// A cloud with some more arguments for `kiln dev`.
     pub(crate) async fn start(arguments: &[&str]) -> World {
         let place = Place::with(&[]);
-        let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
-            .args(["dev", "--free-ports"])
-            .args(arguments)
-            .current_dir(place.path())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("kiln starts");
-        let out = BufReader::new(process.stdout.take().expect("its output"));
-        let mut lines = BTreeMap::new();
-        for line in out.lines().map_while(Result::ok) {
-            let mut words = line.split_whitespace();
-            if let (Some(name), Some(url)) = (words.next(), words.next()) {
-                lines.insert(name.to_owned(), url.to_owned());
-            }
-            if line.starts_with("Stop with") {
-                break;
-            }
-        }
+        let (process, lines) = launch(&place, &[&["--free-ports"], arguments].concat());
         let url = |name: &str| lines.get(name).cloned().unwrap_or_else(|| panic!("no {name}"));
         let orchestration = url("orchestration").replace("/PROJECT_ID", "");
         let client = kiln_cloud::client_builder().build().expect("a client");
@@ -79,16 +63,35 @@ impl World {
             process,
             identity: url("identity"),
             orchestration,
+            cloudformation: url("cloudformation"),
             cloud: url("cloud"),
             client,
             demo: Token::default(),
             admin: Token::default(),
-            _place: place,
+            place,
         };
         world.demo = world.login("demo").await;
         world.admin = world.login("admin").await;
         world.furnish().await;
         world
+    }
+
+    /// Kills it, with no chance to tidy up, and starts it again where it was.
+    pub(crate) fn kill(&mut self, arguments: &[&str]) {
+        self.process.kill().expect("it is killed");
+        self.process.wait().expect("it is gone");
+        let port = |url: &str| {
+            let host = url.split("://").nth(1).and_then(|rest| rest.split('/').next());
+            host.and_then(|host| host.rsplit(':').next()).expect("a port").to_owned()
+        };
+        let ports = [&self.identity, &self.orchestration, &self.cloudformation, &self.cloud];
+        let ports: Vec<String> = ports.iter().map(|url| port(url)).collect();
+        let names = ["--identity-port", "--api-port", "--cfn-port", "--cloud-port"];
+        let ports = names.iter().zip(&ports).flat_map(|(name, port)| [*name, port.as_str()]);
+        let all: Vec<&str> = ports.chain(arguments.iter().copied()).collect();
+        self.process = launch(&self.place, &all).0;
+        // Nothing of the old connections is of use.
+        self.client = kiln_cloud::client_builder().build().expect("a client");
     }
 
     async fn login(&self, name: &str) -> Token {
@@ -134,6 +137,16 @@ impl World {
         Reply { status, body: serde_json::from_str(&text).unwrap_or(Json::String(text)) }
     }
 
+    /// What asks anybody anything.
+    pub(crate) fn client(&self) -> &reqwest::Client {
+        &self.client
+    }
+
+    /// Where the orchestration API is: projects stand behind it.
+    pub(crate) fn orchestration(&self) -> &str {
+        &self.orchestration
+    }
+
     /// Asks the orchestration API; the path stands behind the project.
     pub(crate) async fn ask(
         &self,
@@ -164,6 +177,9 @@ impl World {
             // The cloud makes each project's default group when it is first looked for.
             self.cloud(who, "GET", "/network/v2.0/security-groups", None).await;
             self.put(who, "/compute/v2.1/os-keypairs", &key).await;
+            // Accounts of the object store stay once they are written to.
+            let account = format!("/object-store/v1/AUTH_{}", self.token(who).project);
+            self.cloud(who, "POST", &account, None).await;
         }
         let node = json!({ "name": "node-1", "driver": "fake-hardware" });
         self.put(Who::Admin, "/baremetal/v1/nodes", &node).await;
@@ -297,6 +313,29 @@ impl World {
         let calls = calls.iter().filter(|(name, _)| is_change(name) && !name.contains("/sim"));
         calls.filter_map(|(_, count)| count.as_u64()).sum()
     }
+}
+
+/// Starts the program, and gives the addresses that it tells.
+fn launch(place: &Place, arguments: &[&str]) -> (Child, BTreeMap<String, String>) {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
+        .arg("dev")
+        .args(arguments)
+        .current_dir(place.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("kiln starts");
+    let out = BufReader::new(process.stdout.take().expect("its output"));
+    let mut lines = BTreeMap::new();
+    for line in out.lines().map_while(Result::ok) {
+        let mut words = line.split_whitespace();
+        if let (Some(name), Some(url)) = (words.next(), words.next()) {
+            lines.insert(name.to_owned(), url.to_owned());
+        }
+        if line.starts_with("Stop with") {
+            break;
+        }
+    }
+    (process, lines)
 }
 
 /// Takes the events that have arrived whole from the beginning of a stream.

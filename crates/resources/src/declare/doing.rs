@@ -102,6 +102,18 @@ impl ResourceType {
         self.signalled()
     }
 
+    /// What it is told is in what it keeps for itself, and whoever watches it sees that.
+    pub fn hears_in_data(mut self) -> ResourceType {
+        self.behaviour.hears_in_data = true;
+        self
+    }
+
+    /// What its metadata is to those who read it.
+    pub fn tells_metadata(mut self, metadata: Reference) -> ResourceType {
+        self.behaviour.metadata = Some(metadata);
+        self
+    }
+
     /// How long a group is left alone after a create or an update ended well.
     pub fn rests(mut self, rests: Rests) -> ResourceType {
         self.behaviour.rests = Some(rests);

@@ -20,6 +20,7 @@ use kiln_engine::runtime::{Engine, Settings, now};
 use kiln_engine::service::{Rules, Service};
 use kiln_engine::store::Store;
 use kiln_resources::environment::shipped;
+use kiln_resources::op::{Domain, Outside};
 use kiln_sim::cloud::Cloud;
 use kiln_sim::identity::{self, Identity, Seed};
 use kiln_store::SqlStore;
@@ -27,6 +28,9 @@ use kiln_template::value::Secret;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// The role that the users of stacks have.
+const STACK_USER_ROLE: &str = "heat_stack_user";
 
 /// Everything that runs.
 struct Running {
@@ -36,6 +40,7 @@ struct Running {
     listening: Vec<Listening>,
     identity_url: String,
     api_url: String,
+    cfn_url: String,
     identity: Arc<Identity>,
     /// The simulated cloud and where it is, unless there is to be none.
     cloud: Option<(Cloud, String)>,
@@ -99,6 +104,8 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
         serving::bind(&arguments.listen, port(arguments.identity_port), "--identity-port").await?;
     let api_socket =
         serving::bind(&arguments.listen, port(arguments.api_port), "--api-port").await?;
+    let cfn_socket =
+        serving::bind(&arguments.listen, port(arguments.cfn_port), "--cfn-port").await?;
     let cloud_socket = match arguments.no_cloud {
         true => None,
         false => {
@@ -109,6 +116,7 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
     let cloud_url = cloud_socket.as_ref().map(serving::url).transpose()?;
     let identity_url = serving::url(&identity_socket)?;
     let api_url = serving::url(&api_socket)?;
+    let cfn_url = serving::url(&cfn_socket)?;
 
     let home = home(arguments)?;
     let url = format!("sqlite://{}", home.path.join("kiln.db").display());
@@ -118,8 +126,9 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
     let orchestration = format!("{api_url}/v1/%(project_id)s");
     let seed = Seed::new(&identity_url)
         .service("orchestration", "heat", &orchestration)
+        .service("cloudformation", "heat-cfn", &format!("{cfn_url}/v1"))
         .services(cloud_url.as_deref().map(Cloud::catalogue).unwrap_or_default());
-    let region = Some(seed.region.as_str().into());
+    let region: Option<Arc<str>> = Some(seed.region.as_str().into());
     let clock = identity::Clock::new(|| now().micros());
     let path = home.is_kept.then(|| home.path.join("identity.json"));
     let identity = Identity::open(path.as_deref(), identity::Settings::new(seed, clock.clone()));
@@ -141,7 +150,16 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
         false => transport(&identity_url, &identity)?,
     };
 
-    let config = Arc::new(Config { global: shipped(), region, ..Config::default() });
+    let domain = Domain::Id(identity.stack_domain_id().into());
+    let outside = Arc::new(Outside {
+        domain: cloud_url.is_some().then_some(domain),
+        role: STACK_USER_ROLE.into(),
+        auth_url: format!("{identity_url}/v3").into(),
+        region: region.clone(),
+        ..Outside::default()
+    });
+    let stack_domain = outside.domain.clone();
+    let config = Arc::new(Config { global: shipped(), outside, region, ..Config::default() });
     // The state is ours alone, so nobody else's lease is valid.
     let settings = Settings { is_alone: true, ..Settings::default() };
     let own = Arc::new(Own::before(transport));
@@ -169,14 +187,15 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
         service: service.clone(),
         auth,
         policy: Arc::new(Policy::new()),
-        options: Options::default(),
+        options: Options { stack_domain, ..Options::default() },
         metrics: Metrics::default(),
         rate: None,
     });
     own.serves(&app);
     let mut listening = vec![
         serving::serve(identity_socket, identity::router(identity.clone())),
-        serving::serve(api_socket, serving::native(app)),
+        serving::serve(api_socket, serving::native(app.clone())),
+        serving::serve(cfn_socket, serving::cfn(app)),
     ];
     if let (Some(socket), Some(cloud)) = (cloud_socket, &cloud) {
         listening.push(serving::serve(socket, cloud.router()));
@@ -188,6 +207,7 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
         listening,
         identity_url,
         api_url,
+        cfn_url,
         identity,
         cloud: cloud.zip(cloud_url),
         _home: home,
@@ -202,8 +222,18 @@ fn transport(identity_url: &str, identity: &Identity) -> Result<Arc<dyn Transpor
         domain: None,
         password: login.password.clone(),
     };
-    let settings =
-        kiln_cloud::Settings { trustee: Some(trustee), ..kiln_cloud::Settings::new(identity_url) };
+    let owner = identity.domain_admin_login();
+    let stack_domain = kiln_cloud::StackDomain {
+        id: owner.domain_id.clone(),
+        name: String::new(),
+        admin: owner.user_name.clone(),
+        password: owner.password.clone(),
+    };
+    let settings = kiln_cloud::Settings {
+        trustee: Some(trustee),
+        stack_domain: Some(stack_domain),
+        ..kiln_cloud::Settings::new(identity_url)
+    };
     match OpenStack::new(settings) {
         Ok(cloud) => Ok(Arc::new(cloud)),
         Err(error) => Err(Failure::Usage(format!("HTTP cannot be used: {error}"))),
@@ -229,10 +259,11 @@ fn welcome(
     clouds: &clouds::Written,
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
-    let Running { identity_url, api_url, cloud, .. } = running;
+    let Running { identity_url, api_url, cfn_url, cloud, .. } = running;
     let out = &mut streams.out;
     writeln!(out, "identity       {identity_url}/v3")?;
     writeln!(out, "orchestration  {api_url}/v1/PROJECT_ID")?;
+    writeln!(out, "cloudformation {cfn_url}/v1")?;
     if let Some((_, url)) = cloud {
         writeln!(out, "cloud          {url} (simulated: compute, network, volumes and the rest)")?;
     }
