@@ -86,9 +86,6 @@ const UNFIT: &[(&str, &str)] = &[
     ("test_conditions/fail_rename_tmpl.yaml", "Test Resource failed test_fail"),
     // A list where the type wants a map.
     ("example-chef-template.yaml", "is not a map"),
-    // TODO: signals.
-    ("hot/autoscaling.yaml", "Unsupported action trust+"),
-    ("test_volumes_delete_snapshot.yaml", "WaitConditionFailure"),
     // Its load balancer is of a service that is gone, so it has no port.
     ("oso_ha.yaml", "Port could not be found"),
     // There is one region.
