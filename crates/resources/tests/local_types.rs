@@ -322,6 +322,11 @@ fn a_wait_condition_waits_for_enough_signals() {
     let bad = r#"{"1": {"status": "SUCCESS", "reason": "a"}, "5": {"status": "FAILURE", "reason": "bad"},
                   "6": {"status": "FAILURE", "reason": "worse"}}"#;
     assert_eq!(awaited(&["null", bad]).failure(), "WaitConditionFailure: bad;worse");
+    // The handle may be one of the other dialect.
+    let other = r#"{"1": {"Status": "SUCCESS", "Reason": "a"}, "2": {"Status": "SUCCESS"}}"#;
+    assert_eq!(awaited(&["null", other]).result(), &Ok(()));
+    let bad = r#"{"1": {"Status": "FAILURE", "Reason": "bad"}}"#;
+    assert_eq!(awaited(&["null", bad]).failure(), "WaitConditionFailure: bad");
 }
 
 #[test]

@@ -24,9 +24,5 @@ pub(super) fn wait_condition() -> ResourceType {
         })
 }
 
-const CONDITION: signals::Condition = signals::Condition {
-    words: signals::AWS,
-    handle: "Handle",
-    count: "Count",
-    timeout: "Timeout",
-};
+const CONDITION: signals::Condition =
+    signals::Condition { handle: "Handle", count: "Count", timeout: "Timeout" };

@@ -171,9 +171,9 @@ fn keep(words: &Words, metadata: &Value, details: &Members) -> Result<Heard, Str
     })
 }
 
-/// The properties of a wait condition, and the words of the signals it waits for.
+/// The properties of a wait condition. The words of the signals are those of its handle, which may be of the other
+/// dialect.
 pub(crate) struct Condition {
-    pub(crate) words: Words,
     pub(crate) handle: &'static str,
     pub(crate) count: &'static str,
     pub(crate) timeout: &'static str,
@@ -191,20 +191,20 @@ pub(crate) async fn wait(op: &mut Op, condition: &Condition) -> Result<(), Stop>
             return Ok(());
         }
         if let Some(mailbox) = Mailbox::of(&handle_data) {
-            return collect(op, condition, &handle, &mailbox, wanted, deadline).await;
+            return collect(op, &handle, &mailbox, wanted, deadline).await;
         }
     }
     let mut seen = None;
     loop {
         match op.watch(&handle, seen.as_ref(), deadline).await? {
             Watched::Changed(metadata) => {
-                if is_enough(condition, &metadata, wanted)? {
+                if is_enough(&metadata, wanted)? {
                     return Ok(());
                 }
                 seen = Some(metadata);
             }
             Watched::TooLate => {
-                return Err(too_late(condition, seen.as_ref().unwrap_or(&Value::Null), wanted));
+                return Err(too_late(seen.as_ref().unwrap_or(&Value::Null), wanted));
             }
             Watched::Missing => {
                 let message = format!("{handle} is no wait condition handle of this stack");
@@ -217,7 +217,6 @@ pub(crate) async fn wait(op: &mut Op, condition: &Condition) -> Result<(), Stop>
 /// Looks for signals that nobody tells of, until there are enough.
 async fn collect(
     op: &mut Op,
-    condition: &Condition,
     handle: &str,
     mailbox: &Mailbox,
     wanted: usize,
@@ -232,12 +231,12 @@ async fn collect(
             op.set_metadata_of(handle, told.clone());
             known = told;
         }
-        if is_enough(condition, &known, wanted)? {
+        if is_enough(&known, wanted)? {
             return Ok(());
         }
         let left = deadline.saturating_sub(op.soon(Duration::ZERO));
         if left <= 0 {
-            return Err(too_late(condition, &known, wanted));
+            return Err(too_late(&known, wanted));
         }
         let left = Duration::from_micros(left.unsigned_abs());
         op.pause(pause.min(left)).await?;
@@ -267,35 +266,40 @@ pub(crate) fn data(view: &View<'_>, condition: &Condition) -> Value {
     let metadata = view.siblings.named(handle).and_then(|name| view.siblings.metadata(&name));
     let metadata = metadata.unwrap_or_default();
     let data = signals(&metadata)
-        .map(|(id, signal)| (id, signal.get(condition.words.data).cloned().unwrap_or_default()));
+        .map(|(id, signal)| (id, signal.get(words(signal).data).cloned().unwrap_or_default()));
     print::json(&Value::map(data), Keys::Ordered).into()
 }
 
 /// Whether there are enough signals; an error if one of them tells of a failure.
-fn is_enough(condition: &Condition, metadata: &Value, wanted: usize) -> Result<bool, Stop> {
-    let words = &condition.words;
-    let has_failed = |signal: &&Members| text(signal, words.status) != Some(SUCCESS);
+fn is_enough(metadata: &Value, wanted: usize) -> Result<bool, Stop> {
+    let has_failed = |signal: &&Members| text(signal, words(signal).status) != Some(SUCCESS);
     let failed: Vec<&Members> =
         signals(metadata).map(|(_, signal)| signal).filter(has_failed).collect();
     if failed.is_empty() {
         return Ok(signals(metadata).count() >= wanted);
     }
-    Err(Stop::failed("WaitConditionFailure", reasons(words, failed.into_iter())))
+    Err(Stop::failed("WaitConditionFailure", reasons(failed.into_iter())))
 }
 
-fn too_late(condition: &Condition, metadata: &Value, wanted: usize) -> Stop {
+fn too_late(metadata: &Value, wanted: usize) -> Stop {
     let received = signals(metadata).count();
     let mut message = format!("{received} of {wanted} received");
     if received > 0 {
         let all = signals(metadata).map(|(_, signal)| signal);
-        message = format!("{message} - {}", reasons(&condition.words, all));
+        message = format!("{message} - {}", reasons(all));
     }
     Stop::failed("WaitConditionTimeout", message)
 }
 
-pub(crate) fn reasons<'m>(words: &Words, signals: impl Iterator<Item = &'m Members>) -> String {
-    let reason = |signal: &Members| signal.get(words.reason).map(print::plain).unwrap_or_default();
+fn reasons<'m>(signals: impl Iterator<Item = &'m Members>) -> String {
+    let reason =
+        |signal: &Members| signal.get(words(signal).reason).map(print::plain).unwrap_or_default();
     signals.map(reason).collect::<Vec<_>>().join(";")
+}
+
+/// The words of a signal as a handle keeps it.
+fn words(signal: &Members) -> &'static Words {
+    if signal.contains_key(AWS.status) { &AWS } else { &NATIVE }
 }
 
 /// What a handle's metadata tells of signals.

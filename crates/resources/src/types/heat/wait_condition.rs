@@ -23,9 +23,5 @@ pub(super) fn wait_condition() -> ResourceType {
         })
 }
 
-const CONDITION: signals::Condition = signals::Condition {
-    words: signals::NATIVE,
-    handle: "handle",
-    count: "count",
-    timeout: "timeout",
-};
+const CONDITION: signals::Condition =
+    signals::Condition { handle: "handle", count: "count", timeout: "timeout" };
