@@ -92,7 +92,7 @@ async fn makespan(out: &mut dyn Write) -> io::Result<()> {
 async fn cancel(out: &mut dyn Write) -> io::Result<()> {
     let mut bench = Bench::with(Arc::new(Slow::default())).await?;
     bench.create(&layers(), &[]).await?;
-    // In the middle of the first calls of the third layer: those are waited for.
+    // In the middle of the calls of the third layer: those are waited for.
     tokio::time::sleep(ANSWER * 4 + ANSWER / 3).await;
     let begun = Instant::now();
     let wish = Command::Cancel { with_rollback: false };

@@ -26,6 +26,8 @@ pub(crate) struct Bench {
     folder: PathBuf,
     chance: Chance,
     pub(crate) root: StackId,
+    /// What stacks are told when they are made.
+    pub(crate) settings: Settings,
     commands: u64,
 }
 
@@ -172,7 +174,8 @@ impl Bench {
         );
         let mut chance = Chance::default();
         let root = StackId(chance.next());
-        Ok(Bench { engine, store, folder, chance, root, commands: 0 })
+        let settings = Settings::default();
+        Ok(Bench { engine, store, folder, chance, root, settings, commands: 0 })
     }
 
     fn recipe(&mut self, template: &str, files: &[(&str, &str)]) -> Arc<Recipe> {
@@ -215,7 +218,7 @@ impl Bench {
             project: "project".into(),
             user_name: "user".into(),
             recipe,
-            settings: Settings::default(),
+            settings: self.settings.clone(),
             adopted: None,
         };
         self.engine.create(new).await.map_err(io::Error::other)
@@ -230,7 +233,7 @@ impl Bench {
         Ok((start.elapsed(), self.store.commits() - before))
     }
 
-    async fn timed_delete(&mut self) -> io::Result<(Duration, u64)> {
+    pub(crate) async fn timed_delete(&mut self) -> io::Result<(Duration, u64)> {
         let before = self.store.commits();
         let start = Instant::now();
         self.command(Command::Delete).await?;

@@ -14,7 +14,9 @@ use async_trait::async_trait;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, header};
 use axum::response::Response;
-use kiln_cloud::{Behalf, Call, CallError, Credential, Method, Reply, Service, Transport, Visitor};
+use kiln_cloud::{
+    Behalf, Call, CallError, Credential, Method, Promise, Reply, Service, Transport, Visitor,
+};
 use kiln_engine::service::{Asker, Kept, Refusal};
 use kiln_resources::wire;
 use kiln_template::Value;
@@ -56,8 +58,24 @@ impl Transport for Own {
         self.beyond.is_there()
     }
 
-    async fn deputise(&self, visitor: &Visitor) -> Result<Credential, CallError> {
-        self.beyond.deputise(visitor).await
+    fn borrows(&self, visitor: &Visitor) -> bool {
+        self.beyond.borrows(visitor)
+    }
+
+    async fn deputise(
+        &self,
+        visitor: &Visitor,
+        promise: &Promise,
+    ) -> Result<Credential, CallError> {
+        self.beyond.deputise(visitor, promise).await
+    }
+
+    async fn find_lent(&self, promise: &Promise) -> Result<Vec<Credential>, CallError> {
+        self.beyond.find_lent(promise).await
+    }
+
+    async fn holds(&self, credential: &Credential) -> bool {
+        self.beyond.holds(credential).await
     }
 
     async fn remove_users(&self, project: &str) -> Result<(), CallError> {

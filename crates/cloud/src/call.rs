@@ -47,7 +47,8 @@ pub struct Call {
     pub may_be_repeated: bool,
     /// Whether what comes back is a text, whatever it looks like.
     pub is_text: bool,
-    /// How to find what the call made, if its reply was lost.
+    /// How to find what the call made, if its reply was lost. Of a call that reads: where that is listed as long as it
+    /// is not ready, so that many who wait can look together.
     pub marker: Option<Box<Marker>>,
     /// On whose behalf it is made; whoever sends it says so.
     pub behalf: Option<Box<Behalf>>,
@@ -245,6 +246,12 @@ impl Call {
     /// What comes back is a text, also if it looks like JSON.
     pub fn as_text(mut self) -> Call {
         self.is_text = true;
+        self
+    }
+
+    /// Says where what the call reads is listed as long as it is not ready.
+    pub fn among(mut self, list: Marker) -> Call {
+        self.marker = Some(Box::new(list));
         self
     }
 

@@ -40,6 +40,29 @@ pub enum Proof {
     StackDomain,
 }
 
+/// What a user is about to lend, known before it is asked for: by this it is found if nobody hears of it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Promise {
+    /// Its mark, which nothing else has.
+    pub mark: u128,
+    /// What proves it, if that is for us to choose.
+    pub secret: Secret,
+    /// The id of the user.
+    pub user: Arc<str>,
+    /// The id of the project.
+    pub project: Arc<str>,
+}
+
+/// A text that is not shown.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secret(pub Arc<str>);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
 /// Somebody who is here in person, with a token that ends soon.
 #[derive(Clone, Default)]
 pub struct Visitor {

@@ -143,6 +143,10 @@ pub(crate) struct Dev {
     #[arg(long, value_name = "MS", default_value_t = 0)]
     pub(crate) build_time: u64,
 
+    /// Seconds that a call whose reply was lost may still take effect
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    pub(crate) quiet: u64,
+
     /// What the simulated cloud draws its ids and addresses from
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub(crate) seed: u64,

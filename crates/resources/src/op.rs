@@ -27,6 +27,7 @@ use crate::given::{seconds, text, word};
 use crate::rest::Plain;
 use calls::Fate;
 use kiln_cloud::{Call, Marker, Method, Reply};
+use kiln_template::definition::Files;
 use run::Shared;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -65,6 +66,8 @@ pub struct Context {
     pub predecessor: Option<Arc<str>>,
     /// Where it is, and how those outside reach it.
     pub place: Place,
+    /// The files that came with the stack.
+    pub files: Arc<Files>,
 }
 
 /// An operation on a resource.

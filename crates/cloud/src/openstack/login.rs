@@ -2,7 +2,7 @@
 
 use super::{OpenStack, endpoint};
 use crate::http::exchange;
-use crate::{CallError, Credential, Proof, Visitor};
+use crate::{CallError, Credential, Proof};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ impl Token {
 
 impl OpenStack {
     /// The address of something in the identity service.
-    fn identity(&self, path: &str) -> String {
+    pub(super) fn identity(&self, path: &str) -> String {
         let root = endpoint::version_root(crate::Service::Identity, &self.settings.auth_url);
         format!("{root}{path}")
     }
@@ -94,7 +94,7 @@ impl OpenStack {
         self.log_in_with(auth).await
     }
 
-    async fn log_in_with(&self, auth: Value) -> Result<Token, CallError> {
+    pub(super) async fn log_in_with(&self, auth: Value) -> Result<Token, CallError> {
         let request = self.client.post(self.identity("/auth/tokens"));
         let reply = exchange(request.json(&json!({ "auth": auth }))).await.map_err(lost)?;
         let text = reply.header("x-subject-token").unwrap_or_default().to_owned();
@@ -133,7 +133,7 @@ impl OpenStack {
         }))
     }
 
-    fn trustee(&self) -> Result<Value, CallError> {
+    pub(super) fn trustee(&self) -> Result<Value, CallError> {
         let Some(Login { user, domain, password }) = &self.settings.trustee else {
             return Err(CallError::Impossible(
                 "Nobody is named to whom users could lend their rights. Next: fill in section [trustee] \
@@ -156,46 +156,6 @@ impl OpenStack {
         let request = request.header("X-Auth-Token", text).header("X-Subject-Token", text);
         let reply = exchange(request).await.map_err(lost)?;
         Ok(self.read(text.to_owned(), &reply.body))
-    }
-
-    /// Has a visitor lend their rights to whoever runs the engine.
-    pub(super) async fn delegated(&self, visitor: &Visitor) -> Result<Credential, CallError> {
-        let Visitor { user, project, .. } = visitor.clone();
-        if let Some(password) = &visitor.password {
-            let proof = Proof::Password(password.clone());
-            return Ok(Credential { project, user, proof, is_borrowed: false });
-        }
-        let identity = self.trustee()?;
-        let log_in = || async { Ok(self.log_in_with(json!({ "identity": identity })).await?.user) };
-        let trustee = self.trustee.get_or_try_init(log_in).await?;
-        let roles: Vec<Value> = match self.settings.roles.is_empty() {
-            true => visitor.roles.iter().map(|name| json!({ "name": **name })).collect(),
-            false => self.settings.roles.iter().map(|name| json!({ "name": name })).collect(),
-        };
-        let trust = json!({ "trust": {
-            "trustor_user_id": *user,
-            "trustee_user_id": **trustee,
-            "project_id": *project,
-            "impersonation": true,
-            "roles": roles,
-        } });
-        let request = self.client.post(self.identity("/OS-TRUST/trusts"));
-        let request = request.header("X-Auth-Token", &*visitor.token).json(&trust);
-        let reply = exchange(request).await.map_err(lost)?;
-        match reply.text("/trust/id") {
-            Some(id) => {
-                let proof = Proof::Trust(id.into());
-                Ok(Credential { project, user, proof, is_borrowed: false })
-            }
-            None => Err(CallError::Lost("the identity service named no trust".into())),
-        }
-    }
-
-    /// Gives back what a user lent.
-    pub(super) async fn revoke(&self, credential: &Credential, id: &str) -> Result<(), CallError> {
-        let token = self.log_in(credential).await?;
-        let request = self.client.delete(self.identity(&format!("/OS-TRUST/trusts/{id}")));
-        exchange(request.header("X-Auth-Token", &token.text)).await.map(drop)
     }
 }
 

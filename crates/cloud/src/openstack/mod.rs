@@ -1,13 +1,15 @@
 //! An OpenStack cloud: tokens, catalogue, versions, and the calls themselves.
 
 mod endpoint;
+mod lent;
 mod login;
+mod pending;
 
 pub use login::{Login, StackDomain};
 
 use crate::http::{PATIENCE, exchange, exchange_as, request};
 use crate::{
-    Call, CallError, Credential, Method, Proof, Reply, Service, Transport, Visitor, delete, get,
+    Call, CallError, Credential, Method, Promise, Reply, Service, Transport, Visitor, delete, get,
 };
 use async_trait::async_trait;
 use login::Token;
@@ -68,6 +70,8 @@ pub struct OpenStack {
     highest: Mutex<HashMap<String, Arc<OnceCell<Option<String>>>>>,
     /// Answers that may be old. One is locked while somebody asks for it, so that it is asked for once.
     answers: Mutex<HashMap<(Credential, String), Arc<Kept>>>,
+    /// Objects that are not ready yet.
+    lists: pending::Lists,
 }
 
 type Session = tokio::sync::Mutex<Option<Arc<Token>>>;
@@ -97,8 +101,8 @@ impl OpenStack {
             }
         }
         let client = client.build().map_err(impossible)?;
-        let (trustee, sessions, highest, answers) = Default::default();
-        Ok(OpenStack { client, settings, trustee, sessions, highest, answers })
+        let (trustee, sessions, highest, answers, lists) = Default::default();
+        Ok(OpenStack { client, settings, trustee, sessions, highest, answers, lists })
     }
 
     /// The token of a session; logs in if there is none, or none that lasts.
@@ -261,9 +265,10 @@ impl Transport for OpenStack {
     async fn send(&self, by: &Credential, mut call: Call) -> Result<Reply, CallError> {
         let other = call.by.take();
         let by = other.as_deref().unwrap_or(by);
-        match call.may_be_old && matches!(call.method, Method::Get | Method::Head) {
-            true => self.answer(by, &call).await,
-            false => self.make(by, &call).await,
+        match (call.method, &call.marker) {
+            (Method::Get, Some(list)) => self.look(by, &call, list).await,
+            (Method::Get | Method::Head, _) if call.may_be_old => self.answer(by, &call).await,
+            _ => self.make(by, &call).await,
         }
     }
 
@@ -283,11 +288,19 @@ impl Transport for OpenStack {
         Ok(())
     }
 
-    async fn deputise(&self, visitor: &Visitor) -> Result<Credential, CallError> {
+    fn borrows(&self, visitor: &Visitor) -> bool {
+        visitor.lent.is_none() && visitor.password.is_none()
+    }
+
+    async fn deputise(
+        &self,
+        visitor: &Visitor,
+        promise: &Promise,
+    ) -> Result<Credential, CallError> {
         if visitor.lent.is_some() {
             return Ok(visitor.credential());
         }
-        let credential = self.delegated(visitor).await?;
+        let credential = self.delegated(visitor, promise).await?;
         // While the visitor's own token lasts, nobody has to log in.
         if let Ok(token) = self.examined(&visitor.token).await {
             let session = Arc::new(Session::new(Some(Arc::new(token))));
@@ -296,16 +309,25 @@ impl Transport for OpenStack {
         Ok(credential)
     }
 
+    async fn find_lent(&self, promise: &Promise) -> Result<Vec<Credential>, CallError> {
+        self.lent_on(promise).await
+    }
+
+    async fn holds(&self, credential: &Credential) -> bool {
+        let refused = |error| matches!(error, CallError::Refused(reply) if reply.status == 401);
+        !self.token(credential).await.is_err_and(refused)
+    }
+
     async fn dismiss(&self, credential: &Credential) -> Result<(), CallError> {
-        let Proof::Trust(id) = &credential.proof else { return Ok(()) };
-        if credential.is_borrowed {
+        if !credential.is_lent() {
             return Ok(());
         }
-        let revoked = self.revoke(credential, id).await;
+        let given_back = self.give_back(credential).await;
         lock(&self.sessions).remove(credential);
-        match revoked {
-            Err(CallError::Refused(reply)) if reply.status == 404 => Ok(()),
-            revoked => revoked,
+        match given_back {
+            // There is nothing left to give back, or to log in with.
+            Err(CallError::Refused(reply)) if matches!(reply.status, 401 | 404) => Ok(()),
+            given_back => given_back,
         }
     }
 }

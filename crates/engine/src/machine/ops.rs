@@ -11,6 +11,7 @@ use kiln_cloud::Reply;
 use kiln_resources::behaviour::Verb;
 use kiln_resources::constraints::offline;
 use kiln_resources::op::{Context, Journal, Note, Place, Step};
+use kiln_template::definition::Files;
 use kiln_template::frozen::{Frozen, converted};
 use kiln_template::path::Path;
 use kiln_template::template::DeletionPolicy;
@@ -175,6 +176,7 @@ impl Tree {
             quiet: self.config.quiet,
             predecessor: self.predecessor(resource),
             place: self.place(resource.stack),
+            files: self.files(resource),
         }
     }
 
@@ -189,6 +191,12 @@ impl Tree {
             users: self.users.clone(),
             outside: self.config.outside.clone(),
         }
+    }
+
+    /// The files that came with the stack of a resource.
+    fn files(&self, resource: &Resource) -> Arc<Files> {
+        let blueprint = self.stack(resource.stack).blueprint.as_ref();
+        blueprint.map(|blueprint| blueprint.shared.files.clone()).unwrap_or_default()
     }
 
     /// The id of the object whose place a resource takes.

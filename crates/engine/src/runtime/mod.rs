@@ -7,6 +7,7 @@
 mod clock;
 mod commit;
 mod driver;
+mod promises;
 
 pub use clock::{Chance, now};
 pub use commit::Committer;
@@ -84,6 +85,8 @@ pub struct Settings {
     pub idle: Duration,
     /// How often old records are looked for.
     pub housekeeping: Duration,
+    /// How old something must be that a user was about to lend until it is certain that nobody waits for it.
+    pub promises: Duration,
     /// Whether it is certain that no other engine works on the store: then whatever another one owned
     /// is taken up at once.
     pub is_alone: bool,
@@ -98,6 +101,7 @@ impl Default for Settings {
             calls: 500,
             idle: Duration::from_secs(60),
             housekeeping: Duration::from_secs(60),
+            promises: Duration::from_secs(180),
             is_alone: false,
         }
     }
@@ -167,6 +171,7 @@ impl Engine {
         engine.spawn(engine.clone().look_for_work());
         engine.spawn(engine.clone().renew_leases());
         engine.spawn(engine.clone().keep_house());
+        engine.spawn(engine.clone().keep_promises());
         engine
     }
 

@@ -11,6 +11,7 @@ mod files;
 mod find;
 mod glimpse;
 mod live;
+mod loans;
 mod read;
 mod refusal;
 mod request;
@@ -23,6 +24,7 @@ pub use act::Signalled;
 pub use create::Previewed;
 pub use engines::{EngineView, REPORT};
 pub use find::Page;
+pub(crate) use loans::promise_of;
 pub use refusal::Refusal;
 pub use request::{StackRequest, TemplateSource};
 pub use sift::Sieve;
@@ -34,7 +36,7 @@ use crate::ids::{CommandId, Ids, StackId};
 use crate::machine::Command;
 use crate::runtime::{Chance, Engine, now};
 use crate::store::{CommandRow, Store};
-use kiln_cloud::{Author, CallError, Credential, Transport, Visitor};
+use kiln_cloud::{Author, Transport, Visitor};
 use std::sync::Arc;
 
 /// Who asks, as far as stacks are concerned.
@@ -114,19 +116,6 @@ impl Service {
         engine: Option<Engine>,
     ) -> Service {
         Service { store, config, rules: Arc::new(rules), transport, engine }
-    }
-
-    /// Sees to it that the engine can act for whoever asks, also when they have left.
-    async fn deputise(&self, asker: &Asker) -> Result<Arc<Credential>, Refusal> {
-        let credential = self.transport.deputise(&asker.visitor).await;
-        credential.map(Arc::new).map_err(|error| match error {
-            CallError::Refused(reply) => {
-                let said = reply.said().unwrap_or_else(|| format!("HTTP {}", reply.status));
-                Refusal::new("AuthorizationFailure", format!("Authorization failed: {said}"))
-            }
-            CallError::Impossible(why) => Refusal::new("AuthorizationFailure", why),
-            error => Refusal::new("ServiceUnavailable", format!("The identity service: {error}")),
-        })
     }
 
     /// How the engine works.

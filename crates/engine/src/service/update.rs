@@ -37,12 +37,17 @@ impl Service {
             request.settings.tags.get_or_insert_default();
         }
         let mut settings = request.settings.clone();
-        // From now on the stack has the rights of whoever changed it last.
-        if view.credential().user != asker.visitor.user {
-            settings.credential = Some(self.deputise(asker).await?);
-        }
+        // From now on the stack has the rights of whoever changed it last, and they hold.
+        let credential = view.credential();
+        let is_other = credential.user != asker.visitor.user;
+        let loan = match is_other || !self.transport.holds(credential).await {
+            true => Some(self.deputise(asker, stack.root).await?),
+            false => None,
+        };
+        settings.credential = loan.as_ref().map(|loan| loan.credential.clone());
         let recipe = Arc::new(recipe(&self.config, asker, &request, report));
-        self.command(stack.root, Command::Update { recipe, settings }).await
+        let written = self.command(stack.root, Command::Update { recipe, settings }).await;
+        self.settle(loan, written).await
     }
 
     /// What changing a stack would do.

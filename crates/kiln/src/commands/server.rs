@@ -74,6 +74,7 @@ async fn serve(
             lease: settings.lease,
             look: LOOK.min(settings.lease / 8),
             is_alone: place.as_ref().is_some_and(|place| place.is_alone),
+            promises: settings.engine.quiet * 6,
             ..EngineSettings::default()
         };
         Engine::start(config.clone(), store.clone() as Arc<dyn Store>, own.clone(), engine)

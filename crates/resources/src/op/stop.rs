@@ -51,12 +51,12 @@ impl Stop {
     }
 
     /// The same, with something else to do next.
-    pub(super) fn advise(self, next: &str) -> Stop {
+    pub(crate) fn advise(self, next: &str) -> Stop {
         match self {
             Stop::Failed(mut failure) => {
-                if let Some(end) = failure.message.rfind(". Next: ") {
-                    failure.message.truncate(end);
-                }
+                let end = failure.message.rfind(". Next: ").unwrap_or(failure.message.len());
+                let told = failure.message[..end].trim_end_matches('.').len();
+                failure.message.truncate(told);
                 failure.message.push_str(&format!(". Next: {next}."));
                 Stop::Failed(failure)
             }

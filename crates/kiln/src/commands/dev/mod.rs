@@ -159,7 +159,9 @@ async fn start(arguments: &Dev) -> Result<Running, Failure> {
         ..Outside::default()
     });
     let stack_domain = outside.domain.clone();
-    let config = Arc::new(Config { global: shipped(), outside, region, ..Config::default() });
+    let quiet = Duration::from_secs(arguments.quiet);
+    let config =
+        Arc::new(Config { global: shipped(), outside, region, quiet, ..Config::default() });
     // The state is ours alone, so nobody else's lease is valid.
     let settings = Settings { is_alone: true, ..Settings::default() };
     let own = Arc::new(Own::before(transport));

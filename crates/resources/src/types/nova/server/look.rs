@@ -3,7 +3,7 @@
 use crate::declare::{Value, map};
 use crate::op::{Op, Progress, Stop};
 use crate::wire;
-use kiln_cloud::{Call, Reply, Service, get, post};
+use kiln_cloud::{Call, Marker, Reply, Service, get, post};
 use serde_json::Value as Json;
 use std::time::Duration;
 
@@ -100,8 +100,21 @@ pub(crate) async fn until(
 
 /// Waits until the server is in a state.
 pub(crate) async fn until_is(op: &mut Op, wanted: &str) -> Result<Reply, Stop> {
-    let call = look(op);
+    let call = look(op).among(building(op));
     until(op, call, |reply| progress_to(reply, wanted)).await
+}
+
+/// The servers that are being built, the resource's among them as long as it is.
+fn building(op: &Op) -> Marker {
+    Marker {
+        list: get(Service::Compute, "/servers/detail").query("status", "BUILD"),
+        objects: "/servers".into(),
+        field: "/id".into(),
+        value: op.id().map_or("", |id| id).into(),
+        envelope: Some("server".into()),
+        path: "/servers/".into(),
+        id: "/id".into(),
+    }
 }
 
 /// Keeps what services show of the server and of its ports: attributes are answered from it.
