@@ -409,6 +409,7 @@ impl<'v> StackView<'v> {
 
     /// Whether a resource would understand a signal; why not, otherwise.
     pub fn hears(&self, resource: &ResourceView, details: &Value) -> Result<(), String> {
+        self.need_body();
         let signal = self.builtin(resource).and_then(|kind| kind.behaviour.signal);
         let (Some(slot), Some(on_signal)) = (resource.slot, signal) else { return Ok(()) };
         let signal = Signal { details, now: 0 };
@@ -420,6 +421,7 @@ impl<'v> StackView<'v> {
 
     /// Whether a user of the stack may read a resource: their own server, or what a policy allows them.
     pub fn may_be_read_by(&self, resource: &ResourceView, user: &str) -> bool {
+        self.need_body();
         let Some(slot) = resource.slot else { return false };
         let is_own = |it: &Resource| {
             it.data.get(USER).and_then(Value::as_text).is_some_and(|own| &**own == user)

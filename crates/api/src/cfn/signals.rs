@@ -15,6 +15,7 @@ use kiln_engine::store::StackRow;
 use kiln_engine::view::StackView;
 use kiln_template::{Value, json};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A resource, by its ARN.
 struct Named {
@@ -88,6 +89,10 @@ async fn asked(
     arn: &str,
 ) -> Result<(Ask, Named), CfnFault> {
     let caller = Arc::new(signer(&app, request).await?);
+    let rate = app.rate.as_ref();
+    if rate.is_some_and(|rate| !rate.allows(&caller.project_id, Instant::now())) {
+        return Err(CfnFault::bare("Throttling"));
+    }
     let Some(named) = Named::read(arn) else {
         let message = format!("\"{arn}\" is not the ARN of a resource");
         return Err(CfnFault::new("InvalidParameterValue", message));

@@ -313,7 +313,7 @@ async fn a_server_applies_what_is_deployed_on_it() {
     let (updated, ()) = tokio::join!(updating, applying);
     assert_eq!(
         updated.expect_err("it failed"),
-        "UPDATE_FAILED: Error: resources.deployment: Deployment to server failed: deploy_status_code : \
+        "UPDATE_FAILED: Resource UPDATE failed: Error: resources.deployment: Deployment to server failed: deploy_status_code : \
          Deployment exited with non-zero status code: 7 (it said: no such thing)"
     );
     gone(&world, "deploy", &before).await;
@@ -343,4 +343,109 @@ async fn a_signal_that_was_acknowledged_survives_and_counts_once() {
     for (kind, count) in [("identity.users", 4), ("identity.projects", 3)] {
         assert_eq!(left[kind].len(), count, "{kind}: {:?}", left[kind]);
     }
+}
+
+const LEFT: &str = "
+heat_template_version: 2021-04-16
+resources:
+  swift_handle: {type: OS::Heat::SwiftSignalHandle}
+  swift:
+    type: OS::Heat::SwiftSignal
+    properties: {handle: {get_resource: swift_handle}, count: 2, timeout: 300}
+  temp_handle: {type: OS::Heat::WaitConditionHandle, properties: {signal_transport: TEMP_URL_SIGNAL}}
+  temp:
+    type: OS::Heat::WaitCondition
+    properties: {handle: {get_resource: temp_handle}, count: 2, timeout: 300}
+  queue_handle: {type: OS::Heat::WaitConditionHandle, properties: {signal_transport: ZAQAR_SIGNAL}}
+  queue:
+    type: OS::Heat::WaitCondition
+    properties: {handle: {get_resource: queue_handle}, count: 2, timeout: 300}
+outputs:
+  curl: {value: {get_attr: [swift_handle, curl_cli]}}
+  temp_signal: {value: {get_attr: [temp_handle, signal]}}
+  queue_signal: {value: {get_attr: [queue_handle, signal]}}
+  swift_data: {value: {get_attr: [swift, data]}}
+  temp_data: {value: {get_attr: [temp, data]}}
+  queue_data: {value: {get_attr: [queue, data]}}
+";
+
+#[tokio::test]
+async fn signals_are_left_in_objects_and_queues() {
+    let world = World::start(&[]).await;
+    let before = world.objects().await;
+    create(&world, "left", LEFT).await;
+    let curl = output(&world, "left", "curl").await;
+    let curl = curl.as_str().expect("a command").to_owned();
+    let bad = curl.replace("temp_url_sig=", "temp_url_sig=0");
+    assert!(sh(&format!("{bad} --silent --data-binary x")).starts_with("HTTP/1.1 401"));
+    let temp: Json = told(output(&world, "left", "temp_signal").await);
+    let temp = temp["alarm_url"].as_str().expect("an address");
+    let queue: Json = told(output(&world, "left", "queue_signal").await);
+    let token = login(&world, &queue).await;
+    let name = queue["queue_id"].as_str().expect("a queue");
+    let messages = format!("{}/messaging/v2/queues/{name}/messages", world.services());
+    for number in ["one", "two"] {
+        let letter = json!({ "data": number });
+        let printed = sh(&format!("{curl} --silent --data-binary '{letter}'"));
+        assert!(printed.starts_with("HTTP/1.1 201"), "{printed}");
+        let printed = sh(&format!("curl -i -s -X PUT --data-binary '{letter}' '{temp}'"));
+        assert!(printed.starts_with("HTTP/1.1 201"), "{printed}");
+        let body = json!({ "messages": [{ "body": letter, "ttl": 60 }] });
+        let request = world.client().post(&messages).header("X-Auth-Token", &token).json(&body);
+        let id = "6b696c6e-0000-4000-8000-000000000001";
+        let sent = request.header("Client-ID", id).send().await.expect("an answer");
+        assert_eq!(sent.status().as_u16(), 201);
+    }
+    ended(&world, Who::Demo, "left", "CREATE_COMPLETE").await.expect("all were found");
+    for name in ["swift_data", "temp_data", "queue_data"] {
+        assert_eq!(output(&world, "left", name).await, r#"{"1": "one", "2": "two"}"#, "{name}");
+    }
+    gone(&world, "left", &before).await;
+}
+
+/// What an attribute tells as a text.
+fn told(text: Json) -> Json {
+    serde_json::from_str(text.as_str().expect("a text")).expect("JSON")
+}
+
+const ALLOWED: &str = "
+heat_template_version: 2021-04-16
+parameters:
+  hidden: {type: string, default: hunter2, hidden: true}
+resources:
+  one: {type: OS::Heat::Value, properties: {value: x}, metadata: {secret: {get_param: hidden}}}
+  two: {type: OS::Heat::Value, properties: {value: x}, metadata: {a: b}}
+  policy: {type: OS::Heat::AccessPolicy, properties: {AllowedResources: [one]}}
+  user:
+    type: AWS::IAM::User
+    properties: {Policies: [{get_resource: policy}], LoginProfile: {Password: correcthorse}}
+  collect: {type: OS::Heat::DeployedServer, properties: {software_config_transport: POLL_SERVER_HEAT}}
+outputs:
+  known: {value: {get_attr: [collect, os_collect_config]}}
+";
+
+#[tokio::test]
+async fn a_policy_says_what_a_user_of_a_stack_may_read() {
+    let world = World::start(&[]).await;
+    let before = world.objects().await;
+    create(&world, "allowed", ALLOWED).await;
+    ended(&world, Who::Demo, "allowed", "CREATE_COMPLETE").await.expect("it is made");
+    let path = path(&world, Who::Demo, "allowed").await;
+    let user = world.ask(Who::Demo, "GET", &format!("{path}/resources/user"), None).await.body;
+    let mut known = output(&world, "allowed", "known").await["heat"].clone();
+    let project = known["project_id"].as_str().expect("a project").to_owned();
+    let shown = world.ask(Who::Demo, "GET", &path, None).await.body;
+    assert_eq!(shown["stack"]["stack_user_project_id"], project.as_str());
+    known["user_id"] = user["resource"]["physical_resource_id"].clone();
+    known["password"] = "correcthorse".into();
+    let token = login(&world, &known).await;
+    let root = format!("{}/{project}{path}/resources", world.orchestration());
+    let (status, body) = ask(&world, &token, "GET", &format!("{root}/one/metadata"), None).await;
+    assert_eq!((status, &body["metadata"]["secret"]), (200, &json!("hunter2")), "{body}");
+    for name in ["two", "user", "collect"] {
+        let url = format!("{root}/{name}/metadata");
+        let (status, body) = ask(&world, &token, "GET", &url, None).await;
+        assert_eq!(status, 403, "{name}: {body}");
+    }
+    gone(&world, "allowed", &before).await;
 }

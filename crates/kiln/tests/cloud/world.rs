@@ -142,6 +142,11 @@ impl World {
         &self.client
     }
 
+    /// Where the services of the cloud are: their prefixes stand behind it.
+    pub(crate) fn services(&self) -> &str {
+        &self.cloud
+    }
+
     /// Where the orchestration API is: projects stand behind it.
     pub(crate) fn orchestration(&self) -> &str {
         &self.orchestration

@@ -235,7 +235,8 @@ async fn forget(op: &mut Op, id: &str) -> Result<(), Stop> {
 
 /// Has the server undo the configuration, if it is for that, and removes all that was made for it.
 async fn remove(op: &mut Op) -> Result<(), Stop> {
-    if op.id().is_some() && is_server_there(op).await? {
+    // What was never handed over is not undone.
+    if op.datum(ASKED).is_some() && is_server_there(op).await? {
         deploy(op, "DELETE").await?;
     }
     if op.id().is_some() {

@@ -121,13 +121,12 @@ async fn user(op: &mut Op, is_own: bool, password: Option<&str>) -> Result<User,
             "ignore_lockout_failure_attempts": true,
         },
     } });
-    let mut call = owned(post(Service::Identity, "/users", body));
-    if let Some(marker) = marker(op) {
-        call = call.marker(marker);
-    }
-    let id: Arc<str> = match is_own {
-        true => op.call("user", call).await?.text("/user/id").unwrap_or_default().into(),
-        false => op.make_beside("user", call).await?.1,
+    let marker = named("/users", "users", "user", &name);
+    let call = owned(post(Service::Identity, "/users", body)).marker(marker.clone());
+    let id: Arc<str> = match (left_behind(op, "user", &marker).await?, is_own) {
+        (Some(id), _) => id,
+        (None, true) => op.call("user", call).await?.text("/user/id").unwrap_or_default().into(),
+        (None, false) => op.make_beside("user", call).await?.1,
     };
     op.set_datum(USER, &*id);
     if is_own && op.id().is_none() {
@@ -180,6 +179,16 @@ async fn make_project(op: &mut Op, name: &str, marker: &Marker) -> Result<Arc<st
         // Another resource was faster.
         Err(stop) if stop.is_conflict() => found(op, marker).await?.ok_or(stop),
         Err(stop) => Err(stop),
+    }
+}
+
+/// What an earlier operation may have made without hearing of it: it is there as it should be, since all that it
+/// is made of was kept before.
+async fn left_behind(op: &mut Op, step: &str, marker: &Marker) -> Result<Option<Arc<str>>, Stop> {
+    let is_begun = op.context().journal.step(step).is_some();
+    match op.context().is_doubtful && !is_begun {
+        true => found(op, marker).await,
+        false => Ok(None),
     }
 }
 
@@ -254,9 +263,12 @@ pub(crate) async fn key_of(op: &mut Op, user: &str, project: &str) -> Result<Key
         let body = json!({ "credential": {
             "type": "ec2", "user_id": user, "project_id": project, "blob": blob,
         } });
-        let call = owned(post(Service::Identity, "/credentials", body)).marker(marker);
-        let made = op.call("key", call).await?;
-        op.set_datum(CREDENTIAL, made.text("/credential/id").unwrap_or_default());
+        let call = owned(post(Service::Identity, "/credentials", body)).marker(marker.clone());
+        let id: Arc<str> = match left_behind(op, "key", &marker).await? {
+            Some(id) => id,
+            None => op.call("key", call).await?.text("/credential/id").unwrap_or_default().into(),
+        };
+        op.set_datum(CREDENTIAL, &*id);
     }
     Ok(Key { access, secret })
 }
@@ -303,8 +315,10 @@ pub(crate) async fn remove_beside(op: &mut Op) -> Result<(), Stop> {
             remove_key(op).await?;
             op.remove("user", owned(delete(Service::Identity, format!("/users/{id}")))).await?;
         }
-        // Nobody heard whether one was made.
-        None if op.context().is_doubtful => op.remove_copies(&marker).await?,
+        // Nobody heard whether one was made; one that was begun had a password.
+        None if op.context().is_doubtful && op.datum(PASSWORD).is_some() => {
+            op.remove_copies(&marker).await?;
+        }
         None => return Ok(()),
     }
     for name in [USER, PROJECT, PASSWORD, ACCESS, SECRET] {
