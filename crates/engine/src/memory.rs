@@ -357,6 +357,12 @@ impl Store for MemoryStore {
         Ok(self.open()?.trees.get(&root).map_or_else(Vec::new, |tree| tree.commands.clone()))
     }
 
+    async fn commands_for(&self, engine: EngineId) -> Result<Vec<CommandRow>, StoreError> {
+        let kept = self.open()?;
+        let trees = kept.trees.values().filter(|tree| tree.engine == Some(engine));
+        Ok(trees.flat_map(|tree| tree.commands.iter().cloned()).collect())
+    }
+
     async fn recipe(&self, id: RecipeId) -> Result<Option<RecipeRow>, StoreError> {
         let kept = self.open()?;
         let tree = kept.recipes.get(&id).and_then(|root| kept.trees.get(root));

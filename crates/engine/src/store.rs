@@ -113,6 +113,10 @@ pub trait Store: crate::objects::Objects {
     /// Commands of a tree in the order they came.
     async fn commands(&self, root: StackId) -> Result<Vec<CommandRow>, StoreError>;
 
+    /// The commands that wait for the trees of an engine; those of a tree in the order they came. Whoever
+    /// is asked for something need not be the one who owns the tree.
+    async fn commands_for(&self, engine: EngineId) -> Result<Vec<CommandRow>, StoreError>;
+
     /// A recipe.
     async fn recipe(&self, id: RecipeId) -> Result<Option<RecipeRow>, StoreError>;
 

@@ -202,7 +202,10 @@ fn serve(
     notes.lock().expect("notes").push(asked);
     let Some(Told { status, headers, body }) = told else { return Ok(()) };
     let mut out = format!("HTTP/1.1 {status} X\r\nconnection: close\r\n");
-    out += &format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len());
+    out += &format!("content-length: {}\r\n", body.len());
+    if headers.iter().all(|(name, _)| *name != "content-type") {
+        out += "content-type: application/json\r\n";
+    }
     for (name, value) in headers {
         out += &format!("{name}: {value}\r\n");
     }

@@ -1,7 +1,8 @@
 //! Waiting for a stack, and what gets in the way.
 
-use crate::client_fake::{Asked, Fake, Told, found, nothing, ok, refused, told};
+use crate::client_fake::{Asked, Fake, Told, found, nothing, ok, refused, told, with};
 use crate::place::{Place, Run};
+use crate::server::wait;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -85,6 +86,50 @@ CREATE_COMPLETE
             "GET /stacks/web/1?resolve_outputs=False",
         ]
     );
+}
+
+#[test]
+fn a_stream_tells_when_to_look() {
+    let looks = vec![
+        Some(vec![event("e1", "web", "CREATE_IN_PROGRESS")]),
+        Some(vec![event("e2", "web", "CREATE_COMPLETE")]),
+    ];
+    let polled = making(looks, "CREATE_COMPLETE");
+    let base = polled.url("/v1/p");
+    let client = kiln_cloud::client_builder().redirect(reqwest::redirect::Policy::none());
+    let client = client.build().expect("a client");
+    // All but streams is answered by the other one.
+    let heat = Fake::heat(move |asked| {
+        if asked.header("accept") == Some("text/event-stream") {
+            let last = asked.header("last-event-id").unwrap_or_default();
+            let stream = told(200, json!(null)).map(|told| {
+                told.with_body(&format!(": after {last}\n\nid: e2\nevent: event\ndata: {{}}\n\n"))
+            });
+            return with(stream, "content-type", "text/event-stream");
+        }
+        let url = format!("{base}{}?{}", asked.path, asked.query);
+        let method = asked.method.parse().expect("a method");
+        wait(async {
+            let reply = client.request(method, url).json(&asked.body).send().await.expect("it");
+            let (status, place) =
+                (reply.status().as_u16(), reply.headers().get("location").cloned());
+            let body = reply.text().await.expect("a body");
+            let told = told(status, json!(null)).map(|told| told.with_body(&body));
+            match place.as_ref().and_then(|place| place.to_str().ok()) {
+                Some(place) => with(told, "location", place),
+                None => told,
+            }
+        })
+    });
+    let place = Place::with(&[TEMPLATE]);
+    let run = heat.run(&place, &["stack", "create", "-t", "t.yaml", "--wait", "web"]);
+    assert_eq!((run.status, &*run.err), (0, ""));
+    assert!(run.out.contains("e2 [web]: CREATE_COMPLETE  state changed\n"), "{}", run.out);
+    let asked = heat.asked();
+    let stream = asked.iter().find(|it| it.header("accept") == Some("text/event-stream"));
+    let stream = stream.expect("a stream");
+    assert_eq!(stream.line(), "GET /v1/p/stacks/web/1/events?nested_depth=0");
+    assert_eq!(stream.header("last-event-id"), Some("e1"));
 }
 
 #[test]

@@ -165,3 +165,43 @@ fn a_stream_of_events_ends_when_its_server_leaves_and_goes_on_with_the_next() {
     assert!(rest.contains("CREATE_COMPLETE") && rest.contains("event: rest"), "{rest}");
     assert!(new.stop());
 }
+
+#[test]
+fn what_one_process_is_asked_another_one_does() {
+    let config = config("0") + "[kiln]\nroles = api\n";
+    let place = Place::with(&[("api.conf", &config), ("engine.conf", "[kiln]\nroles = engine\n")]);
+    let mut api = Served::start(&place, "api.conf");
+    let url = api.address();
+    let mut engine = Served::start(&place, "engine.conf");
+    engine.wait_for("The engine runs.");
+    let properties = json!({"action_wait_secs": {"create": 3000}});
+    let slow = json!({"type": "OS::Heat::TestResource", "properties": properties});
+    let template = json!({"heat_template_version": "2021-04-16", "resources": {"slow": slow}});
+    wait(async {
+        let client = kiln_cloud::client_builder().build().expect("a client");
+        let stacks = format!("{url}/v1/admin/stacks");
+        let stack = json!({"stack_name": "one", "template": template});
+        let made = client.post(&stacks).json(&stack).send().await.expect("an answer");
+        assert_eq!(made.status(), 201);
+        let at = made.headers()["location"].to_str().expect("an address").to_owned();
+        let until = async |wanted: &str| {
+            loop {
+                let shown: Value =
+                    client.get(&at).send().await.expect("it").json().await.expect("JSON");
+                let state = shown["stack"]["stack_status"].as_str().unwrap_or_default().to_owned();
+                let events = client.get(format!("{at}/events")).send().await.expect("it");
+                let events = events.text().await.expect("events");
+                // The resource is under way: the engine owns the stack.
+                if state == wanted && (wanted != "CREATE_IN_PROGRESS" || events.contains("slow")) {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        until("CREATE_IN_PROGRESS").await;
+        assert_eq!(client.delete(&at).send().await.expect("it").status(), 204);
+        // Long before the resource is done, and before the lease ends.
+        until("DELETE_COMPLETE").await;
+    });
+    assert!(api.stop() && engine.stop());
+}

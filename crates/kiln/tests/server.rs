@@ -83,6 +83,12 @@ impl Served {
         address.trim_end_matches('.').to_owned()
     }
 
+    /// Waits for a line that begins so.
+    pub(crate) fn wait_for(&mut self, start: &str) {
+        let mut lines = self.lines.by_ref().map_while(Result::ok);
+        assert!(lines.any(|line| line.starts_with(start)), "{start} does not come");
+    }
+
     pub(crate) fn stop(mut self) -> bool {
         let id = self.process.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().expect("a signal").success());

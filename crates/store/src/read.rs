@@ -5,7 +5,7 @@ use crate::fault::Fault;
 use crate::records::QueuedRow;
 use crate::sql::{Reader, Statement};
 use crate::table::{Record, marks};
-use kiln_engine::ids::StackId;
+use kiln_engine::ids::{EngineId, StackId};
 use kiln_engine::memory::parents_first;
 use kiln_engine::store::{CommandRow, RecipeRow, ResourceRow, SnapshotRow, StackRow, TreeRows};
 use sqlx::AnyConnection;
@@ -48,6 +48,17 @@ impl SqlStore {
         let select = self.tables.select::<QueuedRow>("root = ? ORDER BY number");
         let select = select.with(|values| values.id(root.0));
         let queue: Vec<QueuedRow> = select.read(connection, &self.cipher).await?;
+        Ok(queue.into_iter().map(|queued| queued.command).collect())
+    }
+
+    /// The commands that wait for the trees of an engine. Most of the time there are none at all.
+    pub(crate) async fn queues_of(&self, engine: EngineId) -> Result<Vec<CommandRow>, Fault> {
+        let owned =
+            "EXISTS (SELECT 1 FROM trees WHERE trees.root = commands.root AND trees.engine = ?)";
+        let select = self.tables.select::<QueuedRow>(&format!("{owned} ORDER BY root, number"));
+        let select = select.with(|values| values.id(engine.0));
+        let mut reader = self.reader().await?;
+        let queue: Vec<QueuedRow> = select.read(&mut reader, &self.cipher).await?;
         Ok(queue.into_iter().map(|queued| queued.command).collect())
     }
 

@@ -83,6 +83,10 @@ impl Store for SqlStore {
         Ok(self.queue(&mut *self.reader().await?, root).await?)
     }
 
+    async fn commands_for(&self, engine: EngineId) -> Result<Vec<CommandRow>, StoreError> {
+        Ok(self.queues_of(engine).await?)
+    }
+
     async fn recipe(&self, id: RecipeId) -> Result<Option<RecipeRow>, StoreError> {
         Ok(self.by_id(id.0.as_bytes()).await?)
     }

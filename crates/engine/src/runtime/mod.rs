@@ -22,7 +22,7 @@ use crate::tree::{Env, Tree};
 use crate::view::read_tree;
 use driver::{Driver, Mail};
 use kiln_cloud::{Call, CallError, Credential, Reply, Service, Transport};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
@@ -66,8 +66,20 @@ impl Inner {
 struct Owned {
     fence: u64,
     mail: mpsc::UnboundedSender<Mail>,
+    /// The commands that its task was told of. None is carried out twice.
+    heard: HashSet<CommandId>,
     glance: watch::Receiver<Glance>,
     task: JoinHandle<()>,
+}
+
+impl Owned {
+    /// Tells the task of a command, unless it knows.
+    fn tell(&mut self, id: CommandId, command: Command, tell: Option<oneshot::Sender<()>>) {
+        if self.heard.insert(id) {
+            // A task that has ended leaves it to whoever takes the tree next.
+            _ = self.mail.send(Mail::Command(id, Box::new(command), tell));
+        }
+    }
 }
 
 /// How an engine works with others.
@@ -254,15 +266,18 @@ impl Engine {
         let id = CommandId(Chance::default().next());
         let row = CommandRow { id, root, time: now(), body: command.encode() };
         self.inner.store.submit(row).await?;
-        let mail = self.trees().get(&root).map(|owned| owned.mail.clone());
-        let Some(mail) = mail else {
-            // Whoever takes a tree takes the commands that wait for it, too.
-            self.take(root).await?;
-            return Ok((id, None));
-        };
         let (tell, taken) = oneshot::channel();
-        _ = mail.send(Mail::Command(id, Box::new(command), Some(tell)));
-        Ok((id, Some(taken)))
+        let is_owned = {
+            let mut trees = self.trees();
+            let owned = trees.get_mut(&root);
+            owned.map(|owned| owned.tell(id, command, Some(tell))).is_some()
+        };
+        if is_owned {
+            return Ok((id, Some(taken)));
+        }
+        // Whoever takes a tree takes the commands that wait for it, too.
+        self.take(root).await?;
+        Ok((id, None))
     }
 
     /// Waits until nothing is under way in a tree; nothing if this engine does not own it.
@@ -321,6 +336,7 @@ impl Engine {
 
     fn own(&self, lease: Lease, tree: Tree, commands: Vec<CommandRow>) {
         let (mail, post) = mpsc::unbounded_channel();
+        let heard = commands.iter().map(|row| row.id).collect();
         let (driver, glance) =
             Driver::new(self.inner.clone(), lease, tree, commands, mail.clone(), post);
         let (root, fence) = (lease.root, lease.fence);
@@ -335,7 +351,7 @@ impl Engine {
                 trees.remove(&root);
             }
         });
-        trees.insert(root, Owned { fence, mail, glance, task });
+        trees.insert(root, Owned { fence, mail, heard, glance, task });
     }
 
     async fn look_for_work(self) {
@@ -359,8 +375,22 @@ impl Engine {
                     continue;
                 }
             }
+            self.hear().await;
             self.inner.looks.send_modify(|count| *count += 1);
             tokio::time::sleep(self.inner.settings.look).await;
+        }
+    }
+
+    /// Looks for what others were asked about trees that this engine owns.
+    async fn hear(&self) {
+        // If it cannot be read now, it is the next time.
+        let waiting = self.inner.store.commands_for(self.inner.id).await.unwrap_or_default();
+        let mut trees = self.trees();
+        for row in waiting {
+            let owned = trees.get_mut(&row.root).filter(|owned| !owned.heard.contains(&row.id));
+            if let (Some(owned), Ok(command)) = (owned, Command::decode(&row.body)) {
+                owned.tell(row.id, command, None);
+            }
         }
     }
 

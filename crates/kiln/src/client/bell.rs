@@ -8,9 +8,6 @@ use reqwest::Response;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
-/// A stream that ended is not opened again before this.
-const REST: Duration = Duration::from_millis(500);
-
 /// A bell.
 #[derive(Debug, Default)]
 pub(crate) struct Bell {
@@ -54,7 +51,8 @@ impl Bell {
                 Ok(None) | Err(_) => break,
             }
         }
+        // The stack rests, or the connection broke: another stream would end as soon.
         self.stream = None;
-        sleep_until(end.min(Instant::now() + REST)).await;
+        sleep_until(end).await;
     }
 }

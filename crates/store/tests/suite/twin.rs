@@ -177,6 +177,9 @@ async fn look(world: &World, twin: &dyn Store, dice: &mut Dice, known: &Known, s
     let names: Vec<Arc<str>> = names.filter(|_| dice.chance()).chain(["none".into()]).collect();
     _ = same!(world, twin, step, resources_named(stack.root, &names));
     _ = same!(world, twin, step, lean_resources(stack.root));
+    for engine in &known.engines {
+        _ = same!(world, twin, step, commands_for(*engine));
+    }
     _ = same!(world, twin, step, stack(stack.id));
     _ = same!(world, twin, step, resources(stack.id));
     let snapshots = same!(world, twin, step, snapshots(stack.id)).unwrap();

@@ -1,6 +1,7 @@
 //! What happened to a stack.
 
 use super::super::Client;
+use super::super::bell::Bell;
 use super::super::events::Paths;
 use super::super::format::options::{Columns, ListForm, Shown};
 use super::super::format::{Details, Listing};
@@ -142,6 +143,8 @@ impl List {
     ) -> Result<()> {
         let mut paths = Paths::default();
         let mut marker = self.marker.clone();
+        let mut bell = if self.poll.is_some() { Bell::mute() } else { Bell::default() };
+        let depth = self.nested_depth.unwrap_or(0).to_string();
         let pause = self
             .poll
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
@@ -159,7 +162,8 @@ impl List {
                 Err(problem) if problem.may_pass() => {}
                 Err(problem) => return Err(problem),
             }
-            tokio::time::sleep(pause).await;
+            let nested = query([("nested_depth", &*depth)]);
+            bell.wait(&client.heat, stack, nested, marker.as_deref(), pause).await;
         }
     }
 }
