@@ -19,6 +19,7 @@ mod json;
 mod kills;
 mod lists;
 mod networks;
+mod openstack;
 mod place;
 mod server;
 mod validate;

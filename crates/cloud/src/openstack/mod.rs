@@ -143,14 +143,21 @@ impl OpenStack {
     }
 
     /// The header that asks for the microversion that a call is written for.
-    async fn microversion(&self, root: &str, call: &Call) -> Option<(&'static str, String)> {
+    async fn microversion(
+        &self,
+        token: &Token,
+        root: &str,
+        call: &Call,
+    ) -> Option<(&'static str, String)> {
         let wanted = call.microversion.or_else(|| call.service.microversion())?;
         let document = endpoint::version_document(root);
         let known = lock(&self.highest).get(&document).cloned();
         let highest = match known {
             Some(highest) => highest,
             None => {
-                let reply = exchange(self.client.get(&document)).await.ok()?;
+                // Some services tell strangers nothing, not even their versions.
+                let request = self.client.get(&document).header("X-Auth-Token", &token.text);
+                let reply = exchange(request).await.ok()?;
                 let highest = endpoint::highest(&reply.body);
                 lock(&self.highest).insert(document, highest.clone());
                 highest
@@ -163,7 +170,7 @@ impl OpenStack {
     async fn send_as(&self, token: &Token, call: &Call) -> Result<Reply, CallError> {
         let root = self.root(token, call.service)?;
         let mut request = request(&self.client, &root, call).header("X-Auth-Token", &token.text);
-        if let Some((name, value)) = self.microversion(&root, call).await {
+        if let Some((name, value)) = self.microversion(token, &root, call).await {
             request = request.header(name, value);
         }
         if call.service == Service::Messaging {

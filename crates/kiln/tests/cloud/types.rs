@@ -12,16 +12,16 @@ use std::path::{Path, PathBuf};
 
 /// What was seen of a type.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Seen {
-    created: bool,
-    updated: bool,
-    checked: bool,
-    deleted: bool,
-    attributes: bool,
+pub(crate) struct Seen {
+    pub(crate) created: bool,
+    pub(crate) updated: bool,
+    pub(crate) checked: bool,
+    pub(crate) deleted: bool,
+    pub(crate) attributes: bool,
 }
 
 /// The types that were seen.
-type Table = BTreeMap<String, Seen>;
+pub(crate) type Table = BTreeMap<String, Seen>;
 
 #[tokio::test]
 async fn every_type_lives_and_leaves_nothing_behind() {
@@ -47,11 +47,11 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cloud/types")
 }
 
-fn name(path: &Path) -> String {
+pub(crate) fn name(path: &Path) -> String {
     path.strip_prefix(folder()).unwrap_or(path).with_extension("").display().to_string()
 }
 
-fn cases() -> Vec<PathBuf> {
+pub(crate) fn cases() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder()];
     while let Some(folder) = folders.pop() {
@@ -69,7 +69,7 @@ fn cases() -> Vec<PathBuf> {
     found
 }
 
-async fn run(world: &World, path: &Path, table: &mut Table) -> Result<(), String> {
+pub(crate) async fn run(world: &World, path: &Path, table: &mut Table) -> Result<(), String> {
     let text = std::fs::read_to_string(path).expect("a case");
     let who = if text.starts_with("# as admin") { Who::Admin } else { Who::Demo };
     let steps: Vec<&str> = text.split("\n# then\n").collect();
@@ -90,7 +90,7 @@ async fn run(world: &World, path: &Path, table: &mut Table) -> Result<(), String
 }
 
 fn request(template: &str) -> Json {
-    json!({ "template": template, "timeout_mins": 2 })
+    json!({ "template": template, "timeout_mins": 10 })
 }
 
 async fn live(
