@@ -21,6 +21,7 @@ mod json;
 mod kills;
 mod lists;
 mod networks;
+mod openstack;
 mod place;
 mod rolling;
 mod server;

@@ -68,7 +68,7 @@ async fn login(world: &World, known: &Json) -> String {
 /// Deletes a stack, and finds nothing of it.
 async fn gone(world: &World, stack: &str, before: &super::world::Objects) {
     delete(world, Who::Demo, stack).await.expect("deleted");
-    assert_eq!(world.changed_since(before, None).await, Vec::<String>::new());
+    assert_eq!(world.changed_since(before).await, Vec::<String>::new());
 }
 
 const WAITING: &str = "

@@ -37,11 +37,11 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cloud/types")
 }
 
-fn name(path: &Path) -> String {
+pub(crate) fn name(path: &Path) -> String {
     path.strip_prefix(folder()).unwrap_or(path).with_extension("").display().to_string()
 }
 
-fn cases() -> Vec<PathBuf> {
+pub(crate) fn cases() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder()];
     while let Some(folder) = folders.pop() {
@@ -59,7 +59,7 @@ fn cases() -> Vec<PathBuf> {
     found
 }
 
-async fn run(world: &World, path: &Path, table: &RefCell<Table>) -> Result<(), String> {
+pub(crate) async fn run(world: &World, path: &Path, table: &RefCell<Table>) -> Result<(), String> {
     let text = std::fs::read_to_string(path).expect("a case");
     let who = if text.starts_with("# as admin") { Who::Admin } else { Who::Demo };
     let steps: Vec<&str> = text.split("\n# then\n").collect();
@@ -87,7 +87,7 @@ fn request(template: &str) -> Json {
         (entry.file_name().display().to_string(), Json::from(text))
     });
     let files: serde_json::Map<String, Json> = files.collect();
-    json!({ "template": template, "files": files, "timeout_mins": 2 })
+    json!({ "template": template, "files": files, "timeout_mins": 10 })
 }
 
 async fn live(

@@ -1,30 +1,37 @@
-//! A running `kiln dev`, asked over HTTP.
+//! A running Kiln and its cloud, asked over HTTP: `kiln dev`, or `kiln server` with a real OpenStack.
 
 use super::given::PUBLIC_KEY;
 use super::guests;
+use crate::openstack::Real;
 use crate::place::Place;
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-/// A running `kiln dev`. It ends with this.
+/// A running Kiln. It ends with this.
 pub(crate) struct World {
-    process: Child,
-    identity: String,
-    orchestration: String,
+    pub(crate) process: Child,
+    pub(crate) identity: String,
+    pub(crate) orchestration: String,
     cloudformation: String,
+    /// Where the simulated cloud is.
     cloud: String,
+    /// The real cloud, if it is one.
+    pub(crate) real: Option<Real>,
     client: reqwest::Client,
     demo: Token,
     admin: Token,
-    place: Place,
+    pub(crate) place: Place,
 }
 
+/// Somebody who is logged in.
 #[derive(Clone, Default)]
-struct Token {
+pub(crate) struct Token {
     text: String,
     project: String,
+    /// Where services are, by type.
+    endpoints: BTreeMap<String, String>,
 }
 
 /// Who asks.
@@ -65,13 +72,14 @@ impl World {
             orchestration,
             cloudformation: url("cloudformation"),
             cloud: url("cloud"),
+            real: None,
             client,
             demo: Token::default(),
             admin: Token::default(),
             place,
         };
-        world.demo = world.login("demo").await;
-        world.admin = world.login("admin").await;
+        world.demo = world.login("demo", "demo").await;
+        world.admin = world.login("admin", "admin").await;
         world.furnish().await;
         world
     }
@@ -94,11 +102,32 @@ impl World {
         self.client = kiln_cloud::client_builder().build().expect("a client");
     }
 
-    async fn login(&self, name: &str) -> Token {
+    /// A server that was started with a real cloud.
+    pub(crate) async fn with(process: Child, api: String, real: Real, place: Place) -> World {
+        let (identity, passwords) =
+            (real.identity(), [real.password("demo"), real.password("admin")]);
+        let mut world = World {
+            process,
+            identity,
+            orchestration: format!("{api}/v1"),
+            cloudformation: String::new(),
+            cloud: String::new(),
+            real: Some(real),
+            client: kiln_cloud::client_builder().build().expect("a client"),
+            demo: Token::default(),
+            admin: Token::default(),
+            place,
+        };
+        world.demo = world.login("demo", &passwords[0]).await;
+        world.admin = world.login("admin", &passwords[1]).await;
+        world
+    }
+
+    async fn login(&self, name: &str, password: &str) -> Token {
         let domain = json!({ "id": "default" });
         let body = json!({ "auth": {
             "identity": { "methods": ["password"], "password": {
-                "user": { "name": name, "password": name, "domain": domain },
+                "user": { "name": name, "password": password, "domain": domain },
             } },
             "scope": { "project": { "name": name, "domain": domain } },
         } });
@@ -107,7 +136,16 @@ impl World {
         let text = response.headers()["x-subject-token"].to_str().expect("text").to_owned();
         let body: Json = response.json().await.expect("a body");
         let project = body["token"]["project"]["id"].as_str().expect("a project").to_owned();
-        Token { text, project }
+        let mut endpoints = BTreeMap::new();
+        for service in body["token"]["catalog"].as_array().into_iter().flatten() {
+            let all = service["endpoints"].as_array().into_iter().flatten();
+            let public =
+                all.filter(|it| it["interface"] == "public").find_map(|it| it["url"].as_str());
+            if let (Some(kind), Some(url)) = (service["type"].as_str(), public) {
+                endpoints.insert(kind.to_owned(), url.trim_end_matches('/').to_owned());
+            }
+        }
+        Token { text, project, endpoints }
     }
 
     fn token(&self, who: Who) -> &Token {
@@ -125,16 +163,16 @@ impl World {
         url: String,
         body: Option<Json>,
     ) -> Reply {
-        let method = method.parse().expect("a method");
-        let mut request = self.client.request(method, url);
-        request = request.header("X-Auth-Token", &self.token(who).text);
+        let mut request = self.request(who, method, url);
         if let Some(body) = body {
             request = request.json(&body);
         }
-        let response = request.send().await.expect("an answer");
-        let status = response.status().as_u16();
-        let text = response.text().await.expect("a text");
-        Reply { status, body: serde_json::from_str(&text).unwrap_or(Json::String(text)) }
+        answer(request).await
+    }
+
+    fn request(&self, who: Who, method: &str, url: String) -> reqwest::RequestBuilder {
+        let request = self.client.request(method.parse().expect("a method"), url);
+        request.header("X-Auth-Token", &self.token(who).text)
     }
 
     /// What asks anybody anything.
@@ -173,6 +211,15 @@ impl World {
         body: Option<Json>,
     ) -> Reply {
         self.send(who, method, format!("{}{path}", self.cloud), body).await
+    }
+
+    /// Asks a service of a real cloud; the path stands behind its endpoint in the catalogue.
+    pub(crate) async fn service(&self, who: Who, method: &str, kind: &str, path: &str) -> Reply {
+        let endpoint = self.token(who).endpoints.get(kind);
+        let endpoint = endpoint.unwrap_or_else(|| panic!("there is no service {kind}"));
+        let request = self.request(who, method, format!("{endpoint}{path}"));
+        // Attachments of volumes are not listed to those who ask for less.
+        answer(request.header("OpenStack-API-Version", "volume 3.27")).await
     }
 
     /// Asks the identity service; the path stands behind the version.
@@ -261,12 +308,7 @@ impl World {
         let text = |stack: &Json, name: &str| stack[name].as_str().unwrap_or_default().to_owned();
         let path = format!("{}/{}", text(&stack, "stack_name"), text(&stack, "id"));
         // The stream of a stack's events ends when nothing is under way in it any more.
-        let token = self.token(who);
-        let url = format!("{}/{}/stacks/{path}/events", self.orchestration, token.project);
-        let request = self.client.get(format!("{url}?nested_depth=9"));
-        let request = request.header("X-Auth-Token", &token.text);
-        let stream = request.header("Accept", "text/event-stream").send().await;
-        let mut stream = stream.expect("a stream");
+        let mut stream = self.stream(who, &format!("/stacks/{path}"), 9).await;
         let mut received = Vec::new();
         while let Some(chunk) = stream.chunk().await.expect("the next events") {
             received.extend_from_slice(&chunk);
@@ -278,6 +320,29 @@ impl World {
         Some((text(&stack, "stack_status"), text(&stack, "stack_status_reason")))
     }
 
+    /// The events of a stack, from the first one on, as they happen.
+    async fn stream(&self, who: Who, path: &str, depth: usize) -> reqwest::Response {
+        let token = self.token(who);
+        let url = format!("{}/{}{path}/events", self.orchestration, token.project);
+        let request = self.client.get(format!("{url}?nested_depth={depth}"));
+        let request = request.header("X-Auth-Token", &token.text);
+        request.header("Accept", "text/event-stream").send().await.expect("a stream")
+    }
+
+    /// Waits until a stack has had so many events, and tells how many; `None` if it has come to rest before.
+    pub(crate) async fn events_until(&self, who: Who, path: &str, count: usize) -> Option<usize> {
+        let mut stream = self.stream(who, path, 0).await;
+        let mut text = String::new();
+        while let Some(chunk) = stream.chunk().await.expect("events") {
+            text.push_str(&String::from_utf8_lossy(&chunk));
+            let seen = text.matches("event: event\n").count();
+            if seen >= count {
+                return Some(seen);
+            }
+        }
+        None
+    }
+
     /// A stack, by its name, or by its name and its id.
     async fn stack(&self, who: Who, name: &str) -> Option<Json> {
         let reply = self.ask(who, "GET", &format!("/stacks/{name}"), None).await;
@@ -286,6 +351,16 @@ impl World {
 
     /// Everything there is in the cloud and in its identity service.
     pub(crate) async fn objects(&self) -> Objects {
+        let mut objects = match &self.real {
+            Some(_) => self.books().await,
+            None => self.simulated_objects().await,
+        };
+        self.add_identity(&mut objects).await;
+        objects.retain(|_, ids| !ids.is_empty());
+        objects
+    }
+
+    async fn simulated_objects(&self) -> Objects {
         let reply = self.cloud(Who::Admin, "GET", "/sim/objects", None).await;
         let mut objects = Objects::new();
         for (name, collection) in reply.body["objects"].as_object().expect("objects") {
@@ -294,6 +369,10 @@ impl World {
             let keys = keys.filter_map(|key| key.as_str().map(str::to_owned));
             objects.insert(name.clone(), keys.collect());
         }
+        objects
+    }
+
+    async fn add_identity(&self, objects: &mut Objects) {
         for (who, path, many) in [
             (Who::Admin, "users", "users"),
             (Who::Admin, "projects", "projects"),
@@ -316,8 +395,6 @@ impl World {
             };
             objects.insert(format!("identity.{path}"), all.iter().map(key).collect());
         }
-        objects.retain(|_, ids| !ids.is_empty());
-        objects
     }
 
     /// What is there more or less than before, when it has settled: rights are given back a moment after a
@@ -327,9 +404,9 @@ impl World {
         before: &Objects,
         kept: Option<&str>,
     ) -> Vec<String> {
-        const LOOKS: usize = 200;
+        let looks = if self.real.is_some() { 20 } else { 200 };
         let mut found = Vec::new();
-        for _ in 0..LOOKS {
+        for _ in 0..looks {
             found = difference(before, &self.objects().await, kept);
             if found.is_empty() {
                 break;
@@ -345,6 +422,10 @@ impl World {
 
     /// How many calls changed something in the cloud since it began.
     pub(crate) async fn changes(&self) -> u64 {
+        if self.real.is_some() {
+            // A real one does not count them.
+            return 0;
+        }
         let reply = self.cloud(Who::Admin, "GET", "/sim/calls", None).await;
         let calls = reply.body["calls"].as_object().expect("calls");
         let is_change = |name: &str| !name.contains("GET ") && !name.contains("HEAD ");
@@ -382,6 +463,13 @@ fn whole_events(stream: &mut Vec<u8>) -> Vec<Json> {
     let text = String::from_utf8(stream.drain(..end + 2).collect()).expect("a text");
     let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
     data.filter_map(|data| serde_json::from_str(data).ok()).collect()
+}
+
+async fn answer(request: reqwest::RequestBuilder) -> Reply {
+    let response = request.send().await.expect("an answer");
+    let status = response.status().as_u16();
+    let text = response.text().await.expect("a text");
+    Reply { status, body: serde_json::from_str(&text).unwrap_or(Json::String(text)) }
 }
 
 /// What one of two clouds has more than the other.

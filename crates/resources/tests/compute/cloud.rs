@@ -181,7 +181,7 @@ impl Cloud {
                 object["id"] = self.made.into();
                 object["fingerprint"] = "aa:bb".into();
             }
-            _ if object["id"].is_null() || object["id"] == "auto" => {
+            _ if object["id"].is_null() => {
                 object["id"] = self.fresh(if one.is_empty() { "image" } else { one }).into();
             }
             _ => {}

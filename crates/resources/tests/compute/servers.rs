@@ -154,6 +154,16 @@ fn a_server_that_fails_says_why() {
 }
 
 #[test]
+fn a_server_that_nobody_has_room_for_stays_as_it_is_and_says_so() {
+    let mut life = server(r#"{"flavor": "small", "image": "image-1"}"#);
+    life.does(Verb::Create, None);
+    life.cloud.add(Service::Compute, "/flavors", body!({ "id": "huge", "name": "m1.huge" }));
+    life.becomes(r#"{"flavor": "huge", "image": "image-1"}"#);
+    life.tries(Verb::Update, None);
+    assert!(life.drive.failure().contains("Resizing to 'huge' failed, status 'ACTIVE'"));
+}
+
+#[test]
 fn a_server_must_have_one_thing_to_boot_from() {
     let mut life = server(r#"{"flavor": "small"}"#);
     life.tries(Verb::Create, None);

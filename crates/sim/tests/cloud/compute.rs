@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::world::{Answer, World};
 
 const V21: &str = "/compute/v2.1";
+const NO_HOST: &str = "No valid host was found. There are not enough hosts available.";
 const NEWEST: &[(&str, &str)] = &[("OpenStack-API-Version", "compute 2.96")];
 
 impl World {
@@ -289,9 +290,28 @@ fn a_server_that_cannot_be_built_says_why() {
     world.later(11);
     let shown = world.shown(&id);
     assert_eq!(shown["status"], "ERROR");
-    assert_eq!(shown["fault"]["message"], "No valid host was found.");
+    assert_eq!(shown["fault"]["message"], NO_HOST);
     assert_eq!(world.count("network/ports"), 2, "only those of the first router");
     world.running();
+}
+
+#[test]
+fn no_hypervisor_has_room_for_a_giant() {
+    let world = World::with(|options| options.quota = Some(-1));
+    let flavor =
+        json!({ "flavor": { "name": "giant", "ram": 1_000_000_000, "vcpus": 1, "disk": 1 } });
+    let made = world.admin(&format!("POST {V21}/flavors"), flavor).has(200).body;
+    let giant = made["flavor"]["id"].as_str().unwrap();
+    let id = world.server(json!({ "flavorRef": giant }));
+    world.later(11);
+    assert_eq!(world.shown(&id)["fault"]["message"], NO_HOST);
+    // One that runs goes on as it was.
+    let id = world.running();
+    world.act(&id, json!({ "resize": { "flavorRef": giant } })).has(202);
+    assert_eq!(world.status(&id), "RESIZE");
+    world.later(11);
+    let shown = world.shown(&id);
+    assert_eq!((&shown["status"], &shown["flavor"]["ram"]), (&json!("ACTIVE"), &json!(192)));
 }
 
 #[test]

@@ -260,6 +260,11 @@ fn routers_connect_and_floating_addresses_reach_through_them() {
     assert!(shown["floating_ip_address"].as_str().unwrap().starts_with("172.24.4."));
     assert_eq!((&shown["router_id"], &shown["status"]), (&json!(router), &json!("ACTIVE")));
     world.demo(&format!("POST {V2}/floatingips"), json!({ "floatingip": wish })).has(409);
+    let moved = json!({ "port": { "fixed_ips": [{ "subnet_id": subnet }] } });
+    world.demo(&format!("PUT {V2}/ports/{port}"), moved).neutron(
+        400, "BadRequest",
+        &format!("Bad port request: Cannot update the fixed_ips of the port {port}, because its original fixed_ip has been associated to a floating ip"),
+    );
     let interface = json!({ "subnet_id": subnet });
     world.demo(&format!("PUT {V2}/routers/{router}/remove_router_interface"), interface.clone()).neutron(
         409, "RouterInterfaceInUseByFloatingIP",

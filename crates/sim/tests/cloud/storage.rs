@@ -15,6 +15,14 @@ impl World {
 }
 
 #[test]
+fn what_a_version_tells_of_itself_is_not_for_strangers() {
+    let world = World::new();
+    let nobody = world.ask("", "GET", "/volume/v3/", Value::Null).expect("an answer");
+    nobody.has(401);
+    assert_eq!(world.get("/volume/v3/")["versions"][0]["version"], "3.71");
+}
+
+#[test]
 fn volumes_are_made_grown_copied_and_removed() {
     let world = World::new();
     let v3 = world.cinder();

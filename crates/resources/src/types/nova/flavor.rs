@@ -61,8 +61,9 @@ fn marker(op: &Op) -> Option<Marker> {
 }
 
 fn shape(op: &Op, verb: Verb, fields: &mut Map<String, Json>) {
-    if verb == Verb::Create && op.word("flavorid").is_none() {
-        fields.insert("id".into(), "auto".into());
+    // The word is the clients': to the service it would be an id like any other.
+    if verb == Verb::Create && op.word("flavorid") == Some("auto") {
+        fields.remove("id");
     }
 }
 

@@ -156,6 +156,11 @@ pub(super) fn resized(world: &mut World, id: &str) {
     if text(&row, "status") != "RESIZE" {
         return;
     }
+    if !build::has_room(&row["_flavor_after"]) {
+        // It goes on as it was.
+        world.set(SERVERS, id, state(text(&row, "_status_before")));
+        return;
+    }
     let mut fields = object(state("VERIFY_RESIZE"));
     set(&mut fields, "_flavor", row["_flavor_after"].clone());
     set(&mut fields, "_flavor_before", row["_flavor"].clone());

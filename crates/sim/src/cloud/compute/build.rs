@@ -349,12 +349,12 @@ fn make(
             set(row, "members", members);
         });
     }
-    let fails = turn.world.fails_to_build;
+    let fails = turn.world.fails_to_build || !has_room(&row["_flavor"]);
     let message = match failure {
         Some(_) => Some(format!(
             "Build of instance {id} aborted: Failed to allocate the network(s), not rescheduling."
         )),
-        None if fails => Some("No valid host was found.".to_owned()),
+        None if fails => Some(NO_HOST.to_owned()),
         None => None,
     };
     let step = if message.is_some() { "compute/failed" } else { "compute/built" };
@@ -468,6 +468,14 @@ pub(super) fn bind(world: &mut World, server: &str, host: &str) {
     }
 }
 
+/// What the scheduler says when there is no room.
+const NO_HOST: &str = "No valid host was found. There are not enough hosts available.";
+
+/// Whether a hypervisor could run servers of this flavor: each has a terabyte of memory.
+pub(super) fn has_room(flavor: &Value) -> bool {
+    flavor["ram"].as_i64().unwrap_or_default() <= 1 << 20
+}
+
 /// The server cannot be built.
 pub(super) fn failed(world: &mut World, id: &str) {
     let row = world.copy(SERVERS, id);
@@ -476,7 +484,7 @@ pub(super) fn failed(world: &mut World, id: &str) {
     }
     let stamp = world.stamp();
     let message = match text(&row, "_failure") {
-        "" => "No valid host was found.",
+        "" => NO_HOST,
         message => message,
     };
     world.set(SERVERS, id, json!({

@@ -34,7 +34,7 @@ pub(super) static FLAVOR: Collection = Collection {
     is_shared: may_use,
     make: |turn, row| {
         let id = match row.get("id") {
-            Some(Value::String(id)) if id != "auto" => id.clone(),
+            Some(Value::String(id)) => id.clone(),
             _ => turn.world.uuid(),
         };
         if turn.world.get(FLAVORS, &id).is_some() {

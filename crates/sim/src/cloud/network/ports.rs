@@ -296,10 +296,28 @@ fn bind(row: &mut Obj) {
     }
 }
 
+/// An address that a floating one stands for stays, and has to be named.
+fn keeps_floating(world: &World, port: &str, wanted: &Value) -> Done {
+    let floating = world.with(FLOATING, "port_id", port);
+    let Some(inside) = floating.first().map(|row| &row["fixed_ip_address"]) else { return Ok(()) };
+    let mut wanted = wanted.as_array().into_iter().flatten();
+    if wanted.any(|it| it["ip_address"] == *inside) {
+        return Ok(());
+    }
+    let message = format!(
+        "Bad port request: Cannot update the fixed_ips of the port {port}, because its original fixed_ip has been \
+         associated to a floating ip"
+    );
+    Err(refusal(400, "BadRequest", message))
+}
+
 fn change(turn: &mut Turn<'_>, old: &Obj, new: &mut Obj, sent: &Obj) -> Done {
     let (id, network) = (text(old, "id").to_owned(), text(old, "network_id").to_owned());
     if sent.contains_key("mac_address") {
         mac_is_free(turn.world, &network, text(new, "mac_address"), &id)?;
+    }
+    if let Some(wanted) = sent.get("fixed_ips") {
+        keeps_floating(turn.world, &id, wanted)?;
     }
     if let Some(Value::Array(wanted)) = sent.get("fixed_ips") {
         let mac = text(new, "mac_address").to_owned();

@@ -57,7 +57,6 @@ fn versions(base: &str, path: &[&str]) -> Option<(u16, Value)> {
     });
     match path {
         [] => Some((300, json!({ "versions": [version] }))),
-        ["v3"] => Some((200, json!({ "versions": [version] }))),
         _ => None,
     }
 }
@@ -65,6 +64,11 @@ fn versions(base: &str, path: &[&str]) -> Option<(u16, Value)> {
 fn serve(turn: &mut Turn<'_>) -> Answer {
     let parts = turn.ask.parts();
     let ["v3", rest @ ..] = parts.as_slice() else { return Err(nothing()) };
+    if rest.is_empty() && turn.ask.method == "GET" {
+        // Unlike the list at the root, what a version tells of itself is for those who are let in.
+        let base = format!("{}/{}", turn.ask.base, SERVICE.prefix);
+        return Ok(Reply::ok(versions(&base, &[]).map(|it| it.1).unwrap_or_default()));
+    }
     let path = match rest {
         [project, rest @ ..] if *project == turn.who.project => rest,
         [project, rest @ ..] if super::check::is_uuid(project) => {

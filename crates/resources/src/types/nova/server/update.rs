@@ -83,7 +83,12 @@ pub(crate) async fn resize(op: &mut Op, flavor: &str) -> Result<(), Stop> {
         "VERIFY_RESIZE" => Progress::Ready,
         // The service may be told to confirm by itself.
         "ACTIVE" | "SHUTOFF" if has_flavor(reply) && task(reply).is_none() => Progress::Ready,
-        "RESIZE" | "ACTIVE" | "SHUTOFF" => Progress::NotYet,
+        "RESIZE" => Progress::NotYet,
+        "ACTIVE" | "SHUTOFF" if task(reply).is_some() => Progress::NotYet,
+        // No hypervisor has room for it: the server goes on as it was.
+        same @ ("ACTIVE" | "SHUTOFF") => Progress::Failed(format!(
+            "Resizing to '{flavor}' failed, status '{same}' - Unknown status {same} due to \"Unknown\""
+        )),
         other => Progress::Failed(format!(
             "Went to status {other} due to \"Resizing to '{flavor}' failed: {}\"",
             look::fault(reply).0

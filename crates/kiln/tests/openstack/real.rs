@@ -1,0 +1,95 @@
+//! A real OpenStack, and a `kiln server` that uses it.
+
+use crate::cloud::world::World;
+use crate::place::Place;
+use serde_json::Value as Json;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// A real OpenStack. One test at a time has it: each counts everything that is there.
+pub(crate) struct Real {
+    clouds: Json,
+    _lock: File,
+}
+
+impl Real {
+    /// The cloud that the surroundings name, when nobody else uses it.
+    fn found() -> Option<Real> {
+        let Some(path) = std::env::var_os("KILN_OPENSTACK").map(PathBuf::from) else {
+            println!("skipped: KILN_OPENSTACK names no cloud; `dev/test openstack` starts one");
+            return None;
+        };
+        let text = std::fs::read_to_string(&path)
+            .unwrap_or_else(|error| panic!("KILN_OPENSTACK: {}: {error}", path.display()));
+        let clouds = serde_json::from_str(&text).expect("KILN_OPENSTACK: a clouds.yaml in JSON");
+        let lock = File::create(path.with_extension("lock")).expect("a file to lock");
+        lock.lock().expect("the lock");
+        Some(Real { clouds, _lock: lock })
+    }
+
+    fn auth(&self, cloud: &str, name: &str) -> &str {
+        let value = &self.clouds["clouds"][cloud]["auth"][name];
+        value.as_str().unwrap_or_else(|| panic!("KILN_OPENSTACK: cloud {cloud} has no {name}"))
+    }
+
+    /// Where the identity service is, with its version.
+    pub(crate) fn identity(&self) -> String {
+        self.auth("kiln", "auth_url").to_owned()
+    }
+
+    /// Somebody's password.
+    pub(crate) fn password(&self, cloud: &str) -> String {
+        self.auth(cloud, "password").to_owned()
+    }
+
+    fn configuration(&self) -> String {
+        let [url, user, password, project] =
+            ["auth_url", "username", "password", "project_name"].map(|it| self.auth("kiln", it));
+        let region = self.clouds["clouds"]["kiln"]["region_name"].as_str().unwrap_or_default();
+        format!(
+            "[DEFAULT]\nregion_name_for_services = {region}\n\
+             [heat_api]\nbind_host = 127.0.0.1\nbind_port = 0\n\
+             [keystone_authtoken]\nauth_url = {url}\nusername = {user}\npassword = {password}\n\
+             project_name = {project}\n"
+        )
+    }
+}
+
+impl World {
+    /// A server with a real cloud, if there is one.
+    pub(crate) async fn on_openstack() -> Option<World> {
+        let real = Real::found()?;
+        let place = Place::with(&[("kiln.conf", &real.configuration())]);
+        let (process, api) = served(place.path(), &[]);
+        Some(World::with(process, api, real, place).await)
+    }
+
+    /// Kills the server, with no chance to tidy up, and starts another where it was.
+    pub(crate) fn kill_and_start(&mut self, arguments: &[&str]) {
+        self.process.kill().expect("it is killed");
+        self.process.wait().expect("it is gone");
+        let (process, api) = served(self.place.path(), arguments);
+        self.process = process;
+        self.orchestration = format!("{api}/v1");
+    }
+}
+
+/// Starts a server in a folder with its configuration; tells where its API is.
+fn served(folder: &Path, arguments: &[&str]) -> (Child, String) {
+    let log = File::options().append(true).create(true).open(folder.join("log"));
+    let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
+        .args(["server", "--config", "kiln.conf"])
+        .args(arguments)
+        .current_dir(folder)
+        .stdout(Stdio::piped())
+        .stderr(log.expect("a log"))
+        .spawn()
+        .expect("the program starts");
+    let out = BufReader::new(process.stdout.take().expect("its output"));
+    let mut lines = out.lines().map_while(Result::ok);
+    let line = lines.find(|line| line.contains("://")).expect("a line with an address");
+    let address = line.split_whitespace().find(|word| word.contains("://")).expect("an address");
+    (process, address.trim_end_matches('.').to_owned())
+}

@@ -1,0 +1,70 @@
+//! The types whose services run: the same cases as on the simulated cloud, and what they show is written down.
+//!
+//! `KILN_RENEW=1` renews `docs/data/types-on-openstack.txt`; `KILN_CASE` narrows the cases down.
+
+use crate::cloud::table::Table;
+use crate::cloud::types::{cases, name, run};
+use crate::cloud::world::World;
+use std::cell::RefCell;
+use std::path::Path;
+
+/// What the names of cases for services that run begin with.
+const SERVICES: &[&str] =
+    &["aws_ec2_", "cinder_", "glance_", "heat_", "keystone_", "neutron_", "nova_", "tutorial_"];
+
+/// Cases for what the services that run do not have, and why.
+const ABSENT: &[(&str, &str)] = &[
+    ("glance_web_image", "there is nobody from whom Glance could fetch an image"),
+    ("neutron_firewall", "the extension fwaas is not installed"),
+    ("neutron_l2_gateway", "the extension l2-gateway is not installed"),
+    ("neutron_network_gateway", "the extension network-gateway is gone from Neutron"),
+    ("neutron_sfc", "the extension sfc is not installed"),
+    ("neutron_taas", "the extension taas is not installed"),
+    ("neutron_vpn", "the extension vpnaas is not installed"),
+    ("neutron_vpn_connection", "the extension vpnaas is not installed"),
+];
+
+#[tokio::test]
+async fn every_type_whose_service_runs_lives_and_leaves_nothing_behind() {
+    let Some(world) = World::on_openstack().await else { return };
+    let only = std::env::var_os("KILN_CASE").unwrap_or_default().to_string_lossy().into_owned();
+    let table = RefCell::new(Table::new());
+    let (mut count, mut wrong) = (0, Vec::new());
+    for path in cases() {
+        let name = name(&path);
+        let is_there = SERVICES.iter().any(|it| name.starts_with(it))
+            && !ABSENT.iter().any(|(absent, _)| name == *absent);
+        if !is_there || !name.contains(&only) {
+            continue;
+        }
+        count += 1;
+        let ended = run(&world, &path, &table).await;
+        println!("{name}: {}", ended.as_ref().map_or_else(String::as_str, |()| "good"));
+        wrong.extend(ended.err().map(|why| format!("{name}: {why}")));
+    }
+    let table = table.into_inner();
+    println!("{count} cases, {} types, {} wrong", table.len(), wrong.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    if only.is_empty() && std::env::var_os("KILN_RENEW").is_some() {
+        write(&table);
+    }
+}
+
+/// One line for each type: its name, and what was seen of it.
+fn write(table: &Table) {
+    let mut text = String::new();
+    for (kind, seen) in table.iter().filter(|(kind, _)| kind.contains("::")) {
+        let words = [
+            (seen.created, "create"),
+            (seen.updated, "update"),
+            (seen.checked, "check"),
+            (seen.deleted, "delete"),
+            (seen.attributes, "attributes"),
+        ];
+        let words: Vec<&str> = words.iter().filter(|it| it.0).map(|it| it.1).collect();
+        text.push_str(&format!("{kind} {}\n", words.join(",")));
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/data");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("types-on-openstack.txt"), text).expect("the list is written");
+}

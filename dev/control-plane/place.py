@@ -1,0 +1,48 @@
+"""Where everything is: folders, ports, names. Nothing here does anything."""
+import os
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target").resolve()
+STATE = TARGET / "openstack"
+VENV = STATE / "venv"
+CONF, LOGS, PIDS, DATA = (STATE / name for name in ("conf", "log", "run", "data"))
+FAKES = STATE / "fakes"
+CLOUDS = STATE / "clouds.yaml"
+
+HOST = "127.0.0.1"
+REGION = "RegionOne"
+# Everything is private and gone with the state: the passwords guard nothing.
+PASSWORD = "kiln"
+HYPERVISORS = ("compute1", "compute2")
+
+FIRST_PORT = int(os.environ.get("KILN_OPENSTACK_PORT", "25000"))
+PORTS = {
+    name: FIRST_PORT + number
+    for number, name in enumerate(
+        ("keystone", "glance", "placement", "nova", "neutron", "cinder", "mariadb", "rabbitmq",
+         "rabbitmq-nodes", "epmd", "memcached"))
+}
+
+
+def url(name, path=""):
+    """The address of a service."""
+    return f"http://{HOST}:{PORTS[name]}{path}"
+
+
+def database(name):
+    """A database, as SQLAlchemy wants it."""
+    return f"mysql+pymysql://kiln:{PASSWORD}@{HOST}:{PORTS['mariadb']}/{name}"
+
+
+BROKER = f"rabbit://guest:guest@{HOST}:{PORTS['rabbitmq']}/"
+
+
+class Trouble(Exception):
+    """Something that whoever runs this should read."""
+
+
+def say(text):
+    """Tells how far it is."""
+    print(f"openstack: {text}", flush=True)
