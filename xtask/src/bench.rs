@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Runs every benchmark whose name contains `filter`.
 pub(crate) fn run(filter: &str, out: &mut dyn Write) -> io::Result<()> {
-    let rows: [(&str, Bench); 10] = [
+    let rows: [(&str, Bench); 11] = [
         ("template", template),
         ("linear", linear),
         ("nested", nested),
@@ -23,6 +23,7 @@ pub(crate) fn run(filter: &str, out: &mut dyn Write) -> io::Result<()> {
         ("hostile", hostile),
         ("engine", crate::bench_engine::run),
         ("cloud", crate::bench_cloud::run),
+        ("servers", crate::bench_servers::run),
         ("store", crate::bench_store::run),
         ("start", crate::bench_api::start),
         ("load", crate::bench_api::load),

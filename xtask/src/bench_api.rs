@@ -137,6 +137,7 @@ async fn stage(folder: &Path) -> io::Result<Stage> {
         user_name: "admin".into(),
         visitor: Default::default(),
         is_admin: true,
+        guest_in: None,
         author: Default::default(),
         may_use: Arc::new(|_| true),
     };

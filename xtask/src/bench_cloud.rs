@@ -28,7 +28,7 @@ pub(crate) fn run(out: &mut dyn Write) -> io::Result<()> {
     polls(out)
 }
 
-/// A cloud that makes networks, each call in the same time however many there are.
+/// A cloud that makes volumes, each call in the same time however many there are.
 #[derive(Default)]
 struct Slow {
     made: AtomicU64,
@@ -39,20 +39,20 @@ impl Transport for Slow {
     async fn send(&self, _by: &Credential, call: Call) -> Result<Reply, CallError> {
         tokio::time::sleep(ANSWER).await;
         let id = match call.method {
-            Method::Post => format!("net-{}", self.made.fetch_add(1, Ordering::Relaxed)),
+            Method::Post => format!("volume-{}", self.made.fetch_add(1, Ordering::Relaxed)),
             _ => call.path.rsplit('/').next().unwrap_or_default().to_owned(),
         };
-        let body = json!({ "network": { "id": id, "status": "ACTIVE" } });
+        let body = json!({ "volume": { "id": id, "status": "available" } });
         Ok(Reply::new(200, body))
     }
 }
 
-/// Ten layers of a hundred networks, each of which needs one of the layer before: two calls each.
+/// Ten layers of a hundred volumes, each of which needs one of the layer before: two calls each.
 fn layers() -> String {
     let mut text = String::from("heat_template_version: 2021-04-16\nresources:\n");
     for layer in 0..LAYERS {
         for n in 0..WIDTH {
-            _ = write!(text, "  n{layer}_{n}: {{type: OS::Neutron::Net");
+            _ = write!(text, "  n{layer}_{n}: {{type: OS::Cinder::Volume, properties: {{size: 1}}");
             _ = match layer {
                 0 => writeln!(text, "}}"),
                 _ => writeln!(text, ", depends_on: n{}_{}}}", layer - 1, (n * 7) % WIDTH),
@@ -76,7 +76,7 @@ async fn makespan(out: &mut dyn Write) -> io::Result<()> {
     let (best, middle) = (rounds[0], rounds[ROUNDS / 2]);
     writeln!(
         out,
-        "  {} networks in {LAYERS} layers of two calls each, critical path {:.0} ms: best {:.0} ms \
+        "  {} volumes in {LAYERS} layers of two calls each, critical path {:.0} ms: best {:.0} ms \
          ({:+.1} %, {} commits), median {:.0} ms ({:+.1} %)",
         LAYERS * WIDTH,
         milliseconds(ideal),
@@ -92,7 +92,7 @@ async fn makespan(out: &mut dyn Write) -> io::Result<()> {
 async fn cancel(out: &mut dyn Write) -> io::Result<()> {
     let mut bench = Bench::with(Arc::new(Slow::default())).await?;
     bench.create(&layers(), &[]).await?;
-    // In the middle of the first calls of the third layer: those are waited for.
+    // In the middle of the calls of the third layer: those are waited for.
     tokio::time::sleep(ANSWER * 4 + ANSWER / 3).await;
     let begun = Instant::now();
     let wish = Command::Cancel { with_rollback: false };
@@ -107,9 +107,9 @@ async fn cancel(out: &mut dyn Write) -> io::Result<()> {
 /// How often an object is looked at that takes half a minute, and how late that it is ready is seen.
 fn polls(out: &mut dyn Write) -> io::Result<()> {
     const TAKES: i64 = 30_000_000;
-    let kind = Registry::builtin().get("OS::Neutron::Net");
-    let kind = kind.ok_or_else(|| io::Error::other("there are no networks"))?;
-    let context = Context { physical_name: "net".into(), ..Context::default() };
+    let kind = Registry::builtin().get("OS::Cinder::Volume");
+    let kind = kind.ok_or_else(|| io::Error::other("there are no volumes"))?;
+    let context = Context { physical_name: "volume".into(), ..Context::default() };
     let mut running = Running::new(kind, Verb::Create, context);
     let (mut now, mut answer, mut looks) = (0, None, 0);
     let call_takes = ANSWER.as_micros() as i64;
@@ -120,17 +120,17 @@ fn polls(out: &mut dyn Write) -> io::Result<()> {
             Turn::Ended(Err(stop)) => return Err(io::Error::other(format!("{stop:?}"))),
         };
         let reply = |status: &str| {
-            let body = json!({ "network": { "id": "net-1", "status": status } });
+            let body = json!({ "volume": { "id": "volume-1", "status": status } });
             Some(Answer::Reply(Ok(Reply::new(200, body))))
         };
         answer = match demand {
             Demand::Call { .. } => {
                 now += call_takes;
-                reply("BUILD")
+                reply("creating")
             }
             Demand::Read(_) => {
                 (looks, now) = (looks + 1, now + call_takes);
-                reply(if now < TAKES { "BUILD" } else { "ACTIVE" })
+                reply(if now < TAKES { "creating" } else { "available" })
             }
             Demand::Until(then) => {
                 now = then;

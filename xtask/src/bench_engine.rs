@@ -26,6 +26,8 @@ pub(crate) struct Bench {
     folder: PathBuf,
     chance: Chance,
     pub(crate) root: StackId,
+    /// What stacks are told when they are made.
+    pub(crate) settings: Settings,
     commands: u64,
 }
 
@@ -42,28 +44,46 @@ async fn all(out: &mut dyn Write) -> io::Result<()> {
         "", "resources", "ms", "resources/s", "us each", "commits"
     )?;
     // A server that has just started prepares its statements: that is not what is timed.
-    flat(&mut io::sink(), 1_000).await?;
-    for count in [1_000, 10_000, 100_000] {
-        flat(out, count).await?;
+    flat(1_000).await?;
+    let mut creates = Vec::new();
+    for (count, rounds) in [(1_000, 15), (10_000, 5), (100_000, 3)] {
+        let mut all = Vec::new();
+        for _ in 0..rounds {
+            all.push(flat(count).await?);
+        }
+        for (at, what) in STAGES.into_iter().enumerate() {
+            let mut times: Vec<_> = all.iter().map(|stages| stages[at]).collect();
+            times.sort();
+            let (time, commits) = times[rounds / 2];
+            row(out, &format!("flat, {what}"), count, time, commits)?;
+            if at == 0 {
+                creates.push(time.as_secs_f64() / count as f64);
+            }
+        }
     }
+    let growth = |at: usize| (creates[at] / creates[0] - 1.0) * 100.0;
+    writeln!(
+        out,
+        "flat, create: medians of several; each resource {:+.0} % with 10,000, {:+.0} % with 100,000",
+        growth(1),
+        growth(2)
+    )?;
     let chain = template(1_000, true, "x");
     one(out, "chain of 1,000", 1_000, &chain, &[]).await?;
     let (root, child) = cern();
     one(out, "1,000 stacks of 21", 22_000, &root, &[("child.yaml", &child)]).await
 }
 
-async fn flat(out: &mut dyn Write, count: usize) -> io::Result<()> {
+/// What is done with a flat stack, in turn.
+const STAGES: [&str; 4] = ["create", "update, no change", "update, one change", "delete"];
+
+async fn flat(count: usize) -> io::Result<[(Duration, u64); 4]> {
     let first = template(count, false, "x");
     let mut bench = Bench::new().await?;
-    let name = |what: &str| format!("flat, {what}");
-    let (time, commits) = bench.timed_create(&first, &[]).await?;
-    row(out, &name("create"), count, time, commits)?;
-    let (time, commits) = bench.timed_update(&first).await?;
-    row(out, &name("update, no change"), count, time, commits)?;
-    let (time, commits) = bench.timed_update(&first.replacen(": x", ": other", 1)).await?;
-    row(out, &name("update, one change"), count, time, commits)?;
-    let (time, commits) = bench.timed_delete().await?;
-    row(out, &name("delete"), count, time, commits)
+    let create = bench.timed_create(&first, &[]).await?;
+    let same = bench.timed_update(&first).await?;
+    let other = bench.timed_update(&first.replacen(": x", ": other", 1)).await?;
+    Ok([create, same, other, bench.timed_delete().await?])
 }
 
 async fn one(
@@ -154,7 +174,8 @@ impl Bench {
         );
         let mut chance = Chance::default();
         let root = StackId(chance.next());
-        Ok(Bench { engine, store, folder, chance, root, commands: 0 })
+        let settings = Settings::default();
+        Ok(Bench { engine, store, folder, chance, root, settings, commands: 0 })
     }
 
     fn recipe(&mut self, template: &str, files: &[(&str, &str)]) -> Arc<Recipe> {
@@ -197,7 +218,7 @@ impl Bench {
             project: "project".into(),
             user_name: "user".into(),
             recipe,
-            settings: Settings::default(),
+            settings: self.settings.clone(),
             adopted: None,
         };
         self.engine.create(new).await.map_err(io::Error::other)
@@ -212,7 +233,7 @@ impl Bench {
         Ok((start.elapsed(), self.store.commits() - before))
     }
 
-    async fn timed_delete(&mut self) -> io::Result<(Duration, u64)> {
+    pub(crate) async fn timed_delete(&mut self) -> io::Result<(Duration, u64)> {
         let before = self.store.commits();
         let start = Instant::now();
         self.command(Command::Delete).await?;

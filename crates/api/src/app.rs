@@ -7,6 +7,8 @@ use crate::metrics::Metrics;
 use crate::policy::{Policy, Target};
 use crate::rate::Rate;
 use kiln_engine::service::Service;
+use kiln_resources::op::Domain;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
@@ -44,6 +46,28 @@ pub struct Options {
     pub trusts_proxy: bool,
     /// The origins whose pages may send requests.
     pub origins: Vec<String>,
+    /// A file: as long as it is there, `/healthcheck` says that no requests should be sent here.
+    pub health_file: Option<PathBuf>,
+    /// The domain of the users of stacks.
+    pub stack_domain: Option<Domain>,
+    /// The role that such users have.
+    pub stack_user_role: String,
+}
+
+impl Options {
+    /// Whether a caller is a user of some stack, and no more than that.
+    pub fn is_guest(&self, caller: &Caller) -> bool {
+        caller.roles.contains(&self.stack_user_role)
+    }
+
+    /// If a caller is a user of a stack: the name of the project of that stack's users.
+    pub fn guest_in(&self, caller: &Caller) -> Option<Arc<str>> {
+        let is_there = match self.stack_domain.as_ref()? {
+            Domain::Id(id) => **id == *caller.project_domain_id,
+            Domain::Name(name) => **name == *caller.project_domain_name,
+        };
+        (is_there && self.is_guest(caller)).then(|| caller.project_name.as_str().into())
+    }
 }
 
 impl Default for Options {
@@ -56,6 +80,9 @@ impl Default for Options {
             scheme: "http",
             trusts_proxy: false,
             origins: Vec::new(),
+            stack_domain: None,
+            stack_user_role: "heat_stack_user".into(),
+            health_file: None,
         }
     }
 }

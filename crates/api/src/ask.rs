@@ -54,6 +54,7 @@ impl Ask {
             project: caller.project_id.as_str().into(),
             user_name: caller.user_name.as_str().into(),
             is_admin: self.is_admin,
+            guest_in: self.app.options.guest_in(&caller),
             visitor: self.caller.visitor(),
             author: Arc::new(Author {
                 user_id: caller.user_id.as_str().into(),
@@ -130,6 +131,28 @@ impl Ask {
             false => shown,
             true => seen(&self.service().view(stack).await?),
         }
+    }
+
+    /// Shows a resource of the stack that the path names, with its object as it is now.
+    pub async fn look_now<T>(
+        &self,
+        resource: &str,
+        show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault> + Send,
+    ) -> Result<T, Fault> {
+        let (stack, service) = (self.stack().await?, self.service());
+        let seen = |view: &View| match view.stack(stack.id) {
+            Some(seen) => show(&stack, &seen),
+            None => Err(Refusal::no_such("Stack", &stack.name).into()),
+        };
+        let mut view = service.part(&stack, Part::Resource(resource)).await?;
+        service.look_now(&mut view, stack.id, resource).await;
+        let shown = seen(&view);
+        if !view.is_short() {
+            return shown;
+        }
+        let mut view = service.view(&stack).await?;
+        service.look_now(&mut view, stack.id, resource).await;
+        seen(&view)
     }
 
     // --- links ---

@@ -20,6 +20,8 @@ pub struct Caller {
     pub project_name: String,
     /// The id of the domain that the project belongs to.
     pub project_domain_id: String,
+    /// The name of that domain.
+    pub project_domain_name: String,
     /// The id of the domain that the token is for; empty if it is for none.
     pub domain_id: String,
     /// What the token is for.

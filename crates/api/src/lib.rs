@@ -10,6 +10,7 @@ mod ask;
 pub mod auth;
 mod body;
 pub mod caller;
+pub mod cfn;
 mod cors;
 pub mod fault;
 mod metrics;

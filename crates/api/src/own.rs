@@ -7,13 +7,16 @@
 use crate::app::App;
 use crate::caller::{Caller, Scope};
 use crate::fault::Fault;
+use crate::native::software::config;
 use crate::query::percent;
 use crate::serve::{self, Known};
 use async_trait::async_trait;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, header};
 use axum::response::Response;
-use kiln_cloud::{Behalf, Call, CallError, Credential, Method, Reply, Service, Transport, Visitor};
+use kiln_cloud::{
+    Behalf, Call, CallError, Credential, Method, Promise, Reply, Service, Transport, Visitor,
+};
 use kiln_engine::service::{Asker, Kept, Refusal};
 use kiln_resources::wire;
 use kiln_template::Value;
@@ -55,8 +58,28 @@ impl Transport for Own {
         self.beyond.is_there()
     }
 
-    async fn deputise(&self, visitor: &Visitor) -> Result<Credential, CallError> {
-        self.beyond.deputise(visitor).await
+    fn borrows(&self, visitor: &Visitor) -> bool {
+        self.beyond.borrows(visitor)
+    }
+
+    async fn deputise(
+        &self,
+        visitor: &Visitor,
+        promise: &Promise,
+    ) -> Result<Credential, CallError> {
+        self.beyond.deputise(visitor, promise).await
+    }
+
+    async fn find_lent(&self, promise: &Promise) -> Result<Vec<Credential>, CallError> {
+        self.beyond.find_lent(promise).await
+    }
+
+    async fn holds(&self, credential: &Credential) -> bool {
+        self.beyond.holds(credential).await
+    }
+
+    async fn remove_users(&self, project: &str) -> Result<(), CallError> {
+        self.beyond.remove_users(project).await
     }
 
     async fn dismiss(&self, credential: &Credential) -> Result<(), CallError> {
@@ -64,9 +87,8 @@ impl Transport for Own {
     }
 
     async fn send(&self, by: &Credential, call: Call) -> Result<Reply, CallError> {
-        let config = call.path.strip_prefix("/software_configs/").map(str::to_owned);
-        if call.service != Service::Orchestration || (config.is_none() && self.stacks_are_elsewhere)
-        {
+        let kept = software(&call);
+        if call.service != Service::Orchestration || (kept.is_none() && self.stacks_are_elsewhere) {
             return self.beyond.send(by, call).await;
         }
         let Some(app) = self.app.get().and_then(Weak::upgrade) else {
@@ -80,11 +102,15 @@ impl Transport for Own {
         let Some(behalf) = call.behalf.clone() else {
             return Err(CallError::NotSent("nobody says on whose behalf".into()));
         };
-        let response = match config {
-            Some(id) => match config_call(&app, &behalf, &id, &call).await {
-                Ok(body) => return Ok(Reply::new(200, body)),
-                Err(refusal) => Fault::from(refusal).into_response(),
-            },
+        let answered = match &kept {
+            Some(Kind::Config(id)) => Some(config_call(&app, &behalf, id, &call).await),
+            Some(Kind::Deployment(id)) => Some(deployment_call(&app, &behalf, id, &call).await),
+            Some(Kind::Server(id)) => Some(server_call(&app, &behalf, id).await),
+            None => None,
+        };
+        let response = match answered {
+            Some(Ok(body)) => return Ok(Reply::new(200, body)),
+            Some(Err(refusal)) => Fault::from(refusal).into_response(),
             None => serve::answer(app, request(&call, &behalf, by)?).await,
         };
         reply(response).await
@@ -101,17 +127,73 @@ fn nowhere(region: &str, call: &Call) -> Result<Reply, CallError> {
     Err(CallError::Refused(Reply::new(404, body)))
 }
 
-// --- configurations ---
+// --- configurations and deployments ---
 
-async fn config_call(app: &App, behalf: &Behalf, id: &str, call: &Call) -> Result<Json, Refusal> {
-    let asker = Asker {
+/// What a call is about that needs no rule of its own.
+enum Kind {
+    Config(String),
+    Deployment(String),
+    /// All that a server has to apply.
+    Server(String),
+}
+
+fn software(call: &Call) -> Option<Kind> {
+    let (_, path) = call.path.split_once("/software_")?;
+    let (kind, id) = path.split_once('/')?;
+    match (kind, id.split_once('/')) {
+        ("configs", None) => Some(Kind::Config(id.to_owned())),
+        ("deployments", None) => Some(Kind::Deployment(id.to_owned())),
+        ("deployments", Some(("metadata", server))) => Some(Kind::Server(percent::decode(server))),
+        _ => None,
+    }
+}
+
+/// Whoever asked for the stack, as far as what belongs to its resources is concerned.
+fn asker(behalf: &Behalf) -> Asker {
+    Asker {
         project: behalf.project.clone(),
         user_name: behalf.user_name.clone(),
         is_admin: false,
+        guest_in: None,
         visitor: Visitor::default(),
         author: behalf.author.clone(),
         may_use: Arc::new(|_| true),
-    };
+    }
+}
+
+async fn deployment_call(
+    app: &App,
+    behalf: &Behalf,
+    id: &str,
+    call: &Call,
+) -> Result<Json, Refusal> {
+    let asker = asker(behalf);
+    match call.method {
+        Method::Put => {
+            let body = call.body.as_ref().unwrap_or(&Json::Null);
+            let given = wire::value(&body["software_deployment"]);
+            let (Ok(id), Some(given)) = (Uuid::parse_str(id), given.as_map()) else {
+                return Err(Refusal::new("HTTPBadRequest", "this is no deployment"));
+            };
+            app.service.put_deployment(&asker, id, given).await?;
+            Ok(Json::Null)
+        }
+        Method::Delete => app.service.delete_deployment(&asker, id).await.map(|()| Json::Null),
+        _ => {
+            let kept = app.service.deployment(&asker, id).await?;
+            Ok(json!({ "software_deployment": wire::json(&Value::Map(kept.body)) }))
+        }
+    }
+}
+
+async fn server_call(app: &App, behalf: &Behalf, server: &str) -> Result<Json, Refusal> {
+    let configs = app.service.server_configs(&asker(behalf), server).await?;
+    let configs: Vec<Json> = configs.iter().map(|kept| wire::json(&config(kept))).collect();
+    Ok(json!({ "metadata": configs }))
+}
+
+async fn config_call(app: &App, behalf: &Behalf, id: &str, call: &Call) -> Result<Json, Refusal> {
+    let asker = asker(behalf);
     match call.method {
         Method::Put => {
             let body = call.body.as_ref().unwrap_or(&Json::Null);

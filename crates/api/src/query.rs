@@ -36,6 +36,11 @@ impl Query {
         named.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
     }
 
+    /// Names and values, in order.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// The names of the parameters.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.as_str())

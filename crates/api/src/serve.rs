@@ -73,7 +73,7 @@ async fn route(app: Arc<App>, request: Request<Carried>) -> Response {
     let origin = origin(request.headers(), &app.options);
     match parts.first().map(String::as_str) {
         Some("healthcheck") if parts.len() == 1 => {
-            return Answer::text(StatusCode::OK, "").into_response();
+            return health(&app.options).into_response();
         }
         Some("openapi.json") if parts.len() == 1 => {
             return Answer::ok(&crate::openapi::document()).into_response();
@@ -218,7 +218,7 @@ fn numbers(text: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor?))
 }
 
-fn versions(origin: &str) -> Response {
+pub(crate) fn versions(origin: &str) -> Response {
     let this = Value::map([
         ("id", Value::from("v1.0")),
         ("status", "CURRENT".into()),
@@ -229,22 +229,46 @@ fn versions(origin: &str) -> Response {
 }
 
 /// Scheme and host, as the client knows them.
-fn origin(headers: &HeaderMap, options: &Options) -> String {
-    let host = text(headers, &HOST).unwrap_or("localhost");
+pub(crate) fn origin(headers: &HeaderMap, options: &Options) -> String {
+    let told = text(headers, &HOST).unwrap_or("localhost");
     if !options.trusts_proxy {
-        return format!("{}://{host}", options.scheme);
+        return format!("{}://{told}", options.scheme);
     }
-    let told = |name: &'static str| {
+    // Every proxy adds itself: the first one is what the client sees.
+    let first = |name: &'static str| {
         let value = text(headers, &HeaderName::from_static(name))?;
-        // Every proxy adds itself: the first one is what the client sees.
         value.split(',').next().map(str::trim).filter(|value| !value.is_empty())
     };
-    let scheme = told("x-forwarded-proto").unwrap_or(options.scheme);
-    let host = told("x-forwarded-host").unwrap_or(host);
-    let prefix = told("x-forwarded-prefix").unwrap_or("").trim_end_matches('/');
-    format!("{scheme}://{host}{prefix}")
+    // The standard's header counts alone if it is there.
+    let (scheme, host, prefix) = match first("forwarded") {
+        Some(proxy) => (forwarded(proxy, "proto"), forwarded(proxy, "host"), None),
+        None => {
+            (first("x-forwarded-proto"), first("x-forwarded-host"), first("x-forwarded-prefix"))
+        }
+    };
+    let (scheme, host) = (scheme.unwrap_or(options.scheme), host.unwrap_or(told));
+    format!("{scheme}://{host}{}", prefix.unwrap_or("").trim_end_matches('/'))
 }
 
-fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+/// A part of what a proxy says of itself: `for=10.0.0.1;proto=https;host="cloud.example:8004"`.
+fn forwarded<'h>(proxy: &'h str, name: &str) -> Option<&'h str> {
+    let pairs = proxy.split(';').filter_map(|pair| pair.split_once('='));
+    let mut values = pairs.filter(|(key, _)| key.trim().eq_ignore_ascii_case(name));
+    let value = values.next()?.1.trim().trim_matches('"');
+    Some(value).filter(|value| !value.is_empty())
+}
+
+/// Whether requests should be sent here, for whoever distributes them.
+fn health(options: &Options) -> Answer {
+    match &options.health_file {
+        None => Answer::text(StatusCode::OK, ""),
+        Some(file) if file.exists() => {
+            Answer::text(StatusCode::SERVICE_UNAVAILABLE, "DISABLED BY FILE")
+        }
+        Some(_) => Answer::text(StatusCode::OK, "OK"),
+    }
+}
+
+pub(crate) fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }

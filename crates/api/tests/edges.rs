@@ -36,6 +36,25 @@ async fn a_proxy_is_believed_only_if_the_operator_says_so() {
     let world = World::made(Rules::default(), Options { trusts_proxy: true, ..Options::default() });
     assert_eq!(link(&world, &told).await, "https://cloud.example/heat/v1/");
     assert_eq!(link(&world, &[]).await, "http://inner:1/v1/");
+    // The standard's header counts alone.
+    let standard = ("forwarded", "for=10.0.0.1; Proto=https;host=\"c.example:8004\", for=x;host=y");
+    assert_eq!(link(&world, &[told[2], standard]).await, "https://c.example:8004/v1/");
+    assert_eq!(link(&world, &[("forwarded", "for=10.0.0.1")]).await, "http://inner:1/v1/");
+}
+
+#[tokio::test]
+async fn a_file_keeps_requests_away() {
+    let health = async |file: Option<&str>| {
+        let health_file = file.map(Into::into);
+        let options = Options { health_file, ..Options::default() };
+        let world = World::made(Rules::default(), options);
+        let reply = world.raw("", "GET", "/healthcheck", "").await;
+        (reply.status, reply.text)
+    };
+    assert_eq!(health(None).await, (200, String::new()));
+    assert_eq!(health(Some("/no/such/file")).await, (200, "OK".to_owned()));
+    let there = env!("CARGO_MANIFEST_DIR");
+    assert_eq!(health(Some(there)).await, (503, "DISABLED BY FILE".to_owned()));
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Stacks from their beginning to their end, as a client sees them.
 
 use crate::world::World;
-use serde_json::json;
+use serde_json::{Value, json};
 
 const HELLO: &str = r#"
 heat_template_version: 2021-04-16
@@ -49,6 +49,74 @@ async fn a_stack_is_made_shown_and_deleted() {
     assert_eq!(world.status(&path).await, "DELETE_COMPLETE");
     assert_eq!(world.get("/demo/stacks/hello").await.status, 404);
     assert_eq!(world.send("demo", "DELETE", &path, None).await.status, 404);
+}
+
+/// The resources of a stack as the list shows them, and as the list with details does, without those.
+async fn both_lists(world: &World, path: &str) -> (Value, Value) {
+    let list = async |query: &str| {
+        let reply = world.get(&format!("{path}/resources{query}")).await;
+        assert_eq!(reply.status, 200, "{reply:?}");
+        let mut list = reply.json()["resources"].clone();
+        for resource in list.as_array_mut().into_iter().flatten() {
+            let members = resource.as_object_mut().expect("an object");
+            members.remove("attributes");
+            members.remove("description");
+        }
+        list
+    };
+    (list("").await, list("?with_detail=True").await)
+}
+
+#[tokio::test]
+async fn a_list_shows_the_same_whether_much_is_read_for_it_or_little() {
+    let world = World::new();
+    let template =
+        |resources: &str| format!("heat_template_version: rocky\nresources: {resources}");
+    let path = world
+        .create(
+            "s",
+            &template("{a: {type: OS::Heat::None}, b: {type: OS::Heat::None, depends_on: a}}"),
+        )
+        .await;
+    let mut seen = Vec::new();
+    let steps = [
+        ("UPDATE_COMPLETE", "{a: {type: OS::Heat::RandomString}, b: {type: OS::Heat::None}}"),
+        // It fails before the type of the second one is changed.
+        (
+            "UPDATE_FAILED",
+            "{a: {type: OS::Heat::TestResource, properties: {fail: true}}, \
+             b: {type: OS::Heat::RandomString, depends_on: a}, c: {type: OS::Heat::None, depends_on: b}}",
+        ),
+        ("CHECK_COMPLETE", ""),
+        ("SUSPEND_COMPLETE", ""),
+        ("DELETE_COMPLETE", ""),
+    ];
+    let (few, all) = both_lists(&world, &path).await;
+    assert_eq!(few, all);
+    assert_eq!(few[0]["required_by"], json!(["b"]));
+    for (state, resources) in steps {
+        let action = state.split('_').next().unwrap_or_default().to_lowercase();
+        let reply = match &*action {
+            "update" => {
+                let body = json!({"template": template(resources)});
+                world.send("demo", "PUT", &path, Some(body)).await
+            }
+            "delete" => world.send("demo", "DELETE", &path, None).await,
+            action => {
+                let body = json!({action: null});
+                world.send("demo", "POST", &format!("{path}/actions"), Some(body)).await
+            }
+        };
+        assert!(reply.status < 300, "{reply:?}");
+        world.rest(&path).await;
+        assert_eq!(world.status(&path).await, state);
+        let (few, all) = both_lists(&world, &path).await;
+        assert_eq!(few, all, "{state}");
+        let kinds = few.as_array().into_iter().flatten().map(|it| it["resource_type"].to_string());
+        seen.push(kinds.collect::<Vec<_>>().join(" "));
+    }
+    assert_eq!(seen[0], r#""OS::Heat::None" "OS::Heat::RandomString""#);
+    assert!(seen[1].contains("OS::Heat::None"), "{seen:?}");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! A call to a service, its reply, and how to find out whether it happened.
 
-use crate::Service;
+use crate::{Credential, Service};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -45,12 +45,17 @@ pub struct Call {
     pub may_be_old: bool,
     /// Whether being made twice does no harm: then it is made again if its reply was lost.
     pub may_be_repeated: bool,
-    /// How to find what the call made, if its reply was lost.
+    /// Whether what comes back is a text, whatever it looks like.
+    pub is_text: bool,
+    /// How to find what the call made, if its reply was lost. Of a call that reads: where that is listed as long as it
+    /// is not ready, so that many who wait can look together.
     pub marker: Option<Box<Marker>>,
     /// On whose behalf it is made; whoever sends it says so.
-    pub behalf: Option<Behalf>,
+    pub behalf: Option<Box<Behalf>>,
     /// The region whose service is meant; our own if nothing is said.
     pub region: Option<Arc<str>>,
+    /// In whose name it is made, if not in that of whoever sends it.
+    pub by: Option<Box<Credential>>,
 }
 
 /// On whose behalf a call is made.
@@ -170,9 +175,11 @@ impl Call {
             microversion: None,
             may_be_old: false,
             may_be_repeated: false,
+            is_text: false,
             marker: None,
             behalf: None,
             region: None,
+            by: None,
         }
     }
 
@@ -206,21 +213,45 @@ impl Call {
         self
     }
 
+    /// Only an answer of now will do.
+    pub fn now(mut self) -> Call {
+        self.may_be_old = false;
+        self
+    }
+
     /// Says which region is meant.
     pub fn in_region(mut self, region: Option<Arc<str>>) -> Call {
         self.region = region;
         self
     }
 
+    /// Says in whose name the call is made: one that is not the sender's own.
+    pub fn by(mut self, credential: Credential) -> Call {
+        self.by = Some(Box::new(credential));
+        self
+    }
+
     /// Says on whose behalf the call is made.
     pub fn on_behalf_of(mut self, behalf: Behalf) -> Call {
-        self.behalf = Some(behalf);
+        self.behalf = Some(Box::new(behalf));
         self
     }
 
     /// Being made twice does no harm: nothing new comes of it, or the service refuses what it has.
     pub fn may_be_repeated(mut self) -> Call {
         self.may_be_repeated = true;
+        self
+    }
+
+    /// What comes back is a text, also if it looks like JSON.
+    pub fn as_text(mut self) -> Call {
+        self.is_text = true;
+        self
+    }
+
+    /// Says where what the call reads is listed as long as it is not ready.
+    pub fn among(mut self, list: Marker) -> Call {
+        self.marker = Some(Box::new(list));
         self
     }
 
@@ -261,7 +292,8 @@ impl Marker {
     pub fn removal(&self, id: &str) -> Call {
         // Where ids are addresses, the last part is what paths have.
         let id = if id.contains("://") { id.rsplit('/').next().unwrap_or(id) } else { id };
-        let removal = delete(self.list.service, format!("{}{id}", self.path));
+        let mut removal = delete(self.list.service, format!("{}{id}", self.path));
+        removal.by.clone_from(&self.list.by);
         removal.in_region(self.list.region.clone())
     }
 

@@ -36,6 +36,31 @@ pub enum Proof {
     Password(Arc<str>),
     /// A token of the user: it ends soon, and is not kept.
     Token(Arc<str>),
+    /// Nothing of the user's: whoever owns the domain of the users of stacks is meant.
+    StackDomain,
+}
+
+/// What a user is about to lend, known before it is asked for: by this it is found if nobody hears of it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Promise {
+    /// Its mark, which nothing else has.
+    pub mark: u128,
+    /// What proves it, if that is for us to choose.
+    pub secret: Secret,
+    /// The id of the user.
+    pub user: Arc<str>,
+    /// The id of the project.
+    pub project: Arc<str>,
+}
+
+/// A text that is not shown.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secret(pub Arc<str>);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
 }
 
 /// Somebody who is here in person, with a token that ends soon.
@@ -71,10 +96,31 @@ impl Visitor {
 }
 
 impl Credential {
+    /// Lets calls be made by whoever owns the domain of the users of stacks.
+    pub fn of_stack_domain() -> Credential {
+        Credential { proof: Proof::StackDomain, ..Credential::default() }
+    }
+
+    /// Lets calls be made by a user with a password, in a project.
+    pub fn of_user(user: &str, password: &str, project: &str) -> Credential {
+        Credential {
+            project: project.into(),
+            user: user.into(),
+            proof: Proof::Password(password.into()),
+            is_borrowed: false,
+        }
+    }
+
+    /// Whether the user gave something for it that has to be given back, by whoever has this.
+    pub fn is_lent(&self) -> bool {
+        let is_made = matches!(self.proof, Proof::Trust(_) | Proof::Application { .. });
+        is_made && !self.is_borrowed
+    }
+
     /// As it is kept. It must be kept secret: whoever has it may act for the user.
     pub fn stored(&self) -> Value {
         let proof = match &self.proof {
-            Proof::None | Proof::Token(_) => json!(null),
+            Proof::None | Proof::Token(_) | Proof::StackDomain => json!(null),
             Proof::Trust(id) => json!({ "trust": **id }),
             Proof::Application { id, secret } => json!({ "application": **id, "secret": **secret }),
             Proof::Password(password) => json!({ "password": **password }),

@@ -47,7 +47,7 @@ impl Transport for Http {
             let service = call.service.catalogue_type();
             return Err(CallError::Impossible(format!("no endpoint of {service} is known")));
         };
-        exchange(request(&self.client, endpoint, &call)).await
+        exchange_as(request(&self.client, endpoint, &call), call.is_text).await
     }
 }
 
@@ -81,6 +81,14 @@ pub(crate) fn request(
 
 /// Sends a request and reads what comes back.
 pub(crate) async fn exchange(request: reqwest::RequestBuilder) -> Result<Reply, CallError> {
+    exchange_as(request, false).await
+}
+
+/// Sends a request and reads what comes back, as a text if it is one.
+pub(crate) async fn exchange_as(
+    request: reqwest::RequestBuilder,
+    is_text: bool,
+) -> Result<Reply, CallError> {
     let mut response = request.send().await.map_err(|error| match error.is_connect() {
         true => CallError::NotSent(told(&error)),
         // What cannot be a request was not sent either.
@@ -105,13 +113,30 @@ pub(crate) async fn exchange(request: reqwest::RequestBuilder) -> Result<Reply, 
             return Err(CallError::Lost("the reply is too long to be read".into()));
         }
     }
+    let text = || Value::String(String::from_utf8_lossy(&bytes).into_owned());
     let body = match bytes.is_empty() {
+        _ if is_text && status < 400 => text(),
         true => Value::Null,
-        false => serde_json::from_slice(&bytes)
-            .unwrap_or_else(|_| String::from_utf8_lossy(&bytes).into_owned().into()),
+        false => serde_json::from_slice(&bytes).unwrap_or_else(|_| text()),
     };
     let reply = Reply { status, body, headers };
-    if status >= 400 { Err(CallError::Refused(reply)) } else { Ok(reply) }
+    match status {
+        400.. => Err(CallError::Refused(reply)),
+        _ if is_garbled(&reply) => {
+            let said = reply.said().unwrap_or_default();
+            let said: String = said.chars().take(100).collect();
+            Err(CallError::Lost(format!("what came back is not JSON: \"{said}\"")))
+        }
+        _ => Ok(reply),
+    }
+}
+
+/// Whether a reply is not what its service says: a page of somebody in between, or JSON that is cut off. What was asked
+/// for may have been done all the same.
+fn is_garbled(reply: &Reply) -> bool {
+    let kind = reply.header("content-type").unwrap_or_default();
+    reply.body.is_string()
+        && (kind.starts_with("text/html") || kind.starts_with("application/json"))
 }
 
 /// What went wrong, without the address: it may hold a secret.
@@ -127,4 +152,23 @@ fn told(error: &reqwest::Error) -> String {
         text.push_str(&source.to_string());
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_instead_of_json_is_no_reply() {
+        let reply = |kind: &str, body: Value| {
+            let mut reply = Reply::new(200, body);
+            reply.headers.insert("content-type".into(), kind.into());
+            reply
+        };
+        assert!(is_garbled(&reply("text/html; charset=utf-8", "<h1>It works!</h1>".into())));
+        assert!(is_garbled(&reply("application/json", "{\"network\": {".into())));
+        assert!(!is_garbled(&reply("application/json", serde_json::json!({ "a": 1 }))));
+        assert!(!is_garbled(&reply("text/plain", "an object's content".into())));
+        assert!(!is_garbled(&reply("text/html", Value::Null)));
+    }
 }

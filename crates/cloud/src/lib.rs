@@ -14,8 +14,8 @@ pub use call::{
     Author, Behalf, Call, CallError, Marker, Method, Reply, delete, get, head, no_such_region,
     patch, post, put,
 };
-pub use credential::{Credential, Proof, Visitor};
+pub use credential::{Credential, Promise, Proof, Secret, Visitor};
 pub use http::{Http, client_builder};
-pub use openstack::{Login, OpenStack, Settings};
+pub use openstack::{Login, OpenStack, Settings, StackDomain};
 pub use service::Service;
 pub use transport::{NoCloud, Transport};

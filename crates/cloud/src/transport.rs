@@ -1,6 +1,6 @@
 //! Carrying calls out.
 
-use crate::{Call, CallError, Credential, Reply, Visitor};
+use crate::{Call, CallError, Credential, Promise, Reply, Visitor};
 use async_trait::async_trait;
 
 /// Carries calls out, in somebody's name.
@@ -15,14 +15,39 @@ pub trait Transport: Send + Sync {
         true
     }
 
-    /// Makes it possible to act for somebody when they have left.
-    async fn deputise(&self, visitor: &Visitor) -> Result<Credential, CallError> {
+    /// Whether somebody who comes like this has to lend something, which has to be given back one day.
+    fn borrows(&self, _visitor: &Visitor) -> bool {
+        false
+    }
+
+    /// Makes it possible to act for somebody when they have left. What they lend for that carries the mark of the
+    /// promise.
+    async fn deputise(
+        &self,
+        visitor: &Visitor,
+        _promise: &Promise,
+    ) -> Result<Credential, CallError> {
         let Visitor { user, project, .. } = visitor.clone();
         Ok(Credential { project, user, ..Credential::default() })
     }
 
+    /// What was lent on a promise, if anything was.
+    async fn find_lent(&self, _promise: &Promise) -> Result<Vec<Credential>, CallError> {
+        Ok(Vec::new())
+    }
+
+    /// Whether one can act in a name now. If that cannot be found out, it is not denied.
+    async fn holds(&self, _credential: &Credential) -> bool {
+        true
+    }
+
     /// Ends that. That it ended already is as good.
     async fn dismiss(&self, _credential: &Credential) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    /// Removes the project of the users of a stack that is gone, by its name. That there is none is as good.
+    async fn remove_users(&self, _project: &str) -> Result<(), CallError> {
         Ok(())
     }
 }

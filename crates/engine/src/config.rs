@@ -1,6 +1,7 @@
 //! What an operator decides about the engine, with the defaults of the reference.
 
 use crate::library::Library;
+use kiln_resources::op::Outside;
 use kiln_resources::registry::Registry;
 use kiln_template::environment::Layer;
 use std::sync::Arc;
@@ -13,6 +14,8 @@ pub struct Config {
     pub types: &'static Registry,
     /// What resource types mean to the operator.
     pub global: Arc<Layer>,
+    /// How those outside reach what is in stacks.
+    pub outside: Arc<Outside>,
     /// The region that the service is in; nothing if the operator does not say.
     pub region: Option<Arc<str>>,
     /// How long an action on a stack may take if nothing else is said.
@@ -33,6 +36,9 @@ pub struct Config {
     pub max_events: Option<u64>,
     /// How long what is known of a deleted stack is kept; nothing means for ever.
     pub keep_deleted: Option<Duration>,
+    /// How many rows may change before they are written down: what has to be looked at besides waits
+    /// until then, so that a step takes a bounded time and memory however large a tree is.
+    pub stride: usize,
     /// Texts that were read lately: clones of a configuration share them.
     pub library: Arc<Library>,
 }
@@ -42,6 +48,7 @@ impl Default for Config {
         Config {
             types: Registry::builtin(),
             global: Arc::default(),
+            outside: Arc::default(),
             region: None,
             action_timeout: Duration::from_secs(3600),
             error_wait: Duration::from_secs(240),
@@ -52,6 +59,7 @@ impl Default for Config {
             quiet: Duration::from_secs(30),
             max_events: Some(1000),
             keep_deleted: Some(Duration::from_secs(90 * 86_400)),
+            stride: 10_000,
             library: Arc::default(),
         }
     }

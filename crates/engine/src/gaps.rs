@@ -10,6 +10,7 @@
 
 use crate::config::Config;
 use crate::ids::StackId;
+use crate::state::{Action, Status};
 use crate::store::{Store, StoreError};
 use crate::tree::Tree;
 use crate::view::{View, texts_of};
@@ -26,6 +27,10 @@ pub enum Part<'n> {
     Outputs,
     /// One resource of it.
     Resource(&'n str),
+    /// What lists show of its resources.
+    Resources,
+    /// Everything.
+    All,
 }
 
 /// More resources than this are not asked for one by one.
@@ -40,12 +45,14 @@ pub(crate) struct Gaps {
     missed: Mutex<BTreeSet<Arc<str>>>,
     /// Whether it was wanted to go through all of them.
     all_missed: AtomicBool,
+    /// Whether all resources are there, but nothing of their bodies.
+    is_lean: bool,
 }
 
 impl Gaps {
     /// Notes that a resource is wanted that is not there.
     pub(crate) fn miss(&self, name: &str) {
-        if !self.asked.contains(name) {
+        if !self.is_lean && !self.asked.contains(name) {
             let mut missed = self.missed.lock().unwrap_or_else(PoisonError::into_inner);
             missed.insert(name.into());
         }
@@ -53,7 +60,16 @@ impl Gaps {
 
     /// Notes that all resources are wanted.
     pub(crate) fn miss_all(&self) {
-        self.all_missed.store(true, Ordering::Relaxed);
+        if !self.is_lean {
+            self.all_missed.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes that more of a resource is wanted than lists show.
+    pub(crate) fn miss_body(&self) {
+        if self.is_lean {
+            self.all_missed.store(true, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn are_felt(&self) -> bool {
@@ -69,6 +85,9 @@ pub(crate) async fn read_part(
     root: StackId,
     part: Part<'_>,
 ) -> Result<Option<View>, StoreError> {
+    if part == Part::All {
+        return Ok(None);
+    }
     let Some(rows) = store.load_stacks(root).await? else { return Ok(None) };
     // What is nested shows in what holds it.
     if rows.stacks.len() > 1 {
@@ -81,8 +100,11 @@ pub(crate) async fn read_part(
     };
     // A template that cannot be read any more shows as one without resources.
     _ = tree.draw_up(tree.root_key());
+    if part == Part::Resources {
+        return read_lean(store, tree, last_event).await;
+    }
     let wanted = match part {
-        Part::Stack => BTreeSet::new(),
+        Part::Stack | Part::Resources | Part::All => BTreeSet::new(),
         Part::Resource(name) => [Arc::from(name)].into(),
         Part::Outputs => match named_by_outputs(&mut tree) {
             Some(names) => names,
@@ -95,6 +117,29 @@ pub(crate) async fn read_part(
         return Ok(None);
     }
     tree.gaps = Some(Box::new(Gaps { asked: wanted, ..Gaps::default() }));
+    Ok(Some(View::of(tree)))
+}
+
+/// Adds all resources to a tree without nested stacks, as far as lists show them.
+///
+/// What type a resource was made as is in its body. As long as nothing failed or is under way, that is what
+/// the template says.
+async fn read_lean(
+    store: &dyn Store,
+    mut tree: Tree,
+    last_event: u64,
+) -> Result<Option<View>, StoreError> {
+    const SETTLED: [Action; 5] =
+        [Action::Create, Action::Update, Action::Rollback, Action::Adopt, Action::Restore];
+    let (state, _) = tree.root_state();
+    if state.status != Status::Complete || !SETTLED.contains(&state.action) {
+        return Ok(None);
+    }
+    let (resources, seen) = store.lean_resources(tree.root).await?;
+    if seen != last_event || tree.add_rows(resources).is_err() {
+        return Ok(None);
+    }
+    tree.gaps = Some(Box::new(Gaps { is_lean: true, ..Gaps::default() }));
     Ok(Some(View::of(tree)))
 }
 

@@ -15,6 +15,7 @@ pub mod export;
 pub mod failure;
 pub mod gaps;
 pub mod ids;
+mod lent;
 pub mod library;
 pub mod machine;
 pub mod memory;

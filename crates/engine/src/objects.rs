@@ -1,4 +1,4 @@
-//! What is kept beside stacks: software configurations, deployments, engines.
+//! What is kept beside stacks: software configurations, deployments, engines, promises of users.
 //!
 //! Nothing here has an owner or a fence: each is written as a whole, and the last write counts.
 
@@ -36,6 +36,8 @@ pub enum ObjectKind {
     Deployment,
     /// An engine that is at work.
     Engine,
+    /// What a user is about to lend to a stack.
+    Promise,
 }
 
 impl ObjectKind {
@@ -45,13 +47,14 @@ impl ObjectKind {
             ObjectKind::Config => "config",
             ObjectKind::Deployment => "deployment",
             ObjectKind::Engine => "engine",
+            ObjectKind::Promise => "promise",
         }
     }
 
     /// The kind of a name.
     pub fn parse(name: &str) -> Option<ObjectKind> {
-        let all = [ObjectKind::Config, ObjectKind::Deployment, ObjectKind::Engine];
-        all.into_iter().find(|kind| kind.name() == name)
+        use ObjectKind::{Config, Deployment, Engine, Promise};
+        [Config, Deployment, Engine, Promise].into_iter().find(|kind| kind.name() == name)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::store::Batch;
 use crate::time::Time;
 use crate::tree::{Env, OpId, Slot, Tree};
 use kiln_cloud::{Call, Credential};
-use kiln_resources::op::{Answer, Demand, Note, Running, Turn};
+use kiln_resources::op::{Answer, Demand, Note, Running, Turn, users_name};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -151,6 +151,16 @@ impl Owner {
         self.work_off(todo, now, ids);
     }
 
+    /// Whether there is more to do once what changed so far is on its way to the store.
+    pub fn is_behind(&self) -> bool {
+        self.tree.has_more()
+    }
+
+    /// Does more of it.
+    pub fn go_on(&mut self, now: Time, ids: &mut dyn Ids) {
+        self.input(Input::Further, now, ids);
+    }
+
     /// When to call [`Owner::wake`] next.
     pub fn next_wake(&self) -> Option<Time> {
         let sleeper = self.sleepers.first().map(|(time, _)| *time);
@@ -163,17 +173,32 @@ impl Owner {
         (batch, std::mem::take(&mut self.orders))
     }
 
-    /// In whose name the tree's calls were made, once, when all of it is deleted.
-    pub fn take_last_credential(&mut self) -> Option<Arc<Credential>> {
-        let is_gone = self.tree.root_state().0.is(Action::Delete, Status::Complete);
-        let is_last =
-            is_gone && !self.tree.has_work() && *self.tree.credential != Credential::default();
-        is_last.then(|| std::mem::take(&mut self.tree.credential))
+    /// What users lent and has to be given back now.
+    pub fn debts(&self) -> Vec<Arc<Credential>> {
+        self.tree.debts()
     }
 
-    /// How many rows have yet to be written down.
-    pub fn count_changes(&self) -> usize {
-        self.tree.count_changes()
+    /// The name of the project of the tree's users, once, when all of it is deleted: it goes before that is
+    /// written down, so that whoever takes over after a crash does it again.
+    pub fn take_users(&mut self) -> Option<String> {
+        let is_gone = self.tree.root_state().0.is(Action::Delete, Status::Complete);
+        self.tree.users.take_if(|_| is_gone)?;
+        Some(users_name(&self.tree.project, self.tree.root.0))
+    }
+
+    /// Takes it that something was given back.
+    pub fn repaid(&mut self, credential: &Credential) {
+        self.tree.repaid(credential);
+    }
+
+    /// Whether something has yet to be given back.
+    pub fn owes(&self) -> bool {
+        self.tree.owes()
+    }
+
+    /// Whether something has yet to be written down.
+    pub fn has_changes(&self) -> bool {
+        self.tree.has_changes()
     }
 
     /// Whether anything is under way.
@@ -204,7 +229,7 @@ impl Owner {
                 Effect::Stop(op) => self.stop(op, now, todo),
                 Effect::Changed(slot) => {
                     for op in self.watchers.remove(&slot).unwrap_or_default() {
-                        let metadata = self.tree.metadata_at(slot);
+                        let metadata = self.tree.watched_at(slot);
                         todo.push_back(Todo::Turn(op, Some(Answer::Seen(metadata))));
                     }
                 }
@@ -305,12 +330,16 @@ impl Owner {
                 ids.fill(&mut bytes);
                 todo.push_back(Todo::Turn(op, Some(Answer::Bytes(bytes))));
             }
+            Demand::Sibling(reference) => {
+                let sibling = self.tree.sibling(live.slot, &reference);
+                todo.push_back(Todo::Turn(op, Some(Answer::Sibling(sibling))));
+            }
             Demand::Watch { reference, seen, until } => {
                 let Some(watched) = self.tree.sibling_called(live.slot, &reference) else {
                     todo.push_back(Todo::Turn(op, Some(Answer::Seen(None))));
                     return;
                 };
-                let metadata = self.tree.metadata_at(watched);
+                let metadata = self.tree.watched_at(watched);
                 if metadata != seen {
                     todo.push_back(Todo::Turn(op, Some(Answer::Seen(metadata))));
                 } else {

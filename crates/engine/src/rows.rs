@@ -110,6 +110,8 @@ impl Tree {
             ),
             ("rollback", stack.is_rolled_back.into()),
             ("credential", self.credential_value(stack)),
+            ("users", self.users_value(stack)),
+            ("retired", self.retired_value(stack)),
             ("work", stack.walk.as_ref().map(|walk| walk.to_value()).unwrap_or_default()),
         ]);
         StackRow {
@@ -135,6 +137,20 @@ impl Tree {
     fn credential_value(&self, stack: &Stack) -> Value {
         match stack.id == self.root && *self.credential != Credential::default() {
             true => Value::from(self.credential.stored().to_string()),
+            false => Value::Null,
+        }
+    }
+
+    /// The root stack keeps where the tree's users are.
+    fn users_value(&self, stack: &Stack) -> Value {
+        let users = self.users.clone().filter(|_| stack.id == self.root);
+        users.map(Value::Text).unwrap_or_default()
+    }
+
+    /// And what it has yet to give back.
+    fn retired_value(&self, stack: &Stack) -> Value {
+        match stack.id == self.root && !self.retired.is_empty() {
+            true => Value::list(self.retired.iter().map(|it| it.stored().to_string().into())),
             false => Value::Null,
         }
     }
@@ -179,10 +195,9 @@ impl Tree {
     }
 }
 
-fn credential_of(body: &Body) -> Credential {
-    let text = body.text("credential");
-    let stored = text.and_then(|text| serde_json::from_str(&text).ok());
-    stored.as_ref().map(Credential::of_stored).unwrap_or_default()
+fn credential_of(text: Option<&str>) -> Arc<Credential> {
+    let stored = text.and_then(|text| serde_json::from_str(text).ok());
+    Arc::new(stored.as_ref().map(Credential::of_stored).unwrap_or_default())
 }
 
 fn frozen_value(frozen: &Frozen) -> Value {
@@ -235,11 +250,12 @@ fn cooldown_of(parts: &[Value]) -> Option<Cooldown> {
     Some(Cooldown { length, reason: reason.to_string() })
 }
 
-const VERBS: [(Verb, &str); 10] = [
+const VERBS: [(Verb, &str); 11] = [
     (Verb::Create, "create"),
     (Verb::Update, "update"),
     (Verb::Delete, "delete"),
     (Verb::Check, "check"),
+    (Verb::Look, "look"),
     (Verb::Suspend, "suspend"),
     (Verb::Resume, "resume"),
     (Verb::Snapshot, "snapshot"),
@@ -299,6 +315,7 @@ fn step_value(name: &Arc<str>, step: &Step) -> Value {
     match step {
         Step::Begun => Value::list([name]),
         Step::Settled => Value::list([name, Value::Bool(true)]),
+        Step::Refused => Value::list([name, Value::Bool(false)]),
         Step::Until(micros) => Value::list([name, Value::from(*micros)]),
         Step::Replied(reply) => {
             let body = reply.body.to_string();
@@ -320,8 +337,11 @@ fn journal_of(steps: &[Value]) -> Journal {
                 Step::Replied(kiln_cloud::Reply::new(status, body))
             }
             (Some(micros), None) => Step::Until(micros),
-            (None, _) if when.is_some() => Step::Settled,
-            (None, _) => Step::Begun,
+            (None, _) => match when {
+                Some(Value::Bool(false)) => Step::Refused,
+                Some(_) => Step::Settled,
+                None => Step::Begun,
+            },
         };
         journal.set(name, step);
     }
@@ -387,8 +407,12 @@ impl Tree {
         let (project, user_name) = (root.project.clone(), root.user_name.clone());
         let mut tree = Tree::empty(config, root.id, project, user_name);
         tree.next_event = rows.last_event;
-        tree.credential =
-            Arc::new(credential_of(&Body::read(&root.body, || "a root stack".into())?));
+        let body = Body::read(&root.body, || "a root stack".into())?;
+        tree.credential = credential_of(body.text("credential").as_deref());
+        let retired = body.list("retired");
+        tree.retired =
+            retired.iter().map(|it| credential_of(it.as_text().map(|text| &**text))).collect();
+        tree.users = body.text("users");
         let mut keys = BTreeMap::new();
         let mut holders = BTreeMap::new();
         for row in &rows.stacks {
@@ -445,6 +469,8 @@ impl Tree {
             project,
             user_name,
             credential: Arc::default(),
+            users: None,
+            retired: Vec::new(),
             stacks: Vec::new(),
             resources: Vec::new(),
             free_slots: Vec::new(),
@@ -481,7 +507,11 @@ impl Tree {
     ) -> Result<(), StoreError> {
         for row in rows {
             let what = || format!("resource {}", row.id);
-            let body = Body::read(&row.body, what)?;
+            let body = match row.body.is_empty() {
+                // Only what is in the other columns was read.
+                true => Body(Arc::default()),
+                false => Body::read(&row.body, what)?,
+            };
             let snapshot = Some(SnapshotId(row.stack.0));
             let copy_of = snapshot.filter(|id| self.snapshots.contains_key(id));
             let stack = keys.get(&row.stack).copied().or(copy_of.map(|_| self.root_key()));

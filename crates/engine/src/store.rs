@@ -101,6 +101,15 @@ pub trait Store: crate::objects::Objects {
         Ok((rows.resources.into_iter().filter(is_meant).collect(), rows.last_event))
     }
 
+    /// The resources of a root stack, in the order they were added, their bodies empty; and the number of
+    /// its tree's last event, which is not older.
+    async fn lean_resources(&self, root: StackId) -> Result<(Vec<ResourceRow>, u64), StoreError> {
+        let rows = self.load_tree(root).await?.unwrap_or_default();
+        let of_root = rows.resources.into_iter().filter(|row| row.stack == root);
+        let lean = of_root.map(|row| ResourceRow { body: Vec::new(), ..row });
+        Ok((lean.collect(), rows.last_event))
+    }
+
     /// Commands of a tree in the order they came.
     async fn commands(&self, root: StackId) -> Result<Vec<CommandRow>, StoreError>;
 
@@ -402,7 +411,7 @@ pub struct ResourceRow {
     pub created: Time,
     /// When its state last changed.
     pub updated: Time,
-    /// The rest.
+    /// The rest; empty if it was not read.
     pub body: Vec<u8>,
 }
 

@@ -55,6 +55,10 @@ pub struct Tree {
     pub(crate) user_name: Arc<str>,
     /// In whose name calls are made.
     pub(crate) credential: Arc<Credential>,
+    /// The id of the project of its users; empty if it is not known whether there is one.
+    pub(crate) users: Option<Arc<str>>,
+    /// What was lent and is to be given back.
+    pub(crate) retired: Vec<Arc<Credential>>,
     pub(crate) stacks: Vec<Option<Stack>>,
     pub(crate) resources: Vec<Option<Resource>>,
     pub(crate) free_slots: Vec<Slot>,
@@ -583,7 +587,7 @@ impl Tree {
             dropped_snapshots: changes.dropped_snapshots,
             events: changes.events,
             done: changes.done,
-            has_work: self.has_work(),
+            has_work: self.has_work() || self.owes(),
         }
     }
 

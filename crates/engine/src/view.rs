@@ -13,6 +13,7 @@ use crate::time::Time;
 use crate::tree::{Resource, Slot, StackKey, Tree};
 use indexmap::IndexMap;
 use kiln_cloud::Credential;
+use kiln_resources::behaviour::Signal;
 use kiln_template::definition::Definition;
 use kiln_template::eval::Scope;
 use kiln_template::graph::Users;
@@ -56,6 +57,13 @@ pub(crate) async fn texts_of(
     }
     Ok(texts)
 }
+
+/// Where a resource keeps the id of its own user.
+const USER: &str = "user_id";
+
+/// The types of users whom policies allow to read resources, and of such policies.
+const IAM_USER: &str = "AWS::IAM::User";
+const ACCESS_POLICY: &str = "OS::Heat::AccessPolicy";
 
 /// A tree that is looked at.
 pub struct View {
@@ -114,6 +122,18 @@ impl View {
     /// The root stack.
     pub fn root(&self) -> StackView<'_> {
         StackView { tree: &self.tree, key: self.tree.root_key() }
+    }
+
+    /// The place of a resource of which the cloud may know more than is written down.
+    pub(crate) fn worth_a_glimpse(&self, stack: StackId, resource: &str) -> Option<Slot> {
+        let slot = self.tree.current(self.tree.key_of(stack)?, resource)?;
+        let resource = self.tree.resource(slot);
+        let has_object = resource.physical_id.is_some() && resource.child.is_none();
+        (has_object && resource.op.is_none()).then_some(slot)
+    }
+
+    pub(crate) fn tree_mut(&mut self) -> &mut Tree {
+        &mut self.tree
     }
 
     /// The tree itself, to ask what would become of it.
@@ -364,23 +384,92 @@ impl<'v> StackView<'v> {
         Some(StackView { tree: self.tree, key: child })
     }
 
+    /// Notes that more of a resource is wanted than lists show.
+    fn need_body(&self) {
+        if let Some(gaps) = &self.tree.gaps {
+            gaps.miss_body();
+        }
+    }
+
     /// What a resource is called by others.
     pub fn reference(&self, resource: &ResourceView) -> Option<Value> {
+        self.need_body();
         resource.slot.map(|slot| self.tree.reference(slot))
     }
 
     /// The metadata of a resource.
     pub fn metadata(&self, resource: &ResourceView) -> Value {
-        let metadata = resource.slot.map(|slot| &self.tree.resource(slot).metadata);
-        match metadata {
-            None | Some(Value::Null) => Value::Map(Arc::default()),
-            Some(metadata) => metadata.clone(),
+        self.need_body();
+        let Some(slot) = resource.slot else { return Value::Map(Arc::default()) };
+        match self.tree.told_metadata(slot) {
+            Value::Null => Value::Map(Arc::default()),
+            metadata => metadata,
         }
+    }
+
+    /// Whether a resource would understand a signal; why not, otherwise.
+    pub fn hears(&self, resource: &ResourceView, details: &Value) -> Result<(), String> {
+        let signal = self.builtin(resource).and_then(|kind| kind.behaviour.signal);
+        let (Some(slot), Some(on_signal)) = (resource.slot, signal) else { return Ok(()) };
+        let signal = Signal { details, now: 0 };
+        match self.tree.with_view(slot, "signal", |view| on_signal(view, &signal)) {
+            Ok(heard) => heard.map(drop),
+            Err(failure) => Err(failure.to_string()),
+        }
+    }
+
+    /// Whether a user of the stack may read a resource: their own server, or what a policy allows them.
+    pub fn may_be_read_by(&self, resource: &ResourceView, user: &str) -> bool {
+        let Some(slot) = resource.slot else { return false };
+        let is_own = |it: &Resource| {
+            it.data.get(USER).and_then(Value::as_text).is_some_and(|own| &**own == user)
+        };
+        let reads_metadata =
+            self.builtin(resource).is_some_and(|kind| kind.behaviour.metadata.is_some());
+        if reads_metadata && is_own(self.tree.resource(slot)) {
+            return true;
+        }
+        self.policies_of(user).is_some_and(|policies| {
+            policies.iter().all(|policy| self.allows(policy, &resource.name))
+        })
+    }
+
+    /// The names of the policies of one of the stack's own users; nothing if there is no such user.
+    fn policies_of(&self, user: &str) -> Option<Vec<Arc<str>>> {
+        if let Some(gaps) = &self.tree.gaps {
+            gaps.miss_all();
+        }
+        let mut slots = self.tree.stack(self.key).resources.values();
+        let slot = *slots.find(|slot| {
+            let resource = self.tree.resource(**slot);
+            &*resource.kind == IAM_USER && resource.physical_id.as_deref() == Some(user)
+        })?;
+        let properties = self.tree.properties(slot);
+        let policies = properties.get("Policies").and_then(Value::as_list).unwrap_or_default();
+        Some(policies.iter().filter_map(Value::as_text).cloned().collect())
+    }
+
+    /// Whether a policy of the stack names a resource.
+    fn allows(&self, policy: &str, resource: &str) -> bool {
+        let Some(slot) = self.tree.current(self.key, policy) else { return false };
+        if &*self.tree.resource(slot).kind != ACCESS_POLICY {
+            return false;
+        }
+        let properties = self.tree.properties(slot);
+        let allowed = properties.get("AllowedResources").and_then(Value::as_list);
+        let names = |it: &Value| it.as_text().is_some_and(|name| &**name == resource);
+        allowed.is_some_and(|allowed| allowed.iter().any(names))
+    }
+
+    /// The id of the project of the users of its tree.
+    pub fn users(&self) -> Option<&'v Arc<str>> {
+        self.tree.users.as_ref().filter(|users| !users.is_empty())
     }
 
     /// The attributes of a resource: what its service shows, or else all that its type has; and those
     /// that are asked for besides.
     pub fn attributes(&self, resource: &ResourceView, wanted: &[Arc<str>]) -> Value {
+        self.need_body();
         let mut members = Members::new();
         let attribute = |name: &str| match resource.slot {
             Some(slot) => self.tree.attribute(slot, name, &[]).unwrap_or_default(),

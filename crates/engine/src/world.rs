@@ -73,9 +73,40 @@ impl Tree {
         }
     }
 
-    /// The metadata of a resource, if it is there.
-    pub(crate) fn metadata_at(&self, slot: Slot) -> Option<Value> {
-        self.resources.get(slot.0 as usize)?.as_ref().map(|resource| resource.metadata.clone())
+    /// What whoever watches a resource sees: its metadata, or what it keeps for itself if that is where it
+    /// keeps what it is told. Nothing if it is not there.
+    pub(crate) fn watched_at(&self, slot: Slot) -> Option<Value> {
+        let resource = self.resources.get(slot.0 as usize)?.as_ref()?;
+        let kind = self.config.types.get(&resource.kind);
+        Some(match kind.is_some_and(|kind| kind.behaviour.hears_in_data) {
+            true => Value::Map(resource.data.clone()),
+            false => resource.metadata.clone(),
+        })
+    }
+
+    /// Another resource of the same stack, or else of the tree, as operations see it.
+    pub(crate) fn sibling(&self, slot: Slot, reference: &str) -> Option<op::Sibling> {
+        let elsewhere = || {
+            let keys = (0..self.stacks.len() as u32).map(StackKey);
+            let mut keys = keys.filter(|key| self.stacks[key.0 as usize].is_some());
+            keys.find_map(|key| {
+                let name = self.world(key).named(reference)?;
+                self.current(key, &name)
+            })
+        };
+        let slot = self.sibling_called(slot, reference).or_else(elsewhere)?;
+        let (name, data) = (self.resource(slot).name.clone(), self.resource(slot).data.clone());
+        let metadata = self.told_metadata(slot);
+        Some(op::Sibling { name, properties: self.properties(slot), data, metadata })
+    }
+
+    /// The metadata of a resource, as those who read it see it.
+    pub(crate) fn told_metadata(&self, slot: Slot) -> Value {
+        let resource = self.resource(slot);
+        let kind = self.config.types.get(&resource.kind);
+        let told = kind.and_then(|kind| kind.behaviour.metadata);
+        let told = told.and_then(|told| self.with_view(slot, "metadata", told).ok());
+        told.unwrap_or_else(|| resource.metadata.clone())
     }
 
     /// On whose behalf the tree's calls are made.
@@ -90,8 +121,11 @@ impl Tree {
     /// The resource of the same stack that is called so by others.
     pub(crate) fn sibling_called(&self, slot: Slot, reference: &str) -> Option<Slot> {
         let resource = self.resources.get(slot.0 as usize)?.as_ref()?;
-        let name = self.world(resource.stack).named(reference)?;
-        self.current(resource.stack, &name)
+        // What is replaced may still be there: the newest is meant.
+        let mut newest_first = self.stack(resource.stack).resources.values().rev().copied();
+        let is_called =
+            |slot: Slot| matches!(self.reference(slot), Value::Text(text) if &*text == reference);
+        newest_first.find(|slot| is_called(*slot))
     }
 
     /// Shows a resource to its type, for what it wants to know; a type that panics fails.

@@ -71,8 +71,8 @@ fn what_one_stack_leaves_another_adopts() {
         [
             "s ADOPT_IN_PROGRESS Stack ADOPT started",
             "a ADOPT_IN_PROGRESS state changed",
-            "n ADOPT_IN_PROGRESS state changed",
             "a ADOPT_COMPLETE state changed",
+            "n ADOPT_IN_PROGRESS state changed",
             "n ADOPT_COMPLETE state changed",
             "s ADOPT_COMPLETE Stack ADOPT completed successfully",
         ]

@@ -2,10 +2,11 @@
 
 use crate::simulation::check::{books, events_of, flaws, outcome};
 use crate::simulation::cloud::Thing;
-use crate::simulation::world::{World, recipe};
+use crate::simulation::world::{World, now, recipe};
 use kiln_engine::blueprint::Recipe;
 use kiln_engine::machine::{Command, Settings};
 use kiln_engine::state::Action;
+use kiln_engine::view::View;
 use kiln_template::Sources;
 use kiln_template::environment::Environment;
 use kiln_template::limits::Limits;
@@ -263,9 +264,9 @@ fn nobody_waits_at_a_hook_when_the_walk_has_failed_or_is_replaced() {
         [
             "a INIT_COMPLETE CREATE paused until Hook pre-create is cleared",
             "b CREATE_IN_PROGRESS state changed",
-            "b CREATE_FAILED BadRequest: resources.b: the cloud refuses (HTTP 400)",
+            "b CREATE_FAILED BadRequest: resources.b: the cloud refuses (HTTP 400). Next: change what the template asks for, and update the stack.",
             "a INIT_COMPLETE Failure occurred while waiting.",
-            "s CREATE_FAILED Resource CREATE failed: BadRequest: resources.b: the cloud refuses (HTTP 400)",
+            "s CREATE_FAILED Resource CREATE failed: BadRequest: resources.b: the cloud refuses (HTTP 400). Next: change what the template asks for, and update the stack.",
         ]
     );
     let mut world = waiting(&things(&["a: {value: x}"]), &hooks("a", "pre-create"));
@@ -366,7 +367,7 @@ fn an_object_of_somebody_else_is_taken_over_looked_at_and_left() {
 #[test]
 fn what_is_not_there_cannot_be_taken_over() {
     let world = created(EXTERNAL, "");
-    let reason = "NotFound: resources.theirs: it is not there (HTTP 404)";
+    let reason = "NotFound: resources.theirs: it is not there (HTTP 404). Next: bring it back, or update the stack, which makes another.";
     let (state, why) = world.tree().unwrap().root_state();
     assert_eq!(state.to_string(), "CREATE_FAILED");
     assert_eq!(&*why, format!("Resource CHECK failed: {reason}"));
@@ -444,12 +445,24 @@ fn a_conflict_is_tried_again() {
     world.run();
     assert_eq!(outcome(&world), "CREATE_COMPLETE: x");
     let events = events_of(&world, world.root);
-    let failed = "a CREATE_FAILED Conflict: resources.a: the cloud refuses (HTTP 409)";
+    let failed = "a CREATE_FAILED Conflict: resources.a: the cloud refuses (HTTP 409). Next: see what it clashes with, and update the stack when that is over.";
     assert_eq!(events.iter().filter(|it| *it == failed).count(), 5);
     assert_eq!(
         events[2..5],
         [failed, "a DELETE_IN_PROGRESS state changed", "a DELETE_COMPLETE state changed"]
     );
+}
+
+#[test]
+fn what_was_refused_is_gone_at_once() {
+    let mut world = created(&things(&["a: {value: refused}"]), "");
+    assert_eq!(outcome(&world), "CREATE_FAILED: ");
+    let begun = world.now;
+    send(&mut world, 1, Command::Delete);
+    world.run();
+    assert_eq!(outcome(&world), "DELETE_COMPLETE: ");
+    let took = world.now.since(begun);
+    assert!(took < world.config.quiet, "nothing can come yet of what was refused: {took:?}");
 }
 
 #[test]
@@ -462,7 +475,7 @@ fn what_went_wrong_first_is_told() {
     let (_, why) = world.tree().unwrap().root_state();
     assert_eq!(
         &*why,
-        "Resource CREATE failed: Conflict: resources.a: the cloud refuses (HTTP 409)"
+        "Resource CREATE failed: Conflict: resources.a: the cloud refuses (HTTP 409). Next: see what it clashes with, and update the stack when that is over."
     );
     assert_eq!(world.cloud.deeds.iter().filter(|it| *it == "make broken").count(), 5);
 }
@@ -485,7 +498,7 @@ fn a_check_tells_what_is_wrong_and_an_update_mends_it() {
     );
     world.cloud.things.remove("t1");
     let events = told(&mut world, Command::Over(root, Action::Check));
-    let reason = "NotFound: resources.a: it is not there (HTTP 404)";
+    let reason = "NotFound: resources.a: it is not there (HTTP 404). Next: bring it back, or update the stack, which makes another.";
     assert_eq!(
         events.last().unwrap(),
         &format!("s CHECK_FAILED Resource CHECK failed: a: Resource CHECK failed: {reason}")
@@ -748,4 +761,38 @@ resources:
         assert!(events.iter().any(|event| event.contains("Timed out")), "{events:#?}");
         assert!(world.now.since(start) < Duration::from_secs(200), "{:?}", world.now.since(start));
     }
+}
+
+// --- outputs ---
+
+/// What the outputs say, name by name.
+fn outputs(world: &World) -> Vec<(String, Value)> {
+    let view = now(View::open(&*world.store, &world.config, world.root)).unwrap().unwrap();
+    let outputs = view.root().outputs();
+    outputs.into_iter().map(|it| (it.name.to_string(), it.value.unwrap())).collect()
+}
+
+#[test]
+fn outputs_tell_what_came_after_the_object_was_made() {
+    let told =
+        |lines: &[&str]| things(lines) + "outputs:\n  users: {value: {get_attr: [a, users]}}\n";
+    let users = |count: i64| vec![("users".to_owned(), Value::from(count))];
+    let mut world = created(&told(&PAIR), "");
+    assert_eq!(outputs(&world), users(1));
+    let third = "c: {needs: [{get_resource: a}]}";
+    updated(&mut world, &told(&[PAIR[0], PAIR[1], third]), "");
+    assert_eq!(outputs(&world), users(2), "one came");
+    updated(&mut world, &told(&PAIR[..1]), "");
+    assert_eq!(outputs(&world), users(0), "all went");
+}
+
+#[test]
+fn a_last_look_that_nobody_answers_does_not_keep_a_stack_from_being_complete() {
+    let template = things(&PAIR) + "outputs:\n  users: {value: {get_attr: [a, users]}}\n";
+    let mut world = World::new(1);
+    world.cloud.is_blind_to = Some("x".into());
+    let recipe = recipe_with(&mut world, &template, "");
+    world.create(recipe, Settings::default());
+    world.run();
+    assert_eq!(outcome(&world), "CREATE_COMPLETE: x y");
 }

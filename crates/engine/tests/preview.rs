@@ -188,7 +188,8 @@ fn what_a_create_would_make_is_told_without_a_stack() {
     assert_eq!((&*a.stack_name, a.stack, &*a.description), ("web", None, "the first"));
     assert_eq!(a.required_by, ["b".into()]);
     assert_eq!(a.metadata, Value::map([("of", Value::from("None"))]));
-    assert_eq!(a.attributes, Members::from_iter([("value".into(), Value::Null)]));
+    let nothing = |name: &str| (name.into(), Value::Null);
+    assert_eq!(a.attributes, Members::from_iter([nothing("users"), nothing("value")]));
     let names: Vec<&str> = a.properties.keys().map(|name| &**name).collect();
     assert_eq!(names, ["colour", "needs", "size", "source", "value"]);
     assert_eq!(a.properties.get("size"), Some(&3.into()));

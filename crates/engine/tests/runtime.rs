@@ -3,7 +3,7 @@
 use crate::simulation::cloud::Cloud;
 use crate::simulation::script::{Kind, Plan, Planned, wish};
 use crate::simulation::world::{Rng, config, recipe};
-use kiln_cloud::{Call, CallError, Credential, Reply, Transport};
+use kiln_cloud::{Call, CallError, Credential, Proof, Reply, Transport};
 use kiln_engine::config::Config;
 use kiln_engine::ids::{Ids, StackId};
 use kiln_engine::machine::{Command, NewStack, Settings};
@@ -11,12 +11,20 @@ use kiln_engine::memory::MemoryStore;
 use kiln_engine::runtime::{Engine, Settings as Pace};
 use kiln_engine::state::{Action, Status};
 use kiln_engine::store::{StackQuery, Store};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// The cloud of the simulation, behind a real task.
+/// The cloud of the simulation, behind a real task, and its book of what users lent.
 #[derive(Default)]
-struct Near(Mutex<Cloud>);
+struct Near(Mutex<Cloud>, Mutex<Book>);
+
+/// What users lent, and whether it can be given back.
+#[derive(Default)]
+struct Book {
+    lent: BTreeSet<String>,
+    is_closed: bool,
+}
 
 #[async_trait::async_trait]
 impl Transport for Near {
@@ -24,6 +32,16 @@ impl Transport for Near {
         tokio::task::yield_now().await;
         let reply = self.0.lock().unwrap().act(&call);
         if reply.status >= 400 { Err(CallError::Refused(reply)) } else { Ok(reply) }
+    }
+
+    async fn dismiss(&self, credential: &Credential) -> Result<(), CallError> {
+        let Proof::Trust(id) = &credential.proof else { return Ok(()) };
+        let mut book = self.1.lock().unwrap();
+        if book.is_closed {
+            return Err(CallError::NotSent("nobody is there".into()));
+        }
+        book.lent.remove(&**id);
+        Ok(())
     }
 }
 
@@ -57,11 +75,30 @@ impl Site {
             project: "p".into(),
             user_name: "u".into(),
             recipe: wish(&mut self.rng, plan),
-            settings: Settings::default(),
+            settings: self.lend(name),
             adopted: None,
         };
         engine.create(new).await.unwrap();
         id
+    }
+
+    /// Has a user lend something of this name to a stack.
+    fn lend(&self, name: &str) -> Settings {
+        self.cloud.1.lock().unwrap().lent.insert(name.to_owned());
+        let credential = Credential { proof: Proof::Trust(name.into()), ..Credential::default() };
+        Settings { credential: Some(Arc::new(credential)), ..Settings::default() }
+    }
+
+    /// Waits until no more is lent than this.
+    async fn until_lent(&self, names: &[&str]) {
+        let is_all = || self.cloud.1.lock().unwrap().lent.iter().eq(names);
+        while !is_all() {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    fn close_book(&self, is_closed: bool) {
+        self.cloud.1.lock().unwrap().is_closed = is_closed;
     }
 
     /// Waits until a stack has come to a state.
@@ -208,6 +245,49 @@ fn a_tree_whose_type_panics_harms_no_other() {
             site.until(id, Action::Delete, Status::Complete).await;
         }
         assert_eq!(site.things(), 0);
+        engine.stop().await;
+    });
+}
+
+#[test]
+fn what_was_lent_is_given_back_whoever_dies_in_between() {
+    run(async {
+        let mut site = Site::new();
+        let first = site.engine();
+        let id = site.create(&first, "s", &plan(3)).await;
+        site.until(id, Action::Create, Status::Complete).await;
+        site.close_book(true);
+        first.command(id, Command::Delete).await.unwrap();
+        site.until(id, Action::Delete, Status::Complete).await;
+        first.stop().await;
+        site.until_lent(&["s"]).await;
+        site.close_book(false);
+        let second = site.engine();
+        site.until_lent(&[]).await;
+        second.finish().await;
+        second.stop().await;
+    });
+}
+
+#[test]
+fn what_another_user_lent_before_is_given_back() {
+    run(async {
+        let mut site = Site::new();
+        let engine = site.engine();
+        let id = site.create(&engine, "first", &plan(3)).await;
+        site.until(id, Action::Create, Status::Complete).await;
+        let recipe = wish(&mut site.rng, &plan(4));
+        let settings = site.lend("second");
+        engine.command(id, Command::Update { recipe, settings }).await.unwrap();
+        site.until(id, Action::Update, Status::Complete).await;
+        site.until_lent(&["second"]).await;
+        engine.command(id, Command::Delete).await.unwrap();
+        // One that comes too late is not needed at all.
+        let recipe = wish(&mut site.rng, &plan(4));
+        let settings = site.lend("third");
+        engine.command(id, Command::Update { recipe, settings }).await.unwrap();
+        site.until(id, Action::Delete, Status::Complete).await;
+        site.until_lent(&[]).await;
         engine.stop().await;
     });
 }

@@ -93,7 +93,7 @@ fn a_snapshot_goes_over_every_resource_and_keeps_the_stack_as_a_document() {
 fn a_snapshot_that_fails_says_why_and_leaves_no_copies_when_it_goes() {
     let mut world = created("a x; b shy a; c x b");
     let (id, events) = taken(&mut world, "s");
-    let why = "Resource SNAPSHOT failed: BadRequest: resources.b: the cloud refuses (HTTP 400)";
+    let why = "Resource SNAPSHOT failed: BadRequest: resources.b: the cloud refuses (HTTP 400). Next: change what the template asks for, and update the stack.";
     assert_eq!(events.last().unwrap(), &format!("s SNAPSHOT_FAILED {why}"));
     assert_eq!(told_of(&snapshot(&world, id).unwrap()), format!("CREATE_FAILED {why}"));
     assert_eq!(outcome(&world), "SNAPSHOT_FAILED: shy x x + x");
@@ -193,7 +193,7 @@ fn a_copy_that_cannot_be_removed_is_told_of() {
     let row = snapshot(&world, id).unwrap();
     assert_eq!(
         told_of(&row),
-        "DELETE_FAILED BadRequest: resources.a: the cloud refuses (HTTP 400)"
+        "DELETE_FAILED BadRequest: resources.a: the cloud refuses (HTTP 400). Next: change what the template asks for, and update the stack."
     );
     assert_eq!(outcome(&world), "SNAPSHOT_COMPLETE: stuck y + stuck");
     let recipe = wish(&mut world.rng, &Plan::of("b y"));
@@ -201,7 +201,7 @@ fn a_copy_that_cannot_be_removed_is_told_of() {
     told(&mut world, Command::Update { recipe, settings: Settings::default() });
     world.cloud.is_sticky = true;
     let events = told(&mut world, Command::Delete);
-    let why = "Snapshot deletion failed: BadRequest: resources.a: the cloud refuses (HTTP 400)";
+    let why = "Snapshot deletion failed: BadRequest: resources.a: the cloud refuses (HTTP 400). Next: change what the template asks for, and update the stack.";
     assert_eq!(events.last().unwrap(), &format!("s DELETE_FAILED {why}"));
     world.cloud.is_sticky = false;
     told(&mut world, Command::Delete);

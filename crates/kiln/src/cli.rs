@@ -119,6 +119,10 @@ pub(crate) struct Dev {
     #[arg(long, value_name = "PORT", default_value_t = 8004)]
     pub(crate) api_port: u16,
 
+    /// The port of the CloudFormation API, where servers send signals
+    #[arg(long, value_name = "PORT", default_value_t = 8000)]
+    pub(crate) cfn_port: u16,
+
     /// The port of the simulated cloud
     #[arg(long, value_name = "PORT", default_value_t = 8770)]
     pub(crate) cloud_port: u16,
@@ -138,6 +142,10 @@ pub(crate) struct Dev {
     /// How long servers, volumes and such take until they are ready, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 0)]
     pub(crate) build_time: u64,
+
+    /// Seconds that a call whose reply was lost may still take effect
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    pub(crate) quiet: u64,
 
     /// What the simulated cloud draws its ids and addresses from
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
@@ -193,6 +201,8 @@ pub(crate) struct Server {
 pub(crate) enum Role {
     /// Answers requests
     Api,
+    /// Takes signals from servers: the CloudFormation API
+    Cfn,
     /// Carries out what is wanted of stacks
     Engine,
 }
@@ -421,6 +431,10 @@ Examples:
   kiln server --config /etc/heat/heat.conf
   kiln server --role engine --database sqlite:///var/lib/kiln/kiln.db --keys /var/lib/kiln/keys
   kiln server --role engine --database postgres://kiln@db/kiln --endpoint network=http://10.0.0.5:9696
+
+To replace a running server without a failed request, start the next one with the same configuration: it
+opens the same port. Then ask the first to stop (SIGTERM, or Ctrl-C): it answers what it was asked, and its
+stacks go on in the next one.
 
 Logs go to standard error; KILN_LOG says what is logged, such as info or kiln_api=debug.";
 

@@ -195,7 +195,8 @@ fn no_secret_is_ever_told() {
         &["--debug", "--os-password", PASSWORD],
     ] {
         let run = list(&cloud, &[], more);
-        assert!(run.err.contains("REQ: GET"), "{}", run.err);
+        assert!(run.err.contains("DEBUG REQ: curl -g -i -X GET "), "{}", run.err);
+        assert!(run.err.contains("-H \"x-auth-token: {SHA256}"), "{}", run.err);
         for secret in [PASSWORD, TOKEN] {
             assert!(
                 !run.err.contains(secret) && !run.out.contains(secret),

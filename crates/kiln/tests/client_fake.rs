@@ -17,7 +17,7 @@ pub(crate) struct Asked {
     pub(crate) query: String,
     /// Names in lower case.
     pub(crate) headers: Vec<(String, String)>,
-    /// The body; null if there is none.
+    /// The body; null if there is none, and text if it is no JSON.
     pub(crate) body: Value,
 }
 
@@ -192,7 +192,11 @@ fn serve(
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
     let (method, path, query) = (method.to_owned(), path.to_owned(), query.to_owned());
-    let body = serde_json::from_slice(&body).unwrap_or_default();
+    let text = || match body.is_empty() {
+        true => Value::Null,
+        false => String::from_utf8_lossy(&body).into(),
+    };
+    let body = serde_json::from_slice(&body).unwrap_or_else(|_| text());
     let asked = Asked { method, path, query, headers, body };
     let told = answer(&asked);
     notes.lock().expect("notes").push(asked);

@@ -1,5 +1,6 @@
 //! The server and the keeping of its database.
 
+use crate::client_fake::{Fake, nothing};
 use crate::place::Place;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -56,15 +57,15 @@ fn what_cannot_be_used_is_told_with_what_to_do() {
 }
 
 /// A server with a configuration file, until it is dropped.
-struct Served {
+pub(crate) struct Served {
     process: std::process::Child,
     lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
 }
 
 impl Served {
-    fn start(place: &Place) -> Served {
+    pub(crate) fn start(place: &Place, config: &str) -> Served {
         let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
-            .args(["server", "--config", "kiln.conf"])
+            .args(["server", "--config", config])
             .current_dir(place.path())
             .stdout(Stdio::piped())
             .spawn()
@@ -74,7 +75,7 @@ impl Served {
     }
 
     /// The address in the next line that has one.
-    fn address(&mut self) -> String {
+    pub(crate) fn address(&mut self) -> String {
         let line = self.lines.find_map(|line| line.ok().filter(|line| line.contains("://")));
         let line = line.expect("a line with an address");
         let address =
@@ -82,7 +83,7 @@ impl Served {
         address.trim_end_matches('.').to_owned()
     }
 
-    fn stop(mut self) -> bool {
+    pub(crate) fn stop(mut self) -> bool {
         let id = self.process.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().expect("a signal").success());
         self.process.wait().expect("it stops").success()
@@ -95,7 +96,7 @@ impl Drop for Served {
     }
 }
 
-fn wait<T>(work: impl Future<Output = T>) -> T {
+pub(crate) fn wait<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime").block_on(work)
 }
@@ -115,7 +116,7 @@ metrics_port = 0
 #[test]
 fn a_server_does_as_its_file_says_and_goes_on_where_it_stopped() {
     let place = Place::with(&[("kiln.conf", CONFIG)]);
-    let mut served = Served::start(&place);
+    let mut served = Served::start(&place, "kiln.conf");
     let (api, metrics) = (served.address(), served.address());
     let client = kiln_cloud::client_builder().build().expect("a client");
     let stack = serde_json::json!({
@@ -135,7 +136,7 @@ fn a_server_does_as_its_file_says_and_goes_on_where_it_stopped() {
     });
     assert!(served.stop());
 
-    let mut served = Served::start(&place);
+    let mut served = Served::start(&place, "kiln.conf");
     let api = served.address();
     wait(async {
         let client = kiln_cloud::client_builder().build().expect("a client");
@@ -143,6 +144,93 @@ fn a_server_does_as_its_file_says_and_goes_on_where_it_stopped() {
         assert_eq!(found.expect("an answer").status(), 200, "followed to the stack");
     });
     assert!(served.stop());
+}
+
+#[test]
+fn an_operators_own_program_says_who_is_let_in() {
+    let program = Fake::new(|asked| {
+        let is_ann = asked.header("x-auth-user") == Some("ann")
+            && asked.header("x-auth-key") == Some("hunter2")
+            && asked.header("x-project-id") == Some("lab");
+        nothing(if is_ann { 204 } else { 403 })
+    });
+    let config = CONFIG.replace("flavor = noauth", "flavor = custombackend").replace(
+        "[kiln]\n",
+        &format!("[kiln]\nauth_backend = {}\nauth_backend_roles = reader\n", program.url("/ask")),
+    );
+    let place = Place::with(&[("kiln.conf", &config)]);
+    let mut served = Served::start(&place, "kiln.conf");
+    let api = served.address();
+    wait(async {
+        let client = kiln_cloud::client_builder().build().expect("a client");
+        let ask = async |user: &str, project: &str, name: Option<&str>| {
+            let url = format!("{api}/v1/{project}/stacks");
+            let request = match name {
+                None => client.get(&url),
+                Some(name) => {
+                    let template = serde_json::json!({"heat_template_version": "2021-04-16"});
+                    let body = serde_json::json!({"stack_name": name, "template": template});
+                    client.post(&url).json(&body)
+                }
+            };
+            let request = request.header("x-auth-user", user).header("x-auth-key", "hunter2");
+            let reply = request.header("accept", "application/json").send().await;
+            let reply = reply.expect("an answer");
+            (reply.status().as_u16(), reply.text().await.expect("text"))
+        };
+        assert_eq!(ask("ann", "lab", None).await, (200, "{\"stacks\": []}".to_owned()));
+        let (status, body) = ask("bob", "lab", None).await;
+        assert!(status == 401 && body.contains("Backend authentication failed"), "{body}");
+        assert_eq!(ask("ann", "other", None).await.0, 401);
+        // Whoever is let in may do what the roles allow, and no more.
+        let (status, body) = ask("ann", "lab", Some("x")).await;
+        assert!(status == 403 && body.contains("stacks:create"), "{body}");
+    });
+    assert_eq!(program.asked()[0].line(), "POST /ask");
+    assert!(served.stop());
+}
+
+#[test]
+fn clients_choose_among_identity_services_where_they_may() {
+    let config = CONFIG.replace("flavor = noauth", "flavor = standalone")
+        + "[auth_password]\nmulti_cloud = true\nallowed_auth_uris = http://one.example/v3\n";
+    let place = Place::with(&[("kiln.conf", &config)]);
+    let mut served = Served::start(&place, "kiln.conf");
+    let api = served.address();
+    wait(async {
+        let client = kiln_cloud::client_builder().build().expect("a client");
+        let ask = async |url: Option<&str>| {
+            let mut request = client.get(format!("{api}/v1/p/stacks"));
+            if let Some(value) = url {
+                request = request.header("x-auth-url", value);
+            }
+            let reply = request.header("x-auth-user", "u").header("x-auth-key", "k").send().await;
+            let reply = reply.expect("an answer");
+            (reply.status().as_u16(), reply.text().await.expect("text"))
+        };
+        let (status, body) = ask(None).await;
+        assert_eq!(status, 400);
+        assert!(body.contains("Request missing required header X-Auth-Url"), "{body}");
+        let (status, body) = ask(Some("http://two.example/v3")).await;
+        assert_eq!(status, 401);
+        assert!(body.contains("not an allowed endpoint"), "{body}");
+    });
+    assert!(served.stop());
+}
+
+#[test]
+fn every_option_that_has_an_effect_is_known() {
+    // A warning about an option that does something would send operators astray.
+    let config = "[auth_password]\nmulti_cloud = false\n[heat_api]\nbind_host = 127.0.0.1\n\
+                  bind_port = 0\n[kiln]\nauth_backend = http://127.0.0.1:9/\nroles = api\n\
+                  nonsense = 1\n[noauth]\ntoken_response = missing.json\n[paste_deploy]\n\
+                  flavor = noauth\n";
+    let place = Place::with(&[("kiln.conf", config)]);
+    let run = place.run(&["server", "--config", "kiln.conf"]);
+    assert_eq!(run.status, 2);
+    let told: Vec<&str> = run.err.lines().filter(|line| line.contains("has no effect")).collect();
+    assert!(told.len() == 1 && told[0].contains("[kiln] nonsense"), "{}", run.err);
+    assert!(run.err.contains("kiln: cannot read missing.json: No such file"), "{}", run.err);
 }
 
 #[test]
@@ -156,7 +244,7 @@ fn a_server_speaks_tls_with_the_certificate_that_it_is_given() {
         ("key.pem", include_str!("tls/key.pem")),
     ];
     let place = Place::with(&files);
-    let mut served = Served::start(&place);
+    let mut served = Served::start(&place, "kiln.conf");
     let api = served.address();
     assert!(api.starts_with("https://"), "{api}");
     wait(async {
@@ -182,7 +270,7 @@ fn a_bad_file_is_refused_with_its_place() {
         ),
         (
             "[kiln]\nroles = api, cook",
-            "kiln: kiln.conf: line 2: [kiln] roles: there is no role cook; it is api, engine, or both\n",
+            "kiln: kiln.conf: line 2: [kiln] roles: there is no role cook; they are api, cfn and engine\n",
         ),
         (
             "[paste_deploy]\nflavor = noauth",

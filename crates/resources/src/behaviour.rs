@@ -25,6 +25,8 @@ pub enum Verb {
     Delete,
     /// Its object is compared with what it should be.
     Check,
+    /// Its object is looked at, for what its service shows of it now.
+    Look,
     /// Its object is put to rest.
     Suspend,
     /// Its object is woken.
@@ -108,6 +110,11 @@ pub struct Behaviour {
     pub stages: Option<Stages>,
     /// What comes of a signal.
     pub signal: Option<OnSignal>,
+    /// Whether what it is told is in what it keeps for itself, and not in its metadata: whoever watches it
+    /// sees that.
+    pub hears_in_data: bool,
+    /// What its metadata is to those who read it; the metadata itself if nothing is said.
+    pub metadata: Option<Reference>,
     /// How long a group is left alone after a create or an update of it ended well: its metadata
     /// then is what [`Cooldown::ended`] makes of it.
     pub rests: Option<Rests>,
@@ -120,7 +127,7 @@ impl Behaviour {
             Verb::Create => self.create,
             Verb::Update => self.update,
             Verb::Delete => self.delete,
-            Verb::Check => self.check,
+            Verb::Check | Verb::Look => self.check,
             Verb::Suspend => self.suspend,
             Verb::Resume => self.resume,
             Verb::Snapshot => self.snapshot,

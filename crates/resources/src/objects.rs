@@ -152,6 +152,14 @@ impl Objects {
             || text.starts_with("https://")
     }
 
+    /// A name without its domain, and the domain: users, groups and projects may have it behind their name.
+    pub fn domain_of<'g>(&self, given: &'g str) -> (&'g str, Option<&'g str>) {
+        match given.strip_suffix('}').and_then(|it| it.split_once('{')) {
+            Some((name, domain)) if self.service == Service::Identity => (name, Some(domain)),
+            _ => (given, None),
+        }
+    }
+
     /// Lists objects, those of a name among them. A list that is a little old will do.
     pub fn named(&self, name: &str) -> Call {
         let list = get(self.service, self.path).may_be_old();
@@ -200,31 +208,35 @@ impl Objects {
 
 /// The id of an object that is given by its id or its name.
 pub async fn find(op: &mut Op, kind: &str, given: &str) -> Result<Arc<str>, Stop> {
-    // Users, groups and projects may have their domain behind their name.
-    let (name, domain) = match given.strip_suffix('}').and_then(|it| it.split_once('{')) {
-        Some((name, domain)) if kind.starts_with("keystone.") => (name, Some(domain)),
-        _ => (given, None),
-    };
-    let Some(objects) = of_kind(kind).filter(|objects| !objects.is_id(name)) else {
+    let Some(objects) = of_kind(kind) else { return Ok(given.into()) };
+    let (name, domain) = objects.domain_of(given);
+    if objects.is_id(name) {
         return Ok(given.into());
-    };
+    }
     let mut list = objects.named(name);
     if let Some(domain) = domain {
         let domain = Box::pin(find(op, "keystone.domain", domain)).await?;
         list = list.query("domain_id", &*domain);
     }
-    let list = op.read(list).await?;
-    match objects.ids_in(&list, name).as_slice() {
+    let reply = op.read(list.clone()).await?;
+    match objects.ids_in(&reply, name).as_slice() {
         [id] => return Ok((*id).into()),
         [] => {}
         _ => return Err(Stop::failed("PhysicalResourceNameAmbiguity", Objects::ambiguous(given))),
     }
     match op.read(objects.by_id(name)).await {
-        Ok(reply) => Ok(objects.id_in(&reply).unwrap_or(name).into()),
-        Err(stop) if stop.is_not_found() => {
-            Err(Stop::failed("EntityNotFound", objects.missing(given)))
+        Ok(reply) => return Ok(objects.id_in(&reply).unwrap_or(name).into()),
+        Err(stop) if stop.is_not_found() => {}
+        Err(stop) => return Err(stop),
+    }
+    // It may have come since the list was made.
+    let reply = op.read(list.now()).await?;
+    match objects.ids_in(&reply, name).first() {
+        Some(id) => Ok((*id).into()),
+        None => {
+            let missing = Stop::failed("EntityNotFound", objects.missing(given));
+            Err(missing.advise("name one that is there, and update the stack"))
         }
-        Err(stop) => Err(stop),
     }
 }
 
@@ -239,6 +251,13 @@ mod tests {
         assert!(is_uuid("0f1b7c1e8f6e4b7e9c7e0123456789ab"));
         assert!(!is_uuid("web"));
         assert!(!is_uuid("0f1b7c1e8f6e4b7e9c7e0123456789abcdef"));
+    }
+
+    #[test]
+    fn people_may_have_their_domain_behind_their_name() {
+        let split = |kind| of_kind(kind).map(|objects| objects.domain_of("ann{east}"));
+        assert_eq!(split("keystone.user"), Some(("ann", Some("east"))));
+        assert_eq!(split("nova.server"), Some(("ann{east}", None)));
     }
 
     #[test]

@@ -9,20 +9,26 @@
 //! Three rules follow for whoever writes one: no effect outside of the methods here, no randomness
 //! or time of day but from here, and names of steps that are unique and do not change.
 
+mod calls;
 mod copy;
 mod journal;
 mod names;
+mod place;
 mod run;
+mod stop;
 
 pub use journal::{Journal, Step};
-pub use run::{Answer, Demand, Note, Running, Turn};
+pub use place::{Domain, Outside, Place, owner_of_users, users_name};
+pub use run::{Answer, Demand, Note, Running, Sibling, Turn};
+pub use stop::{Failure, Stop};
 
 use crate::declare::{Members, ResourceType, Value};
 use crate::given::{seconds, text, word};
 use crate::rest::Plain;
-use kiln_cloud::{Call, CallError, Marker, Method, Reply};
+use calls::Fate;
+use kiln_cloud::{Call, Marker, Method, Reply};
+use kiln_template::definition::Files;
 use run::Shared;
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -58,6 +64,10 @@ pub struct Context {
     /// The id of the object whose place this one takes: of the one that it replaces, or of the one that it
     /// comes back for.
     pub predecessor: Option<Arc<str>>,
+    /// Where it is, and how those outside reach it.
+    pub place: Place,
+    /// The files that came with the stack.
+    pub files: Arc<Files>,
 }
 
 /// An operation on a resource.
@@ -73,26 +83,6 @@ pub struct Op {
     /// What the service showed of the object.
     shown: Value,
     shared: Arc<Mutex<Shared>>,
-}
-
-/// Why an operation ends before its end.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Stop {
-    /// It failed.
-    Failed(Failure),
-    /// The object cannot be changed as wanted: another must take its place.
-    Replace,
-}
-
-/// What went wrong, as users are told.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Failure {
-    /// The class of the error, such as `ResourceInError`.
-    pub class: Arc<str>,
-    /// What happened.
-    pub message: String,
-    /// Whether making the object anew may help.
-    pub is_worth_another_try: bool,
 }
 
 /// What came of watching another resource.
@@ -119,109 +109,8 @@ pub enum Progress {
     Unknown(String),
 }
 
-impl Stop {
-    /// A failure of some class.
-    pub fn failed(class: impl Into<Arc<str>>, message: impl Into<String>) -> Stop {
-        let (class, message) = (class.into(), message.into());
-        Stop::Failed(Failure { class, message, is_worth_another_try: false })
-    }
-
-    /// The service says that the object is broken; another may do better.
-    pub fn broken(message: impl Into<String>) -> Stop {
-        let class = "ResourceInError".into();
-        Stop::Failed(Failure { class, message: message.into(), is_worth_another_try: true })
-    }
-
-    /// The service refused a call.
-    pub fn refused(call: &Call, reply: &Reply) -> Stop {
-        let said = reply.said().unwrap_or_else(|| format!("{call:?} was refused"));
-        let mut message = format!("{} (HTTP {})", said.trim_end_matches('.'), reply.status);
-        if let Some(id) = reply.request_id() {
-            message.push_str(&format!(" (Request-ID: {id})"));
-        }
-        let (class, next) = match reply.status {
-            400 => ("BadRequest", None),
-            401 => (
-                "Unauthorized",
-                Some("update the stack, so that it gets the rights of its user anew"),
-            ),
-            403 if is_quota(&said) => {
-                ("Forbidden", Some("ask for a higher quota, or remove something"))
-            }
-            403 => (
-                "Forbidden",
-                Some("ask for the role that this needs, or have somebody with it do it"),
-            ),
-            404 => ("NotFound", None),
-            409 if is_quota(&said) => {
-                ("Conflict", Some("ask for a higher quota, or remove something"))
-            }
-            409 => ("Conflict", None),
-            413 => ("OverLimit", Some("ask for a higher quota, or remove something")),
-            429 => ("TooManyRequests", Some("try again later: the service is busy")),
-            500..=599 => {
-                ("HTTPError", Some("try again; if it stays, its operator finds it by the id"))
-            }
-            _ => ("HTTPError", None),
-        };
-        if let Some(next) = next {
-            message.push_str(&format!(". Next: {next}."));
-        }
-        let is_worth_another_try = reply.status == 409 && !is_quota(&said);
-        Stop::Failed(Failure { class: class.into(), message, is_worth_another_try })
-    }
-
-    /// Whether what was asked for is not there.
-    pub fn is_not_found(&self) -> bool {
-        matches!(self, Stop::Failed(failure) if &*failure.class == "NotFound")
-    }
-
-    /// Whether what was asked for does not go with something that is there.
-    pub fn is_conflict(&self) -> bool {
-        matches!(self, Stop::Failed(failure) if &*failure.class == "Conflict")
-    }
-
-    /// Whether what was asked for seems to be done already.
-    pub fn says_already(&self) -> bool {
-        let Stop::Failed(failure) = self else { return false };
-        match &*failure.class {
-            "Conflict" => failure.is_worth_another_try,
-            "BadRequest" => failure.message.contains("already"),
-            _ => false,
-        }
-    }
-
-    fn unreached(call: &Call, error: &CallError) -> Stop {
-        match error {
-            CallError::Impossible(why) => Stop::failed("EndpointNotFound", why.clone()),
-            error => Stop::failed(
-                "ConnectFailure",
-                format!("{call:?}: {error}. Next: try again when the service can be reached."),
-            ),
-        }
-    }
-}
-
-/// Whether a service refuses because there would be too much of something.
-fn is_quota(said: &str) -> bool {
-    let said = said.to_lowercase();
-    said.contains("quota") || said.contains("limit exceeded")
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.class, self.message)
-    }
-}
-
 /// The step that stands for a doubt: begun with it, and settled.
 const DOUBT: &str = "doubt";
-
-/// How often a call that did not reach its service is made again.
-const TRIES: u32 = 5;
-
-/// The shortest and the longest pause between two looks at an object.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 
 impl Op {
     // --- what it knows ---
@@ -244,6 +133,18 @@ impl Op {
     /// What the operation knows of its resource.
     pub fn context(&self) -> &Context {
         &self.context
+    }
+
+    /// Where its resource is, and how those outside reach it.
+    pub fn place(&self) -> &Place {
+        &self.context.place
+    }
+
+    /// The ARN of its resource.
+    pub fn arn(&self) -> String {
+        let Place { project, stack, stack_id, .. } = self.place();
+        let resource = &self.context.resource;
+        format!("arn:openstack:heat::{project}:stacks/{stack}/{stack_id}/resources/{resource}")
     }
 
     /// A property; null if it was not given and has no default.
@@ -319,6 +220,14 @@ impl Op {
         self.note(Note::Metadata(metadata));
     }
 
+    /// Says that there is, or will be in a moment, a project for the users of the stack; its id, if it is
+    /// known. It goes with the stack.
+    pub fn set_users(&mut self, project: impl Into<Arc<str>>) {
+        let project = project.into();
+        self.context.place.users = Some(project.clone());
+        self.note(Note::Users(project));
+    }
+
     /// Sets the metadata of another resource of the stack, found by its reference id.
     pub fn set_metadata_of(&mut self, reference: &str, metadata: Value) {
         self.note(Note::MetadataOf(reference.into(), metadata));
@@ -340,162 +249,6 @@ impl Op {
     }
 
     // --- what it asks for ---
-
-    /// Makes a call that changes something, once: if it was made before an interruption, gives the
-    /// reply it had.
-    pub async fn call(&mut self, step: &str, call: Call) -> Result<Reply, Stop> {
-        self.call_until_taken(step, call, &[]).await
-    }
-
-    /// Like [`Op::call`], to a service that answers like this as long as it is not done with something else:
-    /// the call is made again until it is taken.
-    pub async fn call_until_taken(
-        &mut self,
-        step: &str,
-        call: Call,
-        busy: &[u16],
-    ) -> Result<Reply, Stop> {
-        match self.context.journal.step(step) {
-            Some(Step::Replied(reply)) => return Ok(reply.clone()),
-            Some(Step::Begun) => {
-                if let Some(reply) = self.find_lost(step, &call).await? {
-                    return Ok(reply);
-                }
-            }
-            _ => {}
-        }
-        let (mut pause, longest) = PAUSES;
-        let mut tries = 0;
-        loop {
-            let demand = Demand::Call { step: step.into(), call: call.clone() };
-            let Answer::Reply(answer) = self.demand(demand).await else {
-                return Err(wrong_answer());
-            };
-            match answer {
-                Ok(reply) => return Ok(reply),
-                Err(CallError::Refused(reply)) if is_busy(&reply) && tries < TRIES => {}
-                Err(CallError::Refused(reply))
-                    if busy.contains(&reply.status)
-                        && !reply.said().is_some_and(|said| is_quota(&said)) =>
-                {
-                    self.pause(pause).await?;
-                    pause = (pause * 3 / 2).min(longest);
-                    continue;
-                }
-                Err(CallError::Refused(reply)) => return Err(Stop::refused(&call, &reply)),
-                Err(CallError::NotSent(_)) if tries < TRIES => {}
-                Err(CallError::Lost(_)) if tries < TRIES => {
-                    if let Some(reply) = self.find_lost(step, &call).await? {
-                        return Ok(reply);
-                    }
-                }
-                Err(error) => return Err(Stop::unreached(&call, &error)),
-            }
-            tries += 1;
-            self.pause(Duration::from_secs(1 << tries.min(5))).await?;
-        }
-    }
-
-    /// Makes a call that changes nothing.
-    pub async fn read(&mut self, call: Call) -> Result<Reply, Stop> {
-        let mut tries = 0;
-        loop {
-            let Answer::Reply(answer) = self.demand(Demand::Read(call.clone())).await else {
-                return Err(wrong_answer());
-            };
-            match answer {
-                Ok(reply) => return Ok(reply),
-                Err(CallError::Refused(reply)) if !is_busy(&reply) || tries == TRIES => {
-                    return Err(Stop::refused(&call, &reply));
-                }
-                Err(error) if tries == TRIES || matches!(error, CallError::Impossible(_)) => {
-                    return Err(Stop::unreached(&call, &error));
-                }
-                Err(_) => tries += 1,
-            }
-            self.pause(Duration::from_secs(1 << tries.min(5))).await?;
-        }
-    }
-
-    /// Like [`Op::call`], to a service that answers with a conflict as long as it is not done with
-    /// something else: the call is made again until it is taken.
-    pub async fn call_patiently(&mut self, step: &str, call: Call) -> Result<Reply, Stop> {
-        self.call_until_taken(step, call, &[409]).await
-    }
-
-    /// Like [`Op::call`], to a service that refuses what is done already: if an earlier try may have done it,
-    /// that is as good, and there is no reply.
-    pub async fn add(&mut self, step: &str, call: Call) -> Result<Option<Reply>, Stop> {
-        match self.call(step, call).await {
-            Err(stop) if stop.says_already() && self.may_be_done(step) => Ok(None),
-            other => other.map(Some),
-        }
-    }
-
-    /// Whether an earlier try of a step may have had its effect.
-    pub fn may_be_done(&self, step: &str) -> bool {
-        self.repeated.iter().any(|repeated| &**repeated == step)
-    }
-
-    /// Removes something; that it was gone already is as good.
-    pub async fn remove(&mut self, step: &str, call: Call) -> Result<(), Stop> {
-        match self.call(step, call).await {
-            Err(stop) if stop.is_not_found() => Ok(()),
-            other => other.map(drop),
-        }
-    }
-
-    /// Reads until the reply says that the object is ready, with growing pauses.
-    pub async fn until(
-        &mut self,
-        call: Call,
-        mut progress: impl FnMut(&Reply) -> Progress,
-    ) -> Result<Reply, Stop> {
-        let progress = |reply: &Reply| match reply.status {
-            404 => None,
-            _ => Some(progress(reply)),
-        };
-        self.poll(call, progress).await
-    }
-
-    /// Like [`Op::until`], but that the object is not there is for `progress` to judge: the reply's
-    /// status is 404 then.
-    pub async fn until_answered(
-        &mut self,
-        call: Call,
-        mut progress: impl FnMut(&Reply) -> Progress,
-    ) -> Result<Reply, Stop> {
-        self.poll(call, |reply| Some(progress(reply))).await
-    }
-
-    async fn poll(
-        &mut self,
-        call: Call,
-        mut progress: impl FnMut(&Reply) -> Option<Progress>,
-    ) -> Result<Reply, Stop> {
-        let (mut pause, longest) = PAUSES;
-        loop {
-            let reply = match self.read(call.clone()).await {
-                Err(stop) if stop.is_not_found() => {
-                    let reply = Reply::new(404, serde_json::Value::Null);
-                    if progress(&reply).is_none() {
-                        return Err(stop);
-                    }
-                    reply
-                }
-                reply => reply?,
-            };
-            match progress(&reply) {
-                Some(Progress::Ready) => return Ok(reply),
-                Some(Progress::Failed(why)) => return Err(Stop::broken(why)),
-                Some(Progress::Unknown(why)) => {
-                    return Err(Stop::failed("ResourceUnknownStatus", why));
-                }
-                Some(Progress::NotYet) | None => self.pause(pause).await?,
-            }
-            pause = (pause * 3 / 2).min(longest);
-        }
-    }
 
     /// Waits so long, counted from when the step was first reached.
     pub async fn wait(&mut self, step: &str, length: Duration) -> Result<(), Stop> {
@@ -554,17 +307,37 @@ impl Op {
         }
     }
 
+    /// Another resource, found by its reference id, as it is now: of this stack, or of one around or inside it.
+    pub async fn sibling(&mut self, reference: &str) -> Result<Option<Sibling>, Stop> {
+        match self.demand(Demand::Sibling(reference.into())).await {
+            Answer::Sibling(sibling) => Ok(sibling),
+            _ => Err(wrong_answer()),
+        }
+    }
+
+    /// The moment so long from now, in microseconds since 1970. Another one after an interruption.
+    pub fn soon(&self, length: Duration) -> i64 {
+        self.lock().now.saturating_add(micros(length))
+    }
+
     // --- doubt ---
 
     /// Looks for what a call made whose reply was lost.
-    async fn find_lost(&mut self, step: &str, call: &Call) -> Result<Option<Reply>, Stop> {
+    async fn find_lost(
+        &mut self,
+        step: &str,
+        call: &Call,
+        fate: Fate,
+    ) -> Result<Option<Reply>, Stop> {
         self.repeated.push(step.into());
         match call.method {
             Method::Post if !call.may_be_repeated => {}
             // A change that is carried out late must not undo a newer one: it is given time to happen
             // before it is asked for again.
             Method::Post | Method::Put | Method::Patch => {
-                self.pause(self.context.quiet).await?;
+                if fate == Fate::Lost {
+                    self.pause(self.context.quiet).await?;
+                }
                 return Ok(None);
             }
             Method::Get | Method::Head | Method::Delete => return Ok(None),
@@ -645,11 +418,6 @@ impl Op {
 
 fn micros(length: Duration) -> i64 {
     i64::try_from(length.as_micros()).unwrap_or(i64::MAX)
-}
-
-/// The service is there and asks for patience.
-fn is_busy(reply: &Reply) -> bool {
-    matches!(reply.status, 429 | 503)
 }
 
 fn wrong_answer() -> Stop {

@@ -4,7 +4,7 @@ use kiln_cloud::{Call, CallError, Method, Reply};
 use kiln_resources::behaviour::Verb;
 use kiln_resources::declare::ResourceType;
 use kiln_resources::declare::{Members, Value};
-use kiln_resources::op::{Answer, Context, Demand, Note, Running, Step, Stop, Turn};
+use kiln_resources::op::{Answer, Context, Demand, Note, Running, Sibling, Step, Stop, Turn};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,6 +21,11 @@ pub(crate) trait World {
 
     /// The metadata that a handle has at some time; `seen` is answered with what comes later.
     fn metadata(&mut self, _reference: &str, _seen: Option<&Value>) -> Option<Answer> {
+        None
+    }
+
+    /// What is known of another resource.
+    fn sibling(&mut self, _reference: &str) -> Option<Sibling> {
         None
     }
 }
@@ -180,6 +185,7 @@ impl Drive {
                 self.now = self.now.max(*moment);
                 Answer::Woken
             }
+            Demand::Sibling(reference) => Answer::Sibling(world.sibling(reference)),
             Demand::Random(bytes) => Answer::Bytes((0..*bytes).map(|_| self.byte()).collect()),
             Demand::Watch { reference, seen, until } => {
                 world.metadata(reference, seen.as_ref()).unwrap_or_else(|| {
@@ -219,6 +225,7 @@ impl Drive {
             Note::MetadataOf(reference, metadata) => self.others.push((reference, metadata)),
             Note::Drifted(drifted) => self.drifted = drifted,
             Note::Shown(shown) => self.shown = shown,
+            Note::Users(project) => self.context.place.users = Some(project),
             Note::Step(step, how) => self.context.journal.set(&step, how),
         }
     }

@@ -4,7 +4,7 @@ use crate::driving::{Configs, Drive, Nothing, START, Seam, World};
 use kiln_cloud::{Call, CallError, Marker, Method, Reply, Service, delete, get, post};
 use kiln_resources::behaviour::Verb;
 use kiln_resources::declare::*;
-use kiln_resources::op::{Answer, Demand, Op, Progress, Stop};
+use kiln_resources::op::{Answer, Demand, Op, Progress, Sibling, Stop};
 use kiln_resources::registry::Registry;
 use kiln_template::schema::Kind;
 use serde_json::json;
@@ -75,6 +75,10 @@ impl World for Signals {
         };
         Some(Answer::Seen(Some(metadata)))
     }
+
+    fn sibling(&mut self, _: &str) -> Option<Sibling> {
+        Some(Sibling::default())
+    }
 }
 
 /// What others can see of a resource after an operation, but for what is random.
@@ -90,7 +94,8 @@ fn every_operation_ends_the_same_wherever_it_was_interrupted() {
     for kind in Registry::builtin().iter() {
         // Types with a service have a world of their own.
         let is_local = kind.service.is_none_or(|service| service == Service::Orchestration)
-            && kind.behaviour.finder.is_none();
+            && kind.behaviour.finder.is_none()
+            && !kind.behaviour.hears_in_data;
         for verb in VERBS.into_iter().filter(|_| is_local) {
             if kind.behaviour.handler(verb).is_none() {
                 continue;
@@ -306,18 +311,156 @@ fn a_delete_of_something_that_is_gone_is_done() {
 
 #[test]
 fn a_failure_is_told_in_the_words_of_the_service() {
-    struct Refusing;
-    impl World for Refusing {
+    struct Full;
+    impl World for Full {
         fn call(&mut self, _: &Call) -> Result<Reply, CallError> {
             let body = json!({ "NeutronError": { "message": "Quota exceeded for resources: ['thing']." } });
             Err(CallError::Refused(Reply::new(409, body)))
         }
     }
     let mut drive = Drive::new(Members::new());
-    drive.run(&thing(), Verb::Create, &mut Refusing);
+    drive.run(&thing(), Verb::Create, &mut Full);
     let told = "Conflict: Quota exceeded for resources: ['thing'] (HTTP 409). Next: ask for a higher quota, or \
                 remove something.";
     assert_eq!(drive.failure(), told);
+}
+
+/// A service that refuses whatever changes something, at first.
+struct Refusing {
+    status: u16,
+    left: usize,
+    /// Whether it does what it refuses.
+    does_it: bool,
+    things: Things,
+}
+
+impl World for Refusing {
+    fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
+        if call.method == Method::Get || self.left == 0 {
+            return self.things.call(call);
+        }
+        self.left -= 1;
+        if self.does_it {
+            _ = self.things.call(call);
+        }
+        Err(CallError::Refused(Reply::new(self.status, json!({ "message": "no" }))))
+    }
+}
+
+fn refusing(status: u16, left: usize, does_it: bool) -> Refusing {
+    Refusing { status, left, does_it, things: Things::default() }
+}
+
+#[test]
+fn a_refusal_is_an_answer_and_leaves_no_doubt() {
+    for status in [400, 401, 403, 404, 409, 413, 429, 503] {
+        let mut drive = Drive::new(Members::new());
+        drive.run(&thing(), Verb::Create, &mut refusing(status, usize::MAX, false));
+        assert!(drive.result().is_err(), "{status}");
+        assert!(!drive.context.journal.is_doubtful(), "{status}");
+    }
+    for status in [500, 502, 504] {
+        let mut drive = Drive::new(Members::new());
+        drive.run(&thing(), Verb::Create, &mut refusing(status, usize::MAX, false));
+        assert!(drive.context.journal.is_doubtful(), "{status} may have done it all the same");
+    }
+}
+
+#[test]
+fn what_cannot_be_sent_leaves_no_doubt() {
+    struct Nowhere(CallError);
+    impl World for Nowhere {
+        fn call(&mut self, _: &Call) -> Result<Reply, CallError> {
+            Err(self.0.clone())
+        }
+    }
+    for error in [CallError::NotSent("no route".into()), CallError::Impossible("no such".into())] {
+        let mut drive = Drive::new(Members::new());
+        drive.run(&thing(), Verb::Create, &mut Nowhere(error));
+        assert!(!drive.context.journal.is_doubtful(), "{:?}", drive.result());
+    }
+}
+
+#[test]
+fn a_refusal_after_a_lost_try_leaves_the_doubt() {
+    struct LostThenRefused(bool);
+    impl World for LostThenRefused {
+        fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
+            match call.method {
+                Method::Get => Ok(Reply::new(200, json!({ "things": [] }))),
+                _ if std::mem::replace(&mut self.0, true) => {
+                    Err(CallError::Refused(Reply::new(400, json!({ "message": "no" }))))
+                }
+                _ => Err(CallError::Lost("connection reset".into())),
+            }
+        }
+    }
+    let mut drive = Drive::new(Members::new());
+    drive.run(&thing(), Verb::Create, &mut LostThenRefused(false));
+    assert!(drive.context.journal.is_doubtful(), "the first may be carried out yet");
+}
+
+#[test]
+fn what_a_service_breaks_down_over_is_asked_for_again_unless_it_was_done() {
+    for (status, does_it) in [(500, false), (500, true), (502, true), (503, false), (504, true)] {
+        let mut service = refusing(status, 2, does_it);
+        let mut drive = Drive::new(Members::new());
+        drive.run(&thing(), Verb::Create, &mut service);
+        assert_settled(&drive, &service.things, &format!("{status} {does_it}"));
+        assert_eq!(service.things.made, 1, "{status} {does_it}");
+        let mut service = Refusing { left: 1, ..service };
+        drive.context.journal = Default::default();
+        drive.run(&thing(), Verb::Delete, &mut service);
+        assert_eq!(drive.result(), &Ok(()), "{status} {does_it}");
+        assert!(service.things.objects.is_empty(), "{status} {does_it}");
+    }
+}
+
+#[test]
+fn a_check_that_finds_nothing_tells_what_to_do() {
+    let kind = thing().on(Verb::Check, |op| {
+        Box::pin(async {
+            let id = op.id().cloned().unwrap_or_default();
+            op.read(get(Service::Network, format!("/gone/{id}"))).await.map(drop)
+        })
+    });
+    struct Gone;
+    impl World for Gone {
+        fn call(&mut self, _: &Call) -> Result<Reply, CallError> {
+            Err(CallError::Refused(Reply::new(404, json!({ "message": "It is gone." }))))
+        }
+    }
+    let mut drive = Drive::new(Members::new());
+    drive.context.physical_id = Some("t1".into());
+    drive.run(&kind, Verb::Check, &mut Gone);
+    let told = "NotFound: It is gone (HTTP 404). Next: bring it back, or update the stack, which makes another.";
+    assert_eq!(drive.failure(), told);
+}
+
+#[test]
+fn an_update_of_something_that_is_gone_makes_another() {
+    let kind = thing().updates(|op| {
+        Box::pin(async {
+            let path = format!("/things/{}", op.id().cloned().unwrap_or_default());
+            op.call("change", kiln_cloud::put(Service::Network, path, json!({}))).await.map(drop)
+        })
+    });
+    struct Missing(bool);
+    impl World for Missing {
+        fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
+            match call.method {
+                Method::Get if self.0 => Ok(Reply::new(200, json!({ "thing": {} }))),
+                _ => Err(CallError::Refused(Reply::new(404, json!({ "message": "no" })))),
+            }
+        }
+    }
+    for (is_there, expected) in [(false, Stop::Replace), (true, Stop::failed("NotFound", ""))] {
+        let mut drive = Drive::new(Members::new());
+        drive.context.physical_id = Some("t1".into());
+        drive.run(&kind, Verb::Update, &mut Missing(is_there));
+        let replaces = drive.result() == &Err(Stop::Replace);
+        assert_eq!(replaces, expected == Stop::Replace, "{:?}", drive.result());
+    }
 }
 
 // --- operations that go wrong in themselves ---

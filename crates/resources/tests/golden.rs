@@ -150,14 +150,18 @@ impl Differences {
         self.check(&at("extension"), kind.extension.as_deref(), extension);
         let limit = fact["physical_resource_name_limit"].as_u64().unwrap_or(255);
         self.check(&at("name_limit"), kind.name_limit as u64, limit);
-        self.check(&at("nested"), kind.nested, flag(fact, "nested_stack", false));
+        // What a template stands behind is a nested stack, and can do what stacks can.
+        let is_template = kind.template.is_some();
+        self.check(&at("nested"), kind.nested, is_template || flag(fact, "nested_stack", false));
         let replace = flag(fact, "always_replace_on_check_failed", true);
         self.check(&at("replace_on_failed_check"), kind.replace_on_failed_check, replace);
         let refresh = flag(fact, "signal_needs_metadata_updates", true);
         self.check(&at("signal_refreshes_metadata"), kind.signal_refreshes_metadata, refresh);
         let silent = fact.get("no_signal_actions").cloned().unwrap_or(json!(["SUSPEND", "DELETE"]));
         self.check_json(&at("no_signal_actions"), &json!(kind.no_signal_actions), &silent);
-        self.check(&at("abilities"), kind.abilities, abilities(&fact["supports"]));
+        if !is_template {
+            self.check(&at("abilities"), kind.abilities, abilities(&fact["supports"]));
+        }
         self.support(&at("support"), &schema.support, &fact["support_status"]);
         self.check(&at("placeholder"), kind.placeholder, schema.any_property);
         if self.full {

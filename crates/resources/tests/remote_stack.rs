@@ -15,6 +15,8 @@ struct Service {
     stacks: Vec<(String, String, u32, u32)>,
     snapshots: Vec<String>,
     told: Vec<String>,
+    /// The files that came along.
+    files: Json,
     /// What becomes of the next thing that it is told.
     fails: bool,
 }
@@ -50,6 +52,7 @@ impl World for Service {
         }
         let reply = match (call.method, at, parts.get(3).copied()) {
             (Method::Post, None, _) => {
+                self.files = sent["files"].clone();
                 self.stacks.push((
                     sent["stack_name"].as_str().expect("as told").into(),
                     String::new(),
@@ -145,6 +148,15 @@ fn a_stack_of_its_own_lives_and_dies() {
         json(r#"{"outputs": {"url": "http://x"}, "stack_name": "stack-x-abcdefghijkl"}"#)
     );
     assert_eq!(drive.context.physical_id, None);
+}
+
+#[test]
+fn the_files_of_the_stack_around_it_come_along() {
+    let (mut drive, mut service) = (drive(), Service::default());
+    let files = [("file:///inner.yaml".into(), "heat_template_version: rocky".into())];
+    drive.context.files = std::sync::Arc::new(files.into());
+    drive.run(&behaviour(), Verb::Create, &mut service);
+    assert_eq!(service.files, body!({ "file:///inner.yaml": "heat_template_version: rocky" }));
 }
 
 #[test]

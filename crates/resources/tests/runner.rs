@@ -9,6 +9,7 @@ mod driving;
 mod durability;
 mod golden;
 mod groups;
+mod guests;
 mod language;
 mod local_types;
 mod neutron;

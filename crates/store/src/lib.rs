@@ -12,6 +12,7 @@ mod dialect;
 mod fault;
 mod housekeeping;
 mod keys;
+mod lean;
 mod leases;
 mod list;
 mod migrate;

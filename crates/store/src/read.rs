@@ -3,8 +3,8 @@
 use crate::database::SqlStore;
 use crate::fault::Fault;
 use crate::records::QueuedRow;
-use crate::sql::Reader;
-use crate::table::Record;
+use crate::sql::{Reader, Statement};
+use crate::table::{Record, marks};
 use kiln_engine::ids::StackId;
 use kiln_engine::memory::parents_first;
 use kiln_engine::store::{CommandRow, RecipeRow, ResourceRow, SnapshotRow, StackRow, TreeRows};
@@ -12,6 +12,12 @@ use sqlx::AnyConnection;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use uuid::Uuid;
+
+/// The number of a tree's last event, as one of the values of a statement.
+pub(crate) const LAST_EVENT: &str = "(SELECT last_event FROM trees WHERE root = ?)";
+
+/// How many names go into one statement.
+const NAMES: [usize; 2] = [1, 20];
 
 impl SqlStore {
     /// The row with an id.
@@ -75,7 +81,7 @@ impl SqlStore {
         select.with(|values| values.id(stack.0)).read(connection, &self.cipher).await
     }
 
-    async fn last_event(
+    pub(crate) async fn last_event(
         &self,
         connection: &mut AnyConnection,
         root: StackId,
@@ -116,10 +122,37 @@ impl SqlStore {
 
     pub(crate) async fn stacks_of_tree(&self, root: StackId) -> Result<Option<TreeRows>, Fault> {
         let mut reader = self.reader().await?;
-        let Some(last_event) = self.last_event(&mut reader, root).await? else { return Ok(None) };
-        let stacks = self.stacks_in(&mut reader, root).await?;
+        // What a question costs is mostly that it is asked: the number comes with the rows.
+        let select = format!(
+            "SELECT {}, {LAST_EVENT} FROM stacks WHERE root = ? AND (class < 2 OR parent IS NULL)",
+            StackRow::TABLE.columns.join(", ")
+        );
+        let select = self.statement(&select).with(|values| {
+            values.id(root.0);
+            values.id(root.0);
+        });
+        let (stacks, last_event) = self.with_last_event(&mut reader, select).await?;
+        let Some(last_event) = last_event else { return Ok(None) };
+        let stacks = parents_first(stacks);
         let recipes = self.recipes_of(&mut reader, &stacks).await?;
         Ok(Some(TreeRows { stacks, recipes, last_event, ..TreeRows::default() }))
+    }
+
+    /// Rows of a statement that has the number of the tree's last event behind their own columns.
+    async fn with_last_event<R: Record>(
+        &self,
+        connection: &mut AnyConnection,
+        select: Statement,
+    ) -> Result<(Vec<R>, Option<u64>), Fault> {
+        let rows = select.all(connection).await?;
+        let last_event = match rows.first() {
+            Some(row) => Reader::behind(row, R::TABLE.columns.len()).maybe_int()?,
+            None => None,
+        };
+        let last_event = last_event.map(|number| u64::try_from(number).unwrap_or(0));
+        let rows: Result<Vec<R>, Fault> =
+            rows.iter().map(|row| R::read(&self.cipher, row)).collect();
+        Ok((rows?, last_event))
     }
 
     pub(crate) async fn named_resources(
@@ -129,17 +162,30 @@ impl SqlStore {
     ) -> Result<(Vec<ResourceRow>, u64), Fault> {
         let mut reader = self.reader().await?;
         let mut resources: Vec<ResourceRow> = Vec::new();
-        for name in names {
-            let select =
-                self.tables.select::<ResourceRow>("stack = ? AND name = ? ORDER BY number");
-            let select = select.with(|values| {
+        let mut seen = None;
+        for chunk in names.chunks(NAMES[1]) {
+            // The last one again and again, so that there are few different statements.
+            let size = if chunk.len() <= NAMES[0] { NAMES[0] } else { NAMES[1] };
+            let filled = chunk.iter().chain(chunk.last().into_iter().cycle()).take(size);
+            let select = format!(
+                "SELECT {}, {LAST_EVENT} FROM resources WHERE stack = ? AND name IN ({})",
+                ResourceRow::TABLE.columns.join(", "),
+                marks(size)
+            );
+            let select = self.statement(&select).with(|values| {
                 values.id(root.0);
-                values.text(name);
+                values.id(root.0);
+                filled.for_each(|name| values.text(name));
             });
-            resources.extend(select.read::<ResourceRow>(&mut reader, &self.cipher).await?);
+            let (rows, last_event) = self.with_last_event(&mut reader, select).await?;
+            resources.extend(rows);
+            seen = last_event;
         }
         resources.sort_by_key(|row| row.number);
-        let last_event = self.last_event(&mut reader, root).await?.unwrap_or(0);
+        let last_event = match seen {
+            Some(last_event) => last_event,
+            None => self.last_event(&mut reader, root).await?.unwrap_or(0),
+        };
         Ok((resources, last_event))
     }
 

@@ -561,8 +561,12 @@ impl Record for QueuedRow {
     }
 }
 
-fn state(row: &mut Reader<'_>) -> Result<State, Fault> {
+pub(crate) fn state(row: &mut Reader<'_>) -> Result<State, Fault> {
     let (action, status) = (row.text()?, row.text()?);
+    state_named(action, status)
+}
+
+pub(crate) fn state_named(action: &str, status: &str) -> Result<State, Fault> {
     match (Action::parse(action), Status::parse(status)) {
         (Some(action), Some(status)) => Ok(State::new(action, status)),
         _ => Err(Fault::Damaged {

@@ -137,6 +137,11 @@ impl<'a> Reader<'a> {
         Reader { row, next: 0 }
     }
 
+    /// What stands behind so many values.
+    pub(crate) fn behind(row: &'a AnyRow, count: usize) -> Reader<'a> {
+        Reader { row, next: count }
+    }
+
     fn value<T: sqlx::Decode<'a, Any> + sqlx::Type<Any>>(&mut self) -> Result<T, Fault> {
         self.next += 1;
         Ok(self.row.try_get(self.next - 1)?)

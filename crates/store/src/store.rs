@@ -75,6 +75,10 @@ impl Store for SqlStore {
         Ok(self.named_resources(root, names).await?)
     }
 
+    async fn lean_resources(&self, root: StackId) -> Result<(Vec<ResourceRow>, u64), StoreError> {
+        Ok(SqlStore::lean_resources(self, root).await?)
+    }
+
     async fn commands(&self, root: StackId) -> Result<Vec<CommandRow>, StoreError> {
         Ok(self.queue(&mut *self.reader().await?, root).await?)
     }

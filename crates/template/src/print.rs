@@ -6,6 +6,7 @@
 use crate::value::Value;
 use kiln_yaql::python;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// What stands in for a hidden value.
 pub const HIDDEN: &str = "******";
@@ -64,71 +65,149 @@ pub enum Keys {
     Sorted,
 }
 
+/// How JSON is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// On one line, with blanks after `,` and `:`; everything beyond ASCII is escaped.
+    Line,
+    /// Two blanks for each level; everything beyond ASCII is escaped.
+    Indented,
+    /// As cells of tables have it: like [`Layout::Indented`], with all characters as they are, and a
+    /// blank after a comma also at the end of a line.
+    InCell,
+}
+
 /// JSON with `", "` and `": "` between its parts and everything beyond ASCII escaped.
 pub fn json(value: &Value, keys: Keys) -> String {
-    let mut out = String::new();
-    write_json(&mut out, value, keys);
-    out
+    json_in(value, keys, Layout::Line)
 }
 
-fn write_json(out: &mut String, value: &Value, keys: Keys) {
-    match value {
-        Value::Null => out.push_str("null"),
-        Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
-        Value::Int(number) => _ = write!(out, "{number}"),
-        Value::Float(number) if number.is_nan() => out.push_str("NaN"),
-        Value::Float(number) if number.is_infinite() => {
-            out.push_str(if *number > 0.0 { "Infinity" } else { "-Infinity" });
-        }
-        Value::Float(number) => out.push_str(&python::float(*number)),
-        Value::Text(text) => write_json_text(out, text),
-        Value::List(items) => {
-            out.push('[');
-            for (i, item) in items.iter().enumerate() {
-                out.push_str(if i == 0 { "" } else { ", " });
-                write_json(out, item, keys);
+/// JSON in a layout, without a line feed at its end.
+pub fn json_in(value: &Value, keys: Keys, layout: Layout) -> String {
+    let mut json = Json { out: String::new(), keys, layout };
+    json.write(value, 0);
+    json.out
+}
+
+/// JSON that is being written.
+struct Json {
+    out: String,
+    keys: Keys,
+    layout: Layout,
+}
+
+impl Json {
+    fn write(&mut self, value: &Value, depth: usize) {
+        match value {
+            Value::Null => self.out.push_str("null"),
+            Value::Bool(flag) => self.out.push_str(if *flag { "true" } else { "false" }),
+            Value::Int(number) => _ = write!(self.out, "{number}"),
+            Value::Float(number) if number.is_nan() => self.out.push_str("NaN"),
+            Value::Float(number) if number.is_infinite() => {
+                self.out.push_str(if *number > 0.0 { "Infinity" } else { "-Infinity" });
             }
-            out.push(']');
-        }
-        Value::Map(members) => {
-            let mut members: Vec<_> = members.iter().collect();
-            if keys == Keys::Sorted {
+            Value::Float(number) => self.out.push_str(&python::float(*number)),
+            Value::Text(text) => self.text(text),
+            Value::List(items) => self.list(items, depth),
+            Value::Map(members) if self.keys == Keys::Sorted => {
+                let mut members: Vec<_> = members.iter().collect();
                 members.sort_by_key(|(key, _)| *key);
+                self.map(members, depth);
             }
-            out.push('{');
-            for (i, (key, member)) in members.into_iter().enumerate() {
-                out.push_str(if i == 0 { "" } else { ", " });
-                write_json_text(out, key);
-                out.push_str(": ");
-                write_json(out, member, keys);
-            }
-            out.push('}');
+            Value::Map(members) => self.map(members.iter(), depth),
+            Value::Unknown(_) => self.out.push_str("null"),
+            Value::Secret(_) => self.text(HIDDEN),
         }
-        Value::Unknown(_) => out.push_str("null"),
-        Value::Secret(_) => write_json_text(out, HIDDEN),
     }
-}
 
-fn write_json_text(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
+    fn list(&mut self, items: &[Value], depth: usize) {
+        self.out.push('[');
+        for (at, item) in items.iter().enumerate() {
+            self.between(at, depth + 1);
+            self.write(item, depth + 1);
+        }
+        self.close(']', items.is_empty(), depth);
+    }
+
+    fn map<'v>(
+        &mut self,
+        members: impl IntoIterator<Item = (&'v Arc<str>, &'v Value)>,
+        depth: usize,
+    ) {
+        self.out.push('{');
+        let mut is_empty = true;
+        for (at, (key, member)) in members.into_iter().enumerate() {
+            is_empty = false;
+            self.between(at, depth + 1);
+            self.text(key);
+            self.out.push_str(": ");
+            self.write(member, depth + 1);
+        }
+        self.close('}', is_empty, depth);
+    }
+
+    fn between(&mut self, at: usize, depth: usize) {
+        self.out.push_str(match (self.layout, at) {
+            (_, 0) => "",
+            (Layout::Indented, _) => ",",
+            (Layout::Line | Layout::InCell, _) => ", ",
+        });
+        self.new_line(depth);
+    }
+
+    fn close(&mut self, bracket: char, is_empty: bool, depth: usize) {
+        if !is_empty {
+            self.new_line(depth);
+        }
+        self.out.push(bracket);
+    }
+
+    fn new_line(&mut self, depth: usize) {
+        if self.layout != Layout::Line {
+            self.out.push('\n');
+            self.out.extend(std::iter::repeat_n("  ", depth));
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.out.push('"');
+        // Most texts are plain from end to end, and none is looked at character by character twice.
+        let mut rest = text;
+        while let Some(at) = rest.bytes().position(|byte| !is_plain(byte)) {
+            let (plain, other) = rest.split_at(at);
+            self.out.push_str(plain);
+            let mut characters = other.chars();
+            if let Some(c) = characters.next() {
+                self.character(c);
+            }
+            rest = characters.as_str();
+        }
+        self.out.push_str(rest);
+        self.out.push('"');
+    }
+
+    fn character(&mut self, c: char) {
         match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            ' '..='~' => out.push(c),
+            '"' => self.out.push_str("\\\""),
+            '\\' => self.out.push_str("\\\\"),
+            '\n' => self.out.push_str("\\n"),
+            '\r' => self.out.push_str("\\r"),
+            '\t' => self.out.push_str("\\t"),
+            '\u{8}' => self.out.push_str("\\b"),
+            '\u{c}' => self.out.push_str("\\f"),
+            c if self.layout == Layout::InCell && c >= ' ' => self.out.push(c),
             c => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
-                    _ = write!(out, "\\u{unit:04x}");
+                    _ = write!(self.out, "\\u{unit:04x}");
                 }
             }
         }
     }
-    out.push('"');
+}
+
+/// Whether a byte stands for itself in a JSON text, whatever the layout.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\'
 }
 
 #[cfg(test)]
@@ -151,6 +230,21 @@ mod tests {
         assert_eq!(json(&value, Keys::Ordered), r#"[null, true, 1, 1.0, "it's", {"k": []}]"#);
         let map = Value::map([("b", 1.into()), ("a", "é𝄞".into())]);
         assert_eq!(json(&map, Keys::Sorted), r#"{"a": "\u00e9\ud834\udd1e", "b": 1}"#);
+        let map = Value::map([
+            ("k", Value::list([1.into(), Value::map::<&str>([])])),
+            ("e", "é𝄞\u{7f}\n".into()),
+            ("n", Value::list([])),
+        ]);
+        assert_eq!(
+            json(&map, Keys::Ordered),
+            r#"{"k": [1, {}], "e": "\u00e9\ud834\udd1e\u007f\n", "n": []}"#
+        );
+        assert_eq!(
+            json_in(&map, Keys::Ordered, Layout::Indented),
+            "{\n  \"k\": [\n    1,\n    {}\n  ],\n  \"e\": \"\\u00e9\\ud834\\udd1e\\u007f\\n\",\n  \"n\": []\n}"
+        );
+        let list = Value::list(["é\u{1}".into(), 2.into()]);
+        assert_eq!(json_in(&list, Keys::Ordered, Layout::InCell), "[\n  \"é\\u0001\", \n  2\n]");
         let hidden = Value::list([Value::Secret(Secret::new("x".into()))]);
         assert_eq!(json(&hidden, Keys::Ordered), r#"["******"]"#);
     }

@@ -91,6 +91,18 @@ impl Identity {
         read(self.send(request).await?).await
     }
 
+    /// Sends something with a token of ours, and reads the answer.
+    pub(super) async fn post(
+        &self,
+        own: &Secret,
+        path: &str,
+        body: &Json,
+    ) -> Result<Json, Failure> {
+        let request = self.client.post(format!("{}{path}", self.url)).json(body);
+        let request = request.header("x-auth-token", sensitive(own)?);
+        read(self.send(request).await?).await
+    }
+
     async fn send(&self, request: RequestBuilder) -> Result<Response, Failure> {
         let request = request.header("accept", "application/json").timeout(self.patience);
         let response = request.send().await.map_err(told)?;

@@ -12,12 +12,13 @@ use super::request::{add_wishes, reveal, secret_header};
 use super::revocation::Revocations;
 use super::service::Service;
 use super::token::Token;
-use super::{Authenticator, Clock, Reason, Refusal};
+use super::{Authenticator, Clock, Reason, Refusal, Unsigned};
 use crate::caller::Caller;
 use async_trait::async_trait;
 use axum::http::HeaderMap;
 use kiln_engine::time::Time;
 use kiln_template::value::Secret;
+use serde_json::Value as Json;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -287,5 +288,26 @@ impl Authenticator for Keystone {
         let auth_url = self.settings.auth_url.choose(headers)?;
         let caller = self.caller(headers).await.map_err(|why| Refusal::new(why, headers))?;
         Ok(Caller { auth_url: auth_url.to_owned(), ..caller })
+    }
+
+    async fn authenticate_signed(&self, said: &Json) -> Result<Caller, Unsigned> {
+        match self.service.examine("/ec2tokens", said).await {
+            Ok(description) => match Token::read(&description) {
+                Some(token) => Ok(token.caller),
+                None => Err(Unsigned::Unavailable),
+            },
+            Err(Failure::NotFound) => Err(Unsigned::UnknownKey),
+            Err(Failure::Refused | Failure::Malformed) => Err(Unsigned::Wrong),
+            Err(Failure::Forbidden) => {
+                tracing::error!(
+                    "Kiln's own account may not examine signatures: give it the role `service` or `admin`"
+                );
+                Err(Unsigned::Unavailable)
+            }
+            Err(failure) => {
+                tracing::warn!(?failure, "a signature was not examined");
+                Err(Unsigned::Unavailable)
+            }
+        }
     }
 }

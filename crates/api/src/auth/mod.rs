@@ -32,6 +32,7 @@ use crate::caller::Caller;
 use async_trait::async_trait;
 use axum::http::HeaderMap;
 use kiln_engine::time::Time;
+use serde_json::Value as Json;
 use std::sync::Arc;
 
 /// Finds out who asks.
@@ -44,6 +45,24 @@ pub trait Authenticator: Send + Sync {
         headers: &HeaderMap,
         project_in_path: Option<&str>,
     ) -> Result<Caller, Refusal>;
+
+    /// Who signed a request, which is described as the identity service wants it.
+    async fn authenticate_signed(&self, _said: &Json) -> Result<Caller, Unsigned> {
+        Err(Unsigned::Unsupported)
+    }
+}
+
+/// Why it is not known who signed a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unsigned {
+    /// There is no such key.
+    UnknownKey,
+    /// The signature is not good.
+    Wrong,
+    /// Nobody here examines signatures.
+    Unsupported,
+    /// The identity service cannot be asked.
+    Unavailable,
 }
 
 /// Tells what time it is; [`kiln_engine::runtime::now`] outside of tests.

@@ -57,6 +57,7 @@ fn caller(token: &Json) -> Option<Caller> {
         project_id: text(&project["id"]),
         project_name: text(&project["name"]),
         project_domain_id: text(&project["domain"]["id"]),
+        project_domain_name: text(&project["domain"]["name"]),
         domain_id: text(&token["domain"]["id"]),
         scope,
         roles: list(&token["roles"]).map(|role| text(&role["name"])).collect(),

@@ -56,8 +56,8 @@ impl StackBody<'_> {
     }
 
     /// A stack whose template comes from elsewhere.
-    pub(crate) fn without_template(&self) -> Result<StackRequest, Fault> {
-        let mut request = self.all_but_template()?;
+    pub(crate) async fn without_template(&self) -> Result<StackRequest, Fault> {
+        let mut request = self.all_but_template().await?;
         request.settings.is_rolled_back.get_or_insert(false);
         Ok(request)
     }
@@ -90,11 +90,11 @@ impl StackBody<'_> {
     async fn request(&self) -> Result<StackRequest, Fault> {
         self.ask.object()?;
         let template = self.template().await?;
-        Ok(StackRequest { template, ..self.all_but_template()? })
+        Ok(StackRequest { template, ..self.all_but_template().await? })
     }
 
-    fn all_but_template(&self) -> Result<StackRequest, Fault> {
-        let files = self.files()?;
+    async fn all_but_template(&self) -> Result<StackRequest, Fault> {
+        let files = self.all_files().await?;
         let environment_files = match self.ask.field("environment_files") {
             None => Vec::new(),
             Some(Value::List(names)) => names.iter().filter_map(Value::as_text).cloned().collect(),
@@ -152,6 +152,21 @@ impl StackBody<'_> {
         };
         let given = given.as_map().ok_or_else(Fault::malformed)?;
         Ok(given.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect())
+    }
+
+    /// The files that came along, and those in the container that is named.
+    async fn all_files(&self) -> Result<Files, Fault> {
+        let files = self.files()?;
+        match self.ask.field("files_container") {
+            None => Ok(files),
+            Some(Value::Text(name)) if name.is_empty() => Ok(files),
+            Some(Value::Text(name)) => {
+                let limit = self.ask.app.options.max_body_bytes;
+                let service = self.ask.service();
+                Ok(service.with_container(&self.ask.asker(), files, name, limit).await?)
+            }
+            Some(_) => Err(Fault::malformed()),
+        }
     }
 
     fn files(&self) -> Result<Files, Fault> {

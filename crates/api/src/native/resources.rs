@@ -1,7 +1,8 @@
 //! The resources of stacks.
 
 use super::show::{details, resource, wrapped};
-use super::stacks::{gone, split_state};
+use super::software::config;
+use super::stacks::split_state;
 use crate::answer::Answer;
 use crate::ask::Ask;
 use crate::fault::Fault;
@@ -33,24 +34,30 @@ pub(crate) async fn index(ask: Ask) -> Result<Answer, Fault> {
     }
     let depth = ask.query.count("nested_depth")?.unwrap_or(0);
     let with_detail = ask.query.flag("with_detail")?.unwrap_or(false);
-    let (stack, view) = ask.view().await?;
-    let seen = view.stack(stack.id).ok_or_else(|| gone(&stack))?;
     let depth = usize::try_from(depth).unwrap_or(usize::MAX);
     let depth = depth.min(ask.service().config().max_depth);
-    let mut shown = Vec::new();
-    let mut level = vec![seen];
-    for _ in 0..=depth {
-        let mut next = Vec::new();
-        for seen in level {
-            for found in seen.resources() {
-                next.extend(seen.nested(&found));
-                if passes(&ask, &seen, &found)? {
-                    shown.push(listed(&ask, &stack, &seen, &found, with_detail));
+    let show = |stack: &StackRow, seen: &StackView<'_>| {
+        let mut shown = Vec::new();
+        let mut level = vec![*seen];
+        for _ in 0..=depth {
+            let mut next = Vec::new();
+            for seen in level {
+                for found in seen.resources() {
+                    next.extend(seen.nested(&found));
+                    if passes(&ask, &seen, &found)? {
+                        shown.push(listed(&ask, stack, &seen, &found, with_detail));
+                    }
                 }
             }
+            level = next;
         }
-        level = next;
-    }
+        Ok(shown)
+    };
+    let shown = match with_detail {
+        // Attributes are in what lists do without.
+        true => ask.look(Part::All, show).await?,
+        false => ask.look(Part::Resources, show).await?,
+    };
     Ok(Answer::ok(&wrapped("resources", Value::list(shown))))
 }
 
@@ -108,20 +115,53 @@ pub(crate) async fn show(ask: Ask) -> Result<Answer, Fault> {
     let name = ask.part("resource_name");
     let show = |stack: &StackRow, seen: &StackView<'_>| {
         let found = named(stack, seen, name)?;
+        check_guest(&ask, seen, &found)?;
         let mut shown = resource(&ask, stack, seen, &found);
         shown.extend(details(seen, &found, &wanted));
         Ok(shown)
     };
-    let shown = ask.look(Part::Resource(name), show).await?;
+    let shown = ask.look_now(name, show).await?;
     Ok(Answer::ok(&wrapped("resource", Value::Map(Arc::new(shown)))))
 }
 
 pub(crate) async fn metadata(ask: Ask) -> Result<Answer, Fault> {
     let name = ask.part("resource_name");
-    let show =
-        |stack: &StackRow, seen: &StackView<'_>| Ok(seen.metadata(&named(stack, seen, name)?));
-    let metadata = ask.look(Part::Resource(name), show).await?;
+    let metadata = metadata_of(&ask, &ask.stack().await?, name).await?;
     Ok(Answer::ok(&wrapped("metadata", metadata)))
+}
+
+/// Lets a user of the stack read its own resource alone, and everybody else whatever there is.
+fn check_guest(ask: &Ask, seen: &StackView<'_>, found: &ResourceView) -> Result<(), Fault> {
+    let is_guest = ask.app.options.is_guest(&ask.caller);
+    match is_guest && !seen.may_be_read_by(found, &ask.caller.user_id) {
+        true => {
+            let message = "You are not authorized to use this action.";
+            Err(Refusal::new("Forbidden", message).into())
+        }
+        false => Ok(()),
+    }
+}
+
+/// The metadata of a resource, with what is to be applied there. A user of the stack reads its own alone,
+/// and sees what is hidden from others: it is there for them.
+pub(crate) async fn metadata_of(ask: &Ask, stack: &StackRow, name: &str) -> Result<Value, Fault> {
+    let is_guest = ask.app.options.is_guest(&ask.caller);
+    let show = |stack: &StackRow, seen: &StackView<'_>| {
+        let found = named(stack, seen, name)?;
+        check_guest(ask, seen, &found)?;
+        let is_server = seen.builtin(&found).is_some_and(|kind| kind.behaviour.metadata.is_some());
+        let server = found.physical_id.clone().filter(|_| is_server);
+        Ok((seen.metadata(&found), server))
+    };
+    let (mut metadata, server) = ask.look_at(stack, Part::Resource(name), show).await?;
+    if let (Some(server), Value::Map(members)) = (server, &mut metadata) {
+        let configs = ask.service().server_configs(&ask.asker(), &server).await?;
+        if !configs.is_empty() {
+            let configs = configs.iter().map(|kept| config(kept).exposed());
+            Arc::make_mut(members).insert("deployments".into(), Value::list(configs));
+        }
+    }
+    Ok(if is_guest { metadata.exposed() } else { metadata })
 }
 
 pub(crate) async fn signal(ask: Ask) -> Result<Answer, Fault> {

@@ -75,6 +75,9 @@ pub(crate) fn detailed(
         ("timeout_mins", timeout.unwrap_or_default()),
     ]));
     shown.extend(end(stack, tags(stack)));
+    if let Some(users) = view.users() {
+        shown.insert("stack_user_project_id".into(), Value::Text(users.clone()));
+    }
     shown
 }
 

@@ -9,7 +9,7 @@ use kiln_template::Value;
 use std::sync::Arc;
 use uuid::Uuid;
 
-fn config(kept: &Kept) -> Value {
+pub(crate) fn config(kept: &Kept) -> Value {
     let part = |name: &str| kept.get(name);
     Value::Map(Arc::new(members([
         ("id", kept.row.id.to_string().into()),
@@ -110,5 +110,7 @@ pub(crate) async fn delete_deployment(ask: Ask) -> Result<Answer, Fault> {
 
 pub(crate) async fn metadata(ask: Ask) -> Result<Answer, Fault> {
     let configs = ask.service().server_configs(&ask.asker(), ask.part("server_id")).await?;
-    Ok(Answer::ok(&wrapped("metadata", Value::list(configs.iter().map(config)))))
+    // Whoever applies them needs what is hidden from others.
+    let configs = configs.iter().map(|kept| config(kept).exposed());
+    Ok(Answer::ok(&wrapped("metadata", Value::list(configs))))
 }

@@ -185,7 +185,7 @@ pub(crate) async fn create(ask: Ask) -> Result<Answer, Fault> {
     let name = body.name()?;
     let id = match adopt_data(&ask)? {
         Some(data) => {
-            let request = body.without_template()?;
+            let request = body.without_template().await?;
             ask.service().adopt(&asker, &name, request, &data).await?
         }
         None => {

@@ -2,7 +2,7 @@
 
 use super::{OpenStack, endpoint};
 use crate::http::exchange;
-use crate::{CallError, Credential, Proof, Visitor};
+use crate::{CallError, Credential, Proof};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -27,6 +27,26 @@ impl fmt::Debug for Login {
     }
 }
 
+/// The domain of the users of stacks, and whoever owns it.
+#[derive(Clone)]
+pub struct StackDomain {
+    /// The domain's id; its name counts if it is not known.
+    pub id: Option<String>,
+    /// The domain's name.
+    pub name: String,
+    /// The name of the user that may do anything in the domain, and is in it.
+    pub admin: String,
+    /// That user's password.
+    pub password: String,
+}
+
+/// The password is not shown.
+impl fmt::Debug for StackDomain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {:?} {}", self.admin, self.id, self.name)
+    }
+}
+
 /// What the identity service gave for a login.
 pub(super) struct Token {
     pub(super) text: String,
@@ -45,7 +65,7 @@ impl Token {
 
 impl OpenStack {
     /// The address of something in the identity service.
-    fn identity(&self, path: &str) -> String {
+    pub(super) fn identity(&self, path: &str) -> String {
         let root = endpoint::version_root(crate::Service::Identity, &self.settings.auth_url);
         format!("{root}{path}")
     }
@@ -59,6 +79,7 @@ impl OpenStack {
                 "identity": self.trustee()?,
                 "scope": { "OS-TRUST:trust": { "id": **id } },
             }),
+            Proof::StackDomain => self.stack_domain()?,
             Proof::Application { id, secret } => json!({ "identity": {
                 "methods": ["application_credential"],
                 "application_credential": { "id": **id, "secret": **secret },
@@ -73,7 +94,7 @@ impl OpenStack {
         self.log_in_with(auth).await
     }
 
-    async fn log_in_with(&self, auth: Value) -> Result<Token, CallError> {
+    pub(super) async fn log_in_with(&self, auth: Value) -> Result<Token, CallError> {
         let request = self.client.post(self.identity("/auth/tokens"));
         let reply = exchange(request.json(&json!({ "auth": auth }))).await.map_err(lost)?;
         let text = reply.header("x-subject-token").unwrap_or_default().to_owned();
@@ -92,7 +113,27 @@ impl OpenStack {
         }
     }
 
-    fn trustee(&self) -> Result<Value, CallError> {
+    /// How whoever owns the domain of the users of stacks logs in: to that domain.
+    fn stack_domain(&self) -> Result<Value, CallError> {
+        let Some(StackDomain { id, name, admin, password }) = &self.settings.stack_domain else {
+            return Err(CallError::Impossible(
+                "There is no domain for the users of stacks. Next: set stack_user_domain_name, \
+                 stack_domain_admin and stack_domain_admin_password in the configuration."
+                    .into(),
+            ));
+        };
+        let domain = match id {
+            Some(id) => json!({ "id": id }),
+            None => json!({ "name": name }),
+        };
+        let user = json!({ "name": admin, "domain": domain, "password": password });
+        Ok(json!({
+            "identity": { "methods": ["password"], "password": { "user": user } },
+            "scope": { "domain": domain },
+        }))
+    }
+
+    pub(super) fn trustee(&self) -> Result<Value, CallError> {
         let Some(Login { user, domain, password }) = &self.settings.trustee else {
             return Err(CallError::Impossible(
                 "Nobody is named to whom users could lend their rights. Next: fill in section [trustee] \
@@ -116,50 +157,10 @@ impl OpenStack {
         let reply = exchange(request).await.map_err(lost)?;
         Ok(self.read(text.to_owned(), &reply.body))
     }
-
-    /// Has a visitor lend their rights to whoever runs the engine.
-    pub(super) async fn delegated(&self, visitor: &Visitor) -> Result<Credential, CallError> {
-        let Visitor { user, project, .. } = visitor.clone();
-        if let Some(password) = &visitor.password {
-            let proof = Proof::Password(password.clone());
-            return Ok(Credential { project, user, proof, is_borrowed: false });
-        }
-        let identity = self.trustee()?;
-        let log_in = || async { Ok(self.log_in_with(json!({ "identity": identity })).await?.user) };
-        let trustee = self.trustee.get_or_try_init(log_in).await?;
-        let roles: Vec<Value> = match self.settings.roles.is_empty() {
-            true => visitor.roles.iter().map(|name| json!({ "name": **name })).collect(),
-            false => self.settings.roles.iter().map(|name| json!({ "name": name })).collect(),
-        };
-        let trust = json!({ "trust": {
-            "trustor_user_id": *user,
-            "trustee_user_id": **trustee,
-            "project_id": *project,
-            "impersonation": true,
-            "roles": roles,
-        } });
-        let request = self.client.post(self.identity("/OS-TRUST/trusts"));
-        let request = request.header("X-Auth-Token", &*visitor.token).json(&trust);
-        let reply = exchange(request).await.map_err(lost)?;
-        match reply.text("/trust/id") {
-            Some(id) => {
-                let proof = Proof::Trust(id.into());
-                Ok(Credential { project, user, proof, is_borrowed: false })
-            }
-            None => Err(CallError::Lost("the identity service named no trust".into())),
-        }
-    }
-
-    /// Gives back what a user lent.
-    pub(super) async fn revoke(&self, credential: &Credential, id: &str) -> Result<(), CallError> {
-        let token = self.log_in(credential).await?;
-        let request = self.client.delete(self.identity(&format!("/OS-TRUST/trusts/{id}")));
-        exchange(request.header("X-Auth-Token", &token.text)).await.map(drop)
-    }
 }
 
 /// A login changes nothing: whatever happened to it, the call was not sent.
-fn lost(error: CallError) -> CallError {
+pub(super) fn lost(error: CallError) -> CallError {
     match error {
         CallError::Lost(why) => CallError::NotSent(why),
         other => other,

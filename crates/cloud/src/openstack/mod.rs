@@ -1,17 +1,22 @@
 //! An OpenStack cloud: tokens, catalogue, versions, and the calls themselves.
 
 mod endpoint;
+mod lent;
 mod login;
+mod pending;
 
-pub use login::Login;
+pub use login::{Login, StackDomain};
 
-use crate::http::{PATIENCE, exchange, request};
-use crate::{Call, CallError, Credential, Method, Proof, Reply, Service, Transport, Visitor};
+use crate::http::{PATIENCE, exchange, exchange_as, request};
+use crate::{
+    Call, CallError, Credential, Method, Promise, Reply, Service, Transport, Visitor, delete, get,
+};
 use async_trait::async_trait;
 use login::Token;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::sync::OnceCell;
 
 /// How a cloud is reached.
 #[derive(Clone, Debug)]
@@ -26,6 +31,8 @@ pub struct Settings {
     pub trustee: Option<Login>,
     /// The roles that are delegated to it; nothing means all that the user has.
     pub roles: Vec<String>,
+    /// The domain of the users of stacks, if there is one.
+    pub stack_domain: Option<StackDomain>,
     /// Endpoints that the catalogue has not, or has wrong.
     pub endpoints: BTreeMap<Service, String>,
     /// Certificates of authorities that are trusted beside the usual ones, in PEM.
@@ -43,6 +50,7 @@ impl Settings {
             interface: "public".into(),
             trustee: None,
             roles: Vec::new(),
+            stack_domain: None,
             endpoints: BTreeMap::new(),
             authorities: Vec::new(),
             is_insecure: false,
@@ -55,16 +63,19 @@ pub struct OpenStack {
     client: reqwest::Client,
     settings: Settings,
     /// The id of whoever runs the engine.
-    trustee: tokio::sync::OnceCell<Arc<str>>,
+    trustee: OnceCell<Arc<str>>,
     /// Who is logged in. A session is locked while somebody logs in, so that it is done once.
     sessions: Mutex<HashMap<Credential, Arc<Session>>>,
     /// The highest microversion of the service at an endpoint.
-    highest: Mutex<HashMap<String, Option<String>>>,
-    /// Answers that may be old.
-    answers: Mutex<HashMap<(Credential, String), (Instant, Reply)>>,
+    highest: Mutex<HashMap<String, Arc<OnceCell<Option<String>>>>>,
+    /// Answers that may be old. One is locked while somebody asks for it, so that it is asked for once.
+    answers: Mutex<HashMap<(Credential, String), Arc<Kept>>>,
+    /// Objects that are not ready yet.
+    lists: pending::Lists,
 }
 
 type Session = tokio::sync::Mutex<Option<Arc<Token>>>;
+type Kept = tokio::sync::Mutex<Option<(Instant, Result<Reply, CallError>)>>;
 
 /// How long an answer that may be old is kept, and how many are.
 const KEPT_ANSWERS: (Duration, usize) = (Duration::from_secs(60), 4096);
@@ -90,8 +101,8 @@ impl OpenStack {
             }
         }
         let client = client.build().map_err(impossible)?;
-        let (trustee, sessions, highest, answers) = Default::default();
-        Ok(OpenStack { client, settings, trustee, sessions, highest, answers })
+        let (trustee, sessions, highest, answers, lists) = Default::default();
+        Ok(OpenStack { client, settings, trustee, sessions, highest, answers, lists })
     }
 
     /// The token of a session; logs in if there is none, or none that lasts.
@@ -107,7 +118,7 @@ impl OpenStack {
         if let Some(token) = session.as_ref().filter(|token| token.lasts()) {
             return Ok(token.clone());
         }
-        let token = Arc::new(self.log_in(by).await?);
+        let token = Arc::new(self.log_in(by).await.map_err(unknown_here)?);
         *session = Some(token.clone());
         Ok(token)
     }
@@ -127,7 +138,9 @@ impl OpenStack {
     fn root(&self, token: &Token, service: Service) -> Result<String, CallError> {
         let given = self.settings.endpoints.get(&service);
         let listed = || service.catalogue_types().iter().find_map(|it| token.endpoints.get(*it));
-        match given.or_else(listed) {
+        // A token for a domain may list nothing; where it came from is known.
+        let identity = || (service == Service::Identity).then_some(&self.settings.auth_url);
+        match given.or_else(listed).or_else(identity) {
             Some(endpoint) => Ok(endpoint::version_root(service, endpoint)),
             None => Err(CallError::Impossible(format!(
                 "The cloud has no service of type {} ({}){}. Next: ask its operator, or use a template \
@@ -143,33 +156,104 @@ impl OpenStack {
     }
 
     /// The header that asks for the microversion that a call is written for.
-    async fn microversion(&self, root: &str, call: &Call) -> Option<(&'static str, String)> {
-        let wanted = call.microversion.as_deref().or_else(|| call.service.microversion())?;
+    async fn microversion(
+        &self,
+        token: &Token,
+        root: &str,
+        call: &Call,
+    ) -> Result<Option<(&'static str, String)>, CallError> {
+        let wanted = call.microversion.as_deref().or_else(|| call.service.microversion());
+        let Some(wanted) = wanted else {
+            return Ok(None);
+        };
         let document = endpoint::version_document(root);
-        let known = lock(&self.highest).get(&document).cloned();
-        let highest = match known {
-            Some(highest) => highest,
-            None => {
-                let reply = exchange(self.client.get(&document)).await.ok()?;
-                let highest = endpoint::highest(&reply.body);
-                lock(&self.highest).insert(document, highest.clone());
-                highest
+        let known = lock(&self.highest).entry(document.clone()).or_default().clone();
+        let ask = || async {
+            // Some services tell strangers nothing, not even their versions.
+            let request = self.client.get(&document).header("X-Auth-Token", &token.text);
+            match exchange(request).await {
+                Ok(reply) => Ok(endpoint::highest(&reply.body)),
+                // It has nothing to say of its versions, and so has only one.
+                Err(CallError::Refused(reply)) if reply.status < 500 => Ok(None),
+                // Without knowing that, the call would mean something else.
+                Err(CallError::Refused(reply)) => {
+                    let why = format!("it answers with HTTP {} what it can do", reply.status);
+                    Err(CallError::NotSent(why))
+                }
+                Err(error) => Err(login::lost(error)),
             }
         };
-        let version = endpoint::lower(wanted, highest.as_deref()?).to_owned();
-        Some(endpoint::microversion_header(call.service, &version))
+        let Some(highest) = known.get_or_try_init(ask).await? else { return Ok(None) };
+        let version = endpoint::lower(wanted, highest).to_owned();
+        Ok(Some(endpoint::microversion_header(call.service, &version)))
     }
 
     async fn send_as(&self, token: &Token, call: &Call) -> Result<Reply, CallError> {
         let root = self.root(token, call.service)?;
         let mut request = request(&self.client, &root, call).header("X-Auth-Token", &token.text);
-        if let Some((name, value)) = self.microversion(&root, call).await {
+        if let Some((name, value)) = self.microversion(token, &root, call).await? {
             request = request.header(name, value);
         }
         if call.service == Service::Messaging {
             request = request.header("Client-ID", CLIENT);
         }
-        exchange(request).await
+        exchange_as(request, call.is_text).await
+    }
+
+    /// Makes a call in somebody's name.
+    async fn make(&self, by: &Credential, call: &Call) -> Result<Reply, CallError> {
+        let token = self.token(by).await?;
+        let answer = self.send_as(&token, call).await;
+        // A token may end before its time; a call that was refused for that has done nothing.
+        if matches!(&answer, Err(CallError::Refused(reply)) if reply.status == 401) {
+            self.forget(by, &token).await;
+            let token = self.token(by).await?;
+            return self.send_as(&token, call).await;
+        }
+        answer
+    }
+
+    /// The answer to a call for which an old one will do.
+    async fn answer(&self, by: &Credential, call: &Call) -> Result<Reply, CallError> {
+        let key = (by.clone(), format!("{call:?} {:?}", call.query));
+        let kept = {
+            let mut answers = lock(&self.answers);
+            if answers.len() >= KEPT_ANSWERS.1 {
+                answers.clear();
+            }
+            answers.entry(key).or_default().clone()
+        };
+        let came = Instant::now();
+        let mut kept = kept.lock().await;
+        // What was asked since is as good as asking now, whatever came of it.
+        if let Some((asked, answer)) = kept.as_ref()
+            && (*asked >= came || is_worth_keeping(answer) && asked.elapsed() < KEPT_ANSWERS.0)
+        {
+            return answer.clone();
+        }
+        let asked = Instant::now();
+        let answer = self.make(by, call).await;
+        *kept = Some((asked, answer.clone()));
+        answer
+    }
+}
+
+/// Whether somebody who comes later may be given an answer: what is not there now may be there then.
+fn is_worth_keeping(answer: &Result<Reply, CallError>) -> bool {
+    let Ok(reply) = answer else { return false };
+    let members = reply.body.as_object().into_iter().flatten();
+    let mut lists = members.filter_map(|(_, it)| it.as_array()).peekable();
+    !reply.body.is_null() && (lists.peek().is_none() || lists.any(|list| !list.is_empty()))
+}
+
+/// A login that was refused, as a refusal of the service itself would be told: that somebody is not found by the
+/// identity service does not mean that an object is not there.
+fn unknown_here(error: CallError) -> CallError {
+    match error {
+        CallError::Refused(reply) if matches!(reply.status, 400 | 403 | 404) => {
+            CallError::Refused(Reply { status: 401, ..reply })
+        }
+        other => other,
     }
 }
 
@@ -179,38 +263,45 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[async_trait]
 impl Transport for OpenStack {
-    async fn send(&self, by: &Credential, call: Call) -> Result<Reply, CallError> {
-        let is_kept = call.may_be_old && matches!(call.method, Method::Get | Method::Head);
-        let key = is_kept.then(|| (by.clone(), format!("{call:?} {:?}", call.query)));
-        if let Some(key) = &key
-            && let Some((asked, reply)) = lock(&self.answers).get(key)
-            && asked.elapsed() < KEPT_ANSWERS.0
-        {
-            return Ok(reply.clone());
+    async fn send(&self, by: &Credential, mut call: Call) -> Result<Reply, CallError> {
+        let other = call.by.take();
+        let by = other.as_deref().unwrap_or(by);
+        match (call.method, &call.marker) {
+            (Method::Get, Some(list)) => self.look(by, &call, list).await,
+            (Method::Get | Method::Head, _) if call.may_be_old => self.answer(by, &call).await,
+            _ => self.make(by, &call).await,
         }
-        let token = self.token(by).await?;
-        let mut answer = self.send_as(&token, &call).await;
-        // A token may end before its time; a call that was refused for that has done nothing.
-        if matches!(&answer, Err(CallError::Refused(reply)) if reply.status == 401) {
-            self.forget(by, &token).await;
-            let token = self.token(by).await?;
-            answer = self.send_as(&token, &call).await;
-        }
-        if let (Some(key), Ok(reply)) = (key, &answer) {
-            let mut answers = lock(&self.answers);
-            if answers.len() >= KEPT_ANSWERS.1 {
-                answers.clear();
-            }
-            answers.insert(key, (Instant::now(), reply.clone()));
-        }
-        answer
     }
 
-    async fn deputise(&self, visitor: &Visitor) -> Result<Credential, CallError> {
+    async fn remove_users(&self, project: &str) -> Result<(), CallError> {
+        let owner = Credential::of_stack_domain();
+        let list = get(Service::Identity, "/projects").query("name", project);
+        let found = self.send(&owner, list).await?;
+        let found = found.body["projects"].as_array().cloned().unwrap_or_default();
+        let ids =
+            found.iter().filter(|it| it["name"] == project).filter_map(|it| it["id"].as_str());
+        for id in ids {
+            match self.send(&owner, delete(Service::Identity, format!("/projects/{id}"))).await {
+                Err(CallError::Refused(reply)) if reply.status == 404 => {}
+                removed => _ = removed?,
+            }
+        }
+        Ok(())
+    }
+
+    fn borrows(&self, visitor: &Visitor) -> bool {
+        visitor.lent.is_none() && visitor.password.is_none()
+    }
+
+    async fn deputise(
+        &self,
+        visitor: &Visitor,
+        promise: &Promise,
+    ) -> Result<Credential, CallError> {
         if visitor.lent.is_some() {
             return Ok(visitor.credential());
         }
-        let credential = self.delegated(visitor).await?;
+        let credential = self.delegated(visitor, promise).await?;
         // While the visitor's own token lasts, nobody has to log in.
         if let Ok(token) = self.examined(&visitor.token).await {
             let session = Arc::new(Session::new(Some(Arc::new(token))));
@@ -219,16 +310,25 @@ impl Transport for OpenStack {
         Ok(credential)
     }
 
+    async fn find_lent(&self, promise: &Promise) -> Result<Vec<Credential>, CallError> {
+        self.lent_on(promise).await
+    }
+
+    async fn holds(&self, credential: &Credential) -> bool {
+        let refused = |error| matches!(error, CallError::Refused(reply) if reply.status == 401);
+        !self.token(credential).await.is_err_and(refused)
+    }
+
     async fn dismiss(&self, credential: &Credential) -> Result<(), CallError> {
-        let Proof::Trust(id) = &credential.proof else { return Ok(()) };
-        if credential.is_borrowed {
+        if !credential.is_lent() {
             return Ok(());
         }
-        let revoked = self.revoke(credential, id).await;
+        let given_back = self.give_back(credential).await;
         lock(&self.sessions).remove(credential);
-        match revoked {
-            Err(CallError::Refused(reply)) if reply.status == 404 => Ok(()),
-            revoked => revoked,
+        match given_back {
+            // There is nothing left to give back, or to log in with.
+            Err(CallError::Refused(reply)) if matches!(reply.status, 401 | 404) => Ok(()),
+            given_back => given_back,
         }
     }
 }

@@ -154,7 +154,11 @@ impl Tree {
         match command {
             Command::Update { recipe, settings } => self.update(env, root, recipe, settings),
             Command::Delete => self.delete(env, root, false),
-            Command::Abandon => self.delete(env, root, true),
+            Command::Abandon => {
+                // Its users stay with its objects.
+                self.users = None;
+                self.delete(env, root, true);
+            }
             Command::Snapshot { id, name } => self.take_snapshot(env, id, name),
             Command::DeleteSnapshot(id) => self.delete_snapshot(env, id),
             Command::Restore(id) => self.restore(env, id),
@@ -180,18 +184,19 @@ impl Tree {
         recipe: Arc<Recipe>,
         settings: Settings,
     ) {
-        let stack = self.stack_mut(key);
-        if stack.state.action == Action::Delete {
+        if self.stack(key).state.action == Action::Delete {
             // Somebody was quicker.
+            settings.credential.into_iter().for_each(|unused| self.retire(unused));
             return;
         }
+        let stack = self.stack_mut(key);
         if let Some(tags) = settings.tags {
             stack.tags = tags;
         }
         stack.timeout = settings.timeout.or(stack.timeout);
         stack.is_rolled_back = settings.is_rolled_back.unwrap_or(stack.is_rolled_back);
         if let Some(credential) = settings.credential {
-            self.credential = credential;
+            self.borrow(credential);
         }
         self.begin(env, key, Action::Update, Some(recipe));
         if let Some(walk) = self.walk_mut(key) {

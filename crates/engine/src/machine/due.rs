@@ -1,5 +1,6 @@
 //! What is due: actions that took too long, pauses that are over.
 
+use super::Phase;
 use super::walk::Ending;
 use crate::state::{State, Status};
 use crate::tree::{Env, OpId, Pause, Slot, StackKey, Timer, Tree};
@@ -28,6 +29,10 @@ impl Tree {
             return;
         }
         let Some(walk) = &self.stack(key).walk else { return };
+        if walk.phase == Phase::Look && walk.failure.is_none() {
+            // All is done: what cannot be looked at in time stays as it was last seen.
+            return self.stop_all(env, key);
+        }
         if walk.deadline <= env.now && walk.failure.is_none() {
             let reason = TIMED_OUT.to_owned();
             self.fail_walk(env, key, Ending { reason, failure: None });

@@ -20,7 +20,8 @@ impl Tree {
     /// The operation on a resource needs nothing from the world: it ends with the step.
     pub(crate) fn is_over(&mut self, slot: Slot) {
         if let Some(op) = &self.resource(slot).op {
-            self.queue.push_back(Task::Over(op.id));
+            // Before anything else, so that its beginning and its end are written down at once.
+            self.queue.push_front(Task::Over(op.id));
         }
     }
 
@@ -58,6 +59,7 @@ impl Tree {
         }
         let Some(op) = self.take_op(slot) else { return };
         match op.verb {
+            Verb::Look => return self.settled(self.resource(slot).stack, slot, &op, true),
             Verb::Forget => return self.forgotten(slot, &op),
             Verb::Snapshot => self.copied(slot, &op),
             _ => {}
@@ -193,8 +195,10 @@ impl Tree {
         failure: Failure,
         cause: Option<op::Failure>,
     ) {
-        if self.resource(slot).op.as_ref().is_some_and(|op| op.verb == Verb::Settle) {
-            return self.settle_later(env, slot);
+        match self.resource(slot).op.as_ref().map(|op| op.verb) {
+            Some(Verb::Settle) => return self.settle_later(env, slot),
+            Some(Verb::Look) => return self.finish_well(env, slot),
+            _ => {}
         }
         if let Some(cause) = cause
             && self.may_try_again(slot, &cause)

@@ -17,6 +17,7 @@ mod ending;
 mod external;
 mod forward;
 mod hook;
+mod look;
 mod ops;
 mod over;
 mod recover;
@@ -57,6 +58,8 @@ pub enum Input {
     Stopped(OpId),
     /// Some time has passed.
     Time,
+    /// What changed so far is being written down: the rest of what has to be looked at.
+    Further,
 }
 
 /// What is to be done in the world, after what was decided is durable.
@@ -110,14 +113,22 @@ impl Tree {
             Input::Ended(op, result) => self.ended(env, op, result),
             Input::Stopped(op) => self.stopped(env, op),
             Input::Time => self.time(env),
+            Input::Further => {}
         }
         self.work_off(env);
         std::mem::take(&mut self.effects)
     }
 
-    /// Looks at everything that has to be looked at.
+    /// Whether something is left to be looked at once what changed is on its way to the store.
+    pub fn has_more(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    /// Looks at everything that has to be looked at, until a good deal has changed.
     pub(crate) fn work_off(&mut self, env: &mut Env<'_>) {
-        while let Some(task) = self.queue.pop_front() {
+        while self.count_changes() < self.config.stride
+            && let Some(task) = self.queue.pop_front()
+        {
             match task {
                 Task::Visit(stack, walk, node) => self.visit(env, stack, walk, node),
                 Task::Over(op) => self.ended(env, op, Ok(())),
@@ -136,6 +147,7 @@ impl Tree {
             Phase::Forward => self.visit_forward(env, stack, node),
             Phase::Cleanup => self.visit_cleanup(env, stack, node),
             Phase::Over => self.visit_over(env, stack, node),
+            Phase::Look => self.visit_look(env, stack, node),
             Phase::Resting => {}
         }
         let is_idle = self.walk_mut(stack).is_some_and(|walk| walk.waiting == 0);

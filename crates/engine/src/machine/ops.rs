@@ -11,7 +11,8 @@ use crate::tree::{Env, OpId, Operation, Pause, Resource, Slot, StackKey, Tree};
 use kiln_cloud::Reply;
 use kiln_resources::behaviour::Verb;
 use kiln_resources::constraints::offline;
-use kiln_resources::op::{Context, Journal, Note, Step};
+use kiln_resources::op::{Context, Journal, Note, Place, Step};
+use kiln_template::definition::Files;
 use kiln_template::frozen::{Frozen, converted};
 use kiln_template::path::Path;
 use kiln_template::template::DeletionPolicy;
@@ -70,6 +71,7 @@ impl Tree {
             op.snapshot = snapshot;
             op.keeps_copy = keeps_copy;
         }
+        self.touch_needed(slot);
         self.set_state(env, slot, State::new(action, Status::InProgress), "state changed");
         if action == Action::Adopt && verb == Verb::Check {
             return self.adopt(env, slot);
@@ -183,7 +185,28 @@ impl Tree {
             is_doubtful: resource.is_doubtful,
             quiet: self.config.quiet,
             predecessor: self.predecessor(resource),
+            place: self.place(resource.stack),
+            files: self.files(resource),
         }
+    }
+
+    /// Where the resources of a stack are.
+    fn place(&self, key: StackKey) -> Place {
+        let stack = self.stack(key);
+        Place {
+            project: self.project.clone(),
+            stack: stack.name.clone(),
+            stack_id: stack.id.0,
+            root: self.root.0,
+            users: self.users.clone(),
+            outside: self.config.outside.clone(),
+        }
+    }
+
+    /// The files that came with the stack of a resource.
+    fn files(&self, resource: &Resource) -> Arc<Files> {
+        let blueprint = self.stack(resource.stack).blueprint.as_ref();
+        blueprint.map(|blueprint| blueprint.shared.files.clone()).unwrap_or_default()
     }
 
     /// The id of the object whose place a resource takes.
@@ -273,17 +296,31 @@ impl Tree {
                     }
                 }
                 Note::Shown(shown) => resource.shown = shown,
-                Note::Drifted(drifted) if drifted.is_empty() => {}
                 Note::Drifted(drifted) => {
-                    let id = resource.id;
-                    self.reality.insert(id, Reality::Drifted(drifted.into()));
+                    let verb = resource.op.as_ref().map(|op| op.verb);
+                    let is_asked_for = matches!(verb, Some(Verb::Observe | Verb::Check));
+                    if is_asked_for && !drifted.is_empty() {
+                        let id = resource.id;
+                        self.reality.insert(id, Reality::Drifted(drifted.into()));
+                    }
                 }
+                Note::Users(project) => self.users_are_in(project),
                 Note::Step(name, step) => {
                     if let Some(op) = &mut resource.op {
                         op.journal.set(&name, step);
                     }
                 }
             }
+        }
+    }
+
+    /// The tree's users are in this project, or in one that is about to be made or found: that is no news if
+    /// it is known already.
+    fn users_are_in(&mut self, project: Arc<str>) {
+        if !project.is_empty() || self.users.is_none() {
+            self.users = Some(project);
+            let root = self.root_key();
+            self.changes.stacks.insert(root);
         }
     }
 

@@ -4,7 +4,7 @@ use super::Effect;
 use crate::failure::Failure;
 use crate::ids::StackId;
 use crate::state::{Action, State, Status};
-use crate::tree::{Env, Slot, Tree};
+use crate::tree::{Env, Slot, StackKey, Tree};
 use kiln_resources::behaviour::{Heard, Resize, Signal};
 use kiln_resources::scaling::Cooldown;
 use kiln_template::environment::Hook;
@@ -21,7 +21,9 @@ impl Tree {
         name: &str,
         details: &Value,
     ) {
-        let Some(slot) = self.key_of(stack).and_then(|key| self.current(key, name)) else { return };
+        let Some(slot) = self.key_of(stack).and_then(|key| self.listener(key, name)) else {
+            return;
+        };
         if let Some(hook) = details.as_map().and_then(|it| it.get("unset_hook")) {
             let hook = hook.as_text().and_then(|name| Hook::from_name(name));
             if hook.is_some() && hook == self.resource(slot).hook {
@@ -56,6 +58,19 @@ impl Tree {
                 self.resource_event(env, slot, failed, &reason);
             }
         }
+    }
+
+    /// The resource of a name that listens: the one that counts, unless one that it replaces waits to hear
+    /// that it was undone.
+    fn listener(&self, key: StackKey, name: &str) -> Option<Slot> {
+        let current = self.current(key, name)?;
+        let waits = |slot: &&Slot| {
+            let resource = self.resource(**slot);
+            let kind = self.config.types.get(&resource.kind);
+            resource.op.is_some() && kind.is_some_and(|kind| kind.behaviour.hears_in_data)
+        };
+        let mut namesakes = self.stack(key).by_name.get(name)?.iter().rev();
+        Some(namesakes.find(waits).copied().unwrap_or(current))
     }
 
     /// What a resource was told may be in the metadata of others: they are made again from the template.
@@ -119,6 +134,7 @@ impl Tree {
             resource.metadata = metadata;
             self.effects.push(Effect::Changed(slot));
         }
+        let keeps_data = !heard.data.is_empty();
         let resource = self.resource_mut(slot);
         let data = Arc::make_mut(&mut resource.data);
         for (name, value) in heard.data {
@@ -126,6 +142,9 @@ impl Tree {
                 true => _ = data.shift_remove(&name),
                 false => _ = data.insert(name, value),
             }
+        }
+        if keeps_data {
+            self.effects.push(Effect::Changed(slot));
         }
         if let Some(resize) = heard.resize {
             self.resize(env, slot, resize);

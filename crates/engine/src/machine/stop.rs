@@ -34,8 +34,9 @@ impl Tree {
     pub(crate) fn stopped(&mut self, env: &mut Env<'_>, op: OpId) {
         let Some(slot) = self.slot_of(op) else { return };
         let Some(op) = self.take_op(slot) else { return };
-        if matches!(op.verb, Verb::Settle | Verb::Observe) {
-            return self.settled(self.resource(slot).stack, slot, &op, false);
+        if matches!(op.verb, Verb::Settle | Verb::Look | Verb::Observe) {
+            let is_done = op.verb == Verb::Look;
+            return self.settled(self.resource(slot).stack, slot, &op, is_done);
         }
         let text = self.aborted(slot, &op);
         if op.verb == Verb::Forget {

@@ -3,13 +3,13 @@
 use super::Task;
 use crate::blueprint::{Blueprint, Identity, Recipe, Source};
 use crate::failure::{Failure, cut};
-use crate::ids::{RecipeId, SnapshotId};
+use crate::ids::{RecipeId, ResourceId, SnapshotId};
 use crate::state::{Action, State, Status};
 use crate::time::Time;
 use crate::tree::{Env, Slot, StackKey, Timer, Tree};
 use kiln_template::graph::{Graph, Users};
 use kiln_template::value::{Members, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -23,6 +23,8 @@ pub(crate) enum Phase {
     Resting,
     /// Each resource that is no longer wanted goes, after those that need it.
     Cleanup,
+    /// What outputs tell of objects is looked up once more. It changes nothing, and cannot fail.
+    Look,
     /// Something is done with each resource that there is.
     Over,
 }
@@ -68,6 +70,8 @@ pub struct Walk {
     /// Nodes that wait for what is under way on a resource.
     pub(crate) parked: BTreeMap<Slot, usize>,
     pub(crate) is_set_up: bool,
+    /// What was needed by those with which something was done; nothing if that is not known any more.
+    pub(crate) touched: Option<BTreeSet<ResourceId>>,
 }
 
 /// Why a walk cannot end well.
@@ -102,6 +106,7 @@ impl Walk {
             left: 0,
             parked: BTreeMap::new(),
             is_set_up: false,
+            touched: Some(BTreeSet::new()),
         }
     }
 
@@ -181,6 +186,7 @@ impl Walk {
             must_roll_back: flag("must_roll_back"),
             must_not_roll_back: flag("must_not_roll_back"),
             converges: flag("converges"),
+            touched: None,
             ..Walk::new(action, phase_of(action), deadline)
         }
     }
@@ -229,11 +235,16 @@ impl Tree {
             self.leave_hooks(env, key);
         }
         self.set_hooks(key);
+        let mut walk = Walk::new(action, phase_of(action), deadline);
         let stack = self.stack_mut(key);
+        if stack.state.status != Status::Complete {
+            // Nobody took a last look at what was done before.
+            walk.touched = None;
+        }
         if action != Action::Create {
             stack.updated = Some(env.now);
         }
-        let former = stack.walk.replace(Box::new(Walk::new(action, phase_of(action), deadline)));
+        let former = stack.walk.replace(Box::new(walk));
         self.walks += usize::from(former.is_none());
         if self.has_own_deadline(key) {
             self.timers.insert((deadline, Timer::Stack(key)));
@@ -347,6 +358,7 @@ impl Tree {
             Phase::Forward => self.start_forward(env, key),
             Phase::Cleanup => self.start_cleanup(env, key),
             Phase::Over => self.start_over(env, key),
+            Phase::Look => self.start_look(env, key),
             Phase::Resting => {}
         }
     }
@@ -472,7 +484,8 @@ impl Tree {
             Phase::Forward => self.start_cleanup(env, key),
             Phase::Resting => {}
             Phase::Cleanup if is_busy => {}
-            Phase::Cleanup | Phase::Over => self.end_well(env, key),
+            Phase::Cleanup => self.start_look(env, key),
+            Phase::Look | Phase::Over => self.end_well(env, key),
         }
     }
 

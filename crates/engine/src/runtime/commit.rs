@@ -24,11 +24,13 @@ impl Committer {
         (Committer { queue }, tokio::spawn(commit(store, requests)))
     }
 
-    /// Writes a batch; whether the tree still belongs to whoever wrote it. Returns when it is durable,
-    /// however long that takes: a store that refuses is asked again until it does not.
-    pub async fn commit(&self, batch: Batch) -> bool {
+    /// Hands in a batch. What it gives says, once that is durable, whether the tree still belongs to
+    /// whoever wrote it. That may take long: a store that refuses is asked again until it does not.
+    pub async fn hand_in(&self, batch: Batch) -> oneshot::Receiver<bool> {
         let (done, answer) = oneshot::channel();
-        self.queue.send((batch, done)).await.is_ok() && answer.await.unwrap_or(false)
+        // If nobody takes it, nobody answers either.
+        _ = self.queue.send((batch, done)).await;
+        answer
     }
 }
 

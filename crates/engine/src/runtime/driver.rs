@@ -7,7 +7,7 @@ use crate::machine::{Command, Input};
 use crate::owner::{Order, Owner};
 use crate::store::{CommandRow, Lease};
 use crate::tree::{OpId, Tree};
-use kiln_cloud::{CallError, Reply};
+use kiln_cloud::{CallError, Credential, Reply, Transport};
 use kiln_resources::op::Answer;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +19,8 @@ pub(crate) enum Mail {
     Command(CommandId, Box<Command>, Option<oneshot::Sender<()>>),
     /// A call was answered.
     Answer(OpId, Result<Reply, CallError>),
+    /// What a user lent was given back.
+    Repaid(Arc<Credential>),
     /// The tree belongs to somebody else, or the engine stops.
     Leave,
 }
@@ -33,10 +35,9 @@ pub(crate) struct Driver {
     commands: u64,
     /// Who waits until the commands that were taken are under way.
     waiting: Vec<oneshot::Sender<()>>,
+    /// What is being given back.
+    repaying: Vec<Arc<Credential>>,
 }
-
-/// More changes than this are written down before more is looked at.
-const ENOUGH: usize = 10_000;
 
 /// Timers do not go further than this.
 const LONGEST_PAUSE: Duration = Duration::from_secs(86_400);
@@ -57,8 +58,17 @@ impl Driver {
         let glance = glance(&tree, true, 0);
         let owner = Owner::new(tree, lease.fence, now(), &mut chance);
         let (glance, seen) = watch::channel(glance);
-        let waiting = Vec::new();
-        let mut driver = Driver { engine, owner, chance, mail, post, glance, commands: 0, waiting };
+        let mut driver = Driver {
+            engine,
+            owner,
+            chance,
+            mail,
+            post,
+            glance,
+            commands: 0,
+            waiting: Vec::new(),
+            repaying: Vec::new(),
+        };
         for row in commands {
             if let Ok(command) = Command::decode(&row.body) {
                 driver.take(Mail::Command(row.id, Box::new(command), None));
@@ -68,55 +78,90 @@ impl Driver {
     }
 
     pub(crate) async fn run(mut self) {
-        loop {
-            let (batch, orders) = self.owner.flush();
-            if let Some(batch) = batch
-                && !self.engine.committer.commit(batch).await
-            {
-                return;
+        while self.write_down().await {
+            if self.owner.has_changes() {
+                // There is more to write down; who has something to say meanwhile is heard.
+                if let Ok(mail) = self.post.try_recv()
+                    && !self.take(mail)
+                {
+                    return;
+                }
+                continue;
             }
-            let (tree, commands) = (self.owner.tree(), self.commands);
-            self.glance.send_if_modified(|seen| {
-                let new = glance(tree, self.owner.is_busy(), commands);
-                let is_new = *seen != new;
-                *seen = new;
-                is_new
-            });
-            self.dismiss_when_gone();
-            // Whoever does not wait any more need not be told.
-            self.waiting.drain(..).for_each(|waiting| _ = waiting.send(()));
-            orders.into_iter().for_each(|order| self.send(order));
             let Some(mail) = self.next().await else {
                 self.owner.wake(now(), &mut self.chance);
                 continue;
             };
-            if !self.take(mail) {
+            if !self.take(mail) || !self.take_what_comes().await {
                 return;
-            }
-            // What comes at the same time is written at the same time.
-            let mut looks = 0;
-            while self.owner.count_changes() < ENOUGH && looks < LOOKS {
-                let Ok(mail) = self.post.try_recv() else {
-                    looks += 1;
-                    tokio::task::yield_now().await;
-                    continue;
-                };
-                if !self.take(mail) {
-                    return;
-                }
             }
         }
     }
 
-    /// When the whole tree is deleted, nobody has to act for its user any more.
-    fn dismiss_when_gone(&mut self) {
-        let Some(credential) = self.owner.take_last_credential() else { return };
-        let engine = self.engine.clone();
-        tokio::spawn(async move {
-            if let Err(error) = engine.transport.dismiss(&credential).await {
-                tracing::warn!("what {credential:?} lent cannot be given back: {error}");
+    /// Writes down what changed, then does what may be done; whether the tree is still ours. While it is
+    /// being written, more of a large tree is looked at.
+    async fn write_down(&mut self) -> bool {
+        let (batch, orders) = self.owner.flush();
+        if let Some(project) = self.owner.take_users() {
+            remove_users(self.engine.clone(), &project).await;
+        }
+        let glance = glance(self.owner.tree(), self.owner.is_busy(), self.commands);
+        let debts = self.owner.debts();
+        let waiting = std::mem::take(&mut self.waiting);
+        if let Some(batch) = batch {
+            let written = self.engine.committer.hand_in(batch).await;
+            if self.owner.is_behind() {
+                // Whoever writes begins before we go on.
+                tokio::task::yield_now().await;
+                self.owner.go_on(now(), &mut self.chance);
             }
+            if !written.await.unwrap_or(false) {
+                return false;
+            }
+        }
+        self.glance.send_if_modified(|seen| {
+            let is_new = *seen != glance;
+            *seen = glance;
+            is_new
         });
+        self.repay(debts);
+        // Whoever does not wait any more need not be told.
+        waiting.into_iter().for_each(|waiting| _ = waiting.send(()));
+        orders.into_iter().for_each(|order| self.send(order));
+        true
+    }
+
+    /// Takes what comes at the same time, to be written at the same time; whether to go on.
+    async fn take_what_comes(&mut self) -> bool {
+        let mut looks = 0;
+        while !self.owner.is_behind() && looks < LOOKS {
+            let Ok(mail) = self.post.try_recv() else {
+                looks += 1;
+                tokio::task::yield_now().await;
+                continue;
+            };
+            if !self.take(mail) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Gives back what nobody needs any more. A debt is remembered until that is done: if the engine dies meanwhile,
+    /// the next one that takes up the tree tries again.
+    fn repay(&mut self, debts: Vec<Arc<Credential>>) {
+        for debt in debts {
+            if self.repaying.contains(&debt) {
+                continue;
+            }
+            self.repaying.push(debt.clone());
+            let (engine, mail) = (self.engine.clone(), self.mail.clone());
+            tokio::spawn(async move {
+                give_back(&*engine.transport, &debt).await;
+                // A tree that was given up hears of it when somebody tries again.
+                _ = mail.send(Mail::Repaid(debt));
+            });
+        }
     }
 
     /// The next piece of mail; nothing if it is time to look at what is due.
@@ -127,7 +172,8 @@ impl Driver {
         };
         // A tree in which nothing happens is not kept in memory: whoever wants something of it next
         // takes it up again.
-        let idle = if self.owner.is_busy() { Duration::MAX } else { self.engine.settings.idle };
+        let is_needed = self.owner.is_busy() || self.owner.owes();
+        let idle = if is_needed { Duration::MAX } else { self.engine.settings.idle };
         let pause = wake.min(idle).min(LONGEST_PAUSE);
         tokio::select! {
             biased;
@@ -147,6 +193,10 @@ impl Driver {
             Mail::Answer(op, answer) => {
                 self.owner.answer(op, Answer::Reply(answer), now(), &mut self.chance);
             }
+            Mail::Repaid(credential) => {
+                self.repaying.retain(|it| *it != credential);
+                self.owner.repaid(&credential);
+            }
             Mail::Leave => return false,
         }
         true
@@ -162,7 +212,45 @@ impl Driver {
     }
 }
 
+/// Removes the project of a tree's users. If that cannot be done, it is left to the operator.
+async fn remove_users(engine: Arc<Inner>, project: &str) {
+    const TRIES: u32 = 5;
+    for attempt in 1..=TRIES {
+        match engine.transport.remove_users(project).await {
+            Ok(()) => return,
+            Err(error) if attempt == TRIES => {
+                tracing::warn!("the project {project} of a stack's users stays: {error}");
+            }
+            Err(_) => tokio::time::sleep(Duration::from_secs(1 << attempt)).await,
+        }
+    }
+}
+
 fn glance(tree: &Tree, is_busy: bool, commands: u64) -> Glance {
     let (state, reason) = tree.root_state();
-    Glance { state, reason, is_busy, commands }
+    Glance { state, reason, is_busy, commands, owes: tree.owes() }
+}
+
+/// Gives back what a user lent, however long the identity service cannot be reached. What it refuses is as good as
+/// given back: nobody else could do better.
+async fn give_back(transport: &dyn Transport, debt: &Credential) {
+    const LONGEST: Duration = Duration::from_secs(60);
+    let mut pause = Duration::from_millis(500);
+    loop {
+        match transport.dismiss(debt).await {
+            Ok(()) => return,
+            Err(CallError::Refused(reply)) if reply.status < 500 && reply.status != 429 => {
+                let said = reply.said().unwrap_or_default();
+                tracing::warn!("what {debt:?} lent is not taken back: {said}");
+                return;
+            }
+            Err(CallError::Impossible(why)) => {
+                tracing::warn!("what {debt:?} lent cannot be given back: {why}");
+                return;
+            }
+            Err(error) => tracing::warn!("what {debt:?} lent cannot be given back yet: {error}"),
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LONGEST);
+    }
 }

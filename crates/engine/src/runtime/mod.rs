@@ -7,6 +7,7 @@
 mod clock;
 mod commit;
 mod driver;
+mod promises;
 
 pub use clock::{Chance, now};
 pub use commit::Committer;
@@ -84,6 +85,8 @@ pub struct Settings {
     pub idle: Duration,
     /// How often old records are looked for.
     pub housekeeping: Duration,
+    /// How old something must be that a user was about to lend until it is certain that nobody waits for it.
+    pub promises: Duration,
     /// Whether it is certain that no other engine works on the store: then whatever another one owned
     /// is taken up at once.
     pub is_alone: bool,
@@ -98,6 +101,7 @@ impl Default for Settings {
             calls: 500,
             idle: Duration::from_secs(60),
             housekeeping: Duration::from_secs(60),
+            promises: Duration::from_secs(180),
             is_alone: false,
         }
     }
@@ -118,6 +122,8 @@ pub struct Glance {
     pub is_busy: bool,
     /// Grows with every command that was taken.
     pub commands: u64,
+    /// Whether something that a user lent has yet to be given back.
+    pub owes: bool,
 }
 
 /// A tree that is to be added to a store, and the same in memory.
@@ -165,6 +171,7 @@ impl Engine {
         engine.spawn(engine.clone().look_for_work());
         engine.spawn(engine.clone().renew_leases());
         engine.spawn(engine.clone().keep_house());
+        engine.spawn(engine.clone().keep_promises());
         engine
     }
 
@@ -275,13 +282,14 @@ impl Engine {
                 return;
             }
             let glances: Vec<_> = self.trees().values().map(|it| it.glance.clone()).collect();
-            let busy: Vec<_> = glances.into_iter().filter(|it| it.borrow().is_busy).collect();
+            let has_to_do = |it: &Glance| it.is_busy || it.owes;
+            let busy: Vec<_> = glances.into_iter().filter(|it| has_to_do(&it.borrow())).collect();
             if busy.is_empty() {
                 return;
             }
             for mut glance in busy {
                 // A tree that is given up is somebody else's to finish.
-                _ = glance.wait_for(|glance| !glance.is_busy).await;
+                _ = glance.wait_for(|glance| !has_to_do(glance)).await;
             }
         }
     }

@@ -83,7 +83,8 @@ impl Service {
         self.check_quota(asker).await?;
         let id = StackId(Chance::default().next());
         let report = self.look_at_new(asker, name, Some(id), &request).await?;
-        let credential = Some(self.deputise(asker).await?);
+        let loan = self.deputise(asker, id).await?;
+        let credential = Some(loan.credential.clone());
         let new = NewStack {
             id,
             name: name.into(),
@@ -93,7 +94,8 @@ impl Service {
             recipe: Arc::new(recipe(&self.config, asker, &request, report)),
             adopted,
         };
-        self.begin_new(new).await?;
+        let written = self.begin_new(new).await;
+        self.settle(Some(loan), written).await?;
         Ok(id)
     }
 

@@ -5,6 +5,8 @@ use crate::gaps::Part;
 use crate::ids::StackId;
 use crate::store::{StackQuery, StackRow};
 use crate::view::View;
+use kiln_resources::op::{owner_of_users, users_name};
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// A page of stacks.
@@ -16,11 +18,19 @@ pub struct Page {
     pub count: Option<u64>,
 }
 
+/// Whether a stack is one that the asker may know of: of their project, or the one that they are a user of.
+fn sees(asker: &Asker, stack: &StackRow) -> bool {
+    let is_guest = |name: &Arc<str>| **name == *users_name(&stack.project, stack.root.0);
+    asker.is_admin
+        || stack.project == asker.project
+        || asker.guest_in.as_ref().is_some_and(is_guest)
+}
+
 impl Service {
     /// The stack of an id, deleted or not.
     pub async fn stack(&self, asker: &Asker, id: StackId) -> Result<Option<StackRow>, Refusal> {
         let stack = self.store.stack(id).await?;
-        Ok(stack.filter(|stack| asker.is_admin || stack.project == asker.project))
+        Ok(stack.filter(|stack| sees(asker, stack)))
     }
 
     /// The stack of a name and an id.
@@ -60,6 +70,13 @@ impl Service {
             return Ok(stack);
         }
         let stack = self.store.stack_by_name(&asker.project, name_or_id).await?;
+        let stack = match (stack, asker.guest_in.as_deref().and_then(owner_of_users)) {
+            (None, Some(owner)) => {
+                let stack = self.store.stack_by_name(owner, name_or_id).await?;
+                stack.filter(|stack| sees(asker, stack))
+            }
+            (stack, _) => stack,
+        };
         stack.ok_or_else(|| Refusal::no_such("Stack", name_or_id))
     }
 

@@ -77,6 +77,15 @@ pub(super) async fn ask(
     asking.join_all().await.into_iter().collect()
 }
 
+/// The id of a domain that is given by its id or its name.
+async fn domain_id(transport: &dyn Transport, by: &Credential, given: &str) -> String {
+    let Some(domains) = of_kind("keystone.domain") else { return given.to_owned() };
+    let list = transport.send(by, domains.named(given)).await;
+    let found =
+        list.ok().and_then(|list| Some((*domains.ids_in(&list, given).first()?).to_owned()));
+    found.unwrap_or_else(|| given.to_owned())
+}
+
 /// Whether there is such an object. If the cloud cannot be asked, whoever needs the object will tell.
 async fn exists(
     transport: &dyn Transport,
@@ -85,9 +94,15 @@ async fn exists(
     given: &str,
 ) -> Verdict {
     let missing = || Verdict::Refused(Some(objects.missing(given)));
-    if !objects.is_id(given) {
-        match transport.send(by, objects.named(given)).await {
-            Ok(list) => match objects.ids_in(&list, given).len() {
+    let (name, domain) = objects.domain_of(given);
+    let mut list = objects.named(name);
+    if let Some(domain) = domain {
+        list = list.query("domain_id", domain_id(transport, by, domain).await);
+    }
+    let is_name = !objects.is_id(name);
+    if is_name {
+        match transport.send(by, list.clone()).await {
+            Ok(list) => match objects.ids_in(&list, name).len() {
                 0 => {}
                 1 => return Verdict::Accepted,
                 _ => return Verdict::Refused(Some(Objects::ambiguous(given))),
@@ -95,9 +110,18 @@ async fn exists(
             Err(_) => return Verdict::NotNow,
         }
     }
-    match transport.send(by, objects.by_id(given)).await {
-        Ok(_) => Verdict::Accepted,
-        Err(CallError::Refused(reply)) if matches!(reply.status, 400 | 404) => missing(),
+    match transport.send(by, objects.by_id(name)).await {
+        Ok(_) => return Verdict::Accepted,
+        Err(CallError::Refused(reply)) if matches!(reply.status, 400 | 404) => {}
+        Err(_) => return Verdict::NotNow,
+    }
+    if !is_name {
+        return missing();
+    }
+    // It may have come since the list was made.
+    match transport.send(by, list.now()).await {
+        Ok(list) if !objects.ids_in(&list, name).is_empty() => Verdict::Accepted,
+        Ok(_) => missing(),
         Err(_) => Verdict::NotNow,
     }
 }

@@ -7,8 +7,11 @@ mod act;
 mod create;
 mod elsewhere;
 mod engines;
+mod files;
 mod find;
+mod glimpse;
 mod live;
+mod loans;
 mod read;
 mod reality;
 mod refusal;
@@ -22,6 +25,7 @@ pub use act::Signalled;
 pub use create::Previewed;
 pub use engines::{EngineView, REPORT};
 pub use find::Page;
+pub(crate) use loans::promise_of;
 pub use refusal::Refusal;
 pub use request::{StackRequest, TemplateSource};
 pub use sift::Sieve;
@@ -33,7 +37,7 @@ use crate::ids::{CommandId, Ids, StackId};
 use crate::machine::Command;
 use crate::runtime::{Chance, Engine, now};
 use crate::store::{CommandRow, Store};
-use kiln_cloud::{Author, CallError, Credential, Transport, Visitor};
+use kiln_cloud::{Author, Transport, Visitor};
 use std::sync::Arc;
 
 /// Who asks, as far as stacks are concerned.
@@ -45,6 +49,8 @@ pub struct Asker {
     pub user_name: Arc<str>,
     /// Whether they may see the stacks of all projects, and quotas do not bind them.
     pub is_admin: bool,
+    /// If they are a user of a stack: the name of the project of that stack's users.
+    pub guest_in: Option<Arc<str>>,
     /// With what they came, so that one can act for them when they have left.
     pub visitor: Visitor,
     /// What else is known of them: what their stacks do later is done with their rights.
@@ -111,19 +117,6 @@ impl Service {
         engine: Option<Engine>,
     ) -> Service {
         Service { store, config, rules: Arc::new(rules), transport, engine }
-    }
-
-    /// Sees to it that the engine can act for whoever asks, also when they have left.
-    async fn deputise(&self, asker: &Asker) -> Result<Arc<Credential>, Refusal> {
-        let credential = self.transport.deputise(&asker.visitor).await;
-        credential.map(Arc::new).map_err(|error| match error {
-            CallError::Refused(reply) => {
-                let said = reply.said().unwrap_or_else(|| format!("HTTP {}", reply.status));
-                Refusal::new("AuthorizationFailure", format!("Authorization failed: {said}"))
-            }
-            CallError::Impossible(why) => Refusal::new("AuthorizationFailure", why),
-            error => Refusal::new("ServiceUnavailable", format!("The identity service: {error}")),
-        })
     }
 
     /// How the engine works.

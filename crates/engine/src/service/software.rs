@@ -173,11 +173,56 @@ impl Service {
         self.keep(ObjectKind::Deployment, asker, &server, config, body).await
     }
 
+    /// Keeps a deployment under the id that its resource drew for it, or changes what is given of it.
+    /// Whoever does that twice has one deployment.
+    pub async fn put_deployment(
+        &self,
+        asker: &Asker,
+        id: Uuid,
+        given: &Members,
+    ) -> Result<(), Refusal> {
+        check_kinds(given, &MAPS, &TEXTS)?;
+        let known = self.store.object(ObjectKind::Deployment, id).await?.map(Kept::of);
+        let mut kept = match known {
+            Some(kept) if kept.row.project != asker.project => {
+                return Err(no_deployment(&id.to_string()));
+            }
+            Some(mut kept) => {
+                kept.row.updated = Some(now());
+                kept
+            }
+            None => {
+                let query = ObjectQuery {
+                    project: Some(asker.project.clone()),
+                    ..ObjectQuery::of(ObjectKind::Deployment)
+                };
+                let limit = self.rules.max_deployments;
+                self.check_object_quota(asker, &query, limit, "deployments").await?;
+                Kept::of(new_row(id, ObjectKind::Deployment, asker, "", None, &Value::Null))
+            }
+        };
+        if let Some(server) = given.get("server_id").and_then(Value::as_text) {
+            kept.row.subject = server.clone();
+        }
+        if let Some(config) = given.get("config_id").and_then(Value::as_text) {
+            kept.row.uses = Uuid::parse_str(config).ok();
+        }
+        let body = Arc::make_mut(&mut kept.body);
+        for name in MAPS.into_iter().chain(TEXTS).chain(["stack_user_project_id"]) {
+            if let Some(value) = given.get(name) {
+                body.insert(name.into(), value.clone());
+            }
+        }
+        kept.row.body = codec::encode(&Value::Map(kept.body.clone()));
+        self.store.put_object(kept.row).await?;
+        Ok(())
+    }
+
     /// A deployment.
     pub async fn deployment(&self, asker: &Asker, id: &str) -> Result<Kept, Refusal> {
         let found = self.kept(ObjectKind::Deployment, id).await?;
         let found = found.filter(|it| sees_deployment(asker, it));
-        found.ok_or_else(|| Refusal::new("NotFound", format!("Deployment with id {id} not found")))
+        found.ok_or_else(|| no_deployment(id))
     }
 
     /// Deployments, the oldest first.
@@ -268,16 +313,7 @@ impl Service {
         uses: Option<Uuid>,
         body: Value,
     ) -> Result<Kept, Refusal> {
-        let row = ObjectRow {
-            id,
-            kind,
-            project: asker.project.clone(),
-            subject: subject.into(),
-            uses,
-            created: now(),
-            updated: None,
-            body: codec::encode(&body),
-        };
+        let row = new_row(id, kind, asker, subject, uses, &body);
         self.store.put_object(row.clone()).await?;
         Ok(Kept::of(row))
     }
@@ -345,6 +381,30 @@ fn check_kinds(given: &Members, maps: &[&str], texts: &[&str]) -> Result<(), Ref
     let are_good = maps.iter().all(|name| is(name, |it| matches!(it, Value::Null | Value::Map(_))))
         && texts.iter().all(|name| is(name, |it| matches!(it, Value::Null | Value::Text(_))));
     are_good.then_some(()).ok_or_else(malformed)
+}
+
+fn no_deployment(id: &str) -> Refusal {
+    Refusal::new("NotFound", format!("Deployment with id {id} not found"))
+}
+
+fn new_row(
+    id: Uuid,
+    kind: ObjectKind,
+    asker: &Asker,
+    subject: &str,
+    uses: Option<Uuid>,
+    body: &Value,
+) -> ObjectRow {
+    ObjectRow {
+        id,
+        kind,
+        project: asker.project.clone(),
+        subject: subject.into(),
+        uses,
+        created: now(),
+        updated: None,
+        body: codec::encode(body),
+    }
 }
 
 fn no_config(id: &str) -> Refusal {

@@ -39,12 +39,17 @@ impl Service {
         }
         let mut settings = request.settings.clone();
         settings.converges = self.compares(&request);
-        // From now on the stack has the rights of whoever changed it last.
-        if view.credential().user != asker.visitor.user {
-            settings.credential = Some(self.deputise(asker).await?);
-        }
+        // From now on the stack has the rights of whoever changed it last, and they hold.
+        let credential = view.credential();
+        let is_other = credential.user != asker.visitor.user;
+        let loan = match is_other || !self.transport.holds(credential).await {
+            true => Some(self.deputise(asker, stack.root).await?),
+            false => None,
+        };
+        settings.credential = loan.as_ref().map(|loan| loan.credential.clone());
         let recipe = Arc::new(recipe(&self.config, asker, &request, report));
-        self.command(stack.root, Command::Update { recipe, settings }).await
+        let written = self.command(stack.root, Command::Update { recipe, settings }).await;
+        self.settle(loan, written).await
     }
 
     /// What changing a stack would do.
@@ -62,9 +67,8 @@ impl Service {
         let mut tree = view.into_tree();
         if compares && self.transport.is_there() {
             let open = tree.to_be_observed();
-            tree.reality =
-                reality::read(&self.transport, &asker.visitor.credential(), tree.behalf(), open)
-                    .await;
+            let (by, behalf) = (tree.credential.clone(), tree.behalf());
+            tree.reality = reality::read(&self.transport, &by, behalf, open).await;
         }
         tree.preview(&recipe).map_err(|message| Refusal::new("StackValidationFailed", message))
     }

@@ -48,6 +48,8 @@ pub struct Cloud {
     made: u64,
     /// How many more things are not made because of a conflict.
     pub conflicts: u32,
+    /// Things of this value are not shown to anybody any more once they are needed.
+    pub is_blind_to: Option<String>,
     /// Whether what is stuck cannot be removed.
     pub is_sticky: bool,
     /// What was changed, in order: `make x`, `change x`, `rest x`, `wake x`, `remove x`.
@@ -76,7 +78,15 @@ impl Cloud {
             (Method::Get, id) => match self.things.get_mut(id) {
                 Some(thing) => {
                     thing.looks = thing.looks.saturating_sub(1);
-                    Reply::new(200, json!({ "thing": shown(id, thing) }))
+                    let is_hidden = self.is_blind_to.as_ref() == Some(&thing.value);
+                    let mut thing = shown(id, thing);
+                    let is_user = |it: &&Thing| it.needs.iter().any(|need| need == id);
+                    let users = self.things.values().filter(is_user).count();
+                    thing["users"] = users.into();
+                    match is_hidden && users > 0 {
+                        true => refused(500),
+                        false => Reply::new(200, json!({ "thing": thing })),
+                    }
                 }
                 None => missing(),
             },
@@ -246,7 +256,7 @@ pub fn thing() -> ResourceType {
             prop("needs", List).updatable().default_empty(),
             prop("source", Str).updatable(),
         ])
-        .attrs([attr("value", Str)])
+        .attrs([attr("users", Int), attr("value", Str)])
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
@@ -369,9 +379,14 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     op.set_id(id.as_str());
     let path = format!("/things/{id}");
     let reply = op.until(get(Service::Compute, path), ready).await?;
-    let value = reply.text("/thing/value").unwrap_or_default();
-    op.set_shown(map([("value", Value::from(value))]));
+    show(op, &reply);
     Ok(())
+}
+
+fn show(op: &mut Op, reply: &Reply) {
+    let value = Value::from(reply.text("/thing/value").unwrap_or_default());
+    let users = reply.body["thing"]["users"].as_i64().unwrap_or_default();
+    op.set_shown(map([("value", value), ("users", users.into())]));
 }
 
 fn ready(reply: &Reply) -> Progress {
@@ -385,9 +400,9 @@ fn ready(reply: &Reply) -> Progress {
 async fn update(op: &mut Op) -> Result<(), Stop> {
     let body = json!({ "thing": { "value": op.text("value"), "needs": needs(op) } });
     let path = format!("/things/{}", op.id().map_or("", |id| id));
-    op.call("change", patch(Service::Compute, path, body)).await?;
-    let value = op.prop("value").clone();
-    op.set_shown(map([("value", value)]));
+    op.call("change", patch(Service::Compute, path.clone(), body)).await?;
+    let reply = op.read(get(Service::Compute, path)).await?;
+    show(op, &reply);
     Ok(())
 }
 
@@ -431,6 +446,7 @@ async fn look(op: &mut Op) -> Result<(), Stop> {
     let Some(id) = op.id() else { return Err(Stop::failed("NotFound", "it is not there")) };
     let path = format!("/things/{id}");
     let reply = op.read(get(Service::Compute, path)).await?;
+    show(op, &reply);
     let shown = reply.text("/thing/value").unwrap_or_default();
     if op.text("value") != Some(shown) {
         op.set_drifted([("value".into(), Value::from(shown))].into_iter().collect());

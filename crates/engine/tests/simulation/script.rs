@@ -192,6 +192,12 @@ impl Plan {
                 );
             }
         }
+        let things = self.resources.iter().filter(|it| it.kind == Kind::Thing);
+        for (at, thing) in things.enumerate() {
+            let heading = if at == 0 { "outputs:\n" } else { "" };
+            let name = &thing.name;
+            _ = writeln!(text, "{heading}  {name}: {{value: {{get_attr: [{name}, users]}}}}");
+        }
         text
     }
 

@@ -65,7 +65,7 @@ pub struct Faults {
     pub lost: u64,
     /// A call's reply is lost, and it is carried out later, or never.
     pub late: u64,
-    /// A call is refused for good.
+    /// The cloud breaks down over a call.
     pub refused: u64,
     /// A call meets a conflict.
     pub conflict: u64,
@@ -127,6 +127,15 @@ pub fn config() -> Arc<Config> {
     Arc::new(Config { types: &TYPES, quiet: QUIET, ..Config::default() })
 }
 
+/// In some worlds little is looked at before it is written down, so that there are many more moments to
+/// die at.
+fn stride(seed: u64) -> usize {
+    match seed % 4 {
+        0 => 1 + (seed / 4 % 30) as usize,
+        _ => Config::default().stride,
+    }
+}
+
 pub fn recipe(rng: &mut Rng, template: &str, files: &[(&str, &str)]) -> Arc<Recipe> {
     let files = files.iter().map(|(name, text)| ((*name).into(), (*text).into()));
     Arc::new(Recipe {
@@ -155,7 +164,7 @@ impl World {
             boundaries: 0,
             crashes: 0,
             root,
-            config: config(),
+            config: Arc::new(Config { stride: stride(seed), ..(*config()).clone() }),
             owner: None,
             happenings: BTreeMap::new(),
             next: 0,
@@ -263,6 +272,10 @@ impl World {
             self.start()?;
         }
         self.flush()?;
+        if let Some(owner) = self.owner.as_mut().filter(|owner| owner.is_behind()) {
+            owner.go_on(self.now, &mut self.rng);
+            return Ok(true);
+        }
         let wake = self.owner.as_ref().and_then(Owner::next_wake);
         let first = self.happenings.first_key_value().map(|(key, _)| *key);
         match (first, wake) {
@@ -353,8 +366,12 @@ impl World {
                 self.schedule(late.max(soon), Happening::Act(order.call, None));
             }
         } else if order.call.method != Method::Get && self.rng.happens(faults.refused) {
+            // A service that breaks down may have done it before.
             let happening = answer(refused(500));
-            self.schedule(soon, happening);
+            self.schedule(later, happening);
+            if self.rng.happens(500) {
+                self.schedule(soon, Happening::Act(order.call, None));
+            }
         } else if order.call.method != Method::Get && self.rng.happens(faults.conflict) {
             let happening = answer(refused(409));
             self.schedule(soon, happening);

@@ -1,5 +1,6 @@
 //! What came back, judged: an answer, or a refusal in the service's own words.
 
+use super::connection::Loudness;
 use super::problem::{Kind, Problem, Result};
 use reqwest::StatusCode;
 use serde_json::Value;
@@ -27,7 +28,7 @@ pub(super) struct Received {
 }
 
 /// An answer, unless the service refused.
-pub(super) fn judged(received: Received) -> Result<Answer> {
+pub(super) fn judged(received: Received, loudness: Loudness) -> Result<Answer> {
     let Received { status, body, location, id, text } = received;
     if status == StatusCode::MULTIPLE_CHOICES {
         return Err(Problem::new("Requested version of Heat API is not available.").next(
@@ -37,7 +38,13 @@ pub(super) fn judged(received: Received) -> Result<Answer> {
     if status.as_u16() < 400 {
         return Ok(Answer { status, body, location });
     }
-    Err(refused(status, &body, id.as_deref(), &text))
+    let mut problem = refused(status, &body, id.as_deref(), &text);
+    // Where in the service it went wrong, if it tells.
+    let trace = body["error"]["traceback"].as_str().filter(|trace| !trace.is_empty());
+    if let Some(trace) = trace.filter(|_| loudness.is_loud()) {
+        problem.text = format!("{}\n{}", problem.text, trace.trim_end());
+    }
+    Err(problem)
 }
 
 /// A refusal in the service's own words, as far as it has any.

@@ -1,8 +1,10 @@
 //! The options that say which cloud is asked, and as whom.
 
 use super::clouds::Values;
+use super::provider::Provider;
 use super::secret::Secret;
-use clap::Args;
+use clap::{ArgAction, Args};
+use std::path::PathBuf;
 
 /// Which cloud, and as whom. Every option has a variable: `--os-auth-url` is `OS_AUTH_URL`.
 #[derive(Clone, Debug, Default, Args)]
@@ -12,7 +14,7 @@ pub(crate) struct Connection {
     #[arg(long = "os-cloud", global = true, value_name = "NAME")]
     pub(crate) cloud: Option<String>,
 
-    /// How to log in: password, token, v3applicationcredential, v3totp, v3multifactor, none, admin_token
+    /// How to log in: password, token, v3applicationcredential, v3totp, v3oidcpassword, http_basic, none…
     #[arg(long = "os-auth-type", alias = "os_auth_type", global = true, value_name = "TYPE")]
     #[arg(hide_short_help = true)]
     auth_type: Option<String>,
@@ -155,16 +157,61 @@ pub(crate) struct Connection {
     #[arg(long = "api-timeout", global = true, value_name = "SECONDS", hide_short_help = true)]
     api_timeout: Option<u64>,
 
-    /// Tell every request on standard error; secrets are left out
+    #[command(flatten)]
+    provider: Provider,
+
+    /// Tell every request on standard error with what it consists of; secrets are left out
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) debug: bool,
+
+    /// Tell more on standard error: every request, and where in the service an error came from
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    verbose: u8,
+
+    /// Tell nothing on standard error but what went wrong
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+
+    /// Write what is told of requests to the end of a file, too
+    #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
+    pub(crate) log_file: Option<PathBuf>,
 
     /// Tell how long every request took
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) timing: bool,
 }
 
+/// How much is told beside answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loudness {
+    /// Only what went wrong.
+    Quiet,
+    /// And what to do about it.
+    Usual,
+    /// And what was asked for.
+    Verbose,
+    /// And how.
+    Debug,
+}
+
+impl Loudness {
+    /// Whether more than usual is told.
+    pub(crate) fn is_loud(self) -> bool {
+        matches!(self, Loudness::Verbose | Loudness::Debug)
+    }
+}
+
 impl Connection {
+    /// How much is told beside answers.
+    pub(crate) fn loudness(&self) -> Loudness {
+        match (self.debug, self.verbose, self.quiet) {
+            (true, ..) => Loudness::Debug,
+            (_, 1.., _) => Loudness::Verbose,
+            (.., true) => Loudness::Quiet,
+            _ => Loudness::Usual,
+        }
+    }
+
     /// What was given, by the names of the settings.
     pub(crate) fn values(&self) -> Values {
         let secret = |secret: &Option<Secret>| secret.as_ref().map(|it| it.expose().to_owned());
@@ -201,6 +248,7 @@ impl Connection {
             ("username", self.username.clone()),
         ];
         let given = |(name, value): (&str, Option<String>)| Some((name.to_owned(), value?));
-        all.into_iter().filter_map(given).filter(|(_, value)| !value.is_empty()).collect()
+        let all = all.into_iter().chain(self.provider.values());
+        all.filter_map(given).filter(|(_, value)| !value.is_empty()).collect()
     }
 }

@@ -4,15 +4,21 @@
 //! makes text. Nothing is kept between two commands.
 
 mod answer;
+mod bell;
 pub(crate) mod classic;
 mod clouds;
 mod connection;
 mod console;
+mod entry;
 mod events;
 mod format;
+mod grant;
 mod heat;
+mod login;
 pub(crate) mod orchestration;
 mod problem;
+mod prompt;
+mod provider;
 mod secret;
 mod session;
 mod settings;
@@ -24,7 +30,7 @@ mod upload;
 mod wait;
 
 use crate::streams::{Failure, Streams, Verdict};
-use connection::Connection;
+use connection::{Connection, Loudness};
 use console::Console;
 use heat::Heat;
 use problem::{Kind, Next, Problem, Result};
@@ -41,6 +47,10 @@ pub(crate) fn is_heat(program: Option<OsString>) -> bool {
     program.is_some_and(|program| Path::new(&program).file_stem() == Some(OsStr::new("heat")))
 }
 
+/// Flags that may stand first.
+const FLAGS: [&str; 8] =
+    ["--debug", "--insecure", "--quiet", "--timing", "--verbose", "-q", "-v", "-vv"];
+
 /// A command line on which options for the cloud may stand first, as others have them:
 /// `--os-cloud mine stack list` is `stack --os-cloud mine list`.
 pub(crate) fn reordered(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
@@ -49,7 +59,7 @@ pub(crate) fn reordered(arguments: impl Iterator<Item = OsString>) -> Vec<OsStri
     let mut moved = Vec::new();
     while let Some(word) = words.peek().and_then(|word| word.to_str()).map(str::to_owned) {
         let takes_value = word.starts_with("--os-") && !word.contains('=');
-        let is_flag = ["--debug", "--insecure", "--timing"].contains(&&*word);
+        let is_flag = FLAGS.contains(&&*word);
         if !is_flag && !word.starts_with("--os-") {
             break;
         }
@@ -102,7 +112,7 @@ pub(crate) fn run(
     runtime.shutdown_background();
     match ended {
         Ok(()) => Ok(Verdict::Good),
-        Err(problem) => told(problem, streams),
+        Err(problem) => told(problem, connection.loudness(), streams),
     }
 }
 
@@ -113,8 +123,11 @@ async fn carry_out(
     watching: &Cell<Option<String>>,
 ) -> Result<()> {
     let surroundings = Surroundings::of_process();
-    let settings = Settings::find(connection, &surroundings)?;
-    let session = Session::open(settings, connection.debug).await?;
+    let mut values = settings::values(connection, &surroundings)?;
+    for (name, question) in entry::to_be_asked(&values) {
+        values.extend(prompt::hidden(question).await?.map(|answer| (name.to_owned(), answer)));
+    }
+    let session = Session::open(Settings::of(&values)?, connection).await?;
     let console = Console::new(streams, &surroundings);
     let mut client = Client { heat: Heat { session }, console, watching };
     let ended = match command {
@@ -146,7 +159,11 @@ fn interrupted(is_classic: bool, watched: Option<String>) -> Problem {
 }
 
 /// Tells what went wrong, and gives the verdict that goes with it.
-fn told(problem: Problem, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
+fn told(
+    problem: Problem,
+    loudness: Loudness,
+    streams: &mut Streams<'_>,
+) -> Result<Verdict, Failure> {
     let verdict = Verdict::Ended(problem.exit_status());
     if let Kind::Output(error) = problem.kind {
         return Err(error.into());
@@ -154,7 +171,7 @@ fn told(problem: Problem, streams: &mut Streams<'_>) -> Result<Verdict, Failure>
     // What was written before belongs before it.
     streams.out.flush()?;
     writeln!(streams.err, "{}", problem.text)?;
-    match problem.next {
+    match problem.next.filter(|_| loudness != Loudness::Quiet) {
         Some(Next::Told(next)) => writeln!(streams.err, "{next}")?,
         Some(Next::Hinted(next)) if std::io::stderr().is_terminal() => {
             writeln!(streams.err, "{next}")?
@@ -182,6 +199,7 @@ mod tests {
                 "kiln --debug --os-cloud=a --os-x y stack list",
                 "kiln stack --debug --os-cloud=a --os-x y list",
             ),
+            ("kiln -v -q stack list", "kiln stack -v -q list"),
             ("kiln --version", "kiln --version"),
             ("kiln --os-cloud", "kiln --os-cloud"),
         ] {

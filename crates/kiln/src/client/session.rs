@@ -3,32 +3,38 @@
 //! A token that has run out is replaced once. No secret is ever told, and no request is sent with a
 //! token to any place but the endpoint.
 
-use super::answer::{Answer, Received, judged, lost, refused_login, told_status, without_secrets};
+use super::answer::{Answer, Received, judged, lost, told_status, without_secrets};
+use super::connection::{Connection, Loudness};
+use super::entry::Entry;
 use super::problem::{Kind, Problem, Result};
 use super::secret::Secret;
-use super::settings::{Choice, Entry, Settings, Transport};
+use super::settings::{Choice, Settings, Transport};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, Response, StatusCode};
 use serde_json::Value;
 use std::cell::RefCell;
+use std::fs::File;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
 /// Answers longer than this are not read.
 const MAX_ANSWER: usize = 256 << 20;
+/// What a stream of events calls itself.
+const STREAM: &str = "text/event-stream";
 /// So many redirects are followed.
 const MAX_HOPS: usize = 5;
 
 /// A session with the orchestration service of a cloud.
 pub(crate) struct Session {
-    http: Client,
-    settings: Settings,
+    pub(super) http: Client,
+    pub(super) settings: Settings,
     /// The endpoint, without a slash at its end.
     endpoint: String,
-    headers: RefCell<HeaderMap>,
+    pub(super) headers: RefCell<HeaderMap>,
     /// What the identity service told with the token.
-    token: RefCell<Value>,
-    is_debug: bool,
+    pub(super) token: RefCell<Value>,
+    loudness: Loudness,
+    log: Option<RefCell<File>>,
     took: RefCell<Vec<(String, Duration)>>,
 }
 
@@ -47,15 +53,23 @@ pub(crate) struct Request {
 
 impl Session {
     /// Logs in and finds the endpoint.
-    pub(crate) async fn open(settings: Settings, is_debug: bool) -> Result<Session> {
+    pub(crate) async fn open(settings: Settings, connection: &Connection) -> Result<Session> {
         let http = client(&settings.transport)?;
+        let log = connection.log_file.as_deref().map(|path| {
+            let file = File::options().append(true).create(true).open(path);
+            file.map(RefCell::new).map_err(|error| {
+                Problem::new(format!("cannot write to {}: {error}", path.display()))
+                    .next("Name another file with --log-file.")
+            })
+        });
         let session = Session {
             http,
             settings,
             endpoint: String::new(),
             headers: RefCell::default(),
             token: RefCell::default(),
-            is_debug,
+            loudness: connection.loudness(),
+            log: log.transpose()?,
             took: RefCell::default(),
         };
         let endpoint = session.log_in().await?;
@@ -84,6 +98,27 @@ impl Session {
     pub(crate) async fn send_once(&self, request: &Request) -> Result<Answer> {
         let url = format!("{}{}", self.endpoint, request.path);
         self.ask(request, &url, &request.query).await
+    }
+
+    /// Opens a stream of events below the endpoint, after the last event that was seen; nothing if the
+    /// service has none.
+    pub(crate) async fn stream(
+        &self,
+        path: &str,
+        query: &[(String, String)],
+        last: Option<&str>,
+    ) -> Option<Response> {
+        let url = format!("{}{path}", self.endpoint);
+        let mut headers = self.headers.borrow().clone();
+        headers.insert("accept", HeaderValue::from_static(STREAM));
+        if let Some(Ok(last)) = last.map(HeaderValue::from_str) {
+            headers.insert("last-event-id", last);
+        }
+        let request = self.http.get(&url).query(query).headers(headers);
+        let response = self.timed(&Method::GET, &url, request).await.ok()?;
+        let kind = response.headers().get("content-type");
+        let is_stream = kind.is_some_and(|kind| kind == STREAM) && response.status().is_success();
+        is_stream.then_some(response)
     }
 
     /// Fetches a document from anywhere; the user's token goes along only if `as_user` says so.
@@ -115,7 +150,8 @@ impl Session {
 
     /// The id of something of the identity service, by its id or its name.
     async fn identity_id(&self, kind: &str, named: &str, domain: Option<&str>) -> Option<String> {
-        let Entry::Login { url, .. } = &self.settings.entry else { return None };
+        let Entry::Login(login) = &self.settings.entry else { return None };
+        let url = &login.url;
         let ask = async |path: &str, query: &[(&str, &str)]| {
             let request = self.http.get(format!("{url}/{kind}{path}")).query(query);
             let request = request.headers(self.headers.borrow().clone());
@@ -177,10 +213,10 @@ impl Session {
         if answer.status != StatusCode::UNAUTHORIZED
             || matches!(self.settings.entry, Entry::Straight { .. })
         {
-            return judged(answer);
+            return judged(answer, self.loudness);
         }
         self.log_in().await?;
-        judged(self.ask_once(request, url, query).await?)
+        judged(self.ask_once(request, url, query).await?, self.loudness)
     }
 
     async fn ask_once(
@@ -207,72 +243,52 @@ impl Session {
     }
 
     /// Sends a request, tells it, and notes how long it took.
-    async fn timed(
+    pub(super) async fn timed(
         &self,
         method: &Method,
         url: &str,
         request: reqwest::RequestBuilder,
     ) -> Result<Response> {
         let shown = without_secrets(url);
-        self.tell(|| format!("REQ: {method} {shown}"));
+        if self.loudness == Loudness::Debug {
+            self.log(&format!("DEBUG REQ: {}", as_curl(method, &shown, &request)));
+        }
         let start = Instant::now();
         let response = request.send().await.map_err(|error| lost(&error, &shown));
         let took = start.elapsed();
         self.took.borrow_mut().push((format!("{method} {shown}"), took));
-        if let Ok(response) = &response {
-            let id = response.headers().get("x-openstack-request-id");
-            let id = id.and_then(|id| id.to_str().ok()).unwrap_or("-");
-            self.tell(|| {
-                format!("RESP: {} after {:.3} s, {id}", response.status(), took.as_secs_f64())
-            });
+        let Ok(answer) = &response else { return response };
+        let (status, took) = (answer.status(), took.as_secs_f64());
+        let id = answer.headers().get("x-openstack-request-id");
+        let id = id.and_then(|id| id.to_str().ok()).unwrap_or("-");
+        let status = status.as_u16();
+        match self.loudness {
+            Loudness::Debug => {
+                self.log(&format!("DEBUG RESP: [{status}] {id} after {took:.3} s"));
+            }
+            _ => self.log(&format!("INFO {method} {shown}: {status} after {took:.3} s")),
         }
         response
     }
 
-    fn tell(&self, line: impl FnOnce() -> String) {
-        if self.is_debug {
-            // Nobody is left to be told that nobody reads this.
-            _ = writeln!(std::io::stderr(), "DEBUG {}", line());
+    /// Tells whoever wants to know what is done: people, and the file that they named.
+    fn log(&self, line: &str) {
+        if self.loudness.is_loud() {
+            self.say(line);
+        }
+        if let Some(file) = &self.log {
+            // What cannot be written down does not keep anybody from working.
+            _ = writeln!(file.borrow_mut(), "{line}");
         }
     }
 
-    /// Gets a token if one is needed; gives the endpoint.
-    async fn log_in(&self) -> Result<String> {
-        let (token, endpoint) = match &self.settings.entry {
-            Entry::Straight { endpoint, headers } => {
-                *self.headers.borrow_mut() = self.headers_with(headers)?;
-                return Ok(endpoint.clone());
-            }
-            Entry::Login { url, body, endpoint } => {
-                let url = format!("{url}/auth/tokens");
-                let request = self.http.post(&url).header("accept", "application/json");
-                let request = request.json(body.expose());
-                let response = self.timed(&Method::POST, &url, request).await?;
-                let token = response.headers().get("x-subject-token");
-                let token = token.and_then(|token| token.to_str().ok()).map(Secret::from);
-                let id = response.headers().get("x-openstack-request-id");
-                let id = id.and_then(|id| id.to_str().ok()).map(str::to_owned);
-                let status = response.status();
-                let body: Value =
-                    serde_json::from_slice(&bytes(response).await?).unwrap_or_default();
-                *self.token.borrow_mut() = body["token"].clone();
-                match (status.is_success(), token) {
-                    (true, Some(token)) => {
-                        let chosen = match endpoint {
-                            Some(endpoint) => endpoint.clone(),
-                            None => endpoint_of(&body["token"], &self.settings.choice)?,
-                        };
-                        (token, chosen)
-                    }
-                    _ => return Err(refused_login(status, &body, id, &url)),
-                }
-            }
-        };
-        *self.headers.borrow_mut() = self.headers_with(&[("x-auth-token", token)])?;
-        Ok(endpoint)
+    /// Says something beside the answer.
+    pub(super) fn say(&self, line: &str) {
+        // Nobody is left to be told that nobody reads this.
+        _ = writeln!(std::io::stderr(), "{line}");
     }
 
-    fn headers_with(&self, proof: &[(&'static str, Secret)]) -> Result<HeaderMap> {
+    pub(super) fn headers_with(&self, proof: &[(&'static str, Secret)]) -> Result<HeaderMap> {
         let mut headers = HeaderMap::new();
         headers.insert("accept", HeaderValue::from_static("application/json"));
         let region = self.settings.choice.region.as_deref();
@@ -303,6 +319,38 @@ impl Session {
     }
 }
 
+/// The headers that hold no secret.
+const HARMLESS: [&str; 5] =
+    ["accept", "content-length", "content-type", "user-agent", "x-region-name"];
+
+/// A request as it could be typed. Bodies and the query may hold secrets and are left out, and of headers
+/// that may only the fingerprint is told.
+fn as_curl(method: &Method, url: &str, request: &reqwest::RequestBuilder) -> String {
+    let mut line = format!("curl -g -i -X {method} {url}");
+    let built = request.try_clone().and_then(|request| request.build().ok());
+    let Some(built) = built else { return line };
+    for (name, value) in built.headers() {
+        let shown = match HARMLESS.contains(&name.as_str()) {
+            true => String::from_utf8_lossy(value.as_bytes()).into_owned(),
+            false => fingerprint(value.as_bytes()),
+        };
+        line.push_str(&format!(" -H \"{name}: {shown}\""));
+    }
+    let body = built.body().and_then(|body| body.as_bytes()).map(<[u8]>::len);
+    if let Some(length) = body.filter(|length| *length > 0) {
+        line.push_str(&format!(" -d '({length} bytes)'"));
+    }
+    line
+}
+
+/// Whoever knows a secret can tell that it was this one; nobody else learns it.
+fn fingerprint(secret: &[u8]) -> String {
+    use sha2::Digest;
+    let digest = sha2::Sha256::digest(secret);
+    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{{SHA256}}{digits}")
+}
+
 /// What stands after `/stacks/` in an address: a name and an id, and maybe more.
 pub(crate) fn below_stacks(location: &str) -> Option<&str> {
     location.split_once("/stacks/").map(|(_, below)| below)
@@ -314,7 +362,7 @@ pub(crate) fn no_location() -> Problem {
 }
 
 /// The endpoint that a token's catalogue has for a service.
-fn endpoint_of(token: &Value, choice: &Choice) -> Result<String> {
+pub(super) fn endpoint_of(token: &Value, choice: &Choice) -> Result<String> {
     let Choice { service, interface, region } = choice;
     let services = token["catalog"].as_array().into_iter().flatten();
     let of_type = services.filter(|it| it["type"].as_str() == Some(service));
@@ -347,7 +395,7 @@ fn endpoint_of(token: &Value, choice: &Choice) -> Result<String> {
 
 fn client(transport: &Transport) -> Result<Client> {
     let Transport { cacert, cert, key, insecure, patience } = transport;
-    let mut builder = Client::builder()
+    let mut builder = kiln_cloud::client_builder()
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(Duration::from_secs(15))
         .timeout(*patience)
@@ -376,7 +424,7 @@ fn client(transport: &Transport) -> Result<Client> {
     builder.build().map_err(|error| Problem::new(format!("HTTP cannot be used: {error}")))
 }
 
-async fn bytes(mut response: Response) -> Result<Vec<u8>> {
+pub(super) async fn bytes(mut response: Response) -> Result<Vec<u8>> {
     let url = without_secrets(response.url().as_str());
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| lost(&error, &url))? {

@@ -1,5 +1,6 @@
 //! Waiting for a stack: what happens is told as it happens, as lines or as a tree that moves.
 
+use super::bell::Bell;
 use super::console::Console;
 use super::events::{Paths, is_of_stack};
 use super::heat::{Heat, StackId, query, text};
@@ -115,6 +116,8 @@ impl Awaited<'_> {
         let start = Instant::now();
         let mut progress = Progress { marker: self.marker.clone(), ..Progress::default() };
         let mut pause = SHORTEST_POLL;
+        // Whoever says how often to look is looked for as often.
+        let mut bell = if self.patience.poll.is_some() { Bell::mute() } else { Bell::default() };
         loop {
             let seen = progress.marker.clone();
             match self.look(heat, console, teller, &mut progress).await {
@@ -138,7 +141,10 @@ impl Awaited<'_> {
                 Some(limit) => limit - start.elapsed(),
                 None => pause,
             };
-            tokio::time::sleep(pause.min(left)).await;
+            let depth = if let Teller::Tree(_) = teller { DEPTH } else { "0" };
+            let nested = query([("nested_depth", depth)]);
+            let marker = progress.marker.as_deref();
+            bell.wait(heat, &self.stack, nested, marker, pause.min(left)).await;
         }
     }
 

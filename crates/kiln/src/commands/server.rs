@@ -2,7 +2,7 @@
 
 use crate::cli::{Role, Server};
 use crate::commands::db;
-use crate::config::{Config, Flavor, Settings};
+use crate::config::{self, Config, Flavor, Settings};
 use crate::load::plugins;
 use crate::serving::{self, Listening};
 use crate::streams::{Failure, Streams, Verdict};
@@ -15,10 +15,15 @@ use kiln_engine::service::Service;
 use kiln_engine::store::Store;
 use kiln_store::SqlStore;
 use kiln_template::value::Secret;
+use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// How often to look for stacks that nobody attends to: those of a process that took leave, too.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// How long a login with a password is remembered in the standalone pipeline.
 const LOGIN_REMEMBERED: Duration = Duration::from_secs(10);
@@ -39,6 +44,7 @@ fn settings(arguments: &Server) -> Result<Settings, Failure> {
     let mut settings = Settings::of(&Config::load(arguments.config.as_deref())?)?;
     if !arguments.roles.is_empty() {
         settings.has_api = arguments.roles.contains(&Role::Api);
+        settings.has_cfn = arguments.roles.contains(&Role::Cfn);
         settings.has_engine = arguments.roles.contains(&Role::Engine);
     }
     if let Some(url) = &arguments.database {
@@ -64,12 +70,13 @@ async fn serve(
     let store = SqlStore::open(&settings.database, &settings.keys).await;
     let store = Arc::new(store.map_err(|error| Failure::Usage(error.to_string()))?);
     let config = Arc::new(settings.engine.clone());
-    let lock = sole_engine(&settings.database).filter(|_| settings.has_engine);
+    let place = settings.has_engine.then(|| Place::of(&settings.database)).flatten();
     let engine = settings.has_engine.then(|| {
         let engine = EngineSettings {
             lease: settings.lease,
-            look: settings.lease / 8,
-            is_alone: lock.is_some(),
+            look: LOOK.min(settings.lease / 8),
+            is_alone: place.as_ref().is_some_and(|place| place.is_alone),
+            promises: settings.engine.quiet * 6,
             ..EngineSettings::default()
         };
         Engine::start(config.clone(), store.clone() as Arc<dyn Store>, own.clone(), engine)
@@ -82,6 +89,13 @@ async fn serve(
     let mut listening = Vec::new();
     if settings.has_api {
         listening = listen(&settings, app.clone(), streams).await?;
+    }
+    if settings.has_cfn {
+        let (host, port) = &settings.cfn;
+        let socket = serving::bind(host, *port, "[heat_api_cfn] bind_port").await?;
+        let address = serving::address(&socket)?;
+        listening.push(serving::serve(socket, serving::cfn(app.clone())));
+        writeln!(streams.out, "The CloudFormation API listens on http://{address}.")?;
     }
     if settings.has_engine {
         writeln!(streams.out, "The engine runs. Stop it with Ctrl-C: nothing is lost.")?;
@@ -98,17 +112,21 @@ async fn serve(
         () = stop.asked() => {}
         () = finished => {}
     }
-    // No more requests first: what was accepted is durable, and whoever is still waiting is answered.
-    for listening in listening {
-        listening.stop().await;
-    }
+    // Stacks go to whoever else is there at once; whoever still asks is answered meanwhile.
+    let hand_over = async {
+        if let Some(engine) = &engine {
+            engine.stop().await;
+        }
+    };
+    tokio::join!(biased; hand_over, serving::leave(listening));
     telling.abort();
     service.forget_engine().await;
-    if let Some(engine) = engine {
+    if let Some(engine) = &engine {
+        // What was asked for in the meantime.
         engine.stop().await;
     }
     store.close().await;
-    drop(lock);
+    drop(place);
     writeln!(streams.out, "Stopped.")?;
     Ok(Verdict::Good)
 }
@@ -117,7 +135,7 @@ async fn serve(
 fn app(settings: &Settings, service: Service) -> Result<Arc<App>, Failure> {
     Ok(Arc::new(App {
         service,
-        auth: match settings.has_api {
+        auth: match settings.has_api || settings.has_cfn {
             true => authenticator(settings)?,
             // Nobody from outside can ask.
             false => Arc::new(NoAuth::default()),
@@ -134,7 +152,8 @@ async fn listen(
     app: Arc<App>,
     streams: &mut Streams<'_>,
 ) -> Result<Vec<Listening>, Failure> {
-    let socket = serving::bind(&settings.host, settings.port, "[heat_api] bind_port").await?;
+    let socket =
+        serving::bind_shared(&settings.host, settings.port, "[heat_api] bind_port").await?;
     let address = serving::address(&socket)?;
     let mut listening = Vec::new();
     let scheme = match &settings.tls {
@@ -150,7 +169,7 @@ async fn listen(
     };
     writeln!(streams.out, "The orchestration API listens on {scheme}://{address}.")?;
     if let Some((host, port)) = &settings.metrics {
-        let socket = serving::bind(host, *port, "[kiln] metrics_port").await?;
+        let socket = serving::bind_shared(host, *port, "[kiln] metrics_port").await?;
         let address = serving::address(&socket)?;
         listening.push(serving::serve(socket, serving::metrics(app)));
         writeln!(streams.out, "Metrics are at http://{address}/metrics.")?;
@@ -174,6 +193,7 @@ fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure>
             };
             let rules = auth::Settings {
                 www_authenticate_uri: login.www_authenticate_uri.clone(),
+                auth_url: chosen(login, format!("{}/v3", login.auth_url)),
                 cache_time: login.cache,
                 service_token_roles: login.service_token_roles.clone(),
                 ..auth::Settings::default()
@@ -182,7 +202,7 @@ fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure>
         }
         Flavor::Standalone => {
             let identity = auth::Identity::new(serving::client()?, &login.auth_url);
-            let url = auth::AuthUrl::fixed(login.auth_url.clone());
+            let url = chosen(login, login.auth_url.clone());
             let password = Password::new(identity, url, LOGIN_REMEMBERED, Arc::new(now));
             let failed = |error| Failure::usage(format!("there is no randomness: {error}"));
             Ok(Arc::new(password.map_err(failed)?))
@@ -191,7 +211,7 @@ fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure>
             let backend = serving::Asked { client: serving::client()?, url: url.clone() };
             Ok(Arc::new(Custom::new(Arc::new(backend), roles.clone())))
         }
-        Flavor::NoAuth => {
+        Flavor::NoAuth(described) => {
             let is_local = ["127.0.0.1", "::1", "localhost"].contains(&settings.host.as_str());
             if !is_local {
                 return Err(Failure::usage(
@@ -199,9 +219,28 @@ fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure>
                      127.0.0.1 alone; set [heat_api] bind_host to that, or choose another flavor",
                 ));
             }
-            Ok(Arc::new(NoAuth::default()))
+            let described = described.as_deref().map(described_token).transpose()?;
+            Ok(Arc::new(NoAuth::new(described.as_ref())))
         }
     }
+}
+
+/// The identity service of a request: ours, or one of those among which clients choose.
+fn chosen(login: &config::Login, ours: String) -> auth::AuthUrl {
+    auth::AuthUrl {
+        configured: ours,
+        multi_cloud: login.choice.is_some(),
+        allowed: login.choice.clone().unwrap_or_default(),
+    }
+}
+
+/// A token as an identity service describes it, from a file.
+fn described_token(path: &Path) -> Result<Json, Failure> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
+    serde_json::from_str(&text)
+        .map_err(|error| Failure::usage(format!("{shown} is no JSON: {error}")))
 }
 
 fn policy(settings: &Settings) -> Result<Policy, Failure> {
@@ -222,13 +261,35 @@ fn policy(settings: &Settings) -> Result<Policy, Failure> {
     })
 }
 
-/// A lock that only one engine on a file can hold; nothing if another holds it, or for a server's
-/// database, which engines on other machines may share.
-fn sole_engine(url: &str) -> Option<File> {
-    let path = url.strip_prefix("sqlite://")?;
-    let path = path.split('?').next().unwrap_or(path);
-    let lock = File::create(format!("{path}.lock")).ok()?;
-    lock.try_lock().ok().map(|()| lock)
+/// A place among the engines that work on one file. Engines on a server's database have none: others may
+/// be on other machines.
+struct Place {
+    /// Whether nobody else was there when it was taken.
+    is_alone: bool,
+    /// Held as long as the engine works.
+    _lock: Option<File>,
+}
+
+impl Place {
+    fn of(url: &str) -> Option<Place> {
+        let path = url.strip_prefix("sqlite://")?;
+        let path = format!("{}.lock", path.split('?').next().unwrap_or(path));
+        let lock = File::create(&path).ok()?;
+        if lock.try_lock().is_ok() {
+            return Some(Place { is_alone: true, _lock: Some(lock) });
+        }
+        // Whoever comes next is not alone either, also when the first one has gone.
+        if lock.try_lock_shared().is_ok() {
+            return Some(Place { is_alone: false, _lock: Some(lock) });
+        }
+        // The lock comes when the first one goes, and goes with this process.
+        std::thread::spawn(move || {
+            if lock.lock_shared().is_ok() {
+                std::mem::forget(lock);
+            }
+        });
+        Some(Place { is_alone: false, _lock: None })
+    }
 }
 
 /// How calls are made: to ourselves, and to the endpoints that were named or the cloud of the configuration.
@@ -261,5 +322,30 @@ fn transport(endpoints: &[String], cloud: Option<&kiln_cloud::Settings>) -> Resu
     match Http::new(known) {
         Ok(http) => Ok(Own::before(Arc::new(http)).with_stacks_elsewhere(are_elsewhere)),
         Err(error) => Err(Failure::Usage(format!("HTTP cannot be used: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_comes_while_another_is_there_is_not_alone() {
+        let name = format!("kiln-place-{}", uuid::Uuid::new_v4().simple());
+        let path = std::env::temp_dir().join(name);
+        let url = format!("sqlite://{}?mode=rwc", path.display());
+        let take = || Place::of(&url).unwrap();
+        let first = take();
+        assert!(first.is_alone);
+        let second = take();
+        assert!(!second.is_alone);
+        drop(first);
+        // The second has the lock now, or gets it in a moment; in this process it never lets go of it.
+        while File::create(format!("{}.lock", path.display())).unwrap().try_lock().is_ok() {
+            std::thread::yield_now();
+        }
+        assert!(!take().is_alone);
+        std::fs::remove_file(format!("{}.lock", path.display())).unwrap();
+        assert!(Place::of("postgres://h/kiln").is_none());
     }
 }

@@ -3,7 +3,57 @@
 use super::Config;
 use super::options::{Flavor, Login};
 use crate::streams::Failure;
+use kiln_resources::op::{Domain, Outside};
 use std::path::Path;
+
+/// The domain of the users of stacks, if the operator names one.
+pub(super) fn stack_domain(config: &Config) -> Option<Domain> {
+    let id = config.text("DEFAULT", "stack_user_domain_id");
+    let name = || config.text("DEFAULT", "stack_user_domain_name");
+    id.map(|id| Domain::Id(id.into())).or_else(|| Some(Domain::Name(name()?.into())))
+}
+
+/// The role of the users of stacks.
+pub(super) fn stack_user_role(config: &Config) -> String {
+    config.text("DEFAULT", "heat_stack_user_role").unwrap_or_else(|| "heat_stack_user".to_owned())
+}
+
+/// How those outside reach what is in stacks.
+pub(super) fn outside(config: &Config, login: &Login) -> Result<Outside, Failure> {
+    let text = |option: &str| config.text("DEFAULT", option).map(Into::into);
+    let auth_url = login.www_authenticate_uri.trim_end_matches('/');
+    let auth_url = match auth_url.ends_with("/v3") {
+        true => auth_url.to_owned(),
+        false => format!("{auth_url}/v3"),
+    };
+    Ok(Outside {
+        domain: stack_domain(config),
+        role: stack_user_role(config).into(),
+        auth_url: auth_url.into(),
+        region: text("region_name_for_services"),
+        waitcondition_url: text("heat_waitcondition_server_url"),
+        metadata_url: text("heat_metadata_server_url"),
+        is_insecure: config.flag("clients", "insecure", false)?,
+    })
+}
+
+/// Whoever owns the domain of the users of stacks.
+fn owner_of_domain(config: &Config) -> Result<Option<kiln_cloud::StackDomain>, Failure> {
+    let text = |option: &str| config.text("DEFAULT", option);
+    if stack_domain(config).is_none() {
+        return Ok(None);
+    }
+    let (Some(admin), Some(password)) =
+        (text("stack_domain_admin"), text("stack_domain_admin_password"))
+    else {
+        let message = "a domain for the users of stacks needs stack_domain_admin and \
+                       stack_domain_admin_password, too";
+        return Err(config.wrong("DEFAULT", "stack_user_domain_name", message));
+    };
+    let (id, name) = (text("stack_user_domain_id"), text("stack_user_domain_name"));
+    let name = name.unwrap_or_default();
+    Ok(Some(kiln_cloud::StackDomain { id, name, admin, password }))
+}
 
 /// What the options come to; nothing if there is no identity service to ask.
 pub(super) fn cloud(
@@ -30,6 +80,7 @@ pub(super) fn cloud(
         interface: endpoint_type.map_or("public".into(), |kind| kind.replace("URL", "")),
         trustee: Some(trustee),
         roles: config.list("DEFAULT", "trusts_delegated_roles"),
+        stack_domain: owner_of_domain(config)?,
         authorities: match config.text("clients", "ca_file") {
             Some(path) => std::fs::read(Path::new(&path)).map_err(|error| {
                 config.wrong("clients", "ca_file", &format!("{path} cannot be read: {error}"))

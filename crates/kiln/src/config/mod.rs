@@ -4,7 +4,7 @@ mod cloud;
 mod ini;
 mod options;
 
-pub(crate) use options::{Flavor, Settings};
+pub(crate) use options::{Flavor, Login, Settings};
 
 use crate::streams::Failure;
 use ini::{Given, Ini};

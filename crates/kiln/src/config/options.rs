@@ -1,7 +1,7 @@
 //! The options that there are, and what they come to.
 
 use super::Config;
-use super::cloud::cloud;
+use super::cloud::{cloud, outside, stack_domain, stack_user_role};
 use crate::streams::Failure;
 use kiln_api::policy;
 use kiln_engine::service::Rules;
@@ -15,6 +15,13 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("DEFAULT", "enable_stack_abandon", "Whether stacks can be given up, and exported."),
     ("DEFAULT", "enable_stack_adopt", "Whether stacks can be made of what another left behind."),
     ("DEFAULT", "error_wait_time", "Seconds that what is under way may go on after a failure."),
+    ("DEFAULT", "heat_metadata_server_url", "Where servers read their metadata."),
+    ("DEFAULT", "heat_stack_user_role", "The role of the users of stacks."),
+    (
+        "DEFAULT",
+        "heat_waitcondition_server_url",
+        "Where servers tell of wait conditions; the catalogue says so if this does not.",
+    ),
     ("DEFAULT", "hidden_stack_tags", "Stacks with one of these tags are not listed."),
     ("DEFAULT", "max_events_per_stack", "How many events of a stack are kept; -1 for all."),
     ("DEFAULT", "max_json_body_size", "How many bytes a request may have."),
@@ -41,12 +48,22 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ),
     ("DEFAULT", "region_name_for_services", "The region whose services are used."),
     ("DEFAULT", "stack_action_timeout", "Seconds that an action on a stack may take."),
+    (
+        "DEFAULT",
+        "stack_domain_admin",
+        "The user who may do anything in the domain of stacks' users.",
+    ),
+    ("DEFAULT", "stack_domain_admin_password", "The password of that user."),
+    ("DEFAULT", "stack_user_domain_id", "The domain of the users of stacks, by its id."),
+    ("DEFAULT", "stack_user_domain_name", "The domain of the users of stacks, by its name."),
     ("DEFAULT", "template_fetch_timeout", "Seconds that fetching a template may take."),
     (
         "DEFAULT",
         "trusts_delegated_roles",
         "The roles that users lend; all that they have if none is named.",
     ),
+    ("auth_password", "allowed_auth_uris", "The identity services among which clients choose."),
+    ("auth_password", "multi_cloud", "Whether clients choose an identity service, and must."),
     ("clients", "ca_file", "Certificates of authorities that are trusted, in PEM."),
     ("clients", "endpoint_type", "Which endpoints are used: publicURL, internalURL or adminURL."),
     ("clients", "insecure", "Whether any certificate is taken."),
@@ -57,10 +74,18 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ),
     ("cors", "allowed_origin", "Origins whose pages may send requests."),
     ("database", "connection", "The database."),
+    ("healthcheck", "backends", "disable_by_file: a file can say that no requests should come."),
+    ("healthcheck", "disable_by_file_path", "That file."),
     ("heat_api", "bind_host", "The address that the native API listens on."),
     ("heat_api", "bind_port", "The port that the native API listens on."),
     ("heat_api", "cert_file", "The certificate of the native API, in PEM."),
     ("heat_api", "key_file", "The key of that certificate, in PEM."),
+    ("heat_api_cfn", "bind_host", "The address that the CloudFormation API listens on."),
+    (
+        "heat_api_cfn",
+        "bind_port",
+        "The port that the CloudFormation API listens on; it does if a port or its role is named.",
+    ),
     ("keystone_authtoken", "auth_url", "Where the identity service is."),
     ("keystone_authtoken", "password", "The password of the service's own user."),
     ("keystone_authtoken", "project_domain_name", "The domain of the service's project."),
@@ -70,6 +95,7 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("keystone_authtoken", "user_domain_name", "The domain of the service's own user."),
     ("keystone_authtoken", "username", "The service's own user."),
     ("keystone_authtoken", "www_authenticate_uri", "Where clients are told to get a token."),
+    ("kiln", "auth_backend", "The address of the program that custombackend asks."),
     ("kiln", "auth_backend_roles", "The roles of whoever that program lets in."),
     ("kiln", "fetch_allowed", "What the addresses of templates must begin with to be fetched."),
     ("kiln", "keys_file", "The file with the keys of the database; made if it is not there."),
@@ -78,7 +104,8 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("kiln", "metrics_host", "The address that metrics are served on."),
     ("kiln", "metrics_port", "The port that metrics are served on; none are served without it."),
     ("kiln", "rate", "Requests a second that a project may send; 0 for any."),
-    ("kiln", "roles", "What this process does: api, engine, or both."),
+    ("kiln", "roles", "What this process does: api, cfn, engine, or all."),
+    ("noauth", "token_response", "A file with a token as the identity service describes it."),
     ("oslo_middleware", "enable_proxy_headers_parsing", "Whether a proxy's headers are believed."),
     ("oslo_policy", "enforce_new_defaults", "Whether rules ask no less than their newest form."),
     ("oslo_policy", "enforce_scope", "Whether tokens must be for a project."),
@@ -104,8 +131,8 @@ pub(crate) enum Flavor {
     Standalone,
     /// By an operator's own program, at this address; whoever it lets in has these roles.
     Custom(String, Vec<String>),
-    /// Not at all.
-    NoAuth,
+    /// Not at all; a file tells which services there are.
+    NoAuth(Option<PathBuf>),
 }
 
 /// The service's own login.
@@ -120,12 +147,17 @@ pub(crate) struct Login {
     pub(crate) project_domain: String,
     pub(crate) cache: Duration,
     pub(crate) service_token_roles: Vec<String>,
+    /// The identity services among which clients choose, and must, if they may.
+    pub(crate) choice: Option<Vec<String>>,
 }
 
 /// What the options come to.
 pub(crate) struct Settings {
     pub(crate) has_api: bool,
+    pub(crate) has_cfn: bool,
     pub(crate) has_engine: bool,
+    /// Where the CloudFormation API listens.
+    pub(crate) cfn: (String, u16),
     pub(crate) database: String,
     pub(crate) keys: PathBuf,
     pub(crate) host: String,
@@ -155,8 +187,10 @@ impl Settings {
     /// What a configuration comes to.
     pub(crate) fn of(config: &Config) -> Result<Settings, Failure> {
         let roles = config.list("kiln", "roles");
-        if let Some(role) = roles.iter().find(|role| !["api", "engine"].contains(&role.as_str())) {
-            let message = format!("there is no role {role}; it is api, engine, or both");
+        if let Some(role) =
+            roles.iter().find(|role| !["api", "cfn", "engine"].contains(&role.as_str()))
+        {
+            let message = format!("there is no role {role}; they are api, cfn and engine");
             return Err(config.wrong("kiln", "roles", &message));
         }
         let has = |role: &str| roles.is_empty() || roles.iter().any(|known| known == role);
@@ -182,7 +216,7 @@ impl Settings {
                 };
                 Flavor::Custom(url, roles)
             }
-            "noauth" => Flavor::NoAuth,
+            "noauth" => Flavor::NoAuth(config.text("noauth", "token_response").map(Into::into)),
             other => {
                 let message = format!(
                     "{other} is not known; it is empty, standalone, custombackend or noauth"
@@ -209,7 +243,15 @@ impl Settings {
         let login = login(config)?;
         Ok(Settings {
             has_api: has("api"),
+            has_cfn: match roles.is_empty() {
+                true => config.text("heat_api_cfn", "bind_port").is_some(),
+                false => has("cfn"),
+            },
             has_engine: has("engine"),
+            cfn: (
+                text("heat_api_cfn", "bind_host", "0.0.0.0"),
+                port("heat_api_cfn", "bind_port", 8000)?,
+            ),
             database: database_url(&text("database", "connection", "sqlite://kiln.db")),
             keys: text("kiln", "keys_file", "kiln.keys").into(),
             host: text("heat_api", "bind_host", "0.0.0.0"),
@@ -217,6 +259,7 @@ impl Settings {
             tls,
             metrics,
             cloud: cloud(config, &flavor, &login)?,
+            engine: engine(config, &login)?,
             flavor,
             login,
             policy_file: file("oslo_policy", "policy_file"),
@@ -225,7 +268,6 @@ impl Settings {
                 enforce_scope: config.flag("oslo_policy", "enforce_scope", true)?,
             },
             rules: rules(config)?,
-            engine: engine(config)?,
             plugin_dirs: plugin_dirs(config),
             api: api(config)?,
             lease: Duration::from_secs(positive(config, "kiln", "lease", 15)?),
@@ -275,6 +317,10 @@ fn login(config: &Config) -> Result<Login, Failure> {
         project: text("project_name", "service"),
         user_domain: text("user_domain_name", "Default"),
         project_domain: text("project_domain_name", "Default"),
+        choice: match config.flag("auth_password", "multi_cloud", false)? {
+            true => Some(config.list("auth_password", "allowed_auth_uris")),
+            false => None,
+        },
         cache: Duration::from_secs(config.limit(section, "token_cache_time", 300)?.unwrap_or(0)),
         service_token_roles: match config.list(section, "service_token_roles") {
             roles if roles.is_empty() => vec!["service".to_owned()],
@@ -317,7 +363,7 @@ fn bytes(config: &Config, option: &str, default: i64) -> Result<usize, Failure> 
     Ok(usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
-fn engine(config: &Config) -> Result<kiln_engine::config::Config, Failure> {
+fn engine(config: &Config, login: &Login) -> Result<kiln_engine::config::Config, Failure> {
     let seconds = |option: &str, default: i64| {
         positive(config, "DEFAULT", option, default).map(Duration::from_secs)
     };
@@ -326,6 +372,7 @@ fn engine(config: &Config) -> Result<kiln_engine::config::Config, Failure> {
     let retries = config.limit("DEFAULT", "action_retry_limit", 5)?.unwrap_or(0);
     Ok(kiln_engine::config::Config {
         global: kiln_resources::environment::shipped(),
+        outside: outside(config, login)?.into(),
         region: config.text("DEFAULT", "region_name_for_services").map(Into::into),
         action_timeout: seconds("stack_action_timeout", 3600)?,
         error_wait: seconds("error_wait_time", 240)?,
@@ -337,6 +384,9 @@ fn engine(config: &Config) -> Result<kiln_engine::config::Config, Failure> {
         ..kiln_engine::config::Config::default()
     })
 }
+
+/// The one way to judge health that is known.
+const BY_FILE: &str = "disable_by_file";
 
 fn api(config: &Config) -> Result<kiln_api::Options, Failure> {
     let revision = config.text("revision", "heat_revision").unwrap_or_else(|| "unknown".into());
@@ -352,6 +402,12 @@ fn api(config: &Config) -> Result<kiln_api::Options, Failure> {
         },
         trusts_proxy: config.flag("oslo_middleware", "enable_proxy_headers_parsing", false)?,
         origins: config.list("cors", "allowed_origin"),
+        stack_domain: stack_domain(config),
+        stack_user_role: stack_user_role(config),
+        health_file: match config.list("healthcheck", "backends").iter().any(|it| it == BY_FILE) {
+            true => config.text("healthcheck", "disable_by_file_path").map(PathBuf::from),
+            false => None,
+        },
     })
 }
 

@@ -1,50 +1,20 @@
 //! Serving HTTP: sockets, encryption, logs, and stopping.
 
 mod backend;
+mod listening;
 pub(crate) mod tls;
 
 pub(crate) use backend::Asked;
+pub(crate) use listening::{Listening, address, bind, bind_shared, leave, serve, serve_tls, url};
 
 use crate::streams::Failure;
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
-use axum::serve::{Listener, ListenerExt};
 use kiln_api::{App, auth};
 use kiln_engine::runtime::now;
-use std::io::ErrorKind;
-use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
-use tokio_rustls::TlsAcceptor;
 use tracing_subscriber::EnvFilter;
-
-/// How long requests under way are waited for when the service stops.
-const GRACE: Duration = Duration::from_secs(10);
-
-/// A socket on a host; port 0 is any free one. `option` is what the port is chosen with.
-pub(crate) async fn bind(host: &str, port: u16, option: &str) -> Result<TcpListener, Failure> {
-    TcpListener::bind((host, port)).await.map_err(|error| match error.kind() {
-        ErrorKind::AddrInUse => Failure::usage(format!(
-            "port {port} of {host} is taken: choose another with {option}, or any that is free with \
-             --free-ports"
-        )),
-        _ => Failure::usage(format!("cannot listen on {host}:{port}: {error}")),
-    })
-}
-
-/// Where a socket is.
-pub(crate) fn address(listener: &TcpListener) -> Result<SocketAddr, Failure> {
-    listener.local_addr().map_err(|error| Failure::usage(format!("no address: {error}")))
-}
-
-/// Where a socket is reached.
-pub(crate) fn url(listener: &TcpListener) -> Result<String, Failure> {
-    Ok(format!("http://{}", address(listener)?))
-}
 
 /// What this machine calls itself.
 pub(crate) fn host_name() -> Arc<str> {
@@ -64,65 +34,12 @@ pub(crate) fn log(is_json: bool) {
     };
 }
 
-/// Something that is served.
-pub(crate) struct Listening {
-    stop: oneshot::Sender<()>,
-    task: JoinHandle<()>,
-}
-
-impl Listening {
-    /// Takes no more requests, and waits for those under way.
-    pub(crate) async fn stop(self) {
-        _ = self.stop.send(());
-        _ = tokio::time::timeout(GRACE, self.task).await;
-    }
-}
-
-/// Serves a router on a socket.
-pub(crate) fn serve(listener: TcpListener, router: Router) -> Listening {
-    serve_on(
-        listener.tap_io(|stream| {
-            // Answers are small and wanted at once.
-            _ = stream.set_nodelay(true);
-        }),
-        router,
-    )
-}
-
-/// Serves a router on a socket, encrypted.
-pub(crate) fn serve_tls(
-    listener: TcpListener,
-    acceptor: TlsAcceptor,
-    router: Router,
-) -> Result<Listening, Failure> {
-    let listener = tls::Tls::listen(listener, acceptor);
-    let listener = listener.map_err(|error| Failure::usage(format!("no address: {error}")))?;
-    Ok(serve_on(listener, router))
-}
-
-fn serve_on<L>(listener: L, router: Router) -> Listening
-where
-    L: Listener,
-    L::Addr: std::fmt::Debug,
-{
-    let (stop, stopped) = oneshot::channel::<()>();
-    let task = tokio::spawn(async move {
-        let serving = axum::serve(listener, router).with_graceful_shutdown(async {
-            _ = stopped.await;
-        });
-        _ = serving.await;
-    });
-    Listening { stop, task }
-}
-
 /// Lets in whoever has a token that an identity service holds for valid.
 pub(crate) fn keystone(
     url: &str,
     login: auth::Login,
     settings: auth::Settings,
 ) -> Result<Arc<auth::Keystone>, Failure> {
-    let settings =
-        auth::Settings { auth_url: auth::AuthUrl::fixed(format!("{url}/v3")), ..settings };
     let identity = auth::Identity::new(client()?, url);
     let keystone = Arc::new(auth::Keystone::new(identity, login, settings, Arc::new(now)));
     let watching = keystone.clone();
@@ -148,6 +65,11 @@ pub(crate) fn metrics(app: Arc<App>) -> Router {
 /// The native API.
 pub(crate) fn native(app: Arc<App>) -> Router {
     Router::new().fallback(move |request| kiln_api::answer(app.clone(), request))
+}
+
+/// The CloudFormation API.
+pub(crate) fn cfn(app: Arc<App>) -> Router {
+    Router::new().fallback(move |request| kiln_api::cfn::answer(app.clone(), request))
 }
 
 /// What stops the process: Ctrl-C, or a polite signal.

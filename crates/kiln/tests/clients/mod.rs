@@ -86,7 +86,7 @@ fn recorded_templates_have_their_answers_over_the_wire() {
 }
 
 /// A server for one test.
-struct Dev {
+pub(crate) struct Dev {
     process: Child,
     /// Closed only with the server, which would fail to print otherwise.
     _out: BufReader<ChildStdout>,
@@ -95,10 +95,15 @@ struct Dev {
 
 impl Dev {
     fn start() -> Dev {
-        let place = Place::with(&[]);
         // What was recorded was recorded without a cloud.
-        let arguments = ["dev", "--free-ports", "--no-cloud", "--clouds", "clouds.yaml"];
-        let mut command = place.command(&arguments);
+        Dev::start_with(&["--no-cloud"])
+    }
+
+    /// A server with some more arguments.
+    pub(crate) fn start_with(more: &[&str]) -> Dev {
+        let place = Place::with(&[]);
+        let arguments = ["dev", "--free-ports", "--clouds", "clouds.yaml"];
+        let mut command = place.command(&[&arguments[..], more].concat());
         command.stdin(Stdio::null()).stderr(Stdio::inherit());
         let mut process = command.spawn().expect("the program starts");
         let mut out = BufReader::new(process.stdout.take().expect("its output"));
@@ -111,8 +116,12 @@ impl Dev {
         Dev { process, _out: out, place }
     }
 
-    fn clouds(&self) -> PathBuf {
+    pub(crate) fn clouds(&self) -> PathBuf {
         self.place.path().join("clouds.yaml")
+    }
+
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
     }
 }
 
@@ -143,7 +152,7 @@ fn python(clients: &Path, script: &str, arguments: Vec<PathBuf>) {
 }
 
 /// The environment with the clients; nothing if the test is run by hand without them.
-fn clients() -> Option<PathBuf> {
+pub(crate) fn clients() -> Option<PathBuf> {
     let clients = env::var_os("KILN_CLIENTS").map(PathBuf::from);
     let is_needed = env::var_os("KILN_NEEDS_CLIENTS").is_some();
     assert!(

@@ -2,8 +2,16 @@
 
 mod corpus;
 mod drift;
+mod given;
+mod guests;
 mod life;
+mod luck;
 mod plugins;
+mod retired;
+mod side;
+mod signals;
 mod table;
+mod templates;
+mod trusts;
 mod types;
 mod world;

@@ -1,30 +1,32 @@
 //! Every type of resource: created, updated, checked and deleted, with nothing left behind.
 //!
 //! A case is a file of templates: the first is created, each further one, behind a line `# then`, is an update. A line
-//! `# as admin` at the top has the administrator do it. What the cases show is written down in
-//! `docs/resource-types.md`: `dev/types` renews it.
+//! `# as admin` at the top has the administrator do it; `# leaves COLLECTION` is said of what outlives its stack. What is
+//! in the folder `files` is sent along. What the cases show is written down in `docs/resource-types.md`: `dev/types`
+//! renews it.
 
 use super::life::{check, delete, ended, expect, path, update};
+use super::side::side_by_side;
 use super::table::{Table, compare};
 use super::world::{Who, World};
 use serde_json::{Value as Json, json};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 #[tokio::test]
 async fn every_type_lives_and_leaves_nothing_behind() {
-    let world = World::start(&[]).await;
-    let mut table = Table::new();
-    let mut wrong = Vec::new();
+    let table = RefCell::new(Table::new());
     let only = std::env::var_os("KILN_CASE").unwrap_or_default().to_string_lossy().into_owned();
     let cases: Vec<PathBuf> =
         cases().into_iter().filter(|path| name(path).contains(&only)).collect();
-    for path in &cases {
-        if let Err(why) = run(&world, path, &mut table).await {
-            wrong.push(format!("{}: {why}", name(path)));
-        }
-    }
-    println!("{} cases, {} types, {} wrong", cases.len(), table.len(), wrong.len());
+    let count = cases.len();
+    let ends = side_by_side(cases, async |world, path| {
+        run(world, &path, &table).await.map_err(|why| format!("{}: {why}", name(&path)))
+    });
+    let wrong: Vec<String> = ends.await.into_iter().filter_map(Result::err).collect();
+    let table = table.into_inner();
+    println!("{count} cases, {} types, {} wrong", table.len(), wrong.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     if only.is_empty() {
         compare(&table);
@@ -57,7 +59,7 @@ fn cases() -> Vec<PathBuf> {
     found
 }
 
-async fn run(world: &World, path: &Path, table: &mut Table) -> Result<(), String> {
+async fn run(world: &World, path: &Path, table: &RefCell<Table>) -> Result<(), String> {
     let text = std::fs::read_to_string(path).expect("a case");
     let who = if text.starts_with("# as admin") { Who::Admin } else { Who::Demo };
     let steps: Vec<&str> = text.split("\n# then\n").collect();
@@ -67,18 +69,25 @@ async fn run(world: &World, path: &Path, table: &mut Table) -> Result<(), String
     let deleted = delete(world, who, &stack).await;
     let kinds = lived?;
     deleted?;
-    let left = world.changed_since(&before).await;
+    let kept = text.lines().next().and_then(|line| line.strip_prefix("# leaves "));
+    let left = world.changed_besides(&before, kept).await;
     if !left.is_empty() {
         return Err(left.join(", "));
     }
     for kind in kinds {
-        table.entry(kind).or_default().deleted = true;
+        table.borrow_mut().entry(kind).or_default().deleted = true;
     }
     Ok(())
 }
 
 fn request(template: &str) -> Json {
-    json!({ "template": template, "timeout_mins": 2 })
+    let files = std::fs::read_dir(folder().join("files")).expect("a folder").flatten();
+    let files = files.map(|entry| {
+        let text = std::fs::read_to_string(entry.path()).expect("a file");
+        (entry.file_name().display().to_string(), Json::from(text))
+    });
+    let files: serde_json::Map<String, Json> = files.collect();
+    json!({ "template": template, "files": files, "timeout_mins": 2 })
 }
 
 async fn live(
@@ -86,7 +95,7 @@ async fn live(
     who: Who,
     stack: &str,
     steps: &[&str],
-    table: &mut Table,
+    table: &RefCell<Table>,
 ) -> Result<BTreeSet<String>, String> {
     let mut body = request(steps[0]);
     body["stack_name"] = stack.into();
@@ -94,9 +103,11 @@ async fn live(
     ended(world, who, stack, "CREATE_COMPLETE").await?;
     let mut kinds = BTreeSet::new();
     for (name, kind, _) in resources(world, who, stack).await {
+        let attributes = attributes(world, who, stack, &name).await?;
+        let mut table = table.borrow_mut();
         let seen = table.entry(kind.clone()).or_default();
         seen.created = true;
-        seen.attributes |= attributes(world, who, stack, &name).await?;
+        seen.attributes |= attributes;
         kinds.insert(kind);
     }
     // What does not change is left alone.
@@ -117,13 +128,13 @@ async fn live(
         update(world, who, stack, &request(step)).await?;
         for (name, kind, id) in resources(world, who, stack).await {
             let is_updated = before.iter().any(|it| it.0 == name && it.1 == kind && it.2 == id);
-            table.entry(kind.clone()).or_default().updated |= is_updated;
+            table.borrow_mut().entry(kind.clone()).or_default().updated |= is_updated;
             kinds.insert(kind);
         }
     }
     check(world, who, stack).await?;
     for (_, kind, _) in resources(world, who, stack).await {
-        table.entry(kind).or_default().checked = true;
+        table.borrow_mut().entry(kind).or_default().checked = true;
     }
     Ok(kinds)
 }

@@ -1,5 +1,7 @@
 //! A running `kiln dev`, asked over HTTP.
 
+use super::given::PUBLIC_KEY;
+use super::guests;
 use crate::place::Place;
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,11 +13,12 @@ pub(crate) struct World {
     process: Child,
     identity: String,
     orchestration: String,
+    cloudformation: String,
     cloud: String,
     client: reqwest::Client,
     demo: Token,
     admin: Token,
-    _place: Place,
+    place: Place,
 }
 
 #[derive(Clone, Default)]
@@ -52,24 +55,7 @@ impl World {
     /// A cloud with some more arguments for `kiln dev`.
     pub(crate) async fn start(arguments: &[&str]) -> World {
         let place = Place::with(&[]);
-        let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
-            .args(["dev", "--free-ports"])
-            .args(arguments)
-            .current_dir(place.path())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("kiln starts");
-        let out = BufReader::new(process.stdout.take().expect("its output"));
-        let mut lines = BTreeMap::new();
-        for line in out.lines().map_while(Result::ok) {
-            let mut words = line.split_whitespace();
-            if let (Some(name), Some(url)) = (words.next(), words.next()) {
-                lines.insert(name.to_owned(), url.to_owned());
-            }
-            if line.starts_with("Stop with") {
-                break;
-            }
-        }
+        let (process, lines) = launch(&place, &[&["--free-ports"], arguments].concat());
         let url = |name: &str| lines.get(name).cloned().unwrap_or_else(|| panic!("no {name}"));
         let orchestration = url("orchestration").replace("/PROJECT_ID", "");
         let client = kiln_cloud::client_builder().build().expect("a client");
@@ -77,21 +63,35 @@ impl World {
             process,
             identity: url("identity"),
             orchestration,
+            cloudformation: url("cloudformation"),
             cloud: url("cloud"),
             client,
             demo: Token::default(),
             admin: Token::default(),
-            _place: place,
+            place,
         };
         world.demo = world.login("demo").await;
         world.admin = world.login("admin").await;
-        for who in [Who::Demo, Who::Admin] {
-            // The cloud makes each project's default group when it is first looked for.
-            world.cloud(who, "GET", "/network/v2.0/security-groups", None).await;
-        }
-        let node = json!({ "name": "node-1", "driver": "fake-hardware" });
-        world.cloud(Who::Admin, "POST", "/baremetal/v1/nodes", Some(node)).await;
+        world.furnish().await;
         world
+    }
+
+    /// Kills it, with no chance to tidy up, and starts it again where it was.
+    pub(crate) fn kill(&mut self, arguments: &[&str]) {
+        self.process.kill().expect("it is killed");
+        self.process.wait().expect("it is gone");
+        let port = |url: &str| {
+            let host = url.split("://").nth(1).and_then(|rest| rest.split('/').next());
+            host.and_then(|host| host.rsplit(':').next()).expect("a port").to_owned()
+        };
+        let ports = [&self.identity, &self.orchestration, &self.cloudformation, &self.cloud];
+        let ports: Vec<String> = ports.iter().map(|url| port(url)).collect();
+        let names = ["--identity-port", "--api-port", "--cfn-port", "--cloud-port"];
+        let ports = names.iter().zip(&ports).flat_map(|(name, port)| [*name, port.as_str()]);
+        let all: Vec<&str> = ports.chain(arguments.iter().copied()).collect();
+        self.process = launch(&self.place, &all).0;
+        // Nothing of the old connections is of use.
+        self.client = kiln_cloud::client_builder().build().expect("a client");
     }
 
     async fn login(&self, name: &str) -> Token {
@@ -117,7 +117,14 @@ impl World {
         }
     }
 
-    async fn send(&self, who: Who, method: &str, url: String, body: Option<Json>) -> Reply {
+    /// Asks for a URL.
+    pub(crate) async fn send(
+        &self,
+        who: Who,
+        method: &str,
+        url: String,
+        body: Option<Json>,
+    ) -> Reply {
         let method = method.parse().expect("a method");
         let mut request = self.client.request(method, url);
         request = request.header("X-Auth-Token", &self.token(who).text);
@@ -128,6 +135,16 @@ impl World {
         let status = response.status().as_u16();
         let text = response.text().await.expect("a text");
         Reply { status, body: serde_json::from_str(&text).unwrap_or(Json::String(text)) }
+    }
+
+    /// What asks anybody anything.
+    pub(crate) fn client(&self) -> &reqwest::Client {
+        &self.client
+    }
+
+    /// Where the orchestration API is: projects stand behind it.
+    pub(crate) fn orchestration(&self) -> &str {
+        &self.orchestration
     }
 
     /// Asks the orchestration API; the path stands behind the project.
@@ -153,24 +170,84 @@ impl World {
         self.send(who, method, format!("{}{path}", self.cloud), body).await
     }
 
-    /// Puts a key of this name into the projects of both users.
-    pub(crate) async fn make_key(&self, name: &str) {
-        let key =
-            "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB0OBbFSjY5Nc9Xp2yXoKPXNqkPd2hnPBVxL5BDPHGhV kiln";
-        let body = json!({ "keypair": { "name": name, "public_key": key } });
+    /// Asks the identity service; the path stands behind the version.
+    pub(crate) async fn identity(
+        &self,
+        who: Who,
+        method: &str,
+        path: &str,
+        body: Option<Json>,
+    ) -> Reply {
+        self.send(who, method, format!("{}{path}", self.identity), body).await
+    }
+
+    /// Has things go wrong in the cloud from now on.
+    pub(crate) async fn set_faults(&self, rules: Json) {
+        let reply = self.cloud(Who::Admin, "POST", "/sim/faults", Some(rules)).await;
+        assert_eq!(reply.status, 204, "{}", reply.body);
+    }
+
+    /// Changes an object behind everybody's back; without fields it is gone.
+    pub(crate) async fn meddle(&self, collection: &str, id: &str, fields: Json) {
+        let body = json!({ "collection": collection, "id": id, "fields": fields });
+        let reply = self.cloud(Who::Admin, "POST", "/sim/break", Some(body)).await;
+        assert_eq!(reply.status, 200, "{}", reply.body);
+    }
+
+    /// Puts into the cloud what templates take for granted.
+    async fn furnish(&self) {
+        let key = json!({ "keypair": { "name": "key", "public_key": PUBLIC_KEY } });
         for who in [Who::Demo, Who::Admin] {
-            let path = "/compute/v2.1/os-keypairs";
-            let reply = self.cloud(who, "POST", path, Some(body.clone())).await;
-            assert!(reply.status < 300, "{}", reply.body);
+            // The cloud makes each project's default group when it is first looked for.
+            self.cloud(who, "GET", "/network/v2.0/security-groups", None).await;
+            self.put(who, "/compute/v2.1/os-keypairs", &key).await;
+            // Accounts of the object store stay once they are written to.
+            let account = format!("/object-store/v1/AUTH_{}", self.token(who).project);
+            self.cloud(who, "POST", &account, None).await;
         }
+        let node = json!({ "name": "node-1", "driver": "fake-hardware" });
+        self.put(Who::Admin, "/baremetal/v1/nodes", &node).await;
+        let group = json!({ "security_group": { "name": "sg-1" } });
+        self.put(Who::Demo, "/network/v2.0/security-groups", &group).await;
+        // The network that a project without one gets stays with it.
+        let project = &self.admin.project;
+        let topology = format!("/network/v2.0/auto-allocated-topology/{project}");
+        self.cloud(Who::Admin, "GET", &topology, None).await;
+        self.furnish_server().await;
+    }
+
+    /// A server, and a pool of a load balancer beside it.
+    async fn furnish_server(&self) {
+        let image = self.find("/image/v2/images?limit=1000", "images", "cirros").await;
+        let network = self.find("/network/v2.0/networks", "networks", "private").await;
+        let subnet = self.find("/network/v2.0/subnets", "subnets", "private-subnet").await;
+        let networks = json!([{ "uuid": network }]);
+        let server =
+            json!({ "name": "server", "imageRef": image, "flavorRef": "1", "networks": networks });
+        self.put(Who::Demo, "/compute/v2.1/servers", &json!({ "server": server })).await;
+        let balancer = json!({ "loadbalancer": { "name": "balancer", "vip_subnet_id": subnet } });
+        let path = "/load-balancer/v2/lbaas/loadbalancers";
+        let balancer = self.put(Who::Demo, path, &balancer).await;
+        let pool = json!({ "pool": {
+            "name": "pool", "loadbalancer_id": balancer["loadbalancer"]["id"],
+            "protocol": "HTTP", "lb_algorithm": "ROUND_ROBIN",
+        } });
+        self.put(Who::Demo, "/load-balancer/v2/lbaas/pools", &pool).await;
     }
 
     /// The id of an object of the cloud, by its name.
-    pub(crate) async fn find(&self, path: &str, many: &str, name: &str) -> String {
+    async fn find(&self, path: &str, many: &str, name: &str) -> String {
         let reply = self.cloud(Who::Demo, "GET", path, None).await;
-        let all = reply.body[many].as_array().cloned().unwrap_or_default();
-        let found = all.iter().find(|object| object["name"] == name);
-        found.and_then(|object| object["id"].as_str()).unwrap_or(name).to_owned()
+        let mut all = reply.body[many].as_array().into_iter().flatten();
+        let found = all.find(|object| object["name"] == name).expect("an object");
+        found["id"].as_str().expect("an id").to_owned()
+    }
+
+    /// Puts an object into the cloud.
+    async fn put(&self, who: Who, path: &str, body: &Json) -> Json {
+        let reply = self.cloud(who, "POST", path, Some(body.clone())).await;
+        assert!(reply.status < 300, "{path}: {}", reply.body);
+        reply.body
     }
 
     /// Waits until a stack has come to rest, and gives its status and why; `None` if it is gone.
@@ -181,9 +258,17 @@ impl World {
         // The stream of a stack's events ends when nothing is under way in it any more.
         let token = self.token(who);
         let url = format!("{}/{}/stacks/{path}/events", self.orchestration, token.project);
-        let request = self.client.get(url).header("X-Auth-Token", &token.text);
+        let request = self.client.get(format!("{url}?nested_depth=9"));
+        let request = request.header("X-Auth-Token", &token.text);
         let stream = request.header("Accept", "text/event-stream").send().await;
-        stream.expect("a stream").bytes().await.expect("the end of the stream");
+        let mut stream = stream.expect("a stream");
+        let mut received = Vec::new();
+        while let Some(chunk) = stream.chunk().await.expect("the next events") {
+            received.extend_from_slice(&chunk);
+            for event in whole_events(&mut received) {
+                guests::hear(self, who, &event).await;
+            }
+        }
         let stack = self.stack(who, &path).await?;
         Some((text(&stack, "stack_status"), text(&stack, "stack_status_reason")))
     }
@@ -231,17 +316,26 @@ impl World {
     }
 
     /// What is there more or less than before, when it has settled: rights are given back a moment after a
-    /// stack is gone.
-    pub(crate) async fn changed_since(&self, before: &Objects) -> Vec<String> {
+    /// stack is gone. What may stay is not counted.
+    pub(crate) async fn changed_besides(
+        &self,
+        before: &Objects,
+        kept: Option<&str>,
+    ) -> Vec<String> {
         const LOOKS: usize = 200;
         let mut found = Vec::new();
         for _ in 0..LOOKS {
-            found = difference(before, &self.objects().await);
+            found = difference(before, &self.objects().await, kept);
             if found.is_empty() {
                 break;
             }
         }
         found
+    }
+
+    /// What is there more or less than before, when it has settled.
+    pub(crate) async fn changed_since(&self, before: &Objects) -> Vec<String> {
+        self.changed_besides(before, None).await
     }
 
     /// How many calls changed something in the cloud since it began.
@@ -254,12 +348,43 @@ impl World {
     }
 }
 
+/// Starts the program, and gives the addresses that it tells.
+fn launch(place: &Place, arguments: &[&str]) -> (Child, BTreeMap<String, String>) {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
+        .arg("dev")
+        .args(arguments)
+        .current_dir(place.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("kiln starts");
+    let out = BufReader::new(process.stdout.take().expect("its output"));
+    let mut lines = BTreeMap::new();
+    for line in out.lines().map_while(Result::ok) {
+        let mut words = line.split_whitespace();
+        if let (Some(name), Some(url)) = (words.next(), words.next()) {
+            lines.insert(name.to_owned(), url.to_owned());
+        }
+        if line.starts_with("Stop with") {
+            break;
+        }
+    }
+    (process, lines)
+}
+
+/// Takes the events that have arrived whole from the beginning of a stream.
+fn whole_events(stream: &mut Vec<u8>) -> Vec<Json> {
+    let Some(end) = stream.windows(2).rposition(|pair| pair == b"\n\n") else { return Vec::new() };
+    let text = String::from_utf8(stream.drain(..end + 2).collect()).expect("a text");
+    let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
+    data.filter_map(|data| serde_json::from_str(data).ok()).collect()
+}
+
 /// What one of two clouds has more than the other.
-fn difference(before: &Objects, after: &Objects) -> Vec<String> {
+fn difference(before: &Objects, after: &Objects, kept: Option<&str>) -> Vec<String> {
     let none = BTreeSet::new();
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let mut found = Vec::new();
-    for name in names {
+    for name in names.into_iter().filter(|name| kept != Some(name)) {
         let (before, after) = (before.get(name).unwrap_or(&none), after.get(name).unwrap_or(&none));
         found.extend(after.difference(before).map(|id| format!("left: {name} {id}")));
         found.extend(before.difference(after).map(|id| format!("lost: {name} {id}")));

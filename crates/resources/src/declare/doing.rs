@@ -37,8 +37,8 @@ impl ResourceType {
             Verb::Resume => &mut behaviour.resume,
             Verb::Snapshot => &mut behaviour.snapshot,
             Verb::Forget => &mut behaviour.forget,
-            // Every type settles its doubts alike, and is looked at alike.
-            Verb::Settle | Verb::Observe => return self,
+            // Whoever checks an object looks at it; every type settles its doubts alike, and is compared alike.
+            Verb::Look | Verb::Observe | Verb::Settle => return self,
         };
         *place = Some(handler);
         self
@@ -100,6 +100,18 @@ impl ResourceType {
     pub fn on_signal(mut self, signal: OnSignal) -> ResourceType {
         self.behaviour.signal = Some(signal);
         self.signalled()
+    }
+
+    /// What it is told is in what it keeps for itself, and whoever watches it sees that.
+    pub fn hears_in_data(mut self) -> ResourceType {
+        self.behaviour.hears_in_data = true;
+        self
+    }
+
+    /// What its metadata is to those who read it.
+    pub fn tells_metadata(mut self, metadata: Reference) -> ResourceType {
+        self.behaviour.metadata = Some(metadata);
+        self
     }
 
     /// How long a group is left alone after a create or an update ended well.

@@ -16,6 +16,8 @@ pub enum Step {
     Begun,
     /// A call was made and replied to.
     Replied(Reply),
+    /// A call was refused, or did not reach its service: nothing came of it.
+    Refused,
     /// A doubt is no more.
     Settled,
     /// A wait ends at this moment, in microseconds since 1970.

@@ -27,6 +27,8 @@ pub enum Demand {
     Until(i64),
     /// So many random bytes.
     Random(usize),
+    /// The resource with this reference id.
+    Sibling(Arc<str>),
     /// The metadata of the resource with this reference id, when it is not what was seen last; or
     /// nothing but waking, if it has not changed until a moment.
     Watch {
@@ -37,6 +39,19 @@ pub enum Demand {
         /// The moment, in microseconds since 1970.
         until: i64,
     },
+}
+
+/// Another resource of the stack, as an operation sees it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sibling {
+    /// Its name in the template.
+    pub name: Arc<str>,
+    /// The properties, of the kinds that the schema says, defaults filled in.
+    pub properties: Arc<Members>,
+    /// What it keeps for itself.
+    pub data: Arc<Members>,
+    /// The metadata, as those who read it see it.
+    pub metadata: Value,
 }
 
 /// What the world answers.
@@ -50,6 +65,8 @@ pub enum Answer {
     Bytes(Vec<u8>),
     /// The metadata of another resource, if there is one.
     Seen(Option<Value>),
+    /// Another resource, if there is one.
+    Sibling(Option<Sibling>),
 }
 
 /// What an operation says of its resource: to be kept before its next demand is fulfilled.
@@ -67,6 +84,8 @@ pub enum Note {
     Shown(Value),
     /// The properties that the object shows otherwise than they should be, with what it shows.
     Drifted(Members),
+    /// The id of the project of the stack's users; empty if it is about to be made.
+    Users(Arc<str>),
     /// How far a step is.
     Step(Arc<str>, Step),
 }
@@ -112,8 +131,10 @@ impl Running {
             if let Some(copy) = first.filter(|_| op.id().is_some()) {
                 copy(&mut op).await?;
             }
-            if let Some(handler) = handler {
-                handler(&mut op).await?;
+            if let Some(handler) = handler
+                && let Err(stop) = handler(&mut op).await
+            {
+                return Err(op.judged(verb, stop).await);
             }
             op.settle().await
         });

@@ -17,7 +17,7 @@ use crate::declare::{Name, Value};
 use crate::op::{Op, Progress, Stop};
 use crate::wire;
 use fields::fields;
-use kiln_cloud::{Call, Marker, Method, Reply, delete, get, post};
+use kiln_cloud::{Call, Marker, Method, Reply, Service, delete, get, post};
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 
@@ -175,6 +175,7 @@ pub async fn create(op: &mut Op) -> Result<(), Stop> {
 /// Makes an object with these fields, and waits until it is ready.
 pub async fn create_with(op: &mut Op, fields: Map<String, Json>) -> Result<(), Stop> {
     let plain = plain(op)?;
+    let mut told = None;
     if op.id().is_none() {
         let body = enveloped(&plain, fields);
         let call = versioned(&plain, post(plain.service, collection(op, &plain), body));
@@ -186,8 +187,9 @@ pub async fn create_with(op: &mut Op, fields: Map<String, Json>) -> Result<(), S
             _ => return Err(Stop::failed("Error", "the service did not say which object it made")),
         };
         op.set_id(id);
+        told = Some(reply);
     }
-    afterwards(op, &plain).await?;
+    afterwards(op, &plain, told).await?;
     if let Some(call) = change(op, &plain, chosen(op, &plain)) {
         send(op, &plain, "dress", call).await?;
         until_ready(op).await?;
@@ -235,12 +237,30 @@ async fn send(op: &mut Op, plain: &Plain, step: &str, call: Call) -> Result<Repl
     op.call_until_taken(step, call, &plain.retried).await
 }
 
-/// What is done once an object is made or changed; then it is waited for.
-async fn afterwards(op: &mut Op, plain: &Plain) -> Result<(), Stop> {
+/// What is done once an object is made or changed; then it is waited for. `told` is what the service replied.
+async fn afterwards(op: &mut Op, plain: &Plain, told: Option<Reply>) -> Result<(), Stop> {
     if let Some(after) = plain.after {
+        let before = op.context().journal.iter().count();
         after(op).await?;
+        if op.context().journal.iter().count() > before {
+            return until_ready(op).await;
+        }
     }
-    until_ready(op).await
+    // Neutron shows all of an object when it makes or changes it: there is nothing else to look for.
+    let told = told.filter(|reply| {
+        let (object, status) = (object(plain, &reply.body), &*plain.ready.status);
+        plain.service == Service::Network
+            && object.is_object()
+            && (status.is_empty() || object[status].is_string())
+            && progress(plain, reply) == Progress::Ready
+    });
+    match told {
+        Some(reply) => {
+            show(op, plain, &reply);
+            Ok(())
+        }
+        None => until_ready(op).await,
+    }
 }
 
 /// Waits until the object is ready, and keeps what the service shows of it.
@@ -302,10 +322,11 @@ pub async fn update(op: &mut Op) -> Result<(), Stop> {
 /// Changes these fields of the object, and waits until it is ready.
 pub async fn update_with(op: &mut Op, fields: Map<String, Json>) -> Result<(), Stop> {
     let plain = plain(op)?;
-    if let Some(call) = change(op, &plain, fields) {
-        send(op, &plain, "change", call).await?;
-    }
-    afterwards(op, &plain).await
+    let told = match change(op, &plain, fields) {
+        Some(call) => Some(send(op, &plain, "change", call).await?),
+        None => None,
+    };
+    afterwards(op, &plain, told).await
 }
 
 /// The fields that an update changes.

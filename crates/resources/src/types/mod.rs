@@ -27,6 +27,7 @@ pub(crate) mod octavia;
 mod quotas;
 pub(crate) mod sahara;
 pub(crate) mod senlin;
+mod shipped;
 pub(crate) mod swift;
 pub(crate) mod trove;
 pub(crate) mod vitrage;

@@ -86,5 +86,8 @@ fn a_conflict_means_patience_for_parts_and_failure_for_a_new_balancer() {
     world.busy = vec![(Method::Post, "loadbalancers")];
     let properties = r#"{"vip_subnet": "00000000000000000000000000000001"}"#;
     let failed = made("OS::Octavia::LoadBalancer", properties, &mut world);
-    assert_eq!(failed.failure(), "Conflict: no (HTTP 409)");
+    assert_eq!(
+        failed.failure(),
+        "Conflict: no (HTTP 409). Next: see what it clashes with, and update the stack when that is over."
+    );
 }

@@ -92,6 +92,25 @@ fn a_container_is_what_zun_wants_to_hear_of_it() {
 }
 
 #[test]
+fn addresses_of_a_container_are_told_by_the_names_of_networks_too() {
+    let name = "OS::Zun::Container";
+    let mut world = Rest::of(kind(name).behaviour.plain.as_deref());
+    world.finish = Some(|object| {
+        object["status"] = "Running".into();
+        object["addresses"] = json!({ "net-1": [{ "addr": "10.0.0.5" }] });
+    });
+    world.answers.push((
+        Method::Get,
+        "/networks/net-1",
+        json!({ "network": { "name": "inside" } }),
+    ));
+    let drive = made(name, r#"{"image": "cirros"}"#, &mut world);
+    let addresses = drive.shown.as_map().and_then(|shown| shown.get("addresses")).cloned();
+    let told = r#"{"net-1": [{"addr": "10.0.0.5"}], "inside": [{"addr": "10.0.0.5"}]}"#;
+    assert_eq!(addresses, Some(crate::stack::json(told)));
+}
+
+#[test]
 fn reservations_say_what_their_kind_knows() {
     let mut world = Rest::of(kind("OS::Blazar::Lease").behaviour.plain.as_deref());
     let properties = r#"{"name": "l", "start_date": "2030-01-01 00:00", "end_date": "2030-01-02 00:00",

@@ -115,7 +115,7 @@ pub(super) fn convert(kind: &Kind, value: &Value, is_lenient: bool) -> Option<Va
         | (Kind::Text | Kind::Ref(_), Value::String(_)) => true,
         (Kind::Ip, Value::String(text)) => text.parse::<IpAddr>().is_ok(),
         (Kind::Cidr, Value::String(text)) => is_cidr(text),
-        (Kind::Mac, Value::String(text)) => is_mac(text),
+        (Kind::Mac, Value::String(text)) => return mac(text).map(Value::String),
         (Kind::Uuid, Value::String(text)) => is_uuid(text),
         (Kind::OneOf(words), Value::String(text)) => words.contains(&text.as_str()),
         _ => false,
@@ -158,10 +158,11 @@ fn is_cidr(text: &str) -> bool {
     length.parse::<u8>().is_ok_and(|length| length <= longest)
 }
 
-fn is_mac(text: &str) -> bool {
-    let parts: Vec<&str> = text.split(':').collect();
+/// The address as services write it, however it was written.
+fn mac(text: &str) -> Option<String> {
+    let parts: Vec<&str> = text.split([':', '-']).collect();
     let hex = |part: &&str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
-    parts.len() == 6 && parts.iter().all(hex)
+    (parts.len() == 6 && parts.iter().all(hex)).then(|| parts.join(":").to_ascii_lowercase())
 }
 
 /// Whether the text is a uuid, with or without dashes.
@@ -182,6 +183,8 @@ mod tests {
         assert!(ok(&Kind::Cidr, json!("10.0.0.0/8")) && ok(&Kind::Cidr, json!("fd00::/64")));
         assert!(!ok(&Kind::Cidr, json!("10.0.0.0")) && !ok(&Kind::Cidr, json!("10.0.0.0/33")));
         assert!(ok(&Kind::Mac, json!("fa:16:3e:00:00:01")) && !ok(&Kind::Mac, json!("fa:16")));
+        let written = convert(&Kind::Mac, &json!("FA-16-3E-00-00-01"), false);
+        assert_eq!(written, Some(json!("fa:16:3e:00:00:01")));
         assert!(ok(&Kind::Int, json!(5)) && !ok(&Kind::Int, json!("5")));
         assert_eq!(convert(&Kind::Int, &json!("5"), true), Some(json!(5)));
         assert_eq!(convert(&Kind::Bool, &json!("True"), true), Some(json!(true)));

@@ -98,3 +98,29 @@ fn strangers_need_an_open_container_or_a_signed_address() {
     world.later(200);
     world.ask("", "GET", &signed("GET", soon), Value::Null).unwrap().has(401);
 }
+
+#[test]
+fn a_container_keeps_what_its_objects_held_before() {
+    let world = World::new();
+    let root = world.swift();
+    world
+        .demo_with(&format!("PUT {root}/box"), &[("X-Versions-Location", "box")], Value::Null)
+        .has(201);
+    for text in ["one", "two", "three"] {
+        world.demo(&format!("PUT {root}/box/it"), json!(text)).has(201);
+        world.later(1);
+    }
+    let names = || -> Vec<String> {
+        let all = world.get(&format!("{root}/box?format=json"));
+        all.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let kept = names();
+    assert_eq!(kept.len(), 3);
+    assert!(kept[..2].iter().all(|name| name.starts_with("002it/")), "{kept:?}");
+    let read =
+        |name: &str| world.demo(&format!("GET {root}/box/{name}"), Value::Null).has(200).text;
+    assert_eq!(read(&kept[0]), "one");
+    world.demo(&format!("DELETE {root}/box/it"), Value::Null).has(204);
+    assert_eq!(read("it"), "two", "the last one takes its place");
+    assert_eq!(names().len(), 2);
+}

@@ -312,6 +312,15 @@ fn workflows_are_kept_and_executions_succeed() {
     world.later(11);
     assert_eq!(world.get(&format!("{v2}/executions/{id}"))["state"], "SUCCESS");
     world.demo(&format!("POST {v2}/executions"), json!({ "workflow_name": "nope" })).has(404);
+    // Whoever sends an id of their own gets one execution, however often they send it.
+    let own = "8e5a4f0c-9a6b-4f0e-9d0a-0c2f3f1b7d11";
+    for _ in 0..2 {
+        let wanted = json!({ "id": own, "workflow_name": "flow" });
+        let made = world.demo(&format!("POST {v2}/executions"), wanted).has(201).body;
+        assert_eq!(made["id"], own);
+    }
+    let all = world.get(&format!("{v2}/executions"));
+    assert_eq!(all["executions"].as_array().map(Vec::len), Some(2));
     let trigger = json!({ "name": "t", "workflow_name": "flow", "pattern": "* * * * *" });
     world.demo(&format!("POST {v2}/cron_triggers"), trigger.clone()).has(201);
     world.demo(&format!("POST {v2}/cron_triggers"), trigger).has(409);

@@ -176,6 +176,7 @@ async fn look(world: &World, twin: &dyn Store, dice: &mut Dice, known: &Known, s
     let names = tree.resources.iter().map(|row| row.name.clone());
     let names: Vec<Arc<str>> = names.filter(|_| dice.chance()).chain(["none".into()]).collect();
     _ = same!(world, twin, step, resources_named(stack.root, &names));
+    _ = same!(world, twin, step, lean_resources(stack.root));
     _ = same!(world, twin, step, stack(stack.id));
     _ = same!(world, twin, step, resources(stack.id));
     let snapshots = same!(world, twin, step, snapshots(stack.id)).unwrap();

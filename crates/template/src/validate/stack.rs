@@ -415,8 +415,16 @@ fn deprecation(resource: &Resource, schema: &TypeSchema) -> Option<Diagnostic> {
     let message = format!("The resource type {} is {state}", resource.kind.value);
     let diagnostic = Diagnostic::warning(&codes::DEPRECATED, message).at(resource.kind.span);
     debug_assert_eq!(diagnostic.severity, Severity::Warning);
-    Some(match &schema.support.message {
-        Some(message) => diagnostic.help(message.to_string()),
+    let is_retired = schema.support.status == Status::Hidden && schema.any_property;
+    let help = schema.support.message.as_ref().map(|message| message.to_string());
+    Some(match help.or_else(|| is_retired.then(|| take_it_out(&resource.kind.value))) {
+        Some(help) => diagnostic.help(help),
         None => diagnostic,
     })
+}
+
+/// What to do with a type whose service is gone and has no heir.
+fn take_it_out(kind: &str) -> String {
+    let service = kind.split("::").nth(1).unwrap_or(kind);
+    format!("{service} no longer offers this and nothing is made for it: take it out")
 }

@@ -8,7 +8,7 @@ mod look;
 mod other;
 mod stack;
 
-use super::connection::Connection;
+use super::connection::{Connection, Loudness};
 use super::problem::{Problem, Result};
 use super::{Client, Command};
 use crate::cli::Color;
@@ -28,10 +28,6 @@ struct Heat {
     /// The same as --debug
     #[arg(short = 'd')]
     is_debug: bool,
-
-    /// Accepted for old scripts
-    #[arg(short, long, hide = true)]
-    verbose: bool,
 
     /// The same as --insecure
     #[arg(short = 'k')]
@@ -232,7 +228,8 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             let word = arguments.iter().filter_map(|word| word.to_str());
             let word = word.skip(1).find_map(|word| NEWER.iter().find(|(old, _)| *old == word));
             streams::with_standard(Color::Auto, |streams| {
-                if let Some((old, new)) = word {
+                let is_quiet = heat.connection.loudness() == Loudness::Quiet;
+                if let Some((old, new)) = word.filter(|_| !is_quiet) {
                     let warning = format!(
                         "WARNING (shell) \"heat {old}\" is deprecated, please use \"openstack {new}\" instead"
                     );

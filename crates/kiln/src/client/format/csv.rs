@@ -1,6 +1,6 @@
 //! Comma-separated values: text in quotes, numbers and truth values without.
 
-use super::Cell;
+use super::{Cell, text};
 use clap::ValueEnum;
 use serde_json::Value;
 
@@ -18,31 +18,43 @@ pub(crate) enum Quote {
     Nonnumeric,
 }
 
-/// A line of names and a line for each row.
+/// A line of names and a line for each row. Maps and lists stand in quotes as Python prints them, which
+/// is what readers of such tables have always met.
 pub(super) fn csv(columns: &[String], rows: &[Vec<Cell>], quote: Quote) -> String {
-    let names = columns.iter().map(|name| field(&Value::from(name.as_str()), name, quote));
-    let mut lines = vec![names.collect::<Vec<_>>().join(",")];
-    for row in rows {
-        let fields = row.iter().map(|cell| {
-            let word = match &cell.value {
-                Value::Null => String::new(),
-                _ => cell.as_word(),
-            };
-            field(&cell.value, &word, quote)
-        });
-        lines.push(fields.collect::<Vec<_>>().join(","));
-    }
-    lines.join("\n") + "\n"
+    let names: Vec<Cell> = columns.iter().map(|name| name.as_str().into()).collect();
+    let lines = std::iter::once(&names).chain(rows).map(|row| line(row, quote));
+    lines.collect()
 }
 
-fn field(value: &Value, word: &str, quote: Quote) -> String {
+fn line(row: &[Cell], quote: Quote) -> String {
+    let fields: Vec<String> = row.iter().map(|cell| field(&cell.value, quote)).collect();
+    match &*fields {
+        // A line without anything would be no row.
+        [only] if only.is_empty() => "\"\"\n".to_owned(),
+        fields => fields.join(",") + "\n",
+    }
+}
+
+fn field(value: &Value, quote: Quote) -> String {
+    let word = match value {
+        Value::Null => String::new(),
+        value => text::plain(value),
+    };
     let is_quoted = match quote {
         Quote::All => true,
         Quote::None => false,
         Quote::Minimal => word.contains([',', '"', '\n', '\r']),
         Quote::Nonnumeric => !matches!(value, Value::Number(_) | Value::Bool(_)),
     };
-    if is_quoted { format!("\"{}\"", word.replace('"', "\"\"")) } else { word.to_owned() }
+    let word = word.replace('\\', r"\\");
+    match is_quoted {
+        true => format!("\"{}\"", word.replace('"', "\"\"")),
+        false if quote == Quote::None => {
+            let escaped = [",", "\"", "\n"].iter();
+            escaped.fold(word, |word, mark| word.replace(mark, &format!("\\{mark}")))
+        }
+        false => word,
+    }
 }
 
 #[cfg(test)]
@@ -61,10 +73,20 @@ mod tests {
         let rows = rows.as_slice();
         assert_eq!(
             csv(&columns, rows, Quote::Nonnumeric),
-            "\"A\",\"B col\"\n\"a \"\"b\"\",\nc\",1\n\"\",false\n\"{\"\"k\"\": [null]}\",1.5\n"
+            "\"A\",\"B col\"\n\"a \"\"b\"\",\nc\",1\n\"\",false\n\"{'k': [None]}\",1.5\n"
                 .replace("false", "False")
         );
         assert_eq!(csv(&columns, &rows[1..2], Quote::All), "\"A\",\"B col\"\n\"\",\"False\"\n");
+        let paths = [vec![json!("C:\\x, \"y\"").into(), json!(["a"]).into()]];
+        assert_eq!(
+            csv(&columns, &paths, Quote::Nonnumeric).lines().nth(1),
+            Some(r#""C:\\x, ""y""","['a']""#)
+        );
+        assert_eq!(
+            csv(&columns, &paths, Quote::None).lines().nth(1),
+            Some(r#"C:\\x\, \"y\",['a']"#)
+        );
+        assert_eq!(csv(&columns[..1], &[vec![json!(null).into()]], Quote::Minimal), "A\n\"\"\n");
         assert_eq!(csv(&columns, &rows[..1], Quote::Minimal), "A,B col\n\"a \"\"b\"\",\nc\",1\n");
     }
 }

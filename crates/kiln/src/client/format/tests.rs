@@ -96,7 +96,7 @@ fn columns_are_picked_and_rows_sorted() {
     };
     assert_eq!(
         listed(Listing { rows: things().rows[..2].into(), ..things() }, ListForm::Csv, &picked),
-        "\"A\",\"C\"\n\"longer é 中文\",\"{\"\"k\"\": [1, null, true], \"\"e\"\": \"\"\\u00e9\"\"}\"\n\"x\",\"\"\n"
+        "\"A\",\"C\"\n\"longer é 中文\",\"{'k': [1, None, True], 'e': 'é'}\"\n\"x\",\"\"\n"
     );
     let unknown = Columns { names: names(&["Nope"]), ..Columns::default() };
     let problem = things().render(ListForm::Table, &unknown, &Screen::default()).unwrap_err();

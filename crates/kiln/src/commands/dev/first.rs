@@ -64,6 +64,7 @@ pub(super) async fn make(
         project: token.project_id.as_str().into(),
         user_name: "demo".into(),
         is_admin: false,
+        guest_in: None,
         visitor: Visitor {
             token: token.id.as_str().into(),
             user: token.user_id.as_str().into(),

@@ -21,6 +21,7 @@ use kiln_engine::runtime::{Engine, Settings, now};
 use kiln_engine::service::{Rules, Service};
 use kiln_engine::store::Store;
 use kiln_resources::environment::shipped;
+use kiln_resources::op::{Domain, Outside};
 use kiln_resources::registry::Registry;
 use kiln_sim::cloud::Cloud;
 use kiln_sim::identity::{self, Identity, Seed};
@@ -30,6 +31,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// The role that the users of stacks have.
+const STACK_USER_ROLE: &str = "heat_stack_user";
+
 /// Everything that runs.
 struct Running {
     service: Service,
@@ -38,6 +42,7 @@ struct Running {
     listening: Vec<Listening>,
     identity_url: String,
     api_url: String,
+    cfn_url: String,
     identity: Arc<Identity>,
     /// The simulated cloud and where it is, unless there is to be none.
     cloud: Option<(Cloud, String)>,
@@ -102,6 +107,8 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
         serving::bind(&arguments.listen, port(arguments.identity_port), "--identity-port").await?;
     let api_socket =
         serving::bind(&arguments.listen, port(arguments.api_port), "--api-port").await?;
+    let cfn_socket =
+        serving::bind(&arguments.listen, port(arguments.cfn_port), "--cfn-port").await?;
     let cloud_socket = match arguments.no_cloud {
         true => None,
         false => {
@@ -112,6 +119,7 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
     let cloud_url = cloud_socket.as_ref().map(serving::url).transpose()?;
     let identity_url = serving::url(&identity_socket)?;
     let api_url = serving::url(&api_socket)?;
+    let cfn_url = serving::url(&cfn_socket)?;
 
     let home = home(arguments)?;
     let url = format!("sqlite://{}", home.path.join("kiln.db").display());
@@ -121,8 +129,9 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
     let orchestration = format!("{api_url}/v1/%(project_id)s");
     let seed = Seed::new(&identity_url)
         .service("orchestration", "heat", &orchestration)
+        .service("cloudformation", "heat-cfn", &format!("{cfn_url}/v1"))
         .services(cloud_url.as_deref().map(Cloud::catalogue).unwrap_or_default());
-    let region = Some(seed.region.as_str().into());
+    let region: Option<Arc<str>> = Some(seed.region.as_str().into());
     let clock = identity::Clock::new(|| now().micros());
     let path = home.is_kept.then(|| home.path.join("identity.json"));
     let identity = Identity::open(path.as_deref(), identity::Settings::new(seed, clock.clone()));
@@ -144,7 +153,18 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
         false => transport(&identity_url, &identity)?,
     };
 
-    let config = Arc::new(Config { types, global: shipped(), region, ..Config::default() });
+    let domain = Domain::Id(identity.stack_domain_id().into());
+    let outside = Arc::new(Outside {
+        domain: cloud_url.is_some().then_some(domain),
+        role: STACK_USER_ROLE.into(),
+        auth_url: format!("{identity_url}/v3").into(),
+        region: region.clone(),
+        ..Outside::default()
+    });
+    let stack_domain = outside.domain.clone();
+    let quiet = Duration::from_secs(arguments.quiet);
+    let config =
+        Arc::new(Config { types, global: shipped(), outside, region, quiet, ..Config::default() });
     // The state is ours alone, so nobody else's lease is valid.
     let settings = Settings { is_alone: true, ..Settings::default() };
     let own = Arc::new(Own::before(transport));
@@ -162,20 +182,25 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
             password: Secret::new(login.password.as_str().into()),
             reach: Reach::Project(Named::Id(login.project_id.clone().unwrap_or_default())),
         },
-        auth::Settings { www_authenticate_uri: identity_url.clone(), ..Default::default() },
+        auth::Settings {
+            www_authenticate_uri: identity_url.clone(),
+            auth_url: auth::AuthUrl::fixed(format!("{identity_url}/v3")),
+            ..Default::default()
+        },
     )?;
     let app = Arc::new(App {
         service: service.clone(),
         auth,
         policy: Arc::new(Policy::new()),
-        options: Options::default(),
+        options: Options { stack_domain, ..Options::default() },
         metrics: Metrics::default(),
         rate: None,
     });
     own.serves(&app);
     let mut listening = vec![
         serving::serve(identity_socket, identity::router(identity.clone())),
-        serving::serve(api_socket, serving::native(app)),
+        serving::serve(api_socket, serving::native(app.clone())),
+        serving::serve(cfn_socket, serving::cfn(app)),
     ];
     if let (Some(socket), Some(cloud)) = (cloud_socket, &cloud) {
         listening.push(serving::serve(socket, cloud.router()));
@@ -187,6 +212,7 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
         listening,
         identity_url,
         api_url,
+        cfn_url,
         identity,
         cloud: cloud.zip(cloud_url),
         _home: home,
@@ -201,8 +227,18 @@ fn transport(identity_url: &str, identity: &Identity) -> Result<Arc<dyn Transpor
         domain: None,
         password: login.password.clone(),
     };
-    let settings =
-        kiln_cloud::Settings { trustee: Some(trustee), ..kiln_cloud::Settings::new(identity_url) };
+    let owner = identity.domain_admin_login();
+    let stack_domain = kiln_cloud::StackDomain {
+        id: owner.domain_id.clone(),
+        name: String::new(),
+        admin: owner.user_name.clone(),
+        password: owner.password.clone(),
+    };
+    let settings = kiln_cloud::Settings {
+        trustee: Some(trustee),
+        stack_domain: Some(stack_domain),
+        ..kiln_cloud::Settings::new(identity_url)
+    };
     match OpenStack::new(settings) {
         Ok(cloud) => Ok(Arc::new(cloud)),
         Err(error) => Err(Failure::Usage(format!("HTTP cannot be used: {error}"))),
@@ -228,10 +264,11 @@ fn welcome(
     clouds: &clouds::Written,
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
-    let Running { identity_url, api_url, cloud, .. } = running;
+    let Running { identity_url, api_url, cfn_url, cloud, .. } = running;
     let out = &mut streams.out;
     writeln!(out, "identity       {identity_url}/v3")?;
     writeln!(out, "orchestration  {api_url}/v1/PROJECT_ID")?;
+    writeln!(out, "cloudformation {cfn_url}/v1")?;
     if let Some((_, url)) = cloud {
         writeln!(out, "cloud          {url} (simulated: compute, network, volumes and the rest)")?;
     }

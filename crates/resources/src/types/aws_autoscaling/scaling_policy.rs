@@ -3,7 +3,8 @@
 
 use crate::declare::*;
 use crate::scaling;
-use crate::types::heat::signals::stack_user;
+use crate::types::heat::signals::{called_by_url, policy, url, with_user};
+use kiln_template::functions::step_into_attribute;
 
 pub(super) fn scaling_policy() -> ResourceType {
     ResourceType::new("AWS::AutoScaling::ScalingPolicy")
@@ -21,8 +22,13 @@ pub(super) fn scaling_policy() -> ResourceType {
             prop("ScalingAdjustment", Int).required().updatable(),
         ])
         .attrs([attr("AlarmUrl", Str).uncached()])
-        .creates(|op| Box::pin(stack_user(op)))
-        .answers(|_, _, _| Ok(Some(Value::Null)))
+        .with(with_user)
+        .creates(|op| Box::pin(policy(op)))
+        .called(called_by_url)
+        .answers(|view, name, path| {
+            let answer = if name == "AlarmUrl" { url(view) } else { Value::Null };
+            Ok(Some(step_into_attribute(&answer, path)))
+        })
         .on_signal(|view, signal| scaling::on_signal(&WORDS, view, signal))
 }
 

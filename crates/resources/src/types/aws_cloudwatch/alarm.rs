@@ -2,7 +2,10 @@
 //! service.
 
 use super::{COMPARISONS, STATISTICS, UNITS};
+use crate::behaviour::{Group, Stage};
 use crate::declare::*;
+use crate::given::{given, items, open, text};
+use crate::types::shipped;
 
 pub(super) fn alarm() -> ResourceType {
     ResourceType::new("AWS::CloudWatch::Alarm")
@@ -24,4 +27,71 @@ pub(super) fn alarm() -> ResourceType {
             prop("Units", Str).updatable().one_of(UNITS),
         ])
         .attrs([])
+        .nested()
+        .staged(|group| Ok(Stage { template: template(group), is_last: true, ..Stage::default() }))
+        .called(shipped::reference)
+}
+
+/// Words of CloudWatch and of the alarming service.
+const WORDS: [(&str, &str); 9] = [
+    ("Average", "avg"),
+    ("GreaterThanOrEqualToThreshold", "ge"),
+    ("GreaterThanThreshold", "gt"),
+    ("LessThanOrEqualToThreshold", "le"),
+    ("LessThanThreshold", "lt"),
+    ("Maximum", "max"),
+    ("Minimum", "min"),
+    ("SampleCount", "count"),
+    ("Sum", "sum"),
+];
+
+/// Properties that only have another name there.
+const RENAMED: [(&str, &str); 8] = [
+    ("AlarmActions", "alarm_actions"),
+    ("AlarmDescription", "description"),
+    ("EvaluationPeriods", "evaluation_periods"),
+    ("InsufficientDataActions", "insufficient_data_actions"),
+    ("MetricName", "meter_name"),
+    ("OKActions", "ok_actions"),
+    ("Period", "period"),
+    ("Threshold", "threshold"),
+];
+
+/// A stack with the alarm in it.
+fn template(group: &Group<'_>) -> Value {
+    let mut properties = Members::new();
+    for (name, there) in RENAMED {
+        if let Some(value) = given(group.properties, name) {
+            properties.insert(there.into(), value.clone());
+        }
+    }
+    for (name, there) in [("ComparisonOperator", "comparison_operator"), ("Statistic", "statistic")]
+    {
+        let word = text(group.properties, name).unwrap_or_default();
+        if let Some((_, word)) = WORDS.iter().find(|(here, _)| *here == word) {
+            properties.insert(there.into(), Value::from(*word));
+        }
+    }
+    properties.insert("matching_metadata".into(), Value::Map(dimensions(group.properties).into()));
+    let alarm = Value::map([
+        ("type", Value::from("OS::Aodh::Alarm")),
+        ("properties", Value::Map(properties.into())),
+    ]);
+    Value::map([
+        ("heat_template_version", Value::from("2013-05-23")),
+        ("resources", Value::map([("__alarm__", alarm)])),
+    ])
+}
+
+/// What the alarm is confined to, as names and values.
+fn dimensions(properties: &Members) -> Members {
+    let mut found = Members::new();
+    for dimension in items(properties, "Dimensions") {
+        let Some(dimension) = open(dimension).as_map() else { continue };
+        match (dimension.get("Name").and_then(Value::as_text), dimension.get("Value")) {
+            (Some(name), Some(value)) => _ = found.insert(name.clone(), value.clone()),
+            _ => found.extend(dimension.iter().map(|(name, value)| (name.clone(), value.clone()))),
+        }
+    }
+    found
 }

@@ -1,6 +1,12 @@
 //! AWS::IAM::AccessKey: an EC2 key pair with which a stack's user signs requests.
 
+use crate::behaviour::View;
 use crate::declare::*;
+use crate::given::text;
+use crate::op::{Op, Stop};
+use crate::random;
+use crate::types::heat::stack_user;
+use kiln_template::functions::{Fault, step_into_attribute};
 
 pub(super) fn access_key() -> ResourceType {
     ResourceType::new("AWS::IAM::AccessKey")
@@ -11,4 +17,42 @@ pub(super) fn access_key() -> ResourceType {
             prop("UserName", Str).required(),
         ])
         .attrs([attr("SecretAccessKey", Str).uncached(), attr("UserName", Str).uncached()])
+        .creates(|op| Box::pin(create(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .answers(attribute)
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let name = op.text("UserName").unwrap_or_default().to_owned();
+    let Some(user) = op.sibling(&name).await? else {
+        return Err(Stop::failed("NotFound", format!("could not find user {name}")));
+    };
+    if !stack_user::are_there(op) {
+        if op.id().is_none() {
+            let id = random::uuid(op).await?.simple().to_string();
+            op.set_id(id);
+        }
+        return Ok(());
+    }
+    let part = |name: &str| text(&user.data, name).unwrap_or_default();
+    let key = stack_user::key_of(op, part("user_id"), part("user_project")).await?;
+    if op.id().is_none() {
+        op.set_id(key.access);
+    }
+    Ok(())
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    stack_user::remove_key(op).await?;
+    op.clear_id();
+    Ok(())
+}
+
+fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
+    let answer = match name {
+        "SecretAccessKey" => view.data.get("secret_key").cloned().unwrap_or_default(),
+        "UserName" => view.properties.get("UserName").cloned().unwrap_or_default(),
+        _ => return Ok(None),
+    };
+    Ok(Some(step_into_attribute(&answer, path)))
 }

@@ -1,6 +1,10 @@
 //! AWS::RDS::DBInstance: a server with a MySQL database on it, made by a nested stack.
 
 use crate::declare::*;
+use crate::types::shipped;
+
+/// What is made.
+const TEMPLATE: &str = include_str!("db_instance.yaml");
 
 pub(super) fn db_instance() -> ResourceType {
     ResourceType::new("AWS::RDS::DBInstance")
@@ -18,4 +22,8 @@ pub(super) fn db_instance() -> ResourceType {
             prop("Port", Str).updatable(),
         ])
         .attrs([attr("Endpoint.Address", None), attr("Endpoint.Port", None)])
+        .nested()
+        .staged(|group| shipped::stage(TEMPLATE, group))
+        .called(shipped::reference)
+        .answers(shipped::attribute)
 }

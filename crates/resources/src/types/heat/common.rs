@@ -1,5 +1,6 @@
 //! What software configurations and deployments have in common.
 
+use super::deployment;
 use crate::behaviour::{Group, Stage};
 use crate::declare::*;
 use crate::given::section;
@@ -29,7 +30,7 @@ pub(super) fn any_config(kind: ResourceType) -> ResourceType {
 }
 
 /// A configuration applied to one server; its outputs are its attributes.
-pub(super) fn deployment(kind: ResourceType) -> ResourceType {
+pub(super) fn a_deployment(kind: ResourceType) -> ResourceType {
     kind.service(Service::Orchestration)
         .entity("software_deployments")
         .any_attribute()
@@ -42,6 +43,7 @@ pub(super) fn deployment(kind: ResourceType) -> ResourceType {
             attr("deploy_stderr", Str),
             attr("deploy_stdout", Str),
         ])
+        .with(deployment::doing)
 }
 
 /// A configuration applied to several servers, in batches if so wished.

@@ -1,7 +1,13 @@
 //! OS::Heat::DeployedServer: a machine that already exists, to which software deployments can be
 //! sent.
 
+use super::collecting;
+use crate::behaviour::View;
 use crate::declare::*;
+use crate::given::word;
+use crate::op::{Op, Stop};
+use crate::random;
+use kiln_template::functions::{Fault, step_into_attribute};
 
 pub(super) fn deployed_server() -> ResourceType {
     ResourceType::new("OS::Heat::DeployedServer")
@@ -27,4 +33,34 @@ pub(super) fn deployed_server() -> ResourceType {
             ]),
         ])
         .attrs([attr("name", Str), attr("os_collect_config", Map).uncached().since("9.0.0")])
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(collecting::change(op, &[])))
+        .deletes(|op| Box::pin(remove(op)))
+        .tells_metadata(collecting::metadata)
+        .answers(attribute)
+}
+
+/// There is nothing to make but the way on which the machine gets its metadata.
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_none() {
+        let id = random::uuid(op).await?.to_string();
+        op.set_id(id);
+    }
+    collecting::prepare(op, &[]).await?;
+    collecting::deliver(op, "deliver").await
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    collecting::remove(op).await?;
+    op.clear_id();
+    Ok(())
+}
+
+fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
+    let answer = match name {
+        "name" => word(view.properties, "name").unwrap_or(view.physical_name).into(),
+        "os_collect_config" => collecting::told(view),
+        _ => return Ok(None),
+    };
+    Ok(Some(step_into_attribute(&answer, path)))
 }

@@ -2,7 +2,8 @@
 
 use crate::declare::*;
 use crate::scaling;
-use crate::types::heat::signals::stack_user;
+use crate::types::heat::signals::{endpoint, policy, url, with_user};
+use kiln_template::functions::step_into_attribute;
 
 pub(super) fn scaling_policy() -> ResourceType {
     ResourceType::new("OS::Heat::ScalingPolicy")
@@ -20,8 +21,16 @@ pub(super) fn scaling_policy() -> ResourceType {
             prop("scaling_adjustment", Num).required().updatable(),
         ])
         .attrs([attr("alarm_url", Str).uncached(), attr("signal_url", Str).since("5.0.0")])
-        .creates(|op| Box::pin(stack_user(op)))
-        .answers(|_, _, _| Ok(Some(Value::Null)))
+        .with(with_user)
+        .creates(|op| Box::pin(policy(op)))
+        .answers(|view, name, path| {
+            let answer = match name {
+                "alarm_url" => url(view),
+                "signal_url" => endpoint(view),
+                _ => Value::Null,
+            };
+            Ok(Some(step_into_attribute(&answer, path)))
+        })
         .on_signal(|view, signal| scaling::on_signal(&WORDS, view, signal))
 }
 

@@ -3,12 +3,16 @@
 //! A handle keeps the signals it got in its metadata, under their ids, so a signal that is sent twice
 //! counts once. A wait condition watches the metadata of its handle.
 
-use crate::behaviour::{Heard, Signal, View};
-use crate::declare::{Members, Value};
+use super::addresses::{self, Signed};
+use super::mailbox::{self, Mailbox};
+use super::stack_user::{self, User};
+use crate::behaviour::{Heard, Signal, Verb, View};
+use crate::declare::{Members, ResourceType, Value, map};
 use crate::given::{count, text};
 use crate::op::{Op, Stop, Watched};
-use crate::random;
+use crate::{random, wire};
 use kiln_template::print::{self, Keys};
+use serde_json::Value as Json;
 use std::time::Duration;
 
 /// The words of a dialect for the parts of a signal.
@@ -27,13 +31,20 @@ pub(crate) const NATIVE: Words =
 pub(crate) const AWS: Words =
     Words { status: "Status", reason: "Reason", data: "Data", id: "UniqueId" };
 
-const SUCCESS: &str = "SUCCESS";
+/// Where a handle keeps how it is signalled.
+pub(crate) const TRANSPORT: &str = "transport";
+
+/// A handle that is never signalled: whoever waits for it goes on at once.
+pub(crate) const NO_SIGNAL: &str = "NO_SIGNAL";
+
+/// The shortest and the longest pause between two looks into a mailbox.
+pub(crate) const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(5));
+
+pub(crate) const SUCCESS: &str = "SUCCESS";
 const INVALID: &str = "Metadata format invalid";
 
-/// Gives the resource a user of its own, for whom it is signalled.
-///
-/// There is only the user's id yet: credentials come with the user.
-pub(crate) async fn stack_user(op: &mut Op) -> Result<(), Stop> {
+/// Gives a resource that is signalled an id, where there are no users of stacks.
+pub(crate) async fn nameless(op: &mut Op) -> Result<(), Stop> {
     if op.id().is_none() {
         let id = random::uuid(op).await?.simple().to_string();
         op.set_id(id);
@@ -41,11 +52,77 @@ pub(crate) async fn stack_user(op: &mut Op) -> Result<(), Stop> {
     Ok(())
 }
 
+/// Where a resource keeps its signed address.
+const URL: &str = "url";
+
+/// Where a resource keeps the address at which it is signalled with a token.
+const ENDPOINT: &str = "endpoint";
+
+/// Gives the resource a user of its own, and an address that the user has signed.
+pub(crate) async fn signed(op: &mut Op, kind: Signed) -> Result<Option<User>, Stop> {
+    if !stack_user::are_there(op) {
+        return nameless(op).await.map(|()| None);
+    }
+    let user = stack_user::own(op).await?;
+    if op.datum(URL).is_none() {
+        let url = addresses::signed(op, kind, &user).await?;
+        op.set_datum(URL, url);
+    }
+    Ok(Some(user))
+}
+
+/// Gives a scaling policy a user of its own, and its addresses.
+pub(crate) async fn policy(op: &mut Op) -> Result<(), Stop> {
+    if let Some(user) = signed(op, Signed::Signal).await?
+        && op.datum(ENDPOINT).is_none()
+    {
+        let url = addresses::native(op, &user).await?;
+        op.set_datum(ENDPOINT, url);
+    }
+    Ok(())
+}
+
+/// A type whose resources have users of their own, for whom they are signalled.
+pub(crate) fn with_user(kind: ResourceType) -> ResourceType {
+    kind.found_by(stack_user::marker)
+        .deletes(|op| Box::pin(remove(op)))
+        .on(Verb::Suspend, |op| Box::pin(stack_user::enable(op, false)))
+        .on(Verb::Resume, |op| Box::pin(stack_user::enable(op, true)))
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    mailbox::remove_own(op).await?;
+    stack_user::remove_own(op).await
+}
+
+/// The signed address of a resource; null if it has none.
+pub(crate) fn url(view: &View<'_>) -> Value {
+    view.data.get(URL).cloned().unwrap_or_default()
+}
+
+/// The address at which a resource is signalled with a token; null if there is none.
+pub(crate) fn endpoint(view: &View<'_>) -> Value {
+    view.data.get(ENDPOINT).cloned().unwrap_or_default()
+}
+
+/// What a handle that is its own address is called by others.
+pub(crate) fn called_by_url(view: &View<'_>) -> Value {
+    match url(view) {
+        Value::Null => view.physical_id.unwrap_or(view.name).into(),
+        url => url,
+    }
+}
+
 /// A signal to a native handle.
 pub(crate) fn native_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<Heard, String> {
-    let number = view.metadata.as_map().map_or(0, Members::len) + 1;
+    native(view.metadata, signal.details)
+}
+
+/// What comes of a signal to a native handle that has had these.
+fn native(metadata: &Value, details: &Value) -> Result<Heard, String> {
+    let number = metadata.as_map().map_or(0, Members::len) + 1;
     let empty = Members::new();
-    let details = match signal.details {
+    let details = match details {
         Value::Null => &empty,
         Value::Map(details) => details,
         _ => return Err(INVALID.to_owned()),
@@ -62,7 +139,7 @@ pub(crate) fn native_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<Hear
     for (key, value) in details {
         *complete.get_mut(key).ok_or(INVALID)? = value.clone();
     }
-    keep(&NATIVE, view, &complete)
+    keep(&NATIVE, metadata, &complete)
 }
 
 /// A signal to a handle of the AWS dialect.
@@ -73,18 +150,18 @@ pub(crate) fn aws_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<Heard, 
     if details.len() != 4 || !is_complete {
         return Err(INVALID.to_owned());
     }
-    keep(&AWS, view, details)
+    keep(&AWS, view.metadata, details)
 }
 
 /// Keeps a signal in the handle's metadata, under its id.
-fn keep(words: &Words, view: &View<'_>, details: &Members) -> Result<Heard, String> {
+fn keep(words: &Words, metadata: &Value, details: &Members) -> Result<Heard, String> {
     let part = |name: &str| details.get(name).cloned().unwrap_or_default();
     let status = print::plain(&part(words.status));
     if status != SUCCESS && status != "FAILURE" {
         return Err(INVALID.to_owned());
     }
     let signal = [words.status, words.reason, words.data].map(|name| (name, part(name)));
-    let mut metadata = view.metadata.as_map().cloned().unwrap_or_default();
+    let mut metadata = metadata.as_map().cloned().unwrap_or_default();
     metadata.insert(print::plain(&part(words.id)).into(), Value::map(signal));
     let reason = format!("status:{status} reason:{}", print::plain(&part(words.reason)));
     Ok(Heard {
@@ -108,6 +185,15 @@ pub(crate) async fn wait(op: &mut Op, condition: &Condition) -> Result<(), Stop>
     let wanted = count(&op.context().properties, condition.count).unwrap_or(1);
     let timeout: Duration = op.seconds(condition.timeout);
     let deadline = op.deadline("timeout", timeout);
+    if let Some(handle_data) = op.sibling(&handle).await?.map(|sibling| sibling.data) {
+        if text(&handle_data, TRANSPORT) == Some(NO_SIGNAL) {
+            op.set_metadata_of(&handle, all_of(&vec![Json::Null; wanted]));
+            return Ok(());
+        }
+        if let Some(mailbox) = Mailbox::of(&handle_data) {
+            return collect(op, condition, &handle, &mailbox, wanted, deadline).await;
+        }
+    }
     let mut seen = None;
     loop {
         match op.watch(&handle, seen.as_ref(), deadline).await? {
@@ -126,6 +212,45 @@ pub(crate) async fn wait(op: &mut Op, condition: &Condition) -> Result<(), Stop>
             }
         }
     }
+}
+
+/// Looks for signals that nobody tells of, until there are enough.
+async fn collect(
+    op: &mut Op,
+    condition: &Condition,
+    handle: &str,
+    mailbox: &Mailbox,
+    wanted: usize,
+    deadline: i64,
+) -> Result<(), Stop> {
+    let mut known = Value::Null;
+    let mut pause = PAUSES.0;
+    loop {
+        let letters = mailbox.letters(op).await?;
+        let told = all_of(&letters);
+        if told != known {
+            op.set_metadata_of(handle, told.clone());
+            known = told;
+        }
+        if is_enough(condition, &known, wanted)? {
+            return Ok(());
+        }
+        let left = deadline.saturating_sub(op.soon(Duration::ZERO));
+        if left <= 0 {
+            return Err(too_late(condition, &known, wanted));
+        }
+        let left = Duration::from_micros(left.unsigned_abs());
+        op.pause(pause.min(left)).await?;
+        pause = (pause * 3 / 2).min(PAUSES.1);
+    }
+}
+
+/// The metadata of a native handle that was told all of these; what it does not understand counts for nothing.
+fn all_of(letters: &[Json]) -> Value {
+    letters.iter().fold(map::<Value>([]), |metadata, letter| {
+        let heard = native(&metadata, &wire::value(letter));
+        heard.ok().and_then(|heard| heard.metadata).unwrap_or(metadata)
+    })
 }
 
 /// Forgets the signals, so that another condition on the same handle waits for new ones.
@@ -168,7 +293,7 @@ fn too_late(condition: &Condition, metadata: &Value, wanted: usize) -> Stop {
     Stop::failed("WaitConditionTimeout", message)
 }
 
-fn reasons<'m>(words: &Words, signals: impl Iterator<Item = &'m Members>) -> String {
+pub(crate) fn reasons<'m>(words: &Words, signals: impl Iterator<Item = &'m Members>) -> String {
     let reason = |signal: &Members| signal.get(words.reason).map(print::plain).unwrap_or_default();
     signals.map(reason).collect::<Vec<_>>().join(";")
 }

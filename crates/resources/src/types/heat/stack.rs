@@ -96,6 +96,11 @@ fn body(op: &Op) -> Result<Json, Stop> {
         "parameters": wire::json(op.prop("parameters")),
         "disable_rollback": true,
     });
+    // The template may name them.
+    if !op.context().files.is_empty() {
+        let files = op.context().files.iter();
+        body["files"] = files.map(|(name, text)| (name.to_string(), Json::from(&**text))).collect();
+    }
     if !op.prop("timeout").is_null() {
         body["timeout_mins"] = wire::json(op.prop("timeout"));
     }

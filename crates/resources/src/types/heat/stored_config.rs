@@ -12,7 +12,7 @@ use crate::{random, wire};
 use kiln_cloud::{Service, delete, get, put};
 use kiln_template::Secret;
 use kiln_template::functions::{Fault, step_into_attribute};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 const SERVICE: Service = Service::Orchestration;
 
@@ -71,6 +71,12 @@ pub(super) async fn remove(op: &mut Op) -> Result<(), Stop> {
     op.remove("delete", delete(SERVICE, format!("/software_configs/{id}"))).await?;
     op.clear_id();
     Ok(())
+}
+
+/// A stored configuration, made by whomever, as it is told: with the names of its hidden parts.
+pub(super) async fn whole(op: &mut Op, id: &str) -> Result<Json, Stop> {
+    let call = get(SERVICE, format!("/software_configs/{}", wire::segment(id)));
+    Ok(op.read(call).await?.body)
 }
 
 /// What a stored configuration, made by whomever, holds; nothing if there is none with this id.

@@ -1,6 +1,17 @@
 //! OS::Heat::SwiftSignal: a pause in stack creation until enough signals lie in an object store.
 
+use super::mailbox::Mailbox;
+use super::signals::{PAUSES, SUCCESS};
+use crate::behaviour::View;
 use crate::declare::*;
+use crate::given::{count, text};
+use crate::op::{Op, Stop};
+use crate::wire;
+use kiln_template::functions::{Fault, step_into_attribute};
+use kiln_template::print::{self, Keys};
+use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
 
 pub(super) fn swift_signal() -> ResourceType {
     ResourceType::new("OS::Heat::SwiftSignal")
@@ -13,4 +24,131 @@ pub(super) fn swift_signal() -> ResourceType {
             prop("timeout", Num).required().range(1, 43200),
         ])
         .attrs([attr("data", Str)])
+        .creates(|op| Box::pin(wait(op)))
+        .answers(attribute)
+}
+
+/// Where the resource keeps the data of the signals.
+const DATA: &str = "data";
+
+/// The signals that lie there, by their ids.
+type Signals = BTreeMap<String, Json>;
+
+async fn wait(op: &mut Op) -> Result<(), Stop> {
+    let handle = op.text("handle").unwrap_or_default().to_owned();
+    let sibling = op.sibling(&handle).await?;
+    let Some(mailbox) = sibling.as_ref().and_then(|it| Mailbox::of(&it.data)) else {
+        let message = format!("{handle} is no handle of this stack");
+        return Err(Stop::failed("ValueError", message));
+    };
+    let wanted = count(&op.context().properties, "count").unwrap_or(1);
+    let timeout: Duration = op.seconds("timeout");
+    let deadline = op.deadline("timeout", timeout);
+    let mut pause = PAUSES.0;
+    loop {
+        let letters = mailbox.letters(op).await?;
+        let signals = signals(&letters)?;
+        failures(&signals)?;
+        let data = signals.iter().map(|(id, signal)| (id.as_str(), wire::value(&signal["data"])));
+        if signals.len() >= wanted {
+            op.set_datum(DATA, print::json(&Value::map(data), Keys::Ordered));
+            op.set_id(op.context().physical_name.clone());
+            return Ok(());
+        }
+        let left = deadline.saturating_sub(op.soon(Duration::ZERO));
+        if left <= 0 {
+            return Err(too_late(&signals, wanted));
+        }
+        op.pause(pause.min(Duration::from_micros(left.unsigned_abs()))).await?;
+        pause = (pause * 3 / 2).min(PAUSES.1);
+    }
+}
+
+/// What the letters say: nothing at all is a success, and of several with one id the last counts.
+fn signals(letters: &[Json]) -> Result<Signals, Stop> {
+    let mut signals = Signals::new();
+    for letter in letters {
+        let number = signals.len() + 1;
+        let usual = json!({
+            "status": SUCCESS,
+            "reason": format!("Signal {number} received"),
+            "data": null,
+            "id": number.to_string(),
+        });
+        let mut signal = usual;
+        match letter {
+            Json::Null => {}
+            Json::Object(members) => {
+                for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
+                    signal[name] = value.clone();
+                }
+            }
+            other => {
+                let told = print::plain(&wire::value(other));
+                let message = format!("Failed to parse JSON data: {told}");
+                return Err(Stop::failed("SwiftSignalFailure", message));
+            }
+        }
+        let id = print::plain(&wire::value(&signal["id"]));
+        signals.insert(id, signal);
+    }
+    Ok(signals)
+}
+
+fn failures(signals: &Signals) -> Result<(), Stop> {
+    let status = |signal: &Json| print::plain(&wire::value(&signal["status"]));
+    if let Some(unknown) = signals.values().map(status).find(|it| it != SUCCESS && it != "FAILURE")
+    {
+        return Err(Stop::failed("SwiftSignalFailure", format!("Unknown status: {unknown}")));
+    }
+    let failed = signals.values().filter(|signal| status(signal) != SUCCESS);
+    let reasons: Vec<String> = failed.map(reason).collect();
+    match reasons.is_empty() {
+        true => Ok(()),
+        false => Err(Stop::failed("SwiftSignalFailure", reasons.join(";"))),
+    }
+}
+
+fn reason(signal: &Json) -> String {
+    print::plain(&wire::value(&signal["reason"]))
+}
+
+fn too_late(signals: &Signals, wanted: usize) -> Stop {
+    let mut message = format!("{} of {wanted} received", signals.len());
+    if !signals.is_empty() {
+        let reasons: Vec<String> = signals.values().map(reason).collect();
+        message = format!("{message} - {}", reasons.join(";"));
+    }
+    Stop::failed("SwiftSignalTimeout", message)
+}
+
+fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
+    let data = || text(view.data, DATA).unwrap_or("{}").into();
+    Ok((name == "data").then(|| step_into_attribute(&data(), path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_signals_and_the_last_of_an_id_counts() {
+        let letters = [
+            Json::Null,
+            json!({ "id": "a", "data": "x", "status": "FAILURE", "reason": "no" }),
+            json!({ "id": "a", "data": "y" }),
+        ];
+        let all = signals(&letters).expect("signals");
+        assert_eq!(all.len(), 2);
+        assert_eq!(all["a"]["data"], "y");
+        assert_eq!(all["1"]["reason"], "Signal 1 received");
+        assert!(failures(&all).is_ok());
+        let failed = |letter: Json| match signals(&[letter]).and_then(|all| failures(&all)) {
+            Err(Stop::Failed(failure)) => failure.message,
+            other => panic!("no failure: {other:?}"),
+        };
+        assert_eq!(failed(json!({ "status": "FAILURE", "reason": "no" })), "no");
+        assert_eq!(failed(json!({ "status": "MAYBE" })), "Unknown status: MAYBE");
+        assert_eq!(failed(json!("{bad")), "Failed to parse JSON data: {bad");
+    }
 }

@@ -1,6 +1,11 @@
 //! OS::Heat::SwiftSignalHandle: a temporary object store URL to which servers write their signals.
 
+use super::{addresses, mailbox};
+use crate::behaviour::View;
 use crate::declare::*;
+use crate::given::text;
+use crate::op::{Op, Stop};
+use kiln_template::functions::{Fault, step_into_attribute};
 
 pub(super) fn swift_signal_handle() -> ResourceType {
     ResourceType::new("OS::Heat::SwiftSignalHandle")
@@ -12,4 +17,42 @@ pub(super) fn swift_signal_handle() -> ResourceType {
             attr("endpoint", Str).uncached(),
             attr("token", Str).uncached(),
         ])
+        .creates(|op| Box::pin(create(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .called(|view| url(view).unwrap_or(view.name).into())
+        .answers(attribute)
+}
+
+const URL: &str = "url";
+
+fn url<'v>(view: &View<'v>) -> Option<&'v str> {
+    text(view.data, URL)
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let object = op.context().physical_name.clone();
+    let container = mailbox::make_object(op, &object).await?;
+    if op.datum(URL).is_none() {
+        let url = addresses::object(op, "PUT", &container, &object).await?;
+        op.set_datum(URL, url);
+    }
+    op.set_id(object);
+    Ok(())
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    mailbox::remove_own(op).await?;
+    op.clear_id();
+    Ok(())
+}
+
+fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
+    let answer = match (name, url(view)) {
+        ("token", _) => "".into(),
+        ("endpoint", Some(url)) => url.into(),
+        ("curl_cli", Some(url)) => format!("curl -i -X PUT '{url}'").into(),
+        ("endpoint" | "curl_cli", None) => Value::Null,
+        _ => return Ok(None),
+    };
+    Ok(Some(step_into_attribute(&answer, path)))
 }

@@ -1,7 +1,8 @@
 //! OS::Heat::UpdateWaitConditionHandle: a wait condition handle that starts afresh on every stack
 //! update.
 
-use super::signals::{aws_signal, stack_user};
+use super::addresses::Signed;
+use super::signals::{aws_signal, called_by_url, signed, with_user};
 use crate::declare::*;
 
 pub(super) fn update_wait_condition_handle() -> ResourceType {
@@ -9,7 +10,9 @@ pub(super) fn update_wait_condition_handle() -> ResourceType {
         .about("A wait condition handle that starts afresh on every stack update.")
         .suspendable()
         .since("2014.1")
-        .creates(|op| Box::pin(stack_user(op)))
+        .with(with_user)
+        .creates(|op| Box::pin(async move { signed(op, Signed::WaitCondition).await.map(drop) }))
+        .called(called_by_url)
         .on_signal(aws_signal)
         .replaced_if(|_| true)
 }

@@ -1,8 +1,17 @@
 //! OS::Heat::WaitConditionHandle: an address with credentials through which a server reports to a
 //! wait condition.
 
-use super::signals::{native_signal, stack_user};
+use super::addresses::{self, Signed};
+use super::signals::{NO_SIGNAL, TRANSPORT, endpoint, nameless, native_signal, with_user};
+use super::stack_user::{self, User};
+use super::{credentials, mailbox};
+use crate::behaviour::View;
 use crate::declare::*;
+use crate::given::{open, text};
+use crate::op::{Op, Stop};
+use kiln_template::Secret;
+use kiln_template::functions::{Fault, step_into_attribute};
+use serde_json::{Value as Json, json};
 
 pub(super) fn wait_condition_handle() -> ResourceType {
     ResourceType::new("OS::Heat::WaitConditionHandle")
@@ -26,7 +35,100 @@ pub(super) fn wait_condition_handle() -> ResourceType {
             attr("signal", Str).uncached(),
             attr("token", Str).uncached(),
         ])
-        .creates(|op| Box::pin(stack_user(op)))
-        .answers(|_, _, _| Ok(Some(Value::Null)))
+        .with(with_user)
+        .creates(|op| Box::pin(create(op)))
+        .answers(attribute)
         .on_signal(native_signal)
+}
+
+const TOKEN: &str = "token";
+const SIGNAL: &str = "signal";
+const IS_INSECURE: &str = "insecure";
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    let transport = op.text("signal_transport").unwrap_or("TOKEN_SIGNAL").to_owned();
+    op.set_datum(TRANSPORT, transport.as_str());
+    if !stack_user::are_there(op) {
+        return nameless(op).await;
+    }
+    let user = stack_user::own(op).await?;
+    if transport == "TOKEN_SIGNAL" {
+        return with_token(op, &user).await;
+    }
+    if op.datum(SIGNAL).is_none() {
+        let signal = signal(op, &transport, &user).await?;
+        op.set_datum(SIGNAL, secret(signal.to_string()));
+    }
+    Ok(())
+}
+
+async fn with_token(op: &mut Op, user: &User) -> Result<(), Stop> {
+    if op.datum("endpoint").is_none() {
+        let url = addresses::native(op, user).await?;
+        op.set_datum("endpoint", url);
+    }
+    if op.place().outside.is_insecure {
+        op.set_datum(IS_INSECURE, true);
+    }
+    if op.datum(TOKEN).is_none() {
+        let token = stack_user::token(op, user).await?;
+        op.set_datum(TOKEN, secret(token));
+    }
+    Ok(())
+}
+
+/// What somebody has to know to signal the handle.
+async fn signal(op: &mut Op, transport: &str, user: &User) -> Result<Json, Stop> {
+    Ok(match transport {
+        "CFN_SIGNAL" => json!({ "alarm_url": addresses::signed(op, Signed::Signal, user).await? }),
+        "TEMP_URL_SIGNAL" => {
+            let object = op.context().physical_name.clone();
+            let container = mailbox::make_object(op, &object).await?;
+            json!({ "alarm_url": addresses::object(op, "PUT", &container, &object).await? })
+        }
+        "HEAT_SIGNAL" => {
+            let mut told = credentials::of(op, user).await?;
+            told["alarm_url"] = addresses::native(op, user).await?.into();
+            told
+        }
+        "ZAQAR_SIGNAL" => {
+            let mut told = credentials::of(op, user).await?;
+            let queue = op.context().physical_name.clone();
+            mailbox::make_queue(op, user, &queue).await?;
+            told["queue_id"] = (*queue).into();
+            told
+        }
+        NO_SIGNAL => json!({}),
+        other => {
+            let message = format!("signal_transport {other} is not known");
+            return Err(Stop::failed("ValueError", message));
+        }
+    })
+}
+
+fn secret(text: String) -> Value {
+    Value::Secret(Secret::new(text.into()))
+}
+
+fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
+    let answer = match name {
+        "token" | "signal" => view.data.get(name).cloned().unwrap_or_default(),
+        "endpoint" => endpoint(view),
+        "curl_cli" => curl_cli(view),
+        _ => Value::Null,
+    };
+    Ok(Some(step_into_attribute(&answer, path)))
+}
+
+/// A command that signals the handle; what it is told goes behind it.
+fn curl_cli(view: &View<'_>) -> Value {
+    let (Some(token), Value::Text(url)) = (text(view.data, TOKEN), endpoint(view)) else {
+        return Value::Null;
+    };
+    let is_insecure = view.data.get(IS_INSECURE).map(open).is_some_and(Value::is_truthy);
+    let insecure = if is_insecure { "--insecure " } else { "" };
+    secret(format!(
+        "curl {insecure}-i -X POST -H 'X-Auth-Token: {token}' -H 'Content-Type: application/json' -H \
+         'Accept: application/json' {url}"
+    ))
 }

@@ -155,7 +155,26 @@ async fn until_running(op: &mut Op) -> Result<(), Stop> {
     let is_interactive = *op.prop("interactive") == Value::Bool(true);
     let look = get(Service::Container, rest::path(op, &plain));
     let reply = op.until(look, |reply| progress(reply, is_interactive)).await?;
-    op.set_shown(wire::value(&reply.body));
+    let mut shown = reply.body;
+    name_networks(op, &mut shown).await?;
+    op.set_shown(wire::value(&shown));
+    Ok(())
+}
+
+/// The service tells addresses by the ids of networks; templates ask for them by names as well.
+async fn name_networks(op: &mut Op, shown: &mut Json) -> Result<(), Stop> {
+    let Some(addresses) = shown["addresses"].as_object_mut() else { return Ok(()) };
+    for (id, entries) in addresses.clone() {
+        match op.read(get(Service::Network, format!("/networks/{id}"))).await {
+            Ok(reply) => {
+                if let Some(name) = reply.text("/network/name") {
+                    addresses.insert(name.to_owned(), entries);
+                }
+            }
+            Err(stop) if stop.is_not_found() => {}
+            Err(stop) => return Err(stop),
+        }
+    }
     Ok(())
 }
 

@@ -122,12 +122,18 @@ const FIRST: &[&str] = &[
     "fedora-amd64",
     "fedora-atomic",
     "rhel-atomic",
+    "F17-i386-cfntools",
     "F17-x86_64-cfntools",
     "F18-x86_64-cfntools",
+    "F19-i386-cfntools",
+    "F19-x86_64-cfntools",
+    "U10-x86_64-cfntools",
+    "Fedora-Cloud-Base-20141203-21.x86_64",
     "F19-x86_64-openshift-origin-broker",
     "F19-x86_64-openshift-origin-node",
     "centos65-x86_64-broker",
     "centos65-x86_64-node",
+    "centos-6.5-x86_64-cfntools",
 ];
 
 fn sow(world: &mut World) {

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use super::super::ask::{Answer, Content, Reply, Turn, int, object, set, text};
 use super::super::forms::refuse;
 use super::super::world::moment;
-use super::{CONTAINERS, OBJECTS, Place, container_key, keep, object_key, stamp, with_headers};
+use super::{
+    CONTAINERS, OBJECTS, Place, container_key, header, keep, object_key, stamp, with_headers,
+};
 
 /// Headers of an object beyond its metadata.
 const HEADERS: &[&str] = &[
@@ -45,6 +47,7 @@ pub(super) fn serve(turn: &mut Turn<'_>, place: &Place, method: &str) -> Answer 
         "DELETE" => {
             there.ok_or_else(missing)?;
             turn.world.remove(OBJECTS, &key);
+            restore(turn, place, &key);
             Ok(Reply::empty(204))
         }
         "GET" | "HEAD" => {
@@ -89,9 +92,47 @@ fn put(turn: &mut Turn<'_>, place: &Place, key: &str) -> Answer {
     }));
     keep(turn, &mut row, "object", HEADERS);
     expiry(turn, &mut row);
+    archive(turn, place, key);
     turn.world.put(OBJECTS, key, row);
     let modified = moment(turn.now(), "%a, %d %b %Y %H:%M:%S GMT");
     Ok(Reply::empty(201).with("etag", hash).with("last-modified", modified))
+}
+
+/// Where the container of an object keeps what its objects held before: nothing if it does not.
+fn versions(turn: &Turn<'_>, place: &Place) -> Option<Place> {
+    let container = turn.world.copy(CONTAINERS, &container_key(place));
+    let location = header(&container, "x-versions-location");
+    let container = location.split('/').next().filter(|it| !it.is_empty())?.to_owned();
+    let object = format!("{:03x}{}/", place.object.len(), place.object);
+    Some(Place { account: place.account.clone(), container, object })
+}
+
+/// Keeps what an object held before it is written anew.
+fn archive(turn: &mut Turn<'_>, place: &Place, key: &str) {
+    let Some(mut version) = versions(turn, place) else { return };
+    let Some(mut row) = turn.world.get(OBJECTS, key).cloned() else { return };
+    version.object.push_str(text(&row, "stamp"));
+    let stamp = turn.world.get(OBJECTS, &object_key(&version)).is_some();
+    if stamp {
+        // Two writes within the smallest time there is.
+        version.object.push('0');
+    }
+    set(&mut row, "name", version.object.as_str());
+    set(&mut row, "container", container_key(&version));
+    turn.world.put(OBJECTS, &object_key(&version), row);
+}
+
+/// Puts what an object held before into the place of what was removed.
+fn restore(turn: &mut Turn<'_>, place: &Place, key: &str) {
+    let Some(version) = versions(turn, place) else { return };
+    let kept = super::contents(turn, &version);
+    let last = kept.into_iter().rfind(|row| text(row, "name").starts_with(&version.object));
+    let Some(mut row) = last else { return };
+    let name = text(&row, "name").to_owned();
+    turn.world.remove(OBJECTS, &object_key(&Place { object: name, ..version }));
+    set(&mut row, "name", place.object.as_str());
+    set(&mut row, "container", container_key(place));
+    turn.world.put(OBJECTS, key, row);
 }
 
 /// When the object is to be gone.

@@ -73,7 +73,8 @@ static EXECUTION: Collection = Collection {
     many: "executions",
     title: "WorkflowExecution",
     verbs: "CLSUD",
-    fields: "workflow_name text c null
+    fields: "id            text c -
+             workflow_name text c null
              workflow_id   text c null
              workflow_namespace text c \"\"
              description   text cu \"\"
@@ -203,11 +204,21 @@ fn serve(turn: &mut Turn<'_>) -> Answer {
             let word = path.first().copied().unwrap_or_default();
             Ok(Reply::ok(json!({ word: [] })))
         }
+        ("POST", ["executions"]) if is_known(turn) => {
+            // Whoever sends the same id again means the same execution.
+            let id = turn.body["id"].as_str().unwrap_or_default().to_owned();
+            turn.find(&EXECUTION, &id).map(|row| Reply::json(201, json!(row)))
+        }
         ("GET", ["executions", id, "tasks"]) => {
             turn.find(&EXECUTION, id).map(|_| Reply::ok(json!({ "tasks": [] })))
         }
         _ => rest::serve(turn, COLLECTIONS, path).unwrap_or_else(|| Err(refuse(404, "Not Found"))),
     }
+}
+
+/// Whether an execution of the id that is sent is there.
+fn is_known(turn: &Turn<'_>) -> bool {
+    turn.body["id"].as_str().is_some_and(|id| turn.world.get(EXECUTIONS, id).is_some())
 }
 
 /// The names of the workflows in a definition: what stands at the beginning of a line, except the version.

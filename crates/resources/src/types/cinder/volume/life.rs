@@ -4,7 +4,7 @@ use crate::declare::Service;
 use crate::op::{Op, Progress, Stop};
 use crate::rest;
 use crate::wire;
-use kiln_cloud::{Call, Reply, delete, get, post};
+use kiln_cloud::{Call, Marker, Reply, delete, get, post};
 use serde_json::{Value as Json, json};
 
 /// The path of the resource's volume.
@@ -29,7 +29,7 @@ pub(super) fn status(reply: &Reply) -> &str {
 
 /// Waits until a new volume can be used.
 pub(crate) async fn until_available(op: &mut Op) -> Result<Reply, Stop> {
-    let call = look(op);
+    let call = look(op).among(being_made(op));
     op.until(call, |reply| match status(reply) {
         "available" => Progress::Ready,
         "creating" | "restoring-backup" | "downloading" => Progress::NotYet,
@@ -41,6 +41,19 @@ pub(crate) async fn until_available(op: &mut Op) -> Result<Reply, Stop> {
         )),
     })
     .await
+}
+
+/// The volumes that are being made, the resource's among them as long as it is.
+fn being_made(op: &Op) -> Marker {
+    Marker {
+        list: get(Service::Volume, "/volumes/detail").query("status", "creating"),
+        objects: "/volumes".into(),
+        field: "/id".into(),
+        value: op.id().map_or("", |id| id).into(),
+        envelope: Some("volume".into()),
+        path: "/volumes/".into(),
+        id: "/id".into(),
+    }
 }
 
 /// Waits until the volume is left alone again, attached or not.

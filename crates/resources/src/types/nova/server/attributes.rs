@@ -1,10 +1,10 @@
 //! What a server tells of itself: pure, from what was kept when it was last looked at.
 
 use super::look::part;
-use super::user_data;
 use crate::behaviour::View;
 use crate::declare::{Members, Value, list, map};
 use crate::given::{items, text};
+use crate::types::heat::collecting;
 use kiln_template::functions::{Fault, step_into_attribute};
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) fn attribute(
         "instance_name" => field(server, "OS-EXT-SRV-ATTR:instance_name"),
         "name" | "accessIPv4" | "accessIPv6" | "tags" => field(server, name),
         "console_urls" => console_urls(view.physical_id.unwrap_or_default()),
-        "os_collect_config" => user_data::collecting(view.metadata),
+        "os_collect_config" => collecting::told(view),
         _ => return Ok(None),
     };
     Ok(Some(step_into_attribute(&answer, path)))

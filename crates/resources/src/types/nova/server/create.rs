@@ -7,6 +7,7 @@ use crate::declare::Value;
 use crate::given::{is_given, items, open, section};
 use crate::op::{Op, Stop};
 use crate::rest;
+use crate::types::heat::collecting;
 use crate::wire;
 use kiln_cloud::{Call, Marker, Service, get, post, put};
 use kiln_template::print;
@@ -49,17 +50,19 @@ pub(super) async fn create(op: &mut Op) -> Result<(), Stop> {
     let entries = networks::entries(&op.context().properties);
     let networks = networks::of_new(op, &entries).await?;
     let call = new_server(op, networks).await?;
+    collecting::deliver(op, "deliver").await?;
     let made = op.call("create", call).await?;
     let Some(id) = made.text("/server/id").map(Arc::<str>::from) else {
         return Err(Stop::failed("Error", "the service did not say which server it made"));
     };
     op.set_id(id);
-    until_is(op, "ACTIVE").await?;
+    let server = until_is(op, "ACTIVE").await?;
     if !items(&op.context().properties, "tags").is_empty() {
         let call = tags(op);
         op.call("tags", call).await?;
+        return look::show(op).await.map(drop);
     }
-    look::show(op).await.map(drop)
+    look::keep(op, server).await.map(drop)
 }
 
 async fn new_server(op: &mut Op, networks: Json) -> Result<Call, Stop> {

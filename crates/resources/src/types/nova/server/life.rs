@@ -6,6 +6,7 @@ use crate::behaviour::Saved;
 use crate::declare::Members;
 use crate::op::{Op, Progress, Stop};
 use crate::rest;
+use crate::types::heat::collecting;
 use kiln_cloud::{Marker, Reply, Service, delete, get};
 use serde_json::json;
 
@@ -58,7 +59,8 @@ pub(crate) async fn remove(op: &mut Op) -> Result<(), Stop> {
         until_gone(op).await?;
         op.clear_id();
     }
-    networks::remove_ports(op).await
+    networks::remove_ports(op).await?;
+    collecting::remove(op).await
 }
 
 /// Waits until a server that is being removed is gone.

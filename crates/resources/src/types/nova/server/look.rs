@@ -3,7 +3,7 @@
 use crate::declare::{Value, map};
 use crate::op::{Op, Progress, Stop};
 use crate::wire;
-use kiln_cloud::{Call, Reply, Service, get, post};
+use kiln_cloud::{Call, Marker, Reply, Service, get, post};
 use serde_json::Value as Json;
 use std::time::Duration;
 
@@ -100,13 +100,31 @@ pub(crate) async fn until(
 
 /// Waits until the server is in a state.
 pub(crate) async fn until_is(op: &mut Op, wanted: &str) -> Result<Reply, Stop> {
-    let call = look(op);
+    let call = look(op).among(building(op));
     until(op, call, |reply| progress_to(reply, wanted)).await
+}
+
+/// The servers that are being built, the resource's among them as long as it is.
+fn building(op: &Op) -> Marker {
+    Marker {
+        list: get(Service::Compute, "/servers/detail").query("status", "BUILD"),
+        objects: "/servers".into(),
+        field: "/id".into(),
+        value: op.id().map_or("", |id| id).into(),
+        envelope: Some("server".into()),
+        path: "/servers/".into(),
+        id: "/id".into(),
+    }
 }
 
 /// Keeps what services show of the server and of its ports: attributes are answered from it.
 pub(crate) async fn show(op: &mut Op) -> Result<Reply, Stop> {
     let server = op.read(look(op)).await?;
+    keep(op, server).await
+}
+
+/// The same, of a server that was looked at just now.
+pub(crate) async fn keep(op: &mut Op, server: Reply) -> Result<Reply, Stop> {
     let id = op.id().map_or("", |id| id).to_owned();
     let ports = listed(op, "ports", [("device_id", id)]).await?;
     let of = |field: &str, query: &'static str| -> Vec<(&'static str, String)> {
@@ -142,6 +160,8 @@ async fn listed(
     query: impl IntoIterator<Item = (&'static str, String)>,
 ) -> Result<Vec<Json>, Stop> {
     let mut call = get(Service::Network, format!("/{kind}"));
+    // Many servers are on the same networks, which rarely change.
+    call.may_be_old = matches!(kind, "networks" | "subnets");
     for (name, value) in query {
         call = call.query(name, value);
     }

@@ -2,6 +2,7 @@
 
 use crate::behaviour::Verb;
 use crate::declare::*;
+use crate::types::heat::collecting;
 use crate::types::neutron::port_settings;
 
 pub(crate) mod attributes;
@@ -114,6 +115,7 @@ pub(super) fn server() -> ResourceType {
         .restores(life::restore)
         .replaced_if(update::needs_another)
         .comes_back()
+        .tells_metadata(collecting::metadata)
         .answers(attributes::attribute)
 }
 

@@ -6,6 +6,7 @@ use super::{create, interfaces};
 use crate::behaviour::Change;
 use crate::given::{text, word};
 use crate::op::{Op, Progress, Stop};
+use crate::types::heat::collecting;
 use kiln_cloud::{Reply, Service, get, put};
 use serde_json::{Value as Json, json};
 
@@ -21,6 +22,9 @@ pub(super) fn needs_another(change: &Change<'_>) -> bool {
 
 /// Changes the server.
 pub(super) async fn update(op: &mut Op) -> Result<(), Stop> {
+    if op.word("user_data_format") == Some("SOFTWARE_CONFIG") {
+        collecting::change(op, &["ec2"]).await?;
+    }
     change_words(op).await?;
     // A server that comes back for its replacement gets its ports back.
     let comes_back = op.context().predecessor.is_some()

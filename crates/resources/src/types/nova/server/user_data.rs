@@ -3,11 +3,11 @@
 //! `RAW` is the user's text as it is. The other formats are a message of several parts for cloud-init:
 //! the user's, and helpers that put the resource's metadata where tools on the server look for it.
 
-use crate::declare::{Value, map};
+use crate::declare::Value;
 use crate::given::open;
 use crate::op::{Op, Stop};
 use crate::types::heat::mime::{self, Part};
-use crate::types::heat::stored_config;
+use crate::types::heat::{addresses, collecting, stack_user, stored_config};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kiln_template::print;
@@ -28,11 +28,7 @@ pub(crate) struct UserData<'a> {
     pub(crate) login: Option<&'a str>,
 }
 
-/// How the metadata of a server gets to it.
-///
-/// A server reads its metadata in the name of a user that exists for it alone (`POLL_SERVER_CFN` and the
-/// other transports). There are no such users yet: this is the place where their credentials, and the
-/// address of the service that has the metadata, will come in.
+/// How the metadata of a server gets to it at its first boot.
 pub(crate) struct Delivery {
     /// The metadata that the server gets at its first boot.
     pub(crate) metadata: Value,
@@ -40,14 +36,24 @@ pub(crate) struct Delivery {
     pub(crate) cfn_url: Option<String>,
 }
 
-/// How the metadata of this server gets to it.
-pub(crate) fn delivery(op: &Op) -> Delivery {
-    Delivery { metadata: op.context().metadata.clone(), cfn_url: None }
+/// How the metadata of this server gets to it. Those that are told of deployments read it in the name of a
+/// user that exists for them alone.
+async fn delivery(op: &mut Op, format: &str) -> Result<Delivery, Stop> {
+    let cfn_url = match format {
+        "SOFTWARE_CONFIG" => {
+            collecting::prepare(op, &["ec2"]).await?;
+            None
+        }
+        "HEAT_CFNTOOLS" if stack_user::are_there(op) => addresses::metadata(op).await.ok(),
+        _ => None,
+    };
+    let metadata = collecting::whole(&op.context().metadata, &op.context().data);
+    Ok(Delivery { metadata, cfn_url })
 }
 
 /// The user data as the compute service takes it: nothing, or in Base64.
 pub(crate) async fn encoded(op: &mut Op, of: UserData<'_>) -> Result<Option<String>, Stop> {
-    let delivery = delivery(op);
+    let delivery = delivery(op, of.format).await?;
     let text = match of.format {
         "HEAT_CFNTOOLS" => of.text.to_owned(),
         _ => content(op, of.text).await?,
@@ -169,15 +175,10 @@ fn ignition(text: &str, metadata: &Value) -> Option<String> {
     Some(document.to_string())
 }
 
-/// The configuration of the agent on the server, as it is in the metadata.
-pub(crate) fn collecting(metadata: &Value) -> Value {
-    let section = metadata.as_map().and_then(|it| it.get("os-collect-config"));
-    section.cloned().unwrap_or_else(|| map::<Value>([]))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::declare::map;
 
     fn names(parts: &[Part]) -> Vec<&str> {
         parts.iter().filter_map(|part| part.filename.as_deref()).collect()

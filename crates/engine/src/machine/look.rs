@@ -1,0 +1,83 @@
+//! The last look: what outputs tell of an object may have changed since the object was made, by those
+//! that came after it. A network has got subnets, a server a floating address.
+
+use super::Phase;
+use crate::ids::ResourceId;
+use crate::state::Action;
+use crate::tree::{Env, Slot, StackKey, Tree};
+use kiln_resources::behaviour::Verb;
+use kiln_template::check;
+use kiln_template::eval::Scope;
+use kiln_template::graph::Graph;
+use kiln_template::path::Path;
+use std::collections::BTreeSet;
+
+impl Tree {
+    /// Has the objects looked at of which outputs tell, if others that need them were made, changed or
+    /// removed in this walk.
+    pub(crate) fn start_look(&mut self, env: &mut Env<'_>, key: StackKey) {
+        let slots = self.worth_a_look(key);
+        if slots.is_empty() {
+            return self.end_well(env, key);
+        }
+        let mut graph = Graph::with_capacity(slots.len());
+        slots.iter().for_each(|_| graph.push(&[]));
+        let nodes = vec![true; slots.len()];
+        if let Some(walk) = self.walk_mut(key) {
+            walk.phase = Phase::Look;
+            walk.slots = slots.into_iter().map(Some).collect();
+        }
+        self.walk_over(key, &graph, &nodes);
+    }
+
+    fn worth_a_look(&self, key: StackKey) -> Vec<Slot> {
+        let stack = self.stack(key);
+        let is_for_nothing = stack.walk.as_ref().is_none_or(|walk| walk.action == Action::Delete);
+        let Some(blueprint) = stack.blueprint.as_ref().filter(|_| !is_for_nothing) else {
+            return Vec::new();
+        };
+        let definition = &blueprint.definition;
+        let world = self.world(key);
+        let scope = Scope::new(definition, &world);
+        let mut needs = Vec::new();
+        for output in definition.template.outputs.values() {
+            let find = |name: &str| definition.position(name);
+            check::needs(&scope, &output.value, &Path::Root, &find, &mut needs);
+        }
+        let told: BTreeSet<usize> = needs.into_iter().filter_map(|need| need.at).collect();
+        let is_touched = |slot: &Slot| {
+            let touched = stack.walk.as_ref().map(|walk| &walk.touched);
+            touched.is_none_or(|ids| {
+                ids.as_ref().is_none_or(|ids| ids.contains(&self.resource(*slot).id))
+            })
+        };
+        let slot_at = |at: usize| self.current(key, &definition.resource_at(at)?.name);
+        told.into_iter().filter_map(slot_at).filter(is_touched).collect()
+    }
+
+    /// Something is done with a resource: what it needs may not be what it was.
+    pub(crate) fn touch_needed(&mut self, slot: Slot) {
+        let resource = self.resource(slot);
+        let key = resource.stack;
+        let needed: Vec<ResourceId> = match &resource.op {
+            Some(op) => resource.requires.iter().chain(&op.requires).copied().collect(),
+            None => return,
+        };
+        if let Some(touched) = self.walk_mut(key).and_then(|walk| walk.touched.as_mut()) {
+            touched.extend(needed);
+        }
+    }
+
+    pub(crate) fn visit_look(&mut self, env: &mut Env<'_>, key: StackKey, node: usize) {
+        let Some(walk) = &self.stack(key).walk else { return };
+        let (action, number) = (walk.action, walk.number);
+        let Some(slot) = walk.slots[node] else { return self.node_done(key, node) };
+        let resource = self.resource(slot);
+        let is_there = resource.physical_id.is_some() && resource.child.is_none();
+        if resource.op.is_some() || !is_there {
+            return self.node_done(key, node);
+        }
+        self.put_op(slot, Some((number, node)), Verb::Look, action);
+        self.go(env, slot);
+    }
+}

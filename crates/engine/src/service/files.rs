@@ -1,0 +1,138 @@
+//! Files that a request does not bring along but names: those in a container of the object store.
+
+use super::{Asker, Refusal, Service};
+use kiln_cloud::{CallError, Reply, Service as Cloud, get};
+use kiln_template::definition::Files;
+use serde_json::Value;
+use std::sync::Arc;
+use tokio::task::JoinSet;
+
+/// How many files are fetched at once.
+const AT_ONCE: usize = 8;
+
+impl Service {
+    /// Adds the files of a container to those that came along, which count more. They are read with the
+    /// rights of whoever asks, and must not be more than `limit` bytes together.
+    pub async fn with_container(
+        &self,
+        asker: &Asker,
+        mut files: Files,
+        container: &str,
+        limit: usize,
+    ) -> Result<Files, Refusal> {
+        if [".", ".."].contains(&container) || container.contains('/') {
+            let reason = CallError::Impossible("this is no name of a container".into());
+            return Err(unreadable(container, &reason));
+        }
+        let mut names = self.names_in(asker, container, limit).await?;
+        names.retain(|name| !files.contains_key(name));
+        let mut room = limit;
+        let mut fetching = JoinSet::new();
+        let mut waiting = names.into_iter();
+        loop {
+            while fetching.len() < AT_ONCE
+                && let Some(name) = waiting.next()
+            {
+                let path = format!("/{}/{}", encoded(container), encoded(&name));
+                let call = get(Cloud::ObjectStore, path).as_text();
+                let (transport, by) = (self.transport.clone(), asker.visitor.credential());
+                fetching.spawn(async move { (name, transport.send(&by, call).await) });
+            }
+            let Some(fetched) = fetching.join_next().await else { return Ok(files) };
+            // A task that fetches does not end otherwise.
+            let Ok((name, reply)) = fetched else { continue };
+            let reply = reply.map_err(|error| unreadable(container, &error))?;
+            let text = reply.body.as_str().unwrap_or_default();
+            // What the list said may be old by now.
+            room = room.checked_sub(text.len()).ok_or_else(|| too_much(limit + 1, limit))?;
+            files.insert(name, text.into());
+        }
+    }
+
+    /// The names of all files in a container.
+    async fn names_in(
+        &self,
+        asker: &Asker,
+        container: &str,
+        limit: usize,
+    ) -> Result<Vec<Arc<str>>, Refusal> {
+        let by = asker.visitor.credential();
+        let mut names: Vec<Arc<str>> = Vec::new();
+        let mut size = 0usize;
+        loop {
+            let path = format!("/{}", encoded(container));
+            let mut call = get(Cloud::ObjectStore, path).query("format", "json");
+            if let Some(last) = names.last() {
+                call = call.query("marker", &**last);
+            }
+            let page = self.transport.send(&by, call).await;
+            let page = page.map_err(|error| unreadable(container, &error))?;
+            let listed = objects(&page);
+            // They come in order; whoever gives the same page again has no more.
+            let is_more = listed.last().is_some_and(|(name, _)| names.last() < Some(name));
+            if !is_more {
+                return Ok(names);
+            }
+            for (name, bytes) in listed {
+                size = size.saturating_add(bytes);
+                names.push(name);
+            }
+            if size > limit {
+                return Err(too_much(size, limit));
+            }
+        }
+    }
+}
+
+/// The names and sizes on a page of a list.
+fn objects(page: &Reply) -> Vec<(Arc<str>, usize)> {
+    let objects = page.body.as_array().into_iter().flatten();
+    let size = |object: &Value| object["bytes"].as_u64().and_then(|it| usize::try_from(it).ok());
+    let named = |object: &Value| Some((object["name"].as_str()?.into(), size(object).unwrap_or(0)));
+    objects.filter_map(named).collect()
+}
+
+/// A name as it stands in a path; slashes are part of names.
+fn encoded(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => {
+                out.push(char::from(byte));
+            }
+            byte => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+fn too_much(size: usize, limit: usize) -> Refusal {
+    let message = format!(
+        "Total size of files to download ({size} bytes) exceeds maximum allowed ({limit} bytes)."
+    );
+    Refusal::new("DownloadLimitExceeded", message)
+}
+
+fn unreadable(container: &str, error: &CallError) -> Refusal {
+    let reason = match error {
+        CallError::Refused(reply) => {
+            reply.said().unwrap_or_else(|| format!("HTTP {}", reply.status))
+        }
+        error => error.to_string(),
+    };
+    let reason = reason.trim_end_matches('.');
+    Refusal::new(
+        "NotFound",
+        format!("Could not fetch files from container {container}, reason: {reason}."),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_paths() {
+        assert_eq!(encoded("lib/a b?é.yaml"), "lib/a%20b%3F%C3%A9.yaml");
+    }
+}

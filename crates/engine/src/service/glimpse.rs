@@ -1,0 +1,48 @@
+//! An object as it is now: whoever asks for a resource by its name sees what its service shows of it at
+//! that moment, not what it showed when something was last done with it.
+
+use super::Service;
+use crate::ids::StackId;
+use crate::runtime::now;
+use crate::tree::{Slot, Tree};
+use crate::view::View;
+use kiln_cloud::Transport;
+use kiln_resources::behaviour::Verb;
+use kiln_resources::op::{Answer, Demand, Note, Running, Turn};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a service is waited for; then what is known has to do.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+impl Service {
+    /// Has the object of a resource looked at. Nothing is written down; if the service does not answer,
+    /// the resource stays as it was last seen.
+    pub async fn look_now(&self, view: &mut View, stack: StackId, resource: &str) {
+        let Some(slot) = view.worth_a_glimpse(stack, resource) else { return };
+        let glimpse = glimpse(view.tree_mut(), slot, &*self.transport);
+        // Too late is as good as not at all.
+        _ = tokio::time::timeout(PATIENCE, glimpse).await;
+    }
+}
+
+/// Runs the look at an object as far as it only reads.
+async fn glimpse(tree: &mut Tree, slot: Slot, transport: &dyn Transport) {
+    let Some(kind) = tree.config.types.get(&tree.resource(slot).kind) else { return };
+    let mut running = Running::new(kind, Verb::Look, tree.context(slot));
+    let mut answer = None;
+    loop {
+        let (turn, notes) = running.turn(now().micros(), answer);
+        for note in notes {
+            let resource = tree.resource_mut(slot);
+            match note {
+                Note::Shown(shown) => resource.shown = shown,
+                Note::Datum(key, value) => _ = Arc::make_mut(&mut resource.data).insert(key, value),
+                _ => {}
+            }
+        }
+        let Turn::Wants(Demand::Read(call)) = turn else { return };
+        let call = call.on_behalf_of(tree.behalf());
+        answer = Some(Answer::Reply(transport.send(&tree.credential.clone(), call).await));
+    }
+}

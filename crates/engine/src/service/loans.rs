@@ -1,0 +1,114 @@
+//! Having users lend their rights, so that nothing lent is forgotten.
+//!
+//! What is about to be lent is written down first, with the mark it will carry, and struck out when the stack that has it
+//! is written down. Whatever dies in between, [`Engine::settle_promises`](crate::runtime::Engine) finds it by its mark
+//! and gives it back.
+
+use super::{Asker, Refusal, Service};
+use crate::codec;
+use crate::ids::{Ids, StackId};
+use crate::objects::{ObjectKind, ObjectRow};
+use crate::runtime::{Chance, now};
+use kiln_cloud::{CallError, Credential, Promise, Secret};
+use kiln_template::Value;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// What a user lent for a stack that is not written down yet.
+pub(super) struct Loan {
+    pub(super) credential: Arc<Credential>,
+    promise: Option<Uuid>,
+}
+
+impl Service {
+    /// Sees to it that the engine can act for whoever asks, also when they have left.
+    pub(super) async fn deputise(&self, asker: &Asker, root: StackId) -> Result<Loan, Refusal> {
+        let mut chance = Chance::default();
+        let id: Uuid = chance.next();
+        let secret: [Uuid; 2] = [chance.next(), chance.next()];
+        let promise = Promise {
+            mark: id.as_u128(),
+            secret: Secret(secret.map(|it| it.simple().to_string()).concat().into()),
+            user: asker.visitor.user.clone(),
+            project: asker.visitor.project.clone(),
+        };
+        let is_noted = self.transport.borrows(&asker.visitor);
+        if is_noted {
+            self.store.put_object(row(id, &promise, root)).await?;
+        }
+        match self.transport.deputise(&asker.visitor, &promise).await {
+            Ok(credential) => {
+                let (credential, promise) = (Arc::new(credential), is_noted.then_some(id));
+                Ok(Loan { credential, promise })
+            }
+            Err(error) => {
+                // If it may have been lent all the same, that is found out later.
+                let is_certain = match &error {
+                    CallError::Refused(reply) => reply.status < 500,
+                    CallError::NotSent(_) | CallError::Impossible(_) => true,
+                    CallError::Lost(_) => false,
+                };
+                if is_noted && is_certain {
+                    self.store.drop_object(ObjectKind::Promise, id).await?;
+                }
+                Err(refusal(error))
+            }
+        }
+    }
+
+    /// What was lent is written down with its stack, or goes back because there is none.
+    pub(super) async fn settle<T>(
+        &self,
+        loan: Option<Loan>,
+        written: Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let Some(Loan { credential, promise: Some(id) }) = loan else { return written };
+        let is_settled = match &written {
+            Ok(_) => true,
+            Err(_) => self.transport.dismiss(&credential).await.is_ok(),
+        };
+        if is_settled {
+            // If that fails, somebody looks later and finds nothing to do.
+            _ = self.store.drop_object(ObjectKind::Promise, id).await;
+        }
+        written
+    }
+}
+
+fn refusal(error: CallError) -> Refusal {
+    match error {
+        CallError::Refused(reply) => {
+            let said = reply.said().unwrap_or_else(|| format!("HTTP {}", reply.status));
+            Refusal::new("AuthorizationFailure", format!("Authorization failed: {said}"))
+        }
+        CallError::Impossible(why) => Refusal::new("AuthorizationFailure", why),
+        error => Refusal::new("ServiceUnavailable", format!("The identity service: {error}")),
+    }
+}
+
+fn row(id: Uuid, promise: &Promise, root: StackId) -> ObjectRow {
+    ObjectRow {
+        id,
+        kind: ObjectKind::Promise,
+        project: promise.project.clone(),
+        subject: promise.user.clone(),
+        uses: Some(root.0),
+        created: now(),
+        updated: None,
+        body: codec::encode(&Value::Text(promise.secret.0.clone())),
+    }
+}
+
+/// The promise that was written down.
+pub(crate) fn promise_of(row: &ObjectRow) -> Promise {
+    let secret = match codec::decode(&row.body) {
+        Ok(Value::Text(secret)) => secret,
+        _ => "".into(),
+    };
+    Promise {
+        mark: row.id.as_u128(),
+        secret: Secret(secret),
+        user: row.subject.clone(),
+        project: row.project.clone(),
+    }
+}

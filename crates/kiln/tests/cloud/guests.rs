@@ -1,0 +1,96 @@
+//! Somebody inside the servers: when a stack waits for word from one, it is given, as a guest's agent would.
+
+use super::world::{Who, World};
+use serde_json::{Value as Json, json};
+
+/// How often somebody looks whether there is something to be done.
+const LOOKS: usize = 500;
+
+/// Hears of an event, and does what the stack waits for.
+pub(crate) async fn hear(world: &World, who: Who, event: &Json) {
+    let status = event["resource_status"].as_str().unwrap_or_default();
+    if !status.ends_with("_IN_PROGRESS") {
+        return;
+    }
+    match event["resource_type"].as_str().unwrap_or_default() {
+        "AWS::CloudFormation::WaitCondition" | "OS::Heat::WaitCondition" => {
+            are_ready(world, who, event).await;
+        }
+        "OS::Heat::SoftwareDeployment" | "OS::Heat::StructuredDeployment" => {
+            is_deployed(world, who, event).await;
+        }
+        "OS::Heat::SwiftSignal" => are_ready(world, who, event).await,
+        _ => {}
+    }
+}
+
+/// Tells every handle of the stacks around it that a server is ready, as often as it is waited for.
+async fn are_ready(world: &World, who: Who, event: &Json) {
+    if !is_under_way(&resource(world, who, event).await) {
+        return;
+    }
+    let shown = world.send(who, "GET", link(event, "self"), None).await.body;
+    let properties = &shown["event"]["resource_properties"];
+    let count = ["count", "Count"].iter().find_map(|name| number(&properties[*name])).unwrap_or(1);
+    let list = format!("{}/resources?nested_depth=9", link(event, "root_stack"));
+    let all = world.send(who, "GET", list, None).await.body;
+    for handle in all["resources"].as_array().into_iter().flatten() {
+        for number in 1..=count {
+            tell(world, who, handle, number).await;
+        }
+    }
+}
+
+async fn tell(world: &World, who: Who, handle: &Json, number: u64) {
+    let id = number.to_string();
+    let said = match handle["resource_type"].as_str().unwrap_or_default() {
+        "OS::Heat::WaitConditionHandle" => {
+            json!({ "status": "SUCCESS", "reason": "ready", "data": "up", "id": id })
+        }
+        "AWS::CloudFormation::WaitConditionHandle" | "OS::Heat::UpdateWaitConditionHandle" => {
+            json!({ "Status": "SUCCESS", "Reason": "ready", "Data": "up", "UniqueId": id })
+        }
+        _ => return,
+    };
+    signal(world, who, &link(handle, "self"), said).await;
+}
+
+/// Tells a deployment that it went well, once there is one.
+async fn is_deployed(world: &World, who: Who, event: &Json) {
+    for _ in 0..LOOKS {
+        let found = resource(world, who, event).await;
+        if !is_under_way(&found) {
+            return;
+        }
+        if found["physical_resource_id"].as_str().is_some_and(|id| !id.is_empty()) {
+            let said = json!({ "deploy_status_code": 0, "deploy_stdout": "", "deploy_stderr": "" });
+            return signal(world, who, &link(event, "resource"), said).await;
+        }
+    }
+}
+
+async fn signal(world: &World, who: Who, resource: &str, said: Json) {
+    let reply = world.send(who, "POST", format!("{resource}/signal"), Some(said)).await;
+    assert!(reply.status < 300, "{resource} cannot be signalled: {}", reply.body);
+}
+
+/// The resource of an event, as it is now.
+async fn resource(world: &World, who: Who, event: &Json) -> Json {
+    let reply = world.send(who, "GET", link(event, "resource"), None).await;
+    reply.body["resource"].clone()
+}
+
+fn is_under_way(resource: &Json) -> bool {
+    resource["resource_status"].as_str().is_some_and(|status| status.ends_with("_IN_PROGRESS"))
+}
+
+fn link(of: &Json, what: &str) -> String {
+    let mut links = of["links"].as_array().into_iter().flatten();
+    let found = links.find(|link| link["rel"] == what);
+    found.and_then(|link| link["href"].as_str()).unwrap_or_default().to_owned()
+}
+
+/// A number, which templates also write as a text.
+fn number(value: &Json) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+}

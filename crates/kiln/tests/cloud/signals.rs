@@ -1,0 +1,346 @@
+//! Guests: servers played by the test, with nothing but what the stack gave them.
+
+use super::life::{delete, ended, expect, path, update};
+use super::world::{Who, World};
+use serde_json::{Value as Json, json};
+use std::process::Command;
+use std::time::Duration;
+
+/// Creates a stack.
+async fn create(world: &World, name: &str, template: &str) {
+    let body = json!({ "stack_name": name, "template": template });
+    expect(world.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "create").expect("a stack");
+}
+
+/// An output of a stack, as soon as it has a value.
+async fn output(world: &World, stack: &str, name: &str) -> Json {
+    for _ in 0..600 {
+        let path = format!("{}/outputs/{name}", path(world, Who::Demo, stack).await);
+        let reply = world.ask(Who::Demo, "GET", &path, None).await;
+        let value = reply.body["output"]["output_value"].clone();
+        if !value.is_null() && value != "" && value != json!({}) {
+            return value;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("{stack} has no output {name}")
+}
+
+/// Runs a command as a guest would, and gives what it prints.
+fn sh(command: &str) -> String {
+    let out = Command::new("sh").args(["-c", command]).output().expect("a shell");
+    assert!(out.status.success(), "{command}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8_lossy(&out.stdout).into_owned()
+}
+
+/// Asks with a guest's token.
+async fn ask(
+    world: &World,
+    token: &str,
+    method: &str,
+    url: &str,
+    body: Option<Json>,
+) -> (u16, Json) {
+    let mut request = world.client().request(method.parse().expect("a method"), url);
+    request = request.header("X-Auth-Token", token);
+    if let Some(body) = body {
+        request = request.json(&body);
+    }
+    let response = request.send().await.expect("an answer");
+    let status = response.status().as_u16();
+    (status, response.json().await.unwrap_or_default())
+}
+
+/// Logs a guest in.
+async fn login(world: &World, known: &Json) -> String {
+    let body = json!({ "auth": {
+        "identity": { "methods": ["password"], "password": {
+            "user": { "id": known["user_id"], "password": known["password"] },
+        } },
+        "scope": { "project": { "id": known["project_id"] } },
+    } });
+    let url = format!("{}/auth/tokens", known["auth_url"].as_str().expect("an address"));
+    let response = world.client().post(url).json(&body).send().await.expect("a login");
+    assert_eq!(response.status().as_u16(), 201);
+    response.headers()["x-subject-token"].to_str().expect("text").to_owned()
+}
+
+/// Deletes a stack, and finds nothing of it.
+async fn gone(world: &World, stack: &str, before: &super::world::Objects) {
+    delete(world, Who::Demo, stack).await.expect("deleted");
+    assert_eq!(world.changed_since(before).await, Vec::<String>::new());
+}
+
+const WAITING: &str = "
+heat_template_version: 2021-04-16
+resources:
+  handle: {type: OS::Heat::WaitConditionHandle}
+  other: {type: OS::Heat::WaitConditionHandle}
+  wait:
+    type: OS::Heat::WaitCondition
+    properties: {handle: {get_resource: handle}, count: 2, timeout: 300}
+outputs:
+  curl: {value: {get_attr: [handle, curl_cli]}}
+  token: {value: {get_attr: [handle, token]}}
+  endpoint: {value: {get_attr: [handle, endpoint]}}
+  data: {value: {get_attr: [wait, data]}}
+";
+
+#[tokio::test]
+async fn a_printed_command_signals_a_wait_condition_and_may_do_nothing_else() {
+    let world = World::start(&[]).await;
+    let before = world.objects().await;
+    create(&world, "wait", WAITING).await;
+    create(&world, "foreign", &WAITING.replace("count: 2", "count: 1")).await;
+    let curl = output(&world, "wait", "curl").await;
+    let curl = curl.as_str().expect("a command");
+    for number in ["one", "two"] {
+        let told = json!({ "status": "SUCCESS", "data": number });
+        let printed = sh(&format!("{curl} --silent --data-binary '{told}'"));
+        assert!(printed.starts_with("HTTP/1.1 200"), "{printed}");
+    }
+    ended(&world, Who::Demo, "wait", "CREATE_COMPLETE").await.expect("both were heard");
+    assert_eq!(output(&world, "wait", "data").await, r#"{"1": "one", "2": "two"}"#);
+
+    let token = output(&world, "wait", "token").await;
+    let (token, text) =
+        (token.as_str().expect("a token"), |json: Json| json.as_str().map(str::to_owned));
+    let own = text(output(&world, "wait", "endpoint").await).expect("an address");
+    let foreign = text(output(&world, "foreign", "endpoint").await).expect("an address");
+    // The address of another stack's handle, and the same from our own project.
+    let (root, _) = own.split_once("/stacks/").expect("a stack");
+    let (_, rest) = foreign.split_once("/stacks/").expect("a stack");
+    let refused = |status: u16| [403, 404].contains(&status);
+    for url in [foreign.clone(), format!("{root}/stacks/{rest}")] {
+        let (status, body) = ask(&world, token, "POST", &url, Some(json!({}))).await;
+        assert!(refused(status), "{url}: {status} {body}");
+    }
+    let base = own.strip_suffix("/signal").expect("a signal");
+    let stack = base.split("/resources/").next().expect("a stack");
+    for url in [
+        base.to_owned(),
+        format!("{base}/metadata"),
+        stack.to_owned(),
+        format!("{root}/stacks"),
+        format!("{stack}/template"),
+        format!("{stack}/resources"),
+    ] {
+        let (status, body) = ask(&world, token, "GET", &url, None).await;
+        assert_eq!(status, 403, "{url}: {body}");
+    }
+    let (status, _) = ask(&world, token, "DELETE", stack, None).await;
+    assert_eq!(status, 403);
+    delete(&world, Who::Demo, "foreign").await.expect("deleted");
+    gone(&world, "wait", &before).await;
+    let (status, _) = ask(&world, token, "POST", &own, Some(json!({}))).await;
+    assert!([401, 404].contains(&status), "the user is gone, and so is the stack: {status}");
+}
+
+const SIGNED: &str = "
+heat_template_version: 2021-04-16
+resources:
+  handle: {type: AWS::CloudFormation::WaitConditionHandle}
+  wait:
+    type: AWS::CloudFormation::WaitCondition
+    properties: {Handle: {get_resource: handle}, Count: 1, Timeout: 300}
+  group:
+    type: OS::Heat::AutoScalingGroup
+    properties:
+      min_size: 1
+      max_size: 3
+      resource: {type: OS::Heat::RandomString}
+  up:
+    type: OS::Heat::ScalingPolicy
+    properties:
+      adjustment_type: change_in_capacity
+      auto_scaling_group_id: {get_resource: group}
+      scaling_adjustment: 1
+outputs:
+  url: {value: {get_resource: handle}}
+  alarm: {value: {get_attr: [up, alarm_url]}}
+  size: {value: {get_attr: [group, current_size]}}
+  data: {value: {get_attr: [wait, Data]}}
+";
+
+#[tokio::test]
+async fn signed_addresses_need_no_token() {
+    let world = World::start(&[]).await;
+    let before = world.objects().await;
+    create(&world, "signed", SIGNED).await;
+    let mut url = String::new();
+    while !url.starts_with("http") {
+        url = output(&world, "signed", "url").await.as_str().expect("a text").to_owned();
+    }
+    let put = |url: &str, told: &str| {
+        sh(&format!(
+            "curl -s -w ' %{{http_code}}' -X PUT -H 'Content-Type:' --data-binary '{told}' '{url}'"
+        ))
+    };
+    let good = r#"{"Status": "SUCCESS", "Reason": "ready", "UniqueId": "a", "Data": "ok"}"#;
+    let printed = put(&url, r#"{"Status": "SUCCESS"}"#);
+    assert_eq!(
+        printed,
+        "<ErrorResponse><Error><Type>Sender</Type><Code>InvalidParameterValue</Code><Message>A bad or \
+         out-of-range value was supplied:Metadata format invalid</Message></Error></ErrorResponse> 400"
+    );
+    let tampered = url.replace("/resources/handle", "/resources/other");
+    assert!(put(&tampered, good).contains("<Code>AccessDenied</Code>"));
+    assert!(put(&url.replace("AWSAccessKeyId=", "AWSAccessKeyId=0"), good).ends_with(" 403"));
+    let bare = url.split('?').next().expect("an address");
+    assert!(put(bare, good).contains("<Code>IncompleteSignature</Code>"));
+    assert_eq!(put(&url, good), "<resource>handle</resource> 200");
+    ended(&world, Who::Demo, "signed", "CREATE_COMPLETE").await.expect("it was heard");
+    assert_eq!(output(&world, "signed", "data").await, r#"{"a": "ok"}"#);
+
+    let alarm = output(&world, "signed", "alarm").await;
+    let alarm = alarm.as_str().expect("an address");
+    assert!(put(alarm, "{}").ends_with(" 404"), "it is for POST");
+    assert_eq!(sh(&format!("curl -s -w '%{{http_code}}' -X POST -d '{{}}' '{alarm}'")), "200");
+    while output(&world, "signed", "size").await != 2 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    gone(&world, "signed", &before).await;
+}
+
+const DEPLOYING: &str = "
+heat_template_version: 2021-04-16
+parameters:
+  word: {type: string, default: hello}
+resources:
+  net: {type: OS::Neutron::Net}
+  subnet:
+    type: OS::Neutron::Subnet
+    properties: {network: {get_resource: net}, cidr: 10.9.0.0/24}
+  port:
+    type: OS::Neutron::Port
+    properties: {network: {get_resource: net}}
+    depends_on: subnet
+  config:
+    type: OS::Heat::SoftwareConfig
+    properties:
+      group: script
+      config: 'echo $word'
+      inputs: [{name: word}]
+      outputs: [{name: result}]
+  server:
+    type: OS::Nova::Server
+    properties:
+      image: cirros
+      flavor: m1.small
+      networks: [{port: {get_resource: port}}]
+      user_data_format: SOFTWARE_CONFIG
+      software_config_transport: POLL_SERVER_HEAT
+  deployment:
+    type: OS::Heat::SoftwareDeployment
+    properties:
+      config: {get_resource: config}
+      server: {get_resource: server}
+      input_values: {word: {get_param: word}}
+outputs:
+  collect: {value: {get_attr: [server, os_collect_config]}}
+  result: {value: {get_attr: [deployment, result]}}
+  said: {value: {get_attr: [deployment, deploy_stdout]}}
+";
+
+/// What a guest has to apply, once it is not what it applied last.
+async fn news(world: &World, token: &str, url: &str, applied: &Json) -> Json {
+    for _ in 0..600 {
+        let (status, body) = ask(world, token, "GET", url, None).await;
+        assert_eq!(status, 200, "{body}");
+        let first = body["metadata"]["deployments"][0].clone();
+        if !first.is_null() && first["id"] != applied["id"] {
+            return first;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("nothing to apply")
+}
+
+fn input<'d>(deployment: &'d Json, name: &str) -> &'d str {
+    let mut inputs = deployment["inputs"].as_array().expect("inputs").iter();
+    let input = inputs.find(|input| input["name"] == name);
+    input.and_then(|input| input["value"].as_str()).unwrap_or_else(|| panic!("no input {name}"))
+}
+
+#[tokio::test]
+async fn a_server_applies_what_is_deployed_on_it() {
+    let world = World::start(&[]).await;
+    let before = world.objects().await;
+    create(&world, "deploy", DEPLOYING).await;
+    let collect = output(&world, "deploy", "collect").await;
+    assert_eq!(collect["collectors"], json!(["ec2", "heat", "local"]));
+    let known = &collect["heat"];
+    let token = login(&world, known).await;
+    let stack = format!(
+        "{}/{}/stacks/{}",
+        world.orchestration(),
+        known["project_id"].as_str().expect("a project"),
+        known["stack_id"].as_str().expect("a stack")
+    );
+    let url = format!("{stack}/resources/server/metadata");
+    let deployment = news(&world, &token, &url, &Json::Null).await;
+    assert_eq!(
+        (&deployment["group"], &deployment["config"]),
+        (&json!("script"), &json!("echo $word"))
+    );
+    assert_eq!(input(&deployment, "word"), "hello");
+    assert_eq!(input(&deployment, "deploy_action"), "CREATE");
+    assert_eq!(input(&deployment, "deploy_resource_name"), "deployment");
+    let (status, _) = ask(&world, &token, "GET", &url.replace("/server/", "/port/"), None).await;
+    assert_eq!(status, 403, "it is not its own");
+
+    let answer = json!({ "result": "done", "deploy_stdout": "hello\n", "deploy_status_code": 0 });
+    let sent =
+        world.client().post(input(&deployment, "deploy_signal_id")).json(&answer).send().await;
+    assert_eq!(sent.expect("an answer").status().as_u16(), 200);
+    ended(&world, Who::Demo, "deploy", "CREATE_COMPLETE").await.expect("it was applied");
+    assert_eq!(output(&world, "deploy", "result").await, "done");
+    assert_eq!(output(&world, "deploy", "said").await, "hello\n");
+
+    // Something else to apply, which fails.
+    let change = json!({ "template": DEPLOYING, "parameters": { "word": "bye" } });
+    let updating = update(&world, Who::Demo, "deploy", &change);
+    let applying = async {
+        let deployment = news(&world, &token, &url, &deployment).await;
+        assert_eq!(
+            (input(&deployment, "word"), input(&deployment, "deploy_action")),
+            ("bye", "UPDATE")
+        );
+        let answer = json!({ "deploy_status_code": 7, "deploy_stderr": "no such thing\n" });
+        let url = input(&deployment, "deploy_signal_id").to_owned();
+        world.client().post(url).json(&answer).send().await.expect("an answer");
+    };
+    let (updated, ()) = tokio::join!(updating, applying);
+    assert_eq!(
+        updated.expect_err("it failed"),
+        "UPDATE_FAILED: Error: resources.deployment: Deployment to server failed: deploy_status_code : \
+         Deployment exited with non-zero status code: 7 (it said: no such thing)"
+    );
+    gone(&world, "deploy", &before).await;
+}
+
+#[tokio::test]
+async fn a_signal_that_was_acknowledged_survives_and_counts_once() {
+    let state = ["--state", "state"];
+    let mut world = World::start(&state).await;
+    create(&world, "killed", &WAITING.replace("count: 2", "count: 3")).await;
+    let curl = output(&world, "killed", "curl").await;
+    let curl = curl.as_str().expect("a command").to_owned();
+    let told = |id: &str| {
+        let told = json!({ "id": id, "data": id });
+        let printed = sh(&format!("{curl} --silent --data-binary '{told}'"));
+        assert!(printed.starts_with("HTTP/1.1 200"), "{printed}");
+    };
+    for (id, again) in [("a", "a"), ("b", "a"), ("c", "b")] {
+        told(id);
+        world.kill(&state);
+        told(again);
+    }
+    ended(&world, Who::Demo, "killed", "CREATE_COMPLETE").await.expect("all were heard");
+    assert_eq!(output(&world, "killed", "data").await, r#"{"a": "a", "b": "b", "c": "c"}"#);
+    delete(&world, Who::Demo, "killed").await.expect("deleted");
+    let left = world.objects().await;
+    for (kind, count) in [("identity.users", 4), ("identity.projects", 3)] {
+        assert_eq!(left[kind].len(), count, "{kind}: {:?}", left[kind]);
+    }
+}

@@ -1,0 +1,68 @@
+//! Where a resource is, and how those outside reach it.
+
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// Where a resource is.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// The project that its stack belongs to.
+    pub project: Arc<str>,
+    /// The name of its stack.
+    pub stack: Arc<str>,
+    /// The id of its stack.
+    pub stack_id: Uuid,
+    /// The id of the stack that its stack is nested in, at the top.
+    pub root: Uuid,
+    /// The id of the project of the stack's users; empty if it is not known whether there is one.
+    pub users: Option<Arc<str>>,
+    /// How those outside reach what is inside.
+    pub outside: Arc<Outside>,
+}
+
+/// How those outside reach what is inside: what an operator decides about that.
+#[derive(Clone, Debug, Default)]
+pub struct Outside {
+    /// The domain of the users of stacks; without one, there are no such users.
+    pub domain: Option<Domain>,
+    /// The role that such users have.
+    pub role: Arc<str>,
+    /// Where the identity service is, with its version.
+    pub auth_url: Arc<str>,
+    /// The region of the services that are told.
+    pub region: Option<Arc<str>>,
+    /// Where wait conditions are told of, if the catalogue does not say: `…/v1/waitcondition`.
+    pub waitcondition_url: Option<Arc<str>>,
+    /// Where servers read their metadata, if the catalogue does not say.
+    pub metadata_url: Option<Arc<str>>,
+    /// Whether those outside have to take any certificate of the orchestration service.
+    pub is_insecure: bool,
+}
+
+/// A domain of the identity service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// By its id.
+    Id(Arc<str>),
+    /// By its name.
+    Name(Arc<str>),
+}
+
+impl Place {
+    /// The name of the project of the stack's users.
+    pub fn users_name(&self) -> String {
+        users_name(&self.project, self.root)
+    }
+}
+
+/// The name of the project in which the users of a root stack are: nobody but the owner of their domain can
+/// make one of that name there, so it tells whose users they are.
+pub fn users_name(project: &str, root: Uuid) -> String {
+    const LONGEST: usize = 64;
+    format!("{project}-{root}").chars().take(LONGEST).collect()
+}
+
+/// The project that a root stack belongs to, by the name of the project of its users.
+pub fn owner_of_users(name: &str) -> Option<&str> {
+    name.split_once('-').map(|(owner, _)| owner)
+}

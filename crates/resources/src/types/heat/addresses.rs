@@ -1,0 +1,193 @@
+//! Addresses under which those outside reach a resource: signed ones, those of services, and those of
+//! objects in the object store.
+
+use super::stack_user::{self, Key, User};
+use crate::op::{Op, Stop};
+use crate::wire;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use kiln_cloud::{Service, get, head, post};
+use ring::hmac;
+use serde_json::Value as Json;
+
+/// The last second that 32 bits can count: addresses of objects hold until then.
+const FOR_EVER: i64 = 0x7fff_ffff;
+
+/// The header that has the key with which addresses of an account's objects are signed.
+const TEMP_KEY: &str = "x-account-meta-temp-url-key";
+
+/// Where a service is, for those outside: in the words of the catalogue.
+pub(crate) async fn service(op: &mut Op, kind: &str) -> Result<String, Stop> {
+    let reply = op.read(get(Service::Identity, "/auth/catalog").may_be_old()).await?;
+    let region = op.place().outside.region.clone();
+    let is_here = |endpoint: &&Json| {
+        let is_there =
+            |region: &str| endpoint["region_id"] == region || endpoint["region"] == region;
+        endpoint["interface"] == "public" && region.as_deref().is_none_or(is_there)
+    };
+    let mut entries = reply.body["catalog"].as_array().into_iter().flatten();
+    let entry = entries.find(|entry| entry["type"] == kind);
+    let mut endpoints = entry.and_then(|it| it["endpoints"].as_array()).into_iter().flatten();
+    let url = endpoints.find(is_here).and_then(|endpoint| endpoint["url"].as_str());
+    url.map(|url| url.trim_end_matches('/').to_owned()).ok_or_else(|| {
+        let message = format!(
+            "The catalogue has no public endpoint of type {kind}. Next: ask the operator of the cloud."
+        );
+        Stop::failed("EndpointNotFound", message)
+    })
+}
+
+// --- the CloudFormation API ---
+
+/// Where servers read their metadata: the CloudFormation API, with its version and a slash at the end.
+pub(crate) async fn metadata(op: &mut Op) -> Result<String, Stop> {
+    let url = match op.place().outside.metadata_url.clone() {
+        Some(url) => url.trim_end_matches('/').to_owned(),
+        None => service(op, "cloudformation").await?,
+    };
+    Ok(if url.ends_with("/v1") { format!("{url}/") } else { format!("{url}/v1/") })
+}
+
+/// What is done at a signed address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signed {
+    /// A wait condition is told of, by PUT.
+    WaitCondition,
+    /// A resource is signalled, by POST.
+    Signal,
+}
+
+impl Signed {
+    fn word(self) -> &'static str {
+        match self {
+            Signed::WaitCondition => "waitcondition",
+            Signed::Signal => "signal",
+        }
+    }
+
+    /// The method that the signature is for.
+    pub(crate) fn verb(self) -> &'static str {
+        match self {
+            Signed::WaitCondition => "PUT",
+            Signed::Signal => "POST",
+        }
+    }
+}
+
+/// An address at which the user signals the resource without a token.
+///
+/// It does not say when it was signed: identity services take that for a moment after which the address
+/// is good for nothing, and a wait condition may wait for hours.
+pub(crate) async fn signed(op: &mut Op, kind: Signed, user: &User) -> Result<String, Stop> {
+    let key = stack_user::key(op, user).await?;
+    let base = match op.place().outside.waitcondition_url.clone() {
+        Some(url) => url.replace("/waitcondition", &format!("/{}", kind.word())),
+        None => format!("{}/{}", service(op, "cloudformation").await?, kind.word()),
+    };
+    Ok(signed_with(&key, kind.verb(), &base.to_lowercase(), &op.arn()))
+}
+
+fn signed_with(key: &Key, verb: &str, base: &str, arn: &str) -> String {
+    let rest = base.split_once("://").map_or(base, |(_, rest)| rest);
+    let (host, path) = match rest.find('/') {
+        Some(at) => rest.split_at(at),
+        None => (rest, ""),
+    };
+    let mut query = [
+        ("SignatureMethod", "HmacSHA256"),
+        ("SignatureVersion", "2"),
+        ("AWSAccessKeyId", key.access.as_str()),
+    ];
+    let shown = joined(&query);
+    query.sort_unstable();
+    let text = format!("{verb}\n{host}\n{path}/{arn}\n{}", joined(&query));
+    let secret = hmac::Key::new(hmac::HMAC_SHA256, key.secret.as_bytes());
+    let signature = STANDARD.encode(hmac::sign(&secret, text.as_bytes()));
+    let path: Vec<String> = arn.split('/').map(wire::segment).collect();
+    format!("{base}/{}?{shown}&Signature={}", path.join("/"), wire::segment(&signature))
+}
+
+fn joined(query: &[(&str, &str)]) -> String {
+    let pairs: Vec<String> = query
+        .iter()
+        .map(|(name, value)| format!("{}={}", wire::segment(name), wire::segment(value)))
+        .collect();
+    pairs.join("&")
+}
+
+// --- the native API ---
+
+/// The address at which a user of the stack signals the resource with a token.
+pub(crate) async fn native(op: &mut Op, user: &User) -> Result<String, Stop> {
+    let url = service(op, "orchestration").await?;
+    let place = op.place();
+    let url = url.replace(&*place.project, &user.project);
+    let (stack, resource) = (wire::segment(&place.stack), wire::segment(&op.context().resource));
+    Ok(format!("{url}/stacks/{stack}/{}/resources/{resource}/signal", place.stack_id))
+}
+
+// --- the object store ---
+
+/// An address at which an object can be read or written without a token, whatever the method.
+pub(crate) async fn object(
+    op: &mut Op,
+    method: &str,
+    container: &str,
+    object: &str,
+) -> Result<String, Stop> {
+    let account = op.read(head(Service::ObjectStore, "")).await?;
+    let key = match account.header(TEMP_KEY) {
+        Some(key) => key.to_owned(),
+        None => new_key(op).await?,
+    };
+    let Some(address) = account.address() else {
+        return Err(Stop::failed("Error", "the object store does not say where it is"));
+    };
+    let (scheme, rest) = address.split_once("://").unwrap_or(("http", address));
+    let (host, root) = match rest.find('/') {
+        Some(at) => rest.split_at(at),
+        None => (rest, ""),
+    };
+    let root = root.trim_end_matches('/');
+    let path = format!("{root}/{}/{}", wire::segment(container), wire::segment(object));
+    // The store signs what it sees when escapes are resolved.
+    let text = format!("{method}\n{FOR_EVER}\n{root}/{container}/{object}");
+    let key = hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes());
+    let signed = hmac::sign(&key, text.as_bytes());
+    let signed: String = signed.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("{scheme}://{host}{path}?temp_url_sig={signed}&temp_url_expires={FOR_EVER}"))
+}
+
+/// Gives the account a key. Another resource may do so at the same time: the one that stays is read again.
+async fn new_key(op: &mut Op) -> Result<String, Stop> {
+    let drawn: String = op.random(32).await?.iter().map(|byte| format!("{byte:02x}")).collect();
+    let call = post(Service::ObjectStore, "", Json::Null).empty().header(TEMP_KEY, drawn.as_str());
+    op.call("account key", call.may_be_repeated()).await?;
+    let account = op.read(head(Service::ObjectStore, "")).await?;
+    Ok(account.header(TEMP_KEY).unwrap_or(&drawn).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_is_of_the_address_as_it_is_decoded() {
+        let key = Key { access: "0d9e".into(), secret: "hunter2".into() };
+        let arn = "arn:openstack:heat::7c2f:stacks/web/8f1f0a52/resources/done";
+        let url = signed_with(&key, "PUT", "http://orch.example:8000/v1/waitcondition", arn);
+        let (path, signature) = url.split_once("&Signature=").expect("it is signed");
+        assert_eq!(
+            path,
+            "http://orch.example:8000/v1/waitcondition/arn%3Aopenstack%3Aheat%3A%3A7c2f%3Astacks/web/\
+             8f1f0a52/resources/done?SignatureMethod=HmacSHA256&SignatureVersion=2&AWSAccessKeyId=0d9e"
+        );
+        let text = format!(
+            "PUT\norch.example:8000\n/v1/waitcondition/{arn}\nAWSAccessKeyId=0d9e&\
+             SignatureMethod=HmacSHA256&SignatureVersion=2"
+        );
+        let secret = hmac::Key::new(hmac::HMAC_SHA256, b"hunter2");
+        let expected = STANDARD.encode(hmac::sign(&secret, text.as_bytes()));
+        assert_eq!(signature, wire::segment(&expected));
+    }
+}

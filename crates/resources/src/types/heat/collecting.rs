@@ -1,0 +1,250 @@
+//! How a server gets its metadata: what the agent on it is told, and where it looks.
+//!
+//! What a template says of a server's metadata is the template's; who reads it, and how, is kept beside it
+//! and put together when it is read. So no change of the one loses the other.
+
+use super::{addresses, credentials, mailbox, stack_user};
+use crate::behaviour::View;
+use crate::declare::{Members, Value, map};
+use crate::given::{section, text};
+use crate::op::{Op, Stop};
+use crate::{random, wire};
+use kiln_cloud::{Credential, Service, delete, post, put};
+use serde_json::{Map, Value as Json, json};
+use std::sync::Arc;
+
+/// Where a server keeps what its agent is told.
+const COLLECT: &str = "collect";
+
+/// Where a server keeps where its metadata is put for it.
+const DELIVERY: &str = "delivery";
+
+/// Where a server keeps where its metadata was put before an update.
+const FORMER: &str = "former_delivery";
+
+/// What the agent's configuration is called in the metadata.
+const SECTION: &str = "os-collect-config";
+
+/// What a server has to apply is called in the metadata.
+const DEPLOYMENTS: &str = "deployments";
+
+/// So many seconds a message waits for the server.
+const MESSAGE_LASTS: u32 = 3600;
+
+/// Where metadata is put for servers that do not ask for it.
+#[derive(Clone, Debug)]
+pub(crate) enum Delivery {
+    /// Into an object.
+    Object(String, String),
+    /// Into a queue, in the name of the server's user.
+    Queue(String, Box<Credential>),
+}
+
+impl Delivery {
+    /// Where a server says that its metadata is put.
+    pub(crate) fn of(data: &Members) -> Option<Delivery> {
+        Delivery::under(data, DELIVERY)
+    }
+
+    fn under(data: &Members, name: &str) -> Option<Delivery> {
+        let said = section(data, name)?;
+        let part = |name: &str| text(said, name).map(str::to_owned);
+        if let (Some(container), Some(object)) = (part("container"), part("object")) {
+            return Some(Delivery::Object(container, object));
+        }
+        let user = |name: &str| text(data, name).unwrap_or_default();
+        let by = Credential::of_user(user("user_id"), user("password"), user("user_project"));
+        Some(Delivery::Queue(part("queue")?, Box::new(by)))
+    }
+
+    /// Puts metadata there.
+    pub(crate) async fn deliver(
+        &self,
+        op: &mut Op,
+        step: &str,
+        metadata: &Json,
+    ) -> Result<(), Stop> {
+        let call = match self {
+            Delivery::Object(container, object) => {
+                mailbox::write(container, object, &metadata.to_string())
+            }
+            Delivery::Queue(queue, by) => {
+                let message = json!({ "body": metadata, "ttl": MESSAGE_LASTS });
+                let path = format!("/queues/{}/messages", wire::segment(queue));
+                let call = post(Service::Messaging, path, json!({ "messages": [message] }));
+                call.may_be_repeated().by((**by).clone())
+            }
+        };
+        op.call(step, call).await.map(drop)
+    }
+
+    async fn remove(&self, op: &mut Op) -> Result<(), Stop> {
+        match self {
+            Delivery::Object(container, object) => {
+                let path = format!("/{}/{}", wire::segment(container), wire::segment(object));
+                op.remove("remove metadata object", delete(Service::ObjectStore, path)).await?;
+                let path = format!("/{}", wire::segment(container));
+                let call = delete(Service::ObjectStore, path);
+                match op.remove("remove metadata container", call).await {
+                    // Others have something in it.
+                    Err(stop) if stop.is_conflict() => Ok(()),
+                    removed => removed,
+                }
+            }
+            Delivery::Queue(queue, by) => {
+                let path = format!("/queues/{}", wire::segment(queue));
+                let call = delete(Service::Messaging, path).by((**by).clone());
+                op.remove("remove metadata queue", call).await
+            }
+        }
+    }
+}
+
+/// Prepares the way on which a server gets its metadata; `kinds` are what else its agent reads.
+pub(crate) async fn prepare(op: &mut Op, kinds: &[&str]) -> Result<(), Stop> {
+    if !stack_user::are_there(op) {
+        return Ok(());
+    }
+    let transport = op.word("software_config_transport").unwrap_or("POLL_SERVER_CFN").to_owned();
+    let (collector, said) = match transport.as_str() {
+        "POLL_SERVER_HEAT" => ("heat", by_heat(op).await?),
+        "POLL_TEMP_URL" => ("request", by_object(op).await?),
+        "ZAQAR_MESSAGE" => ("zaqar", by_queue(op).await?),
+        _ => ("cfn", by_cfn(op).await?),
+    };
+    let former = section(&op.context().data, COLLECT).cloned().unwrap_or_default();
+    let collectors = kinds.iter().copied().chain([collector, "local"]);
+    let mut told = Map::new();
+    // An agent that was told something else drops it if it is told so.
+    for (name, value) in former.iter().filter(|(name, _)| &***name != "collectors") {
+        let nulls =
+            value.as_map().into_iter().flatten().map(|(name, _)| (name.to_string(), Json::Null));
+        told.insert(name.to_string(), Json::Object(nulls.collect()));
+    }
+    told.insert("collectors".into(), collectors.collect::<Vec<_>>().into());
+    told.insert(collector.into(), said);
+    op.set_datum(COLLECT, wire::value(&Json::Object(told)));
+    Ok(())
+}
+
+async fn by_cfn(op: &mut Op) -> Result<Json, Stop> {
+    let user = stack_user::beside(op).await?;
+    let key = stack_user::key(op, &user).await?;
+    Ok(json!({
+        "metadata_url": addresses::metadata(op).await?,
+        "access_key_id": key.access,
+        "secret_access_key": key.secret,
+        "stack_name": *op.place().stack,
+        "path": format!("{}.Metadata", op.context().resource),
+    }))
+}
+
+async fn by_heat(op: &mut Op) -> Result<Json, Stop> {
+    let user = stack_user::beside(op).await?;
+    let known = credentials::of(op, &user).await?;
+    let place = op.place();
+    Ok(json!({
+        "user_id": known["user_id"],
+        "password": known["password"],
+        "auth_url": known["auth_url"],
+        "project_id": known["project_id"],
+        "stack_id": format!("{}/{}", place.stack, place.stack_id),
+        "resource_name": *op.context().resource,
+        "region_name": known["region_name"],
+    }))
+}
+
+async fn by_object(op: &mut Op) -> Result<Json, Stop> {
+    let chosen = section(&op.context().properties, "deployment_swift_data").cloned();
+    let chosen = chosen.unwrap_or_default();
+    let own = op.context().physical_name.to_string();
+    let container = text(&chosen, "container").map_or(own, str::to_owned);
+    let object = match (text(&chosen, "object"), Delivery::of(&op.context().data)) {
+        (Some(object), _) => object.to_owned(),
+        (None, Some(Delivery::Object(_, object))) => object,
+        _ => random::uuid(op).await?.to_string(),
+    };
+    op.set_datum(DELIVERY, map([("container", container.as_str()), ("object", object.as_str())]));
+    let path = format!("/{}", wire::segment(&container));
+    op.call("metadata container", put(Service::ObjectStore, path, Json::Null).empty()).await?;
+    Ok(json!({ "metadata_url": addresses::object(op, "GET", &container, &object).await? }))
+}
+
+async fn by_queue(op: &mut Op) -> Result<Json, Stop> {
+    let user = stack_user::beside(op).await?;
+    let known = credentials::of(op, &user).await?;
+    let queue = op.context().physical_name.to_string();
+    op.set_datum(DELIVERY, map([("queue", queue.as_str())]));
+    let path = format!("/queues/{}", wire::segment(&queue));
+    let call = put(Service::Messaging, path, json!({})).by(user.credential());
+    op.call("metadata queue", call).await?;
+    Ok(json!({
+        "user_id": known["user_id"],
+        "password": known["password"],
+        "auth_url": known["auth_url"],
+        "project_id": known["project_id"],
+        "queue_id": queue,
+        "region_name": known["region_name"],
+    }))
+}
+
+/// Changes the way on which a server gets its metadata, if an update says so.
+pub(crate) async fn change(op: &mut Op, kinds: &[&str]) -> Result<(), Stop> {
+    let is_other = op.changes("software_config_transport") || op.changes("deployment_swift_data");
+    if is_other {
+        if op.context().journal.is_empty() {
+            let former = op.datum(DELIVERY).cloned().unwrap_or_default();
+            op.set_datum(FORMER, former);
+            op.set_datum(DELIVERY, Value::Null);
+        }
+        if let Some(former) = Delivery::under(&op.context().data, FORMER) {
+            former.remove(op).await?;
+            op.set_datum(FORMER, Value::Null);
+        }
+        prepare(op, kinds).await?;
+    }
+    deliver(op, "deliver").await
+}
+
+/// Puts the metadata where the server finds it, if it is put anywhere.
+pub(crate) async fn deliver(op: &mut Op, step: &str) -> Result<(), Stop> {
+    let Some(delivery) = Delivery::of(&op.context().data) else { return Ok(()) };
+    let metadata = wire::json(&whole(&op.context().metadata, &op.context().data));
+    delivery.deliver(op, step, &metadata).await
+}
+
+/// Removes what was made for a server so that it gets its metadata.
+pub(crate) async fn remove(op: &mut Op) -> Result<(), Stop> {
+    for name in [FORMER, DELIVERY] {
+        if let Some(delivery) = Delivery::under(&op.context().data, name) {
+            delivery.remove(op).await?;
+            op.set_datum(name, Value::Null);
+        }
+    }
+    stack_user::remove_beside(op).await
+}
+
+/// The metadata of a server as those who read it see it.
+pub(crate) fn metadata(view: &View<'_>) -> Value {
+    whole(view.metadata, view.data)
+}
+
+/// What the template says, what the agent is told, and room for what is to be applied.
+pub(crate) fn whole(written: &Value, data: &Members) -> Value {
+    let Some(collect) = section(data, COLLECT) else { return written.clone() };
+    let mut all = written.as_map().cloned().unwrap_or_default();
+    if !all.contains_key(DEPLOYMENTS) {
+        all.insert(DEPLOYMENTS.into(), Value::list([]));
+    }
+    let mut told = section(&all, SECTION).cloned().unwrap_or_default();
+    told.extend(collect.iter().map(|(name, value)| (name.clone(), value.clone())));
+    all.insert(SECTION.into(), Value::Map(Arc::new(told)));
+    Value::Map(Arc::new(all))
+}
+
+/// What the agent on a server is told.
+pub(crate) fn told(view: &View<'_>) -> Value {
+    let all = whole(view.metadata, view.data);
+    let section = all.as_map().and_then(|it| it.get(SECTION)).cloned();
+    section.unwrap_or_else(|| map::<Value>([]))
+}

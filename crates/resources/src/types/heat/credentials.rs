@@ -1,0 +1,20 @@
+//! What somebody has to know to act as the user of a resource.
+
+use super::stack_user::{self, User};
+use crate::op::{Op, Stop};
+use serde_json::{Value as Json, json};
+
+/// What somebody has to know to act as a user, by the names that tools on servers know.
+pub(crate) async fn of(op: &mut Op, user: &User) -> Result<Json, Stop> {
+    let domain = stack_user::domain(op).await?;
+    let outside = &op.place().outside;
+    Ok(json!({
+        "auth_url": *outside.auth_url,
+        "username": user.name,
+        "user_id": *user.id,
+        "password": user.password,
+        "project_id": *user.project,
+        "domain_id": *domain,
+        "region_name": outside.region.as_deref(),
+    }))
+}

@@ -1,0 +1,328 @@
+//! What deployments do: hand a configuration to a server, and wait until the server says how it went.
+//!
+//! Every time, a new configuration is derived from the one in the template: with values for its inputs, and
+//! with what the server has to know to answer. It is kept under an id that was drawn and is durable before;
+//! that the server has to apply it is kept in a deployment, whose id is the resource's. What the server says
+//! is a signal, kept by the resource before anybody hears of it.
+
+use super::derive::{self, Source};
+use super::mailbox::{self, Mailbox};
+use super::outcome::{self, DECLARED, OUTPUTS, REASON, STATUS};
+use super::{collecting, reply_to, stack_user, stored_config};
+use crate::behaviour::{Verb, View};
+use crate::declare::{ResourceType, Value};
+use crate::given::{items, open, section, text, word};
+use crate::op::{Op, Stop, Watched};
+use crate::{random, wire};
+use kiln_cloud::{Service, delete, get, put};
+use kiln_template::functions::{Fault, step_into_attribute};
+use serde_json::{Value as Json, json};
+use std::time::Duration;
+
+/// The id of the configuration that is being deployed.
+const NEXT: &str = "next";
+/// The id of the configuration whose outcome is kept.
+const ASKED: &str = "asked";
+/// The ids of all configurations that were derived and may be there yet.
+const CONFIGS: &str = "configs";
+/// The values of the inputs that need another deployment when they change.
+const FIXED: &str = "fixed";
+
+const IN_PROGRESS: &str = "IN_PROGRESS";
+
+/// How long to wait for a signal before it is looked whether somebody changed the deployment by hand.
+const LOOK: Duration = Duration::from_secs(15);
+
+/// A type whose resources are deployments.
+pub(super) fn doing(kind: ResourceType) -> ResourceType {
+    kind.creates(|op| Box::pin(deploy(op, "CREATE")))
+        .updates(|op| Box::pin(deploy(op, "UPDATE")))
+        .deletes(|op| Box::pin(remove(op)))
+        .on(Verb::Suspend, |op| Box::pin(deploy(op, "SUSPEND")))
+        .on(Verb::Resume, |op| Box::pin(deploy(op, "RESUME")))
+        .answers(attribute)
+        .hears_in_data()
+        .on_signal(outcome::on_signal)
+}
+
+/// Hands the configuration to the server, if it is for this action, and waits for the answer.
+async fn deploy(op: &mut Op, action: &str) -> Result<(), Stop> {
+    let source = source(op).await?;
+    if !is_for(op, &source, action) {
+        return Ok(());
+    }
+    let is_fixed = op.datum(ASKED).is_some() && op.context().journal.is_empty();
+    if action == "UPDATE" && is_fixed && derive::fixed(op, &source) != op.datum(FIXED).cloned() {
+        return Err(Stop::Replace);
+    }
+    let result = hand_over(op, &source, action).await;
+    if matches!(&result, Err(Stop::Failed(failure)) if &*failure.class != outcome::FAILED) {
+        return result;
+    }
+    // What went wrong first says more.
+    let forgotten = forget_former(op).await;
+    result.and(forgotten)
+}
+
+/// Whether anybody on the server looks for what is deployed on it.
+async fn check_server(op: &mut Op) -> Result<(), Stop> {
+    let Some(server) = op.word("server").map(str::to_owned) else { return Ok(()) };
+    let Some(sibling) = op.sibling(&server).await? else { return Ok(()) };
+    match word(&sibling.properties, "user_data_format") {
+        None | Some("SOFTWARE_CONFIG") => Ok(()),
+        Some(_) => {
+            let message = format!(
+                "Resource {}'s property user_data_format should be set to SOFTWARE_CONFIG since there are \
+                 software deployments on it.",
+                sibling.name
+            );
+            Err(Stop::failed("StackValidationFailed", message))
+        }
+    }
+}
+
+async fn hand_over(op: &mut Op, source: &Source, action: &str) -> Result<(), Stop> {
+    check_server(op).await?;
+    if op.id().is_none() {
+        let id = random::uuid(op).await?.to_string();
+        op.set_id(id);
+    }
+    let id = next(op).await?;
+    let transport = op.text("signal_transport").unwrap_or("CFN_SIGNAL").to_owned();
+    let answer = reply_to::inputs(op, &transport, &id).await?;
+    let derived = derive::config(op, source, action, &transport, answer)?;
+    let body = json!({ "software_config": derived, "hidden": source.hidden });
+    op.call("config", put(Service::Orchestration, format!("/software_configs/{id}"), body)).await?;
+    let waits = transport != "NO_SIGNAL";
+    ask(op, &id, source, waits);
+    let (status, reason) = match waits {
+        true => (IN_PROGRESS, "Deploy data available"),
+        false => ("COMPLETE", "Not waiting for outputs signal"),
+    };
+    let row = json!({
+        "server_id": op.text("server"),
+        "config_id": id,
+        "action": action,
+        "status": status,
+        "status_reason": reason,
+        "input_values": wire::json(op.prop("input_values")),
+        "output_values": Json::Null,
+        "stack_user_project_id": op.place().users.as_deref().unwrap_or(&op.place().project),
+    });
+    let call = put(Service::Orchestration, path(op), json!({ "software_deployment": row }));
+    op.call("deployment", call).await?;
+    push(op).await?;
+    match waits {
+        true => wait(op).await,
+        false => Ok(()),
+    }
+}
+
+/// The id of the configuration that this operation derives. One that an earlier operation did not get
+/// done with is not used again.
+async fn next(op: &mut Op) -> Result<String, Stop> {
+    // It is drawn before anything is done.
+    let is_resumed = !op.context().journal.is_empty();
+    if let Some(id) = text(&op.context().data, NEXT).filter(|_| is_resumed) {
+        return Ok(id.to_owned());
+    }
+    let id = random::uuid(op).await?.to_string();
+    let mut all: Vec<Value> = items(&op.context().data, CONFIGS).to_vec();
+    all.push(id.as_str().into());
+    op.set_datum(CONFIGS, Value::list(all));
+    op.set_datum(NEXT, id.as_str());
+    Ok(id)
+}
+
+/// Listens to what the server says of this configuration from now on; what it said before is forgotten.
+fn ask(op: &mut Op, id: &str, source: &Source, waits: bool) {
+    if text(&op.context().data, ASKED) == Some(id) {
+        return;
+    }
+    op.set_datum(ASKED, id);
+    op.set_datum(DECLARED, wire::value(&source.outputs));
+    op.set_datum(OUTPUTS, Value::Null);
+    op.set_datum(REASON, Value::Null);
+    op.set_datum(FIXED, derive::fixed(op, source).unwrap_or_default());
+    op.set_datum(STATUS, if waits { IN_PROGRESS } else { "COMPLETE" });
+}
+
+fn path(op: &Op) -> String {
+    format!("/software_deployments/{}", op.id().map_or("", |id| id))
+}
+
+/// Waits until the server has said how it went, and writes that down.
+async fn wait(op: &mut Op) -> Result<(), Stop> {
+    let own = op.id().cloned().unwrap_or_default();
+    let mailbox = Mailbox::of(&op.context().data);
+    let (mut seen, mut pause) = (None, super::signals::PAUSES.0);
+    let told = loop {
+        let until = op.soon(if mailbox.is_some() { pause } else { LOOK });
+        match op.watch(&own, seen.as_ref(), until).await? {
+            Watched::Changed(data) => {
+                if let Some(told) = data.as_map().and_then(outcome::of) {
+                    break told;
+                }
+                seen = Some(data);
+                continue;
+            }
+            Watched::TooLate => {}
+            Watched::Missing => return Err(Stop::failed("NotFound", "the deployment is gone")),
+        }
+        let told = match &mailbox {
+            Some(mailbox) => in_mailbox(op, mailbox).await?,
+            None => by_hand(op).await?,
+        };
+        if let Some(told) = told {
+            break told;
+        }
+        pause = (pause * 3 / 2).min(super::signals::PAUSES.1);
+    };
+    let row = json!({
+        "status": told.status(),
+        "status_reason": told.reason,
+        "output_values": wire::json(&Value::Map(told.outputs.clone().into())),
+    });
+    let call = put(Service::Orchestration, path(op), json!({ "software_deployment": row }));
+    op.call("result", call).await?;
+    for (name, value) in told.data() {
+        op.set_datum(name, value);
+    }
+    match told.is_well {
+        true => Ok(()),
+        false => Err(told.failure()),
+    }
+}
+
+/// What the server left for us.
+async fn in_mailbox(op: &mut Op, mailbox: &Mailbox) -> Result<Option<outcome::Told>, Stop> {
+    let letters = mailbox.letters(op).await?;
+    let declared = items(&op.context().data, DECLARED).to_vec();
+    Ok(letters.first().map(|letter| outcome::told(&declared, &wire::value(letter))))
+}
+
+/// What somebody wrote into the deployment itself.
+async fn by_hand(op: &mut Op) -> Result<Option<outcome::Told>, Stop> {
+    let reply = op.read(get(Service::Orchestration, path(op))).await?;
+    let row = &reply.body["software_deployment"];
+    let is_well = match row["status"].as_str() {
+        Some("COMPLETE") => true,
+        Some("FAILED") => false,
+        _ => return Ok(None),
+    };
+    let outputs = wire::value(&row["output_values"]).as_map().cloned().unwrap_or_default();
+    let reason = row["status_reason"].as_str().unwrap_or_default().to_owned();
+    Ok(Some(outcome::Told { is_well, reason, outputs, code: None }))
+}
+
+/// Removes the configurations that were derived before the last one, and where answers to them were left.
+async fn forget_former(op: &mut Op) -> Result<(), Stop> {
+    let last = text(&op.context().data, ASKED).unwrap_or_default().to_owned();
+    let all = items(&op.context().data, CONFIGS).to_vec();
+    let all = all.iter().filter_map(|id| id.as_text().cloned());
+    for id in all.filter(|id| **id != *last) {
+        forget(op, &id).await?;
+    }
+    op.set_datum(CONFIGS, Value::list([last.as_str().into()]));
+    op.set_datum(NEXT, Value::Null);
+    Ok(())
+}
+
+async fn forget(op: &mut Op, id: &str) -> Result<(), Stop> {
+    let call = delete(Service::Orchestration, format!("/software_configs/{id}"));
+    op.remove(&format!("forget {id}"), call).await
+}
+
+/// Has the server undo the configuration, if it is for that, and removes all that was made for it.
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_some() && is_server_there(op).await? {
+        deploy(op, "DELETE").await?;
+    }
+    if op.id().is_some() {
+        op.remove("delete", delete(Service::Orchestration, path(op))).await?;
+    }
+    let all = items(&op.context().data, CONFIGS).to_vec();
+    for id in all.iter().filter_map(|id| id.as_text().cloned()) {
+        forget(op, &id).await?;
+    }
+    if op.id().is_some() {
+        push(op).await?;
+    }
+    mailbox::remove_own(op).await?;
+    stack_user::remove_beside(op).await?;
+    op.clear_id();
+    Ok(())
+}
+
+/// Whether there is anybody who could undo it: only asked if that is wanted.
+async fn is_server_there(op: &mut Op) -> Result<bool, Stop> {
+    let is_asked = |action: &Value| open(action).as_text().is_some_and(|it| &**it == "DELETE");
+    let is_listed = items(&op.context().properties, "actions").iter().any(is_asked);
+    let is_component = op.datum("component").is_some();
+    let Some(server) = op.word("server").filter(|_| is_listed || is_component) else {
+        return Ok(false);
+    };
+    match op.read(get(Service::Compute, format!("/servers/{}", wire::segment(server)))).await {
+        Ok(_) => Ok(true),
+        Err(stop) if stop.is_not_found() => Ok(false),
+        Err(stop) => Err(stop),
+    }
+}
+
+/// The configuration that the template names; an empty one if it names none.
+async fn source(op: &mut Op) -> Result<Source, Stop> {
+    let Some(id) = op.word("config").map(str::to_owned) else { return Ok(Source::default()) };
+    let source = Source::read(&stored_config::whole(op, &id).await?);
+    if source.group == derive::COMPONENT && op.datum("component").is_none() {
+        op.set_datum("component", true);
+    }
+    Ok(source)
+}
+
+/// Whether a configuration is for an action.
+fn is_for(op: &Op, source: &Source, action: &str) -> bool {
+    if source.group == derive::COMPONENT {
+        let parts = source.config["configs"].as_array().into_iter().flatten();
+        let mut actions = parts.flat_map(|part| part["actions"].as_array().into_iter().flatten());
+        return actions.any(|it| it == action);
+    }
+    let actions = items(&op.context().properties, "actions");
+    actions.iter().any(|it| open(it).as_text().is_some_and(|it| &**it == action))
+}
+
+/// Hands all that a server has to apply to it, if it is one that does not ask for it.
+async fn push(op: &mut Op) -> Result<(), Stop> {
+    let Some(server) = op.word("server").map(str::to_owned) else { return Ok(()) };
+    let Some(sibling) = op.sibling(&server).await? else { return Ok(()) };
+    let Some(delivery) = collecting::Delivery::of(&sibling.data) else { return Ok(()) };
+    let path = format!("/software_deployments/metadata/{}", wire::segment(&server));
+    let (mut sent, mut round): (Option<Json>, usize) = (None, 0);
+    loop {
+        let all = op.read(get(Service::Orchestration, path.clone())).await?.body["metadata"].take();
+        if sent.as_ref() == Some(&all) {
+            return Ok(());
+        }
+        let mut metadata = wire::json(&sibling.metadata);
+        metadata["deployments"] = all.clone();
+        delivery.deliver(op, &format!("deliver {round}"), &metadata).await?;
+        round += 1;
+        // Another deployment may have written less in the meantime: whoever wrote last looks again.
+        sent = Some(all);
+    }
+}
+
+/// What the server said, under the names of the outputs.
+fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
+    let outputs = section(view.data, OUTPUTS);
+    let told = outputs.and_then(|outputs| outputs.get(name));
+    let declared = items(view.data, DECLARED).iter().filter_map(Value::as_map);
+    let is_known = || {
+        outcome::STANDARD.contains(&name)
+            || declared.into_iter().any(|it| word(it, "name") == Some(name))
+    };
+    match told {
+        Some(told) => Ok(Some(step_into_attribute(told, path))),
+        None if is_known() => Ok(Some(Value::Null)),
+        None => Ok(None),
+    }
+}

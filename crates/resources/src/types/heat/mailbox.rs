@@ -1,0 +1,192 @@
+//! Where signals are left for those who look for them: objects in the object store, and queues.
+//!
+//! An object keeps what it held before: whatever is written to it is there until all of it is removed. So
+//! looking twice finds the same letters in the same order, and none is lost if whoever looked dies.
+
+use super::stack_user::User;
+use crate::declare::{Members, Value, map};
+use crate::given::{section, text};
+use crate::op::{Op, Stop};
+use crate::wire;
+use kiln_cloud::{Call, Credential, Service, delete, get, put};
+use serde_json::{Value as Json, json};
+
+/// What an object holds before anything was left there.
+const NOTHING_YET: &str = "in progress";
+
+/// The most messages that are asked for at once.
+const PAGE: usize = 20;
+
+/// Where a resource keeps where its signals are left.
+const MAILBOX: &str = "mailbox";
+
+/// Where signals are left.
+#[derive(Clone, Debug)]
+pub(crate) enum Mailbox {
+    /// An object that keeps what it held before.
+    Object {
+        /// Its container.
+        container: String,
+        /// Its name.
+        object: String,
+    },
+    /// A queue, and who may read it.
+    Queue {
+        /// Its name.
+        name: String,
+        /// In whose name it is read.
+        by: Box<Credential>,
+    },
+}
+
+impl Mailbox {
+    /// The mailbox that a resource says it has in what it keeps.
+    pub(crate) fn of(data: &Members) -> Option<Mailbox> {
+        let said = section(data, MAILBOX)?;
+        let part = |name: &str| text(said, name).map(str::to_owned);
+        if let (Some(container), Some(object)) = (part("container"), part("object")) {
+            return Some(Mailbox::Object { container, object });
+        }
+        let user = |name: &str| text(data, name).unwrap_or_default();
+        let by = Credential::of_user(user("user_id"), user("password"), user("user_project"));
+        Some(Mailbox::Queue { name: part("queue")?, by: Box::new(by) })
+    }
+
+    /// What was left there, the oldest first.
+    pub(crate) async fn letters(&self, op: &mut Op) -> Result<Vec<Json>, Stop> {
+        match self {
+            Mailbox::Object { container, object } => in_object(op, container, object).await,
+            Mailbox::Queue { name, by } => in_queue(op, name, by).await,
+        }
+    }
+
+    /// Removes the mailbox, and what was left there.
+    pub(crate) async fn remove(&self, op: &mut Op) -> Result<(), Stop> {
+        match self {
+            Mailbox::Object { container, object } => remove_object(op, container, object).await,
+            Mailbox::Queue { name, by } => {
+                let call = delete(Service::Messaging, queue_path(name)).by((**by).clone());
+                op.remove(&format!("remove queue {name}"), call).await
+            }
+        }
+    }
+}
+
+fn container_path(container: &str) -> String {
+    format!("/{}", wire::segment(container))
+}
+
+fn object_path(container: &str, object: &str) -> String {
+    let parts: Vec<String> = object.split('/').map(wire::segment).collect();
+    format!("/{}/{}", wire::segment(container), parts.join("/"))
+}
+
+fn queue_path(name: &str) -> String {
+    format!("/queues/{}", wire::segment(name))
+}
+
+// --- making ---
+
+/// Makes the object in which signals for the resource are left, and says so in what the resource keeps.
+pub(crate) async fn make_object(op: &mut Op, object: &str) -> Result<String, Stop> {
+    let container = op.place().stack_id.to_string();
+    op.set_datum(MAILBOX, map([("container", container.as_str()), ("object", object)]));
+    let make = put(Service::ObjectStore, container_path(&container), Json::Null).empty();
+    op.call("container", make.header("X-Versions-Location", container.as_str())).await?;
+    op.call("object", write(&container, object, NOTHING_YET)).await?;
+    Ok(container)
+}
+
+/// Writes a text into an object.
+pub(crate) fn write(container: &str, object: &str, text: &str) -> Call {
+    let body = Json::String(text.to_owned());
+    put(Service::ObjectStore, object_path(container, object), body)
+        .header("Content-Type", "text/plain")
+}
+
+/// Makes the queue in which signals for the resource are left, and says so in what the resource keeps.
+pub(crate) async fn make_queue(op: &mut Op, user: &User, name: &str) -> Result<(), Stop> {
+    op.set_datum(MAILBOX, map([("queue", name)]));
+    let call = put(Service::Messaging, queue_path(name), json!({})).by(user.credential());
+    op.call("queue", call).await.map(drop)
+}
+
+/// Removes the resource's own mailbox, if it has one.
+pub(crate) async fn remove_own(op: &mut Op) -> Result<(), Stop> {
+    if let Some(mailbox) = Mailbox::of(&op.context().data) {
+        mailbox.remove(op).await?;
+        op.set_datum(MAILBOX, Value::Null);
+    }
+    Ok(())
+}
+
+// --- looking ---
+
+/// The names under which an object's versions are in its container, the oldest first, and then its own.
+async fn versions(op: &mut Op, container: &str, object: &str) -> Result<Vec<String>, Stop> {
+    let list = get(Service::ObjectStore, container_path(container)).query("format", "json");
+    let list = match op.read(list).await {
+        Err(stop) if stop.is_not_found() => return Ok(Vec::new()),
+        list => list?,
+    };
+    let all = list.body.as_array().into_iter().flatten();
+    let names: Vec<&str> = all.filter_map(|entry| entry["name"].as_str()).collect();
+    let prefix = format!("{:03x}{object}/", object.len());
+    let mut found: Vec<String> =
+        names.iter().filter(|name| name.starts_with(&prefix)).map(|it| (*it).to_owned()).collect();
+    // What follows the prefix is a time, always as long.
+    found.sort();
+    found.extend(names.iter().filter(|name| **name == object).map(|it| (*it).to_owned()));
+    Ok(found)
+}
+
+async fn in_object(op: &mut Op, container: &str, object: &str) -> Result<Vec<Json>, Stop> {
+    let mut letters = Vec::new();
+    for name in versions(op, container, object).await? {
+        match op.read(get(Service::ObjectStore, object_path(container, &name))).await {
+            Ok(reply) if reply.body == NOTHING_YET => {}
+            Ok(reply) => letters.push(reply.body),
+            // It was moved while we looked: the next look finds it.
+            Err(stop) if stop.is_not_found() => {}
+            Err(stop) => return Err(stop),
+        }
+    }
+    Ok(letters)
+}
+
+async fn in_queue(op: &mut Op, name: &str, by: &Credential) -> Result<Vec<Json>, Stop> {
+    let mut letters = Vec::new();
+    let mut marker: Option<String> = None;
+    loop {
+        let mut call = get(Service::Messaging, format!("{}/messages", queue_path(name)))
+            .query("echo", "true")
+            .query("limit", PAGE.to_string());
+        if let Some(marker) = &marker {
+            call = call.query("marker", marker.as_str());
+        }
+        let reply = op.read(call.by(by.clone())).await?;
+        let page = reply.body["messages"].as_array().cloned().unwrap_or_default();
+        letters.extend(page.iter().map(|message| message["body"].clone()));
+        let next = reply.text("/links/0/href").and_then(|it| it.split_once("marker="));
+        marker = next.map(|(_, rest)| rest.split('&').next().unwrap_or(rest).to_owned());
+        if page.len() < PAGE || marker.is_none() {
+            return Ok(letters);
+        }
+    }
+}
+
+// --- removing ---
+
+async fn remove_object(op: &mut Op, container: &str, object: &str) -> Result<(), Stop> {
+    // The versions go first: as long as there is one, it takes the place of what is removed.
+    for name in versions(op, container, object).await? {
+        let call = delete(Service::ObjectStore, object_path(container, &name));
+        op.remove(&format!("remove object {name}"), call).await?;
+    }
+    let call = delete(Service::ObjectStore, container_path(container));
+    match op.remove(&format!("remove container of {object}"), call).await {
+        // Another resource of the stack still has something in it.
+        Err(stop) if stop.is_conflict() => Ok(()),
+        removed => removed,
+    }
+}

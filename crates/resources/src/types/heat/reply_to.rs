@@ -1,0 +1,69 @@
+//! What a server has to know to say how a deployment went.
+
+use super::addresses::{self, Signed};
+use super::derive::Told;
+use super::{credentials, mailbox, stack_user};
+use crate::op::{Op, Stop};
+use serde_json::Value as Json;
+
+const SIGNAL: &str = "Where the server says how it went.";
+const VERB: &str = "The method with which it does.";
+
+/// The inputs that tell a server where to answer; `fresh` is a name that was never used before.
+pub(super) async fn inputs(op: &mut Op, transport: &str, fresh: &str) -> Result<Vec<Told>, Stop> {
+    if !stack_user::are_there(op) {
+        return Ok(Vec::new());
+    }
+    match transport {
+        "CFN_SIGNAL" => {
+            let user = stack_user::beside(op).await?;
+            let url = addresses::signed(op, Signed::Signal, &user).await?;
+            Ok(at(url, Signed::Signal.verb()))
+        }
+        "TEMP_URL_SIGNAL" => {
+            leave_former(op).await?;
+            let container = mailbox::make_object(op, fresh).await?;
+            let url = addresses::object(op, "PUT", &container, fresh).await?;
+            Ok(at(url, "PUT"))
+        }
+        "HEAT_SIGNAL" => as_user(op).await,
+        "ZAQAR_SIGNAL" => {
+            let mut told = as_user(op).await?;
+            leave_former(op).await?;
+            let user = stack_user::beside(op).await?;
+            mailbox::make_queue(op, &user, fresh).await?;
+            told.push(("deploy_queue_id", fresh.to_owned(), SIGNAL));
+            Ok(told)
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn at(url: String, verb: &str) -> Vec<Told> {
+    vec![("deploy_signal_id", url, SIGNAL), ("deploy_signal_verb", verb.to_owned(), VERB)]
+}
+
+/// Removes where answers to an earlier configuration were left, before this operation has one.
+async fn leave_former(op: &mut Op) -> Result<(), Stop> {
+    let is_begun = ["container", "queue"].iter().any(|it| op.context().journal.step(it).is_some());
+    if is_begun { Ok(()) } else { mailbox::remove_own(op).await }
+}
+
+async fn as_user(op: &mut Op) -> Result<Vec<Told>, Stop> {
+    const ABOUT: &str = "Who the server is to the cloud.";
+    let user = stack_user::beside(op).await?;
+    let known = credentials::of(op, &user).await?;
+    let names = [
+        ("deploy_auth_url", "auth_url"),
+        ("deploy_username", "username"),
+        ("deploy_user_id", "user_id"),
+        ("deploy_password", "password"),
+        ("deploy_project_id", "project_id"),
+        ("deploy_region_name", "region_name"),
+    ];
+    let told = names.into_iter().filter_map(|(input, name)| match &known[name] {
+        Json::String(value) => Some((input, value.clone(), ABOUT)),
+        _ => None,
+    });
+    Ok(told.collect())
+}

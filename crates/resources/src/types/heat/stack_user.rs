@@ -1,0 +1,323 @@
+//! The users of stacks: each for one resource, in a domain of their own, with next to no rights.
+//!
+//! What is put on servers must be weak. A user is in the project of its stack's users, has one role there
+//! that lets it signal and read what is its own, and goes with its resource; the project goes with the
+//! stack. Names are known before anything is made, so whatever an interruption leaves is found by them.
+
+use crate::declare::Value;
+use crate::given::text;
+use crate::op::{Domain, Op, Stop};
+use kiln_cloud::{Call, Credential, Marker, Service, delete, get, patch, post, put};
+use kiln_template::Secret;
+use serde_json::{Value as Json, json};
+use std::sync::Arc;
+
+/// Where a resource keeps what is known of its user.
+pub(crate) const USER: &str = "user_id";
+const PROJECT: &str = "user_project";
+const PASSWORD: &str = "password";
+const ACCESS: &str = "access_key";
+const SECRET: &str = "secret_key";
+const CREDENTIAL: &str = "credential_id";
+
+/// The longest name that a user can have.
+const LONGEST: usize = 255;
+
+/// A user with a role in the project of its stack's users.
+#[derive(Clone, Debug)]
+pub(crate) struct User {
+    pub(crate) id: Arc<str>,
+    pub(crate) name: String,
+    pub(crate) password: String,
+    pub(crate) project: Arc<str>,
+}
+
+/// What requests are signed with.
+#[derive(Clone, Debug)]
+pub(crate) struct Key {
+    pub(crate) access: String,
+    pub(crate) secret: String,
+}
+
+impl User {
+    /// Lets calls be made in the user's name.
+    pub(crate) fn credential(&self) -> Credential {
+        Credential::of_user(&self.id, &self.password, &self.project)
+    }
+}
+
+/// Whether stacks can have users.
+pub(crate) fn are_there(op: &Op) -> bool {
+    op.place().outside.domain.is_some()
+}
+
+/// The name of the resource's user: its end is what makes it unique.
+fn name(op: &Op) -> String {
+    let name = &op.context().physical_name;
+    let skipped = name.chars().count().saturating_sub(LONGEST);
+    name.chars().skip(skipped).collect()
+}
+
+/// How the resource's user is found, if there is one.
+pub(crate) fn marker(op: &Op) -> Option<Marker> {
+    are_there(op).then(|| named("/users", "users", "user", &name(op)))
+}
+
+fn named(path: &str, many: &str, one: &str, name: &str) -> Marker {
+    Marker {
+        list: owned(get(Service::Identity, path).query("name", name)),
+        objects: format!("/{many}"),
+        field: "/name".into(),
+        value: name.into(),
+        envelope: Some(one.into()),
+        path: format!("{path}/"),
+        id: "/id".into(),
+    }
+}
+
+/// A call by whoever owns the domain of the users.
+fn owned(call: Call) -> Call {
+    call.by(Credential::of_stack_domain())
+}
+
+// --- making ---
+
+/// The user that is the resource's own object: made if there is none yet.
+pub(crate) async fn own(op: &mut Op) -> Result<User, Stop> {
+    user(op, true, None).await
+}
+
+/// The user that is the resource's own object, with a password that was chosen.
+pub(crate) async fn own_with(op: &mut Op, password: Option<&str>) -> Result<User, Stop> {
+    user(op, true, password).await
+}
+
+/// The user beside the resource's own object: made if there is none yet.
+pub(crate) async fn beside(op: &mut Op) -> Result<User, Stop> {
+    user(op, false, None).await
+}
+
+async fn user(op: &mut Op, is_own: bool, password: Option<&str>) -> Result<User, Stop> {
+    let password = match password {
+        Some(password) => password.to_owned(),
+        None => kept(op, PASSWORD, 16).await?,
+    };
+    let (name, data) = (name(op), op.context().data.clone());
+    // The project is kept last: whoever has it is complete.
+    if let (Some(id), Some(project)) = (text(&data, USER), text(&data, PROJECT)) {
+        let (id, project) = (id.into(), project.into());
+        return Ok(User { id, name, password, project });
+    }
+    let project = project(op).await?;
+    let body = json!({ "user": {
+        "name": name,
+        "domain_id": *domain(op).await?,
+        "default_project_id": *project,
+        "password": password,
+        "enabled": true,
+        "options": {
+            "ignore_change_password_upon_first_use": true,
+            "ignore_password_expiry": true,
+            "ignore_lockout_failure_attempts": true,
+        },
+    } });
+    let mut call = owned(post(Service::Identity, "/users", body));
+    if let Some(marker) = marker(op) {
+        call = call.marker(marker);
+    }
+    let id: Arc<str> = match is_own {
+        true => op.call("user", call).await?.text("/user/id").unwrap_or_default().into(),
+        false => op.make_beside("user", call).await?.1,
+    };
+    op.set_datum(USER, &*id);
+    if is_own && op.id().is_none() {
+        op.set_id(id.clone());
+    }
+    let role = role(op).await?;
+    let path = format!("/projects/{project}/users/{id}/roles/{role}");
+    op.call("role", owned(put(Service::Identity, path, Json::Null).empty())).await?;
+    op.set_datum(PROJECT, &*project);
+    Ok(User { id, name, password, project })
+}
+
+/// Something random that the resource keeps, in so many bytes: drawn once.
+async fn kept(op: &mut Op, name: &str, bytes: usize) -> Result<String, Stop> {
+    if let Some(known) = text(&op.context().data, name) {
+        return Ok(known.to_owned());
+    }
+    let drawn: String = op.random(bytes).await?.iter().map(|byte| format!("{byte:02x}")).collect();
+    op.set_datum(name, Value::Secret(Secret::new(drawn.as_str().into())));
+    Ok(drawn)
+}
+
+/// The project of the stack's users: made if there is none yet. Several resources may want it at once.
+async fn project(op: &mut Op) -> Result<Arc<str>, Stop> {
+    if let Some(known) = op.place().users.clone().filter(|known| !known.is_empty()) {
+        return Ok(known);
+    }
+    // From now on there may be one, whatever becomes of this.
+    op.set_users("");
+    let name = op.place().users_name();
+    let marker = named("/projects", "projects", "project", &name);
+    let id = match found(op, &marker).await? {
+        Some(id) => id,
+        None => make_project(op, &name, &marker).await?,
+    };
+    op.set_users(id.clone());
+    Ok(id)
+}
+
+async fn make_project(op: &mut Op, name: &str, marker: &Marker) -> Result<Arc<str>, Stop> {
+    let body = json!({ "project": {
+        "name": name,
+        "domain_id": *domain(op).await?,
+        "description": "Heat stack user project",
+        "enabled": true,
+    } });
+    let call = owned(post(Service::Identity, "/projects", body)).marker(marker.clone());
+    match op.call("users", call).await {
+        Ok(made) => Ok(made.text("/project/id").unwrap_or_default().into()),
+        // Another resource was faster.
+        Err(stop) if stop.is_conflict() => found(op, marker).await?.ok_or(stop),
+        Err(stop) => Err(stop),
+    }
+}
+
+async fn found(op: &mut Op, marker: &Marker) -> Result<Option<Arc<str>>, Stop> {
+    let list = op.read(marker.list.clone()).await?;
+    Ok(marker.found(&list).first().and_then(|object| marker.id_of(object)).map(Into::into))
+}
+
+/// The id of the domain of the users.
+pub(crate) async fn domain(op: &mut Op) -> Result<Arc<str>, Stop> {
+    let wanted = match &op.place().outside.domain {
+        Some(Domain::Id(id)) => return Ok(id.clone()),
+        Some(Domain::Name(name)) => name.clone(),
+        None => return Err(no_users()),
+    };
+    let call = get(Service::Identity, "/auth/domains").may_be_old();
+    let reply = op.read(owned(call)).await?;
+    let mut domains = reply.body["domains"].as_array().into_iter().flatten();
+    let domain = domains.find(|it| it["name"] == *wanted).and_then(|it| it["id"].as_str());
+    domain.map(Into::into).ok_or_else(|| {
+        let message = format!("whoever owns the users of stacks has no rights in domain {wanted}");
+        Stop::failed("AuthorizationFailure", message)
+    })
+}
+
+async fn role(op: &mut Op) -> Result<String, Stop> {
+    let name = op.place().outside.role.clone();
+    let call = get(Service::Identity, "/roles").query("name", &*name).may_be_old();
+    let reply = op.read(owned(call)).await?;
+    let mut roles = reply.body["roles"].as_array().into_iter().flatten();
+    let role = roles.find(|it| it["name"] == *name).and_then(|it| it["id"].as_str());
+    role.map(str::to_owned).ok_or_else(|| {
+        let message = format!(
+            "Can't find role {name}. Next: have it made in the identity service, or name another in \
+             heat_stack_user_role."
+        );
+        Stop::failed("Error", message)
+    })
+}
+
+fn no_users() -> Stop {
+    Stop::failed(
+        "Error",
+        "There is no domain for the users of stacks. Next: set stack_user_domain_name, stack_domain_admin \
+         and stack_domain_admin_password in the configuration of the service.",
+    )
+}
+
+// --- keys and tokens ---
+
+/// The key with which requests of the user are signed: made if there is none yet.
+pub(crate) async fn key(op: &mut Op, user: &User) -> Result<Key, Stop> {
+    key_of(op, &user.id, &user.project).await
+}
+
+/// A key of a user: made if the resource has none yet.
+pub(crate) async fn key_of(op: &mut Op, user: &str, project: &str) -> Result<Key, Stop> {
+    let access = kept(op, ACCESS, 16).await?;
+    let secret = kept(op, SECRET, 16).await?;
+    if op.datum(CREDENTIAL).is_none() {
+        let blob = json!({ "access": access, "secret": secret }).to_string();
+        let list = get(Service::Identity, "/credentials").query("user_id", user);
+        let marker = Marker {
+            list: owned(list),
+            objects: "/credentials".into(),
+            field: "/blob".into(),
+            value: blob.as_str().into(),
+            envelope: Some("credential".into()),
+            path: "/credentials/".into(),
+            id: "/id".into(),
+        };
+        let body = json!({ "credential": {
+            "type": "ec2", "user_id": user, "project_id": project, "blob": blob,
+        } });
+        let call = owned(post(Service::Identity, "/credentials", body)).marker(marker);
+        let made = op.call("key", call).await?;
+        op.set_datum(CREDENTIAL, made.text("/credential/id").unwrap_or_default());
+    }
+    Ok(Key { access, secret })
+}
+
+/// A token of the user. It ends in some hours.
+pub(crate) async fn token(op: &mut Op, user: &User) -> Result<String, Stop> {
+    let body = json!({ "auth": {
+        "identity": { "methods": ["password"], "password": {
+            "user": { "id": *user.id, "password": user.password },
+        } },
+        "scope": { "project": { "id": *user.project } },
+    } });
+    let reply = op.read(post(Service::Identity, "/auth/tokens", body)).await?;
+    let missing = || Stop::failed("Error", "the identity service gave no token");
+    reply.header("x-subject-token").map(str::to_owned).ok_or_else(missing)
+}
+
+// --- putting to rest, removing ---
+
+/// Lets the user in, or not.
+pub(crate) async fn enable(op: &mut Op, is_enabled: bool) -> Result<(), Stop> {
+    let Some(id) = text(&op.context().data, USER).map(str::to_owned) else { return Ok(()) };
+    let body = json!({ "user": { "enabled": is_enabled } });
+    let call = owned(patch(Service::Identity, format!("/users/{id}"), body));
+    op.call("user", call).await.map(drop)
+}
+
+/// Removes the user that is the resource's own object, and its key.
+pub(crate) async fn remove_own(op: &mut Op) -> Result<(), Stop> {
+    let Some(id) = op.id().cloned() else { return Ok(()) };
+    if are_there(op) {
+        remove_key(op).await?;
+        op.remove("user", owned(delete(Service::Identity, format!("/users/{id}")))).await?;
+    }
+    op.clear_id();
+    Ok(())
+}
+
+/// Removes the user beside the resource's own object, and its key.
+pub(crate) async fn remove_beside(op: &mut Op) -> Result<(), Stop> {
+    let Some(marker) = marker(op) else { return Ok(()) };
+    match text(&op.context().data, USER).map(str::to_owned) {
+        Some(id) => {
+            remove_key(op).await?;
+            op.remove("user", owned(delete(Service::Identity, format!("/users/{id}")))).await?;
+        }
+        // Nobody heard whether one was made.
+        None if op.context().is_doubtful => op.remove_copies(&marker).await?,
+        None => return Ok(()),
+    }
+    for name in [USER, PROJECT, PASSWORD, ACCESS, SECRET] {
+        op.set_datum(name, Value::Null);
+    }
+    Ok(())
+}
+
+/// Removes the key, and leaves the user.
+pub(crate) async fn remove_key(op: &mut Op) -> Result<(), Stop> {
+    if let Some(key) = text(&op.context().data, CREDENTIAL).map(str::to_owned) {
+        op.remove("key", owned(delete(Service::Identity, format!("/credentials/{key}")))).await?;
+        op.set_datum(CREDENTIAL, Value::Null);
+    }
+    Ok(())
+}

@@ -1,0 +1,171 @@
+//! `xtask bench servers`: two hundred servers, each with a port and a floating address, on the simulated cloud.
+//!
+//! Everything goes over HTTP to the services on the loopback, which take their time for every call. How long one server
+//! takes alone is the critical path; many take longer only as far as we, or the number of calls that may be under
+//! way at once, stand in their way.
+
+use crate::bench::milliseconds;
+use crate::bench_engine::Bench;
+use kiln_cloud::{Credential, OpenStack, Proof, Settings};
+use kiln_engine::machine;
+use kiln_engine::runtime::now;
+use kiln_sim::cloud::{Cloud, Options};
+use kiln_sim::identity::{Clock, Identity, Seed, project_id, router, user_id};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long the cloud takes to answer, and how long a server takes until it runs.
+const ANSWER: Duration = Duration::from_millis(50);
+const SERVERS: usize = 200;
+const ROUNDS: usize = 3;
+
+pub(crate) fn run(out: &mut dyn Write) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    writeln!(
+        out,
+        "\nservers: {SERVERS}, each with a port and a floating address; {} ms a call",
+        ANSWER.as_millis()
+    )?;
+    for build in [Duration::ZERO, Duration::from_secs(3)] {
+        runtime.block_on(round(out, build))?;
+    }
+    Ok(())
+}
+
+async fn round(out: &mut dyn Write, build: Duration) -> io::Result<()> {
+    let place = Place::open(build).await?;
+    let alone = place.best(1).await?;
+    let many = place.best(SERVERS).await?;
+    let over = (many.time.as_secs_f64() / alone.time.as_secs_f64() - 1.0) * 100.0;
+    let calls: u64 = many.calls.values().sum();
+    writeln!(
+        out,
+        "  ready after {} ms: one alone {:.0} ms, {SERVERS} in {:.0} ms ({over:+.1} %); {calls} calls, \
+         {:.2} a resource",
+        build.as_millis(),
+        milliseconds(alone.time),
+        milliseconds(many.time),
+        calls as f64 / (3 * SERVERS) as f64,
+    )?;
+    let mut rows: Vec<_> = many.calls.iter().collect();
+    rows.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), (*name).clone()));
+    for (name, count) in rows.iter().take(12) {
+        writeln!(out, "    {count:>6} {name}")?;
+    }
+    writeln!(out, "    gone again after {:.0} ms", milliseconds(many.removal))
+}
+
+/// What came of it.
+struct Outcome {
+    time: Duration,
+    removal: Duration,
+    calls: BTreeMap<String, u64>,
+}
+
+/// A simulated cloud on the loopback.
+struct Place {
+    identity_url: String,
+    cloud_url: String,
+    client: reqwest::Client,
+    admin: String,
+}
+
+impl Place {
+    async fn open(build_time: Duration) -> io::Result<Place> {
+        let front = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+        let back = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+        let identity_url = format!("http://{}", front.local_addr()?);
+        let cloud_url = format!("http://{}", back.local_addr()?);
+        let seed = Seed::new(&identity_url).services(Cloud::catalogue(&cloud_url));
+        let clock = Clock::new(|| now().micros());
+        let settings = kiln_sim::identity::Settings::new(seed, clock.clone());
+        let identity = Arc::new(Identity::open(None, settings).map_err(io::Error::other)?);
+        let (latency, quota) = (ANSWER, Some(-1));
+        let options = Options { latency, build_time, quota, ..Options::new(clock) };
+        let cloud = Cloud::open(options, identity.clone()).map_err(io::Error::other)?;
+        tokio::spawn(axum::serve(back, cloud.router()).into_future());
+        tokio::spawn(axum::serve(front, router(identity)).into_future());
+        let client = kiln_cloud::client_builder().build().map_err(io::Error::other)?;
+        let admin = login(&client, &identity_url).await.map_err(io::Error::other)?;
+        Ok(Place { identity_url, cloud_url, client, admin })
+    }
+
+    async fn best(&self, servers: usize) -> io::Result<Outcome> {
+        let mut best = self.once(servers).await?;
+        for _ in 1..ROUNDS {
+            let next = self.once(servers).await?;
+            if next.time < best.time {
+                best = next;
+            }
+        }
+        Ok(best)
+    }
+
+    async fn once(&self, servers: usize) -> io::Result<Outcome> {
+        // A new connection to the cloud knows nothing of it yet: that is part of what is timed.
+        let transport = OpenStack::new(Settings::new(&self.identity_url));
+        let transport = transport.map_err(|error| io::Error::other(error.to_string()))?;
+        let mut bench = Bench::with(Arc::new(transport)).await?;
+        let proof = Proof::Password("demo".into());
+        let (project, user) = (project_id("demo").into(), user_id("demo").into());
+        let credential = Credential { project, user, proof, is_borrowed: false };
+        bench.settings =
+            machine::Settings { credential: Some(Arc::new(credential)), ..Default::default() };
+        self.ask("DELETE").await?;
+        let (time, _) = bench.timed_create(&template(servers), &[]).await?;
+        let calls = self.ask("GET").await?;
+        let (removal, _) = bench.timed_delete().await?;
+        let calls = calls["calls"].as_object().cloned().unwrap_or_default();
+        let calls = calls.into_iter().filter(|(name, _)| !name.contains("/sim"));
+        let calls = calls.filter_map(|(name, count)| Some((name, count.as_u64()?))).collect();
+        Ok(Outcome { time, removal, calls })
+    }
+
+    async fn ask(&self, method: &str) -> io::Result<Value> {
+        let method = method.parse().map_err(io::Error::other)?;
+        let request = self.client.request(method, format!("{}/sim/calls", self.cloud_url));
+        let reply = request.header("X-Auth-Token", &self.admin).send().await;
+        let text = reply.map_err(io::Error::other)?.text().await.map_err(io::Error::other)?;
+        Ok(serde_json::from_str(&text).unwrap_or_default())
+    }
+}
+
+async fn login(client: &reqwest::Client, identity_url: &str) -> Result<String, reqwest::Error> {
+    let domain = json!({ "id": "default" });
+    let body = json!({ "auth": {
+        "identity": { "methods": ["password"], "password": {
+            "user": { "name": "admin", "password": "admin", "domain": domain },
+        } },
+        "scope": { "project": { "name": "admin", "domain": domain } },
+    } });
+    let request = client.post(format!("{identity_url}/v3/auth/tokens"));
+    let reply = request.json(&body).send().await?.error_for_status()?;
+    let token = reply.headers().get("x-subject-token").and_then(|it| it.to_str().ok());
+    Ok(token.unwrap_or_default().to_owned())
+}
+
+fn template(servers: usize) -> String {
+    let mut text = String::from(
+        "heat_template_version: 2021-04-16\nresources:\n  net: {type: OS::Neutron::Net}\n  \
+         subnet: {type: OS::Neutron::Subnet, properties: {network: {get_resource: net}, cidr: 10.60.0.0/22}}\n  \
+         router: {type: OS::Neutron::Router, properties: {external_gateway_info: {network: public}}}\n  \
+         interface:\n    type: OS::Neutron::RouterInterface\n    \
+         properties: {router: {get_resource: router}, subnet: {get_resource: subnet}}\n",
+    );
+    for n in 0..servers {
+        _ = write!(
+            text,
+            "  p{n}: {{type: OS::Neutron::Port, properties: {{network: {{get_resource: net}}, \
+             fixed_ips: [{{subnet: {{get_resource: subnet}}}}]}}}}\n  \
+             s{n}: {{type: OS::Nova::Server, properties: {{flavor: m1.small, image: cirros, \
+             networks: [{{port: {{get_resource: p{n}}}}}]}}}}\n  \
+             f{n}: {{type: OS::Neutron::FloatingIP, depends_on: interface, properties: \
+             {{floating_network: public, port_id: {{get_resource: p{n}}}}}}}\n"
+        );
+    }
+    text
+}
