@@ -10,6 +10,7 @@ use kiln_sim::identity::{self, Clock, Identity, Seed, project_id, user_id};
 use serde_json::{Value as Json, json};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::slice::from_ref;
 use std::sync::Arc;
 
 /// How often the program is killed.
@@ -215,7 +216,7 @@ async fn a_trust_is_found_by_its_mark_and_given_back() {
     assert!(matches!(lent.proof, Proof::Trust(_)));
     // What another process would find that knows the promise alone.
     let later = site.transport();
-    assert_eq!(later.find_lent(&promise(4711)).await.expect("a list"), [lent.clone()]);
+    assert_eq!(later.find_lent(&promise(4711)).await.expect("a list"), from_ref(&lent));
     assert_eq!(later.find_lent(&promise(1)).await.expect("a list"), []);
     assert!(can_be_used(&later, &lent).await && later.holds(&lent).await);
     later.dismiss(&lent).await.expect("it is taken back");
@@ -247,7 +248,7 @@ async fn where_no_trust_can_be_made_an_application_credential_is() {
     assert_eq!(site.trustors().await, Vec::<String>::new());
     assert_eq!(names().await.len(), 2);
     let later = site.transport();
-    assert_eq!(later.find_lent(&promise(7)).await.expect("a list"), [lent.clone()]);
+    assert_eq!(later.find_lent(&promise(7)).await.expect("a list"), from_ref(&lent));
     assert!(can_be_used(&later, &lent).await);
     later.dismiss(&lent).await.expect("it is taken back");
     assert_eq!(names().await, ["own"]);
