@@ -43,6 +43,15 @@ async fn are_ready(world: &World, who: Who, event: &Json) {
 
 async fn tell(world: &World, who: Who, handle: &Json, number: u64) {
     let id = number.to_string();
+    if handle["resource_type"] == "OS::Heat::SwiftSignalHandle" {
+        let shown = world.send(who, "GET", link(handle, "self"), None).await.body;
+        if let Some(url) = shown["resource"]["attributes"]["endpoint"].as_str() {
+            let letter = json!({ "id": id, "data": "up" });
+            let left = world.client().put(url).body(letter.to_string()).send().await;
+            assert_eq!(left.expect("an answer").status().as_u16(), 201, "{url}");
+        }
+        return;
+    }
     let said = match handle["resource_type"].as_str().unwrap_or_default() {
         "OS::Heat::WaitConditionHandle" => {
             json!({ "status": "SUCCESS", "reason": "ready", "data": "up", "id": id })

@@ -83,10 +83,6 @@ async fn check_server(op: &mut Op) -> Result<(), Stop> {
 
 async fn hand_over(op: &mut Op, source: &Source, action: &str) -> Result<(), Stop> {
     check_server(op).await?;
-    if op.id().is_none() {
-        let id = random::uuid(op).await?.to_string();
-        op.set_id(id);
-    }
     let id = next(op).await?;
     let transport = op.text("signal_transport").unwrap_or("CFN_SIGNAL").to_owned();
     let answer = reply_to::inputs(op, &transport, &id).await?;
@@ -94,6 +90,11 @@ async fn hand_over(op: &mut Op, source: &Source, action: &str) -> Result<(), Sto
     let body = json!({ "software_config": derived, "hidden": source.hidden });
     op.call("config", put(Service::Orchestration, format!("/software_configs/{id}"), body)).await?;
     let waits = transport != "NO_SIGNAL";
+    // Whoever sees the id can be sure to be heard.
+    if op.id().is_none() {
+        let own = random::uuid(op).await?.to_string();
+        op.set_id(own);
+    }
     ask(op, &id, source, waits);
     let (status, reason) = match waits {
         true => (IN_PROGRESS, "Deploy data available"),
