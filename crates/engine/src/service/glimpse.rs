@@ -1,14 +1,13 @@
 //! An object as it is now: whoever asks for a resource by its name sees what its service shows of it at
 //! that moment, not what it showed when something was last done with it.
 
-use super::Service;
+use super::{Service, reality};
 use crate::ids::StackId;
-use crate::runtime::now;
 use crate::tree::{Slot, Tree};
 use crate::view::View;
 use kiln_cloud::Transport;
 use kiln_resources::behaviour::Verb;
-use kiln_resources::op::{Answer, Demand, Note, Running, Turn};
+use kiln_resources::op::{Note, Running};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,23 +25,17 @@ impl Service {
     }
 }
 
-/// Runs the look at an object as far as it only reads.
+/// Has an object looked at, and keeps what is seen in memory.
 async fn glimpse(tree: &mut Tree, slot: Slot, transport: &dyn Transport) {
     let Some(kind) = tree.config.types.get(&tree.resource(slot).kind) else { return };
-    let mut running = Running::new(kind, Verb::Look, tree.context(slot));
-    let mut answer = None;
-    loop {
-        let (turn, notes) = running.turn(now().micros(), answer);
-        for note in notes {
-            let resource = tree.resource_mut(slot);
-            match note {
-                Note::Shown(shown) => resource.shown = shown,
-                Note::Datum(key, value) => _ = Arc::make_mut(&mut resource.data).insert(key, value),
-                _ => {}
-            }
-        }
-        let Turn::Wants(Demand::Read(call)) = turn else { return };
-        let call = call.on_behalf_of(tree.behalf());
-        answer = Some(Answer::Reply(transport.send(&tree.credential.clone(), call).await));
-    }
+    let running = Running::new(kind, Verb::Look, tree.context(slot));
+    let (by, behalf) = (tree.credential.clone(), tree.behalf());
+    let resource = tree.resource_mut(slot);
+    let keep = |note| match note {
+        Note::Shown(shown) => resource.shown = shown,
+        Note::Datum(key, value) => _ = Arc::make_mut(&mut resource.data).insert(key, value),
+        _ => {}
+    };
+    // What cannot be looked at stays as it was last seen.
+    _ = reality::run(transport, &by, &behalf, running, keep).await;
 }

@@ -1,4 +1,4 @@
-//! Reading the objects of a tree for a preview, without touching anything.
+//! Reading the objects of a tree for whoever asks, without touching anything.
 
 use crate::ids::ResourceId;
 use crate::reality::{Found, Reality};
@@ -6,7 +6,7 @@ use crate::runtime::now;
 use kiln_cloud::{Behalf, Credential, Transport};
 use kiln_resources::behaviour::Verb;
 use kiln_resources::declare::ResourceType;
-use kiln_resources::op::{Answer, Context, Demand, Note, Running, Turn};
+use kiln_resources::op::{Answer, Context, Demand, Note, Running, Stop, Turn};
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
@@ -46,27 +46,39 @@ async fn read_one(
     kind: &'static ResourceType,
     context: Context,
 ) -> Reality {
-    let mut running = Running::new(kind, Verb::Observe, context);
-    let (mut said, mut answer) = (Reality::AsItShould, None);
+    let running = Running::new(kind, Verb::Observe, context);
+    let mut said = Reality::AsItShould;
+    let hear = |note| match note {
+        Note::Drifted(drifted) if !drifted.is_empty() => said = Reality::Drifted(drifted.into()),
+        _ => {}
+    };
+    match run(transport, by, behalf, running, hear).await {
+        Some(result) => Reality::of_end(said, &result),
+        None => Reality::AsItShould,
+    }
+}
+
+/// Runs an operation as far as it only reads: nothing is changed, and nothing waited for. How it ended, if
+/// it got there.
+pub(super) async fn run(
+    transport: &dyn Transport,
+    by: &Credential,
+    behalf: &Behalf,
+    mut running: Running,
+    mut hear: impl FnMut(Note),
+) -> Option<Result<(), Stop>> {
+    let mut answer = None;
     for _ in 0..MOST_TURNS {
         let (turn, notes) = running.turn(now().micros(), answer.take());
-        for note in notes {
-            match note {
-                Note::Drifted(drifted) if !drifted.is_empty() => {
-                    said = Reality::Drifted(drifted.into());
-                }
-                _ => {}
-            }
-        }
+        notes.into_iter().for_each(&mut hear);
         match turn {
-            Turn::Ended(result) => return Reality::of_end(said, &result),
+            Turn::Ended(result) => return Some(result),
             Turn::Wants(Demand::Read(call)) => {
                 let call = call.on_behalf_of(behalf.clone());
                 answer = Some(Answer::Reply(transport.send(by, call).await));
             }
-            // Nothing is changed for a preview, and nothing waited for.
             Turn::Wants(_) => break,
         }
     }
-    Reality::AsItShould
+    None
 }
