@@ -45,6 +45,9 @@ pub struct Call {
     pub may_be_old: bool,
     /// Whether being made twice does no harm: then it is made again if its reply was lost.
     pub may_be_repeated: bool,
+    /// Whether what it makes claims something that a second one would take away: then it is made again only
+    /// when the first one would have appeared by now.
+    pub is_exclusive: bool,
     /// How to find what the call made, if its reply was lost.
     pub marker: Option<Box<Marker>>,
     /// On whose behalf it is made; whoever sends it says so.
@@ -170,6 +173,7 @@ impl Call {
             microversion: None,
             may_be_old: false,
             may_be_repeated: false,
+            is_exclusive: false,
             marker: None,
             behalf: None,
             region: None,
@@ -221,6 +225,12 @@ impl Call {
     /// Being made twice does no harm: nothing new comes of it, or the service refuses what it has.
     pub fn may_be_repeated(mut self) -> Call {
         self.may_be_repeated = true;
+        self
+    }
+
+    /// What it makes claims something that a second one would take away.
+    pub fn exclusive(mut self) -> Call {
+        self.is_exclusive = true;
         self
     }
 
