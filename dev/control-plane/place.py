@@ -15,7 +15,7 @@ HOST = "127.0.0.1"
 REGION = "RegionOne"
 # Everything is private and gone with the state: the passwords guard nothing.
 PASSWORD = "kiln"
-HYPERVISORS = ("compute1", "compute2")
+HYPERVISORS = ("compute-1", "compute-2")
 
 FIRST_PORT = int(os.environ.get("KILN_OPENSTACK_PORT", "25000"))
 PORTS = {

@@ -47,6 +47,9 @@ pub struct Call {
     pub may_be_repeated: bool,
     /// Whether what comes back is a text, whatever it looks like.
     pub is_text: bool,
+    /// Whether what it makes claims something that a second one would take away: then it is made again only
+    /// when the first one would have appeared by now.
+    pub is_exclusive: bool,
     /// How to find what the call made, if its reply was lost. Of a call that reads: where that is listed as long as it
     /// is not ready, so that many who wait can look together.
     pub marker: Option<Box<Marker>>,
@@ -176,6 +179,7 @@ impl Call {
             may_be_old: false,
             may_be_repeated: false,
             is_text: false,
+            is_exclusive: false,
             marker: None,
             behalf: None,
             region: None,
@@ -252,6 +256,12 @@ impl Call {
     /// Says where what the call reads is listed as long as it is not ready.
     pub fn among(mut self, list: Marker) -> Call {
         self.marker = Some(Box::new(list));
+        self
+    }
+
+    /// What it makes claims something that a second one would take away.
+    pub fn exclusive(mut self) -> Call {
+        self.is_exclusive = true;
         self
     }
 

@@ -345,7 +345,11 @@ impl Op {
         self.doubt();
         let marker = call.marker.as_deref().cloned().or_else(|| self.own_marker());
         let Some(marker) = marker else { return Ok(None) };
-        let list = self.read(marker.list.clone()).await?;
+        let mut list = self.read(marker.list.clone()).await?;
+        if marker.found(&list).is_empty() && call.is_exclusive {
+            self.pause(self.context.quiet).await?;
+            list = self.read(marker.list.clone()).await?;
+        }
         let Some(object) = marker.found(&list).first().copied() else { return Ok(None) };
         let reply = marker.reply(object);
         self.context.journal.set(step, Step::Replied(reply.clone()));

@@ -164,6 +164,22 @@ fn a_server_that_nobody_has_room_for_stays_as_it_is_and_says_so() {
 }
 
 #[test]
+fn a_server_is_not_asked_for_again_before_the_first_could_appear() {
+    let text = r#"{"flavor": "small", "image": "image-1"}"#;
+    let is_wish = |demand: &Demand| matches!(demand, Demand::Call { call, .. } if call.path == "/servers" && call.method == Method::Post);
+    let mut life = server(text);
+    life.does(Verb::Create, None);
+    let at = life.drive.demands.iter().position(is_wish).expect("a wish");
+    let mut life = server(text);
+    life.tries(Verb::Create, Some(Seam::Before(at)));
+    let wishes = life.drive.demands.iter().enumerate().filter(|it| is_wish(it.1));
+    let wishes: Vec<usize> = wishes.map(|it| it.0).collect();
+    assert_eq!(wishes.len(), 2);
+    let between = &life.drive.demands[wishes[0]..wishes[1]];
+    assert!(between.iter().any(|demand| matches!(demand, Demand::Until(_))), "{between:?}");
+}
+
+#[test]
 fn a_server_must_have_one_thing_to_boot_from() {
     let mut life = server(r#"{"flavor": "small"}"#);
     life.tries(Verb::Create, None);

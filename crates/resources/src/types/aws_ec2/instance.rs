@@ -108,7 +108,7 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     let entries = entries(&op.context().properties);
     let networks = networks::of_new(op, &entries).await?;
     let body = new_server(op, networks).await?;
-    let made = op.call("create", post(Service::Compute, "/servers", body)).await?;
+    let made = op.call("create", post(Service::Compute, "/servers", body).exclusive()).await?;
     let Some(id) = made.text("/server/id").map(str::to_owned) else {
         return Err(Stop::failed("Error", "the service did not say which server it made"));
     };

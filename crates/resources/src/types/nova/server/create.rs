@@ -114,7 +114,8 @@ async fn new_server(op: &mut Op, networks: Json) -> Result<Call, Stop> {
     if let Some(hints) = section(&properties, "scheduler_hints").filter(|it| !it.is_empty()) {
         body["os:scheduler_hints"] = wire::json(&Value::Map(Arc::new(hints.clone())));
     }
-    let call = post(Service::Compute, "/servers", body);
+    // Two servers with the same port: whichever goes takes the port from the one that stays.
+    let call = post(Service::Compute, "/servers", body).exclusive();
     // The last version that takes files.
     Ok(if is_old { call.microversion("2.56") } else { call })
 }
