@@ -44,7 +44,10 @@ fn what_is_changed_behind_our_back_is_seen_and_nothing_else() {
             let Some(value) = object.get(&*property.name).cloned() else { continue };
             object[&*property.name] = match &value {
                 Json::Bool(flag) => (!flag).into(),
-                Json::String(text) if !drive.context.properties[&*property.name].is_null() => {
+                // What was not chosen is not compared.
+                Json::String(text)
+                    if !text.is_empty() && !drive.context.properties[&*property.name].is_null() =>
+                {
                     format!("{text}, changed").into()
                 }
                 _ => continue,
