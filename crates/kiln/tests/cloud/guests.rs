@@ -4,7 +4,10 @@ use super::world::{Who, World};
 use serde_json::{Value as Json, json};
 
 /// How often somebody looks whether there is something to be done.
-const LOOKS: usize = 500;
+const LOOKS: usize = 1_000;
+
+/// Something is said again after so many looks.
+const NOW_AND_THEN: usize = 20;
 
 /// Hears of an event, and does what the stack waits for.
 pub(crate) async fn hear(world: &World, who: Who, event: &Json) {
@@ -64,23 +67,24 @@ async fn tell(world: &World, who: Who, handle: &Json, number: u64) {
     signal(world, who, &link(handle, "self"), said).await;
 }
 
-/// Tells a deployment that it went well, once there is one.
+/// Tells a deployment that it went well, now and then until it has heard: one that is not there yet hears nothing.
 async fn is_deployed(world: &World, who: Who, event: &Json) {
-    for _ in 0..LOOKS {
-        let found = resource(world, who, event).await;
-        if !is_under_way(&found) {
+    for look in 0..LOOKS {
+        if !is_under_way(&resource(world, who, event).await) {
             return;
         }
-        if found["physical_resource_id"].as_str().is_some_and(|id| !id.is_empty()) {
+        if look % NOW_AND_THEN == 0 {
             let said = json!({ "deploy_status_code": 0, "deploy_stdout": "", "deploy_stderr": "" });
-            return signal(world, who, &link(event, "resource"), said).await;
+            signal(world, who, &link(event, "resource"), said).await;
         }
     }
 }
 
 async fn signal(world: &World, who: Who, resource: &str, said: Json) {
     let reply = world.send(who, "POST", format!("{resource}/signal"), Some(said)).await;
-    assert!(reply.status < 300, "{resource} cannot be signalled: {}", reply.body);
+    // What is being deleted may be gone by now.
+    let is_heard = reply.status < 300 || reply.status == 404;
+    assert!(is_heard, "{resource} cannot be signalled: {}", reply.body);
 }
 
 /// The resource of an event, as it is now.
