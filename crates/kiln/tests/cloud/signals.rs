@@ -88,7 +88,7 @@ outputs:
 
 #[tokio::test]
 async fn a_printed_command_signals_a_wait_condition_and_may_do_nothing_else() {
-    let world = World::start(&[]).await;
+    let world = World::empty(&[]).await;
     let before = world.objects().await;
     create(&world, "wait", WAITING).await;
     create(&world, "foreign", &WAITING.replace("count: 2", "count: 1")).await;
@@ -164,7 +164,7 @@ outputs:
 
 #[tokio::test]
 async fn signed_addresses_need_no_token() {
-    let world = World::start(&[]).await;
+    let world = World::empty(&[]).await;
     let before = world.objects().await;
     create(&world, "signed", SIGNED).await;
     let mut url = String::new();
@@ -264,7 +264,7 @@ fn input<'d>(deployment: &'d Json, name: &str) -> &'d str {
 
 #[tokio::test]
 async fn a_server_applies_what_is_deployed_on_it() {
-    let world = World::start(&[]).await;
+    let world = World::empty(&[]).await;
     let before = world.objects().await;
     create(&world, "deploy", DEPLOYING).await;
     let collect = output(&world, "deploy", "collect").await;
@@ -322,7 +322,7 @@ async fn a_server_applies_what_is_deployed_on_it() {
 #[tokio::test]
 async fn a_signal_that_was_acknowledged_survives_and_counts_once() {
     let state = ["--state", "state"];
-    let mut world = World::start(&state).await;
+    let mut world = World::empty(&state).await;
     create(&world, "killed", &WAITING.replace("count: 2", "count: 3")).await;
     let curl = output(&world, "killed", "curl").await;
     let curl = curl.as_str().expect("a command").to_owned();
@@ -371,7 +371,7 @@ outputs:
 
 #[tokio::test]
 async fn signals_are_left_in_objects_and_queues() {
-    let world = World::start(&[]).await;
+    let world = World::empty(&[]).await;
     let before = world.objects().await;
     create(&world, "left", LEFT).await;
     let curl = output(&world, "left", "curl").await;
@@ -426,7 +426,7 @@ outputs:
 
 #[tokio::test]
 async fn a_policy_says_what_a_user_of_a_stack_may_read() {
-    let world = World::start(&[]).await;
+    let world = World::empty(&[]).await;
     let before = world.objects().await;
     create(&world, "allowed", ALLOWED).await;
     ended(&world, Who::Demo, "allowed", "CREATE_COMPLETE").await.expect("it is made");

@@ -20,6 +20,8 @@ pub(crate) struct World {
     /// The real cloud, if it is one.
     pub(crate) real: Option<Real>,
     client: reqwest::Client,
+    /// Whether somebody is inside the servers while a stack is waited for.
+    is_inhabited: bool,
     demo: Token,
     admin: Token,
     pub(crate) place: Place,
@@ -74,6 +76,7 @@ impl World {
             cloud: url("cloud"),
             real: None,
             client,
+            is_inhabited: true,
             demo: Token::default(),
             admin: Token::default(),
             place,
@@ -81,6 +84,13 @@ impl World {
         world.demo = world.login("demo", "demo").await;
         world.admin = world.login("admin", "admin").await;
         world.furnish().await;
+        world
+    }
+
+    /// A cloud with nobody inside its servers: the test plays them.
+    pub(crate) async fn empty(arguments: &[&str]) -> World {
+        let mut world = World::start(arguments).await;
+        world.is_inhabited = false;
         world
     }
 
@@ -313,7 +323,9 @@ impl World {
         while let Some(chunk) = stream.chunk().await.expect("the next events") {
             received.extend_from_slice(&chunk);
             for event in whole_events(&mut received) {
-                guests::hear(self, who, &event).await;
+                if self.is_inhabited {
+                    guests::hear(self, who, &event).await;
+                }
             }
         }
         let stack = self.stack(who, &path).await?;
