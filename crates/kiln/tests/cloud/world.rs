@@ -123,6 +123,7 @@ impl World {
             cloudformation: String::new(),
             cloud: String::new(),
             real: Some(real),
+            is_inhabited: false,
             client: kiln_cloud::client_builder().build().expect("a client"),
             demo: Token::default(),
             admin: Token::default(),
