@@ -105,6 +105,10 @@ impl Tree {
     /// What a check tells of an object that is there and well, and not what it was made to be.
     pub(crate) fn told_drift(&mut self, slot: Slot) -> Option<String> {
         let drifted = self.take_drifted(slot);
+        if self.is_external(slot) {
+            // What somebody else made is as they want it.
+            return None;
+        }
         let names: Vec<&str> = drifted.keys().map(|name| &**name).collect();
         (!names.is_empty()).then(|| {
             format!(

@@ -30,6 +30,17 @@ impl Tree {
                 .is_none_or(|op| op.verb == Verb::Update && op.is_last_stage && op.stages <= 1)
     }
 
+    /// Whether a nested stack still goes on though the walk around it has ended, badly: others may not have
+    /// moved on, so what was replaced inside stays until the next walk. A group that is given another size
+    /// does that by itself.
+    pub(crate) fn is_left_behind(&self, key: StackKey) -> bool {
+        let stack = self.stack(key);
+        let is_update = stack.walk.as_ref().is_some_and(|walk| walk.action == Action::Update);
+        let Some((parent, holder)) = stack.holder.filter(|_| is_update) else { return false };
+        let holder = self.resource(holder);
+        self.stack(parent).walk.is_none() && holder.op.is_none() && holder.wanted_size.is_none()
+    }
+
     pub(crate) fn rest(&mut self, key: StackKey) {
         let Some(walk) = self.walk_mut(key) else { return };
         walk.phase = Phase::Resting;

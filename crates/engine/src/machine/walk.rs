@@ -481,6 +481,10 @@ impl Tree {
         }
         match walk.phase {
             Phase::Forward if self.cleans_up_later(key) => self.rest(key),
+            Phase::Forward if self.is_left_behind(key) => {
+                self.end_well(env, key);
+                self.settle_doubts(env, key);
+            }
             Phase::Forward => self.start_cleanup(env, key),
             Phase::Resting => {}
             Phase::Cleanup if is_busy => {}

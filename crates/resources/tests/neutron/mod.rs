@@ -46,7 +46,10 @@ fn what_is_changed_behind_our_back_is_seen_and_nothing_else() {
                 Json::Bool(flag) => (!flag).into(),
                 // What was not chosen is not compared.
                 Json::String(text)
-                    if !text.is_empty() && !drive.context.properties[&*property.name].is_null() =>
+                    if !text.is_empty()
+                        && drive.context.properties[&*property.name]
+                            .as_text()
+                            .is_some_and(|chosen| !chosen.is_empty()) =>
                 {
                     format!("{text}, changed").into()
                 }
