@@ -104,9 +104,7 @@ fn a_server_is_replaced_without_a_failed_request_and_its_stacks_go_on() {
     assert_eq!(crowd.failures(), [""; 0]);
     // A lease would hold for much longer than a request may take.
     wait(async {
-        while state(&api, "kept").await == "CREATE_IN_PROGRESS" {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        while state(&api, "kept").await == "CREATE_IN_PROGRESS" {}
         assert_eq!(state(&api, "kept").await, "CREATE_COMPLETE");
     });
     assert!(new.stop());
@@ -195,7 +193,6 @@ fn what_one_process_is_asked_another_one_does() {
                 if state == wanted && (wanted != "CREATE_IN_PROGRESS" || events.contains("slow")) {
                     return;
                 }
-                tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
         until("CREATE_IN_PROGRESS").await;

@@ -12,18 +12,23 @@ async fn create(world: &World, name: &str, template: &str) {
     expect(world.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "create").expect("a stack");
 }
 
+/// How long something is asked for again and again before it counts as missing.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// An output of a stack, as soon as it has a value.
 async fn output(world: &World, stack: &str, name: &str) -> Json {
-    for _ in 0..600 {
-        let path = format!("{}/outputs/{name}", path(world, Who::Demo, stack).await);
-        let reply = world.ask(Who::Demo, "GET", &path, None).await;
-        let value = reply.body["output"]["output_value"].clone();
-        if !value.is_null() && value != "" && value != json!({}) {
-            return value;
+    let known = async {
+        loop {
+            let path = format!("{}/outputs/{name}", path(world, Who::Demo, stack).await);
+            let reply = world.ask(Who::Demo, "GET", &path, None).await;
+            let value = reply.body["output"]["output_value"].clone();
+            if !value.is_null() && value != "" && value != json!({}) {
+                return value;
+            }
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("{stack} has no output {name}")
+    };
+    let known = tokio::time::timeout(PATIENCE, known).await;
+    known.unwrap_or_else(|_| panic!("{stack} has no output {name}"))
 }
 
 /// Runs a command as a guest would, and gives what it prints.
@@ -196,9 +201,8 @@ async fn signed_addresses_need_no_token() {
     let alarm = alarm.as_str().expect("an address");
     assert!(put(alarm, "{}").ends_with(" 404"), "it is for POST");
     assert_eq!(sh(&format!("curl -s -w '%{{http_code}}' -X POST -d '{{}}' '{alarm}'")), "200");
-    while output(&world, "signed", "size").await != 2 {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let grown = async { while output(&world, "signed", "size").await != 2 {} };
+    tokio::time::timeout(PATIENCE, grown).await.expect("the group grows");
     gone(&world, "signed", &before).await;
 }
 
@@ -244,16 +248,17 @@ outputs:
 
 /// What a guest has to apply, once it is not what it applied last.
 async fn news(world: &World, token: &str, url: &str, applied: &Json) -> Json {
-    for _ in 0..600 {
-        let (status, body) = ask(world, token, "GET", url, None).await;
-        assert_eq!(status, 200, "{body}");
-        let first = body["metadata"]["deployments"][0].clone();
-        if !first.is_null() && first["id"] != applied["id"] {
-            return first;
+    let told = async {
+        loop {
+            let (status, body) = ask(world, token, "GET", url, None).await;
+            assert_eq!(status, 200, "{body}");
+            let first = body["metadata"]["deployments"][0].clone();
+            if !first.is_null() && first["id"] != applied["id"] {
+                return first;
+            }
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("nothing to apply")
+    };
+    tokio::time::timeout(PATIENCE, told).await.expect("something to apply")
 }
 
 fn input<'d>(deployment: &'d Json, name: &str) -> &'d str {
