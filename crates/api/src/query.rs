@@ -147,16 +147,7 @@ pub(crate) mod percent {
 
     /// The text with everything escaped that has a meaning in URLs.
     pub(crate) fn encode(text: &str) -> String {
-        let mut out = String::with_capacity(text.len());
-        for byte in text.bytes() {
-            match byte {
-                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                    out.push(char::from(byte));
-                }
-                byte => out.push_str(&format!("%{byte:02X}")),
-            }
-        }
-        out
+        kiln_template::files::url::quoted(text, b"")
     }
 
     /// The same, but for slashes.

@@ -41,16 +41,7 @@ pub fn json(value: &Value) -> Json {
 
 /// A text as one part of a path, whatever it holds.
 pub fn segment(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                out.push(byte as char);
-            }
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
+    kiln_template::files::url::quoted(text, b"")
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::{Asker, Refusal, Service};
 use kiln_cloud::{CallError, Reply, Service as Cloud, get};
 use kiln_template::definition::Files;
+use kiln_template::files::url::quoted;
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::task::JoinSet;
@@ -94,16 +95,7 @@ fn objects(page: &Reply) -> Vec<(Arc<str>, usize)> {
 
 /// A name as it stands in a path; slashes are part of names.
 fn encoded(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for byte in name.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => {
-                out.push(char::from(byte));
-            }
-            byte => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
+    quoted(name, b"/")
 }
 
 fn too_much(size: usize, limit: usize) -> Refusal {

@@ -2,6 +2,7 @@
 
 use super::problem::{OrNotFound, Problem, Result};
 use super::session::{Request, Session, below_stacks, no_location};
+use kiln_template::files::url::quoted;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -20,7 +21,7 @@ pub(crate) struct StackId(String);
 impl StackId {
     /// A stack of this name and id.
     pub(crate) fn new(name: &str, id: &str) -> StackId {
-        StackId(format!("{}/{}", encoded(name), encoded(id)))
+        StackId(format!("{}/{}", quoted(name, b":"), quoted(id, b":")))
     }
 
     /// The path of something below the stack, or of the stack itself.
@@ -36,21 +37,7 @@ impl StackId {
 
 /// A path of these parts, each encoded.
 pub(crate) fn path(parts: &[&str]) -> String {
-    parts.iter().map(|part| format!("/{}", encoded(part))).collect()
-}
-
-/// Text as part of a path.
-fn encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' => {
-                out.push(char::from(byte));
-            }
-            byte => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
+    parts.iter().map(|part| format!("/{}", quoted(part, b":"))).collect()
 }
 
 impl Heat {

@@ -15,7 +15,7 @@ pub fn from_path(working_directory: &str, path: &str) -> String {
     }
     let whole =
         if path.starts_with('/') { path.into() } else { format!("{working_directory}/{path}") };
-    format!("file://{}", quoted(&normal(&whole)))
+    format!("file://{}", quoted(&normal(&whole), b"/"))
 }
 
 /// The directory of a URL, with a slash at its end: what names in that file are relative to.
@@ -192,17 +192,18 @@ fn normal(path: &str) -> String {
     format!("/{}", segments.join("/"))
 }
 
-fn quoted(path: &str) -> String {
-    let mut text = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'.' | b'-' | b'~' | b'/' => {
-                text.push(char::from(byte));
-            }
-            byte => text.push_str(&format!("%{byte:02X}")),
+/// A text as a part of an address: every byte is escaped that could mean something there, but for those
+/// that are to mean it.
+pub fn quoted(text: &str, kept: &[u8]) -> String {
+    let mut quoted = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || kept.contains(&byte) {
+            quoted.push(char::from(byte));
+        } else {
+            quoted.push_str(&format!("%{byte:02X}"));
         }
     }
-    text
+    quoted
 }
 
 fn unquoted(text: &str) -> String {
