@@ -1,7 +1,9 @@
 //! What serves requests.
 
 use crate::auth::Authenticator;
+use crate::aws::Spent;
 use crate::caller::Caller;
+use crate::cfn::Prices;
 use crate::fault::Fault;
 use crate::metrics::Metrics;
 use crate::policy::{Policy, Target};
@@ -27,6 +29,8 @@ pub struct App {
     pub metrics: Metrics,
     /// How many requests a project may send; nothing means any number.
     pub rate: Option<Rate>,
+    /// Signatures that were answered.
+    pub spent: Spent,
 }
 
 /// What an operator decides about the API.
@@ -52,6 +56,8 @@ pub struct Options {
     pub stack_domain: Option<Domain>,
     /// The role that such users have.
     pub stack_user_role: String,
+    /// What resources cost, if the operator says so.
+    pub prices: Option<Arc<Prices>>,
 }
 
 impl Options {
@@ -82,6 +88,7 @@ impl Default for Options {
             origins: Vec::new(),
             stack_domain: None,
             stack_user_role: "heat_stack_user".into(),
+            prices: None,
             health_file: None,
         }
     }
@@ -102,14 +109,13 @@ impl App {
         kiln_engine::runtime::Chance::default().next()
     }
 
-    /// A template from elsewhere.
-    pub(crate) async fn fetch(&self, url: &str) -> Result<Arc<str>, Fault> {
-        let bad = |why: &str| Fault::bad(format!("Could not retrieve template: {why}"));
+    /// A template from elsewhere, or why it is not had.
+    pub(crate) async fn fetch(&self, url: &str) -> Result<Arc<str>, String> {
         let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
         if !["http", "https"].contains(&scheme) {
-            return Err(bad(&format!("Invalid URL scheme {scheme}")));
+            return Err(format!("Invalid URL scheme {scheme}"));
         }
-        let failed = || bad(&format!("Failed to retrieve template from {url}"));
+        let failed = || format!("Failed to retrieve template from {url}");
         // Whoever fetches what users name can be made to ask anybody: operators say whom.
         if !self.options.fetch_allowed.iter().any(|start| url.starts_with(start.as_str())) {
             tracing::info!(
@@ -123,7 +129,7 @@ impl App {
         match fetched {
             Ok(Ok(Fetched::Text(text))) => Ok(text),
             Ok(Ok(Fetched::TooLong)) => {
-                Err(bad(&format!("Template exceeds maximum allowed size ({limit} bytes)")))
+                Err(format!("Template exceeds maximum allowed size ({limit} bytes)"))
             }
             Ok(Ok(Fetched::Elsewhere) | Err(_)) | Err(_) => Err(failed()),
         }

@@ -2,11 +2,12 @@
 
 use crate::cli::{Role, Server};
 use crate::commands::db;
-use crate::config::{self, Config, Flavor, Settings};
+use crate::config::{self, Config, Flavor, Settings, Socket};
 use crate::load::plugins;
 use crate::serving::{self, Listening};
 use crate::streams::{Failure, Streams, Verdict};
-use kiln_api::auth::{self, Authenticator, Custom, Login, Named, NoAuth, Password, Reach};
+use axum::Router;
+use kiln_api::auth::{self, Authenticator, Custom, Login, Named, NoAuth, Password, Reach, Signed};
 use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics, Own};
 use kiln_cloud::{Http, NoCloud, OpenStack, Service as CloudService};
@@ -45,6 +46,7 @@ fn settings(arguments: &Server) -> Result<Settings, Failure> {
     if !arguments.roles.is_empty() {
         settings.has_api = arguments.roles.contains(&Role::Api);
         settings.has_cfn = arguments.roles.contains(&Role::Cfn);
+        settings.has_cloudwatch = arguments.roles.contains(&Role::Cloudwatch);
         settings.has_engine = arguments.roles.contains(&Role::Engine);
     }
     if let Some(url) = &arguments.database {
@@ -88,14 +90,17 @@ async fn serve(
     let telling = tokio::spawn(service.clone().tell_of_engine(serving::host_name()));
     let mut listening = Vec::new();
     if settings.has_api {
-        listening = listen(&settings, app.clone(), streams).await?;
+        let native = serving::native(app.clone());
+        listening.push(listen("orchestration", &settings.native, native, streams).await?);
+        listening.extend(metrics(&settings, app.clone(), streams).await?);
     }
     if settings.has_cfn {
-        let (host, port) = &settings.cfn;
-        let socket = serving::bind(host, *port, "[heat_api_cfn] bind_port").await?;
-        let address = serving::address(&socket)?;
-        listening.push(serving::serve(socket, serving::cfn(app.clone())));
-        writeln!(streams.out, "The CloudFormation API listens on http://{address}.")?;
+        let cfn = serving::cfn(app.clone(), settings.cfn.scheme());
+        listening.push(listen("CloudFormation", &settings.cfn, cfn, streams).await?);
+    }
+    if settings.has_cloudwatch {
+        let cloudwatch = serving::cloudwatch(app.clone(), settings.cloudwatch.scheme());
+        listening.push(listen("CloudWatch", &settings.cloudwatch, cloudwatch, streams).await?);
     }
     if settings.has_engine {
         writeln!(streams.out, "The engine runs. Stop it with Ctrl-C: nothing is lost.")?;
@@ -135,7 +140,7 @@ async fn serve(
 fn app(settings: &Settings, service: Service) -> Result<Arc<App>, Failure> {
     Ok(Arc::new(App {
         service,
-        auth: match settings.has_api || settings.has_cfn {
+        auth: match settings.has_api || settings.has_cfn || settings.has_cloudwatch {
             true => authenticator(settings)?,
             // Nobody from outside can ask.
             false => Arc::new(NoAuth::default()),
@@ -144,53 +149,75 @@ fn app(settings: &Settings, service: Service) -> Result<Arc<App>, Failure> {
         options: settings.api.clone(),
         metrics: Metrics::default(),
         rate: settings.rate.map(kiln_api::Rate::new),
+        spent: Default::default(),
     }))
 }
 
+/// Serves an interface where it is to listen.
 async fn listen(
+    name: &str,
+    place: &Socket,
+    router: Router,
+    streams: &mut Streams<'_>,
+) -> Result<Listening, Failure> {
+    let option = format!("[{}] bind_port", place.section);
+    let socket = serving::bind_shared(&place.host, place.port, &option).await?;
+    let address = serving::address(&socket)?;
+    let listening = match &place.tls {
+        None => serving::serve(socket, router),
+        Some((certificate, key)) => {
+            serving::serve_tls(socket, serving::tls::acceptor(certificate, key)?, router)?
+        }
+    };
+    writeln!(streams.out, "The {name} API listens on {}://{address}.", place.scheme())?;
+    Ok(listening)
+}
+
+/// Serves what is counted, if that is asked for.
+async fn metrics(
     settings: &Settings,
     app: Arc<App>,
     streams: &mut Streams<'_>,
-) -> Result<Vec<Listening>, Failure> {
-    let socket =
-        serving::bind_shared(&settings.host, settings.port, "[heat_api] bind_port").await?;
+) -> Result<Option<Listening>, Failure> {
+    let Some((host, port)) = &settings.metrics else { return Ok(None) };
+    let socket = serving::bind_shared(host, *port, "[kiln] metrics_port").await?;
     let address = serving::address(&socket)?;
-    let mut listening = Vec::new();
-    let scheme = match &settings.tls {
-        None => {
-            listening.push(serving::serve(socket, serving::native(app.clone())));
-            "http"
-        }
-        Some((certificate, key)) => {
-            let tls = serving::tls::acceptor(certificate, key)?;
-            listening.push(serving::serve_tls(socket, tls, serving::native(app.clone()))?);
-            "https"
-        }
-    };
-    writeln!(streams.out, "The orchestration API listens on {scheme}://{address}.")?;
-    if let Some((host, port)) = &settings.metrics {
-        let socket = serving::bind_shared(host, *port, "[kiln] metrics_port").await?;
-        let address = serving::address(&socket)?;
-        listening.push(serving::serve(socket, serving::metrics(app)));
-        writeln!(streams.out, "Metrics are at http://{address}/metrics.")?;
-    }
-    Ok(listening)
+    let listening = serving::serve(socket, serving::metrics(app));
+    writeln!(streams.out, "Metrics are at http://{address}/metrics.")?;
+    Ok(Some(listening))
 }
 
 /// Who finds out who asks.
 fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure> {
+    let others = by_flavor(settings)?;
+    let Some(examiners) = &settings.examiners else { return Ok(others) };
+    let mut signed = Signed::beside(others);
+    for login in examiners {
+        let identity = auth::Identity::new(serving::client()?, &login.auth_url);
+        let url = format!("{}/v3", login.auth_url.trim_end_matches('/').trim_end_matches("/v3"));
+        signed = signed.asking(identity, own(login), &url, Arc::new(now));
+    }
+    Ok(Arc::new(signed))
+}
+
+/// Our own login at an identity service.
+fn own(login: &config::Login) -> Login {
+    let named = |name: &str, domain: &str| Named::InDomainNamed {
+        name: name.to_owned(),
+        domain_name: domain.to_owned(),
+    };
+    Login {
+        user: named(&login.username, &login.user_domain),
+        password: Secret::new(login.password.as_str().into()),
+        reach: Reach::Project(named(&login.project, &login.project_domain)),
+    }
+}
+
+/// Who finds out who asks, but for signatures.
+fn by_flavor(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure> {
     let login = &settings.login;
     match &settings.flavor {
         Flavor::Keystone => {
-            let named = |name: &str, domain: &str| Named::InDomainNamed {
-                name: name.to_owned(),
-                domain_name: domain.to_owned(),
-            };
-            let own = Login {
-                user: named(&login.username, &login.user_domain),
-                password: Secret::new(login.password.as_str().into()),
-                reach: Reach::Project(named(&login.project, &login.project_domain)),
-            };
             let rules = auth::Settings {
                 www_authenticate_uri: login.www_authenticate_uri.clone(),
                 auth_url: chosen(login, format!("{}/v3", login.auth_url)),
@@ -198,7 +225,7 @@ fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure>
                 service_token_roles: login.service_token_roles.clone(),
                 ..auth::Settings::default()
             };
-            Ok(serving::keystone(&login.auth_url, own, rules)?)
+            Ok(serving::keystone(&login.auth_url, own(login), rules)?)
         }
         Flavor::Standalone => {
             let identity = auth::Identity::new(serving::client()?, &login.auth_url);
@@ -212,17 +239,32 @@ fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure>
             Ok(Arc::new(Custom::new(Arc::new(backend), roles.clone())))
         }
         Flavor::NoAuth(described) => {
-            let is_local = ["127.0.0.1", "::1", "localhost"].contains(&settings.host.as_str());
-            if !is_local {
-                return Err(Failure::usage(
+            if let Some(place) = open_place(settings) {
+                return Err(Failure::usage(format!(
                     "[paste_deploy] flavor is noauth, which lets everybody do everything: it is for \
-                     127.0.0.1 alone; set [heat_api] bind_host to that, or choose another flavor",
-                ));
+                     127.0.0.1 alone; set [{}] bind_host to that, or choose another flavor",
+                    place.section
+                )));
             }
             let described = described.as_deref().map(described_token).transpose()?;
             Ok(Arc::new(NoAuth::new(described.as_ref())))
         }
     }
+}
+
+/// An interface that others than those on this machine can reach.
+fn open_place(settings: &Settings) -> Option<&Socket> {
+    let served = [
+        (settings.has_api, &settings.native),
+        (settings.has_cfn, &settings.cfn),
+        (settings.has_cloudwatch, &settings.cloudwatch),
+    ];
+    let is_open =
+        |place: &Socket| !["127.0.0.1", "::1", "localhost"].contains(&place.host.as_str());
+    served
+        .into_iter()
+        .find(|(is_served, place)| *is_served && is_open(place))
+        .map(|(_, place)| place)
 }
 
 /// The identity service of a request: ours, or one of those among which clients choose.
