@@ -122,6 +122,11 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("keystone_authtoken", "www_authenticate_uri", "Where clients are told to get a token."),
     ("kiln", "auth_backend", "The address of the program that custombackend asks."),
     ("kiln", "auth_backend_roles", "The roles of whoever that program lets in."),
+    (
+        "kiln",
+        "calls_per_service",
+        "Calls that may be under way to one service of the cloud at once.",
+    ),
     ("kiln", "fetch_allowed", "What the addresses of templates must begin with to be fetched."),
     ("kiln", "keys_file", "The file with the keys of the database; made if it is not there."),
     ("kiln", "lease", "Seconds after which another engine takes over from one that is gone."),
@@ -206,6 +211,8 @@ pub(crate) struct Settings {
     pub(crate) plugin_dirs: Vec<PathBuf>,
     pub(crate) api: kiln_api::Options,
     pub(crate) lease: Duration,
+    /// Calls that may be under way to one service of the cloud at once.
+    pub(crate) calls_per_service: usize,
     /// Requests a second that a project may send.
     pub(crate) rate: Option<u32>,
     pub(crate) is_json_log: bool,
@@ -283,6 +290,8 @@ impl Settings {
             plugin_dirs: plugin_dirs(config),
             api: api(config)?,
             lease: Duration::from_secs(positive(config, "kiln", "lease", 15)?),
+            calls_per_service: positive(config, "kiln", "calls_per_service", 100)?.min(1_000_000)
+                as usize,
             rate: match config.limit("kiln", "rate", 0)?.unwrap_or(0) {
                 0 => None,
                 rate => Some(u32::try_from(rate).unwrap_or(u32::MAX)),
