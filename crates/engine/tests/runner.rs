@@ -9,6 +9,7 @@
 
 mod exhaustive;
 mod export;
+mod hooks;
 mod lifecycle;
 mod lifecycle_rules;
 mod preview;
