@@ -1,9 +1,10 @@
 //! Answers: a value as XML, or as JSON.
 
 use super::params::Params;
+use super::{call, cbor};
 use crate::answer::{Answer, JSON};
 use axum::body::Body;
-use axum::http::StatusCode;
+use axum::http::{HeaderName, StatusCode};
 use axum::response::Response;
 use kiln_template::Value;
 use kiln_template::print::{self, Keys};
@@ -19,6 +20,10 @@ const DOCUMENTS: [&str; 2] = ["Metadata", "TemplateBody"];
 pub(crate) enum Form {
     Xml,
     Json,
+    /// For those who call in CBOR.
+    Cbor,
+    /// For those who call in JSON, with numbers and moments.
+    TypedJson,
 }
 
 impl Form {
@@ -33,6 +38,9 @@ impl Form {
 
 /// The answer of an action.
 pub(super) fn answered(action: &str, result: &Value, form: Form) -> Response {
+    if let Form::Cbor | Form::TypedJson = form {
+        return called(StatusCode::OK, result, form);
+    }
     let result = Value::map([(format!("{action}Result"), result.clone())]);
     let body = Value::map([(format!("{action}Response"), result)]);
     document(StatusCode::OK, &body, form)
@@ -41,10 +49,27 @@ pub(super) fn answered(action: &str, result: &Value, form: Form) -> Response {
 /// An answer that is a map with one member.
 pub(super) fn document(status: StatusCode, value: &Value, form: Form) -> Response {
     let (kind, text) = match form {
-        Form::Json => (JSON, print::json(value, Keys::Ordered)),
         Form::Xml => (XML, xml(value)),
+        _ => (JSON, print::json(value, Keys::Ordered)),
     };
     let mut response = Answer::of(kind, Body::from(text)).into_response();
+    *response.status_mut() = status;
+    response
+}
+
+/// The answer to a call, which is always a map.
+pub(super) fn called(status: StatusCode, value: &Value, form: Form) -> Response {
+    let nothing = Value::Map(Default::default());
+    let value = if let Value::Map(_) = value { value } else { &nothing };
+    let answer = match form {
+        Form::Cbor => Answer::of("application/cbor", Body::from(cbor::written(value)))
+            .with(HeaderName::from_static("smithy-protocol"), "rpc-v2-cbor"),
+        _ => {
+            let text = print::json(&call::typed("", value), Keys::Ordered);
+            Answer::of("application/x-amz-json-1.0", Body::from(text))
+        }
+    };
+    let mut response = answer.into_response();
     *response.status_mut() = status;
     response
 }
