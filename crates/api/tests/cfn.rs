@@ -486,6 +486,28 @@ async fn what_was_answered_is_not_answered_again() {
     }
 }
 
+#[tokio::test]
+async fn a_project_may_ask_so_often_and_what_was_not_answered_may_come_again() {
+    let world = World::new().asked_so_often(1);
+    let ask =
+        format!("Action=DeleteStack&StackName=none&Timestamp={}", kiln_engine::runtime::now());
+    let mut told = Vec::new();
+    while told.last().is_none_or(|code| code != "Throttling") {
+        told.push(fault(&world.cfn("demo", "Action=DeleteStack&StackName=none").await).1);
+    }
+    assert!(told[..told.len() - 1].iter().all(|code| code == "InvalidParameterValue"), "{told:?}");
+    // The first one that gets through is answered, however many were not.
+    let mut first = "Throttling".to_owned();
+    while first == "Throttling" {
+        first = fault(&world.cfn("demo", &ask).await).1;
+    }
+    assert_eq!(first, "InvalidParameterValue");
+    assert_eq!(
+        fault(&world.cfn("other", "Action=DeleteStack&StackName=none").await).1,
+        "InvalidParameterValue"
+    );
+}
+
 /// Others name it in a header, and speak JSON.
 #[tokio::test]
 async fn calls_in_json_are_the_same_actions() {

@@ -121,17 +121,25 @@ fn json(value: &Value) -> String {
 
 /// A name as the name of an element, which cannot have everything in it.
 fn element(name: &str) -> String {
-    let is_fit = |it: char| it.is_alphanumeric() || "._-".contains(it);
     let fit = name.chars().map(|it| match it {
         ':' => '.',
-        it if is_fit(it) => it,
+        it if begins(it) || matches!(it, '0'..='9' | '-' | '.') => it,
         _ => '_',
     });
     let fit: String = fit.collect();
-    match fit.starts_with(|it: char| it.is_alphabetic() || it == '_') {
+    match fit.starts_with(begins) {
         true => fit,
         false => format!("_{fit}"),
     }
+}
+
+/// Whether the name of an element may begin so.
+fn begins(it: char) -> bool {
+    matches!(it, '_' | 'A'..='Z' | 'a'..='z' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}'
+        | '\u{f8}'..='\u{2ff}' | '\u{370}'..='\u{37d}' | '\u{37f}'..='\u{1fff}'
+        | '\u{200c}'..='\u{200d}' | '\u{2070}'..='\u{218f}' | '\u{2c00}'..='\u{2fef}'
+        | '\u{3001}'..='\u{d7ff}' | '\u{f900}'..='\u{fdcf}' | '\u{fdf0}'..='\u{fffd}'
+        | '\u{10000}'..='\u{effff}')
 }
 
 /// A text as part of a document in XML. Characters that no document may have are left out.
@@ -171,6 +179,20 @@ mod tests {
             "<A><Yes>true</Yes><List><member>1</member><member>x&lt;y</member></List><Empty></Empty>\
              <None></None><a_b>1</a_b><_9>2</_9><AWS..X><c.d>1</c.d></AWS..X><Half>0.5</Half></A>"
         );
+    }
+
+    #[test]
+    fn names_are_those_that_elements_may_have() {
+        for (name, fit) in [
+            ("", "_"),
+            ("größe", "größe"),
+            ("-a", "_-a"),
+            ("m²", "m_"),
+            ("<x>", "_x_"),
+            ("a/b", "a_b"),
+        ] {
+            assert_eq!(element(name), fit);
+        }
     }
 
     #[test]
