@@ -69,7 +69,7 @@ enum Runs {
     Links,
 }
 
-fn parameters(transport: &str, signal: &str, more: Json) -> Json {
+pub(crate) fn parameters(transport: &str, signal: &str, more: Json) -> Json {
     let mut all = json!({ "transport": transport, "signal": signal });
     for (name, value) in more.as_object().into_iter().flatten() {
         all[name] = value.clone();
@@ -78,7 +78,8 @@ fn parameters(transport: &str, signal: &str, more: Json) -> Json {
 }
 
 /// What both are told beside what comes with the stack: there is no compute service to ask.
-const SETTINGS: [&str; 4] = ["--polling-interval", "1", "--ec2-metadata-url", "http://127.0.0.1:1/"];
+const SETTINGS: [&str; 4] =
+    ["--polling-interval", "1", "--ec2-metadata-url", "http://127.0.0.1:1/"];
 
 async fn lives(transport: &str, signal: &str, runs: Runs) {
     let world = World::empty(&[]).await;
@@ -92,9 +93,7 @@ async fn lives(transport: &str, signal: &str, runs: Runs) {
             command.arg("agent");
             command
         }
-        Runs::Links => {
-            inside.command(&inside.place.path().join("usr/bin/os-collect-config"))
-        }
+        Runs::Links => inside.command(&inside.place.path().join("usr/bin/os-collect-config")),
     };
     command.args(SETTINGS);
     inside.start(command);
