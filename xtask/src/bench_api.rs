@@ -127,6 +127,7 @@ async fn stage(folder: &Path) -> io::Result<Stage> {
         metrics: Metrics::default(),
         waiting: Default::default(),
         rate: None,
+        spent: Default::default(),
     });
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/v1/admin", listener.local_addr()?);

@@ -1,7 +1,9 @@
 //! What serves requests.
 
 use crate::auth::Authenticator;
+use crate::aws::Spent;
 use crate::caller::Caller;
+use crate::cfn::Prices;
 use crate::fault::Fault;
 use crate::metrics::Metrics;
 use crate::policy::{Policy, Target};
@@ -30,6 +32,8 @@ pub struct App {
     pub rate: Option<Rate>,
     /// Who waits for metadata to change.
     pub waiting: Waiting,
+    /// Signatures that were answered.
+    pub spent: Spent,
 }
 
 /// What an operator decides about the API.
@@ -55,6 +59,8 @@ pub struct Options {
     pub stack_domain: Option<Domain>,
     /// The role that such users have.
     pub stack_user_role: String,
+    /// What resources cost, if the operator says so.
+    pub prices: Option<Arc<Prices>>,
 }
 
 impl Options {
@@ -85,6 +91,7 @@ impl Default for Options {
             origins: Vec::new(),
             stack_domain: None,
             stack_user_role: "heat_stack_user".into(),
+            prices: None,
             health_file: None,
         }
     }

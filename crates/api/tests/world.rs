@@ -117,6 +117,7 @@ impl World {
             metrics: Metrics::default(),
             waiting: Default::default(),
             rate: None,
+            spent: Default::default(),
         });
         own.serves(&app);
         World { app, engine }

@@ -2,8 +2,10 @@
 
 use super::Config;
 use super::cloud::{cloud, outside, stack_domain, stack_user_role};
+use super::signatures::examiners;
 use super::sockets::{Socket, port, roles};
 use crate::streams::Failure;
+use kiln_api::cfn::Prices;
 use kiln_api::policy;
 use kiln_engine::service::Rules;
 use std::path::PathBuf;
@@ -75,6 +77,18 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ),
     ("cors", "allowed_origin", "Origins whose pages may send requests."),
     ("database", "connection", "The database."),
+    ("ec2authtoken", "auth_url", "Where signatures are examined, if not where tokens are."),
+    (
+        "ec2authtoken",
+        "clouds",
+        "Names of identity services, each with a section [ec2authtoken.NAME].",
+    ),
+    ("ec2authtoken", "multi_cloud", "Whether those are asked, one after the other."),
+    ("ec2authtoken", "password", "The password of the service's own user there."),
+    ("ec2authtoken", "project_domain_name", "The domain of the service's project there."),
+    ("ec2authtoken", "project_name", "The project of the service's own user there."),
+    ("ec2authtoken", "user_domain_name", "The domain of the service's own user there."),
+    ("ec2authtoken", "username", "The service's own user there."),
     ("healthcheck", "backends", "disable_by_file: a file can say that no requests should come."),
     ("healthcheck", "disable_by_file_path", "That file."),
     ("heat_api", "bind_host", "The address that the native API listens on."),
@@ -108,12 +122,18 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("keystone_authtoken", "www_authenticate_uri", "Where clients are told to get a token."),
     ("kiln", "auth_backend", "The address of the program that custombackend asks."),
     ("kiln", "auth_backend_roles", "The roles of whoever that program lets in."),
+    (
+        "kiln",
+        "calls_per_service",
+        "Calls that may be under way to one service of the cloud at once.",
+    ),
     ("kiln", "fetch_allowed", "What the addresses of templates must begin with to be fetched."),
     ("kiln", "keys_file", "The file with the keys of the database; made if it is not there."),
     ("kiln", "lease", "Seconds after which another engine takes over from one that is gone."),
     ("kiln", "log_format", "How log lines are written: text or json."),
     ("kiln", "metrics_host", "The address that metrics are served on."),
     ("kiln", "metrics_port", "The port that metrics are served on; none are served without it."),
+    ("kiln", "price_file", "A list of prices, for estimates of what a template would cost."),
     ("kiln", "rate", "Requests a second that a project may send; 0 for any."),
     ("kiln", "roles", "What this process does: api, cfn, cloudwatch, engine, or all."),
     ("noauth", "token_response", "A file with a token as the identity service describes it."),
@@ -179,6 +199,8 @@ pub(crate) struct Settings {
     pub(crate) metrics: Option<(String, u16)>,
     pub(crate) flavor: Flavor,
     pub(crate) login: Login,
+    /// Who examines signatures, if not whoever examines tokens.
+    pub(crate) examiners: Option<Vec<Login>>,
     /// How the cloud is reached, if there is one.
     pub(crate) cloud: Option<kiln_cloud::Settings>,
     pub(crate) policy_file: Option<PathBuf>,
@@ -189,6 +211,8 @@ pub(crate) struct Settings {
     pub(crate) plugin_dirs: Vec<PathBuf>,
     pub(crate) api: kiln_api::Options,
     pub(crate) lease: Duration,
+    /// Calls that may be under way to one service of the cloud at once.
+    pub(crate) calls_per_service: usize,
     /// Requests a second that a project may send.
     pub(crate) rate: Option<u32>,
     pub(crate) is_json_log: bool,
@@ -254,6 +278,7 @@ impl Settings {
             metrics,
             cloud: cloud(config, &flavor, &login)?,
             engine: engine(config, &login)?,
+            examiners: examiners(config, &flavor, &login)?,
             flavor,
             login,
             policy_file: file("oslo_policy", "policy_file"),
@@ -265,6 +290,8 @@ impl Settings {
             plugin_dirs: plugin_dirs(config),
             api: api(config)?,
             lease: Duration::from_secs(positive(config, "kiln", "lease", 15)?),
+            calls_per_service: positive(config, "kiln", "calls_per_service", 100)?.min(1_000_000)
+                as usize,
             rate: match config.limit("kiln", "rate", 0)?.unwrap_or(0) {
                 0 => None,
                 rate => Some(u32::try_from(rate).unwrap_or(u32::MAX)),
@@ -398,11 +425,20 @@ fn api(config: &Config) -> Result<kiln_api::Options, Failure> {
         origins: config.list("cors", "allowed_origin"),
         stack_domain: stack_domain(config),
         stack_user_role: stack_user_role(config),
+        prices: prices(config)?,
         health_file: match config.list("healthcheck", "backends").iter().any(|it| it == BY_FILE) {
             true => config.text("healthcheck", "disable_by_file_path").map(PathBuf::from),
             false => None,
         },
     })
+}
+
+/// The operator's list of prices.
+fn prices(config: &Config) -> Result<Option<Arc<Prices>>, Failure> {
+    let Some(path) = config.text("kiln", "price_file") else { return Ok(None) };
+    let wrong = |why: String| config.wrong("kiln", "price_file", &format!("{path}: {why}"));
+    let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+    Prices::read(&path, &text).map(|prices| Some(Arc::new(prices))).map_err(wrong)
 }
 
 #[cfg(test)]

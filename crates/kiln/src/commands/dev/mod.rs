@@ -203,6 +203,7 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
         metrics: Metrics::default(),
         waiting: Default::default(),
         rate: None,
+        spent: Default::default(),
     });
     own.serves(&app);
     let mut listening = vec![
