@@ -8,6 +8,7 @@ use crate::fault::Fault;
 use crate::metrics::Metrics;
 use crate::policy::{Policy, Target};
 use crate::rate::Rate;
+use crate::waiting::Waiting;
 use kiln_engine::service::Service;
 use kiln_resources::op::Domain;
 use std::path::PathBuf;
@@ -29,6 +30,8 @@ pub struct App {
     pub metrics: Metrics,
     /// How many requests a project may send; nothing means any number.
     pub rate: Option<Rate>,
+    /// Who waits for metadata to change.
+    pub waiting: Waiting,
     /// Signatures that were answered.
     pub spent: Spent,
 }

@@ -115,6 +115,7 @@ impl World {
             policy: Arc::new(Policy::new()),
             options,
             metrics: Metrics::default(),
+            waiting: Default::default(),
             rate: None,
             spent: Default::default(),
         });
@@ -161,6 +162,13 @@ impl World {
             .body(Body::from(body.to_owned()))
             .expect("a request");
         reply(kiln_api::answer(self.app.clone(), request).await).await
+    }
+
+    /// Asks for something of which a tag is known.
+    pub(crate) async fn knowing(&self, token: &str, path: &str, known: &str) -> Reply {
+        let request = Request::builder().uri(path).header("x-auth-token", token);
+        let request = request.header("if-none-match", known).body(Body::empty());
+        reply(kiln_api::answer(self.app.clone(), request.expect("a request")).await).await
     }
 
     /// Sends a request to the CloudFormation API, signed with the key of a caller.

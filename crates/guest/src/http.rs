@@ -21,6 +21,8 @@ const BUNDLES: [&str; 4] = [
 /// What sends requests.
 pub(crate) struct Http {
     plain: Agent,
+    /// For the compute service, which is beside us: no proxy knows the way.
+    near: Agent,
     encrypted: OnceLock<Agent>,
     authorities: Option<String>,
     is_insecure: bool,
@@ -123,7 +125,8 @@ impl Http {
         let authorities =
             told.into_iter().chain(known).find(|path| std::path::Path::new(path).exists());
         Http {
-            plain: agent(None),
+            plain: agent(None, ureq::Proxy::try_from_env()),
+            near: agent(None, None),
             encrypted: OnceLock::new(),
             authorities,
             is_insecure: false,
@@ -154,7 +157,10 @@ impl Http {
         }
         let url = shown(&request.url);
         let agent = match request.url.starts_with("https:") {
-            true => self.encrypted.get_or_init(|| agent(Some(self.tls()))),
+            true => {
+                self.encrypted.get_or_init(|| agent(Some(self.tls()), ureq::Proxy::try_from_env()))
+            }
+            false if request.url.starts_with("http://169.254.") => &self.near,
             false => &self.plain,
         };
         let answered = match request.body.is_empty() && matches!(request.method, "GET" | "HEAD") {
@@ -220,12 +226,12 @@ impl Http {
     }
 }
 
-fn agent(tls: Option<TlsConfig>) -> Agent {
+fn agent(tls: Option<TlsConfig>, proxy: Option<ureq::Proxy>) -> Agent {
     let builder = Agent::config_builder()
         .http_status_as_error(false)
         .timeout_connect(Some(Duration::from_secs(10)))
         .user_agent("kiln-guest")
-        .proxy(ureq::Proxy::try_from_env());
+        .proxy(proxy);
     match tls {
         Some(tls) => builder.tls_config(tls).build().into(),
         None => builder.build().into(),

@@ -93,6 +93,17 @@ fn what_could_not_be_told_is_told_later() {
 }
 
 #[test]
+fn what_is_refused_is_not_sent_for_ever() {
+    let server = Server::new();
+    let service = Service::answering(&[(404, "gone")]);
+    let one = script("d1", &service.url, "#!/bin/sh\n");
+    server.put(LIST, &json!([one]).to_string(), 0o600);
+    let run = server.good("heat-config", &[]);
+    assert!(run.err.contains("refused with 404: gone"), "{}", run.err);
+    server.good("heat-config", &[]);
+}
+
+#[test]
 fn an_interrupted_one_is_told_of_and_not_run_again() {
     let server = Server::new();
     let service = Service::answering(&[(200, ""), (200, "")]);

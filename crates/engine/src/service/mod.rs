@@ -4,6 +4,7 @@
 //! their wish recorded, and the engine goes for it. What is shown is what is recorded.
 
 mod act;
+mod changes;
 mod create;
 mod elsewhere;
 mod engines;
@@ -22,6 +23,7 @@ mod software;
 mod update;
 
 pub use act::Signalled;
+pub use changes::{Watch, Watched};
 pub use create::Previewed;
 pub use engines::{EngineView, REPORT};
 pub use find::Page;
@@ -105,6 +107,8 @@ pub struct Service {
     transport: Arc<dyn Transport>,
     /// The engine in this process, if there is one.
     engine: Option<Engine>,
+    /// Who waits for changes.
+    changes: changes::Changes,
 }
 
 impl Service {
@@ -116,7 +120,14 @@ impl Service {
         transport: Arc<dyn Transport>,
         engine: Option<Engine>,
     ) -> Service {
-        Service { store, config, rules: Arc::new(rules), transport, engine }
+        Service {
+            store,
+            config,
+            rules: Arc::new(rules),
+            transport,
+            engine,
+            changes: Default::default(),
+        }
     }
 
     /// How the engine works.
@@ -132,6 +143,11 @@ impl Service {
     /// The store.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
+    }
+
+    /// Registers somebody who waits for changes of a thing, or of two.
+    pub fn watch(&self, first: Watched, second: Option<Watched>) -> Watch {
+        self.changes.watch(&self.store, first, second)
     }
 
     /// Has something done with a tree.

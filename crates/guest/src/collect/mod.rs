@@ -197,7 +197,8 @@ impl Collector {
                 Err(_) => memory.offer = None,
             }
         }
-        let until = Instant::now() + pause;
+        // A little less, each time another bit: many servers do not ask at the same moment.
+        let until = Instant::now() + pause - (pause / 5).mul_f64(random());
         while Instant::now() < until && !is_over.load(Ordering::Relaxed) {
             let left = until.saturating_duration_since(Instant::now());
             std::thread::sleep(left.min(Duration::from_millis(500)));
@@ -327,12 +328,13 @@ fn written(host: &Host, given: &Given) -> Vec<(PathBuf, Option<String>)> {
 
 /// A random wait, so that many servers do not ask at the same moment.
 fn splay(settings: &Settings) -> Duration {
-    let most = settings.number("DEFAULT", "splay", 0);
-    let mut bytes = [0; 8];
+    Duration::from_secs(settings.number("DEFAULT", "splay", 0)).mul_f64(random())
+}
+
+/// Something between 0 and 1.
+fn random() -> f64 {
+    let mut bytes = [0; 4];
     let read = std::fs::File::open("/dev/urandom")
         .and_then(|mut file| std::io::Read::read_exact(&mut file, &mut bytes));
-    match read.is_ok() && most > 0 {
-        true => Duration::from_millis(u64::from_le_bytes(bytes) % (most * 1000)),
-        false => Duration::ZERO,
-    }
+    read.map_or(0.5, |()| f64::from(u32::from_le_bytes(bytes)) / f64::from(u32::MAX))
 }

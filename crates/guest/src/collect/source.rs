@@ -224,8 +224,10 @@ fn described(
         ("StackName", of.stack),
         ("LogicalResourceId", of.resource),
     ];
+    // Whoever does not know these leaves them aside; whoever does tells a tag.
+    parameters.push(("Wait", seconds.as_str()));
     if wait.is_some() {
-        parameters.extend([("Wait", seconds.as_str()), ("Known", known.as_str())]);
+        parameters.push(("Known", known.as_str()));
     }
     let (at, path) = sign::parts(of.url);
     let call = Call { method: "GET", host: at, path, parameters: &parameters };
@@ -235,10 +237,16 @@ fn described(
         .within(settings.number("cfn", "timeout", 10) + wait.unwrap_or(0));
     let reply = http.send(&request);
     let reply = reply.map_err(|failed| Missing::NotAvailable(failed.to_string()))?;
-    memory.take(&reply, |reply| {
-        let path = ["DescribeStackResourceResult", "StackResourceDetail", of.field];
-        serde_json::from_str(&xml::text_at(&reply.text(), &path)?).ok()
-    })
+    let text = reply.text();
+    let part = |field: &str| {
+        xml::text_at(&text, &["DescribeStackResourceResult", "StackResourceDetail", field])
+    };
+    let value = memory.take(&reply, |_| serde_json::from_str(&part(of.field)?).ok())?;
+    memory.offer = part("MetadataWait").and_then(|it| it.parse().ok()).filter(|it| *it > 0);
+    if let (Some((_, tag)), Some(told)) = (&mut memory.last, part("MetadataTag")) {
+        *tag = Some(("Known", told));
+    }
+    Ok(value)
 }
 
 fn cfn_url(host: &Host, settings: &Settings) -> Option<String> {

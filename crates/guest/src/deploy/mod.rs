@@ -12,6 +12,7 @@ use crate::host::Host;
 use crate::json::{self, Style};
 use crate::problem::{Problem, Result};
 use crate::process;
+use notify::Sent;
 use plan::{Deployment, Planned};
 use serde_json::Value;
 use std::fs::OpenOptions;
@@ -190,31 +191,32 @@ fn done(entry: &Entry, report: Value) -> Result<Value> {
     Ok(report)
 }
 
+/// Sends a report. Gives whether there is nothing left to send.
 fn told(host: &Host, entry: &Entry, deployment: &Deployment, report: Value) -> Result<bool> {
-    let sent = match host
-        .variable("HEAT_CONFIG_NOTIFY")
-        .filter(|it| !it.ends_with("heat-config-notify"))
-    {
-        Some(other) => {
-            let mut command = process::program(host, other);
-            let text = report.to_string();
-            let caught = process::caught(command.arg(&entry.begun), Some(text.as_bytes()), None)?;
-            match caught.status {
-                0 => Ok(()),
-                status => Err(Problem::new(format!("{other} ended with {status}: {}", caught.err))),
-            }
-        }
+    let other = host.variable("HEAT_CONFIG_NOTIFY");
+    let sent = match other.filter(|it| !it.ends_with("heat-config-notify")) {
+        Some(other) => told_by(host, other, entry, &report),
         None => notify::send(host, &deployment.whole, report),
     };
     match sent {
-        Ok(()) => {
-            files::remove(&entry.pending)?;
-            Ok(true)
-        }
+        Ok(Sent::Taken) => {}
+        Ok(Sent::Refused(why)) => host.error(format!("deployment {}: {why}", deployment.id)),
         Err(problem) => {
             host.error(format!("deployment {}: {problem}", deployment.id));
-            Ok(false)
+            return Ok(false);
         }
+    }
+    files::remove(&entry.pending)?;
+    Ok(true)
+}
+
+fn told_by(host: &Host, program: &str, entry: &Entry, report: &Value) -> Result<Sent> {
+    let mut command = process::program(host, program);
+    let text = report.to_string();
+    let caught = process::caught(command.arg(&entry.begun), Some(text.as_bytes()), None)?;
+    match caught.status {
+        0 => Ok(Sent::Taken),
+        status => Err(Problem::new(format!("{program} ended with {status}: {}", caught.err))),
     }
 }
 

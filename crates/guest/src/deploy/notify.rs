@@ -63,7 +63,11 @@ pub(crate) fn main(host: &Host, given: &Given) -> i32 {
     _ = std::io::stdin().read_to_string(&mut text);
     let signal = serde_json::from_str(&text).unwrap_or_else(|_| json!({}));
     match send(host, &deployment, signal) {
-        Ok(()) => 0,
+        Ok(Sent::Taken) => 0,
+        Ok(Sent::Refused(why)) => {
+            host.error(why);
+            1
+        }
         Err(problem) => {
             host.error(problem.to_string());
             1
@@ -71,12 +75,20 @@ pub(crate) fn main(host: &Host, given: &Given) -> i32 {
     }
 }
 
+/// What became of a signal.
+pub(crate) enum Sent {
+    /// It was taken, or nobody wants it.
+    Taken,
+    /// It will not be taken later either.
+    Refused(String),
+}
+
 /// Sends a signal; patiently, since a stack waits for it.
-pub(crate) fn send(host: &Host, deployment: &Value, signal: Value) -> Result<()> {
+pub(crate) fn send(host: &Host, deployment: &Value, signal: Value) -> Result<Sent> {
     let signal = plan::shortened(signal, LONGEST);
     let http = Http::new(host);
     let request = match way(deployment)? {
-        Way::Nobody => return Ok(()),
+        Way::Nobody => return Ok(Sent::Taken),
         Way::Address { verb, url } => Request::new(verb, url)
             .with("Content-Type", "application/json")
             .carrying(signal.to_string()),
@@ -104,13 +116,16 @@ pub(crate) fn send(host: &Host, deployment: &Value, signal: Value) -> Result<()>
     let reply = http.send_patiently(host, &request);
     let reply =
         reply.map_err(|failed| Problem::new(format!("the signal is not sent: {failed}")))?;
-    match reply.is_good() {
-        true => Ok(()),
-        false => {
-            let (status, said) = (reply.status, reply.text());
-            let said: String = said.chars().take(300).collect();
-            Err(Problem::new(format!("the signal is refused with {status}: {said}")))
-        }
+    if reply.is_good() {
+        return Ok(Sent::Taken);
+    }
+    let (status, said) = (reply.status, reply.text());
+    let said: String = said.chars().take(300).collect();
+    let why = format!("the signal is refused with {status}: {said}");
+    match status {
+        // Somebody who does not know us now may know us again.
+        401 | 408 | 429 | 500.. => Err(Problem::new(why)),
+        _ => Ok(Sent::Refused(why)),
     }
 }
 

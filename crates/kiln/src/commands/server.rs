@@ -69,6 +69,7 @@ async fn serve(
     streams: &mut Streams<'_>,
 ) -> Result<Verdict, Failure> {
     let mut stop = serving::Stop::new()?;
+    serving::take_many_connections();
     let store = SqlStore::open(&settings.database, &settings.keys).await;
     let store = Arc::new(store.map_err(|error| Failure::Usage(error.to_string()))?);
     let config = Arc::new(settings.engine.clone());
@@ -149,6 +150,7 @@ fn app(settings: &Settings, service: Service) -> Result<Arc<App>, Failure> {
         policy: Arc::new(policy(settings)?),
         options: settings.api.clone(),
         metrics: Metrics::default(),
+        waiting: Default::default(),
         rate: settings.rate.map(kiln_api::Rate::new),
         spent: Default::default(),
     }))

@@ -208,6 +208,11 @@ impl World {
         &self.orchestration
     }
 
+    /// Where the CloudFormation API is.
+    pub(crate) fn cloudformation(&self) -> &str {
+        &self.cloudformation
+    }
+
     /// Asks the orchestration API; the path stands behind the project.
     pub(crate) async fn ask(
         &self,

@@ -69,7 +69,7 @@ enum Runs {
     Links,
 }
 
-fn parameters(transport: &str, signal: &str, more: Json) -> Json {
+pub(crate) fn parameters(transport: &str, signal: &str, more: Json) -> Json {
     let mut all = json!({ "transport": transport, "signal": signal });
     for (name, value) in more.as_object().into_iter().flatten() {
         all[name] = value.clone();

@@ -4,3 +4,4 @@
 mod deployments;
 mod inside;
 mod older;
+mod originals;

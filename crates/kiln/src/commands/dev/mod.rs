@@ -75,6 +75,7 @@ async fn serve(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, Fa
     let first = arguments.template.as_ref().map(|_| first::load(arguments)).transpose()?;
     let types = plugins::types(&arguments.plugin_dirs, streams)?;
     let mut stop = serving::Stop::new()?;
+    serving::take_many_connections();
     let running = start(arguments, types).await?;
     let clouds = clouds::write(arguments, &running.identity_url)?;
     welcome(&running, &clouds, streams)?;
@@ -200,6 +201,7 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
         policy: Arc::new(Policy::new()),
         options: Options { stack_domain, ..Options::default() },
         metrics: Metrics::default(),
+        waiting: Default::default(),
         rate: None,
         spent: Default::default(),
     });
