@@ -307,13 +307,13 @@ impl Owner {
                 live.has_order = true;
                 todo.push_back(Todo::Step(Input::Begun(op, step.clone())));
                 let by = self.tree.credential.clone();
-                let call = call.on_behalf_of(self.tree.behalf());
+                let call = call.on_behalf_of(self.tree.behalf_for(live.slot));
                 self.orders.push(Order { op, step: Some(step), call, by });
             }
             Demand::Read(call) => {
                 live.has_order = true;
                 let by = self.tree.credential.clone();
-                let call = call.on_behalf_of(self.tree.behalf());
+                let call = call.on_behalf_of(self.tree.behalf_for(live.slot));
                 self.orders.push(Order { op, step: None, call, by });
             }
             Demand::Until(micros) => {

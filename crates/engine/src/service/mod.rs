@@ -4,6 +4,8 @@
 //! their wish recorded, and the engine goes for it. What is shown is what is recorded.
 
 mod act;
+mod alarms;
+mod collect;
 mod create;
 mod elsewhere;
 mod engines;
@@ -12,6 +14,7 @@ mod find;
 mod glimpse;
 mod live;
 mod loans;
+mod metrics;
 mod read;
 mod reality;
 mod refusal;
@@ -22,10 +25,12 @@ mod software;
 mod update;
 
 pub use act::Signalled;
+pub use alarms::StackAlarm;
 pub use create::Previewed;
 pub use engines::{EngineView, REPORT};
 pub use find::Page;
 pub(crate) use loans::promise_of;
+pub use metrics::{Datum, Listed, MetricQuery};
 pub use refusal::Refusal;
 pub use request::{StackRequest, TemplateSource};
 pub use sift::Sieve;
@@ -70,6 +75,8 @@ pub struct Rules {
     pub max_configs: Option<u64>,
     /// How many software deployments a project may have; nothing means no limit.
     pub max_deployments: Option<u64>,
+    /// How many alarms a project may have; nothing means no limit.
+    pub max_alarms: Option<u64>,
     /// How long a template may be.
     pub max_template_bytes: usize,
     /// Whether stacks can be made of what another one left behind.
@@ -87,6 +94,7 @@ impl Default for Rules {
             max_snapshots: Some(32),
             max_configs: Some(4096),
             max_deployments: Some(4096),
+            max_alarms: Some(5000),
             max_template_bytes: 524_288,
             allows_adopt: false,
             allows_abandon: false,
@@ -105,6 +113,7 @@ pub struct Service {
     transport: Arc<dyn Transport>,
     /// The engine in this process, if there is one.
     engine: Option<Engine>,
+    collector: Arc<collect::Collector>,
 }
 
 impl Service {
@@ -116,7 +125,8 @@ impl Service {
         transport: Arc<dyn Transport>,
         engine: Option<Engine>,
     ) -> Service {
-        Service { store, config, rules: Arc::new(rules), transport, engine }
+        let collector = Arc::default();
+        Service { store, config, rules: Arc::new(rules), transport, engine, collector }
     }
 
     /// How the engine works.
