@@ -102,14 +102,13 @@ impl App {
         kiln_engine::runtime::Chance::default().next()
     }
 
-    /// A template from elsewhere.
-    pub(crate) async fn fetch(&self, url: &str) -> Result<Arc<str>, Fault> {
-        let bad = |why: &str| Fault::bad(format!("Could not retrieve template: {why}"));
+    /// A template from elsewhere, or why it is not had.
+    pub(crate) async fn fetch(&self, url: &str) -> Result<Arc<str>, String> {
         let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
         if !["http", "https"].contains(&scheme) {
-            return Err(bad(&format!("Invalid URL scheme {scheme}")));
+            return Err(format!("Invalid URL scheme {scheme}"));
         }
-        let failed = || bad(&format!("Failed to retrieve template from {url}"));
+        let failed = || format!("Failed to retrieve template from {url}");
         // Whoever fetches what users name can be made to ask anybody: operators say whom.
         if !self.options.fetch_allowed.iter().any(|start| url.starts_with(start.as_str())) {
             tracing::info!(
@@ -123,7 +122,7 @@ impl App {
         match fetched {
             Ok(Ok(Fetched::Text(text))) => Ok(text),
             Ok(Ok(Fetched::TooLong)) => {
-                Err(bad(&format!("Template exceeds maximum allowed size ({limit} bytes)")))
+                Err(format!("Template exceeds maximum allowed size ({limit} bytes)"))
             }
             Ok(Ok(Fetched::Elsewhere) | Err(_)) | Err(_) => Err(failed()),
         }

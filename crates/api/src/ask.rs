@@ -36,6 +36,21 @@ pub struct Ask {
 }
 
 impl Ask {
+    /// A request of somebody, of which nothing else is known.
+    pub(crate) fn by(app: Arc<App>, caller: Arc<Caller>) -> Ask {
+        Ask {
+            is_admin: app.policy.is_admin(&caller),
+            app,
+            caller,
+            path: Vec::new(),
+            query: Query::default(),
+            body: None,
+            base: String::new(),
+            accept: String::new(),
+            last_event: None,
+        }
+    }
+
     /// A part of the path.
     pub fn part(&self, name: &str) -> &str {
         let part = self.path.iter().find(|(known, _)| *known == name);

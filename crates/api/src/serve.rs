@@ -259,7 +259,7 @@ fn forwarded<'h>(proxy: &'h str, name: &str) -> Option<&'h str> {
 }
 
 /// Whether requests should be sent here, for whoever distributes them.
-fn health(options: &Options) -> Answer {
+pub(crate) fn health(options: &Options) -> Answer {
     match &options.health_file {
         None => Answer::text(StatusCode::OK, ""),
         Some(file) if file.exists() => {

@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request};
-use kiln_api::auth::{Authenticator, Reason, Refusal};
+use axum::response::Response;
+use kiln_api::auth::{Authenticator, Reason, Refusal, Unsigned};
 use kiln_api::caller::{Caller, Scope};
 use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics, Options, Own};
@@ -32,22 +33,34 @@ struct Tokens;
 impl Authenticator for Tokens {
     async fn authenticate(&self, headers: &HeaderMap, _: Option<&str>) -> Result<Caller, Refusal> {
         let token = headers.get("x-auth-token").and_then(|it| it.to_str().ok());
-        let known = CALLERS.iter().find(|(known, ..)| Some(*known) == token);
-        let Some((name, project, roles)) = known else {
-            let reason = Reason::Token("http://identity".into());
-            return Err(Refusal::new(reason, headers));
-        };
-        Ok(Caller {
-            user_id: format!("{name}-id"),
-            user_name: (*name).into(),
-            project_id: (*project).into(),
-            project_name: (*project).into(),
-            scope: Scope::Project,
-            roles: roles.iter().map(|role| (*role).into()).collect(),
-            is_admin_project: true,
-            ..Caller::default()
-        })
+        caller(token.unwrap_or_default())
+            .ok_or_else(|| Refusal::new(Reason::Token("http://identity".into()), headers))
     }
+
+    /// The key is what would be the token; a good signature says so.
+    async fn authenticate_signed(&self, said: &Json) -> Result<Caller, Unsigned> {
+        let said = &said["ec2Credentials"];
+        let known = caller(said["access"].as_str().unwrap_or_default());
+        match said["signature"] == "good" {
+            true => known.ok_or(Unsigned::UnknownKey),
+            false => Err(Unsigned::Wrong),
+        }
+    }
+}
+
+/// Whoever has a token.
+fn caller(token: &str) -> Option<Caller> {
+    let (name, project, roles) = CALLERS.iter().find(|(known, ..)| *known == token)?;
+    Some(Caller {
+        user_id: format!("{name}-id"),
+        user_name: (*name).into(),
+        project_id: (*project).into(),
+        project_name: (*project).into(),
+        scope: Scope::Project,
+        roles: roles.iter().map(|role| (*role).into()).collect(),
+        is_admin_project: true,
+        ..Caller::default()
+    })
 }
 
 /// An API and all that is behind it.
@@ -131,14 +144,18 @@ impl World {
             .header("content-length", body.len())
             .body(Body::from(body.to_owned()))
             .expect("a request");
-        let response = kiln_api::answer(self.app.clone(), request).await;
-        let (parts, body) = response.into_parts();
-        let bytes = to_bytes(body, usize::MAX).await.expect("a body");
-        Reply {
-            status: parts.status.as_u16(),
-            headers: parts.headers,
-            text: String::from_utf8(bytes.to_vec()).expect("UTF-8"),
-        }
+        reply(kiln_api::answer(self.app.clone(), request).await).await
+    }
+
+    /// Sends a request to the CloudFormation API, signed with the key of a caller.
+    pub(crate) async fn cfn(&self, key: &str, query: &str) -> Reply {
+        let path = format!("/v1/?AWSAccessKeyId={key}&Signature=good&{query}");
+        let request = Request::builder().uri(path).header("host", "kiln.example:8000");
+        self.cfn_raw(request.body(Body::empty()).expect("a request")).await
+    }
+
+    pub(crate) async fn cfn_raw(&self, request: Request<Body>) -> Reply {
+        reply(kiln_api::cfn::answer(self.app.clone(), request).await).await
     }
 
     /// Reads a stream of events to its end.
@@ -185,5 +202,15 @@ impl World {
     pub(crate) async fn status(&self, path: &str) -> String {
         let reply = self.get(path).await;
         reply.json()["stack"]["stack_status"].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+async fn reply(response: Response) -> Reply {
+    let (parts, body) = response.into_parts();
+    let bytes = to_bytes(body, usize::MAX).await.expect("a body");
+    Reply {
+        status: parts.status.as_u16(),
+        headers: parts.headers,
+        text: String::from_utf8(bytes.to_vec()).expect("UTF-8"),
     }
 }

@@ -123,6 +123,10 @@ pub(crate) struct Dev {
     #[arg(long, value_name = "PORT", default_value_t = 8000)]
     pub(crate) cfn_port: u16,
 
+    /// The port of the CloudWatch API, where servers send what they measure
+    #[arg(long, value_name = "PORT", default_value_t = 8003)]
+    pub(crate) cloudwatch_port: u16,
+
     /// The port of the simulated cloud
     #[arg(long, value_name = "PORT", default_value_t = 8770)]
     pub(crate) cloud_port: u16,
@@ -167,7 +171,7 @@ pub(crate) struct Server {
     #[arg(long = "config", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// What this process does: api, engine, or both [default: both, or as the file says]
+    /// What this process does; may be given several times [default: all, or as the file says]
     #[arg(long = "role", value_name = "ROLE")]
     pub(crate) roles: Vec<Role>,
 
@@ -201,8 +205,10 @@ pub(crate) struct Server {
 pub(crate) enum Role {
     /// Answers requests
     Api,
-    /// Takes signals from servers: the CloudFormation API
+    /// Answers requests in AWS's form, and takes signals from servers: the CloudFormation API
     Cfn,
+    /// Takes what servers measure: the CloudWatch API
+    Cloudwatch,
     /// Carries out what is wanted of stacks
     Engine,
 }

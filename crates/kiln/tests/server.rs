@@ -276,7 +276,7 @@ fn a_bad_file_is_refused_with_its_place() {
         ),
         (
             "[kiln]\nroles = api, cook",
-            "kiln: kiln.conf: line 2: [kiln] roles: there is no role cook; they are api, cfn and engine\n",
+            "kiln: kiln.conf: line 2: [kiln] roles: there is no role cook; they are api, cfn, cloudwatch and engine\n",
         ),
         (
             "[paste_deploy]\nflavor = noauth",

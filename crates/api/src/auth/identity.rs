@@ -66,13 +66,7 @@ impl Identity {
     /// Asks for a token.
     pub(super) async fn login(&self, login: &Login) -> Result<Granted, Failure> {
         let request = self.client.post(format!("{}/auth/tokens", self.url)).json(&login.request());
-        let response = self.send(request).await?;
-        let token = response.headers().get("x-subject-token").and_then(|value| value.to_str().ok());
-        let Some(token) = token.map(secret) else {
-            return Err(Failure::Unavailable("the answer to a login holds no token".into()));
-        };
-        let body = read(response).await?;
-        Ok(Granted { token, body })
+        granted(self.send(request).await?).await
     }
 
     /// Reads something with a token of ours; about a token, if a subject is given.
@@ -91,16 +85,16 @@ impl Identity {
         read(self.send(request).await?).await
     }
 
-    /// Sends something with a token of ours, and reads the answer.
-    pub(super) async fn post(
+    /// Asks for a token with a token of ours: somebody else's, for something that they did.
+    pub(super) async fn exchange(
         &self,
         own: &Secret,
         path: &str,
         body: &Json,
-    ) -> Result<Json, Failure> {
+    ) -> Result<Granted, Failure> {
         let request = self.client.post(format!("{}{path}", self.url)).json(body);
         let request = request.header("x-auth-token", sensitive(own)?);
-        read(self.send(request).await?).await
+        granted(self.send(request).await?).await
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, Failure> {
@@ -122,6 +116,15 @@ fn sensitive(secret: &Secret) -> Result<HeaderValue, Failure> {
     let mut value = HeaderValue::from_str(reveal(secret)).map_err(|_| Failure::NotFound)?;
     value.set_sensitive(true);
     Ok(value)
+}
+
+async fn granted(response: Response) -> Result<Granted, Failure> {
+    let token = response.headers().get("x-subject-token").and_then(|value| value.to_str().ok());
+    let Some(token) = token.map(secret) else {
+        return Err(Failure::Unavailable("the answer to a login holds no token".into()));
+    };
+    let body = read(response).await?;
+    Ok(Granted { token, body })
 }
 
 async fn read(mut response: Response) -> Result<Json, Failure> {

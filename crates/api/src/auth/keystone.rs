@@ -292,8 +292,12 @@ impl Authenticator for Keystone {
 
     async fn authenticate_signed(&self, said: &Json) -> Result<Caller, Unsigned> {
         match self.service.examine("/ec2tokens", said).await {
-            Ok(description) => match Token::read(&description) {
-                Some(token) => Ok(token.caller),
+            Ok(granted) => match Token::read(&granted.body) {
+                Some(token) => Ok(Caller {
+                    token: Some(granted.token),
+                    auth_url: self.settings.auth_url.configured.clone(),
+                    ..token.caller
+                }),
                 None => Err(Unsigned::Unavailable),
             },
             Err(Failure::NotFound) => Err(Unsigned::UnknownKey),

@@ -2,7 +2,7 @@
 
 use super::Clock;
 use super::flight::Flights;
-use super::identity::{Failure, Identity};
+use super::identity::{Failure, Granted, Identity};
 use super::login::Login;
 use super::token::Token;
 use kiln_engine::time::Time;
@@ -87,10 +87,10 @@ impl Service {
 
     /// Has the identity service examine something. That it refuses means that what is examined is no good,
     /// unless it is our own token that is not accepted any more.
-    pub(super) async fn examine(&self, path: &str, body: &Json) -> Result<Json, Failure> {
+    pub(super) async fn examine(&self, path: &str, body: &Json) -> Result<Granted, Failure> {
         let session = self.session().await?;
-        let answer = self.identity.post(&session.token, path, body).await;
-        if answer != Err(Failure::Refused) {
+        let answer = self.identity.exchange(&session.token, path, body).await;
+        if !matches!(answer, Err(Failure::Refused)) {
             return answer;
         }
         let own = Some(&session.token);
@@ -99,7 +99,7 @@ impl Service {
         }
         self.forget(&session);
         let session = self.session().await?;
-        self.identity.post(&session.token, path, body).await
+        self.identity.exchange(&session.token, path, body).await
     }
 
     fn current(&self) -> Option<Session> {

@@ -1,68 +1,68 @@
-//! The CloudFormation API: signals through signed addresses.
+//! The CloudFormation API: actions on stacks, and signals through signed addresses.
 //!
-//! Whoever asks is known by a signature that the identity service examines; what they may is decided by
-//! which stack they are a user of. The actions on stacks are still to come, and are refused.
+//! Whoever asks is known by a signature that the identity service examines. For actions, rules decide what
+//! they may; for signals, which stack they are a user of.
 
-mod fault;
+mod cost;
+mod events;
+mod names;
+mod request;
+mod resources;
 mod signals;
-mod signature;
+mod stacks;
 
-use crate::answer::Answer;
 use crate::app::App;
-use crate::body::{self, Carried};
-use crate::fault::no_route;
-use crate::query::{Query, percent};
-use crate::serve::{REQUEST_ID, origin, text, versions};
+use crate::aws::{self, Action, Form, Interface, Params, action};
+use crate::body::Carried;
+use crate::query::percent;
 use axum::body::Body;
-use axum::http::header::ACCEPT;
-use axum::http::{Method, Request, StatusCode};
+use axum::http::{Method, Request};
 use axum::response::Response;
-use fault::CfnFault;
-use futures_util::FutureExt;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Instant;
+
+/// Its actions.
+#[rustfmt::skip]
+pub static ACTIONS: &[Action] = &[
+    action!("CancelUpdateStack", Changes, stacks::cancel_update),
+    action!("CreateStack", Changes, stacks::create),
+    action!("DeleteStack", Changes, stacks::delete),
+    action!("DescribeStackEvents", Reads, events::describe),
+    action!("DescribeStackResource", Reads, resources::describe_one),
+    action!("DescribeStackResources", Reads, resources::describe),
+    action!("DescribeStacks", Reads, stacks::describe),
+    action!("EstimateTemplateCost", Reads, cost::estimate),
+    action!("GetTemplate", Reads, stacks::get_template),
+    action!("ListStackResources", Reads, resources::list),
+    action!("ListStacks", Reads, stacks::list),
+    action!("UpdateStack", Changes, stacks::update),
+    action!("ValidateTemplate", Reads, stacks::validate),
+];
+
+static CLOUDFORMATION: Interface = Interface { scope: "cloudformation", actions: ACTIONS };
 
 /// Answers a request to the CloudFormation API.
 pub async fn answer(app: Arc<App>, request: Request<Body>) -> Response {
-    let id = format!("req-{}", app.new_id());
-    let started = Instant::now();
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let request = body::taken(request, app.options.max_body_bytes).await;
-    let response = AssertUnwindSafe(route(app.clone(), request)).catch_unwind().await;
-    let mut response = response.unwrap_or_else(|_| {
-        tracing::error!(request = %id, %method, %path, "a handler panicked: this is a defect");
-        CfnFault::bare("InternalFailure").into_response(false)
-    });
-    let status = response.status().as_u16();
-    app.metrics.count(method.as_str(), status, started.elapsed());
-    tracing::info!(request = %id, %method, %path, status, micros = started.elapsed().as_micros() as u64, "answered");
-    if let Ok(id) = id.parse() {
-        response.headers_mut().insert(REQUEST_ID, id);
-    }
-    response
+    aws::answer(app, request, route).await
 }
 
 async fn route(app: Arc<App>, request: Request<Carried>) -> Response {
-    let accept = text(request.headers(), &ACCEPT).unwrap_or_default().to_owned();
     let path = percent::decode(request.uri().path());
-    let is_json =
-        Query::parse(request.uri().query().unwrap_or("")).get("ContentType") == Some("JSON");
     let parts: Vec<&str> = path.splitn(4, '/').collect();
-    match (request.method(), parts.as_slice()) {
-        (_, ["", ""] | ["", "versions"]) => versions(&origin(request.headers(), &app.options)),
-        (_, ["", "healthcheck"]) => Answer::text(StatusCode::OK, "").into_response(),
-        (&Method::PUT, ["", "v1", "waitcondition", arn]) => {
-            let answered = signals::wait_condition(app, &request, arn, is_json).await;
-            answered.unwrap_or_else(|fault| fault.into_response(is_json))
-        }
-        (&Method::POST, ["", "v1", "signal", arn]) => {
-            let answered = signals::signal(app, &request, arn).await;
-            answered.unwrap_or_else(|fault| fault.into_response(is_json))
-        }
-        (_, ["", "v1", ""] | ["", "v1", "stacks", ..]) => {
-            CfnFault::bare("InvalidAction").into_response(is_json)
-        }
-        _ => no_route(&accept),
-    }
+    let (arn, is_wait_condition) = match (request.method(), parts.as_slice()) {
+        (&Method::PUT, ["", "v1", "waitcondition", arn]) => (*arn, true),
+        (&Method::POST, ["", "v1", "signal", arn]) => (*arn, false),
+        _ => return CLOUDFORMATION.route(app, request).await,
+    };
+    let params = Params::of(&request);
+    let form = Form::of(&params);
+    // Addresses are signed once and used many times.
+    let ask = match aws::admitted(app, &request, &params, form).await {
+        Ok(ask) => ask,
+        Err(refused) => return refused,
+    };
+    let answered = match is_wait_condition {
+        true => signals::wait_condition(ask, &request, arn, form).await,
+        false => signals::signal(ask, &request, arn).await,
+    };
+    answered.unwrap_or_else(|fault| fault.into_response(form))
 }

@@ -124,7 +124,10 @@ impl StackBody<'_> {
                 "Template not in valid format: The template is not a JSON object or YAML mapping.",
             )),
             None => match self.ask.field("template_url") {
-                Some(Value::Text(url)) => self.ask.app.fetch(url).await.map(TemplateSource::Text),
+                Some(Value::Text(url)) => {
+                    let bad = |why| Fault::bad(format!("Could not retrieve template: {why}"));
+                    self.ask.app.fetch(url).await.map(TemplateSource::Text).map_err(bad)
+                }
                 _ => Ok(TemplateSource::Missing),
             },
         }

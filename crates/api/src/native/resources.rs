@@ -142,18 +142,28 @@ fn check_guest(ask: &Ask, seen: &StackView<'_>, found: &ResourceView) -> Result<
     }
 }
 
-/// The metadata of a resource, with what is to be applied there. A user of the stack reads its own alone,
-/// and sees what is hidden from others: it is there for them.
+/// The metadata of a resource, with what is to be applied there.
 pub(crate) async fn metadata_of(ask: &Ask, stack: &StackRow, name: &str) -> Result<Value, Fault> {
+    Ok(with_metadata(ask, stack, name, |_, _, _| ()).await?.1)
+}
+
+/// Something of a resource, and its metadata with what is to be applied there. A user of the stack reads its
+/// own alone, and sees what is hidden from others: it is there for them.
+pub(crate) async fn with_metadata<T>(
+    ask: &Ask,
+    stack: &StackRow,
+    name: &str,
+    show: impl Fn(&StackRow, &StackView<'_>, &ResourceView) -> T + Send + Sync,
+) -> Result<(T, Value), Fault> {
     let is_guest = ask.app.options.is_guest(&ask.caller);
-    let show = |stack: &StackRow, seen: &StackView<'_>| {
+    let look = |stack: &StackRow, seen: &StackView<'_>| {
         let found = named(stack, seen, name)?;
         check_guest(ask, seen, &found)?;
         let is_server = seen.builtin(&found).is_some_and(|kind| kind.behaviour.metadata.is_some());
         let server = found.physical_id.clone().filter(|_| is_server);
-        Ok((seen.metadata(&found), server))
+        Ok((show(stack, seen, &found), seen.metadata(&found), server))
     };
-    let (mut metadata, server) = ask.look_at(stack, Part::Resource(name), show).await?;
+    let (shown, mut metadata, server) = ask.look_at(stack, Part::Resource(name), look).await?;
     if let (Some(server), Value::Map(members)) = (server, &mut metadata) {
         let configs = ask.service().server_configs(&ask.asker(), &server).await?;
         if !configs.is_empty() {
@@ -161,7 +171,7 @@ pub(crate) async fn metadata_of(ask: &Ask, stack: &StackRow, name: &str) -> Resu
             Arc::make_mut(members).insert("deployments".into(), Value::list(configs));
         }
     }
-    Ok(if is_guest { metadata.exposed() } else { metadata })
+    Ok((shown, if is_guest { metadata.exposed() } else { metadata }))
 }
 
 pub(crate) async fn signal(ask: Ask) -> Result<Answer, Fault> {

@@ -2,10 +2,11 @@
 
 use crate::cli::{Role, Server};
 use crate::commands::db;
-use crate::config::{self, Config, Flavor, Settings};
+use crate::config::{self, Config, Flavor, Settings, Socket};
 use crate::load::plugins;
 use crate::serving::{self, Listening};
 use crate::streams::{Failure, Streams, Verdict};
+use axum::Router;
 use kiln_api::auth::{self, Authenticator, Custom, Login, Named, NoAuth, Password, Reach};
 use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics, Own};
@@ -45,6 +46,7 @@ fn settings(arguments: &Server) -> Result<Settings, Failure> {
     if !arguments.roles.is_empty() {
         settings.has_api = arguments.roles.contains(&Role::Api);
         settings.has_cfn = arguments.roles.contains(&Role::Cfn);
+        settings.has_cloudwatch = arguments.roles.contains(&Role::Cloudwatch);
         settings.has_engine = arguments.roles.contains(&Role::Engine);
     }
     if let Some(url) = &arguments.database {
@@ -88,14 +90,17 @@ async fn serve(
     let telling = tokio::spawn(service.clone().tell_of_engine(serving::host_name()));
     let mut listening = Vec::new();
     if settings.has_api {
-        listening = listen(&settings, app.clone(), streams).await?;
+        let native = serving::native(app.clone());
+        listening.push(listen("orchestration", &settings.native, native, streams).await?);
+        listening.extend(metrics(&settings, app.clone(), streams).await?);
     }
     if settings.has_cfn {
-        let (host, port) = &settings.cfn;
-        let socket = serving::bind(host, *port, "[heat_api_cfn] bind_port").await?;
-        let address = serving::address(&socket)?;
-        listening.push(serving::serve(socket, serving::cfn(app.clone())));
-        writeln!(streams.out, "The CloudFormation API listens on http://{address}.")?;
+        let cfn = serving::cfn(app.clone(), settings.cfn.scheme());
+        listening.push(listen("CloudFormation", &settings.cfn, cfn, streams).await?);
+    }
+    if settings.has_cloudwatch {
+        let cloudwatch = serving::cloudwatch(app.clone(), settings.cloudwatch.scheme());
+        listening.push(listen("CloudWatch", &settings.cloudwatch, cloudwatch, streams).await?);
     }
     if settings.has_engine {
         writeln!(streams.out, "The engine runs. Stop it with Ctrl-C: nothing is lost.")?;
@@ -135,7 +140,7 @@ async fn serve(
 fn app(settings: &Settings, service: Service) -> Result<Arc<App>, Failure> {
     Ok(Arc::new(App {
         service,
-        auth: match settings.has_api || settings.has_cfn {
+        auth: match settings.has_api || settings.has_cfn || settings.has_cloudwatch {
             true => authenticator(settings)?,
             // Nobody from outside can ask.
             false => Arc::new(NoAuth::default()),
@@ -147,34 +152,38 @@ fn app(settings: &Settings, service: Service) -> Result<Arc<App>, Failure> {
     }))
 }
 
+/// Serves an interface where it is to listen.
 async fn listen(
+    name: &str,
+    place: &Socket,
+    router: Router,
+    streams: &mut Streams<'_>,
+) -> Result<Listening, Failure> {
+    let option = format!("[{}] bind_port", place.section);
+    let socket = serving::bind_shared(&place.host, place.port, &option).await?;
+    let address = serving::address(&socket)?;
+    let listening = match &place.tls {
+        None => serving::serve(socket, router),
+        Some((certificate, key)) => {
+            serving::serve_tls(socket, serving::tls::acceptor(certificate, key)?, router)?
+        }
+    };
+    writeln!(streams.out, "The {name} API listens on {}://{address}.", place.scheme())?;
+    Ok(listening)
+}
+
+/// Serves what is counted, if that is asked for.
+async fn metrics(
     settings: &Settings,
     app: Arc<App>,
     streams: &mut Streams<'_>,
-) -> Result<Vec<Listening>, Failure> {
-    let socket =
-        serving::bind_shared(&settings.host, settings.port, "[heat_api] bind_port").await?;
+) -> Result<Option<Listening>, Failure> {
+    let Some((host, port)) = &settings.metrics else { return Ok(None) };
+    let socket = serving::bind_shared(host, *port, "[kiln] metrics_port").await?;
     let address = serving::address(&socket)?;
-    let mut listening = Vec::new();
-    let scheme = match &settings.tls {
-        None => {
-            listening.push(serving::serve(socket, serving::native(app.clone())));
-            "http"
-        }
-        Some((certificate, key)) => {
-            let tls = serving::tls::acceptor(certificate, key)?;
-            listening.push(serving::serve_tls(socket, tls, serving::native(app.clone()))?);
-            "https"
-        }
-    };
-    writeln!(streams.out, "The orchestration API listens on {scheme}://{address}.")?;
-    if let Some((host, port)) = &settings.metrics {
-        let socket = serving::bind_shared(host, *port, "[kiln] metrics_port").await?;
-        let address = serving::address(&socket)?;
-        listening.push(serving::serve(socket, serving::metrics(app)));
-        writeln!(streams.out, "Metrics are at http://{address}/metrics.")?;
-    }
-    Ok(listening)
+    let listening = serving::serve(socket, serving::metrics(app));
+    writeln!(streams.out, "Metrics are at http://{address}/metrics.")?;
+    Ok(Some(listening))
 }
 
 /// Who finds out who asks.
@@ -212,7 +221,8 @@ fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure>
             Ok(Arc::new(Custom::new(Arc::new(backend), roles.clone())))
         }
         Flavor::NoAuth(described) => {
-            let is_local = ["127.0.0.1", "::1", "localhost"].contains(&settings.host.as_str());
+            let is_local =
+                ["127.0.0.1", "::1", "localhost"].contains(&settings.native.host.as_str());
             if !is_local {
                 return Err(Failure::usage(
                     "[paste_deploy] flavor is noauth, which lets everybody do everything: it is for \

@@ -3,8 +3,10 @@
 mod cloud;
 mod ini;
 mod options;
+mod sockets;
 
 pub(crate) use options::{Flavor, Login, Settings};
+pub(crate) use sockets::Socket;
 
 use crate::streams::Failure;
 use ini::{Given, Ini};

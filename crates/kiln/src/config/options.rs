@@ -2,6 +2,7 @@
 
 use super::Config;
 use super::cloud::{cloud, outside, stack_domain, stack_user_role};
+use super::sockets::{Socket, port, roles};
 use crate::streams::Failure;
 use kiln_api::policy;
 use kiln_engine::service::Rules;
@@ -86,6 +87,16 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
         "bind_port",
         "The port that the CloudFormation API listens on; it does if a port or its role is named.",
     ),
+    ("heat_api_cfn", "cert_file", "The certificate of the CloudFormation API, in PEM."),
+    ("heat_api_cfn", "key_file", "The key of that certificate, in PEM."),
+    ("heat_api_cloudwatch", "bind_host", "The address that the CloudWatch API listens on."),
+    (
+        "heat_api_cloudwatch",
+        "bind_port",
+        "The port that the CloudWatch API listens on; it does if a port or its role is named.",
+    ),
+    ("heat_api_cloudwatch", "cert_file", "The certificate of the CloudWatch API, in PEM."),
+    ("heat_api_cloudwatch", "key_file", "The key of that certificate, in PEM."),
     ("keystone_authtoken", "auth_url", "Where the identity service is."),
     ("keystone_authtoken", "password", "The password of the service's own user."),
     ("keystone_authtoken", "project_domain_name", "The domain of the service's project."),
@@ -104,7 +115,7 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("kiln", "metrics_host", "The address that metrics are served on."),
     ("kiln", "metrics_port", "The port that metrics are served on; none are served without it."),
     ("kiln", "rate", "Requests a second that a project may send; 0 for any."),
-    ("kiln", "roles", "What this process does: api, cfn, engine, or all."),
+    ("kiln", "roles", "What this process does: api, cfn, cloudwatch, engine, or all."),
     ("noauth", "token_response", "A file with a token as the identity service describes it."),
     ("oslo_middleware", "enable_proxy_headers_parsing", "Whether a proxy's headers are believed."),
     ("oslo_policy", "enforce_new_defaults", "Whether rules ask no less than their newest form."),
@@ -155,14 +166,16 @@ pub(crate) struct Login {
 pub(crate) struct Settings {
     pub(crate) has_api: bool,
     pub(crate) has_cfn: bool,
+    pub(crate) has_cloudwatch: bool,
     pub(crate) has_engine: bool,
+    /// Where the native API listens.
+    pub(crate) native: Socket,
     /// Where the CloudFormation API listens.
-    pub(crate) cfn: (String, u16),
+    pub(crate) cfn: Socket,
+    /// Where the CloudWatch API listens.
+    pub(crate) cloudwatch: Socket,
     pub(crate) database: String,
     pub(crate) keys: PathBuf,
-    pub(crate) host: String,
-    pub(crate) port: u16,
-    pub(crate) tls: Option<(PathBuf, PathBuf)>,
     pub(crate) metrics: Option<(String, u16)>,
     pub(crate) flavor: Flavor,
     pub(crate) login: Login,
@@ -186,20 +199,15 @@ pub(crate) struct Settings {
 impl Settings {
     /// What a configuration comes to.
     pub(crate) fn of(config: &Config) -> Result<Settings, Failure> {
-        let roles = config.list("kiln", "roles");
-        if let Some(role) =
-            roles.iter().find(|role| !["api", "cfn", "engine"].contains(&role.as_str()))
-        {
-            let message = format!("there is no role {role}; they are api, cfn and engine");
-            return Err(config.wrong("kiln", "roles", &message));
-        }
+        let roles = roles(config)?;
         let has = |role: &str| roles.is_empty() || roles.iter().any(|known| known == role);
         let text = |section: &str, option: &str, default: &str| {
             config.text(section, option).unwrap_or_else(|| default.to_owned())
         };
-        let port = |section: &str, option: &str, default: i64| {
-            let port = config.number(section, option, default)?;
-            u16::try_from(port).map_err(|_| config.wrong(section, option, "that is no port"))
+        // An interface that not every deployment has is there if its port or its role is named.
+        let has_named = |role: &str, section: &str| match roles.is_empty() {
+            true => config.text(section, "bind_port").is_some(),
+            false => has(role),
         };
         let flavor = match text("paste_deploy", "flavor", "").as_str() {
             "" | "keystone" => Flavor::Keystone,
@@ -225,38 +233,24 @@ impl Settings {
             }
         };
         let file = |section: &str, option: &str| config.text(section, option).map(PathBuf::from);
-        let tls = match (file("heat_api", "cert_file"), file("heat_api", "key_file")) {
-            (Some(certificate), Some(key)) => Some((certificate, key)),
-            (None, None) => None,
-            _ => {
-                let message = "a certificate needs a key, and a key a certificate";
-                return Err(config.wrong("heat_api", "cert_file", message));
-            }
-        };
         let metrics = match config.text("kiln", "metrics_port") {
             Some(_) => {
                 let host = text("kiln", "metrics_host", "127.0.0.1");
-                Some((host, port("kiln", "metrics_port", 0)?))
+                Some((host, port(config, "kiln", "metrics_port", 0)?))
             }
             None => None,
         };
         let login = login(config)?;
         Ok(Settings {
             has_api: has("api"),
-            has_cfn: match roles.is_empty() {
-                true => config.text("heat_api_cfn", "bind_port").is_some(),
-                false => has("cfn"),
-            },
+            has_cfn: has_named("cfn", "heat_api_cfn"),
+            has_cloudwatch: has_named("cloudwatch", "heat_api_cloudwatch"),
             has_engine: has("engine"),
-            cfn: (
-                text("heat_api_cfn", "bind_host", "0.0.0.0"),
-                port("heat_api_cfn", "bind_port", 8000)?,
-            ),
+            native: Socket::of(config, "heat_api", 8004)?,
+            cfn: Socket::of(config, "heat_api_cfn", 8000)?,
+            cloudwatch: Socket::of(config, "heat_api_cloudwatch", 8003)?,
             database: database_url(&text("database", "connection", "sqlite://kiln.db")),
             keys: text("kiln", "keys_file", "kiln.keys").into(),
-            host: text("heat_api", "bind_host", "0.0.0.0"),
-            port: port("heat_api", "bind_port", 8004)?,
-            tls,
             metrics,
             cloud: cloud(config, &flavor, &login)?,
             engine: engine(config, &login)?,

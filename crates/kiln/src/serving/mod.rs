@@ -8,9 +8,10 @@ pub(crate) use backend::Asked;
 pub(crate) use listening::{Listening, address, bind, bind_shared, leave, serve, serve_tls, url};
 
 use crate::streams::Failure;
-use axum::Router;
+use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
-use kiln_api::{App, auth};
+use axum::{Extension, Router};
+use kiln_api::{App, Scheme, auth};
 use kiln_engine::runtime::now;
 use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -67,9 +68,18 @@ pub(crate) fn native(app: Arc<App>) -> Router {
     Router::new().fallback(move |request| kiln_api::answer(app.clone(), request))
 }
 
-/// The CloudFormation API.
-pub(crate) fn cfn(app: Arc<App>) -> Router {
-    Router::new().fallback(move |request| kiln_api::cfn::answer(app.clone(), request))
+/// The CloudFormation API, as it is reached.
+pub(crate) fn cfn(app: Arc<App>, scheme: &'static str) -> Router {
+    let router =
+        Router::new().fallback(move |request: Request| kiln_api::cfn::answer(app.clone(), request));
+    router.layer(Extension(Scheme(scheme)))
+}
+
+/// The CloudWatch API, as it is reached.
+pub(crate) fn cloudwatch(app: Arc<App>, scheme: &'static str) -> Router {
+    let router = Router::new()
+        .fallback(move |request: Request| kiln_api::cloudwatch::answer(app.clone(), request));
+    router.layer(Extension(Scheme(scheme)))
 }
 
 /// What stops the process: Ctrl-C, or a polite signal.

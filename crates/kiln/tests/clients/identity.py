@@ -37,7 +37,8 @@ def test_a_password_gives_a_token_for_a_project(clouds):
     access = user.auth.get_access(user)
     assert access.username == 'demo' and access.project_name == 'demo', access
     assert sorted(access.role_names) == ['heat_stack_owner', 'member', 'reader'], access.role_names
-    assert sorted(it['type'] for it in access.service_catalog.catalog) == ['cloudformation', 'identity', 'orchestration']
+    assert sorted(it['type'] for it in access.service_catalog.catalog) == [
+        'cloudformation', 'cloudwatch', 'identity', 'orchestration']
     assert stacks(user).status_code == 200
     assert user.get_endpoint(service_type='orchestration', interface='internal')
 

@@ -15,6 +15,7 @@ pub(crate) struct World {
     pub(crate) identity: String,
     pub(crate) orchestration: String,
     cloudformation: String,
+    cloudwatch: String,
     /// Where the simulated cloud is.
     cloud: String,
     /// The real cloud, if it is one.
@@ -73,6 +74,7 @@ impl World {
             identity: url("identity"),
             orchestration,
             cloudformation: url("cloudformation"),
+            cloudwatch: url("cloudwatch"),
             cloud: url("cloud"),
             real: None,
             client,
@@ -102,10 +104,14 @@ impl World {
             let host = url.split("://").nth(1).and_then(|rest| rest.split('/').next());
             host.and_then(|host| host.rsplit(':').next()).expect("a port").to_owned()
         };
-        let ports = [&self.identity, &self.orchestration, &self.cloudformation, &self.cloud];
-        let ports: Vec<String> = ports.iter().map(|url| port(url)).collect();
-        let names = ["--identity-port", "--api-port", "--cfn-port", "--cloud-port"];
-        let ports = names.iter().zip(&ports).flat_map(|(name, port)| [*name, port.as_str()]);
+        let ports = [
+            ("--identity-port", port(&self.identity)),
+            ("--api-port", port(&self.orchestration)),
+            ("--cfn-port", port(&self.cloudformation)),
+            ("--cloudwatch-port", port(&self.cloudwatch)),
+            ("--cloud-port", port(&self.cloud)),
+        ];
+        let ports = ports.iter().flat_map(|(name, port)| [*name, port.as_str()]);
         let all: Vec<&str> = ports.chain(arguments.iter().copied()).collect();
         self.process = launch(&self.place, &all).0;
         // Nothing of the old connections is of use.
@@ -121,6 +127,7 @@ impl World {
             identity,
             orchestration: format!("{api}/v1"),
             cloudformation: String::new(),
+            cloudwatch: String::new(),
             cloud: String::new(),
             real: Some(real),
             is_inhabited: false,

@@ -43,6 +43,7 @@ struct Running {
     identity_url: String,
     api_url: String,
     cfn_url: String,
+    watch_url: String,
     identity: Arc<Identity>,
     /// The simulated cloud and where it is, unless there is to be none.
     cloud: Option<(Cloud, String)>,
@@ -109,6 +110,9 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
         serving::bind(&arguments.listen, port(arguments.api_port), "--api-port").await?;
     let cfn_socket =
         serving::bind(&arguments.listen, port(arguments.cfn_port), "--cfn-port").await?;
+    let watch_socket =
+        serving::bind(&arguments.listen, port(arguments.cloudwatch_port), "--cloudwatch-port")
+            .await?;
     let cloud_socket = match arguments.no_cloud {
         true => None,
         false => {
@@ -120,6 +124,7 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
     let identity_url = serving::url(&identity_socket)?;
     let api_url = serving::url(&api_socket)?;
     let cfn_url = serving::url(&cfn_socket)?;
+    let watch_url = serving::url(&watch_socket)?;
 
     let home = home(arguments)?;
     let url = format!("sqlite://{}", home.path.join("kiln.db").display());
@@ -130,6 +135,7 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
     let seed = Seed::new(&identity_url)
         .service("orchestration", "heat", &orchestration)
         .service("cloudformation", "heat-cfn", &format!("{cfn_url}/v1"))
+        .service("cloudwatch", "heat-cloudwatch", &format!("{watch_url}/v1"))
         .services(cloud_url.as_deref().map(Cloud::catalogue).unwrap_or_default());
     let region: Option<Arc<str>> = Some(seed.region.as_str().into());
     let clock = identity::Clock::new(|| now().micros());
@@ -200,7 +206,8 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
     let mut listening = vec![
         serving::serve(identity_socket, identity::router(identity.clone())),
         serving::serve(api_socket, serving::native(app.clone())),
-        serving::serve(cfn_socket, serving::cfn(app)),
+        serving::serve(cfn_socket, serving::cfn(app.clone(), "http")),
+        serving::serve(watch_socket, serving::cloudwatch(app, "http")),
     ];
     if let (Some(socket), Some(cloud)) = (cloud_socket, &cloud) {
         listening.push(serving::serve(socket, cloud.router()));
@@ -213,6 +220,7 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
         identity_url,
         api_url,
         cfn_url,
+        watch_url,
         identity,
         cloud: cloud.zip(cloud_url),
         _home: home,
@@ -264,11 +272,12 @@ fn welcome(
     clouds: &clouds::Written,
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
-    let Running { identity_url, api_url, cfn_url, cloud, .. } = running;
+    let Running { identity_url, api_url, cfn_url, watch_url, cloud, .. } = running;
     let out = &mut streams.out;
     writeln!(out, "identity       {identity_url}/v3")?;
     writeln!(out, "orchestration  {api_url}/v1/PROJECT_ID")?;
     writeln!(out, "cloudformation {cfn_url}/v1")?;
+    writeln!(out, "cloudwatch     {watch_url}/v1")?;
     if let Some((_, url)) = cloud {
         writeln!(out, "cloud          {url} (simulated: compute, network, volumes and the rest)")?;
     }

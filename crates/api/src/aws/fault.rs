@@ -1,0 +1,152 @@
+//! What goes wrong, as clients of AWS are told.
+
+use super::render::{self, Form};
+use crate::fault::Fault;
+use axum::http::StatusCode;
+use axum::response::Response;
+use hyper::ext::ReasonPhrase;
+use kiln_engine::service::Refusal;
+use kiln_template::Value;
+
+/// Why a request has no other answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AwsFault {
+    /// What kind of fault it is.
+    pub code: Code,
+    /// What is wrong in particular.
+    pub detail: Option<String>,
+}
+
+/// The kinds of faults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the table below says what each one means")]
+pub enum Code {
+    AccessDenied,
+    AlreadyExists,
+    ApiNotImplemented,
+    /// `InvalidAction` of a stack that is at work.
+    Busy,
+    IncompleteSignature,
+    InternalFailure,
+    InvalidAction,
+    InvalidClientTokenId,
+    InvalidFormat,
+    InvalidNextToken,
+    InvalidParameterCombination,
+    InvalidParameterValue,
+    InvalidQueryParameter,
+    LimitExceeded,
+    MalformedQueryString,
+    MissingAction,
+    MissingAuthenticationToken,
+    MissingParameter,
+    OptInRequired,
+    RequestExpired,
+    RequestLimitExceeded,
+    ResourceNotFound,
+    ServiceUnavailable,
+    SignatureDoesNotMatch,
+    Throttling,
+}
+
+impl Code {
+    /// What it is called, its status, and what it says.
+    #[rustfmt::skip]
+    fn row(self) -> (&'static str, u16, &'static str) {
+        match self {
+            Code::AccessDenied => ("AccessDenied", 403, "User is not authorized to perform action"),
+            Code::AlreadyExists => ("AlreadyExists", 400, "Resource with the name requested already exists"),
+            Code::ApiNotImplemented => ("APINotImplemented", 500, "The requested action is not yet implemented"),
+            Code::Busy => ("InvalidAction", 400, "Cannot perform action on stack while other actions are in progress"),
+            Code::IncompleteSignature => ("IncompleteSignature", 400, "The request signature does not conform to AWS standards"),
+            Code::InternalFailure => ("InternalFailure", 500, "The request processing has failed due to an internal error"),
+            Code::InvalidAction => ("InvalidAction", 400, "The action or operation requested is invalid"),
+            Code::InvalidClientTokenId => ("InvalidClientTokenId", 403, "The certificate or AWS Key ID provided does not exist"),
+            Code::InvalidFormat => ("InvalidFormat", 400, "Data is not valid JSON"),
+            Code::InvalidNextToken => ("InvalidNextToken", 400, "There is no page with this token"),
+            Code::InvalidParameterCombination => ("InvalidParameterCombination", 400, "Incompatible parameters were used together"),
+            Code::InvalidParameterValue => ("InvalidParameterValue", 400, "A bad or out-of-range value was supplied"),
+            Code::InvalidQueryParameter => ("InvalidQueryParameter", 400, "AWS query string is malformed, does not adhere to AWS spec"),
+            Code::LimitExceeded => ("LimitExceeded", 400, "There are as many as there may be"),
+            Code::MalformedQueryString => ("MalformedQueryString", 404, "The query string is malformed"),
+            Code::MissingAction => ("MissingAction", 400, "The request is missing an action or operation parameter"),
+            Code::MissingAuthenticationToken => ("MissingAuthenticationToken", 403, "Does not contain a valid AWS Access Key or certificate"),
+            Code::MissingParameter => ("MissingParameter", 400, "A mandatory input parameter is missing"),
+            Code::OptInRequired => ("OptInRequired", 403, "The AWS Access Key ID needs a subscription for the service"),
+            Code::RequestExpired => ("RequestExpired", 400, "Request expired or more than 15mins in the future"),
+            Code::RequestLimitExceeded => ("RequestLimitExceeded", 400, "Payload exceeds maximum allowed size"),
+            Code::ResourceNotFound => ("ResourceNotFound", 404, "The resource could not be found"),
+            Code::ServiceUnavailable => ("ServiceUnavailable", 503, "Service temporarily unavailable"),
+            Code::SignatureDoesNotMatch => ("SignatureDoesNotMatch", 403, "The request signature we calculated does not match the signature you provided"),
+            Code::Throttling => ("Throttling", 400, "Request was denied due to request throttling"),
+        }
+    }
+}
+
+impl AwsFault {
+    /// A fault that says no more than its code.
+    pub fn bare(code: Code) -> AwsFault {
+        AwsFault { code, detail: None }
+    }
+
+    /// A fault with more to say.
+    pub fn new(code: Code, detail: impl Into<String>) -> AwsFault {
+        AwsFault { code, detail: Some(detail.into()) }
+    }
+
+    /// A parameter that must be there is not.
+    pub fn missing(name: &str) -> AwsFault {
+        AwsFault::new(Code::MissingParameter, name)
+    }
+
+    /// A parameter is not what it should be.
+    pub fn bad(detail: impl Into<String>) -> AwsFault {
+        AwsFault::new(Code::InvalidParameterValue, detail)
+    }
+
+    /// Whether nobody signed the request at all.
+    pub(super) fn is_unsigned(&self) -> bool {
+        matches!(self.code, Code::IncompleteSignature | Code::MissingAuthenticationToken)
+    }
+
+    /// The answer that tells it.
+    pub(crate) fn into_response(self, form: Form) -> Response {
+        let (code, status, text) = self.code.row();
+        let kind = if status < 500 { "Sender" } else { "Server" };
+        let message = match self.detail {
+            Some(detail) => format!("{text}:{detail}"),
+            None => text.to_owned(),
+        };
+        let error = [("Type", kind), ("Code", code), ("Message", message.as_str())];
+        let error = Value::map(error.map(|(name, text)| (name, Value::from(text))));
+        let body = Value::map([("ErrorResponse", Value::map([("Error", error)]))]);
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = render::document(status, &body, form);
+        // Clients show it.
+        if let Ok(reason) = ReasonPhrase::try_from(code.as_bytes()) {
+            response.extensions_mut().insert(reason);
+        }
+        response
+    }
+}
+
+impl From<Fault> for AwsFault {
+    fn from(fault: Fault) -> AwsFault {
+        let code = match fault.kind.as_str() {
+            "Forbidden" | "HTTPForbidden" | "NotAuthorized" => Code::AccessDenied,
+            "StackExists" => Code::AlreadyExists,
+            "ActionInProgress" => Code::Busy,
+            "RequestLimitExceeded" => Code::RequestLimitExceeded,
+            "StoreUnavailable" | "HTTPServiceUnavailable" => Code::ServiceUnavailable,
+            _ if fault.status.is_client_error() => Code::InvalidParameterValue,
+            _ => Code::InternalFailure,
+        };
+        AwsFault { code, detail: fault.message }
+    }
+}
+
+impl From<Refusal> for AwsFault {
+    fn from(refusal: Refusal) -> AwsFault {
+        Fault::from(refusal).into()
+    }
+}

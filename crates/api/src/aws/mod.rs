@@ -1,0 +1,199 @@
+//! What the interfaces in the style of AWS have in common: CloudFormation's and CloudWatch's.
+//!
+//! A request names an action; parameters stand behind the question mark or in a form; whoever asks has
+//! signed it. Answers are XML, or JSON for those who ask for it. An action is a row of its interface's
+//! table: nobody reaches one without a caller who may use it.
+
+mod fault;
+mod params;
+mod render;
+mod signature;
+
+pub use fault::{AwsFault, Code};
+pub use params::Params;
+pub(crate) use render::{Form, XML, escape};
+pub(crate) use signature::signer;
+
+use crate::app::{App, Options};
+use crate::ask::Ask;
+use crate::body::{self, Carried};
+use crate::caller::Caller;
+use crate::fault::no_route;
+use crate::query::percent;
+use crate::serve::{REQUEST_ID, health, origin, text, versions};
+use axum::body::Body;
+use axum::http::header::ACCEPT;
+use axum::http::{HeaderMap, Request};
+use axum::response::Response;
+use futures_util::FutureExt;
+use kiln_template::Value;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What carries out an action: gives what stands in `{Action}Result`.
+pub type Handler = fn(Ask, Params) -> Pin<Box<dyn Future<Output = Result<Value, AwsFault>> + Send>>;
+
+/// The scheme under which clients reach an interface: put to a request by whoever listens.
+#[derive(Clone, Copy, Debug)]
+pub struct Scheme(pub &'static str);
+
+/// An interface: its actions, and how their rules are called.
+pub struct Interface {
+    /// What the names of its rules begin with, before the colon.
+    pub scope: &'static str,
+    /// Its actions, sorted by name.
+    pub actions: &'static [Action],
+}
+
+/// Something that can be asked of an interface.
+pub struct Action {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does to the world.
+    pub effect: Effect,
+    /// What carries it out.
+    pub handler: Handler,
+}
+
+/// What an action does to the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing.
+    Reads,
+    /// Something.
+    Changes,
+}
+
+/// A row of a table of actions: `action!("ListStacks", Reads, stacks::list)`.
+macro_rules! action {
+    ($name:literal, $effect:ident, $handler:path) => {
+        $crate::aws::Action {
+            name: $name,
+            effect: $crate::aws::Effect::$effect,
+            handler: |ask, params| Box::pin($handler(ask, params)),
+        }
+    };
+}
+pub(crate) use action;
+
+/// Answers a request by whatever routes it: with a number, counted, and whatever happens.
+pub(crate) async fn answer<F>(
+    app: Arc<App>,
+    request: Request<Body>,
+    route: impl FnOnce(Arc<App>, Request<Carried>) -> F,
+) -> Response
+where
+    F: Future<Output = Response>,
+{
+    let id = format!("req-{}", app.new_id());
+    let started = Instant::now();
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let request = body::taken(request, app.options.max_body_bytes).await;
+    // A defect of ours ends one request, not the connection that others share.
+    let response = AssertUnwindSafe(route(app.clone(), request)).catch_unwind().await;
+    let mut response = response.unwrap_or_else(|_| {
+        tracing::error!(request = %id, %method, %path, "a handler panicked: this is a defect");
+        AwsFault::bare(Code::InternalFailure).into_response(Form::Xml)
+    });
+    let status = response.status().as_u16();
+    app.metrics.count(method.as_str(), status, started.elapsed());
+    tracing::info!(request = %id, %method, %path, status, micros = started.elapsed().as_micros() as u64, "answered");
+    if let Ok(id) = id.parse() {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
+    response
+}
+
+impl Interface {
+    /// Answers what all interfaces answer alike: versions, health, actions.
+    pub(crate) async fn route(&self, app: Arc<App>, request: Request<Carried>) -> Response {
+        let path = percent::decode(request.uri().path());
+        let parts: Vec<&str> = path.splitn(4, '/').collect();
+        let is_other_version = |part: &str| {
+            let number = part.strip_prefix('v');
+            number.is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()))
+                && !["v1", "v1.0"].contains(&part)
+        };
+        match parts.as_slice() {
+            ["", "" | "versions"] => versions(&place(&app, &request)),
+            ["", "healthcheck"] => health(&app.options).into_response(),
+            ["", "v1", "" | "stacks", ..] => self.act(app, &request, parts[2].is_empty()).await,
+            ["", version, ..] if is_other_version(version) => versions(&place(&app, &request)),
+            _ => no_route(text(request.headers(), &ACCEPT).unwrap_or_default()),
+        }
+    }
+
+    /// Carries out the action that a request names, if it stands where actions are asked for.
+    async fn act(&self, app: Arc<App>, request: &Request<Carried>, is_at_root: bool) -> Response {
+        let params = Params::of(request);
+        let form = Form::of(&params);
+        if request.body().is_none() {
+            return AwsFault::bare(Code::RequestLimitExceeded).into_response(form);
+        }
+        let ask = match admitted(app, request, &params, form).await {
+            Ok(ask) => ask,
+            Err(refused) => return refused,
+        };
+        let name = params.get("Action").filter(|_| is_at_root);
+        let Some(action) = self.actions.iter().find(|it| Some(it.name) == name) else {
+            return AwsFault::bare(Code::InvalidAction).into_response(form);
+        };
+        if let Err(fault) = self.allow(&ask, action) {
+            return fault.into_response(form);
+        }
+        match (action.handler)(ask, params).await {
+            Ok(result) => render::answered(action.name, &result, form),
+            Err(fault) => fault.into_response(form),
+        }
+    }
+
+    /// Lets the caller pass, or not.
+    fn allow(&self, ask: &Ask, action: &Action) -> Result<(), AwsFault> {
+        let rule = format!("{}:{}", self.scope, action.name);
+        ask.app.allow(&rule, &ask.caller, &ask.caller.project_id).map_err(|_| {
+            AwsFault::new(
+                Code::AccessDenied,
+                format!("Action {} not allowed for user", action.name),
+            )
+        })
+    }
+}
+
+/// Where the interface is, as the client knows it.
+fn place(app: &App, request: &Request<Carried>) -> String {
+    match request.extensions().get::<Scheme>() {
+        Some(Scheme(scheme)) => {
+            origin(request.headers(), &Options { scheme, ..app.options.clone() })
+        }
+        None => origin(request.headers(), &app.options),
+    }
+}
+
+/// Who asks, if they are known, and do not ask too often.
+pub(crate) async fn admitted(
+    app: Arc<App>,
+    request: &Request<Carried>,
+    params: &Params,
+    form: Form,
+) -> Result<Ask, Response> {
+    let caller = match signer(&app, request, params).await {
+        Ok(caller) => caller,
+        // Whoever says who they are, but signs nothing, has a token.
+        Err(fault) if fault.is_unsigned() && request.headers().contains_key("x-auth-user") => {
+            by_token(&app, request.headers()).await?
+        }
+        Err(fault) => return Err(fault.into_response(form)),
+    };
+    let rate = app.rate.as_ref();
+    if rate.is_some_and(|rate| !rate.allows(&caller.project_id, Instant::now())) {
+        return Err(AwsFault::bare(Code::Throttling).into_response(form));
+    }
+    Ok(Ask::by(app, Arc::new(caller)))
+}
+
+async fn by_token(app: &App, headers: &HeaderMap) -> Result<Caller, Response> {
+    use axum::response::IntoResponse;
+    app.auth.authenticate(headers, None).await.map_err(IntoResponse::into_response)
+}

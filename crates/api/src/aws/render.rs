@@ -1,0 +1,166 @@
+//! Answers: a value as XML, or as JSON.
+
+use super::params::Params;
+use crate::answer::{Answer, JSON};
+use axum::body::Body;
+use axum::http::StatusCode;
+use axum::response::Response;
+use kiln_template::Value;
+use kiln_template::print::{self, Keys};
+
+/// The content type of answers in XML.
+pub(crate) const XML: &str = "application/xml; charset=UTF-8";
+
+/// Members whose values are documents: in XML, their JSON is the text.
+const DOCUMENTS: [&str; 2] = ["Metadata", "TemplateBody"];
+
+/// The form of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Xml,
+    Json,
+}
+
+impl Form {
+    /// The form that is asked for.
+    pub(crate) fn of(params: &Params) -> Form {
+        match params.get("ContentType") {
+            Some("JSON") => Form::Json,
+            _ => Form::Xml,
+        }
+    }
+}
+
+/// The answer of an action.
+pub(super) fn answered(action: &str, result: &Value, form: Form) -> Response {
+    let result = Value::map([(format!("{action}Result"), result.clone())]);
+    let body = Value::map([(format!("{action}Response"), result)]);
+    document(StatusCode::OK, &body, form)
+}
+
+/// An answer that is a map with one member.
+pub(super) fn document(status: StatusCode, value: &Value, form: Form) -> Response {
+    let (kind, text) = match form {
+        Form::Json => (JSON, print::json(value, Keys::Ordered)),
+        Form::Xml => (XML, xml(value)),
+    };
+    let mut response = Answer::of(kind, Body::from(text)).into_response();
+    *response.status_mut() = status;
+    response
+}
+
+/// A value as XML. What is null is left out: clients that expect a number or a date cannot read `None`.
+fn xml(value: &Value) -> String {
+    let mut text = String::new();
+    write(value, &mut text);
+    text
+}
+
+fn write(value: &Value, out: &mut String) {
+    match value {
+        Value::Map(members) => {
+            for (name, member) in members.iter().filter(|(_, member)| !member.is_null()) {
+                let name = element(name);
+                match DOCUMENTS.contains(&name.as_str()) {
+                    true => wrapped(&name, out, |out| out.push_str(&escape(&json(member)))),
+                    false => wrapped(&name, out, |out| write(member, out)),
+                }
+            }
+        }
+        Value::List(items) => {
+            for item in items.iter().filter(|item| !item.is_null()) {
+                wrapped("member", out, |out| write(item, out));
+            }
+        }
+        // As AWS writes them: there are clients that take `True` for no.
+        Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
+        Value::Null => {}
+        other => out.push_str(&escape(&print::plain(other))),
+    }
+}
+
+fn wrapped(name: &str, out: &mut String, inner: impl FnOnce(&mut String)) {
+    out.extend(["<", name, ">"]);
+    inner(out);
+    out.extend(["</", name, ">"]);
+}
+
+/// A document as text; none if there is nothing in it.
+fn json(value: &Value) -> String {
+    match value {
+        Value::Map(members) if members.is_empty() => String::new(),
+        Value::Text(text) => text.to_string(),
+        value => print::json(value, Keys::Ordered),
+    }
+}
+
+/// A name as the name of an element, which cannot have everything in it.
+fn element(name: &str) -> String {
+    let is_fit = |it: char| it.is_alphanumeric() || "._-".contains(it);
+    let fit = name.chars().map(|it| match it {
+        ':' => '.',
+        it if is_fit(it) => it,
+        _ => '_',
+    });
+    let fit: String = fit.collect();
+    match fit.starts_with(|it: char| it.is_alphabetic() || it == '_') {
+        true => fit,
+        false => format!("_{fit}"),
+    }
+}
+
+/// A text as part of a document in XML. Characters that no document may have are left out.
+pub(crate) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            // A reader would make a newline of it.
+            '\r' => escaped.push_str("&#13;"),
+            '\t' | '\n' => escaped.push(char),
+            '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {}
+            char => escaped.push(char),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(json: &str) -> Value {
+        kiln_template::json::value(json).unwrap()
+    }
+
+    #[test]
+    fn a_value_is_elements_by_its_names() {
+        let shown = value(
+            r#"{"A": {"Yes": true, "No": null, "List": [1, "x<y"], "Empty": "", "None": [],
+                "a b": 1, "9": 2, "AWS::X": {"c:d": 1}, "Half": 0.5}}"#,
+        );
+        assert_eq!(
+            xml(&shown),
+            "<A><Yes>true</Yes><List><member>1</member><member>x&lt;y</member></List><Empty></Empty>\
+             <None></None><a_b>1</a_b><_9>2</_9><AWS..X><c.d>1</c.d></AWS..X><Half>0.5</Half></A>"
+        );
+    }
+
+    #[test]
+    fn documents_are_text() {
+        let shown = value(r#"{"R": {"Metadata": {"a": {"b": "<"}}, "TemplateBody": {}}}"#);
+        assert_eq!(
+            xml(&shown),
+            r#"<R><Metadata>{"a": {"b": "&lt;"}}</Metadata><TemplateBody></TemplateBody></R>"#
+        );
+    }
+
+    #[test]
+    fn secrets_stay_secret_and_control_characters_out() {
+        let secret = Value::Secret(kiln_template::value::Secret::new("s3cret".into()));
+        let shown = xml(&Value::map([("A", secret), ("B", "a\u{1}b\rc\nd".into())]));
+        assert_eq!(shown, "<A>******</A><B>ab&#13;c\nd</B>");
+    }
+}

@@ -1,0 +1,93 @@
+//! Who signed a request: what the identity service has to know of it to tell.
+
+use super::fault::{AwsFault, Code};
+use super::params::Params;
+use crate::app::App;
+use crate::auth::Unsigned;
+use crate::body::Carried;
+use crate::caller::Caller;
+use crate::query::percent;
+use axum::http::header::{AUTHORIZATION, HOST};
+use axum::http::{HeaderMap, Request};
+use serde_json::{Map, Value as Json, json};
+use sha2::{Digest, Sha256};
+
+/// Who signed a request.
+pub(crate) async fn signer(
+    app: &App,
+    request: &Request<Carried>,
+    params: &Params,
+) -> Result<Caller, AwsFault> {
+    let header = text(request.headers(), AUTHORIZATION.as_str());
+    let signature = params
+        .get("Signature")
+        .or_else(|| params.get("X-Amz-Signature"))
+        .or_else(|| part(header, "Signature="));
+    let Some(signature) = signature else {
+        return Err(AwsFault::bare(Code::IncompleteSignature));
+    };
+    let credential = params.get("X-Amz-Credential").or_else(|| part(header, "Credential="));
+    let access = params
+        .get("AWSAccessKeyId")
+        .or_else(|| credential.and_then(|credential| credential.split('/').next()));
+    let Some(access) = access else {
+        return Err(AwsFault::bare(Code::MissingAuthenticationToken));
+    };
+    // What was not there yet when it was signed.
+    let later = ["Signature", "X-Amz-Signature"];
+    let signed = params.pairs().filter(|(name, _)| !later.contains(name));
+    let headers = request.headers().iter().filter_map(|(name, value)| {
+        Some((capitalised(name.as_str()), Json::from(value.to_str().ok()?)))
+    });
+    let body = request.body().as_deref().unwrap_or_default();
+    let hash: String = Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect();
+    let said = json!({ "ec2Credentials": {
+        "access": access,
+        "signature": signature,
+        "host": text(request.headers(), HOST.as_str()),
+        "verb": request.method().as_str(),
+        "path": percent::decode(request.uri().path()),
+        "params": signed.map(|(name, value)| (name.to_owned(), value.into())).collect::<Map<_, _>>(),
+        "headers": headers.collect::<Map<_, _>>(),
+        "body_hash": hash,
+    } });
+    app.auth.authenticate_signed(&said).await.map_err(|unsigned| match unsigned {
+        Unsigned::UnknownKey => AwsFault::bare(Code::InvalidClientTokenId),
+        Unsigned::Wrong => AwsFault::bare(Code::AccessDenied),
+        Unsigned::Unsupported => AwsFault::new(Code::InternalFailure, "Service misconfigured"),
+        Unsigned::Unavailable => AwsFault::bare(Code::ServiceUnavailable),
+    })
+}
+
+fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// The name of a header as the identity service looks for it: `X-Amz-Date`.
+fn capitalised(name: &str) -> String {
+    let words = name.split('-').map(|word| {
+        let (first, rest) = word.split_at(word.len().min(1));
+        first.to_ascii_uppercase() + rest
+    });
+    words.collect::<Vec<_>>().join("-")
+}
+
+/// What stands behind a word in a header, up to a comma.
+fn part<'h>(header: Option<&'h str>, word: &str) -> Option<&'h str> {
+    let (_, rest) = header?.split_once(word)?;
+    rest.split(',').next().map(str::trim).filter(|part| !part.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_called_as_the_identity_service_calls_them() {
+        assert_eq!(capitalised("x-amz-date"), "X-Amz-Date");
+        assert_eq!(capitalised("authorization"), "Authorization");
+        assert_eq!(capitalised("-x-"), "-X-");
+        assert_eq!(part(Some("A Credential=k/1/2, Signature=s"), "Credential="), Some("k/1/2"));
+        assert_eq!(part(Some("A Signature=, x"), "Signature="), None);
+    }
+}

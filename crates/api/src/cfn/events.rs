@@ -1,0 +1,61 @@
+//! What happened to stacks.
+
+use super::names::{arn, stack};
+use super::stacks::of_project;
+use crate::ask::{Ask, moment};
+use crate::aws::{AwsFault, Code, Params};
+use crate::native::show::members;
+use kiln_engine::ids::EventId;
+use kiln_engine::service::Service;
+use kiln_engine::store::{EventQuery, EventRow, StackQuery, StackRow};
+use kiln_template::Value;
+use kiln_template::print::{self, Keys};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// How many events are told at once: as many as a stack has, unless an operator keeps more.
+const PAGE: usize = 1000;
+
+pub(super) async fn describe(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+    let stacks = match params.get("StackName") {
+        Some(_) => vec![stack(&ask, &params).await?],
+        None => of_project(&ask, StackQuery { nested: true, ..StackQuery::default() }).await?,
+    };
+    let marker = match params.get("NextToken").map(Uuid::parse_str) {
+        None => None,
+        Some(Ok(id)) => Some(EventId(id)),
+        Some(Err(_)) => return Err(AwsFault::bare(Code::InvalidNextToken)),
+    };
+    let query = EventQuery {
+        descending: true,
+        marker,
+        limit: Some(PAGE as u64),
+        ..Service::events_of(&stacks)
+    };
+    let events = match stacks.is_empty() {
+        true => Vec::new(),
+        false => ask.service().events(&query).await?,
+    };
+    let by_id = Service::by_id(&stacks);
+    let shown = events.iter().filter_map(|event| Some(told(by_id.get(&event.stack)?, event)));
+    let mut answer = members([("StackEvents", Value::list(shown))]);
+    let last = events.last().filter(|_| events.len() == PAGE);
+    answer.extend(last.map(|last| ("NextToken".into(), Value::from(last.id.to_string()))));
+    Ok(Value::Map(Arc::new(answer)))
+}
+
+fn told(stack: &StackRow, event: &EventRow) -> Value {
+    let properties = print::json(&event.properties(), Keys::Ordered);
+    Value::map([
+        ("EventId", Value::from(event.id.to_string())),
+        ("LogicalResourceId", Value::Text(event.resource.clone())),
+        ("PhysicalResourceId", Value::Text(event.physical_id.clone())),
+        ("ResourceProperties", properties.into()),
+        ("ResourceStatusReason", Value::Text(event.reason.clone())),
+        ("ResourceType", Value::Text(event.kind.clone())),
+        ("StackId", arn(stack).into()),
+        ("StackName", Value::Text(stack.name.clone())),
+        ("Timestamp", moment(event.time)),
+        ("ResourceStatus", event.state.to_string().into()),
+    ])
+}

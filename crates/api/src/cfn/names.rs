@@ -1,0 +1,93 @@
+//! What stacks and resources are called: by name, by id, or by their ARNs.
+
+use crate::ask::Ask;
+use crate::aws::{AwsFault, Params};
+use kiln_engine::store::StackRow;
+use kiln_engine::view::StackView;
+
+/// What every ARN begins with.
+const ARN: &str = "arn:openstack:heat::";
+
+/// A stack or a resource, by its ARN: `arn:openstack:heat::PROJECT:stacks/NAME/ID[/resources/RESOURCE]`.
+pub(super) struct Named<'a> {
+    pub(super) stack: &'a str,
+    pub(super) id: &'a str,
+    /// The resource; none if it is the stack that is named.
+    pub(super) resource: Option<&'a str>,
+}
+
+impl<'a> Named<'a> {
+    pub(super) fn read(arn: &'a str) -> Option<Named<'a>> {
+        let (_, rest) = arn.strip_prefix(ARN)?.split_once(":stacks/")?;
+        let (stack, rest) = rest.split_once('/')?;
+        let (id, resource) = match rest.split_once('/') {
+            None => (rest, None),
+            Some((id, rest)) => (id, Some(rest.strip_prefix("resources/")?)),
+        };
+        let is_whole = !stack.is_empty() && !id.is_empty() && resource != Some("");
+        is_whole.then_some(Named { stack, id, resource })
+    }
+}
+
+/// The ARN of a stack.
+pub(super) fn arn(stack: &StackRow) -> String {
+    arn_of(&stack.project, &stack.name, &stack.id.to_string())
+}
+
+/// The ARN of a stack that is looked at.
+pub(super) fn arn_of_view(stack: &StackRow, seen: &StackView<'_>) -> String {
+    arn_of(&stack.project, seen.name(), &seen.id().to_string())
+}
+
+/// The ARN of a stack of a project.
+pub(super) fn arn_of(project: &str, name: &str, id: &str) -> String {
+    format!("{ARN}{project}:stacks/{name}/{id}")
+}
+
+/// The stack that a request names, deleted or not.
+pub(super) async fn stack(ask: &Ask, params: &Params) -> Result<StackRow, AwsFault> {
+    let name = params.need("StackName")?;
+    if !name.starts_with("arn:") {
+        return Ok(ask.service().identify(&ask.asker(), name).await?);
+    }
+    match Named::read(name).filter(|named| named.resource.is_none()) {
+        Some(Named { stack, id, .. }) => {
+            Ok(ask.service().stack_called(&ask.asker(), stack, id).await?)
+        }
+        None => Err(AwsFault::bad(format!("\"{name}\" is not the ARN of a stack"))),
+    }
+}
+
+/// The stack that a request names, if it is not deleted.
+pub(super) async fn live_stack(ask: &Ask, params: &Params) -> Result<StackRow, AwsFault> {
+    let stack = stack(ask, params).await?;
+    match stack.deleted {
+        None => Ok(stack),
+        Some(_) => Err(crate::native::stacks::gone(&stack).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arns_name_stacks_and_resources() {
+        let read = |arn: &'static str| {
+            Named::read(arn).map(|named| (named.stack, named.id, named.resource))
+        };
+        assert_eq!(read("arn:openstack:heat::p:stacks/web/1"), Some(("web", "1", None)));
+        let resource = read("arn:openstack:heat::p:stacks/web/1/resources/a/b");
+        assert_eq!(resource, Some(("web", "1", Some("a/b"))));
+        for bad in [
+            "arn:openstack:heat::p:stacks/web",
+            "arn:openstack:heat::p:stacks/web/",
+            "arn:openstack:heat::p:stacks//1",
+            "arn:openstack:heat::p:stacks/web/1/resources/",
+            "arn:openstack:heat::p:stacks/web/1/events",
+            "arn:aws:cloudformation::p:stacks/web/1",
+        ] {
+            assert!(read(bad).is_none(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What a request says of the stack that it wants.
+
+use crate::ask::Ask;
+use crate::aws::{AwsFault, Code, Params};
+use kiln_engine::machine::Settings;
+use kiln_engine::service::{StackRequest, TemplateSource};
+use kiln_template::limits::Limits;
+use kiln_template::parameters::GivenValues;
+use kiln_template::{Diagnostic, Sources, Value, read};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The stack that a request wants.
+pub(super) async fn request(ask: &Ask, params: &Params) -> Result<StackRequest, AwsFault> {
+    // What costs nothing is looked at first.
+    let (settings, parameters) = (settings(params)?, parameters(params)?);
+    let template = TemplateSource::Text(template(ask, params).await?);
+    Ok(StackRequest { template, parameters, settings, ..StackRequest::default() })
+}
+
+/// The template in a request, or where a request says that it is.
+pub(super) async fn template(ask: &Ask, params: &Params) -> Result<Arc<str>, AwsFault> {
+    // AWS writes the name in another way than the reference.
+    let url = params.get("TemplateUrl").or_else(|| params.get("TemplateURL"));
+    let text: Arc<str> = match (params.get("TemplateBody"), url) {
+        (Some(text), _) => text.into(),
+        (None, Some(url)) => {
+            let failed = |why| AwsFault::bad(format!("Failed to fetch template: {why}"));
+            ask.app.fetch(url).await.map_err(failed)?
+        }
+        (None, None) => {
+            return Err(AwsFault::missing("TemplateBody or TemplateUrl were not given."));
+        }
+    };
+    match text.len() > ask.service().rules().max_template_bytes || is_document(&text) {
+        // What is too long is refused with the others that are.
+        true => Ok(text),
+        false => Err(AwsFault::bad("The Template must be a JSON or YAML document.")),
+    }
+}
+
+fn is_document(text: &str) -> bool {
+    let file = Sources::new().add("template", text);
+    let (node, found) =
+        read::read(file, text, &Limits { max_bytes: usize::MAX, ..Limits::default() });
+    node.is_some() && !found.iter().any(Diagnostic::is_error)
+}
+
+/// Values for parameters; a pair of which one half is missing does not count.
+pub(super) fn parameters(params: &Params) -> Result<GivenValues, AwsFault> {
+    let pairs = params.members("Parameters")?;
+    let pairs = pairs.iter().filter_map(|pair| {
+        let (key, value) = (pair.get("ParameterKey")?, pair.given("ParameterValue")?);
+        Some((Arc::from(key), Value::from(value).into()))
+    });
+    Ok(pairs.collect())
+}
+
+fn settings(params: &Params) -> Result<Settings, AwsFault> {
+    let timeout = match params.get("TimeoutInMinutes") {
+        None => None,
+        Some(text) => Some(
+            text.trim()
+                .parse::<u64>()
+                .map_err(|_| AwsFault::bad("Only integer is acceptable by 'TimeoutInMinutes'."))?,
+        ),
+    };
+    let timeout = timeout.filter(|minutes| *minutes > 0);
+    Ok(Settings {
+        timeout: timeout.map(|minutes| Duration::from_secs(minutes.saturating_mul(60))),
+        is_rolled_back: is_rolled_back(params)?,
+        ..Settings::default()
+    })
+}
+
+/// Whether what fails is undone, if that is said.
+fn is_rolled_back(params: &Params) -> Result<Option<bool>, AwsFault> {
+    let is_disabled = match params.get("DisableRollback") {
+        None => None,
+        Some(word) if word.eq_ignore_ascii_case("true") => Some(true),
+        Some(word) if word.eq_ignore_ascii_case("false") => Some(false),
+        Some(word) => {
+            return Err(AwsFault::bad(format!(
+                "Unrecognized value \"{word}\" for \"DisableRollback\", acceptable values are: true, false."
+            )));
+        }
+    };
+    match (is_disabled, params.get("OnFailure")) {
+        (Some(_), Some(_)) => Err(AwsFault::new(
+            Code::InvalidParameterCombination,
+            "DisableRollback and OnFailure may not be used together",
+        )),
+        (is_disabled, None) => Ok(is_disabled.map(|it| !it)),
+        (None, Some("DO_NOTHING")) => Ok(Some(false)),
+        (None, Some("ROLLBACK" | "DELETE")) => Ok(Some(true)),
+        (None, Some(word)) => Err(AwsFault::bad(format!(
+            "Unrecognized value \"{word}\" for \"OnFailure\", acceptable values are: DO_NOTHING, \
+             ROLLBACK, DELETE."
+        ))),
+    }
+}

@@ -1,0 +1,115 @@
+//! The resources of stacks.
+
+use super::names::{arn, arn_of_view, stack};
+use super::stacks::of_project;
+use crate::ask::{Ask, moment};
+use crate::aws::{AwsFault, Code, Params};
+use crate::native::resources::with_metadata;
+use crate::native::show::{members, wrapped};
+use kiln_engine::gaps::Part;
+use kiln_engine::service::Refusal;
+use kiln_engine::store::{StackQuery, StackRow};
+use kiln_engine::view::{ResourceView, StackView};
+use kiln_template::Value;
+use kiln_template::value::Members;
+use std::sync::Arc;
+
+/// One resource, with its metadata and what is to be applied there. This is what servers ask: a user of the
+/// stack is told of its own resource alone.
+pub(super) async fn describe_one(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+    let name = params.need("LogicalResourceId")?;
+    let stack = stack(&ask, &params).await?;
+    let show = |stack: &StackRow, _: &StackView<'_>, found: &ResourceView| {
+        let mut shown = common(found);
+        shown.extend(members([
+            ("Description", description(found)),
+            ("LastUpdatedTimestamp", moment(found.updated)),
+            ("StackId", arn(stack).into()),
+            ("StackName", Value::Text(stack.name.clone())),
+        ]));
+        shown
+    };
+    let (mut shown, metadata) = with_metadata(&ask, &stack, name, show).await?;
+    shown.insert("Metadata".into(), metadata);
+    Ok(wrapped("StackResourceDetail", Value::Map(Arc::new(shown))))
+}
+
+pub(super) async fn describe(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+    let only = params.get("LogicalResourceId");
+    let show = |stack: &StackRow, seen: &StackView<'_>| {
+        let found = seen.resources();
+        let wanted = found.iter().filter(|it| only.is_none_or(|name| *it.name == *name));
+        Ok(wanted.map(|it| detailed(stack, seen, it)).collect::<Vec<Value>>())
+    };
+    let shown = match (params.get("StackName"), params.get("PhysicalResourceId")) {
+        (Some(_), Some(_)) => {
+            let message = "Use `StackName` or `PhysicalResourceId` but not both";
+            return Err(AwsFault::new(Code::InvalidParameterCombination, message));
+        }
+        (None, None) => return Err(AwsFault::missing("StackName or PhysicalResourceId")),
+        (Some(_), None) => {
+            let stack = stack(&ask, &params).await?;
+            ask.look_at(&stack, Part::Resources, show).await?
+        }
+        (None, Some(id)) => {
+            let stack = holder(&ask, id).await?;
+            ask.look_at(&stack, Part::Resources, show).await?
+        }
+    };
+    Ok(wrapped("StackResources", Value::list(shown)))
+}
+
+fn detailed(stack: &StackRow, seen: &StackView<'_>, found: &ResourceView) -> Value {
+    let mut shown = common(found);
+    shown.extend(members([
+        ("Description", description(found)),
+        ("StackId", arn_of_view(stack, seen).into()),
+        ("StackName", Value::Text(seen.name().clone())),
+        ("Timestamp", moment(found.updated)),
+    ]));
+    Value::Map(Arc::new(shown))
+}
+
+/// The stack of the project that has an object. No index knows: the stacks are looked through.
+async fn holder(ask: &Ask, id: &str) -> Result<StackRow, AwsFault> {
+    for stack in of_project(ask, StackQuery { nested: true, ..StackQuery::default() }).await? {
+        let has = |_: &StackRow, seen: &StackView<'_>| {
+            Ok(seen.resources().iter().any(|it| it.physical_id.as_deref() == Some(id)))
+        };
+        // One that went meanwhile has nothing.
+        if ask.look_at(&stack, Part::Resources, has).await.unwrap_or(false) {
+            return Ok(stack);
+        }
+    }
+    Err(Refusal::no_such("Resource", id).into())
+}
+
+pub(super) async fn list(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+    let stack = stack(&ask, &params).await?;
+    let show = |_: &StackRow, seen: &StackView<'_>| {
+        let shown = seen.resources().into_iter().map(|found| {
+            let mut shown = common(&found);
+            shown.insert("LastUpdatedTimestamp".into(), moment(found.updated));
+            Value::Map(Arc::new(shown))
+        });
+        Ok(shown.collect::<Vec<Value>>())
+    };
+    let shown = ask.look_at(&stack, Part::Resources, show).await?;
+    Ok(wrapped("StackResourceSummaries", Value::list(shown)))
+}
+
+/// What is told of a resource wherever it is.
+fn common(found: &ResourceView) -> Members {
+    let physical = found.physical_id.clone().map_or_else(|| "".into(), Value::Text);
+    members([
+        ("LogicalResourceId", Value::Text(found.name.clone())),
+        ("PhysicalResourceId", physical),
+        ("ResourceStatus", found.state.to_string().into()),
+        ("ResourceStatusReason", Value::Text(found.reason.clone())),
+        ("ResourceType", Value::Text(found.kind.clone())),
+    ])
+}
+
+fn description(found: &ResourceView) -> Value {
+    found.description.clone().map_or_else(|| "".into(), Value::Text)
+}

@@ -1,0 +1,172 @@
+//! Stacks: listed, shown, made, changed, ended.
+
+use super::names::{arn, arn_of, live_stack, stack};
+use super::request::{request, template};
+use crate::ask::{Ask, moment};
+use crate::aws::{AwsFault, Params};
+use crate::native::show::{environment, members, wrapped};
+use kiln_engine::gaps::Part;
+use kiln_engine::service::{Patch, StackRequest, TemplateSource};
+use kiln_engine::store::{StackQuery, StackRow};
+use kiln_engine::view::{OutputView, StackView};
+use kiln_template::Value;
+use kiln_template::value::Members;
+use std::sync::Arc;
+
+/// The stacks of the caller's project.
+pub(super) async fn of_project(ask: &Ask, more: StackQuery) -> Result<Vec<StackRow>, AwsFault> {
+    let project = Some(ask.caller.project_id.as_str().into());
+    let query = StackQuery { project, descending: true, ..more };
+    Ok(ask.service().list(&ask.asker(), query, false, false).await?.stacks)
+}
+
+pub(super) async fn list(ask: Ask, _: Params) -> Result<Value, AwsFault> {
+    let stacks = of_project(&ask, StackQuery::default()).await?;
+    let shown = stacks.iter().map(|stack| {
+        Value::map([
+            ("CreationTime", moment(stack.created)),
+            ("LastUpdatedTime", stack.updated.map(moment).unwrap_or_default()),
+            ("StackId", arn(stack).into()),
+            ("StackName", Value::Text(stack.name.clone())),
+            ("StackStatusReason", Value::Text(stack.reason.clone())),
+            ("StackStatus", stack.state.to_string().into()),
+            ("DeletionTime", stack.deleted.map(moment).unwrap_or_default()),
+        ])
+    });
+    Ok(wrapped("StackSummaries", Value::list(shown)))
+}
+
+pub(super) async fn describe(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+    let stacks = match params.get("StackName") {
+        Some(_) => vec![stack(&ask, &params).await?],
+        None => of_project(&ask, StackQuery::default()).await?,
+    };
+    let mut shown = Vec::with_capacity(stacks.len());
+    for stack in &stacks {
+        let show = |stack: &StackRow, seen: &StackView<'_>| Ok(described(stack, seen));
+        match ask.look_at(stack, Part::Outputs, show).await {
+            Ok(stack) => shown.push(stack),
+            // It went while the others were looked at.
+            Err(fault) if stacks.len() > 1 && fault.kind == "EntityNotFound" => {}
+            Err(fault) => return Err(fault.into()),
+        }
+    }
+    Ok(wrapped("Stacks", Value::list(shown)))
+}
+
+fn described(stack: &StackRow, seen: &StackView<'_>) -> Value {
+    let settings = seen.settings();
+    let parameters = seen.parameters().into_iter().map(|(name, value)| {
+        Value::map([("ParameterKey", Value::Text(name)), ("ParameterValue", value.into())])
+    });
+    let timeout = settings.timeout.map(|it| Value::from((it.as_secs() / 60) as i64));
+    let mut shown = members([
+        ("Capabilities", Value::list([])),
+        ("CreationTime", moment(stack.created)),
+        ("Description", seen.description().unwrap_or_else(|| "No description".into())),
+        ("DisableRollback", (!settings.is_rolled_back.unwrap_or(false)).into()),
+        ("NotificationARNs", Value::list([])),
+        ("Parameters", Value::list(parameters)),
+        ("StackId", arn(stack).into()),
+        ("StackName", Value::Text(stack.name.clone())),
+        ("StackStatusReason", Value::Text(stack.reason.clone())),
+        ("TimeoutInMinutes", timeout.unwrap_or_default()),
+    ]);
+    shown.extend(stack.updated.map(|time| ("LastUpdatedTime".into(), moment(time))));
+    let outputs = match stack.deleted {
+        None => seen.outputs(),
+        Some(_) => Vec::new(),
+    };
+    shown.extend(members([
+        ("StackStatus", stack.state.to_string().into()),
+        ("Outputs", Value::list(outputs.iter().map(output))),
+    ]));
+    Value::Map(Arc::new(shown))
+}
+
+/// An output. Whoever writes one wants its value to be told, also if it is a hidden one.
+fn output(output: &OutputView) -> Value {
+    let value = output.value.as_ref().map(Value::exposed).unwrap_or_default();
+    Value::map([
+        ("Description", output.description.clone()),
+        ("OutputKey", Value::Text(output.name.clone())),
+        ("OutputValue", without_colons(&value)),
+    ])
+}
+
+/// A value whose names can be those of elements.
+fn without_colons(value: &Value) -> Value {
+    match value {
+        Value::Map(inner) => {
+            let renamed = inner
+                .iter()
+                .map(|(name, value)| (Arc::from(name.replace(':', ".")), without_colons(value)));
+            Value::Map(Arc::new(renamed.collect::<Members>()))
+        }
+        other => other.clone(),
+    }
+}
+
+pub(super) async fn create(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+    let name = params.need("StackName")?;
+    let mut request = request(&ask, &params).await?;
+    request.settings.is_rolled_back.get_or_insert(false);
+    let id = ask.service().create(&ask.asker(), name, request).await?;
+    let arn = arn_of(&ask.caller.project_id, name, &id.to_string());
+    Ok(wrapped("StackId", arn.into()))
+}
+
+pub(super) async fn update(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+    let stack = live_stack(&ask, &params).await?;
+    let request = request(&ask, &params).await?;
+    ask.service().update(&ask.asker(), &stack, request, &Patch::default()).await?;
+    Ok(wrapped("StackId", arn(&stack).into()))
+}
+
+pub(super) async fn cancel_update(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+    let stack = live_stack(&ask, &params).await?;
+    ask.service().cancel(&stack, true).await?;
+    Ok(Value::Map(Arc::default()))
+}
+
+pub(super) async fn delete(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+    let stack = stack(&ask, &params).await?;
+    ask.service().delete(&stack).await?;
+    Ok("".into())
+}
+
+pub(super) async fn get_template(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+    let stack = stack(&ask, &params).await?;
+    let template = ask.look_at(&stack, Part::Stack, |_, seen| Ok(seen.template())).await?;
+    Ok(wrapped("TemplateBody", template))
+}
+
+pub(super) async fn validate(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+    let template = TemplateSource::Text(template(&ask, &params).await?);
+    let request = StackRequest { template, ..StackRequest::default() };
+    let report = match ask.service().validate(&ask.asker(), &request).await {
+        Ok((report, _)) => report,
+        // What is wrong with a template is an answer, not a fault.
+        Err(refusal) if !refusal.findings.is_empty() => {
+            return Ok(refusal.message.unwrap_or_default().into());
+        }
+        Err(refusal) => return Err(refusal.into()),
+    };
+    let described = report.described();
+    let part = |name: &str| described.as_map().and_then(|it| it.get(name)).cloned();
+    let parameters = part("Parameters").unwrap_or_default();
+    let parameters = parameters.as_map().into_iter().flatten().map(|(name, told)| {
+        let told = |name: &str| told.as_map().and_then(|it| it.get(name)).cloned();
+        Value::map([
+            ("ParameterKey", Value::Text(name.clone())),
+            ("DefaultValue", told("Default").unwrap_or_else(|| "".into())),
+            ("Description", told("Description").unwrap_or_else(|| "".into())),
+            ("NoEcho", told("NoEcho").unwrap_or_else(|| "false".into())),
+        ])
+    });
+    Ok(Value::map([
+        ("Description", part("Description").unwrap_or_default()),
+        ("Parameters", Value::list(parameters)),
+        ("Environment", environment(&part("Environment").unwrap_or_default())),
+    ]))
+}

@@ -1,0 +1,395 @@
+//! The CloudFormation API: its table of actions, its faults, its forms.
+
+use crate::world::{Reply, World};
+use axum::body::Body;
+use axum::http::Request;
+use kiln_api::aws::{Action, Effect};
+use kiln_api::policy::defaults;
+use serde_json::Value as Json;
+
+const TEMPLATE: &str = "heat_template_version: 2021-04-16
+description: A word
+parameters:
+  length: {type: number, default: 6, description: How long}
+  pin: {type: string, default: '', hidden: true}
+resources:
+  word: {type: OS::Heat::RandomString, properties: {length: {get_param: length}}}
+  echo: {type: OS::Heat::Value, description: The same, properties: {value: {get_attr: [word, value]}}}
+outputs:
+  word: {description: The word, value: {get_attr: [word, value]}}
+  map: {value: {'a::b': [1, {'c:d': 'x < y'}]}}
+";
+
+fn escaped(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+/// The parts of a fault in XML.
+fn fault(reply: &Reply) -> (u16, String, String) {
+    let part = |name: &str| {
+        let (_, rest) = reply.text.split_once(&format!("<{name}>")).unwrap_or_default();
+        rest.split_once('<').unwrap_or_default().0.to_owned()
+    };
+    assert!(reply.text.starts_with("<ErrorResponse><Error><Type>"), "{reply:?}");
+    assert_eq!(reply.header("content-type"), "application/xml; charset=UTF-8");
+    (reply.status, part("Code"), part("Message"))
+}
+
+fn is(status: u16, code: &str, message: &str) -> (u16, String, String) {
+    (status, code.to_owned(), message.to_owned())
+}
+
+impl World {
+    /// Asks for JSON, and gives what the action came to.
+    async fn json_of(&self, key: &str, action: &str, query: &str) -> Json {
+        let reply = self.cfn(key, &format!("Action={action}&ContentType=JSON&{query}")).await;
+        assert_eq!(reply.status, 200, "{reply:?}");
+        assert_eq!(reply.header("content-type"), "application/json");
+        let document = reply.json();
+        document[format!("{action}Response")][format!("{action}Result")].clone()
+    }
+
+    async fn stack(&self, name: &str) -> String {
+        let query = format!("StackName={name}&TemplateBody={}", escaped(TEMPLATE));
+        let made = self.json_of("demo", "CreateStack", &query).await;
+        let arn = made["StackId"].as_str().expect("an ARN").to_owned();
+        self.rest(&arn).await;
+        arn
+    }
+}
+
+#[test]
+fn every_action_has_a_rule_and_its_place() {
+    for (scope, table) in
+        [("cloudformation", kiln_api::cfn::ACTIONS), ("cloudwatch", kiln_api::cloudwatch::ACTIONS)]
+    {
+        let ruled = |action: &Action| {
+            let rule = format!("{scope}:{}", action.name);
+            defaults::all().any(|known| known.name == rule)
+        };
+        assert!(table.iter().all(ruled), "{scope}");
+        assert!(table.is_sorted_by_key(|action| action.name), "{scope}");
+    }
+    let changing = kiln_api::cfn::ACTIONS.iter().filter(|it| it.effect == Effect::Changes);
+    let names: Vec<&str> = changing.map(|it| it.name).collect();
+    assert_eq!(names, ["CancelUpdateStack", "CreateStack", "DeleteStack", "UpdateStack"]);
+    assert_eq!(kiln_api::cfn::ACTIONS.len(), 13);
+}
+
+#[tokio::test]
+async fn nobody_passes_an_action_that_they_have_no_right_to() {
+    let world = World::new();
+    let denied = "User is not authorized to perform action";
+    for action in kiln_api::cfn::ACTIONS {
+        let name = action.name;
+        let query = format!("Action={name}&StackName=x&LogicalResourceId=y");
+        let refused = fault(&world.cfn("nobody", &query).await);
+        let message = format!("{denied}:Action {name} not allowed for user");
+        assert_eq!(refused, is(403, "AccessDenied", &message));
+        let key = fault(&world.cfn("nobody-at-all", &query).await);
+        let message = "The certificate or AWS Key ID provided does not exist";
+        assert_eq!(key, is(403, "InvalidClientTokenId", message), "{name}");
+        let guest = fault_or(&world.cfn("stack-user", &query).await);
+        assert_eq!(
+            guest.contains("not allowed for user"),
+            name != "DescribeStackResource",
+            "{guest}"
+        );
+        let reader = fault_or(&world.cfn("reader", &query).await);
+        let is_kept_out = reader.contains("not allowed for user");
+        assert_eq!(is_kept_out, action.effect == Effect::Changes, "{name}: {reader}");
+        let request = |query: &str| {
+            let request = Request::builder().uri(format!("/v1/?Action={name}&{query}"));
+            request.body(Body::empty()).unwrap()
+        };
+        let wrong = request("AWSAccessKeyId=demo&Signature=bad");
+        assert_eq!(fault(&world.cfn_raw(wrong).await), is(403, "AccessDenied", denied));
+        let unsigned = fault(&world.cfn_raw(request("")).await);
+        let message = "The request signature does not conform to AWS standards";
+        assert_eq!(unsigned, is(400, "IncompleteSignature", message));
+        let nameless = fault(&world.cfn_raw(request("Signature=good")).await);
+        assert_eq!((nameless.0, nameless.1.as_str()), (403, "MissingAuthenticationToken"));
+    }
+}
+
+fn fault_or(reply: &Reply) -> String {
+    reply.text.clone()
+}
+
+#[tokio::test]
+async fn a_token_does_for_those_who_say_who_they_are() {
+    let world = World::new();
+    let request = |token: &str, user: bool| {
+        let request = Request::builder().uri("/v1/?Action=ListStacks");
+        let request = request.header("x-auth-token", token);
+        let request = if user { request.header("x-auth-user", "demo") } else { request };
+        request.body(Body::empty()).unwrap()
+    };
+    assert_eq!(world.cfn_raw(request("demo", true)).await.status, 200);
+    assert_eq!(fault(&world.cfn_raw(request("demo", false)).await).1, "IncompleteSignature");
+    let refused = world.cfn_raw(request("nobody-at-all", true)).await;
+    assert_eq!((refused.status, refused.json()["error"]["code"].clone()), (401, 401.into()));
+}
+
+#[tokio::test]
+async fn a_stack_lives_and_is_told_of_in_json() {
+    let world = World::new();
+    let query = format!(
+        "StackName=web&TemplateBody={}&Parameters.member.1.ParameterKey=length\
+         &Parameters.member.1.ParameterValue=9&Parameters.member.3.ParameterKey=pin\
+         &Parameters.member.3.ParameterValue=s3cret&Parameters.member.2.ParameterKey=lost\
+         &TimeoutInMinutes=5&OnFailure=ROLLBACK",
+        escaped(TEMPLATE)
+    );
+    let made = world.json_of("demo", "CreateStack", &query).await;
+    let arn = made["StackId"].as_str().unwrap().to_owned();
+    assert!(arn.starts_with("arn:openstack:heat::demo:stacks/web/"), "{arn}");
+    world.rest(&arn).await;
+    let id = arn.rsplit('/').next().unwrap();
+    for name in ["web", id, &escaped(&arn)] {
+        let shown = world.json_of("demo", "DescribeStacks", &format!("StackName={name}")).await;
+        let stack = &shown["Stacks"][0];
+        assert_eq!(stack["StackId"], arn.as_str());
+        assert_eq!(stack["StackStatus"], "CREATE_COMPLETE");
+        assert_eq!(stack["StackStatusReason"], "Stack CREATE completed successfully");
+        assert_eq!(
+            (&stack["DisableRollback"], &stack["TimeoutInMinutes"]),
+            (&false.into(), &5.into())
+        );
+        assert_eq!(stack["Description"], "A word");
+        assert_eq!(
+            (&stack["Capabilities"], &stack["NotificationARNs"]),
+            (&Json::Array(vec![]), &Json::Array(vec![]))
+        );
+        let parameters: Vec<_> = stack["Parameters"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| {
+                (it["ParameterKey"].as_str().unwrap(), it["ParameterValue"].as_str().unwrap())
+            })
+            .collect();
+        assert!(parameters.contains(&("length", "9")) && parameters.contains(&("pin", "******")));
+        assert!(parameters.contains(&("OS::stack_name", "web")), "{parameters:?}");
+        let outputs = stack["Outputs"].as_array().unwrap();
+        assert_eq!(outputs[0]["OutputKey"], "word");
+        assert_eq!(outputs[0]["OutputValue"].as_str().unwrap().len(), 9);
+        assert!(outputs[1]["OutputValue"]["a..b"].is_array(), "{outputs:?}");
+    }
+    let all = world.json_of("demo", "DescribeStacks", "").await;
+    assert_eq!(all["Stacks"].as_array().unwrap().len(), 1);
+    let listed = world.json_of("demo", "ListStacks", "").await;
+    assert_eq!(listed["StackSummaries"][0]["StackName"], "web");
+    assert_eq!(listed["StackSummaries"][0]["DeletionTime"], Json::Null);
+    assert_eq!(
+        world.json_of("other", "ListStacks", "").await["StackSummaries"],
+        Json::Array(vec![])
+    );
+
+    let template = world.json_of("demo", "GetTemplate", "StackName=web").await;
+    assert_eq!(template["TemplateBody"]["description"], "A word");
+    let resources = world.json_of("demo", "ListStackResources", "StackName=web").await;
+    assert_eq!(resources["StackResourceSummaries"].as_array().unwrap().len(), 2);
+    let word = &world
+        .json_of("demo", "DescribeStackResources", "StackName=web&LogicalResourceId=word")
+        .await["StackResources"];
+    assert_eq!(
+        (word.as_array().unwrap().len(), &word[0]["ResourceType"]),
+        (1, &"OS::Heat::RandomString".into())
+    );
+    let physical = word[0]["PhysicalResourceId"].as_str().unwrap();
+    let query = format!("PhysicalResourceId={physical}");
+    let found = world.json_of("demo", "DescribeStackResources", &query).await;
+    assert_eq!(found["StackResources"].as_array().unwrap().len(), 2);
+    let echo = world
+        .json_of("demo", "DescribeStackResource", "StackName=web&LogicalResourceId=echo")
+        .await;
+    let echo = &echo["StackResourceDetail"];
+    assert_eq!(
+        (&echo["Description"], &echo["Metadata"]),
+        (&"The same".into(), &serde_json::json!({}))
+    );
+    assert_eq!(
+        (&echo["StackName"], &echo["ResourceStatus"]),
+        (&"web".into(), &"CREATE_COMPLETE".into())
+    );
+
+    let query = format!("StackName=web&TemplateBody={}", escaped(TEMPLATE));
+    assert_eq!(world.json_of("demo", "UpdateStack", &query).await["StackId"], arn.as_str());
+    world.rest(&arn).await;
+    let shown = world.json_of("demo", "DescribeStacks", "StackName=web").await;
+    assert_eq!(shown["Stacks"][0]["StackStatus"], "UPDATE_COMPLETE");
+    assert!(shown["Stacks"][0]["LastUpdatedTime"].is_string());
+    for query in ["StackName=web", ""] {
+        let events = world.json_of("demo", "DescribeStackEvents", query).await;
+        let events = events["StackEvents"].as_array().unwrap().clone();
+        assert_eq!(
+            (&events[0]["ResourceStatus"], &events[0]["LogicalResourceId"]),
+            (&"UPDATE_COMPLETE".into(), &"web".into())
+        );
+        assert_eq!(events.last().unwrap()["ResourceStatus"], "CREATE_IN_PROGRESS");
+        assert!(events.iter().all(|it| {
+            serde_json::from_str::<Json>(it["ResourceProperties"].as_str().unwrap())
+                .unwrap()
+                .is_object()
+        }));
+    }
+    assert_eq!(world.json_of("demo", "DeleteStack", "StackName=web").await, "");
+    world.rest(&arn).await;
+    let gone = world.cfn("demo", "Action=DescribeStacks&StackName=web").await;
+    let message = "A bad or out-of-range value was supplied:The Stack (web) could not be found.";
+    assert_eq!(fault(&gone), is(400, "InvalidParameterValue", message));
+    let query = format!("StackName={}", escaped(&arn));
+    let shown = world.json_of("demo", "DescribeStacks", &query).await;
+    assert_eq!(shown["Stacks"][0]["StackStatus"], "DELETE_COMPLETE");
+}
+
+#[tokio::test]
+async fn xml_is_what_clients_of_aws_read() {
+    let world = World::new();
+    let arn = world.stack("web").await;
+    let reply = world.cfn("demo", "Action=ListStacks").await;
+    assert_eq!(reply.header("content-type"), "application/xml; charset=UTF-8");
+    assert!(reply.header("x-openstack-request-id").starts_with("req-"));
+    let start = "<ListStacksResponse><ListStacksResult><StackSummaries><member><CreationTime>";
+    assert!(reply.text.starts_with(start), "{reply:?}");
+    assert!(reply.text.contains(&format!("<StackId>{arn}</StackId><StackName>web</StackName>")));
+    assert!(!reply.text.contains("None"), "{reply:?}");
+    let shown = world.cfn("demo", "Action=DescribeStacks&StackName=web").await.text;
+    assert!(shown.contains("<DisableRollback>true</DisableRollback>"), "{shown}");
+    let value = "<OutputValue><a..b><member>1</member><member><c.d>x &lt; y</c.d></member></a..b></OutputValue>";
+    assert!(shown.contains(value), "{shown}");
+    let template = world.cfn("demo", "Action=GetTemplate&StackName=web").await.text;
+    assert!(template.contains("<TemplateBody>{\"heat_template_version\""), "{template}");
+    let deleted = world.cfn("demo", "Action=DeleteStack&StackName=web").await.text;
+    let nothing =
+        "<DeleteStackResponse><DeleteStackResult></DeleteStackResult></DeleteStackResponse>";
+    assert_eq!(deleted, nothing);
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_request_is_told() {
+    let world = World::new();
+    let arn = world.stack("web").await;
+    let template = escaped(TEMPLATE);
+    let bad = "A bad or out-of-range value was supplied";
+    let missing = "A mandatory input parameter is missing";
+    for (query, code, message) in [
+        ("Action=CreateStack&TemplateBody=x".into(), "MissingParameter", format!("{missing}:StackName")),
+        ("Action=CreateStack&StackName=a".into(), "MissingParameter", format!("{missing}:TemplateBody or TemplateUrl were not given.")),
+        ("Action=CreateStack&StackName=a&TemplateBody=%7B".into(), "InvalidParameterValue", format!("{bad}:The Template must be a JSON or YAML document.")),
+        (format!("Action=CreateStack&StackName=web&TemplateBody={template}"), "AlreadyExists", "Resource with the name requested already exists:The Stack (web) already exists.".into()),
+        (format!("Action=CreateStack&StackName=a&TemplateBody={template}&DisableRollback=true&OnFailure=DELETE"), "InvalidParameterCombination", "Incompatible parameters were used together:DisableRollback and OnFailure may not be used together".into()),
+        (format!("Action=CreateStack&StackName=a&TemplateBody={template}&TimeoutInMinutes=soon"), "InvalidParameterValue", format!("{bad}:Only integer is acceptable by 'TimeoutInMinutes'.")),
+        (format!("Action=CreateStack&StackName=a&TemplateBody={template}&OnFailure=PANIC"), "InvalidParameterValue", format!("{bad}:Unrecognized value \"PANIC\" for \"OnFailure\", acceptable values are: DO_NOTHING, ROLLBACK, DELETE.")),
+        (format!("Action=CreateStack&StackName=a&TemplateBody={template}&Parameters.member.x.ParameterKey=1"), "InvalidQueryParameter", "AWS query string is malformed, does not adhere to AWS spec:Parameters.member.x.ParameterKey is not how members of lists are called: Name.member.1.Field".into()),
+        (format!("Action=CreateStack&StackName=a&TemplateBody={template}&Parameters.member.1.ParameterKey=z&Parameters.member.1.ParameterValue=1"), "InvalidParameterValue", format!("{bad}:The Parameter (z) was not defined in template.")),
+        ("Action=CreateStack&StackName=a&TemplateUrl=file:///etc/passwd".into(), "InvalidParameterValue", format!("{bad}:Failed to fetch template: Invalid URL scheme file")),
+        ("Action=CreateStack&StackName=a&TemplateURL=http://127.0.0.1:1/t".into(), "InvalidParameterValue", format!("{bad}:Failed to fetch template: Failed to retrieve template from http://127.0.0.1:1/t")),
+        ("Action=UpdateStack&StackName=none".into(), "InvalidParameterValue", format!("{bad}:The Stack (none) could not be found.")),
+        ("Action=CancelUpdateStack&StackName=web".into(), "InvalidParameterValue", format!("{bad}:Cancelling update when stack is CREATE_COMPLETE is not supported.")),
+        ("Action=DescribeStacks&StackName=arn:aws:x".into(), "InvalidParameterValue", format!("{bad}:\"arn:aws:x\" is not the ARN of a stack")),
+        ("Action=DescribeStackResource&StackName=web".into(), "MissingParameter", format!("{missing}:LogicalResourceId")),
+        ("Action=DescribeStackResource&StackName=web&LogicalResourceId=x".into(), "InvalidParameterValue", format!("{bad}:The Resource (x) could not be found in Stack web.")),
+        ("Action=DescribeStackResources&StackName=web&PhysicalResourceId=x".into(), "InvalidParameterCombination", "Incompatible parameters were used together:Use `StackName` or `PhysicalResourceId` but not both".into()),
+        ("Action=DescribeStackResources".into(), "MissingParameter", format!("{missing}:StackName or PhysicalResourceId")),
+        ("Action=DescribeStackResources&PhysicalResourceId=x".into(), "InvalidParameterValue", format!("{bad}:The Resource (x) could not be found.")),
+        ("Action=DescribeStackEvents&NextToken=x".into(), "InvalidNextToken", "There is no page with this token".into()),
+        ("Action=RunInstances".into(), "InvalidAction", "The action or operation requested is invalid".into()),
+        ("Action=".into(), "InvalidAction", "The action or operation requested is invalid".into()),
+        ("Action=liststacks".into(), "InvalidAction", "The action or operation requested is invalid".into()),
+    ] {
+        let refused: String = query;
+        assert_eq!(fault(&world.cfn("demo", &refused).await), is(400, code, &message), "{refused}");
+        let json = world.cfn("demo", &format!("{refused}&ContentType=JSON")).await;
+        assert_eq!(json.status, 400, "{json:?}");
+        assert_eq!(json.json()["ErrorResponse"]["Error"]["Code"], code);
+        assert_eq!(json.json()["ErrorResponse"]["Error"]["Message"], message.as_str());
+    }
+    let other =
+        world.cfn("other", &format!("Action=GetTemplate&StackName={}", escaped(&arn))).await;
+    assert_eq!(fault(&other).1, "InvalidParameterValue", "stacks of others are not there");
+}
+
+#[tokio::test]
+async fn a_template_is_validated() {
+    let world = World::new();
+    let query = format!("TemplateBody={}", escaped(TEMPLATE));
+    let told = world.json_of("demo", "ValidateTemplate", &query).await;
+    assert_eq!(told["Description"], "A word");
+    assert_eq!(
+        told["Parameters"][0],
+        serde_json::json!({
+            "ParameterKey": "length", "DefaultValue": 6, "Description": "How long", "NoEcho": "false"
+        })
+    );
+    assert_eq!(told["Parameters"][1]["NoEcho"], "true");
+    assert!(told["Environment"].is_object());
+    let wrong = "heat_template_version: 2021-04-16\nresources: {r: {type: No::Such}}";
+    let query = format!("Action=ValidateTemplate&TemplateBody={}", escaped(wrong));
+    let told = world.cfn("demo", &query).await;
+    assert_eq!(told.status, 200);
+    assert!(
+        told.text.starts_with("<ValidateTemplateResponse><ValidateTemplateResult>"),
+        "{told:?}"
+    );
+    assert!(told.text.contains("The Resource Type (No::Such) could not be found."), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_form_is_as_good_as_a_query() {
+    let world = World::new();
+    let form = |body: String| {
+        let request = Request::builder().method("POST").uri("/v1/?AWSAccessKeyId=demo");
+        let kind = "application/x-www-form-urlencoded; charset=utf-8";
+        let request = request.header("content-type", kind).header("content-length", body.len());
+        request.body(Body::from(body)).unwrap()
+    };
+    let reply =
+        world.cfn_raw(form("Signature=good&Action=ListStacks&ContentType=JSON".into())).await;
+    assert_eq!(
+        reply.json(),
+        serde_json::json!({"ListStacksResponse": {"ListStacksResult": {"StackSummaries": []}}})
+    );
+    let long = "x".repeat(2 << 20);
+    let reply = world.cfn_raw(form(format!("Signature=good&Action=ListStacks&Junk={long}"))).await;
+    assert_eq!(
+        fault(&reply),
+        is(400, "RequestLimitExceeded", "Payload exceeds maximum allowed size")
+    );
+    let members: Vec<String> =
+        (1..=1001).map(|it| format!("Parameters.member.{it}.ParameterKey=a")).collect();
+    let body = format!(
+        "Signature=good&Action=CreateStack&StackName=a&TemplateBody={{}}&{}",
+        members.join("&")
+    );
+    let message = "A bad or out-of-range value was supplied:Parameters has more than 1000 members";
+    assert_eq!(fault(&world.cfn_raw(form(body)).await), is(400, "InvalidParameterValue", message));
+}
+
+#[tokio::test]
+async fn paths_lead_where_they_should() {
+    let world = World::new();
+    let signed = "AWSAccessKeyId=demo&Signature=good";
+    for (path, status) in [
+        ("/".to_owned(), 300),
+        ("/versions".to_owned(), 300),
+        ("/v2/".to_owned(), 300),
+        ("/healthcheck".to_owned(), 200),
+        ("/v1".to_owned(), 404),
+        ("/nowhere".to_owned(), 404),
+        (format!("/v1/elsewhere?{signed}"), 404),
+        (format!("/v1/stacks?{signed}&Action=ListStacks"), 400),
+        (format!("/v1/stacks/detail?{signed}"), 400),
+        (format!("/v1/?{signed}"), 400),
+    ] {
+        let request = Request::builder().uri(path.as_str()).header("host", "kiln.example:8000");
+        let reply = world.cfn_raw(request.body(Body::empty()).unwrap()).await;
+        assert_eq!(reply.status, status, "{path}: {reply:?}");
+        match status {
+            300 => assert!(reply.text.contains("http://kiln.example:8000/v1/"), "{reply:?}"),
+            400 => assert_eq!(fault(&reply).1, "InvalidAction", "{path}"),
+            _ => {}
+        }
+    }
+}
