@@ -205,7 +205,7 @@ impl World {
     }
 }
 
-async fn reply(response: Response) -> Reply {
+pub(crate) async fn reply(response: Response) -> Reply {
     let (parts, body) = response.into_parts();
     let bytes = to_bytes(body, usize::MAX).await.expect("a body");
     Reply {

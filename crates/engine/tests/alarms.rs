@@ -1,6 +1,6 @@
 //! Alarms that the service keeps itself, looked at by engines in real time.
 
-use kiln_cloud::{Author, Call, CallError, Credential, Reply, Transport, Visitor};
+use kiln_cloud::{Author, Call, CallError, Credential, Method, Reply, Transport, Visitor};
 use kiln_engine::blueprint::{Recipe, Source};
 use kiln_engine::config::Config;
 use kiln_engine::ids::{Ids, RecipeId, StackId};
@@ -19,6 +19,32 @@ use kiln_template::value::Members;
 use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
+
+/// A cloud with keys, if it likes.
+#[derive(Default)]
+struct Keys {
+    is_refusing: std::sync::atomic::AtomicBool,
+}
+
+#[async_trait::async_trait]
+impl Transport for Keys {
+    async fn send(&self, _: &Credential, call: Call) -> Result<Reply, CallError> {
+        let name = call.body.as_ref().map(|body| body["keypair"]["name"].clone());
+        let is_refusing = self.is_refusing.load(std::sync::atomic::Ordering::SeqCst);
+        match (call.method, name) {
+            (Method::Post, Some(_)) if is_refusing => {
+                Err(CallError::Refused(Reply::new(403, serde_json::json!({ "message": "full" }))))
+            }
+            (Method::Post, Some(name)) => {
+                Ok(Reply::new(200, serde_json::json!({ "keypair": { "name": name } })))
+            }
+            (Method::Get, _) => {
+                Ok(Reply::new(200, serde_json::json!({ "keypair": { "name": "k" } })))
+            }
+            _ => Err(CallError::Refused(Reply::new(404, serde_json::Value::Null))),
+        }
+    }
+}
 
 /// A cloud that is never asked.
 struct Nowhere;
@@ -62,8 +88,12 @@ impl Site {
     }
 
     fn engine(&self) -> Engine {
+        self.engine_in(Arc::new(Nowhere))
+    }
+
+    fn engine_in(&self, cloud: Arc<dyn Transport>) -> Engine {
         let pace = Pace { look: Duration::from_millis(20), ..Pace::default() };
-        Engine::start(self.config.clone(), self.store.clone(), Arc::new(Nowhere), pace)
+        Engine::start(self.config.clone(), self.store.clone(), cloud, pace)
     }
 
     fn service(&self, engine: &Engine) -> Service {
@@ -73,8 +103,12 @@ impl Site {
     }
 
     async fn stack(&self, engine: &Engine) -> StackRow {
+        self.stack_of(engine, TEMPLATE).await
+    }
+
+    async fn stack_of(&self, engine: &Engine, template: &str) -> StackRow {
         let id = StackId(Chance::default().next());
-        let template = Source::Text(TEMPLATE.into());
+        let template = Source::Text(template.into());
         let recipe = Recipe { template, ..Recipe::nothing(RecipeId(Chance::default().next())) };
         let new = NewStack {
             id,
@@ -428,5 +462,79 @@ async fn somebody_can_say_what_an_alarm_finds() {
     site.hurry(id).await;
     site.until_state(id, AlarmState::Alarm).await;
     assert_eq!(site.size(stack.id).await, 2);
+    engine.stop().await;
+}
+
+/// The metadata of the group.
+async fn flag(site: &Site, root: StackId) -> String {
+    let view =
+        kiln_engine::view::View::open(&*site.store, &site.config, root).await.unwrap().unwrap();
+    let stack = view.stack(root).unwrap();
+    let group = stack.resource("group").unwrap();
+    kiln_template::print::plain(&stack.metadata(&group))
+}
+
+async fn signal(site: &Site, engine: &Engine, stack: &StackRow, policy: &str) {
+    let service = site.service(engine);
+    service.signal(stack, policy, Value::Null).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_group_that_could_not_grow_can_shrink() {
+    let config = Config { retries: 0, ..Config::default() };
+    let site = Site { store: Arc::default(), config: Arc::new(config) };
+    let cloud = Arc::new(Keys::default());
+    let engine = site.engine_in(cloud.clone());
+    let template = TEMPLATE
+        .replace("min_size: 1", "min_size: 1, desired_capacity: 2")
+        .replace("OS::Heat::RandomString", "OS::Nova::KeyPair, properties: {name: k}");
+    let stack = site.stack_of(&engine, &template).await;
+    assert_eq!(site.size(stack.id).await, 2);
+    cloud.is_refusing.store(true, std::sync::atomic::Ordering::SeqCst);
+    signal(&site, &engine, &stack, "up").await;
+    let is_failed = async || {
+        let rows = site.store.load_tree(stack.id).await.unwrap().unwrap();
+        let is_failed = rows.resources.iter().any(|it| it.state.is(Action::Create, Status::Failed));
+        is_failed.then_some(())
+    };
+    site.until(is_failed).await;
+    site.until(async || {
+        flag(&site, stack.id).await.contains("'scaling_in_progress': False").then_some(())
+    })
+    .await;
+    // Refused again, it is no smaller for that; and then it may shrink: what failed goes first.
+    signal(&site, &engine, &stack, "down").await;
+    site.until_size(stack.id, 1).await;
+    let rows = site.store.load_tree(stack.id).await.unwrap().unwrap();
+    assert!(
+        rows.resources.iter().all(|it| it.state.status != Status::Failed),
+        "what failed is gone"
+    );
+    engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_group_that_is_being_scaled_when_its_engine_dies_is_not_so_for_ever() {
+    let site = Site::new();
+    let engine = site.engine();
+    let slow = TEMPLATE.replace(
+        "OS::Heat::RandomString",
+        "OS::Heat::TestResource, properties: {action_wait_secs: {create: 1}}",
+    );
+    let stack = site.stack_of(&engine, &slow).await;
+    signal(&site, &engine, &stack, "up").await;
+    site.until(async || {
+        flag(&site, stack.id).await.contains("'scaling_in_progress': True").then_some(())
+    })
+    .await;
+    engine.stop().await;
+    assert!(flag(&site, stack.id).await.contains("'scaling_in_progress': True"));
+    let engine = site.engine();
+    site.until(async || {
+        flag(&site, stack.id).await.contains("'scaling_in_progress': False").then_some(())
+    })
+    .await;
+    site.until_size(stack.id, 2).await;
+    assert_eq!(site.signals(stack.id, "up").await.len(), 1);
     engine.stop().await;
 }
