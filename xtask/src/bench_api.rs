@@ -126,6 +126,7 @@ async fn stage(folder: &Path) -> io::Result<Stage> {
         options: Options::default(),
         metrics: Metrics::default(),
         rate: None,
+        spent: Default::default(),
     });
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/v1/admin", listener.local_addr()?);

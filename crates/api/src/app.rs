@@ -1,7 +1,9 @@
 //! What serves requests.
 
 use crate::auth::Authenticator;
+use crate::aws::Spent;
 use crate::caller::Caller;
+use crate::cfn::Prices;
 use crate::fault::Fault;
 use crate::metrics::Metrics;
 use crate::policy::{Policy, Target};
@@ -27,6 +29,8 @@ pub struct App {
     pub metrics: Metrics,
     /// How many requests a project may send; nothing means any number.
     pub rate: Option<Rate>,
+    /// Signatures that were answered.
+    pub spent: Spent,
 }
 
 /// What an operator decides about the API.
@@ -52,6 +56,8 @@ pub struct Options {
     pub stack_domain: Option<Domain>,
     /// The role that such users have.
     pub stack_user_role: String,
+    /// What resources cost, if the operator says so.
+    pub prices: Option<Arc<Prices>>,
 }
 
 impl Options {
@@ -82,6 +88,7 @@ impl Default for Options {
             origins: Vec::new(),
             stack_domain: None,
             stack_user_role: "heat_stack_user".into(),
+            prices: None,
             health_file: None,
         }
     }

@@ -3,9 +3,12 @@
 use crate::world::{Reply, World};
 use axum::body::Body;
 use axum::http::Request;
+use kiln_api::Options;
 use kiln_api::aws::{Action, Effect};
 use kiln_api::policy::defaults;
+use kiln_engine::service::Rules;
 use serde_json::Value as Json;
+use std::sync::Arc;
 
 const TEMPLATE: &str = "heat_template_version: 2021-04-16
 description: A word
@@ -376,7 +379,7 @@ async fn paths_lead_where_they_should() {
         ("/versions".to_owned(), 300),
         ("/v2/".to_owned(), 300),
         ("/healthcheck".to_owned(), 200),
-        ("/v1".to_owned(), 404),
+        (format!("/v1?{signed}&Action=ListStacks"), 200),
         ("/nowhere".to_owned(), 404),
         (format!("/v1/elsewhere?{signed}"), 404),
         (format!("/v1/stacks?{signed}&Action=ListStacks"), 400),
@@ -391,5 +394,94 @@ async fn paths_lead_where_they_should() {
             400 => assert_eq!(fault(&reply).1, "InvalidAction", "{path}"),
             _ => {}
         }
+    }
+}
+
+#[tokio::test]
+async fn a_template_costs_what_the_list_says() {
+    let world = World::new();
+    let free = world.json_of("demo", "EstimateTemplateCost", "").await;
+    assert_eq!(free, serde_json::json!({"Url": "http://en.wikipedia.org/wiki/Gratis"}));
+    let list = "currency: EUR
+flavors: {small: 0.021}
+volumes: {default: 0.0001, ssd: 0.0002}
+floating_ip: 0.004
+resources: {OS::Neutron::Router: 0.01}
+";
+    let prices = kiln_api::cfn::Prices::read("prices.yaml", list).unwrap();
+    let options = Options { prices: Some(Arc::new(prices)), ..Options::default() };
+    let world = World::made(Rules::default(), options);
+    let template = "heat_template_version: 2021-04-16
+parameters: {count: {type: number, default: 1}}
+resources:
+  servers:
+    type: OS::Heat::ResourceGroup
+    properties:
+      count: {get_param: count}
+      resource_def: {type: OS::Nova::Server, properties: {flavor: small, networks: [{network: n}]}}
+  odd: {type: OS::Nova::Server, properties: {flavor: odd, networks: [{network: n}]}}
+  disk: {type: OS::Cinder::Volume, properties: {size: 10, volume_type: ssd}}
+  plain: {type: OS::Cinder::Volume, properties: {size: 5}}
+  address: {type: OS::Neutron::FloatingIP, properties: {floating_network: public}}
+  router: {type: OS::Neutron::Router}
+  word: {type: OS::Heat::RandomString}
+";
+    let query = format!(
+        "TemplateBody={}&Parameters.member.1.ParameterKey=count&Parameters.member.1.ParameterValue=3",
+        escaped(template)
+    );
+    let told = world.json_of("demo", "EstimateTemplateCost", &query).await;
+    // 3 * 0.021 + 10 * 0.0002 + 5 * 0.0001 + 0.004 + 0.01
+    let sums = (&told["Currency"], &told["Hourly"], &told["Monthly"]);
+    assert_eq!(sums, (&"EUR".into(), &"0.0795".into(), &"58.035".into()), "{told}");
+    let servers =
+        told["Lines"].as_array().unwrap().iter().find(|it| it["Item"] == "small").unwrap();
+    assert_eq!(
+        *servers,
+        serde_json::json!({
+            "ResourceType": "OS::Nova::Server", "Item": "small", "Count": 3, "Amount": 3, "Price": "0.021", "Hourly": "0.063"
+        })
+    );
+    assert_eq!(told["Lines"].as_array().unwrap().len(), 5, "{told}");
+    assert_eq!(
+        told["Unpriced"],
+        serde_json::json!([
+            {"ResourceType": "OS::Nova::Server", "Item": "odd", "Count": 1, "Amount": 1}
+        ])
+    );
+    assert!(
+        told["Url"].as_str().unwrap().starts_with("data:application/json,%7B%22Currency"),
+        "{told}"
+    );
+    let xml = world.cfn("demo", &format!("Action=EstimateTemplateCost&{query}")).await.text;
+    assert!(xml.contains("<Hourly>0.0795</Hourly>"), "{xml}");
+    let nothing = fault(&world.cfn("demo", "Action=EstimateTemplateCost").await);
+    assert_eq!(nothing.1, "MissingParameter");
+}
+
+#[tokio::test]
+async fn what_was_answered_is_not_answered_again() {
+    let world = World::new();
+    let now = kiln_engine::runtime::now();
+    let at = |minutes: i64| {
+        let time = kiln_engine::time::Time::from_micros(now.micros() + minutes * 60_000_000);
+        format!("Timestamp={time}")
+    };
+    let delete = format!("Action=DeleteStack&StackName=none&{}", at(0));
+    assert_eq!(fault(&world.cfn("demo", &delete).await).1, "InvalidParameterValue");
+    let again = fault(&world.cfn("demo", &delete).await);
+    let why = "Request expired or more than 15mins in the future:This signature was used already: sign the request anew.";
+    assert_eq!(again, is(400, "RequestExpired", why));
+    // It is the signature that counts, not what it is for: here it is always the same.
+    assert_eq!(world.cfn("reader", &format!("Action=ListStacks&{}", at(0))).await.status, 200);
+    assert_eq!(world.cfn("reader", &format!("Action=ListStacks&{}", at(0))).await.status, 200);
+    for minutes in [-16, 16] {
+        let old = format!("Action=ListStacks&{}", at(minutes));
+        assert_eq!(fault(&world.cfn("other", &old).await).1, "RequestExpired");
+    }
+    // Without a time it is meant for ever.
+    for _ in 0..2 {
+        let refused = fault(&world.cfn("other", "Action=DeleteStack&StackName=none").await);
+        assert_eq!(refused.1, "InvalidParameterValue");
     }
 }

@@ -116,6 +116,7 @@ impl World {
             options,
             metrics: Metrics::default(),
             rate: None,
+            spent: Default::default(),
         });
         own.serves(&app);
         World { app, engine }

@@ -242,8 +242,11 @@ fn every_option_that_has_an_effect_is_known() {
 #[test]
 fn a_server_speaks_tls_with_the_certificate_that_it_is_given() {
     let certificate = include_str!("tls/cert.pem");
-    let config = CONFIG
-        .replace("bind_port = 0\n", "bind_port = 0\ncert_file = cert.pem\nkey_file = key.pem\n");
+    let others = ["[heat_api_cfn]", "[heat_api_cloudwatch]"]
+        .map(|section| format!("{section}\nbind_host = 127.0.0.1\nbind_port = 0\n"));
+    let config = format!("{CONFIG}{}", others.concat())
+        .replace("bind_port = 0\n", "bind_port = 0\ncert_file = cert.pem\nkey_file = key.pem\n")
+        .replace("metrics_port = 0\n", "");
     let files = [
         ("kiln.conf", config.as_str()),
         ("cert.pem", certificate),
@@ -251,18 +254,19 @@ fn a_server_speaks_tls_with_the_certificate_that_it_is_given() {
     ];
     let place = Place::with(&files);
     let mut served = Served::start(&place, "kiln.conf");
-    let api = served.address();
-    assert!(api.starts_with("https://"), "{api}");
-    wait(async {
-        let trusted =
-            reqwest::Certificate::from_pem(certificate.as_bytes()).expect("a certificate");
-        let client = kiln_cloud::client_builder().tls_certs_only([trusted]).build();
-        let reply = client.expect("a client").get(format!("{api}/versions")).send().await;
-        let reply = reply.expect("an answer");
-        assert_eq!(reply.status(), 300);
-        let text = reply.text().await.expect("text");
-        assert!(text.contains(&format!("{api}/v1/")), "{text}");
-    });
+    let trusted = reqwest::Certificate::from_pem(certificate.as_bytes()).expect("a certificate");
+    let client = kiln_cloud::client_builder().tls_certs_only([trusted]).build().expect("a client");
+    // The native API, CloudFormation's and CloudWatch's.
+    for _ in 0..3 {
+        let api = served.address();
+        assert!(api.starts_with("https://"), "{api}");
+        wait(async {
+            let reply = client.get(format!("{api}/versions")).send().await.expect("an answer");
+            assert_eq!(reply.status(), 300);
+            let text = reply.text().await.expect("text");
+            assert!(text.contains(&format!("{api}/v1/")), "{text}");
+        });
+    }
     assert!(served.stop());
 }
 
@@ -282,6 +286,11 @@ fn a_bad_file_is_refused_with_its_place() {
             "[paste_deploy]\nflavor = noauth",
             "kiln: [paste_deploy] flavor is noauth, which lets everybody do everything: it is for \
              127.0.0.1 alone; set [heat_api] bind_host to that, or choose another flavor\n",
+        ),
+        (
+            "[paste_deploy]\nflavor = noauth\n[heat_api]\nbind_host = localhost\n[heat_api_cfn]\nbind_port = 0",
+            "kiln: [paste_deploy] flavor is noauth, which lets everybody do everything: it is for \
+             127.0.0.1 alone; set [heat_api_cfn] bind_host to that, or choose another flavor\n",
         ),
     ] {
         let place = Place::with(&[("kiln.conf", text)]);

@@ -11,6 +11,7 @@ use super::login::Login;
 use super::request::{add_wishes, reveal, secret_header};
 use super::revocation::Revocations;
 use super::service::Service;
+use super::signed::examined;
 use super::token::Token;
 use super::{Authenticator, Clock, Reason, Refusal, Unsigned};
 use crate::caller::Caller;
@@ -291,27 +292,6 @@ impl Authenticator for Keystone {
     }
 
     async fn authenticate_signed(&self, said: &Json) -> Result<Caller, Unsigned> {
-        match self.service.examine("/ec2tokens", said).await {
-            Ok(granted) => match Token::read(&granted.body) {
-                Some(token) => Ok(Caller {
-                    token: Some(granted.token),
-                    auth_url: self.settings.auth_url.configured.clone(),
-                    ..token.caller
-                }),
-                None => Err(Unsigned::Unavailable),
-            },
-            Err(Failure::NotFound) => Err(Unsigned::UnknownKey),
-            Err(Failure::Refused | Failure::Malformed) => Err(Unsigned::Wrong),
-            Err(Failure::Forbidden) => {
-                tracing::error!(
-                    "Kiln's own account may not examine signatures: give it the role `service` or `admin`"
-                );
-                Err(Unsigned::Unavailable)
-            }
-            Err(failure) => {
-                tracing::warn!(?failure, "a signature was not examined");
-                Err(Unsigned::Unavailable)
-            }
-        }
+        examined(&self.service, &self.settings.auth_url.configured, said).await
     }
 }

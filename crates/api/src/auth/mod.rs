@@ -17,6 +17,7 @@ mod refusal;
 mod request;
 mod revocation;
 mod service;
+mod signed;
 mod token;
 
 pub use auth_url::AuthUrl;
@@ -27,6 +28,7 @@ pub use login::{Login, Named, Reach};
 pub use noauth::NoAuth;
 pub use password::Password;
 pub use refusal::{Form, Reason, Refusal};
+pub use signed::Signed;
 
 use crate::caller::Caller;
 use async_trait::async_trait;

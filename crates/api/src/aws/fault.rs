@@ -109,6 +109,11 @@ impl AwsFault {
         matches!(self.code, Code::IncompleteSignature | Code::MissingAuthenticationToken)
     }
 
+    /// Whether it is not the client who did something wrong.
+    pub(super) fn is_ours(&self) -> bool {
+        self.code.row().1 >= 500
+    }
+
     /// The answer that tells it.
     pub(crate) fn into_response(self, form: Form) -> Response {
         let (code, status, text) = self.code.row();
@@ -133,7 +138,9 @@ impl AwsFault {
 impl From<Fault> for AwsFault {
     fn from(fault: Fault) -> AwsFault {
         let code = match fault.kind.as_str() {
-            "Forbidden" | "HTTPForbidden" | "NotAuthorized" => Code::AccessDenied,
+            "AuthorizationFailure" | "Forbidden" | "HTTPForbidden" | "NotAuthorized" => {
+                Code::AccessDenied
+            }
             "StackExists" => Code::AlreadyExists,
             "ActionInProgress" => Code::Busy,
             "RequestLimitExceeded" => Code::RequestLimitExceeded,

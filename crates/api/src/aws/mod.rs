@@ -8,11 +8,12 @@ mod fault;
 mod params;
 mod render;
 mod signature;
+mod spent;
 
 pub use fault::{AwsFault, Code};
 pub use params::Params;
 pub(crate) use render::{Form, XML, escape};
-pub(crate) use signature::signer;
+pub use spent::Spent;
 
 use crate::app::{App, Options};
 use crate::ask::Ask;
@@ -26,7 +27,10 @@ use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, Request};
 use axum::response::Response;
 use futures_util::FutureExt;
+use kiln_engine::runtime::now;
 use kiln_template::Value;
+use signature::{Signature, signer};
+use spent::FRESH;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -119,7 +123,9 @@ impl Interface {
         match parts.as_slice() {
             ["", "" | "versions"] => versions(&place(&app, &request)),
             ["", "healthcheck"] => health(&app.options).into_response(),
-            ["", "v1", "" | "stacks", ..] => self.act(app, &request, parts[2].is_empty()).await,
+            // Tools of AWS leave the slash out where the address of an interface ends without one.
+            ["", "v1"] | ["", "v1", ""] => self.act(app, &request, true).await,
+            ["", "v1", "stacks", ..] => self.act(app, &request, false).await,
             ["", version, ..] if is_other_version(version) => versions(&place(&app, &request)),
             _ => no_route(text(request.headers(), &ACCEPT).unwrap_or_default()),
         }
@@ -132,7 +138,14 @@ impl Interface {
         if request.body().is_none() {
             return AwsFault::bare(Code::RequestLimitExceeded).into_response(form);
         }
-        let ask = match admitted(app, request, &params, form).await {
+        let signature = Signature::of(request, &params).ok();
+        let signed = signature.as_ref().and_then(|it| it.time);
+        let now = now();
+        if signed.is_some_and(|time| now.since(time) > FRESH || time.since(now) > FRESH) {
+            return AwsFault::bare(Code::RequestExpired).into_response(form);
+        }
+        let key = signature.filter(|it| it.time.is_some()).map(|it| it.key());
+        let ask = match admitted(app.clone(), request, &params, form).await {
             Ok(ask) => ask,
             Err(refused) => return refused,
         };
@@ -143,9 +156,18 @@ impl Interface {
         if let Err(fault) = self.allow(&ask, action) {
             return fault.into_response(form);
         }
+        if key.is_some_and(|key| !app.spent.lets_in(key, action.effect, Instant::now())) {
+            let why = "This signature was used already: sign the request anew.";
+            return AwsFault::new(Code::RequestExpired, why).into_response(form);
+        }
         match (action.handler)(ask, params).await {
             Ok(result) => render::answered(action.name, &result, form),
-            Err(fault) => fault.into_response(form),
+            Err(fault) => {
+                if let Some(key) = key.filter(|_| fault.is_ours()) {
+                    app.spent.forget(&key);
+                }
+                fault.into_response(form)
+            }
         }
     }
 

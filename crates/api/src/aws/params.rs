@@ -3,8 +3,8 @@
 use super::fault::{AwsFault, Code};
 use crate::body::Carried;
 use crate::query::Query;
-use axum::http::Request;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::http::{HeaderValue, Method, Request};
 use std::collections::BTreeMap;
 
 /// More members than this no list has.
@@ -23,7 +23,13 @@ impl Params {
         let is_form = kind.is_some_and(|it| it.starts_with("application/x-www-form-urlencoded"))
             && body.first() != Some(&b'{');
         let form = if is_form { String::from_utf8_lossy(body) } else { "".into() };
-        let query = Query::parse(request.uri().query().unwrap_or(""));
+        let authorization = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
+        let is_version_4 = authorization.is_some_and(|it| it.starts_with(b"AWS4-HMAC-SHA256"));
+        let query = match is_version_4 && request.method() == Method::POST {
+            // Such a signature is of the form alone: anybody could have put more behind the question mark.
+            true => Query::default(),
+            false => Query::parse(request.uri().query().unwrap_or("")),
+        };
         Params::from_pairs(query.pairs().chain(Query::parse(&form).pairs()))
     }
 

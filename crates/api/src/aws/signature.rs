@@ -2,6 +2,7 @@
 
 use super::fault::{AwsFault, Code};
 use super::params::Params;
+use super::spent::Key;
 use crate::app::App;
 use crate::auth::Unsigned;
 use crate::body::Carried;
@@ -9,30 +10,73 @@ use crate::caller::Caller;
 use crate::query::percent;
 use axum::http::header::{AUTHORIZATION, HOST};
 use axum::http::{HeaderMap, Request};
+use kiln_engine::time::Time;
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
 
+/// What a request is signed with.
+pub(super) struct Signature<'r> {
+    access: &'r str,
+    text: &'r str,
+    /// When it was signed, if it says so in a way that can be read.
+    pub(super) time: Option<Time>,
+}
+
+impl<'r> Signature<'r> {
+    /// What a request is signed with; a fault if it is not.
+    pub(super) fn of(
+        request: &'r Request<Carried>,
+        params: &'r Params,
+    ) -> Result<Signature<'r>, AwsFault> {
+        let header = text(request.headers(), AUTHORIZATION.as_str());
+        let signature = params
+            .get("Signature")
+            .or_else(|| params.get("X-Amz-Signature"))
+            .or_else(|| part(header, "Signature="));
+        let Some(signature) = signature else {
+            return Err(AwsFault::bare(Code::IncompleteSignature));
+        };
+        let credential = params.get("X-Amz-Credential").or_else(|| part(header, "Credential="));
+        let access = params
+            .get("AWSAccessKeyId")
+            .or_else(|| credential.and_then(|credential| credential.split('/').next()));
+        let Some(access) = access else {
+            return Err(AwsFault::bare(Code::MissingAuthenticationToken));
+        };
+        // In the order in which the identity service looks.
+        let time = params
+            .get("Timestamp")
+            .or_else(|| text(request.headers(), "x-amz-date"))
+            .or_else(|| params.get("X-Amz-Date"));
+        Ok(Signature { access, text: signature, time: time.and_then(moment) })
+    }
+
+    /// What it is remembered by.
+    pub(super) fn key(&self) -> Key {
+        let hash = Sha256::new().chain_update(self.access).chain_update([0]);
+        hash.chain_update(self.text).finalize().into()
+    }
+}
+
+/// A moment as clients write them: `2026-11-16T08:30:00Z`, with or without the letter, or `20261116T083000Z`.
+fn moment(text: &str) -> Option<Time> {
+    let moment = match text.parse::<jiff::Timestamp>() {
+        Ok(moment) => moment,
+        Err(_) => {
+            let date: jiff::civil::DateTime = text.parse().ok()?;
+            date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp()
+        }
+    };
+    Some(Time::from_micros(moment.as_microsecond()))
+}
+
 /// Who signed a request.
-pub(crate) async fn signer(
+pub(super) async fn signer(
     app: &App,
     request: &Request<Carried>,
     params: &Params,
 ) -> Result<Caller, AwsFault> {
-    let header = text(request.headers(), AUTHORIZATION.as_str());
-    let signature = params
-        .get("Signature")
-        .or_else(|| params.get("X-Amz-Signature"))
-        .or_else(|| part(header, "Signature="));
-    let Some(signature) = signature else {
-        return Err(AwsFault::bare(Code::IncompleteSignature));
-    };
-    let credential = params.get("X-Amz-Credential").or_else(|| part(header, "Credential="));
-    let access = params
-        .get("AWSAccessKeyId")
-        .or_else(|| credential.and_then(|credential| credential.split('/').next()));
-    let Some(access) = access else {
-        return Err(AwsFault::bare(Code::MissingAuthenticationToken));
-    };
+    let Signature { access, text: signature, .. } = Signature::of(request, params)?;
     // What was not there yet when it was signed.
     let later = ["Signature", "X-Amz-Signature"];
     let signed = params.pairs().filter(|(name, _)| !later.contains(name));
@@ -81,6 +125,20 @@ fn part<'h>(header: Option<&'h str>, word: &str) -> Option<&'h str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moments_are_read_as_clients_write_them() {
+        let read = |text: &str| moment(text).map(|time| time.to_string());
+        for text in [
+            "2026-11-16T08:30:00Z",
+            "2026-11-16T08:30:00",
+            "20261116T083000Z",
+            "2026-11-16T09:30:00+01:00",
+        ] {
+            assert_eq!(read(text).as_deref(), Some("2026-11-16T08:30:00Z"), "{text}");
+        }
+        assert_eq!(read("now"), None);
+    }
 
     #[test]
     fn headers_are_called_as_the_identity_service_calls_them() {

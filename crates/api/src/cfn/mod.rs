@@ -6,10 +6,13 @@
 mod cost;
 mod events;
 mod names;
+mod prices;
 mod request;
 mod resources;
 mod signals;
 mod stacks;
+
+pub use prices::Prices;
 
 use crate::app::App;
 use crate::aws::{self, Action, Form, Interface, Params, action};

@@ -7,7 +7,7 @@ use crate::load::plugins;
 use crate::serving::{self, Listening};
 use crate::streams::{Failure, Streams, Verdict};
 use axum::Router;
-use kiln_api::auth::{self, Authenticator, Custom, Login, Named, NoAuth, Password, Reach};
+use kiln_api::auth::{self, Authenticator, Custom, Login, Named, NoAuth, Password, Reach, Signed};
 use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics, Own};
 use kiln_cloud::{Http, NoCloud, OpenStack, Service as CloudService};
@@ -149,6 +149,7 @@ fn app(settings: &Settings, service: Service) -> Result<Arc<App>, Failure> {
         options: settings.api.clone(),
         metrics: Metrics::default(),
         rate: settings.rate.map(kiln_api::Rate::new),
+        spent: Default::default(),
     }))
 }
 
@@ -188,18 +189,35 @@ async fn metrics(
 
 /// Who finds out who asks.
 fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure> {
+    let others = by_flavor(settings)?;
+    let Some(examiners) = &settings.examiners else { return Ok(others) };
+    let mut signed = Signed::beside(others);
+    for login in examiners {
+        let identity = auth::Identity::new(serving::client()?, &login.auth_url);
+        let url = format!("{}/v3", login.auth_url.trim_end_matches('/').trim_end_matches("/v3"));
+        signed = signed.asking(identity, own(login), &url, Arc::new(now));
+    }
+    Ok(Arc::new(signed))
+}
+
+/// Our own login at an identity service.
+fn own(login: &config::Login) -> Login {
+    let named = |name: &str, domain: &str| Named::InDomainNamed {
+        name: name.to_owned(),
+        domain_name: domain.to_owned(),
+    };
+    Login {
+        user: named(&login.username, &login.user_domain),
+        password: Secret::new(login.password.as_str().into()),
+        reach: Reach::Project(named(&login.project, &login.project_domain)),
+    }
+}
+
+/// Who finds out who asks, but for signatures.
+fn by_flavor(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure> {
     let login = &settings.login;
     match &settings.flavor {
         Flavor::Keystone => {
-            let named = |name: &str, domain: &str| Named::InDomainNamed {
-                name: name.to_owned(),
-                domain_name: domain.to_owned(),
-            };
-            let own = Login {
-                user: named(&login.username, &login.user_domain),
-                password: Secret::new(login.password.as_str().into()),
-                reach: Reach::Project(named(&login.project, &login.project_domain)),
-            };
             let rules = auth::Settings {
                 www_authenticate_uri: login.www_authenticate_uri.clone(),
                 auth_url: chosen(login, format!("{}/v3", login.auth_url)),
@@ -207,7 +225,7 @@ fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure>
                 service_token_roles: login.service_token_roles.clone(),
                 ..auth::Settings::default()
             };
-            Ok(serving::keystone(&login.auth_url, own, rules)?)
+            Ok(serving::keystone(&login.auth_url, own(login), rules)?)
         }
         Flavor::Standalone => {
             let identity = auth::Identity::new(serving::client()?, &login.auth_url);
@@ -221,18 +239,32 @@ fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure>
             Ok(Arc::new(Custom::new(Arc::new(backend), roles.clone())))
         }
         Flavor::NoAuth(described) => {
-            let is_local =
-                ["127.0.0.1", "::1", "localhost"].contains(&settings.native.host.as_str());
-            if !is_local {
-                return Err(Failure::usage(
+            if let Some(place) = open_place(settings) {
+                return Err(Failure::usage(format!(
                     "[paste_deploy] flavor is noauth, which lets everybody do everything: it is for \
-                     127.0.0.1 alone; set [heat_api] bind_host to that, or choose another flavor",
-                ));
+                     127.0.0.1 alone; set [{}] bind_host to that, or choose another flavor",
+                    place.section
+                )));
             }
             let described = described.as_deref().map(described_token).transpose()?;
             Ok(Arc::new(NoAuth::new(described.as_ref())))
         }
     }
+}
+
+/// An interface that others than those on this machine can reach.
+fn open_place(settings: &Settings) -> Option<&Socket> {
+    let served = [
+        (settings.has_api, &settings.native),
+        (settings.has_cfn, &settings.cfn),
+        (settings.has_cloudwatch, &settings.cloudwatch),
+    ];
+    let is_open =
+        |place: &Socket| !["127.0.0.1", "::1", "localhost"].contains(&place.host.as_str());
+    served
+        .into_iter()
+        .find(|(is_served, place)| *is_served && is_open(place))
+        .map(|(_, place)| place)
 }
 
 /// The identity service of a request: ours, or one of those among which clients choose.

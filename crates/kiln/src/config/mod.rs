@@ -3,6 +3,7 @@
 mod cloud;
 mod ini;
 mod options;
+mod signatures;
 mod sockets;
 
 pub(crate) use options::{Flavor, Login, Settings};
@@ -30,6 +31,13 @@ impl Config {
         let ini =
             Ini::parse(&text).map_err(|problem| Failure::usage(format!("{shown}: {problem}")))?;
         Ok(Config { ini, path: shown })
+    }
+
+    /// A file with this text.
+    #[cfg(test)]
+    fn read(text: &str) -> Result<Config, String> {
+        let ini = Ini::parse(text).map_err(|problem| problem.to_string())?;
+        Ok(Config { ini, path: "kiln.conf".into() })
     }
 
     /// The text of an option.

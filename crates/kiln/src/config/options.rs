@@ -2,8 +2,10 @@
 
 use super::Config;
 use super::cloud::{cloud, outside, stack_domain, stack_user_role};
+use super::signatures::examiners;
 use super::sockets::{Socket, port, roles};
 use crate::streams::Failure;
+use kiln_api::cfn::Prices;
 use kiln_api::policy;
 use kiln_engine::service::Rules;
 use std::path::PathBuf;
@@ -76,6 +78,18 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ),
     ("cors", "allowed_origin", "Origins whose pages may send requests."),
     ("database", "connection", "The database."),
+    ("ec2authtoken", "auth_url", "Where signatures are examined, if not where tokens are."),
+    (
+        "ec2authtoken",
+        "clouds",
+        "Names of identity services, each with a section [ec2authtoken.NAME].",
+    ),
+    ("ec2authtoken", "multi_cloud", "Whether those are asked, one after the other."),
+    ("ec2authtoken", "password", "The password of the service's own user there."),
+    ("ec2authtoken", "project_domain_name", "The domain of the service's project there."),
+    ("ec2authtoken", "project_name", "The project of the service's own user there."),
+    ("ec2authtoken", "user_domain_name", "The domain of the service's own user there."),
+    ("ec2authtoken", "username", "The service's own user there."),
     ("healthcheck", "backends", "disable_by_file: a file can say that no requests should come."),
     ("healthcheck", "disable_by_file_path", "That file."),
     ("heat_api", "bind_host", "The address that the native API listens on."),
@@ -118,6 +132,7 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("kiln", "max_alarms_per_project", "How many alarms a project may have; -1 for any."),
     ("kiln", "metrics_host", "The address that metrics are served on."),
     ("kiln", "metrics_port", "The port that metrics are served on; none are served without it."),
+    ("kiln", "price_file", "A list of prices, for estimates of what a template would cost."),
     ("kiln", "rate", "Requests a second that a project may send; 0 for any."),
     ("kiln", "roles", "What this process does: api, cfn, cloudwatch, engine, or all."),
     ("noauth", "token_response", "A file with a token as the identity service describes it."),
@@ -183,6 +198,8 @@ pub(crate) struct Settings {
     pub(crate) metrics: Option<(String, u16)>,
     pub(crate) flavor: Flavor,
     pub(crate) login: Login,
+    /// Who examines signatures, if not whoever examines tokens.
+    pub(crate) examiners: Option<Vec<Login>>,
     /// How the cloud is reached, if there is one.
     pub(crate) cloud: Option<kiln_cloud::Settings>,
     pub(crate) policy_file: Option<PathBuf>,
@@ -258,6 +275,7 @@ impl Settings {
             metrics,
             cloud: cloud(config, &flavor, &login)?,
             engine: engine(config, &login)?,
+            examiners: examiners(config, &flavor, &login)?,
             flavor,
             login,
             policy_file: file("oslo_policy", "policy_file"),
@@ -411,11 +429,20 @@ fn api(config: &Config) -> Result<kiln_api::Options, Failure> {
         origins: config.list("cors", "allowed_origin"),
         stack_domain: stack_domain(config),
         stack_user_role: stack_user_role(config),
+        prices: prices(config)?,
         health_file: match config.list("healthcheck", "backends").iter().any(|it| it == BY_FILE) {
             true => config.text("healthcheck", "disable_by_file_path").map(PathBuf::from),
             false => None,
         },
     })
+}
+
+/// The operator's list of prices.
+fn prices(config: &Config) -> Result<Option<Arc<Prices>>, Failure> {
+    let Some(path) = config.text("kiln", "price_file") else { return Ok(None) };
+    let wrong = |why: String| config.wrong("kiln", "price_file", &format!("{path}: {why}"));
+    let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+    Prices::read(&path, &text).map(|prices| Some(Arc::new(prices))).map_err(wrong)
 }
 
 #[cfg(test)]

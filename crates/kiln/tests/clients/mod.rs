@@ -63,6 +63,19 @@ fn the_development_kit_works() {
 }
 
 #[test]
+fn the_tools_of_aws_work() {
+    run("cloudformation.py", |clouds| vec![clouds.into()]);
+}
+
+/// The agent in a server reads what it has to apply; the server has a key of its own for that.
+#[test]
+fn an_agent_in_a_server_reads_its_metadata() {
+    let Some(clients) = clients() else { return };
+    let server = Dev::start_with(&[]);
+    python(&clients, "cfn_guest.py", vec![server.clouds()]);
+}
+
+#[test]
 fn the_identity_service_is_used_as_clients_use_one() {
     run("identity.py", |clouds| vec![clouds.into()]);
 }

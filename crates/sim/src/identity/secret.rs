@@ -10,6 +10,7 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
+use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
 /// What can go wrong with secrets; nothing that a client can cause.
@@ -68,6 +69,13 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 /// HMAC with SHA-256.
 pub(super) fn hmac(key: &[u8], text: &[u8]) -> [u8; 32] {
     keyed(key).chain_update(text).finalize().into_bytes().into()
+}
+
+/// HMAC with SHA-1, for signatures of old.
+pub(super) fn hmac_sha1(key: &[u8], text: &[u8]) -> [u8; 20] {
+    let keyed = Hmac::<Sha1>::new_from_slice(key);
+    let keyed = keyed.unwrap_or_else(|_| Hmac::new(&Default::default()));
+    keyed.chain_update(text).finalize().into_bytes().into()
 }
 
 /// Whether the tag is the HMAC of the text, in constant time.
@@ -137,5 +145,8 @@ mod tests {
         assert!(hmac_is(b"Jefe", b"what do ya want for nothing?", &tag));
         assert!(!hmac_is(b"Jefe", b"what do ya want for nothing!", &tag));
         assert!(same(b"a", b"a") && !same(b"a", b"b"));
+        // RFC 2202, test case 2.
+        let tag = hmac_sha1(b"Jefe", b"what do ya want for nothing?");
+        assert_eq!(hex(&tag), "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79");
     }
 }

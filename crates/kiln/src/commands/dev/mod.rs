@@ -204,6 +204,7 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
         options: Options { stack_domain, ..Options::default() },
         metrics: Metrics::default(),
         rate: None,
+        spent: Default::default(),
     });
     own.serves(&app);
     let mut listening = vec![

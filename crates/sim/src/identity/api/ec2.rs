@@ -116,7 +116,7 @@ fn key(state: &State, access: &str) -> Result<(Credential, String), Problem> {
 fn is_fresh(said: &Value, now: Moment) -> bool {
     let when = [
         &said["params"]["Timestamp"],
-        signature::header(&said["headers"], "x-amz-date"),
+        &said["headers"]["X-Amz-Date"],
         &said["params"]["X-Amz-Date"],
     ];
     match when.iter().find_map(|when| when.as_str().filter(|text| !text.is_empty())) {

@@ -1,11 +1,11 @@
-//! AWS's signatures, versions 2 and 4, of a request that a service describes: its host, verb, path, parameters, headers
+//! AWS's signatures, versions 0, 1, 2 and 4, of a request that a service describes: its host, verb, path, parameters, headers
 //! and the hash of its body.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
-use super::super::secret::{hex, hmac, same, sha256_hex};
+use super::super::secret::{hex, hmac, hmac_sha1, same, sha256_hex};
 
 /// Whether the signature of the described request was made with this secret.
 pub(super) fn is_right(secret: &str, said: &Value) -> bool {
@@ -14,19 +14,39 @@ pub(super) fn is_right(secret: &str, said: &Value) -> bool {
         expected.is_some_and(|expected| same(expected.as_bytes(), signature.as_bytes()))
     };
     let host = said["host"].as_str().unwrap_or_default();
-    if said["params"]["SignatureVersion"] == "2" {
-        // Some clients sign the host without its port.
-        let bare = host.split(':').next().unwrap_or_default();
-        return right(version_2(secret, said, host)) || right(version_2(secret, said, bare));
+    match said["params"]["SignatureVersion"].as_str() {
+        Some("0") => right(version_0(secret, said)),
+        Some("1") => right(version_1(secret, said)),
+        Some("2") => {
+            // Some clients sign the host without its port.
+            let bare = host.split(':').next().unwrap_or_default();
+            right(version_2(secret, said, host)) || right(version_2(secret, said, bare))
+        }
+        _ => right(version_4(secret, said)),
     }
-    right(version_4(secret, said))
 }
 
-/// A header, whatever the case of its name.
-pub(super) fn header<'a>(headers: &'a Value, name: &str) -> &'a Value {
+/// A header that was signed, whatever the case of its name.
+fn header<'a>(headers: &'a Value, name: &str) -> &'a Value {
     let headers = headers.as_object().into_iter().flatten();
     let found = headers.into_iter().find(|(key, _)| key.trim().eq_ignore_ascii_case(name));
     found.map_or(&Value::Null, |(_, value)| value)
+}
+
+/// What is done, and when: nothing else is signed.
+fn version_0(secret: &str, said: &Value) -> Option<String> {
+    let part = |name: &str| said["params"][name].as_str();
+    let text = format!("{}{}", part("Action")?, part("Timestamp")?);
+    Some(STANDARD.encode(hmac_sha1(secret.as_bytes(), text.as_bytes())))
+}
+
+/// All parameters, by their names in whatever case, one behind the other.
+fn version_1(secret: &str, said: &Value) -> Option<String> {
+    let mut pairs: Vec<(&String, &Value)> = said["params"].as_object()?.iter().collect();
+    pairs.sort_by_key(|(name, _)| name.to_lowercase());
+    let text: String =
+        pairs.iter().map(|(name, value)| format!("{name}{}", printed(value))).collect();
+    Some(STANDARD.encode(hmac_sha1(secret.as_bytes(), text.as_bytes())))
 }
 
 fn version_2(secret: &str, said: &Value, host: &str) -> Option<String> {
@@ -41,7 +61,8 @@ fn version_4(secret: &str, said: &Value) -> Option<String> {
     let none = Map::new();
     let params = said["params"].as_object().unwrap_or(&none);
     let headers = &said["headers"];
-    let authorization = header(headers, "authorization").as_str();
+    // Keystone looks for these two as they are written here, and for no others.
+    let authorization = headers["Authorization"].as_str();
     let (credential, signed) = match authorization {
         Some(line) if line.starts_with("AWS4-HMAC-SHA256") => {
             (between(line, "Credential=")?, between(line, "SignedHeaders=")?)
@@ -53,7 +74,7 @@ fn version_4(secret: &str, said: &Value) -> Option<String> {
         ),
         None => return None,
     };
-    let date = header(headers, "x-amz-date").as_str();
+    let date = headers["X-Amz-Date"].as_str();
     let date = date.or_else(|| params.get("X-Amz-Date")?.as_str())?;
     let (_, scope) = credential.split_once('/')?;
     let mut parts = scope.split('/');
@@ -88,14 +109,17 @@ fn between<'a>(line: &'a str, word: &str) -> Option<&'a str> {
 fn query(params: &Map<String, Value>) -> String {
     let mut pairs: Vec<(&String, &Value)> = params.iter().collect();
     pairs.sort_by_key(|(name, _)| name.as_str());
-    let pairs = pairs.iter().map(|(name, value)| {
-        let value = match value {
-            Value::String(text) => text.clone(),
-            other => super::super::shape::python(other),
-        };
-        format!("{}={}", escape(name), escape(&value))
-    });
+    let pairs =
+        pairs.iter().map(|(name, value)| format!("{}={}", escape(name), escape(&printed(value))));
     pairs.collect::<Vec<_>>().join("&")
+}
+
+/// A parameter as text.
+fn printed(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => super::super::shape::python(other),
+    }
 }
 
 fn escape(text: &str) -> String {
@@ -131,6 +155,22 @@ mod tests {
         let secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
         assert!(is_right(secret, &said));
         assert!(!is_right("other", &said));
+    }
+
+    /// As Keystone's own library signs these.
+    #[test]
+    fn versions_0_and_1_are_as_the_library_signs() {
+        let params = |version: &str| {
+            json!({ "Action": "Test", "SignatureVersion": version, "Timestamp": "2012-01-01T00:00:00Z",
+                    "aWSAccessKeyId": "k" })
+        };
+        let said = |version: &str, signature: &str| json!({ "signature": signature, "params": params(version) });
+        let signed = |text: &str| STANDARD.encode(hmac_sha1(b"secret", text.as_bytes()));
+        let zero = said("0", &signed("Test2012-01-01T00:00:00Z"));
+        let one = "ActionTestaWSAccessKeyIdkSignatureVersion1Timestamp2012-01-01T00:00:00Z";
+        let one = said("1", &signed(one));
+        assert!(is_right("secret", &zero) && !is_right("other", &zero));
+        assert!(is_right("secret", &one) && !is_right("other", &one));
     }
 
     /// AWS's published test `get-vanilla` of version 4.
