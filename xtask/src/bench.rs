@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Runs every benchmark whose name contains `filter`.
 pub(crate) fn run(filter: &str, out: &mut dyn Write) -> io::Result<()> {
-    let rows: [(&str, Bench); 12] = [
+    let rows: [(&str, Bench); 13] = [
         ("template", template),
         ("linear", linear),
         ("nested", nested),
@@ -24,6 +24,7 @@ pub(crate) fn run(filter: &str, out: &mut dyn Write) -> io::Result<()> {
         ("engine", crate::bench_engine::run),
         ("cloud", crate::bench_cloud::run),
         ("servers", crate::bench_servers::run),
+        ("scale", crate::bench_scale::run),
         ("store", crate::bench_store::run),
         ("start", crate::bench_api::start),
         ("load", crate::bench_api::load),

@@ -255,7 +255,13 @@ impl Bench {
         self.rest().await
     }
 
-    async fn rest(&self) -> io::Result<()> {
+    /// Counts a command that somebody else gave.
+    pub(crate) fn count(&mut self) {
+        self.commands += 1;
+    }
+
+    /// Waits until nothing is under way.
+    pub(crate) async fn rest(&self) -> io::Result<()> {
         match self.engine.rest(self.root, self.commands).await {
             Some(glance) if glance.state.status == Status::Complete => Ok(()),
             Some(glance) => Err(io::Error::other(format!("{}: {}", glance.state, glance.reason))),

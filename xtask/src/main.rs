@@ -8,6 +8,7 @@ mod bench_api;
 mod bench_cloud;
 mod bench_engine;
 mod bench_guests;
+mod bench_scale;
 mod bench_servers;
 mod bench_store;
 mod facts;

@@ -32,6 +32,7 @@ const STATUSES: [(u16, &[&str]); 7] = [
             "Invalid",
             "InvalidBreakPointHook",
             "InvalidExternalResourceDependency",
+            "InvalidParameterValue",
             "InvalidRestrictedAction",
             "InvalidSchemaError",
             "InvalidTemplateReference",

@@ -4,6 +4,8 @@
 //! Who asks is who asked for the stack, with the roles they had then: rules are checked as for anybody else.
 //! Configurations that belong to resources need no rule of their own, since the stack was allowed.
 
+mod alarms;
+
 use crate::app::App;
 use crate::caller::{Caller, Scope};
 use crate::fault::Fault;
@@ -87,7 +89,10 @@ impl Transport for Own {
     }
 
     async fn send(&self, by: &Credential, call: Call) -> Result<Reply, CallError> {
-        let kept = software(&call);
+        if call.service == Service::Alarming {
+            return self.alarming(by, call).await;
+        }
+        let kept = kept(&call);
         if call.service != Service::Orchestration || (kept.is_none() && self.stacks_are_elsewhere) {
             return self.beyond.send(by, call).await;
         }
@@ -106,6 +111,7 @@ impl Transport for Own {
             Some(Kind::Config(id)) => Some(config_call(&app, &behalf, id, &call).await),
             Some(Kind::Deployment(id)) => Some(deployment_call(&app, &behalf, id, &call).await),
             Some(Kind::Server(id)) => Some(server_call(&app, &behalf, id).await),
+            Some(Kind::Rule(id)) => Some(alarms::rule_call(&app, &behalf, id, &call).await),
             None => None,
         };
         let response = match answered {
@@ -114,6 +120,18 @@ impl Transport for Own {
             None => serve::answer(app, request(&call, &behalf, by)?).await,
         };
         reply(response).await
+    }
+}
+
+impl Own {
+    /// A call about an alarm: for the alarming service if there is one, else for this one.
+    async fn alarming(&self, by: &Credential, call: Call) -> Result<Reply, CallError> {
+        let sent = self.beyond.send(by, call.clone()).await;
+        let Err(CallError::Impossible(_)) = &sent else { return sent };
+        match (self.app.get().and_then(Weak::upgrade), &call.behalf) {
+            (Some(app), Some(behalf)) => alarms::alarming_call(&app, behalf, &call).await,
+            _ => sent,
+        }
     }
 }
 
@@ -127,7 +145,7 @@ fn nowhere(region: &str, call: &Call) -> Result<Reply, CallError> {
     Err(CallError::Refused(Reply::new(404, body)))
 }
 
-// --- configurations and deployments ---
+// --- what is kept beside stacks ---
 
 /// What a call is about that needs no rule of its own.
 enum Kind {
@@ -135,9 +153,14 @@ enum Kind {
     Deployment(String),
     /// All that a server has to apply.
     Server(String),
+    /// The rule of an alarm.
+    Rule(String),
 }
 
-fn software(call: &Call) -> Option<Kind> {
+fn kept(call: &Call) -> Option<Kind> {
+    if let Some(id) = call.path.strip_prefix("/watch_rules/") {
+        return Some(Kind::Rule(id.to_owned()));
+    }
     let (_, path) = call.path.split_once("/software_")?;
     let (kind, id) = path.split_once('/')?;
     match (kind, id.split_once('/')) {

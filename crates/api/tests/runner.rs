@@ -3,6 +3,7 @@
 
 mod auth;
 mod cfn;
+mod cloudwatch;
 mod edges;
 mod faults;
 mod hidden;

@@ -132,6 +132,7 @@ impl World {
             policy: app.policy.clone(),
             options: app.options.clone(),
             metrics: Metrics::default(),
+            waiting: Default::default(),
             rate: Some(Rate::new(rate)),
             spent: Default::default(),
         };
@@ -229,7 +230,7 @@ impl World {
     }
 }
 
-async fn reply(response: Response) -> Reply {
+pub(crate) async fn reply(response: Response) -> Reply {
     let (parts, body) = response.into_parts();
     let bytes = to_bytes(body, usize::MAX).await.expect("a body");
     Reply {

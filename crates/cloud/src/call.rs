@@ -73,6 +73,8 @@ pub struct Behalf {
     pub user_name: Arc<str>,
     /// What else is known of whoever asked for it.
     pub author: Arc<Author>,
+    /// The id of what it is made for, if that is known.
+    pub origin: Option<Arc<str>>,
 }
 
 /// What is known of whoever asked for something, at the moment when they did.

@@ -32,7 +32,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What a stack is made of. Never changed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Recipe {
     /// Its id.
     pub id: RecipeId,

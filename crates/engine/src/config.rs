@@ -36,6 +36,12 @@ pub struct Config {
     pub max_events: Option<u64>,
     /// How long what is known of a deleted stack is kept; nothing means for ever.
     pub keep_deleted: Option<Duration>,
+    /// How often alarms are looked for that are due.
+    pub watch: Duration,
+    /// How long samples of metrics are kept: at least as long as any alarm looks back.
+    pub keep_metrics: Duration,
+    /// How long it is kept what happened to alarms.
+    pub keep_history: Duration,
     /// How many rows may change before they are written down: what has to be looked at besides waits
     /// until then, so that a step takes a bounded time and memory however large a tree is.
     pub stride: usize,
@@ -59,6 +65,9 @@ impl Default for Config {
             quiet: Duration::from_secs(30),
             max_events: Some(1000),
             keep_deleted: Some(Duration::from_secs(90 * 86_400)),
+            watch: Duration::from_secs(60),
+            keep_metrics: Duration::from_secs(2 * 86_400),
+            keep_history: Duration::from_secs(30 * 86_400),
             stride: 10_000,
             library: Arc::default(),
         }

@@ -32,4 +32,5 @@ pub mod store;
 pub mod time;
 pub mod tree;
 pub mod view;
+pub mod watch;
 mod world;

@@ -3,6 +3,7 @@
 //! Every method takes one lock, does all or nothing, and never waits. What survives a simulated crash
 //! is what was written here: an engine dies, the `Arc` of the store lives on.
 
+mod alarms;
 mod list;
 mod objects;
 
@@ -25,6 +26,7 @@ pub struct MemoryStore {
     commits: watch::Sender<u64>,
     failing: AtomicBool,
     objects: Mutex<objects::Kept>,
+    watched: Mutex<alarms::Watched>,
 }
 
 #[derive(Debug, Default)]
@@ -130,6 +132,19 @@ impl Tree {
 }
 
 impl Kept {
+    /// Adds a command to a tree's queue; whether there is such a tree.
+    fn submit(&mut self, command: CommandRow) -> bool {
+        let Some(tree) = self.trees.get_mut(&command.root) else { return false };
+        if tree.engine.is_none() && !tree.has_work {
+            tree.until = command.time;
+        }
+        tree.has_work = true;
+        if tree.commands.iter().all(|other| other.id != command.id) {
+            tree.commands.push(command);
+        }
+        true
+    }
+
     fn tree_of_stack(&self, id: StackId) -> Option<&Tree> {
         self.trees.get(self.stacks.get(&id)?)
     }
@@ -321,16 +336,8 @@ impl Store for MemoryStore {
     }
 
     async fn submit(&self, command: CommandRow) -> Result<(), StoreError> {
-        let mut kept = self.open()?;
-        let Some(tree) = kept.trees.get_mut(&command.root) else { return Ok(()) };
-        if tree.engine.is_none() && !tree.has_work {
-            tree.until = command.time;
-        }
-        tree.has_work = true;
-        if tree.commands.iter().all(|other| other.id != command.id) {
-            tree.commands.push(command);
-        }
-        self.durable(true);
+        let is_taken = self.open()?.submit(command);
+        self.durable(is_taken);
         Ok(())
     }
 

@@ -115,7 +115,15 @@ impl Tree {
             project: self.project.clone(),
             user_name: self.user_name.clone(),
             author: self.stack(self.root_key()).recipe.author.clone(),
+            origin: None,
         }
+    }
+
+    /// On whose behalf calls for a resource are made.
+    pub(crate) fn behalf_for(&self, slot: Slot) -> Behalf {
+        let resource = self.resources.get(slot.0 as usize).and_then(Option::as_ref);
+        let stack = resource.map(|resource| self.stack(resource.stack).id.to_string().into());
+        Behalf { origin: stack, ..self.behalf() }
     }
 
     /// The resource of the same stack that is called so by others.

@@ -7,6 +7,7 @@
     clippy::print_stdout
 )]
 
+mod alarms;
 mod exhaustive;
 mod export;
 mod hooks;

@@ -325,10 +325,12 @@ pub struct Heard {
     pub data: Members,
     /// What to tell in the event, behind `Signal: `; nothing tells what was sent along.
     pub reason: Option<String>,
-    /// Nothing came of it: no event.
+    /// Nothing came of it: no event, unless there is a reason to tell.
     pub is_nothing: bool,
     /// A group that is to have another size.
     pub resize: Option<Resize>,
+    /// The name of a resource that is to be made anew, with all that depend on it.
+    pub replaced: Option<Arc<str>>,
 }
 
 /// A group that is to have another size.

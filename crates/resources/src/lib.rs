@@ -80,3 +80,5 @@ pub mod rest;
 pub mod scaling;
 mod types;
 pub mod wire;
+
+pub use types::aws_cloudwatch::UNITS;

@@ -76,9 +76,7 @@ impl Cooldown {
 
 /// Whether a group is being resized, or was so lately that it is to be left alone.
 pub fn is_resting(metadata: &Value, cooldown: Duration, now: i64) -> bool {
-    let members = metadata.as_map();
-    let in_progress = members.and_then(|members| members.get(IN_PROGRESS));
-    if in_progress.is_some_and(Value::is_truthy) {
+    if is_in_progress(metadata) {
         return true;
     }
     // Older stacks kept the beginning of the rest, not its end.
@@ -86,6 +84,11 @@ pub fn is_resting(metadata: &Value, cooldown: Duration, now: i64) -> bool {
     end(metadata)
         .or_else(|| Some(begin(metadata)?.saturating_add(micros)))
         .is_some_and(|end| now < end)
+}
+
+fn is_in_progress(metadata: &Value) -> bool {
+    let in_progress = metadata.as_map().and_then(|members| members.get(IN_PROGRESS));
+    in_progress.is_some_and(Value::is_truthy)
 }
 
 /// The names under which a policy's properties and its group's go.
@@ -103,30 +106,54 @@ pub(crate) fn on_signal(
     view: &View<'_>,
     signal: &Signal<'_>,
 ) -> Result<Heard, String> {
-    let nothing = Heard { is_nothing: true, ..Heard::default() };
     let wanted = text(view.properties, words.group).unwrap_or_default();
     let missing = || format!("Alarm {} could not find scaling group named \"{wanted}\"", view.name);
     let group = view.siblings.named(wanted).ok_or_else(missing)?;
     let properties = view.siblings.properties(&group).ok_or_else(missing)?;
     if !view.siblings.is_complete(&group) {
-        return Ok(nothing);
+        return Ok(nothing(view, "the group is being changed, or failed"));
     }
     let current = view.siblings.size(&group).ok_or_else(missing)?;
-    let Some(adjustment) = adjustment(words, view.properties) else { return Ok(nothing) };
+    let Some(adjustment) = adjustment(words, view.properties) else {
+        return Ok(nothing(view, "the policy does not say by how much"));
+    };
     let (min, max) = bounds(&properties);
     let size = adjustment.of(current, min, max);
     let metadata = view.siblings.metadata(&group).unwrap_or_default();
     let length = given(view.properties, words.cooldown).map(seconds);
     let length = length.unwrap_or_else(|| group_cooldown(&properties));
-    if size == current || is_resting(&metadata, length, signal.now) {
-        return Ok(nothing);
+    if size == current {
+        let bound = if size <= min { "least" } else { "most" };
+        let why = match size == min || size == max {
+            true => format!("the group has {size} members, the {bound} that it may have"),
+            false => format!("the group has {size} members, as many as are wanted"),
+        };
+        return Ok(nothing(view, &why));
+    }
+    if is_in_progress(&metadata) {
+        return Ok(nothing(view, "the group is being scaled"));
+    }
+    if is_resting(&metadata, length, signal.now) {
+        return Ok(nothing(view, "the group was changed lately and is left alone for a while"));
     }
     let kind = text(view.properties, words.kind).unwrap_or_default();
     let by = view.properties.get(words.adjustment).unwrap_or(&Value::Null);
     let reason = format!("{kind} : {}", kiln_template::print::plain(by));
     let during = with(&metadata, [(IN_PROGRESS, true.into())]);
     let cooldown = Cooldown { length, reason };
-    Ok(Heard { resize: Some(Resize { group, size, during, cooldown }), ..Heard::default() })
+    let data = Members::from_iter([(REFUSAL.into(), Value::Null)]);
+    Ok(Heard { data, resize: Some(Resize { group, size, during, cooldown }), ..Heard::default() })
+}
+
+/// Where a policy keeps why nothing came of the last signal.
+const REFUSAL: &str = "refusal";
+
+/// Nothing comes of a signal. Why is told once: an alarm that lasts signals again and again.
+fn nothing(view: &View<'_>, why: &str) -> Heard {
+    let is_known = text(view.data, REFUSAL) == Some(why);
+    let told = (!is_known).then(|| format!("nothing was scaled, because {why}"));
+    let data = told.iter().map(|_| (REFUSAL.into(), why.into()));
+    Heard { is_nothing: true, data: data.collect(), reason: told, ..Heard::default() }
 }
 
 /// How long a scaling group is left alone after it was created or updated.

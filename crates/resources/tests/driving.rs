@@ -34,13 +34,15 @@ pub(crate) trait World {
 pub(crate) struct Nothing;
 impl World for Nothing {}
 
-/// A world in which configurations can be kept, and of which these are there already.
+/// A world in which configurations and alarms can be kept, and of which these are there already.
 #[derive(Default)]
 pub(crate) struct Configs(pub(crate) BTreeMap<String, Json>);
 
 impl World for Configs {
     fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
-        let path = call.path.strip_prefix("/software_configs/");
+        let path = ["/software_configs/", "/watch_rules/"]
+            .iter()
+            .find_map(|kind| call.path.strip_prefix(kind));
         let id = path.unwrap_or_else(|| panic!("nobody expected {call:?}")).to_owned();
         let lost = || CallError::Refused(Reply::new(404, Json::Null));
         let body = match (call.method, &call.body) {

@@ -18,6 +18,9 @@ use std::path::PathBuf;
 /// Types that older releases had, and for which there is no record of the present one.
 const OLDER: [&str; 1] = ["OS::Heat::CWLiteAlarm"];
 
+/// Types that do again what they did in older releases; the present one only lets them go.
+const REVIVED: [&str; 1] = ["OS::Heat::HARestarter"];
+
 fn is_of_this_release(kind: &&ResourceType) -> bool {
     !OLDER.contains(&kind.name())
 }
@@ -131,7 +134,7 @@ impl Differences {
         declared: impl Iterator<Item = &'a ResourceType> + Clone,
     ) {
         self.same_names("types", declared.clone().map(|kind| kind.name()), names(facts));
-        for kind in declared {
+        for kind in declared.filter(|kind| !REVIVED.contains(&kind.name())) {
             if let Some(fact) = facts.get(kind.name()) {
                 self.one_type(kind, fact);
             }

@@ -29,6 +29,9 @@ pub(crate) enum Kind {
     Setting,
     Object,
     Snapshot,
+    Alarm,
+    AlarmEvent,
+    Series,
 }
 
 impl Kind {
@@ -43,6 +46,9 @@ impl Kind {
             Kind::Setting => "setting",
             Kind::Object => "object",
             Kind::Snapshot => "snapshot",
+            Kind::Alarm => "alarm",
+            Kind::AlarmEvent => "alarm history",
+            Kind::Series => "series",
         }
     }
 }

@@ -137,21 +137,41 @@ impl SqlStore {
     pub(crate) async fn submit_once(&self, command: &CommandRow) -> Result<(), Fault> {
         let mut transaction = self.begin().await?;
         let mut trees = self.lock_trees(&mut transaction, &[command.root.0]).await?;
-        let Some(mut tree) = trees.remove(&command.root) else { return Ok(()) };
-        let select = "SELECT number FROM commands WHERE id = ?";
-        let select = self.statement(select).with(|values| values.id(command.id.0));
-        if select.first(&mut transaction).await?.is_some() {
-            return Ok(());
+        if self.queue_commands(&mut transaction, &mut trees, &[command]).await? {
+            self.finish(transaction).await?;
         }
-        if tree.engine.is_none() && !tree.has_work {
-            tree.expires = command.time;
+        Ok(())
+    }
+
+    /// Adds commands to the queues of trees, which are locked; whether one was not there already.
+    pub(crate) async fn queue_commands(
+        &self,
+        connection: &mut AnyConnection,
+        trees: &mut BTreeMap<StackId, TreeRow>,
+        commands: &[&CommandRow],
+    ) -> Result<bool, Fault> {
+        let mut queued = Vec::new();
+        for command in commands {
+            let Some(tree) = trees.get_mut(&command.root) else { continue };
+            let select = "SELECT number FROM commands WHERE id = ?";
+            let select = self.statement(select).with(|values| values.id(command.id.0));
+            if select.first(connection).await?.is_some() {
+                continue;
+            }
+            if tree.engine.is_none() && !tree.has_work {
+                tree.expires = command.time;
+            }
+            tree.has_work = true;
+            tree.last_command += 1;
+            queued.push(QueuedRow { number: tree.last_command, command: (*command).clone() });
         }
-        tree.has_work = true;
-        tree.last_command += 1;
-        let queued = QueuedRow { number: tree.last_command, command: command.clone() };
-        self.tables.write(&mut transaction, &self.cipher, &[&queued]).await?;
-        self.save_trees(&mut transaction, &[tree]).await?;
-        self.finish(transaction).await
+        let rows: Vec<&QueuedRow> = queued.iter().collect();
+        self.tables.write(connection, &self.cipher, &rows).await?;
+        let changed: BTreeSet<StackId> = queued.iter().map(|row| row.command.root).collect();
+        let changed: Vec<TreeRow> =
+            changed.iter().filter_map(|root| trees.get(root)).cloned().collect();
+        self.save_trees(connection, &changed).await?;
+        Ok(!queued.is_empty())
     }
 
     async fn write(&self, connection: &mut AnyConnection, rows: &Rows<'_>) -> Result<(), Fault> {

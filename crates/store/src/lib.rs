@@ -5,6 +5,7 @@
 //! says what is promised; `docs/store.md` says how it is kept.
 #![forbid(unsafe_code)]
 
+mod alarms;
 mod cipher;
 mod commit;
 mod database;

@@ -7,10 +7,11 @@ use crate::sql::{Reader, Statement};
 use sqlx::{AnyConnection, Connection};
 
 /// All migrations, the first first. Each can be begun again: MariaDB cannot take back half of one.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("migrations/0001_start.sql"),
     include_str!("migrations/0002_snapshots.sql"),
     include_str!("migrations/0003_objects.sql"),
+    include_str!("migrations/0004_alarms.sql"),
 ];
 
 /// PostgreSQL's lock for migrations: any number that others are unlikely to use.

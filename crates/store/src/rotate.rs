@@ -14,7 +14,7 @@ pub(crate) const ROTATED: &str = "rotated";
 const PASSES: u32 = 10;
 
 /// The tables with bodies, and how many of their rows are taken at once.
-const BODIES: [(&str, Kind, u64); 8] = [
+const BODIES: [(&str, Kind, u64); 11] = [
     ("stacks", Kind::Stack, 500),
     ("recipes", Kind::Recipe, 500),
     ("resources", Kind::Resource, 500),
@@ -23,6 +23,9 @@ const BODIES: [(&str, Kind, u64); 8] = [
     ("snapshots", Kind::Snapshot, 20),
     ("contents", Kind::Content, 20),
     ("objects", Kind::Object, 500),
+    ("alarms", Kind::Alarm, 500),
+    ("alarm_history", Kind::AlarmEvent, 500),
+    ("series", Kind::Series, 500),
 ];
 
 impl SqlStore {

@@ -37,6 +37,10 @@ impl Values {
         self.add(value);
     }
 
+    pub(crate) fn double(&mut self, value: f64) {
+        self.add(value);
+    }
+
     pub(crate) fn small(&mut self, value: i16) {
         self.add(value);
     }
@@ -165,6 +169,10 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn maybe_int(&mut self) -> Result<Option<i64>, Fault> {
+        self.value()
+    }
+
+    pub(crate) fn double(&mut self) -> Result<f64, Fault> {
         self.value()
     }
 

@@ -1,14 +1,32 @@
 //! The CloudWatch API: alarms, and what is measured.
 
+mod alarms;
+mod given;
+mod history;
+mod metrics;
+mod show;
+
 use crate::app::App;
-use crate::aws::{self, Action, Interface};
+use crate::aws::{self, Action, Interface, action};
 use axum::body::Body;
 use axum::http::Request;
 use axum::response::Response;
 use std::sync::Arc;
 
 /// Its actions.
-pub static ACTIONS: &[Action] = &[];
+pub static ACTIONS: &[Action] = &[
+    action!("DeleteAlarms", Changes, alarms::delete),
+    action!("DescribeAlarmHistory", Reads, history::describe),
+    action!("DescribeAlarms", Reads, alarms::describe),
+    action!("DescribeAlarmsForMetric", Reads, alarms::describe_for_metric),
+    action!("DisableAlarmActions", Changes, alarms::disable_actions),
+    action!("EnableAlarmActions", Changes, alarms::enable_actions),
+    action!("GetMetricStatistics", Reads, metrics::statistics),
+    action!("ListMetrics", Reads, metrics::list),
+    action!("PutMetricAlarm", Changes, alarms::put),
+    action!("PutMetricData", Changes, metrics::put),
+    action!("SetAlarmState", Changes, alarms::set_state),
+];
 
 static CLOUDWATCH: Interface = Interface { scope: "cloudwatch", actions: ACTIONS };
 

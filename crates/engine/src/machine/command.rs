@@ -177,7 +177,7 @@ impl Tree {
         }
     }
 
-    fn update(
+    pub(crate) fn update(
         &mut self,
         env: &mut Env<'_>,
         key: StackKey,

@@ -1,8 +1,9 @@
 //! Signals: what a resource is told from outside, and what comes of it.
 
-use super::Effect;
+use super::{Effect, Settings};
+use crate::blueprint::Recipe;
 use crate::failure::Failure;
-use crate::ids::StackId;
+use crate::ids::{RecipeId, ResourceId, StackId};
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Slot, StackKey, Tree};
 use kiln_resources::behaviour::{Heard, Resize, Signal};
@@ -11,6 +12,7 @@ use kiln_template::environment::Hook;
 use kiln_template::eval::Scope;
 use kiln_template::frozen::Frozen;
 use kiln_template::value::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl Tree {
@@ -149,7 +151,7 @@ impl Tree {
         if let Some(resize) = heard.resize {
             self.resize(env, slot, resize);
         }
-        if heard.is_nothing {
+        if heard.is_nothing && heard.reason.is_none() {
             return;
         }
         let reason = match heard.reason {
@@ -158,6 +160,53 @@ impl Tree {
         };
         let state = State::new(Action::Signal, self.resource(slot).state.status);
         self.resource_event(env, slot, state, &reason);
+        if let Some(name) = heard.replaced {
+            self.make_anew(env, slot, &name);
+        }
+    }
+
+    /// Has a resource made anew, with all that depend on it: they are taken to be unhealthy, and the tree is
+    /// updated to what it is. If something is under way already, that is left alone.
+    fn make_anew(&mut self, env: &mut Env<'_>, restarter: Slot, name: &str) {
+        let (root, key) = (self.root_key(), self.resource(restarter).stack);
+        let is_at_rest = |key: StackKey| {
+            let stack = self.stack(key);
+            stack.walk.is_none()
+                && stack.state.status == Status::Complete
+                && stack.state.action != Action::Delete
+        };
+        if !is_at_rest(root) || !is_at_rest(key) {
+            return;
+        }
+        let stack = self.stack(key).id;
+        let reason = format!("to be replaced, as {} was told", self.resource(restarter).name);
+        let Some(first) = self.current(key, name) else { return };
+        for name in self.dependents(key, first, restarter) {
+            self.mark(env, stack, &name, false, &reason);
+        }
+        let id = RecipeId(env.ids.next());
+        let recipe = Recipe { id, ..(*self.stack(root).recipe).clone() };
+        self.update(env, root, Arc::new(recipe), Settings::default());
+    }
+
+    /// A resource and all that depend on it, but for one and what depends on that.
+    fn dependents(&self, key: StackKey, first: Slot, but: Slot) -> Vec<Arc<str>> {
+        let slots: Vec<Slot> = self.stack(key).resources.values().copied().collect();
+        let mut users: BTreeMap<ResourceId, Vec<Slot>> = BTreeMap::new();
+        for slot in slots {
+            for needed in &self.resource(slot).requires {
+                users.entry(*needed).or_default().push(slot);
+            }
+        }
+        let (mut found, mut at) = (vec![first], 0);
+        while let Some(slot) = found.get(at).copied() {
+            let more = users.get(&self.resource(slot).id).into_iter().flatten();
+            let more: Vec<Slot> =
+                more.copied().filter(|it| *it != but && !found.contains(it)).collect();
+            found.extend(more);
+            at += 1;
+        }
+        found.into_iter().map(|slot| self.resource(slot).name.clone()).collect()
     }
 
     /// Gives a group another size. Its own state does not change, only that of its stack.
@@ -245,7 +294,10 @@ fn reason_of(details: &Value) -> String {
                 (Some(previous), Some(current), Some(reason)) => {
                     format!("alarm state changed from {previous} to {current} ({reason})")
                 }
-                _ => "Unknown".into(),
+                _ => match text("state") {
+                    Some(state) => format!("alarm state changed to {state}"),
+                    None => "Unknown".into(),
+                },
             }
         }
         _ => "No signal details provided".into(),

@@ -4,11 +4,13 @@
 //! one task that commits it, as much at once as has come together. Nothing is done in the world for a
 //! tree before what it decided is durable.
 
+mod alarms;
 mod clock;
 mod commit;
 mod driver;
 mod promises;
 
+pub(crate) use alarms::is_at_rest;
 pub use clock::{Chance, now};
 pub use commit::Committer;
 
@@ -184,6 +186,7 @@ impl Engine {
         engine.spawn(engine.clone().renew_leases());
         engine.spawn(engine.clone().keep_house());
         engine.spawn(engine.clone().keep_promises());
+        engine.spawn(engine.clone().watch_alarms());
         engine
     }
 
@@ -407,6 +410,9 @@ impl Engine {
                 const TREES: u64 = 20;
                 while store.purge(now() - age, None, TREES).await.is_ok_and(|it| it == TREES) {}
             }
+            let (samples, history) = (now() - config.keep_metrics, now() - config.keep_history);
+            let prune = || store.prune_metrics(samples, history, AT_ONCE);
+            while prune().await.is_ok_and(|it| it == AT_ONCE) {}
         }
     }
 

@@ -4,7 +4,9 @@
 //! their wish recorded, and the engine goes for it. What is shown is what is recorded.
 
 mod act;
+mod alarms;
 mod changes;
+mod collect;
 mod create;
 mod elsewhere;
 mod engines;
@@ -13,6 +15,7 @@ mod find;
 mod glimpse;
 mod live;
 mod loans;
+mod metrics;
 mod read;
 mod reality;
 mod refusal;
@@ -23,11 +26,13 @@ mod software;
 mod update;
 
 pub use act::Signalled;
+pub use alarms::StackAlarm;
 pub use changes::{Watch, Watched};
 pub use create::Previewed;
 pub use engines::{EngineView, REPORT};
 pub use find::Page;
 pub(crate) use loans::promise_of;
+pub use metrics::{Datum, Listed, MetricQuery};
 pub use refusal::Refusal;
 pub use request::{StackRequest, TemplateSource};
 pub use sift::Sieve;
@@ -72,6 +77,8 @@ pub struct Rules {
     pub max_configs: Option<u64>,
     /// How many software deployments a project may have; nothing means no limit.
     pub max_deployments: Option<u64>,
+    /// How many alarms a project may have; nothing means no limit.
+    pub max_alarms: Option<u64>,
     /// How long a template may be.
     pub max_template_bytes: usize,
     /// Whether stacks can be made of what another one left behind.
@@ -89,6 +96,7 @@ impl Default for Rules {
             max_snapshots: Some(32),
             max_configs: Some(4096),
             max_deployments: Some(4096),
+            max_alarms: Some(5000),
             max_template_bytes: 524_288,
             allows_adopt: false,
             allows_abandon: false,
@@ -109,6 +117,7 @@ pub struct Service {
     engine: Option<Engine>,
     /// Who waits for changes.
     changes: changes::Changes,
+    collector: Arc<collect::Collector>,
 }
 
 impl Service {
@@ -127,6 +136,7 @@ impl Service {
             transport,
             engine,
             changes: Default::default(),
+            collector: Arc::default(),
         }
     }
 

@@ -44,6 +44,7 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
         "observe_on_update",
         "Whether every update compares objects with what they should be.",
     ),
+    ("DEFAULT", "periodic_interval", "Seconds between two looks for alarms that are due."),
     (
         "DEFAULT",
         "plugin_dirs",
@@ -128,9 +129,12 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
         "Calls that may be under way to one service of the cloud at once.",
     ),
     ("kiln", "fetch_allowed", "What the addresses of templates must begin with to be fetched."),
+    ("kiln", "keep_alarm_history_hours", "How many hours it is kept what happened to alarms."),
+    ("kiln", "keep_metrics_hours", "How many hours samples of metrics are kept; at least 25."),
     ("kiln", "keys_file", "The file with the keys of the database; made if it is not there."),
     ("kiln", "lease", "Seconds after which another engine takes over from one that is gone."),
     ("kiln", "log_format", "How log lines are written: text or json."),
+    ("kiln", "max_alarms_per_project", "How many alarms a project may have; -1 for any."),
     ("kiln", "metrics_host", "The address that metrics are served on."),
     ("kiln", "metrics_port", "The port that metrics are served on; none are served without it."),
     ("kiln", "price_file", "A list of prices, for estimates of what a template would cost."),
@@ -357,6 +361,7 @@ fn rules(config: &Config) -> Result<Rules, Failure> {
         max_snapshots: limit("max_snapshots_per_stack", 32)?,
         max_configs: limit("max_software_configs_per_tenant", 4096)?,
         max_deployments: limit("max_software_deployments_per_tenant", 4096)?,
+        max_alarms: config.limit("kiln", "max_alarms_per_project", 5000)?,
         max_template_bytes: bytes(config, "max_template_size", 524_288)?,
         allows_adopt: config.flag("DEFAULT", "enable_stack_adopt", false)?,
         allows_abandon: config.flag("DEFAULT", "enable_stack_abandon", false)?,
@@ -388,6 +393,11 @@ fn engine(config: &Config, login: &Login) -> Result<kiln_engine::config::Config,
     let seconds = |option: &str, default: i64| {
         positive(config, "DEFAULT", option, default).map(Duration::from_secs)
     };
+    // Alarms look back a day at most.
+    let hours = |option: &str, default: i64, least: u64| {
+        let hours = positive(config, "kiln", option, default)?;
+        Ok::<_, Failure>(Duration::from_secs(hours.max(least).saturating_mul(3600)))
+    };
     let limit = config.limit("DEFAULT", "max_resources_per_stack", 1000)?;
     let depth = positive(config, "DEFAULT", "max_nested_stack_depth", 5)?;
     let retries = config.limit("DEFAULT", "action_retry_limit", 5)?.unwrap_or(0);
@@ -402,6 +412,9 @@ fn engine(config: &Config, login: &Login) -> Result<kiln_engine::config::Config,
         max_resources: limit.map(|it| usize::try_from(it).unwrap_or(usize::MAX)),
         max_events: config.limit("DEFAULT", "max_events_per_stack", 1000)?,
         observe_on_update: config.flag("DEFAULT", "observe_on_update", false)?,
+        watch: seconds("periodic_interval", 60)?,
+        keep_metrics: hours("keep_metrics_hours", 48, 25)?,
+        keep_history: hours("keep_alarm_history_hours", 30 * 24, 1)?,
         ..kiln_engine::config::Config::default()
     })
 }

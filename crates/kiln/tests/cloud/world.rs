@@ -188,9 +188,14 @@ impl World {
         answer(request).await
     }
 
-    fn request(&self, who: Who, method: &str, url: String) -> reqwest::RequestBuilder {
+    pub(crate) fn request(&self, who: Who, method: &str, url: String) -> reqwest::RequestBuilder {
         let request = self.client.request(method.parse().expect("a method"), url);
         request.header("X-Auth-Token", &self.token(who).text)
+    }
+
+    /// Where the CloudWatch API is.
+    pub(crate) fn cloudwatch(&self) -> &str {
+        &self.cloudwatch
     }
 
     /// What asks anybody anything.

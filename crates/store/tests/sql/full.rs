@@ -14,6 +14,9 @@ use sqlx::Row;
 use std::fmt::Write;
 use std::sync::Arc;
 
+/// How long a page is that SQLite writes.
+const PAGE: u64 = 8192;
+
 /// No cloud: the types of the test need none.
 struct Nowhere;
 
@@ -64,9 +67,9 @@ pub(crate) async fn a_full_disk_delays_and_loses_nothing(place: Place) {
     let config = Arc::new(Config::default());
     let engine = Engine::start(config, store.clone(), Arc::new(Nowhere), Pace::default());
     let pages = execute(&place, "SELECT page_count FROM pragma_page_count").await;
-    let used = u64::try_from(pages[0].get::<i64, _>(0)).unwrap() * 4096;
+    let used = u64::try_from(pages[0].get::<i64, _>(0)).unwrap() * PAGE;
     // Room for the stack itself, and not for what becomes of it.
-    store.limit_size(Some(used + 60 * 4096)).await.unwrap();
+    store.limit_size(Some(used + 30 * PAGE)).await.unwrap();
     let new = new_stack(&world, "first", 900, 0);
     let first = new.id;
     engine.create(new).await.unwrap();

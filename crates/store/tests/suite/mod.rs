@@ -1,5 +1,6 @@
 //! The cases that every store must pass.
 
+mod alarms;
 mod commits;
 mod housekeeping;
 mod leases;
@@ -57,6 +58,14 @@ pub(crate) const CASES: &[(&str, Case<World>)] = cases! {
     }
     objects {
         objects_are_kept_listed_and_dropped,
+    }
+    alarms {
+        alarms_are_kept_listed_and_dropped,
+        an_alarm_is_written_by_whoever_read_it_last,
+        alarms_are_due_until_they_are_looked_at,
+        the_history_of_alarms_is_paged_both_ways,
+        samples_add_up_whoever_adds_them,
+        old_samples_and_history_are_dropped,
     }
     housekeeping {
         the_oldest_events_are_dropped,

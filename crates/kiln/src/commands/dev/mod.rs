@@ -170,8 +170,11 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
     });
     let stack_domain = outside.domain.clone();
     let quiet = Duration::from_secs(arguments.quiet);
-    let config =
-        Arc::new(Config { types, global: shipped(), outside, region, quiet, ..Config::default() });
+    // Whoever tries something out does not want to wait for it.
+    let watch = Duration::from_secs(1);
+    let global = shipped();
+    let config = Config { types, global, outside, region, quiet, watch, ..Config::default() };
+    let config = Arc::new(config);
     // The state is ours alone, so nobody else's lease is valid.
     let settings = Settings { is_alone: true, ..Settings::default() };
     let own = Arc::new(Own::before(transport));

@@ -21,7 +21,7 @@ pub(crate) const COMPARISONS: [&str; 4] = [
 pub(crate) const STATISTICS: [&str; 5] = ["SampleCount", "Average", "Sum", "Minimum", "Maximum"];
 
 /// What samples are measured in.
-pub(crate) const UNITS: [&str; 27] = [
+pub const UNITS: [&str; 27] = [
     "Seconds",
     "Microseconds",
     "Milliseconds",

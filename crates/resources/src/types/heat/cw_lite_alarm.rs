@@ -1,17 +1,28 @@
-//! OS::Heat::CWLiteAlarm: an alarm in CloudWatch terms that the engine itself kept, in older releases.
+//! OS::Heat::CWLiteAlarm: an alarm in CloudWatch terms that the service itself keeps.
 //!
-//! It keeps its rule like any record; nobody measures against it.
+//! The rule is kept through the orchestration service under an id that was drawn and is durable before,
+//! so that writing it twice does no harm. Guests know it by a name that does not change when it is
+//! replaced, and that can be told before it is made.
 
+use crate::behaviour::{Verb, View};
 use crate::declare::*;
+use crate::given::{items, open};
+use crate::op::{Op, Stop};
 use crate::types::aws_cloudwatch::{COMPARISONS, STATISTICS, UNITS};
+use crate::{random, wire};
+use kiln_cloud::{delete, get, put};
+use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn cw_lite_alarm() -> ResourceType {
     ResourceType::new("OS::Heat::CWLiteAlarm")
-        .about("An alarm in CloudWatch terms that the engine itself kept, in older releases.")
+        .about("An alarm in CloudWatch terms that the service itself keeps.")
         .checkable()
+        .suspendable()
         .deprecated("2014.2")
         .hidden("5.0.0")
-        .note("Use OS::Aodh::GnocchiAggregationByResourcesAlarm.")
+        .note(
+            "Use OS::Aodh::GnocchiAggregationByResourcesAlarm where there is an alarming service.",
+        )
         .props([
             prop("AlarmActions", List).updatable(),
             prop("AlarmDescription", Str).updatable(),
@@ -27,5 +38,69 @@ pub(super) fn cw_lite_alarm() -> ResourceType {
             prop("Threshold", Str).required().updatable(),
             prop("Units", Str).updatable().one_of(UNITS),
         ])
-        .named_only()
+        .creates(|op| Box::pin(create(op)))
+        .updates(|op| Box::pin(keep(op)))
+        .deletes(|op| Box::pin(remove(op)))
+        .on(Verb::Check, |op| Box::pin(check(op)))
+        .on(Verb::Suspend, |op| Box::pin(wake(op, false)))
+        .on(Verb::Resume, |op| Box::pin(wake(op, true)))
+        .called(|view: &View<'_>| name(view.physical_name).into())
+}
+
+/// What the alarm is called: `<stack>-<resource>`, without the end that tells it from its replacement.
+fn name(physical_name: &str) -> &str {
+    physical_name.rsplit_once('-').map_or(physical_name, |(name, _)| name)
+}
+
+fn path(id: &str) -> String {
+    format!("/watch_rules/{id}")
+}
+
+async fn create(op: &mut Op) -> Result<(), Stop> {
+    if op.id().is_none() {
+        let id = random::uuid(op).await?.to_string();
+        op.set_id(id);
+    }
+    keep(op).await
+}
+
+/// Writes the rule.
+async fn keep(op: &mut Op) -> Result<(), Stop> {
+    let Some(id) = op.id().cloned() else { return Ok(()) };
+    let properties = op.context().properties.clone();
+    let given = properties.iter().filter(|(_, value)| !value.is_null());
+    let rule: Fields<String, Json> =
+        given.map(|(name, value)| (name.to_string(), wire::json(open(value)))).collect();
+    let mut resources = Fields::new();
+    for list in ["AlarmActions", "OKActions", "InsufficientDataActions"] {
+        for action in items(&properties, list).iter().filter_map(|item| open(item).as_text()) {
+            if let Some(sibling) = op.sibling(action).await? {
+                resources.insert(action.to_string(), (*sibling.name).into());
+            }
+        }
+    }
+    let body = json!({
+        "name": name(&op.context().physical_name),
+        "rule": rule,
+        "resources": resources,
+    });
+    op.call("keep", put(Service::Orchestration, path(&id), body)).await.map(drop)
+}
+
+async fn wake(op: &mut Op, is_awake: bool) -> Result<(), Stop> {
+    let Some(id) = op.id().cloned() else { return Ok(()) };
+    let call = put(Service::Orchestration, path(&id), json!({ "is_awake": is_awake }));
+    op.call("wake", call).await.map(drop)
+}
+
+async fn check(op: &mut Op) -> Result<(), Stop> {
+    let Some(id) = op.id().cloned() else { return Ok(()) };
+    op.read(get(Service::Orchestration, path(&id))).await.map(drop)
+}
+
+async fn remove(op: &mut Op) -> Result<(), Stop> {
+    let Some(id) = op.id().cloned() else { return Ok(()) };
+    op.remove("delete", delete(Service::Orchestration, path(&id))).await?;
+    op.clear_id();
+    Ok(())
 }

@@ -1,0 +1,68 @@
+//! What happened to alarms.
+
+use super::given::{bad, max_records, maybe_moment, refused};
+use crate::ask::Ask;
+use crate::aws::{AwsFault, Code, Params};
+use crate::native::show::members;
+use kiln_engine::codec;
+use kiln_engine::time::Time;
+use kiln_engine::watch::{AlarmEvent, AlarmEventKind, HistoryQuery};
+use kiln_template::Value;
+use uuid::Uuid;
+
+pub(super) async fn describe(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+    let kind = match params.get("HistoryItemType") {
+        None => None,
+        Some(name) => {
+            Some(AlarmEventKind::parse(name).ok_or_else(|| bad("HistoryItemType", name))?)
+        }
+    };
+    let descending = match params.get("ScanBy") {
+        None | Some("TimestampDescending") => true,
+        Some("TimestampAscending") => false,
+        Some(other) => return Err(bad("ScanBy", other)),
+    };
+    let wanted = max_records(&params)?;
+    let query = HistoryQuery {
+        project: ask.service().watched_project(&ask.asker()),
+        alarm: params.get("AlarmName").map(Into::into),
+        kind,
+        from: maybe_moment(&params, "StartDate")?,
+        until: maybe_moment(&params, "EndDate")?,
+        descending,
+        marker: params.get("NextToken").map(marker).transpose()?,
+        limit: wanted as u64 + 1,
+    };
+    let mut found = ask.service().alarm_history(&query).await.map_err(refused)?;
+    let has_more = found.len() > wanted;
+    found.truncate(wanted);
+    let mut answer = members([("AlarmHistoryItems", Value::list(found.iter().map(item)))]);
+    if let Some(last) = found.last().filter(|_| has_more) {
+        answer.insert("NextToken".into(), format!("{}.{}", last.time.micros(), last.id).into());
+    }
+    Ok(Value::Map(answer.into()))
+}
+
+fn marker(token: &str) -> Result<(Time, Uuid), AwsFault> {
+    let read = || {
+        let (time, id) = token.split_once('.')?;
+        Some((Time::from_micros(time.parse().ok()?), Uuid::parse_str(id).ok()?))
+    };
+    read().ok_or_else(|| AwsFault::bare(Code::InvalidNextToken))
+}
+
+fn item(event: &AlarmEvent) -> Value {
+    let body = codec::decode(&event.body).unwrap_or_default();
+    let part = |name: &str| body.as_map().and_then(|it| it.get(name)).cloned().unwrap_or_default();
+    let text = event.time.to_string();
+    let millis = event.time.micros().div_euclid(1000).rem_euclid(1000);
+    let time = format!("{}.{millis:03}Z", text.trim_end_matches('Z'));
+    Value::map([
+        ("AlarmName", Value::Text(event.alarm.clone())),
+        ("AlarmType", "MetricAlarm".into()),
+        ("Timestamp", time.into()),
+        ("HistoryItemType", event.kind.name().into()),
+        ("HistorySummary", part("summary")),
+        ("HistoryData", part("data")),
+    ])
+}

@@ -1,0 +1,210 @@
+//! What is measured: reported, listed, summed up.
+
+use super::given::{
+    bad, dimensions, maybe_moment, moment as read_moment, name, number, period, refused,
+};
+use crate::ask::{Ask, moment};
+use crate::aws::{AwsFault, Code, Params};
+use crate::native::show::{members, wrapped};
+use kiln_engine::service::{Datum, Listed, MetricQuery};
+use kiln_engine::time::Time;
+use kiln_engine::watch::{LARGEST, Series, Statistic, Totals};
+use kiln_template::Value;
+use kiln_template::print;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// The name of a dimension that says which alarm is meant.
+const ALARM: &str = "AlarmName";
+/// More values than this no member has.
+const MOST_VALUES: usize = 150;
+/// More than this is not summed up at once.
+const MOST_DATAPOINTS: i64 = 1440;
+
+// --- reporting ---
+
+pub(super) async fn put(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+    let namespace = name(&params, "Namespace")?;
+    let members = params.members("MetricData")?;
+    if members.is_empty() {
+        return Err(AwsFault::missing("MetricData list"));
+    }
+    let data = members.iter().map(|member| datum(namespace, member));
+    let data = data.collect::<Result<Vec<Datum>, AwsFault>>()?;
+    ask.service().put_metrics(&ask.asker(), data).await.map_err(refused)?;
+    Ok(wrapped("ResponseMetadata", Value::Null))
+}
+
+fn datum(namespace: &str, member: &Params) -> Result<Datum, AwsFault> {
+    let metric = name(member, "MetricName")?;
+    let unit = name(member, "Unit")?;
+    let mut dimensions = dimensions(member)?;
+    let series = Series {
+        // Whoever keeps it knows the project.
+        project: "".into(),
+        namespace: namespace.into(),
+        metric: metric.into(),
+        unit: Some(unit.into()),
+        alarm: dimensions.remove(ALARM),
+        dimensions,
+    };
+    Ok(Datum { series, totals: totals(member)?, time: maybe_moment(member, "Timestamp")? })
+}
+
+/// What was found: a value, several with how often each, or what somebody made of them.
+fn totals(member: &Params) -> Result<Totals, AwsFault> {
+    let part = |name: &str| {
+        let name = format!("StatisticValues.{name}");
+        number(&name, member.need(&name)?)
+    };
+    let is_summed = member.pairs().any(|(name, _)| name.starts_with("StatisticValues."));
+    let values = member.values("Values")?;
+    let found = if is_summed {
+        let (count, sum) = (part("SampleCount")?, part("Sum")?);
+        Totals { count, sum, low: part("Minimum")?, high: part("Maximum")? }
+    } else if !values.is_empty() {
+        weighed(&values, &member.values("Counts")?)?
+    } else {
+        Totals::of(number("Value", member.need("Value")?)?)
+    };
+    match found.are_sound() {
+        true => Ok(found),
+        false => Err(AwsFault::bad(format!(
+            "Value: samples must be numbers no further from zero than {LARGEST:e}"
+        ))),
+    }
+}
+
+fn weighed(values: &[&str], counts: &[&str]) -> Result<Totals, AwsFault> {
+    if values.len() > MOST_VALUES || (!counts.is_empty() && counts.len() != values.len()) {
+        let message = "Values and Counts must be as many, and no more than 150";
+        return Err(AwsFault::new(Code::InvalidParameterCombination, message));
+    }
+    let mut all = Vec::new();
+    for (at, value) in values.iter().enumerate() {
+        let value = number("Values", value)?;
+        let count = counts.get(at).map_or(Ok(1.0), |count| number("Counts", count))?;
+        all.push(Totals { count, sum: value * count, low: value, high: value });
+    }
+    if !all.iter().all(Totals::are_sound) {
+        return Err(bad("Values", "what is no number, or counted as none,"));
+    }
+    Totals::all(all).ok_or_else(|| AwsFault::missing("Value"))
+}
+
+// --- listing ---
+
+pub(super) async fn list(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+    let filters = params.members("Dimensions")?;
+    let filters = filters.iter().map(|member| {
+        let name = name(member, "Name")?;
+        Ok((name.into(), member.get("Value").map(Arc::from)))
+    });
+    let query = MetricQuery {
+        namespace: params.get("Namespace").map(Arc::from),
+        metric: params.get("MetricName").map(Arc::from),
+        dimensions: filters.collect::<Result<_, AwsFault>>()?,
+        marker: params.get("NextToken").map(marker).transpose()?,
+    };
+    let (found, next) = ask.service().list_metrics(&ask.asker(), &query).await.map_err(refused)?;
+    let mut answer = members([("Metrics", Value::list(found.iter().map(listed)))]);
+    if let Some((series, time)) = next {
+        answer.insert("NextToken".into(), format!("{}.{series}", time.micros()).into());
+    }
+    Ok(Value::Map(answer.into()))
+}
+
+fn marker(token: &str) -> Result<(Uuid, Time), AwsFault> {
+    let read = || {
+        let (time, series) = token.split_once('.')?;
+        Some((Uuid::parse_str(series).ok()?, Time::from_micros(time.parse().ok()?)))
+    };
+    read().ok_or_else(|| AwsFault::bare(Code::InvalidNextToken))
+}
+
+/// A sample, as the old service listed it: what is known of it looks like dimensions.
+fn listed(sample: &Listed) -> Value {
+    let text = |text: &Option<Arc<str>>| text.clone().map(Value::Text).unwrap_or_default();
+    let series = &sample.series;
+    let of = series.dimensions.iter();
+    let of = of.map(|(name, value)| Value::map([(name.clone(), Value::Text(value.clone()))]));
+    let parts = [
+        ("AlarmName", text(&sample.alarm)),
+        ("Timestamp", moment(sample.bucket.start)),
+        ("Unit", text(&series.unit)),
+        ("Value", plain(sample.bucket.totals.statistic(Statistic::Average)).into()),
+        ("Dimensions", Value::list(of)),
+    ];
+    let parts = parts.map(|(name, value)| Value::map([("Name", name.into()), ("Value", value)]));
+    Value::map([
+        ("MetricName", Value::Text(series.metric.clone())),
+        ("Namespace", Value::Text(series.namespace.clone())),
+        ("Dimensions", Value::list(parts)),
+    ])
+}
+
+/// A number as people write it.
+fn plain(number: f64) -> String {
+    let text = print::plain(&Value::Float(number));
+    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+}
+
+// --- summing up ---
+
+pub(super) async fn statistics(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+    let is_extended = |(name, _): (&str, &str)| name.starts_with("ExtendedStatistics");
+    if params.pairs().any(is_extended) {
+        let message = "ExtendedStatistics is not supported";
+        return Err(AwsFault::new(Code::InvalidParameterCombination, message));
+    }
+    let wanted = Series {
+        project: "".into(),
+        namespace: name(&params, "Namespace")?.into(),
+        metric: name(&params, "MetricName")?.into(),
+        unit: params.get("Unit").map(Arc::from),
+        alarm: None,
+        dimensions: dimensions(&params)?,
+    };
+    let from = read_moment("StartTime", params.need("StartTime")?)?;
+    let until = read_moment("EndTime", params.need("EndTime")?)?;
+    if from >= until {
+        return Err(AwsFault::bad("StartTime must be before EndTime"));
+    }
+    let period = period(&params, |it| [1, 5, 10, 20, 30].contains(&it))?;
+    let length = (until.seconds() - from.seconds()) / i64::try_from(period).unwrap_or(i64::MAX);
+    if length > MOST_DATAPOINTS {
+        let message =
+            format!("that would be more than {MOST_DATAPOINTS} datapoints: take a longer Period");
+        return Err(AwsFault::new(Code::InvalidParameterCombination, message));
+    }
+    let statistics = wanted_statistics(&params)?;
+    let found = ask
+        .service()
+        .statistics(&ask.asker(), &wanted, (from, until), Duration::from_secs(period))
+        .await
+        .map_err(refused)?;
+    let points = found.iter().map(|(unit, start, totals)| {
+        let numbers: BTreeMap<&str, f64> =
+            statistics.iter().map(|it| (it.name(), totals.statistic(*it))).collect();
+        let mut point = members([("Timestamp", moment(*start))]);
+        point.extend(numbers.into_iter().map(|(name, it)| (name.into(), Value::Float(it))));
+        point.insert("Unit".into(), Value::Text(unit.clone().unwrap_or_else(|| "None".into())));
+        Value::Map(point.into())
+    });
+    let points = Value::list(points);
+    Ok(Value::map([("Label", Value::Text(wanted.metric.clone())), ("Datapoints", points)]))
+}
+
+fn wanted_statistics(params: &Params) -> Result<Vec<Statistic>, AwsFault> {
+    let names = params.values("Statistics")?;
+    if names.is_empty() {
+        return Err(AwsFault::missing("Statistics"));
+    }
+    let read = |name: &&str| Statistic::parse(name).ok_or_else(|| bad("Statistics", name));
+    let mut found = names.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    found.sort();
+    found.dedup();
+    Ok(found)
+}

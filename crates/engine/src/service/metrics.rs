@@ -1,0 +1,263 @@
+//! What people and guests measure, and what is shown of it.
+
+use super::{Asker, Refusal, Service};
+use crate::ids::StackId;
+use crate::runtime::now;
+use crate::time::Time;
+use crate::watch::{
+    Alarm, AlarmQuery, AlarmState, BUCKET, Bucket, Series, SeriesQuery, Totals, datapoints,
+};
+use kiln_resources::op::{owner_of_users, users_name};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// Something that was measured.
+#[derive(Clone, Debug)]
+pub struct Datum {
+    /// What was measured; the project is the asker's, the alarm is the one that it is meant for.
+    pub series: Series,
+    /// What was found.
+    pub totals: Totals,
+    /// When; now if nothing is said.
+    pub time: Option<Time>,
+}
+
+/// A sample as it is listed: the samples of ten seconds.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// What was measured.
+    pub series: Series,
+    /// The alarm that it was given to.
+    pub alarm: Option<Arc<str>>,
+    /// What was found.
+    pub bucket: Bucket,
+}
+
+/// Which samples to list.
+#[derive(Clone, Debug, Default)]
+pub struct MetricQuery {
+    /// Of this namespace.
+    pub namespace: Option<Arc<str>>,
+    /// Of this metric.
+    pub metric: Option<Arc<str>>,
+    /// Of these dimensions; a value of nothing stands for any.
+    pub dimensions: Vec<(Arc<str>, Option<Arc<str>>)>,
+    /// Only what comes behind these ten seconds of this series.
+    pub marker: Option<(Uuid, Time)>,
+}
+
+/// The alarm that samples are meant for, if one is named, and their metric.
+type Meant = (Option<Arc<str>>, Arc<str>);
+
+/// How old samples may be, and how far ahead of our clock.
+const OLDEST: Duration = Duration::from_secs(14 * 86_400);
+const NEWEST: Duration = Duration::from_secs(2 * 3600);
+/// No more series are read at once.
+const SERIES: u64 = 500;
+/// No more samples are listed at once.
+const LISTED: usize = 500;
+
+impl Service {
+    /// The project whose alarms and metrics an asker has to do with: that of their stack, if they are a user of
+    /// one.
+    pub fn watched_project(&self, asker: &Asker) -> Arc<str> {
+        let owner = asker.guest_in.as_deref().and_then(owner_of_users);
+        owner.map_or_else(|| asker.project.clone(), Arc::from)
+    }
+
+    /// Keeps what was measured, and gives it to the alarms that want it. It is durable when this returns.
+    pub async fn put_metrics(&self, asker: &Asker, data: Vec<Datum>) -> Result<(), Refusal> {
+        let (project, now) = (self.watched_project(asker), now());
+        let mut known: BTreeMap<Meant, Vec<Alarm>> = BTreeMap::new();
+        let (mut all, mut buckets) = (Vec::new(), Vec::new());
+        for datum in data {
+            let series = Series { project: project.clone(), ..datum.series };
+            let time = datum.time.unwrap_or(now);
+            if time < now - OLDEST || time > now + NEWEST {
+                let message = format!("Timestamp {time} is too far from now");
+                return Err(Refusal::new("InvalidParameterValue", message));
+            }
+            let key = (series.alarm.clone(), series.metric.clone());
+            if !known.contains_key(&key) {
+                let found = self.candidates(asker, &series).await?;
+                known.insert(key.clone(), found);
+            }
+            let candidates = known.get(&key).map(Vec::as_slice).unwrap_or_default();
+            let wanted = candidates.iter().filter(|alarm| {
+                alarm.rule().is_ok_and(|rule| match series.alarm {
+                    Some(_) => rule.metric == series.metric,
+                    None => rule.wants(&series),
+                })
+            });
+            let wanted: Vec<&Alarm> = wanted.collect();
+            let is_missing = match &series.alarm {
+                Some(_) => candidates.is_empty(),
+                None => wanted.is_empty() && asker.guest_in.is_some(),
+            };
+            if is_missing {
+                return Err(no_rule(series.alarm.as_deref().unwrap_or("Unknown")));
+            }
+            let awake = wanted.iter().filter(|alarm| alarm.row.state != AlarmState::Suspended);
+            let places = awake.map(|alarm| alarm.row.id).chain([series.id()]);
+            buckets.extend(places.map(|place| Bucket::at(place, time, datum.totals)));
+            all.push(series);
+        }
+        Ok(self.collector.put(&*self.store, all, buckets, now).await?)
+    }
+
+    /// The alarms that samples of a series may be for.
+    async fn candidates(&self, asker: &Asker, series: &Series) -> Result<Vec<Alarm>, Refusal> {
+        let found = match &series.alarm {
+            Some(name) => self.alarms_called(&series.project, name).await?,
+            None => {
+                let of_metric = AlarmQuery {
+                    metric: Some(series.metric.clone()),
+                    ..AlarmQuery::of(&series.project)
+                };
+                let rows = self.store.alarms(&of_metric).await?;
+                rows.into_iter().map(Alarm::of).collect()
+            }
+        };
+        Ok(found.into_iter().filter(|alarm| reaches(asker, alarm)).collect())
+    }
+
+    /// The alarms of a name. An old one may be there beside the one that replaces it; a resource that is a
+    /// stack with an alarm in it is called by that stack's ARN.
+    pub(super) async fn alarms_called(
+        &self,
+        project: &Arc<str>,
+        name: &str,
+    ) -> Result<Vec<Alarm>, Refusal> {
+        let query = match stack_of_arn(name) {
+            Some(stack) => AlarmQuery { stack: Some(stack), ..AlarmQuery::of(project) },
+            None => AlarmQuery { name: Some(name.into()), ..AlarmQuery::of(project) },
+        };
+        Ok(self.store.alarms(&query).await?.into_iter().map(Alarm::of).collect())
+    }
+
+    /// A page of samples, and where the next page begins if there is one.
+    pub async fn list_metrics(
+        &self,
+        asker: &Asker,
+        query: &MetricQuery,
+    ) -> Result<(Vec<Listed>, Option<(Uuid, Time)>), Refusal> {
+        let project = self.watched_project(asker);
+        let rows = self.store.alarms(&AlarmQuery::of(&project)).await?;
+        let alarms: Vec<Alarm> = rows.into_iter().map(Alarm::of).collect();
+        let mut page = SeriesQuery {
+            project,
+            namespace: query.namespace.clone(),
+            metric: query.metric.clone(),
+            // The series that the last page ended in is looked at again.
+            marker: query.marker.map(|(series, _)| before(series)),
+            limit: SERIES,
+        };
+        let mut listed = Vec::new();
+        loop {
+            let rows = self.store.series(&page).await?;
+            for row in &rows {
+                let series = row.series();
+                if !has_dimensions(&series, &query.dimensions) {
+                    continue;
+                }
+                let from = match query.marker {
+                    Some((id, time)) if id == row.id => time + BUCKET,
+                    _ => Time::default(),
+                };
+                for bucket in self.store.samples(&[row.id], from, Time::NEVER).await? {
+                    for alarm in names(&series, &alarms) {
+                        listed.push(Listed { series: series.clone(), alarm, bucket });
+                    }
+                    if listed.len() >= LISTED {
+                        return Ok((listed, Some((row.id, bucket.start))));
+                    }
+                }
+            }
+            page.marker = rows.last().map(|row| row.id);
+            if (rows.len() as u64) < SERIES {
+                return Ok((listed, None));
+            }
+        }
+    }
+
+    /// Statistics of a metric: of each unit, and each period of it that has samples.
+    pub async fn statistics(
+        &self,
+        asker: &Asker,
+        wanted: &Series,
+        (from, until): (Time, Time),
+        period: Duration,
+    ) -> Result<Vec<(Option<Arc<str>>, Time, Totals)>, Refusal> {
+        let mut page = SeriesQuery {
+            project: self.watched_project(asker),
+            namespace: Some(wanted.namespace.clone()),
+            metric: Some(wanted.metric.clone()),
+            marker: None,
+            limit: SERIES,
+        };
+        let mut by_unit: BTreeMap<Option<Arc<str>>, Vec<Uuid>> = BTreeMap::new();
+        loop {
+            let rows = self.store.series(&page).await?;
+            for series in rows.iter().map(|row| row.series()) {
+                let is_unit = wanted.unit.is_none() || wanted.unit == series.unit;
+                if is_unit && series.dimensions == wanted.dimensions {
+                    by_unit.entry(series.unit.clone()).or_default().push(series.id());
+                }
+            }
+            page.marker = rows.last().map(|row| row.id);
+            if (rows.len() as u64) < SERIES {
+                break;
+            }
+        }
+        let mut found = Vec::new();
+        for (unit, ids) in by_unit {
+            let samples = self.store.samples(&ids, Bucket::start_of(from), until).await?;
+            let points = datapoints(&samples, period);
+            found.extend(points.into_iter().map(|(start, totals)| (unit.clone(), start, totals)));
+        }
+        Ok(found)
+    }
+}
+
+/// Whether somebody may give samples to an alarm: guests, only to those of their own stack.
+fn reaches(asker: &Asker, alarm: &Alarm) -> bool {
+    let Some(guest_in) = &asker.guest_in else { return true };
+    alarm.root().is_some_and(|root| **guest_in == *users_name(&alarm.row.project, root.0))
+}
+
+/// The names of the alarms that samples of a series were given to.
+fn names(series: &Series, alarms: &[Alarm]) -> Vec<Option<Arc<str>>> {
+    if series.alarm.is_some() {
+        return vec![series.alarm.clone()];
+    }
+    let wants = |alarm: &&Alarm| alarm.rule().is_ok_and(|rule| rule.wants(series));
+    let found: Vec<_> =
+        alarms.iter().filter(wants).map(|alarm| Some(alarm.row.name.clone())).collect();
+    if found.is_empty() { vec![None] } else { found }
+}
+
+fn has_dimensions(series: &Series, wanted: &[(Arc<str>, Option<Arc<str>>)]) -> bool {
+    wanted.iter().all(|(name, value)| {
+        let found = series.dimensions.get(name);
+        found.is_some_and(|found| value.as_ref().is_none_or(|value| value == found))
+    })
+}
+
+/// The id before one.
+fn before(id: Uuid) -> Uuid {
+    Uuid::from_u128(id.as_u128().saturating_sub(1))
+}
+
+/// The stack of an ARN.
+fn stack_of_arn(text: &str) -> Option<StackId> {
+    let (_, rest) = text.strip_prefix("arn:openstack:heat::")?.split_once(":stacks/")?;
+    let (_, id) = rest.split_once('/')?;
+    Uuid::parse_str(id).ok().map(StackId)
+}
+
+/// An alarm that is not there, as the old service said it.
+pub(super) fn no_rule(name: &str) -> Refusal {
+    Refusal::no_such("Watch Rule", name)
+}

@@ -1,0 +1,296 @@
+//! An alarm as it is kept, and what comes of looking at it.
+
+use super::evaluate::Verdict;
+use super::rule::{AlarmState, IS_SINGLE, Manner, Rule};
+use super::store::{AlarmChange, AlarmEvent, AlarmEventKind, AlarmRow};
+use crate::codec;
+use crate::ids::{CommandId, Ids, StackId};
+use crate::machine::Command;
+use crate::store::CommandRow;
+use crate::time::Time;
+use kiln_template::print::{self, Keys};
+use kiln_template::value::{Members, Value};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// An alarm, and the rule that it was given, in CloudWatch's words.
+#[derive(Clone, Debug)]
+pub struct Alarm {
+    /// Its row.
+    pub row: AlarmRow,
+    /// Its rule as it was given, and what else is known of it.
+    pub given: Members,
+}
+
+/// Whom an alarm tells: a resource of a stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The root of the stack's tree.
+    pub root: StackId,
+    /// The stack.
+    pub stack: StackId,
+    /// The resource.
+    pub resource: Arc<str>,
+}
+
+/// What is to be told of an alarm, and to whom.
+#[derive(Clone, Copy, Debug)]
+pub struct Occasion {
+    /// When.
+    pub now: Time,
+    /// Whether whoever is named is told at all.
+    pub is_told: bool,
+}
+
+/// Where an alarm keeps who its actions are.
+const TARGETS: &str = "targets";
+/// Where an alarm keeps the root of its stack's tree.
+const ROOT: &str = "root";
+/// Why it is in its state.
+pub(crate) const REASON: &str = "StateReason";
+/// More of that, as data.
+pub(crate) const REASON_DATA: &str = "StateReasonData";
+
+/// What of an alarm is its rule, rather than what became of it.
+const OF_STATE: [&str; 2] = [REASON, REASON_DATA];
+
+impl Alarm {
+    /// Where an alarm says whether it tells only of changes.
+    pub const TELLS_ONCE: &str = "tells_once";
+
+    /// The alarm of a row.
+    pub fn of(row: AlarmRow) -> Alarm {
+        let given = match codec::decode(&row.body) {
+            Ok(Value::Map(members)) => (*members).clone(),
+            _ => Members::new(),
+        };
+        Alarm { row, given }
+    }
+
+    /// Its rule.
+    pub fn rule(&self) -> Result<Rule, String> {
+        Rule::read(&self.given)
+    }
+
+    /// The root of its stack's tree.
+    pub fn root(&self) -> Option<StackId> {
+        let text = self.given.get(ROOT)?.as_text()?;
+        Uuid::parse_str(text).ok().map(StackId)
+    }
+
+    /// Says which tree it belongs to.
+    pub fn set_root(&mut self, root: StackId) {
+        self.given.insert(ROOT.into(), root.to_string().into());
+    }
+
+    /// Says who an action is.
+    pub fn set_target(&mut self, action: &str, target: &Target) {
+        let told = Value::map([
+            ("root", Value::from(target.root.to_string())),
+            ("stack", target.stack.to_string().into()),
+            ("resource", Value::Text(target.resource.clone())),
+        ]);
+        let mut all = self.given.get(TARGETS).and_then(Value::as_map).cloned().unwrap_or_default();
+        all.insert(action.into(), told);
+        self.given.insert(TARGETS.into(), Value::Map(all.into()));
+    }
+
+    /// Who an action is; nothing if that is not known.
+    pub fn target(&self, action: &str) -> Option<Target> {
+        let told = self.given.get(TARGETS)?.as_map()?.get(action)?.as_map()?;
+        let text = |name: &str| told.get(name).and_then(Value::as_text);
+        let id = |name: &str| Uuid::parse_str(text(name)?).ok().map(StackId);
+        Some(Target { root: id("root")?, stack: id("stack")?, resource: text("resource")?.clone() })
+    }
+
+    /// What is done in a state.
+    pub fn actions(&self, state: AlarmState) -> Vec<Arc<str>> {
+        let all = self.given.get(state.actions()).and_then(Value::as_list).into_iter().flatten();
+        all.filter_map(Value::as_text).filter(|text| !text.is_empty()).cloned().collect()
+    }
+
+    /// Keeps a new rule, and what became of the former one.
+    pub fn set_given(&mut self, mut given: Members) {
+        for name in OF_STATE {
+            if let Some(value) = self.given.get(name) {
+                given.insert(name.into(), value.clone());
+            }
+        }
+        self.given = given;
+    }
+
+    /// Makes the last period alone decide, as the old service did for alarms of stacks.
+    pub fn decide_by_last(given: &mut Members) {
+        given.insert(IS_SINGLE.into(), true.into());
+    }
+
+    /// The row, with what is known now.
+    pub fn into_row(self) -> AlarmRow {
+        let body = codec::encode(&Value::Map(self.given.into()));
+        AlarmRow { body, ..self.row }
+    }
+
+    /// What comes of a verdict.
+    pub fn judged(
+        mut self,
+        verdict: &Verdict,
+        occasion: Occasion,
+        ids: &mut dyn Ids,
+    ) -> AlarmChange {
+        let now = occasion.now;
+        let (before, after) = (self.row.state, verdict.state);
+        let is_news = before != after;
+        let was = self.row.version;
+        self.row.evaluated = now;
+        if self.row.due != Time::NEVER {
+            self.row.due = now + self.row.period;
+        }
+        let (mut history, mut commands) = (Vec::new(), Vec::new());
+        if is_news {
+            history.push(self.turned(before, verdict, now, ids));
+            self.row.state = after;
+            self.row.changed = now;
+            self.given.insert(REASON.into(), verdict.reason.as_str().into());
+            self.given.insert(REASON_DATA.into(), Value::Null);
+        }
+        if self.tells(is_news, occasion) {
+            for action in self.actions(after) {
+                let told = self.tell(&action, before, verdict, now, ids);
+                // What is told again and again is told of once.
+                if is_news {
+                    history.push(self.acted(&action, told.is_some(), now, ids));
+                }
+                commands.extend(told);
+            }
+        }
+        // What happened at the same moment is told in the order in which it happened.
+        for (number, event) in (0..).zip(&mut history) {
+            event.id = ids.next_in_order(now, number);
+        }
+        AlarmChange { alarm: self.into_row(), was: Some(was), is_dropped: false, history, commands }
+    }
+
+    /// Whether those who are named are told. Alarms of stacks tell again in every period: a policy scales
+    /// again when its cooldown is over.
+    fn tells(&self, is_news: bool, occasion: Occasion) -> bool {
+        let is = |name: &str, flag: bool| matches!(self.given.get(name), Some(Value::Bool(it)) if *it == flag);
+        occasion.is_told
+            && !is("ActionsEnabled", false)
+            && (is_news || !is(Alarm::TELLS_ONCE, true))
+    }
+
+    fn tell(
+        &self,
+        action: &str,
+        before: AlarmState,
+        verdict: &Verdict,
+        now: Time,
+        ids: &mut dyn Ids,
+    ) -> Option<CommandRow> {
+        let target = self.target(action)?;
+        let is_single = self.rule().is_ok_and(|rule| rule.manner == Manner::Single);
+        let details = match is_single {
+            true => Value::map([
+                ("alarm", Value::Text(self.row.name.clone())),
+                ("state", verdict.state.name().into()),
+            ]),
+            false => Value::map([
+                ("alarm_id", Value::from(self.row.id.to_string())),
+                ("alarm_name", Value::Text(self.row.name.clone())),
+                ("previous", spoken(before).into()),
+                ("current", spoken(verdict.state).into()),
+                ("reason", verdict.reason.as_str().into()),
+                ("state", verdict.state.name().into()),
+            ]),
+        };
+        let command = Command::Signal { stack: target.stack, resource: target.resource, details };
+        let id = CommandId(ids.next());
+        Some(CommandRow { id, root: target.root, time: now, body: command.encode() })
+    }
+
+    // --- history ---
+
+    /// Something that happened to it.
+    pub fn event(
+        &self,
+        kind: AlarmEventKind,
+        summary: &str,
+        data: Value,
+        now: Time,
+        ids: &mut dyn Ids,
+    ) -> AlarmEvent {
+        const LONGEST: (usize, usize) = (255, 4095);
+        let cut = |text: &str, most: usize| text.chars().take(most).collect::<String>();
+        let data = print::json(&data, Keys::Ordered);
+        let body = Value::map([
+            ("summary", Value::from(cut(summary, LONGEST.0))),
+            ("data", cut(&data, LONGEST.1).into()),
+        ]);
+        AlarmEvent {
+            id: ids.next_in_order(now, 0),
+            project: self.row.project.clone(),
+            alarm: self.row.name.clone(),
+            kind,
+            time: now,
+            body: codec::encode(&body),
+        }
+    }
+
+    /// That its rule was made, changed or removed: `created`, `updated`, `deleted`.
+    pub fn configured(&self, what: &str, now: Time, ids: &mut dyn Ids) -> AlarmEvent {
+        let summary = format!("Alarm \"{}\" {what}", self.row.name);
+        let kind = match what {
+            "created" => "Create",
+            "deleted" => "Delete",
+            _ => "Update",
+        };
+        let data = Value::map([("version", "1.0"), ("type", kind)].map(|(k, v)| (k, v.into())));
+        self.event(AlarmEventKind::Configuration, &summary, data, now, ids)
+    }
+
+    fn turned(
+        &self,
+        before: AlarmState,
+        verdict: &Verdict,
+        now: Time,
+        ids: &mut dyn Ids,
+    ) -> AlarmEvent {
+        let summary = format!("Alarm updated from {} to {}", before.aws(), verdict.state.aws());
+        let reason = self.given.get(REASON).cloned().unwrap_or_default();
+        let state = |state: AlarmState, reason: Value| {
+            Value::map([("stateValue", state.aws().into()), ("stateReason", reason)])
+        };
+        let data = Value::map([
+            ("version", Value::from("1.0")),
+            ("oldState", state(before, reason)),
+            ("newState", state(verdict.state, verdict.reason.as_str().into())),
+        ]);
+        self.event(AlarmEventKind::State, &summary, data, now, ids)
+    }
+
+    fn acted(&self, action: &str, is_told: bool, now: Time, ids: &mut dyn Ids) -> AlarmEvent {
+        let summary = match is_told {
+            true => format!("Successfully executed action {action}"),
+            false => format!("Failed to execute action {action}"),
+        };
+        let error = match is_told {
+            true => Value::Null,
+            false => "no resource of a stack is known by this name".into(),
+        };
+        let data = Value::map([
+            ("actionState", Value::from(if is_told { "Succeeded" } else { "Failed" })),
+            ("notificationResource", action.into()),
+            ("error", error),
+        ]);
+        self.event(AlarmEventKind::Action, &summary, data, now, ids)
+    }
+}
+
+/// A state as the alarming service says it.
+fn spoken(state: AlarmState) -> &'static str {
+    match state {
+        AlarmState::Alarm => "alarm",
+        AlarmState::Normal => "ok",
+        AlarmState::NoData | AlarmState::Suspended => "insufficient data",
+    }
+}

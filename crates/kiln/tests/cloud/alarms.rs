@@ -1,0 +1,141 @@
+//! Alarms that scale groups, from a report of a guest to the servers of the cloud; and what is left of that if
+//! everything dies on the way.
+
+use super::life::{delete, ended, expect, path};
+use super::world::{Who, World};
+use serde_json::{Value as Json, json};
+use std::time::Duration;
+
+const AUTOSCALING: &str = include_str!("../../../../examples/autoscaling.yaml");
+
+/// How long something is asked for again and again before it counts as missing.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+impl World {
+    /// Asks the CloudWatch API, in somebody's name.
+    async fn watch(&self, action: &str, pairs: &[(&str, &str)]) -> Json {
+        let mut form = vec![("Action", action), ("ContentType", "JSON")];
+        form.extend(pairs);
+        let url = format!("{}/", self.cloudwatch().trim_end_matches('/'));
+        let request = self.request(Who::Demo, "POST", url).header("X-Auth-User", "demo");
+        let response = request.form(&form).send().await.expect("an answer");
+        let status = response.status().as_u16();
+        let body: Json = response.json().await.expect("JSON");
+        assert_eq!(status, 200, "{action} {pairs:?}: {body}");
+        body[format!("{action}Response")][format!("{action}Result")].clone()
+    }
+
+    /// Reports how busy a server is.
+    async fn report(&self, alarm: Option<&str>, busy: &str) {
+        let mut pairs = vec![
+            ("Namespace", "system/linux"),
+            ("MetricData.member.1.MetricName", "CPUUtilization"),
+            ("MetricData.member.1.Unit", "Percent"),
+            ("MetricData.member.1.Value", busy),
+        ];
+        if let Some(alarm) = alarm {
+            pairs.push(("MetricData.member.1.Dimensions.member.1.Name", "AlarmName"));
+            pairs.push(("MetricData.member.1.Dimensions.member.1.Value", alarm));
+        }
+        self.watch("PutMetricData", &pairs).await;
+    }
+
+    /// How many members a stack's group has.
+    async fn size(&self, stack: &str) -> u64 {
+        let path = format!("{}/outputs/size", path(self, Who::Demo, stack).await);
+        let reply = self.ask(Who::Demo, "GET", &path, None).await;
+        reply.body["output"]["output_value"].as_u64().unwrap_or(0)
+    }
+}
+
+/// Does something again and again until a group has so many members.
+async fn until_size(world: &World, stack: &str, size: u64, mut meanwhile: impl AsyncFnMut()) {
+    let reached = async {
+        while world.size(stack).await != size {
+            meanwhile().await;
+        }
+    };
+    let is_reached = tokio::time::timeout(PATIENCE, reached).await.is_ok();
+    assert!(is_reached, "{stack} has {} members, not {size}", world.size(stack).await);
+}
+
+#[tokio::test]
+async fn a_group_grows_while_its_servers_are_busy_and_shrinks_then() {
+    let world = World::empty(&[]).await;
+    let before = world.objects().await;
+    let parameters = json!({ "period": 1, "cooldown": 0 });
+    let body = json!({ "stack_name": "web", "template": AUTOSCALING, "parameters": parameters });
+    expect(world.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "create").expect("a stack");
+    ended(&world, Who::Demo, "web", "CREATE_COMPLETE").await.expect("created");
+    assert_eq!(world.size("web").await, 1);
+
+    until_size(&world, "web", 3, async || world.report(Some("web-busy"), "95").await).await;
+    let found = world.watch("DescribeAlarms", &[("AlarmName", "web-busy")]).await;
+    assert_eq!(found["MetricAlarms"][0]["StateValue"], "ALARM", "{found}");
+    // A report that names no alarm is for both.
+    until_size(&world, "web", 1, async || world.report(None, "2").await).await;
+    let history = world
+        .watch("DescribeAlarmHistory", &[("AlarmName", "web-idle"), ("HistoryItemType", "Action")]);
+    let items = history.await["AlarmHistoryItems"].clone();
+    let said = items[0]["HistorySummary"].as_str().unwrap_or_default().to_owned();
+    assert!(said.starts_with("Successfully executed action "), "{items}");
+
+    delete(&world, Who::Demo, "web").await.expect("deleted");
+    assert_eq!(world.changed_since(&before).await, Vec::<String>::new());
+    assert_eq!(world.watch("DescribeAlarms", &[]).await["MetricAlarms"], json!([]));
+}
+
+const GROUP: &str = "
+heat_template_version: 2021-04-16
+resources:
+  group:
+    type: OS::Heat::AutoScalingGroup
+    properties: {min_size: 0, max_size: 100, desired_capacity: 1, resource: {type: OS::Heat::RandomString}}
+  up:
+    type: OS::Heat::ScalingPolicy
+    properties:
+      adjustment_type: change_in_capacity
+      scaling_adjustment: 1
+      auto_scaling_group_id: {get_resource: group}
+outputs:
+  size: {value: {get_attr: [group, current_size]}}
+";
+
+/// A signal that was acknowledged counts once, one that was not counts once or not at all; whenever the process
+/// is killed.
+#[tokio::test]
+async fn a_signal_counts_once_whenever_everything_dies() {
+    let state = ["--state", "state"];
+    let mut world = World::empty(&state).await;
+    let body = json!({ "stack_name": "kill", "template": GROUP });
+    expect(world.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "create").expect("a stack");
+    ended(&world, Who::Demo, "kill", "CREATE_COMPLETE").await.expect("created");
+    let mut size = world.size("kill").await;
+    let (mut acknowledged, mut heard) = (0, 0);
+    for round in 0..12u64 {
+        let signal = format!("{}/resources/up/signal", path(&world, Who::Demo, "kill").await);
+        let sent = world.ask(Who::Demo, "POST", &signal, None);
+        // Sooner or later on its way.
+        let answer = tokio::time::timeout(Duration::from_millis(round * 2), sent).await;
+        let is_acknowledged = answer.is_ok_and(|reply| reply.status == 200);
+        world.kill(&state);
+        world.rest(Who::Demo, "kill").await;
+        // Whatever waits in the queue is taken up at the start; another signal is heard behind it.
+        let mark = json!({ "mark_unhealthy": false });
+        let place = format!("{}/resources/up", path(&world, Who::Demo, "kill").await);
+        world.ask(Who::Demo, "PATCH", &place, Some(mark)).await;
+        world.rest(Who::Demo, "kill").await;
+        if is_acknowledged {
+            until_size(&world, "kill", size + 1, async || {}).await;
+        }
+        let now = world.size("kill").await;
+        assert!(now == size || now == size + 1, "{size} became {now} by one signal");
+        assert!(now == size + 1 || !is_acknowledged, "an acknowledged signal was lost");
+        acknowledged += u64::from(is_acknowledged);
+        heard += now - size;
+        size = now;
+    }
+    println!("{acknowledged} of 12 signals were acknowledged, {heard} were heard");
+    assert!(acknowledged > 0 && heard >= acknowledged);
+    delete(&world, Who::Demo, "kill").await.expect("deleted");
+}

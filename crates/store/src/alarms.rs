@@ -1,0 +1,547 @@
+//! Alarms, what happened to them, and the metrics that they look at.
+
+use crate::cipher::{Cipher, Kind};
+use crate::database::SqlStore;
+use crate::dialect::Dialect;
+use crate::fault::{Fault, persistently};
+use crate::list::{Condition, Value, select};
+use crate::sql::{Reader, Statement, Values};
+use crate::table::{Record, Table, marks};
+use async_trait::async_trait;
+use kiln_engine::ids::StackId;
+use kiln_engine::store::{CommandRow, StoreError};
+use kiln_engine::time::Time;
+use kiln_engine::watch::{
+    AlarmChange, AlarmEvent, AlarmEventKind, AlarmQuery, AlarmRow, AlarmState, Alarms, Bucket,
+    HistoryQuery, SeriesQuery, SeriesRow, Totals,
+};
+use sqlx::AnyConnection;
+use sqlx::any::AnyRow;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// How many samples go into one statement.
+const SAMPLES_AT_ONCE: [usize; 4] = [128, 32, 8, 1];
+
+impl Record for AlarmRow {
+    const TABLE: Table = Table {
+        name: "alarms",
+        key: &["id"],
+        columns: &[
+            "id",
+            "project",
+            "name",
+            "stack",
+            "metric",
+            "state",
+            "created",
+            "updated",
+            "changed",
+            "evaluated",
+            "period",
+            "due",
+            "version",
+            "body",
+        ],
+    };
+
+    fn key(&self) -> Vec<u8> {
+        self.id.as_bytes().to_vec()
+    }
+
+    fn weight(&self) -> usize {
+        self.body.len()
+    }
+
+    fn write(&self, cipher: &Cipher, values: &mut Values) -> Result<(), Fault> {
+        values.id(self.id);
+        values.text(&self.project);
+        values.text(&self.name);
+        values.maybe_id(self.stack.map(|stack| stack.0));
+        values.text(&self.metric);
+        values.text(self.state.name());
+        for time in [self.created, self.updated, self.changed, self.evaluated] {
+            values.time(time);
+        }
+        values.int(i64::try_from(self.period.as_micros()).unwrap_or(i64::MAX));
+        values.time(self.due);
+        values.count(self.version);
+        values.bytes(&cipher.seal(Kind::Alarm, self.id.as_bytes(), &self.body)?);
+        Ok(())
+    }
+
+    fn read(cipher: &Cipher, row: &AnyRow) -> Result<AlarmRow, Fault> {
+        let mut row = Reader::new(row);
+        let id = row.id()?;
+        let unknown = |state: &str| Fault::Damaged {
+            what: format!("alarm {id}"),
+            why: format!("there is no state {state:?}"),
+        };
+        Ok(AlarmRow {
+            id,
+            project: row.text()?.into(),
+            name: row.text()?.into(),
+            stack: row.maybe_id()?.map(StackId),
+            metric: row.text()?.into(),
+            state: row.text().and_then(|it| AlarmState::parse(it).ok_or_else(|| unknown(it)))?,
+            created: row.time()?,
+            updated: row.time()?,
+            changed: row.time()?,
+            evaluated: row.time()?,
+            period: Duration::from_micros(row.count()?),
+            due: row.time()?,
+            version: row.count()?,
+            body: cipher.open(Kind::Alarm, id.as_bytes(), row.bytes()?)?,
+        })
+    }
+}
+
+impl Record for AlarmEvent {
+    const TABLE: Table = Table {
+        name: "alarm_history",
+        key: &["id"],
+        columns: &["id", "project", "alarm", "kind", "time", "body"],
+    };
+    const IS_FIXED: bool = true;
+
+    fn key(&self) -> Vec<u8> {
+        self.id.as_bytes().to_vec()
+    }
+
+    fn weight(&self) -> usize {
+        self.body.len()
+    }
+
+    fn write(&self, cipher: &Cipher, values: &mut Values) -> Result<(), Fault> {
+        values.id(self.id);
+        values.text(&self.project);
+        values.text(&self.alarm);
+        values.text(self.kind.name());
+        values.time(self.time);
+        values.bytes(&cipher.seal(Kind::AlarmEvent, self.id.as_bytes(), &self.body)?);
+        Ok(())
+    }
+
+    fn read(cipher: &Cipher, row: &AnyRow) -> Result<AlarmEvent, Fault> {
+        let mut row = Reader::new(row);
+        let id = row.id()?;
+        let (project, alarm) = (row.text()?.into(), row.text()?.into());
+        let kind = row.text()?;
+        let kind = AlarmEventKind::parse(kind).ok_or_else(|| Fault::Damaged {
+            what: format!("history {id}"),
+            why: format!("there is no kind {kind:?}"),
+        })?;
+        let time = row.time()?;
+        let body = cipher.open(Kind::AlarmEvent, id.as_bytes(), row.bytes()?)?;
+        Ok(AlarmEvent { id, project, alarm, kind, time, body })
+    }
+}
+
+impl Record for SeriesRow {
+    const TABLE: Table = Table {
+        name: "series",
+        key: &["id"],
+        columns: &["id", "project", "namespace", "metric", "seen", "body"],
+    };
+
+    fn key(&self) -> Vec<u8> {
+        self.id.as_bytes().to_vec()
+    }
+
+    fn weight(&self) -> usize {
+        self.body.len()
+    }
+
+    fn write(&self, cipher: &Cipher, values: &mut Values) -> Result<(), Fault> {
+        values.id(self.id);
+        values.text(&self.project);
+        values.text(&self.namespace);
+        values.text(&self.metric);
+        values.time(self.seen);
+        values.bytes(&cipher.seal(Kind::Series, self.id.as_bytes(), &self.body)?);
+        Ok(())
+    }
+
+    fn read(cipher: &Cipher, row: &AnyRow) -> Result<SeriesRow, Fault> {
+        let mut row = Reader::new(row);
+        let id = row.id()?;
+        Ok(SeriesRow {
+            id,
+            project: row.text()?.into(),
+            namespace: row.text()?.into(),
+            metric: row.text()?.into(),
+            seen: row.time()?,
+            body: cipher.open(Kind::Series, id.as_bytes(), row.bytes()?)?,
+        })
+    }
+}
+
+impl SqlStore {
+    async fn write_alarms_once(&self, changes: &[AlarmChange]) -> Result<Vec<bool>, Fault> {
+        let mut transaction = self.begin().await?;
+        // Trees are locked first, and in order, as everywhere.
+        let commands = changes.iter().flat_map(|change| &change.commands);
+        let roots: Vec<Uuid> = commands.map(|command| command.root.0).collect();
+        let mut trees = self.lock_trees(&mut transaction, &roots).await?;
+        // So are alarms.
+        let mut order: Vec<usize> = (0..changes.len()).collect();
+        order.sort_by_key(|at| changes[*at].alarm.id);
+        let mut written = vec![false; changes.len()];
+        for at in order {
+            written[at] = self.write_alarm(&mut transaction, &changes[at]).await?;
+        }
+        let done = || changes.iter().zip(&written).filter(|(_, done)| **done).map(|pair| pair.0);
+        let history: Vec<&AlarmEvent> = done().flat_map(|change| &change.history).collect();
+        self.tables.write(&mut transaction, &self.cipher, &history).await?;
+        let commands: Vec<&CommandRow> = done().flat_map(|change| &change.commands).collect();
+        self.queue_commands(&mut transaction, &mut trees, &commands).await?;
+        if written.contains(&true) {
+            self.finish(transaction).await?;
+        }
+        Ok(written)
+    }
+
+    /// Writes an alarm if it is as it was read; whether it was.
+    async fn write_alarm(
+        &self,
+        connection: &mut AnyConnection,
+        change: &AlarmChange,
+    ) -> Result<bool, Fault> {
+        let id = change.alarm.id;
+        if change.is_dropped {
+            let delete = self.statement("DELETE FROM alarms WHERE id = ? AND version = ?");
+            let delete = delete.with(|values| {
+                values.id(id);
+                values.count(change.was.unwrap_or(0));
+            });
+            if delete.run(connection).await? == 0 {
+                return Ok(false);
+            }
+            let delete = self.statement("DELETE FROM samples WHERE series = ?");
+            delete.with(|values| values.id(id)).run(connection).await?;
+            return Ok(true);
+        }
+        let alarm = AlarmRow { version: change.was.unwrap_or(0) + 1, ..change.alarm.clone() };
+        let columns = AlarmRow::TABLE.columns;
+        let Some(was) = change.was else {
+            let select = self.statement("SELECT version FROM alarms WHERE id = ?");
+            if select.with(|values| values.id(id)).first(connection).await?.is_some() {
+                return Ok(false);
+            }
+            let text = format!(
+                "INSERT INTO alarms ({}) VALUES ({})",
+                columns.join(", "),
+                marks(columns.len())
+            );
+            let mut insert = self.statement(&text);
+            alarm.write(&self.cipher, &mut insert.values)?;
+            insert.run(connection).await?;
+            return Ok(true);
+        };
+        let set: Vec<String> = columns.iter().map(|column| format!("{column} = ?")).collect();
+        let text = format!("UPDATE alarms SET {} WHERE id = ? AND version = ?", set.join(", "));
+        let mut update = self.statement(&text);
+        alarm.write(&self.cipher, &mut update.values)?;
+        update.values.id(id);
+        update.values.count(was);
+        Ok(update.run(connection).await? > 0)
+    }
+
+    async fn page_of_alarms(&self, query: &AlarmQuery) -> Result<Vec<AlarmRow>, Fault> {
+        let mut condition = Condition::new();
+        condition.and("project = ?", [Value::Text(query.project.clone())]);
+        for (text, value) in [("name = ?", &query.name), ("metric = ?", &query.metric)] {
+            if let Some(value) = value {
+                condition.and(text, [Value::Text(value.clone())]);
+            }
+        }
+        if let Some(prefix) = query.prefix.as_ref().filter(|prefix| !prefix.is_empty()) {
+            let end = format!("{prefix}{}", char::MAX);
+            let bounds = [Value::Text(prefix.clone()), Value::Text(end.into())];
+            condition.and("name >= ? AND name < ?", bounds);
+        }
+        if let Some(stack) = query.stack {
+            condition.and("stack = ?", [Value::Id(stack.0)]);
+        }
+        if let Some(state) = query.state {
+            condition.and("state = ?", [Value::Text(state.name().into())]);
+        }
+        if let Some((name, id)) = &query.marker {
+            let keys = [("name", Value::Text(name.clone())), ("id", Value::Id(*id))];
+            condition.behind(&keys, false);
+        }
+        let keys = ["name", "id"];
+        let statement = select::<AlarmRow>(self.dialect, condition, &keys, false, query.limit);
+        statement.read(&mut *self.reader().await?, &self.cipher).await
+    }
+
+    async fn page_of_history(&self, query: &HistoryQuery) -> Result<Vec<AlarmEvent>, Fault> {
+        let mut condition = Condition::new();
+        condition.and("project = ?", [Value::Text(query.project.clone())]);
+        if let Some(alarm) = &query.alarm {
+            condition.and("alarm = ?", [Value::Text(alarm.clone())]);
+        }
+        if let Some(kind) = query.kind {
+            condition.and("kind = ?", [Value::Text(kind.name().into())]);
+        }
+        for (text, time) in [("time >= ?", query.from), ("time <= ?", query.until)] {
+            if let Some(time) = time {
+                condition.and(text, [Value::Int(time.micros())]);
+            }
+        }
+        if let Some((time, id)) = query.marker {
+            let keys = [("time", Value::Int(time.micros())), ("id", Value::Id(id))];
+            condition.behind(&keys, query.descending);
+        }
+        let (keys, limit) = (["time", "id"], Some(query.limit));
+        let statement =
+            select::<AlarmEvent>(self.dialect, condition, &keys, query.descending, limit);
+        statement.read(&mut *self.reader().await?, &self.cipher).await
+    }
+
+    async fn page_of_series(&self, query: &SeriesQuery) -> Result<Vec<SeriesRow>, Fault> {
+        let mut condition = Condition::new();
+        condition.and("project = ?", [Value::Text(query.project.clone())]);
+        for (text, value) in [("namespace = ?", &query.namespace), ("metric = ?", &query.metric)] {
+            if let Some(value) = value {
+                condition.and(text, [Value::Text(value.clone())]);
+            }
+        }
+        if let Some(id) = query.marker {
+            condition.and("id > ?", [Value::Id(id)]);
+        }
+        let statement =
+            select::<SeriesRow>(self.dialect, condition, &["id"], false, Some(query.limit));
+        statement.read(&mut *self.reader().await?, &self.cipher).await
+    }
+
+    async fn add_samples_once(&self, series: &[SeriesRow], all: &[Bucket]) -> Result<(), Fault> {
+        let mut transaction = self.begin().await?;
+        // Always in the same order: two who add at the same time wait for each other once.
+        let mut series: Vec<&SeriesRow> = series.iter().collect();
+        series.sort_by_key(|row| row.id);
+        self.tables.write(&mut transaction, &self.cipher, &series).await?;
+        let mut all = all.to_vec();
+        all.sort_by_key(|bucket| (bucket.series, bucket.start));
+        let mut rest = &all[..];
+        while !rest.is_empty() {
+            let size = SAMPLES_AT_ONCE.into_iter().find(|size| *size <= rest.len()).unwrap_or(1);
+            let (chunk, others) = rest.split_at(size);
+            rest = others;
+            add_statement(self.dialect, chunk).run(&mut transaction).await?;
+        }
+        self.tables.count(all.len(), 0);
+        self.finish(transaction).await
+    }
+
+    async fn samples_of(
+        &self,
+        series: &[Uuid],
+        from: Time,
+        until: Time,
+    ) -> Result<Vec<Bucket>, Fault> {
+        let text = "SELECT series, start, amount, total, low, high FROM samples \
+                    WHERE series IN ({ids}) AND start >= ? AND start < ? ORDER BY series, start";
+        let mut series = series.to_vec();
+        series.sort();
+        series.dedup();
+        let mut reader = self.reader().await?;
+        let mut found = Vec::new();
+        for statement in self.tables.by_ids(text, &series) {
+            let statement = statement.with(|values| {
+                values.time(from);
+                values.time(until);
+            });
+            for row in statement.all(&mut reader).await? {
+                found.push(bucket(&row)?);
+            }
+        }
+        Ok(found)
+    }
+
+    async fn prune_metrics_once(
+        &self,
+        samples: Time,
+        history: Time,
+        limit: u64,
+    ) -> Result<u64, Fault> {
+        let mut transaction = self.begin().await?;
+        let select =
+            "SELECT series, start FROM samples WHERE start < ? ORDER BY start, series LIMIT ?";
+        let select = self.statement(select).with(|values| {
+            values.time(samples);
+            values.count(limit);
+        });
+        let old = select.all(&mut transaction).await?;
+        for row in &old {
+            let mut row = Reader::new(row);
+            let (series, start) = (row.id()?, row.time()?);
+            let delete = self.statement("DELETE FROM samples WHERE series = ? AND start = ?");
+            let delete = delete.with(|values| {
+                values.id(series);
+                values.time(start);
+            });
+            delete.run(&mut transaction).await?;
+        }
+        let mut most = old.len() as u64;
+        for (table, column, before) in
+            [("series", "seen", samples), ("alarm_history", "time", history)]
+        {
+            let select =
+                format!("SELECT id FROM {table} WHERE {column} < ? ORDER BY {column}, id LIMIT ?");
+            let select = self.statement(&select).with(|values| {
+                values.time(before);
+                values.count(limit);
+            });
+            let rows = select.all(&mut transaction).await?;
+            let ids: Vec<Uuid> =
+                rows.iter().map(|row| Reader::new(row).id()).collect::<Result<_, _>>()?;
+            let delete = format!("DELETE FROM {table} WHERE id IN ({{ids}})");
+            self.run_by_ids(&mut transaction, &delete, &ids).await?;
+            most = most.max(ids.len() as u64);
+        }
+        if most > 0 {
+            self.finish(transaction).await?;
+        }
+        Ok(most)
+    }
+
+    async fn reset_once(&self, now: Time) -> Result<(), Fault> {
+        let mut transaction = self.begin().await?;
+        let update = "UPDATE alarms SET evaluated = ?, due = ? + period, version = version + 1 \
+                      WHERE due < ?";
+        let update = self.statement(update).with(|values| {
+            values.time(now);
+            values.time(now);
+            values.time(Time::NEVER);
+        });
+        if update.run(&mut transaction).await? > 0 {
+            self.finish(transaction).await?;
+        }
+        Ok(())
+    }
+
+    async fn due_once(&self, now: Time, limit: u64) -> Result<Vec<AlarmRow>, Fault> {
+        let mut condition = Condition::new();
+        condition.and("due <= ?", [Value::Int(now.micros())]);
+        let statement =
+            select::<AlarmRow>(self.dialect, condition, &["due", "id"], false, Some(limit));
+        statement.read(&mut *self.reader().await?, &self.cipher).await
+    }
+
+    async fn number_of_alarms(&self, project: &str) -> Result<u64, Fault> {
+        let count = self.statement("SELECT COUNT(*) FROM alarms WHERE project = ?");
+        let count = count.with(|values| values.text(project));
+        let row = count.first(&mut *self.reader().await?).await?;
+        row.map_or(Ok(0), |row| Reader::new(&row).count())
+    }
+}
+
+/// Adds samples to those that are there.
+fn add_statement(dialect: Dialect, chunk: &[Bucket]) -> Statement {
+    let rows = vec!["(?, ?, ?, ?, ?, ?)"; chunk.len()].join(", ");
+    let (head, (left, right)) = match dialect {
+        Dialect::Mariadb => (" ON DUPLICATE KEY UPDATE ", ("VALUES(", ")")),
+        _ => (" ON CONFLICT (series, start) DO UPDATE SET ", ("excluded.", "")),
+    };
+    let new = |column: &str| format!("{left}{column}{right}");
+    let sum = |column: &str| format!("{column} = samples.{column} + {}", new(column));
+    let pick = |column: &str, sign: char| {
+        let new = new(column);
+        let old = format!("samples.{column}");
+        format!("{column} = CASE WHEN {new} {sign} {old} THEN {new} ELSE {old} END")
+    };
+    let set = [sum("amount"), sum("total"), pick("low", '<'), pick("high", '>')].join(", ");
+    let text = format!(
+        "INSERT INTO samples (series, start, amount, total, low, high) VALUES {rows}{head}{set}"
+    );
+    Statement::new(dialect, &text).with(|values| {
+        for bucket in chunk {
+            values.id(bucket.series);
+            values.time(bucket.start);
+            let totals = bucket.totals;
+            for number in [totals.count, totals.sum, totals.low, totals.high] {
+                values.double(number);
+            }
+        }
+    })
+}
+
+fn bucket(row: &AnyRow) -> Result<Bucket, Fault> {
+    let mut row = Reader::new(row);
+    let (series, start) = (row.id()?, row.time()?);
+    let (count, sum) = (row.double()?, row.double()?);
+    let (low, high) = (row.double()?, row.double()?);
+    Ok(Bucket { series, start, totals: Totals { count, sum, low, high } })
+}
+
+#[async_trait]
+impl Alarms for SqlStore {
+    async fn write_alarms(&self, changes: &[AlarmChange]) -> Result<Vec<bool>, StoreError> {
+        if changes.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Two who add the same alarm at the same moment: the second sees it when it looks again.
+        let outcome = persistently!(self.write_alarms_once(changes));
+        match outcome {
+            Err(fault) if fault.is_duplicate() => {
+                Ok(persistently!(self.write_alarms_once(changes))?)
+            }
+            outcome => Ok(outcome?),
+        }
+    }
+
+    async fn alarm(&self, id: Uuid) -> Result<Option<AlarmRow>, StoreError> {
+        Ok(self.by_id(id.as_bytes()).await?)
+    }
+
+    async fn alarms(&self, query: &AlarmQuery) -> Result<Vec<AlarmRow>, StoreError> {
+        Ok(self.page_of_alarms(query).await?)
+    }
+
+    async fn count_alarms(&self, project: &str) -> Result<u64, StoreError> {
+        Ok(self.number_of_alarms(project).await?)
+    }
+
+    async fn due_alarms(&self, now: Time, limit: u64) -> Result<Vec<AlarmRow>, StoreError> {
+        Ok(self.due_once(now, limit).await?)
+    }
+
+    async fn reset_alarms(&self, now: Time) -> Result<(), StoreError> {
+        Ok(persistently!(self.reset_once(now))?)
+    }
+
+    async fn alarm_history(&self, query: &HistoryQuery) -> Result<Vec<AlarmEvent>, StoreError> {
+        Ok(self.page_of_history(query).await?)
+    }
+
+    async fn add_samples(
+        &self,
+        series: &[SeriesRow],
+        buckets: &[Bucket],
+    ) -> Result<(), StoreError> {
+        Ok(persistently!(self.add_samples_once(series, buckets))?)
+    }
+
+    async fn series(&self, query: &SeriesQuery) -> Result<Vec<SeriesRow>, StoreError> {
+        Ok(self.page_of_series(query).await?)
+    }
+
+    async fn samples(
+        &self,
+        series: &[Uuid],
+        from: Time,
+        until: Time,
+    ) -> Result<Vec<Bucket>, StoreError> {
+        Ok(self.samples_of(series, from, until).await?)
+    }
+
+    async fn prune_metrics(
+        &self,
+        samples: Time,
+        history: Time,
+        limit: u64,
+    ) -> Result<u64, StoreError> {
+        Ok(persistently!(self.prune_metrics_once(samples, history, limit))?)
+    }
+}

@@ -1,0 +1,97 @@
+//! `xtask bench scale`: from a signal to a policy until the cloud is asked for another member.
+
+use crate::bench::milliseconds;
+use crate::bench_engine::Bench;
+use kiln_cloud::{Call, CallError, Credential, Method, Reply, Transport};
+use kiln_engine::machine::Command;
+use kiln_template::Value;
+use serde_json::json;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+const ROUNDS: usize = 30;
+
+/// A cloud that makes volumes at once, and says when it was asked.
+struct Prompt {
+    made: AtomicU64,
+    asked: watch::Sender<Option<Instant>>,
+}
+
+#[async_trait::async_trait]
+impl Transport for Prompt {
+    async fn send(&self, _by: &Credential, call: Call) -> Result<Reply, CallError> {
+        self.asked.send_if_modified(|asked| {
+            let is_first = asked.is_none();
+            *asked = asked.or_else(|| Some(Instant::now()));
+            is_first
+        });
+        let id = match call.method {
+            Method::Post => format!("volume-{}", self.made.fetch_add(1, Ordering::Relaxed)),
+            _ => call.path.rsplit('/').next().unwrap_or_default().to_owned(),
+        };
+        Ok(Reply::new(200, json!({ "volume": { "id": id, "status": "available" } })))
+    }
+}
+
+fn template(size: usize) -> String {
+    format!(
+        "heat_template_version: 2021-04-16
+resources:
+  group:
+    type: OS::Heat::AutoScalingGroup
+    properties:
+      min_size: 1
+      max_size: 5000
+      desired_capacity: {size}
+      resource: {{type: OS::Cinder::Volume, properties: {{size: 1}}}}
+  up:
+    type: OS::Heat::ScalingPolicy
+    properties:
+      adjustment_type: change_in_capacity
+      scaling_adjustment: 1
+      auto_scaling_group_id: {{get_resource: group}}
+"
+    )
+}
+
+pub(crate) fn run(out: &mut dyn Write) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    writeln!(out, "\nscale: from a signal until the cloud is asked, on SQLite, durable")?;
+    writeln!(out, "{:<32} {:>10} {:>10} {:>10}", "", "members", "median ms", "worst ms")?;
+    for size in [1, 100, 1000] {
+        runtime.block_on(signals(out, size))?;
+    }
+    Ok(())
+}
+
+async fn signals(out: &mut dyn Write, size: usize) -> io::Result<()> {
+    let cloud = Arc::new(Prompt { made: AtomicU64::new(0), asked: watch::Sender::new(None) });
+    let mut bench = Bench::with(cloud.clone()).await?;
+    bench.timed_create(&template(size), &[]).await?;
+    let mut times: Vec<Duration> = Vec::new();
+    for _ in 0..ROUNDS {
+        let mut asked = cloud.asked.subscribe();
+        cloud.asked.send_replace(None);
+        let start = Instant::now();
+        let (stack, resource, details) = (bench.root, "up".into(), Value::Null);
+        let signal = Command::Signal { stack, resource, details };
+        bench.engine.begin(stack, signal).await.map_err(io::Error::other)?;
+        let asked = asked.wait_for(Option::is_some).await.map_err(io::Error::other)?;
+        times.extend(asked.map(|asked| asked - start));
+        bench.count();
+        bench.rest().await?;
+    }
+    times.sort();
+    let (median, worst) = (times[times.len() / 2], times[times.len() - 1]);
+    writeln!(
+        out,
+        "{:<32} {size:>10} {:>10.1} {:>10.1}",
+        "signal to first call",
+        milliseconds(median),
+        milliseconds(worst)
+    )?;
+    bench.end().await
+}
