@@ -74,6 +74,8 @@ impl Options {
         let is_there = match self.stack_domain.as_ref()? {
             Domain::Id(id) => **id == *caller.project_domain_id,
             Domain::Name(name) => **name == *caller.project_domain_name,
+            // They are in the project of their stack, and see it for that.
+            Domain::Owner => false,
         };
         (is_there && self.is_guest(caller)).then(|| caller.project_name.as_str().into())
     }

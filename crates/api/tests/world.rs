@@ -18,13 +18,14 @@ use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
 /// The callers that there are: a token, and what they are.
-const CALLERS: [(&str, &str, &[&str]); 6] = [
+const CALLERS: [(&str, &str, &[&str]); 7] = [
     ("demo", "demo", &["member", "reader"]),
     ("other", "other", &["member", "reader"]),
     ("reader", "demo", &["reader"]),
     ("nobody", "demo", &[]),
     ("stack-user", "demo", &["heat_stack_user"]),
     ("admin", "admin", &["admin", "manager", "member", "reader"]),
+    ("homeless", "", &["member", "reader"]),
 ];
 
 struct Tokens;

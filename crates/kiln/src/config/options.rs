@@ -140,6 +140,11 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("kiln", "price_file", "A list of prices, for estimates of what a template would cost."),
     ("kiln", "rate", "Requests a second that a project may send; 0 for any."),
     ("kiln", "roles", "What this process does: api, cfn, cloudwatch, engine, or all."),
+    (
+        "kiln",
+        "stack_users_in_projects",
+        "Whether the users of stacks are in the projects of their owners, if there is no domain for them.",
+    ),
     ("noauth", "token_response", "A file with a token as the identity service describes it."),
     ("oslo_middleware", "enable_proxy_headers_parsing", "Whether a proxy's headers are believed."),
     ("oslo_policy", "enforce_new_defaults", "Whether rules ask no less than their newest form."),
@@ -436,7 +441,7 @@ fn api(config: &Config) -> Result<kiln_api::Options, Failure> {
         },
         trusts_proxy: config.flag("oslo_middleware", "enable_proxy_headers_parsing", false)?,
         origins: config.list("cors", "allowed_origin"),
-        stack_domain: stack_domain(config),
+        stack_domain: stack_domain(config)?,
         stack_user_role: stack_user_role(config),
         prices: prices(config)?,
         health_file: match config.list("healthcheck", "backends").iter().any(|it| it == BY_FILE) {

@@ -247,6 +247,7 @@ fn transport(identity_url: &str, identity: &Identity) -> Result<Arc<dyn Transpor
         name: String::new(),
         admin: owner.user_name.clone(),
         password: owner.password.clone(),
+        project: None,
     };
     let settings = kiln_cloud::Settings {
         trustee: Some(trustee),
