@@ -246,6 +246,8 @@ fn shown(url: &str) -> &str {
 fn failed(url: &str, error: &ureq::Error) -> Failed {
     let kind = match error {
         ureq::Error::HostNotFound => Kind::NoHost,
+        // The system has no kind of its own for that.
+        ureq::Error::Io(error) if error.to_string().contains("lookup address") => Kind::NoHost,
         ureq::Error::ConnectionFailed => Kind::Refused,
         ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
             Kind::Refused

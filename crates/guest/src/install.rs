@@ -31,6 +31,9 @@ pub(crate) const LINKS: [&str; 13] = [
     "os-refresh-config",
 ];
 
+/// The program, as seen from the folders of parts and hooks: images are looked at from outside.
+const PROGRAM: &str = "../../../../usr/bin/kiln-guest";
+
 /// What runs when metadata changed.
 const PARTS: [&str; 2] = ["20-os-apply-config", "55-heat-config"];
 
@@ -95,17 +98,16 @@ fn install(host: &Host, given: &Given) -> Result<()> {
     for name in LINKS {
         link(host, "kiln-guest", &programs.join(name), given.has("force"))?;
     }
-    let target = "/usr/bin/kiln-guest";
     let parts = host.path("/usr/libexec/os-refresh-config/configure.d");
     files::folder(&parts, 0o755)?;
     for name in PARTS {
-        link(host, &relative(&parts, target), &parts.join(name), given.has("force"))?;
+        link(host, PROGRAM, &parts.join(name), given.has("force"))?;
     }
     if given.has("hooks") {
         let folder = host.path("/usr/libexec/heat-config/hooks");
         files::folder(&folder, 0o755)?;
         for name in hooks::names() {
-            link(host, &relative(&folder, target), &folder.join(name), given.has("force"))?;
+            link(host, PROGRAM, &folder.join(name), given.has("force"))?;
         }
     }
     for (path, text, mode) in FILES {
@@ -116,12 +118,6 @@ fn install(host: &Host, given: &Given) -> Result<()> {
         files::private_folder(&host.path(folder))?;
     }
     Ok(())
-}
-
-/// The way to the program from a folder three below the root: images are looked at from outside.
-fn relative(folder: &Path, target: &str) -> String {
-    let depth = folder.ends_with("configure.d") || folder.ends_with("hooks");
-    format!("{}{}", if depth { "../../../.." } else { "../.." }, target)
 }
 
 fn link(host: &Host, target: &str, path: &Path, is_forced: bool) -> Result<()> {

@@ -111,8 +111,7 @@ fn signals_say_who_and_how() {
     assert_eq!(run.status, 22, "a refusal is none the less one: {run:?}");
     assert!(!run.err.contains("Signature"), "what is secret is not told: {}", run.err);
     assert_eq!(server.run("cfn-signal", &[&url]).status, 22);
-    let nobody = "http://127.0.0.1:1/";
-    assert_eq!(server.run("cfn-signal", &[nobody]).status, 7);
+    assert_eq!(server.run("cfn-signal", &["http://127.0.0.1:1/"]).status, 7);
 }
 
 #[test]

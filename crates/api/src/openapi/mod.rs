@@ -191,6 +191,10 @@ fn responses(route: &Route) -> Value {
     for status in [400, 403, 404, 409, 503] {
         responses.insert(status.to_string().into(), fault());
     }
+    if route.query.contains(&"wait") {
+        let same = object([("description", "It is as the client knows it.".into())]);
+        responses.insert("304".into(), same);
+    }
     responses
         .insert("401".into(), object([("$ref", "#/components/responses/Unauthorized".into())]));
     Value::Map(Arc::new(responses))

@@ -218,6 +218,17 @@ impl World {
         &self.cloudformation
     }
 
+    /// A request to the orchestration API, as it goes over the wire; the path stands behind the project.
+    pub(crate) fn written(&self, path: &str, headers: &str) -> (String, String) {
+        let rest = self.orchestration.trim_start_matches("http://");
+        let (host, version) = rest.split_once('/').expect("a version");
+        let (token, project) = (&self.demo.text, &self.demo.project);
+        let request = format!(
+            "GET /{version}/{project}{path} HTTP/1.1\r\nHost: {host}\r\nX-Auth-Token: {token}\r\n{headers}\r\n"
+        );
+        (host.to_owned(), request)
+    }
+
     /// Asks the orchestration API; the path stands behind the project.
     pub(crate) async fn ask(
         &self,

@@ -5,3 +5,4 @@ mod deployments;
 mod inside;
 mod older;
 mod originals;
+mod waiting;
