@@ -485,3 +485,96 @@ async fn what_was_answered_is_not_answered_again() {
         assert_eq!(refused.1, "InvalidParameterValue");
     }
 }
+
+#[tokio::test]
+async fn a_project_may_ask_so_often_and_what_was_not_answered_may_come_again() {
+    let world = World::new().asked_so_often(1);
+    let ask =
+        format!("Action=DeleteStack&StackName=none&Timestamp={}", kiln_engine::runtime::now());
+    let mut told = Vec::new();
+    while told.last().is_none_or(|code| code != "Throttling") {
+        told.push(fault(&world.cfn("demo", "Action=DeleteStack&StackName=none").await).1);
+    }
+    assert!(told[..told.len() - 1].iter().all(|code| code == "InvalidParameterValue"), "{told:?}");
+    // The first one that gets through is answered, however many were not.
+    let mut first = "Throttling".to_owned();
+    while first == "Throttling" {
+        first = fault(&world.cfn("demo", &ask).await).1;
+    }
+    assert_eq!(first, "InvalidParameterValue");
+    assert_eq!(
+        fault(&world.cfn("other", "Action=DeleteStack&StackName=none").await).1,
+        "InvalidParameterValue"
+    );
+}
+
+/// Others name it in a header, and speak JSON.
+#[tokio::test]
+async fn calls_in_json_are_the_same_actions() {
+    let world = World::new();
+    let call = |action: &str, body: &'static str| {
+        let authorization =
+            "AWS4-HMAC-SHA256 Credential=demo/x, SignedHeaders=host, Signature=good";
+        let request =
+            Request::builder().method("POST").uri("/v1").header("authorization", authorization);
+        let request = request.header("x-amz-target", format!("CloudFormation_20100515.{action}"));
+        request.body(Body::from(body)).unwrap()
+    };
+    let listed = world.cfn_raw(call("ListStacks", "{}")).await;
+    assert_eq!(listed.header("content-type"), "application/x-amz-json-1.0");
+    assert_eq!(listed.json(), serde_json::json!({"StackSummaries": []}));
+    let shown = world.cfn_raw(call("GetTemplate", r#"{"StackName": "none"}"#)).await;
+    assert_eq!(
+        (shown.status, shown.header("x-amzn-query-error")),
+        (400, "InvalidParameterValue;Sender")
+    );
+    assert_eq!(shown.json()["__type"], "InvalidParameterValue");
+    let nonsense = world.cfn_raw(call("ListStacks", "[1]")).await;
+    assert_eq!(nonsense.header("x-amzn-query-error"), "InvalidQueryParameter;Sender");
+}
+
+/// Newer tools name the action in the path, and speak CBOR.
+#[tokio::test]
+async fn calls_in_cbor_are_the_same_actions() {
+    let world = World::new();
+    let call = |key: &str, action: &str, body: &[u8]| {
+        let path = format!("/v1/service/CloudFormation_20100515/operation/{action}");
+        let authorization =
+            format!("AWS4-HMAC-SHA256 Credential={key}/x, SignedHeaders=host, Signature=good");
+        Request::builder()
+            .method("POST")
+            .uri(path)
+            .header("smithy-protocol", "rpc-v2-cbor")
+            .header("authorization", authorization)
+            .body(Body::from(body.to_vec()))
+            .unwrap()
+    };
+    let send = async |request| {
+        let response = kiln_api::cfn::answer(world.app.clone(), request).await;
+        let header =
+            |name: &str| response.headers().get(name).map(|it| it.to_str().unwrap().to_owned());
+        let told =
+            (response.status().as_u16(), header("content-type"), header("x-amzn-query-error"));
+        let body = axum::body::to_bytes(response.into_body(), 1 << 20).await.unwrap();
+        (told.0, told.1.unwrap_or_default(), told.2, body.to_vec())
+    };
+    let cbor = "application/cbor".to_owned();
+    let nothing = b"\xa1\x6eStackSummaries\x80".to_vec();
+    assert_eq!(send(call("demo", "ListStacks", b"")).await, (200, cbor.clone(), None, nothing));
+    let deleted = send(call("demo", "DeleteStack", b"\xa1\x69StackName\x64none")).await;
+    assert_eq!((deleted.0, deleted.2.as_deref()), (400, Some("InvalidParameterValue;Sender")));
+    assert!(String::from_utf8_lossy(&deleted.3).contains("The Stack (none) could not be found."));
+    for (key, action, body, code) in [
+        ("demo", "MakeCoffee", b"\xa0".as_slice(), "InvalidAction;Sender"),
+        ("nobody", "ListStacks", b"\xa0", "AccessDenied;Sender"),
+        ("unknown", "ListStacks", b"\xa0", "InvalidClientTokenId;Sender"),
+        ("demo", "ListStacks", b"Action=ListStacks", "InvalidQueryParameter;Sender"),
+    ] {
+        let refused = send(call(key, action, body)).await;
+        assert_eq!((refused.1.as_str(), refused.2.as_deref()), ("application/cbor", Some(code)));
+    }
+    // What is in the body is no signature.
+    let mut forged = call("demo", "ListStacks", b"\xa1\x69Signature\x64good");
+    forged.headers_mut().remove("authorization");
+    assert_eq!(send(forged).await.2.as_deref(), Some("IncompleteSignature;Sender"));
+}

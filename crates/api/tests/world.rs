@@ -7,7 +7,7 @@ use axum::response::Response;
 use kiln_api::auth::{Authenticator, Reason, Refusal, Unsigned};
 use kiln_api::caller::{Caller, Scope};
 use kiln_api::policy::Policy;
-use kiln_api::{App, Metrics, Options, Own};
+use kiln_api::{App, Metrics, Options, Own, Rate};
 use kiln_cloud::NoCloud;
 use kiln_engine::config::Config;
 use kiln_engine::memory::MemoryStore;
@@ -120,6 +120,21 @@ impl World {
         });
         own.serves(&app);
         World { app, engine }
+    }
+
+    /// The same with a limit on how often a project may ask in a second.
+    pub(crate) fn asked_so_often(self, rate: u32) -> World {
+        let app = &self.app;
+        let app = App {
+            service: app.service.clone(),
+            auth: app.auth.clone(),
+            policy: app.policy.clone(),
+            options: app.options.clone(),
+            metrics: Metrics::default(),
+            rate: Some(Rate::new(rate)),
+            spent: Default::default(),
+        };
+        World { app: Arc::new(app), ..self }
     }
 
     /// Sends a request; the path stands behind the version.

@@ -2,7 +2,7 @@
 
 use super::render::{self, Form};
 use crate::fault::Fault;
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use hyper::ext::ReasonPhrase;
 use kiln_engine::service::Refusal;
@@ -122,10 +122,20 @@ impl AwsFault {
             Some(detail) => format!("{text}:{detail}"),
             None => text.to_owned(),
         };
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        if let Form::Cbor | Form::TypedJson = form {
+            let said = [("__type", code), ("message", message.as_str())];
+            let said = Value::map(said.map(|(name, text)| (name, Value::from(text))));
+            let mut response = render::called(status, &said, form);
+            // What it is called where forms are spoken: clients look for that.
+            if let Ok(error) = HeaderValue::try_from(format!("{code};{kind}")) {
+                response.headers_mut().insert("x-amzn-query-error", error);
+            }
+            return response;
+        }
         let error = [("Type", kind), ("Code", code), ("Message", message.as_str())];
         let error = Value::map(error.map(|(name, text)| (name, Value::from(text))));
         let body = Value::map([("ErrorResponse", Value::map([("Error", error)]))]);
-        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = render::document(status, &body, form);
         // Clients show it.
         if let Ok(reason) = ReasonPhrase::try_from(code.as_bytes()) {

@@ -4,6 +4,8 @@
 //! signed it. Answers are XML, or JSON for those who ask for it. An action is a row of its interface's
 //! table: nobody reaches one without a caller who may use it.
 
+mod call;
+mod cbor;
 mod fault;
 mod params;
 mod render;
@@ -26,6 +28,7 @@ use axum::body::Body;
 use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, Request};
 use axum::response::Response;
+use call::Call;
 use futures_util::FutureExt;
 use kiln_engine::runtime::now;
 use kiln_template::Value;
@@ -68,6 +71,8 @@ pub enum Effect {
     Reads,
     /// Something.
     Changes,
+    /// Something is told, as others may tell the very same: servers of a group have one key.
+    Reports,
 }
 
 /// A row of a table of actions: `action!("ListStacks", Reads, stacks::list)`.
@@ -124,17 +129,22 @@ impl Interface {
             ["", "" | "versions"] => versions(&place(&app, &request)),
             ["", "healthcheck"] => health(&app.options).into_response(),
             // Tools of AWS leave the slash out where the address of an interface ends without one.
-            ["", "v1"] | ["", "v1", ""] => self.act(app, &request, true).await,
-            ["", "v1", "stacks", ..] => self.act(app, &request, false).await,
+            ["", "v1"] | ["", "v1", ""] => self.act(app, &request, Asked::of(&request)).await,
+            ["", "v1", "stacks", ..] => {
+                let asked = Asked { action: None, ..Asked::of(&request) };
+                self.act(app, &request, asked).await
+            }
+            ["", "v1", "service", _] if Call::of(&request).is_some() => {
+                self.act(app, &request, Asked::of(&request)).await
+            }
             ["", version, ..] if is_other_version(version) => versions(&place(&app, &request)),
             _ => no_route(text(request.headers(), &ACCEPT).unwrap_or_default()),
         }
     }
 
-    /// Carries out the action that a request names, if it stands where actions are asked for.
-    async fn act(&self, app: Arc<App>, request: &Request<Carried>, is_at_root: bool) -> Response {
-        let params = Params::of(request);
-        let form = Form::of(&params);
+    /// Carries out the action that is asked for.
+    async fn act(&self, app: Arc<App>, request: &Request<Carried>, asked: Asked) -> Response {
+        let Asked { action, signed: params, form, more } = asked;
         if request.body().is_none() {
             return AwsFault::bare(Code::RequestLimitExceeded).into_response(form);
         }
@@ -149,13 +159,16 @@ impl Interface {
             Ok(ask) => ask,
             Err(refused) => return refused,
         };
-        let name = params.get("Action").filter(|_| is_at_root);
-        let Some(action) = self.actions.iter().find(|it| Some(it.name) == name) else {
+        let Some(action) = self.actions.iter().find(|it| Some(it.name) == action.as_deref()) else {
             return AwsFault::bare(Code::InvalidAction).into_response(form);
         };
         if let Err(fault) = self.allow(&ask, action) {
             return fault.into_response(form);
         }
+        let params = match more.unwrap_or(Ok(params)) {
+            Ok(params) => params,
+            Err(fault) => return fault.into_response(form),
+        };
         if key.is_some_and(|key| !app.spent.lets_in(key, action.effect, Instant::now())) {
             let why = "This signature was used already: sign the request anew.";
             return AwsFault::new(Code::RequestExpired, why).into_response(form);
@@ -180,6 +193,30 @@ impl Interface {
                 format!("Action {} not allowed for user", action.name),
             )
         })
+    }
+}
+
+/// What is asked for.
+struct Asked {
+    /// The name of the action.
+    action: Option<String>,
+    /// The parameters that may have a signature in them.
+    signed: Params,
+    /// Those of the action, if they are others; or why they cannot be read.
+    more: Option<Result<Params, AwsFault>>,
+    /// How to answer.
+    form: Form,
+}
+
+impl Asked {
+    fn of(request: &Request<Carried>) -> Asked {
+        if let Some(call) = Call::of(request) {
+            let (action, more) = (Some(call.action.to_owned()), Some(call.params(request)));
+            return Asked { action, signed: Params::default(), more, form: call.form };
+        }
+        let signed = Params::of(request);
+        let (action, form) = (signed.get("Action").map(str::to_owned), Form::of(&signed));
+        Asked { action, signed, more: None, form }
     }
 }
 

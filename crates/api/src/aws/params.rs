@@ -106,6 +106,12 @@ impl Params {
     }
 }
 
+impl From<BTreeMap<String, String>> for Params {
+    fn from(params: BTreeMap<String, String>) -> Params {
+        Params(params)
+    }
+}
+
 fn malformed(name: &str) -> AwsFault {
     let message = format!("{name} is not how members of lists are called: Name.member.1.Field");
     AwsFault::new(Code::InvalidQueryParameter, message)

@@ -1,9 +1,10 @@
 //! Answers: a value as XML, or as JSON.
 
 use super::params::Params;
+use super::{call, cbor};
 use crate::answer::{Answer, JSON};
 use axum::body::Body;
-use axum::http::StatusCode;
+use axum::http::{HeaderName, StatusCode};
 use axum::response::Response;
 use kiln_template::Value;
 use kiln_template::print::{self, Keys};
@@ -19,6 +20,10 @@ const DOCUMENTS: [&str; 2] = ["Metadata", "TemplateBody"];
 pub(crate) enum Form {
     Xml,
     Json,
+    /// For those who call in CBOR.
+    Cbor,
+    /// For those who call in JSON, with numbers and moments.
+    TypedJson,
 }
 
 impl Form {
@@ -33,6 +38,9 @@ impl Form {
 
 /// The answer of an action.
 pub(super) fn answered(action: &str, result: &Value, form: Form) -> Response {
+    if let Form::Cbor | Form::TypedJson = form {
+        return called(StatusCode::OK, result, form);
+    }
     let result = Value::map([(format!("{action}Result"), result.clone())]);
     let body = Value::map([(format!("{action}Response"), result)]);
     document(StatusCode::OK, &body, form)
@@ -41,10 +49,27 @@ pub(super) fn answered(action: &str, result: &Value, form: Form) -> Response {
 /// An answer that is a map with one member.
 pub(super) fn document(status: StatusCode, value: &Value, form: Form) -> Response {
     let (kind, text) = match form {
-        Form::Json => (JSON, print::json(value, Keys::Ordered)),
         Form::Xml => (XML, xml(value)),
+        _ => (JSON, print::json(value, Keys::Ordered)),
     };
     let mut response = Answer::of(kind, Body::from(text)).into_response();
+    *response.status_mut() = status;
+    response
+}
+
+/// The answer to a call, which is always a map.
+pub(super) fn called(status: StatusCode, value: &Value, form: Form) -> Response {
+    let nothing = Value::Map(Default::default());
+    let value = if let Value::Map(_) = value { value } else { &nothing };
+    let answer = match form {
+        Form::Cbor => Answer::of("application/cbor", Body::from(cbor::written(value)))
+            .with(HeaderName::from_static("smithy-protocol"), "rpc-v2-cbor"),
+        _ => {
+            let text = print::json(&call::typed("", value), Keys::Ordered);
+            Answer::of("application/x-amz-json-1.0", Body::from(text))
+        }
+    };
+    let mut response = answer.into_response();
     *response.status_mut() = status;
     response
 }
@@ -96,17 +121,25 @@ fn json(value: &Value) -> String {
 
 /// A name as the name of an element, which cannot have everything in it.
 fn element(name: &str) -> String {
-    let is_fit = |it: char| it.is_alphanumeric() || "._-".contains(it);
     let fit = name.chars().map(|it| match it {
         ':' => '.',
-        it if is_fit(it) => it,
+        it if begins(it) || matches!(it, '0'..='9' | '-' | '.') => it,
         _ => '_',
     });
     let fit: String = fit.collect();
-    match fit.starts_with(|it: char| it.is_alphabetic() || it == '_') {
+    match fit.starts_with(begins) {
         true => fit,
         false => format!("_{fit}"),
     }
+}
+
+/// Whether the name of an element may begin so.
+fn begins(it: char) -> bool {
+    matches!(it, '_' | 'A'..='Z' | 'a'..='z' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}'
+        | '\u{f8}'..='\u{2ff}' | '\u{370}'..='\u{37d}' | '\u{37f}'..='\u{1fff}'
+        | '\u{200c}'..='\u{200d}' | '\u{2070}'..='\u{218f}' | '\u{2c00}'..='\u{2fef}'
+        | '\u{3001}'..='\u{d7ff}' | '\u{f900}'..='\u{fdcf}' | '\u{fdf0}'..='\u{fffd}'
+        | '\u{10000}'..='\u{effff}')
 }
 
 /// A text as part of a document in XML. Characters that no document may have are left out.
@@ -146,6 +179,20 @@ mod tests {
             "<A><Yes>true</Yes><List><member>1</member><member>x&lt;y</member></List><Empty></Empty>\
              <None></None><a_b>1</a_b><_9>2</_9><AWS..X><c.d>1</c.d></AWS..X><Half>0.5</Half></A>"
         );
+    }
+
+    #[test]
+    fn names_are_those_that_elements_may_have() {
+        for (name, fit) in [
+            ("", "_"),
+            ("größe", "größe"),
+            ("-a", "_-a"),
+            ("m²", "m_"),
+            ("<x>", "_x_"),
+            ("a/b", "a_b"),
+        ] {
+            assert_eq!(element(name), fit);
+        }
     }
 
     #[test]

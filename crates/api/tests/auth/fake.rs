@@ -4,7 +4,7 @@
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::{Json, Router};
 use kiln_api::auth::Clock;
 use kiln_engine::time::Time;
@@ -36,6 +36,8 @@ pub(super) struct Known {
     pub(super) tokens: BTreeMap<String, Value>,
     /// Passwords by user.
     pub(super) passwords: BTreeMap<String, String>,
+    /// The keys that requests are signed with: the good signature, and whose it is.
+    pub(super) keys: BTreeMap<String, (String, String)>,
     /// The tokens of Kiln's own account that are accepted.
     own: Vec<String>,
     pub(super) events: Vec<Value>,
@@ -61,6 +63,7 @@ impl Fake {
             passwords: [("kiln", "own-password"), ("ann", "ann-password")]
                 .map(|(user, password)| (user.to_owned(), password.to_owned()))
                 .into(),
+            keys: BTreeMap::new(),
             own: Vec::new(),
             events: Vec::new(),
             events_status: 200,
@@ -73,6 +76,7 @@ impl Fake {
         let app = Router::new()
             .route("/v3/auth/tokens", get(validate).post(log_in))
             .route("/v3/OS-REVOKE/events", get(events))
+            .route("/v3/ec2tokens", post(examine))
             .with_state(shared.clone());
         let server = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
         Fake { url, shared, server }
@@ -193,6 +197,27 @@ async fn validate(
         true => refuse(404),
         false => Json(description.clone()).into_response(),
     }
+}
+
+async fn examine(
+    State(shared): State<Shared>,
+    headers: HeaderMap,
+    Json(request): Json<Value>,
+) -> Response {
+    let known = shared.state.lock().unwrap();
+    let own = headers.get("x-auth-token").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if !known.own.iter().any(|known| known == own) {
+        return refuse(401);
+    }
+    let said = &request["ec2Credentials"];
+    let access = said["access"].as_str().unwrap_or_default();
+    let Some((signature, user)) = known.keys.get(access) else { return refuse(404) };
+    if said["signature"] != json!(signature) {
+        return refuse(401);
+    }
+    let description = description(user, "p1", &["member"], known.now, 3600);
+    (StatusCode::OK, [("x-subject-token", format!("token-for-{access}"))], Json(description))
+        .into_response()
 }
 
 async fn events(

@@ -6,6 +6,7 @@ mod password;
 mod revocations;
 mod secrets;
 mod service_tokens;
+mod signed;
 mod tokens;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};

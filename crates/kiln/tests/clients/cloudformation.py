@@ -49,6 +49,7 @@ class Place:
     def __init__(self, clouds):
         user = cloud.session(clouds)
         self.endpoint = user.get_endpoint(service_type='cloudformation')
+        self.cloudwatch = user.get_endpoint(service_type='cloudwatch')
         made = user.post('/users/%s/credentials/OS-EC2' % user.get_user_id(),
                          json={'tenant_id': user.get_project_id()},
                          endpoint_filter={'service_type': 'identity'}).json()['credential']
@@ -283,6 +284,15 @@ def test_what_was_not_signed_does_not_count(place):
     answer = requests.post(request.url + '?ContentType=JSON&Action=DescribeStacks', data=request.data,
                            headers=dict(request.headers), timeout=60)
     assert answer.text.startswith('<ListStacksResponse>'), answer.text
+
+
+def test_calls_of_newer_tools_are_understood(place):
+    def client(secret):
+        return boto3.client('cloudwatch', endpoint_url=place.cloudwatch, region_name='RegionOne',
+                            aws_access_key_id=place.access, aws_secret_access_key=secret)
+    # There is no such action: that is what the client is told, in its own way.
+    refused('InvalidAction', 400, client(place.secret).list_dashboards)
+    refused('AccessDenied', 403, client('guess').list_dashboards)
 
 
 def test_a_token_will_do(place):
