@@ -129,7 +129,7 @@ async fn signals(out: &mut dyn Write, size: usize) -> io::Result<()> {
         let (stack, resource, details) = (bench.root, "up".into(), Value::Null);
         let signal = Command::Signal { stack, resource, details };
         bench.engine.begin(stack, signal).await.map_err(io::Error::other)?;
-        let asked = asked.wait_for(Option::is_some).await.map_err(io::Error::other)?;
+        let asked = *asked.wait_for(Option::is_some).await.map_err(io::Error::other)?;
         times.extend(asked.map(|asked| asked - start));
         bench.count();
         bench.rest().await?;
