@@ -7,6 +7,7 @@ use kiln_engine::config::Config;
 use kiln_engine::ids::{Ids, RecipeId, StackId};
 use kiln_engine::machine::{Command, NewStack, Settings};
 use kiln_engine::runtime::{Chance, Engine, Settings as Pace};
+use kiln_engine::service::{Rules, Service};
 use kiln_engine::state::Status;
 use kiln_resources::constraints::offline;
 use kiln_store::SqlStore;
@@ -253,6 +254,17 @@ impl Bench {
         self.commands += 1;
         self.engine.command(self.root, command).await.map_err(io::Error::other)?;
         self.rest().await
+    }
+
+    /// What people ask, on the same store.
+    pub(crate) fn service(&self) -> Service {
+        let (store, engine) = (self.store.clone(), Some(self.engine.clone()));
+        Service::new(store, Arc::default(), Rules::default(), Arc::new(NoCloud), engine)
+    }
+
+    /// How many transactions were made durable.
+    pub(crate) fn commits(&self) -> u64 {
+        self.store.commits()
     }
 
     /// Counts a command that somebody else gave.

@@ -1,9 +1,12 @@
-//! `xtask bench scale`: from a signal to a policy until the cloud is asked for another member.
+//! `xtask bench scale`: from a signal to a policy until the cloud is asked for another member; and what guests
+//! report meanwhile.
 
 use crate::bench::milliseconds;
 use crate::bench_engine::Bench;
-use kiln_cloud::{Call, CallError, Credential, Method, Reply, Transport};
+use kiln_cloud::{Call, CallError, Credential, Method, Reply, Transport, Visitor};
 use kiln_engine::machine::Command;
+use kiln_engine::service::{Asker, Datum};
+use kiln_engine::watch::{Series, Totals};
 use kiln_template::Value;
 use serde_json::json;
 use std::io::{self, Write};
@@ -64,7 +67,54 @@ pub(crate) fn run(out: &mut dyn Write) -> io::Result<()> {
     for size in [1, 100, 1000] {
         runtime.block_on(signals(out, size))?;
     }
-    Ok(())
+    runtime.block_on(reports(out))
+}
+
+/// Ten thousand guests that report at the same moment.
+async fn reports(out: &mut dyn Write) -> io::Result<()> {
+    const GUESTS: usize = 10_000;
+    let bench = Bench::with(Arc::new(kiln_cloud::NoCloud)).await?;
+    let service = bench.service();
+    let asker = Asker {
+        project: "project".into(),
+        user_name: "user".into(),
+        is_admin: false,
+        guest_in: None,
+        visitor: Visitor::default(),
+        author: Arc::default(),
+        may_use: Arc::new(|_| true),
+    };
+    for what in ["first reports", "reports"] {
+        let (before, start) = (bench.commits(), Instant::now());
+        let mut reports = tokio::task::JoinSet::new();
+        for number in 0..GUESTS {
+            let (service, asker) = (service.clone(), asker.clone());
+            reports.spawn(async move { service.put_metrics(&asker, vec![datum(number)]).await });
+        }
+        while let Some(report) = reports.join_next().await {
+            report.map_err(io::Error::other)?.map_err(|it| io::Error::other(it.to_string()))?;
+        }
+        writeln!(
+            out,
+            "{:<32} {GUESTS:>10} {:>10.1} {:>10} commits",
+            format!("{what} of guests, at once"),
+            milliseconds(start.elapsed()),
+            bench.commits() - before
+        )?;
+    }
+    bench.end().await
+}
+
+fn datum(number: usize) -> Datum {
+    let series = Series {
+        project: "".into(),
+        namespace: "system/linux".into(),
+        metric: "CPUUtilization".into(),
+        unit: Some("Percent".into()),
+        alarm: None,
+        dimensions: [("InstanceId".into(), format!("i-{number}").into())].into(),
+    };
+    Datum { series, totals: Totals::of(number as f64 / 100.0), time: None }
 }
 
 async fn signals(out: &mut dyn Write, size: usize) -> io::Result<()> {
@@ -79,7 +129,7 @@ async fn signals(out: &mut dyn Write, size: usize) -> io::Result<()> {
         let (stack, resource, details) = (bench.root, "up".into(), Value::Null);
         let signal = Command::Signal { stack, resource, details };
         bench.engine.begin(stack, signal).await.map_err(io::Error::other)?;
-        let asked = asked.wait_for(Option::is_some).await.map_err(io::Error::other)?;
+        let asked = *asked.wait_for(Option::is_some).await.map_err(io::Error::other)?;
         times.extend(asked.map(|asked| asked - start));
         bench.count();
         bench.rest().await?;

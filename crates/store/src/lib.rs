@@ -16,6 +16,7 @@ mod keys;
 mod lean;
 mod leases;
 mod list;
+mod metrics;
 mod migrate;
 mod objects;
 mod read;

@@ -71,6 +71,8 @@ pub enum Effect {
     Reads,
     /// Something.
     Changes,
+    /// Something is told, as others may tell the very same: servers of a group have one key.
+    Reports,
 }
 
 /// A row of a table of actions: `action!("ListStacks", Reads, stacks::list)`.

@@ -1,8 +1,8 @@
 //! Signatures that were answered: each is good for one request.
 //!
 //! A signature with a time is good for a quarter of an hour, so it is remembered as long. Clients write down
-//! whole seconds: two equal requests of one second have one signature. Whoever only reads may therefore come
-//! again for a moment; what changes something is done once. What we failed at may be tried again.
+//! whole seconds: two equal requests of one second have one signature. Whoever only reads, or reports what
+//! was measured, may therefore come again for a moment; what changes something is done once. What we failed at may be tried again.
 
 use super::Effect;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// How long before and after its time a signature is good.
 pub(super) const FRESH: Duration = Duration::from_secs(15 * 60);
 
-/// How long a request that only reads may come again.
+/// How long a request that only reads, or reports, may come again.
 const AGAIN: Duration = Duration::from_secs(5);
 
 /// How many are remembered, twice. If there are more, the oldest are forgotten.
@@ -47,7 +47,7 @@ impl Spent {
                 seen.younger.insert(key, now);
                 true
             }
-            Some(first) => effect == Effect::Reads && now.duration_since(first) <= AGAIN,
+            Some(first) => effect != Effect::Changes && now.duration_since(first) <= AGAIN,
         }
     }
 
@@ -83,7 +83,7 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Effect::{Changes, Reads};
+    use Effect::{Changes, Reads, Reports};
 
     fn key(number: u32) -> Key {
         let mut key = [0; 32];
@@ -99,6 +99,7 @@ mod tests {
         };
         assert!(at(1, Changes, 0) && !at(1, Changes, 0) && !at(1, Changes, 1700));
         assert!(at(2, Reads, 10) && at(2, Reads, 11) && at(2, Reads, 15) && !at(2, Reads, 16));
+        assert!(at(3, Reports, 10) && at(3, Reports, 11) && !at(3, Reports, 16));
         assert!(!at(2, Changes, 12), "nor as something else");
         spent.forget(&key(1));
         assert!(at(1, Changes, 20), "what failed may be tried again");

@@ -24,7 +24,7 @@ pub static ACTIONS: &[Action] = &[
     action!("GetMetricStatistics", Reads, metrics::statistics),
     action!("ListMetrics", Reads, metrics::list),
     action!("PutMetricAlarm", Changes, alarms::put),
-    action!("PutMetricData", Changes, metrics::put),
+    action!("PutMetricData", Reports, metrics::put),
     action!("SetAlarmState", Changes, alarms::set_state),
 ];
 

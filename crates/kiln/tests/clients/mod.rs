@@ -76,6 +76,11 @@ fn an_agent_in_a_server_reads_its_metadata() {
 }
 
 #[test]
+fn alarms_are_kept_for_the_tools_of_aws() {
+    run("cloudwatch.py", |clouds| vec![clouds.into()]);
+}
+
+#[test]
 fn the_identity_service_is_used_as_clients_use_one() {
     run("identity.py", |clouds| vec![clouds.into()]);
 }

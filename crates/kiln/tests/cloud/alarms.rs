@@ -48,6 +48,29 @@ impl World {
     }
 }
 
+/// What the key of the guests is.
+const KEY: &str = "
+  access: {value: {get_resource: key}}
+  secret: {value: {get_attr: [key, SecretAccessKey]}}
+";
+
+/// What a guest is told that asks the CloudWatch API with the key that its stack gave it.
+async fn guest(world: &World, form: &str) -> String {
+    let mut key = Vec::new();
+    for name in ["access", "secret"] {
+        let path = format!("{}/outputs/{name}", path(world, Who::Demo, "web").await);
+        let reply = world.ask(Who::Demo, "GET", &path, None).await;
+        key.push(reply.body["output"]["output_value"].as_str().expect("a text").to_owned());
+    }
+    let url = format!("{}/", world.cloudwatch().trim_end_matches('/'));
+    let curl = std::process::Command::new("curl")
+        .args(["--silent", "--aws-sigv4", "aws:amz:RegionOne:monitoring", "--user"])
+        .args([&key.join(":"), "--data", form, &url])
+        .output()
+        .expect("curl");
+    String::from_utf8_lossy(&curl.stdout).into_owned()
+}
+
 /// Does something again and again until a group has so many members.
 async fn until_size(world: &World, stack: &str, size: u64, mut meanwhile: impl AsyncFnMut()) {
     let reached = async {
@@ -64,10 +87,19 @@ async fn a_group_grows_while_its_servers_are_busy_and_shrinks_then() {
     let world = World::empty(&[]).await;
     let before = world.objects().await;
     let parameters = json!({ "period": 1, "cooldown": 0 });
-    let body = json!({ "stack_name": "web", "template": AUTOSCALING, "parameters": parameters });
+    let template = format!("{AUTOSCALING}{KEY}");
+    let body = json!({ "stack_name": "web", "template": template, "parameters": parameters });
     expect(world.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "create").expect("a stack");
     ended(&world, Who::Demo, "web", "CREATE_COMPLETE").await.expect("created");
     assert_eq!(world.size("web").await, 1);
+
+    // The guests may report, and nothing else.
+    let report = "Action=PutMetricData&Namespace=system/linux&MetricData.member.1.MetricName=CPUUtilization\
+                  &MetricData.member.1.Unit=Percent&MetricData.member.1.Value=40";
+    let told = guest(&world, report).await;
+    assert!(told.starts_with("<PutMetricDataResponse>"), "{told}");
+    let told = guest(&world, "Action=DescribeAlarms").await;
+    assert!(told.contains("Action DescribeAlarms not allowed for user"), "{told}");
 
     until_size(&world, "web", 3, async || world.report(Some("web-busy"), "95").await).await;
     let found = world.watch("DescribeAlarms", &[("AlarmName", "web-busy")]).await;
@@ -101,6 +133,9 @@ outputs:
   size: {value: {get_attr: [group, current_size]}}
 ";
 
+/// After how many milliseconds a signal is not waited for any more.
+const DELAYS: [u64; 6] = [0, 2, 5, 10, 20, 1000];
+
 /// A signal that was acknowledged counts once, one that was not counts once or not at all; whenever the process
 /// is killed.
 #[tokio::test]
@@ -112,11 +147,11 @@ async fn a_signal_counts_once_whenever_everything_dies() {
     ended(&world, Who::Demo, "kill", "CREATE_COMPLETE").await.expect("created");
     let mut size = world.size("kill").await;
     let (mut acknowledged, mut heard) = (0, 0);
-    for round in 0..12u64 {
+    for delay in DELAYS {
         let signal = format!("{}/resources/up/signal", path(&world, Who::Demo, "kill").await);
         let sent = world.ask(Who::Demo, "POST", &signal, None);
         // Sooner or later on its way.
-        let answer = tokio::time::timeout(Duration::from_millis(round * 2), sent).await;
+        let answer = tokio::time::timeout(Duration::from_millis(delay), sent).await;
         let is_acknowledged = answer.is_ok_and(|reply| reply.status == 200);
         world.kill(&state);
         world.rest(Who::Demo, "kill").await;
@@ -135,7 +170,7 @@ async fn a_signal_counts_once_whenever_everything_dies() {
         heard += now - size;
         size = now;
     }
-    println!("{acknowledged} of 12 signals were acknowledged, {heard} were heard");
+    println!("{acknowledged} of {} signals were acknowledged, {heard} were heard", DELAYS.len());
     assert!(acknowledged > 0 && heard >= acknowledged);
     delete(&world, Who::Demo, "kill").await.expect("deleted");
 }
