@@ -19,7 +19,7 @@ const GUESTS: usize = 10_000;
 const RESOURCES: usize = 100;
 
 /// So many guests connect at the same time.
-const AT_ONCE: usize = 200;
+const AT_ONCE: usize = 50;
 
 pub(crate) fn run(out: &mut dyn Write) -> io::Result<()> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);

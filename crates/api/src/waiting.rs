@@ -93,7 +93,8 @@ where
     F: Future<Output = Result<Seen, Fault>>,
 {
     let (stack, name) = place;
-    let (server, value) = look().await?;
+    // What it takes to look is not kept by those who wait.
+    let (server, value) = Box::pin(look()).await?;
     let now = Told::of(value);
     let (Some(known), Some(seconds)) = (known, seconds.filter(|it| *it > 0)) else {
         return Ok(now);
@@ -141,7 +142,7 @@ where
     {
         return Ok(told.clone());
     }
-    let told = Told::of(look().await?.1);
+    let told = Told::of(Box::pin(look()).await?.1);
     *seen = Some((count, told.clone()));
     Ok(told)
 }

@@ -15,6 +15,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use axum::serve::{Listener, ListenerExt};
 use futures_util::StreamExt;
+use socket2::SockRef;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -31,12 +32,17 @@ const GRACE: Duration = Duration::from_secs(10);
 /// often leave by themselves: a connection that is closed while its next request is on the way fails.
 const FAREWELL: Duration = Duration::from_millis(500);
 
-/// How many connections may wait to be taken.
-const WAITING: u32 = 1024;
+/// How many connections may wait to be taken: after an interruption, all servers come back at the same moment.
+const WAITING: u32 = 4096;
 
 /// A socket on a host; port 0 is any free one. `option` is what the port is chosen with.
 pub(crate) async fn bind(host: &str, port: u16, option: &str) -> Result<TcpListener, Failure> {
-    TcpListener::bind((host, port)).await.map_err(|error| match error.kind() {
+    let bound = TcpListener::bind((host, port)).await.and_then(|listener| {
+        // It listens already, to fewer.
+        SockRef::from(&listener).listen(WAITING.cast_signed())?;
+        Ok(listener)
+    });
+    bound.map_err(|error| match error.kind() {
         ErrorKind::AddrInUse => Failure::usage(format!(
             "port {port} of {host} is taken: choose another with {option}, or any that is free with \
              --free-ports"
