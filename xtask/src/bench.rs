@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Runs every benchmark whose name contains `filter`.
 pub(crate) fn run(filter: &str, out: &mut dyn Write) -> io::Result<()> {
-    let rows: [(&str, Bench); 12] = [
+    let rows: [(&str, Bench); 13] = [
         ("template", template),
         ("linear", linear),
         ("nested", nested),
@@ -28,6 +28,7 @@ pub(crate) fn run(filter: &str, out: &mut dyn Write) -> io::Result<()> {
         ("store", crate::bench_store::run),
         ("start", crate::bench_api::start),
         ("load", crate::bench_api::load),
+        ("guests", crate::bench_guests::run),
     ];
     for (name, bench) in rows {
         if name.contains(filter) {

@@ -125,6 +125,7 @@ async fn stage(folder: &Path) -> io::Result<Stage> {
         policy: Arc::new(Policy::new()),
         options: Options::default(),
         metrics: Metrics::default(),
+        waiting: Default::default(),
         rate: None,
         spent: Default::default(),
     });

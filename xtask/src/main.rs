@@ -7,6 +7,7 @@ mod bench;
 mod bench_api;
 mod bench_cloud;
 mod bench_engine;
+mod bench_guests;
 mod bench_scale;
 mod bench_servers;
 mod bench_store;

@@ -41,6 +41,11 @@ impl Answer {
         Answer { status: StatusCode::NO_CONTENT, headers: Vec::new(), body: Body::empty() }
     }
 
+    /// It is as the client knows it.
+    pub fn unchanged() -> Answer {
+        Answer { status: StatusCode::NOT_MODIFIED, headers: Vec::new(), body: Body::empty() }
+    }
+
     /// Text.
     pub fn text(status: StatusCode, text: &str) -> Answer {
         let headers = vec![(CONTENT_TYPE, "text/plain; charset=UTF-8".into())];

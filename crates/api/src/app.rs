@@ -8,6 +8,7 @@ use crate::fault::Fault;
 use crate::metrics::Metrics;
 use crate::policy::{Policy, Target};
 use crate::rate::Rate;
+use crate::waiting::Waiting;
 use kiln_engine::service::Service;
 use kiln_resources::op::Domain;
 use std::path::PathBuf;
@@ -29,6 +30,8 @@ pub struct App {
     pub metrics: Metrics,
     /// How many requests a project may send; nothing means any number.
     pub rate: Option<Rate>,
+    /// Who waits for metadata to change.
+    pub waiting: Waiting,
     /// Signatures that were answered.
     pub spent: Spent,
 }
@@ -71,6 +74,8 @@ impl Options {
         let is_there = match self.stack_domain.as_ref()? {
             Domain::Id(id) => **id == *caller.project_domain_id,
             Domain::Name(name) => **name == *caller.project_domain_name,
+            // They are in the project of their stack, and see it for that.
+            Domain::Owner => false,
         };
         (is_there && self.is_guest(caller)).then(|| caller.project_name.as_str().into())
     }

@@ -33,6 +33,8 @@ pub struct Ask {
     pub accept: String,
     /// The last event that the client of a stream has seen.
     pub last_event: Option<String>,
+    /// The tag of what the client knows.
+    pub known: Option<String>,
 }
 
 impl Ask {
@@ -48,6 +50,7 @@ impl Ask {
             base: String::new(),
             accept: String::new(),
             last_event: None,
+            known: None,
         }
     }
 

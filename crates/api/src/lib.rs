@@ -24,6 +24,7 @@ mod query;
 mod rate;
 pub mod routes;
 mod serve;
+mod waiting;
 
 pub use answer::Answer;
 pub use app::{App, Options};
@@ -33,3 +34,4 @@ pub use metrics::Metrics;
 pub use own::Own;
 pub use rate::Rate;
 pub use serve::answer;
+pub use waiting::Waiting;

@@ -10,7 +10,7 @@ use crate::fault::{Fault, no_route};
 use crate::query::{Query, percent};
 use crate::routes::{self, BodyNeed, Match, Route, Rule};
 use axum::body::Body;
-use axum::http::header::{ACCEPT, ALLOW, HOST, RETRY_AFTER};
+use axum::http::header::{ACCEPT, ALLOW, HOST, IF_NONE_MATCH, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
@@ -134,6 +134,7 @@ async fn route(app: Arc<App>, request: Request<Carried>) -> Response {
                 query: Query::parse(request.uri().query().unwrap_or("")),
                 last_event: text(request.headers(), &HeaderName::from_static("last-event-id"))
                     .map(str::to_owned),
+                known: text(request.headers(), &IF_NONE_MATCH).map(str::to_owned),
                 app,
                 caller,
                 is_admin,

@@ -86,9 +86,11 @@ async fn nobody_passes_an_action_that_they_have_no_right_to() {
     for action in kiln_api::cfn::ACTIONS {
         let name = action.name;
         let query = format!("Action={name}&StackName=x&LogicalResourceId=y");
-        let refused = fault(&world.cfn("nobody", &query).await);
         let message = format!("{denied}:Action {name} not allowed for user");
-        assert_eq!(refused, is(403, "AccessDenied", &message));
+        for caller in ["nobody", "homeless"] {
+            let refused = fault(&world.cfn(caller, &query).await);
+            assert_eq!(refused, is(403, "AccessDenied", &message), "{caller}");
+        }
         let key = fault(&world.cfn("nobody-at-all", &query).await);
         let message = "The certificate or AWS Key ID provided does not exist";
         assert_eq!(key, is(403, "InvalidClientTokenId", message), "{name}");

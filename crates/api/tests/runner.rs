@@ -14,6 +14,7 @@ mod remote;
 mod rights;
 mod software;
 mod stacks;
+mod waiting;
 mod world;
 
 /// A file of the record of the reference, where it is at hand.

@@ -18,13 +18,14 @@ use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
 /// The callers that there are: a token, and what they are.
-const CALLERS: [(&str, &str, &[&str]); 6] = [
+const CALLERS: [(&str, &str, &[&str]); 7] = [
     ("demo", "demo", &["member", "reader"]),
     ("other", "other", &["member", "reader"]),
     ("reader", "demo", &["reader"]),
     ("nobody", "demo", &[]),
     ("stack-user", "demo", &["heat_stack_user"]),
     ("admin", "admin", &["admin", "manager", "member", "reader"]),
+    ("homeless", "", &["member", "reader"]),
 ];
 
 struct Tokens;
@@ -115,6 +116,7 @@ impl World {
             policy: Arc::new(Policy::new()),
             options,
             metrics: Metrics::default(),
+            waiting: Default::default(),
             rate: None,
             spent: Default::default(),
         });
@@ -131,6 +133,7 @@ impl World {
             policy: app.policy.clone(),
             options: app.options.clone(),
             metrics: Metrics::default(),
+            waiting: Default::default(),
             rate: Some(Rate::new(rate)),
             spent: Default::default(),
         };
@@ -161,6 +164,13 @@ impl World {
             .body(Body::from(body.to_owned()))
             .expect("a request");
         reply(kiln_api::answer(self.app.clone(), request).await).await
+    }
+
+    /// Asks for something of which a tag is known.
+    pub(crate) async fn knowing(&self, token: &str, path: &str, known: &str) -> Reply {
+        let request = Request::builder().uri(path).header("x-auth-token", token);
+        let request = request.header("if-none-match", known).body(Body::empty());
+        reply(kiln_api::answer(self.app.clone(), request.expect("a request")).await).await
     }
 
     /// Sends a request to the CloudFormation API, signed with the key of a caller.

@@ -53,6 +53,9 @@ pub struct Call {
     /// How to find what the call made, if its reply was lost. Of a call that reads: where that is listed as long as it
     /// is not ready, so that many who wait can look together.
     pub marker: Option<Box<Marker>>,
+    /// Of a call that reads a list by values of one field: where in the reply the objects are, so that many who want
+    /// some of them can ask together.
+    pub together: Option<&'static str>,
     /// On whose behalf it is made; whoever sends it says so.
     pub behalf: Option<Box<Behalf>>,
     /// The region whose service is meant; our own if nothing is said.
@@ -182,6 +185,7 @@ impl Call {
             may_be_repeated: false,
             is_text: false,
             is_exclusive: false,
+            together: None,
             marker: None,
             behalf: None,
             region: None,
@@ -258,6 +262,12 @@ impl Call {
     /// Says where what the call reads is listed as long as it is not ready.
     pub fn among(mut self, list: Marker) -> Call {
         self.marker = Some(Box::new(list));
+        self
+    }
+
+    /// Says where in the reply the objects of a list are that is filtered by one field.
+    pub fn together(mut self, objects: &'static str) -> Call {
+        self.together = Some(objects);
         self
     }
 

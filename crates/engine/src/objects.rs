@@ -23,6 +23,21 @@ pub trait Objects: Send + Sync {
     /// A page of objects, by when they were made.
     async fn objects(&self, query: &ObjectQuery) -> Result<Vec<ObjectRow>, StoreError>;
 
+    /// The deployments on servers: the server, the deployment, its configuration.
+    async fn deployed_on(
+        &self,
+        servers: &[Arc<str>],
+    ) -> Result<Vec<(Arc<str>, Uuid, Option<Uuid>)>, StoreError> {
+        let mut all = Vec::new();
+        for server in servers {
+            let subject = Some(server.clone());
+            let query = ObjectQuery { subject, ..ObjectQuery::of(ObjectKind::Deployment) };
+            let rows = self.objects(&query).await?.into_iter();
+            all.extend(rows.map(|row| (row.subject, row.id, row.uses)));
+        }
+        Ok(all)
+    }
+
     /// How many there are, whatever the page.
     async fn count_objects(&self, query: &ObjectQuery) -> Result<u64, StoreError>;
 }

@@ -26,11 +26,15 @@ pub struct Owner {
     watchers: BTreeMap<Slot, BTreeSet<OpId>>,
     /// What is to be done once what changed is durable.
     orders: Vec<Order>,
+    /// The number of the last order.
+    ordered: u64,
 }
 
 /// Something to be done in the world.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
+    /// Which one: an answer names the order that it answers.
+    pub number: u64,
     /// The operation that wants it.
     pub op: OpId,
     /// The step that it is, if it changes something.
@@ -47,8 +51,8 @@ struct Live {
     slot: Slot,
     /// The step whose call is being made.
     calling: Option<Arc<str>>,
-    /// Whether one of the orders that nobody has been given yet is its.
-    has_order: bool,
+    /// The order whose answer it waits for.
+    order: Option<u64>,
     /// What it waits for besides.
     sleeps_until: Option<Time>,
     watches: Option<Slot>,
@@ -98,6 +102,7 @@ impl Owner {
             sleepers: BTreeSet::new(),
             watchers: BTreeMap::new(),
             orders: Vec::new(),
+            ordered: 0,
         };
         let mut todo = VecDeque::new();
         owner.carry_out(effects, now, &mut todo);
@@ -120,10 +125,13 @@ impl Owner {
         self.work_off(VecDeque::from([Todo::Step(input)]), now, ids);
     }
 
-    /// Takes the answer to an order.
-    pub fn answer(&mut self, op: OpId, answer: Answer, now: Time, ids: &mut dyn Ids) {
+    /// Takes the answer to an order of an operation. One that nobody waits for, such as one that comes a second
+    /// time, changes nothing.
+    pub fn answer(&mut self, op: OpId, order: u64, answer: Answer, now: Time, ids: &mut dyn Ids) {
         let Some(live) = self.running.get_mut(&op) else { return };
-        live.has_order = false;
+        if live.order.take_if(|it| *it == order).is_none() {
+            return;
+        }
         let mut todo = VecDeque::new();
         if let (Some(step), Answer::Reply(Ok(reply))) = (live.calling.take(), &answer) {
             todo.push_back(Todo::Step(Input::Replied(op, step, reply.clone())));
@@ -243,7 +251,7 @@ impl Owner {
             stage: Stage::Begun(run),
             slot,
             calling: None,
-            has_order: false,
+            order: None,
             sleeps_until: None,
             watches: None,
             stops_at: None,
@@ -304,18 +312,10 @@ impl Owner {
         match demand {
             Demand::Call { step, call } => {
                 live.calling = Some(step.clone());
-                live.has_order = true;
                 todo.push_back(Todo::Step(Input::Begun(op, step.clone())));
-                let by = self.tree.credential.clone();
-                let call = call.on_behalf_of(self.tree.behalf_for(live.slot));
-                self.orders.push(Order { op, step: Some(step), call, by });
+                self.order(op, Some(step), call);
             }
-            Demand::Read(call) => {
-                live.has_order = true;
-                let by = self.tree.credential.clone();
-                let call = call.on_behalf_of(self.tree.behalf_for(live.slot));
-                self.orders.push(Order { op, step: None, call, by });
-            }
+            Demand::Read(call) => self.order(op, None, call),
             Demand::Until(micros) => {
                 let time = Time::from_micros(micros);
                 if time <= now {
@@ -353,6 +353,15 @@ impl Owner {
         }
     }
 
+    fn order(&mut self, op: OpId, step: Option<Arc<str>>, call: Call) {
+        let Some(live) = self.running.get_mut(&op) else { return };
+        self.ordered += 1;
+        live.order = Some(self.ordered);
+        let by = self.tree.credential.clone();
+        let call = call.on_behalf_of(self.tree.behalf_for(live.slot));
+        self.orders.push(Order { number: self.ordered, op, step, call, by });
+    }
+
     /// Stops an operation: at once, or when it has heard how the call under way ended.
     fn stop(&mut self, op: OpId, now: Time, todo: &mut VecDeque<Todo>) {
         match self.running.get_mut(&op) {
@@ -378,8 +387,8 @@ impl Owner {
             self.sleepers.remove(&(time, op));
         }
         // What it wanted and was not yet begun is not wanted any more.
-        if live.has_order {
-            self.orders.retain(|order| order.op != op);
+        if let Some(number) = live.order {
+            self.orders.retain(|order| order.number != number);
         }
     }
 }

@@ -110,6 +110,15 @@ pub trait Store: crate::objects::Objects + crate::watch::Alarms {
         Ok((lean.collect(), rows.last_event))
     }
 
+    /// The numbers of the last events of trees; those that are not there are left out.
+    async fn last_events(&self, roots: &[StackId]) -> Result<Vec<(StackId, u64)>, StoreError> {
+        let mut last = Vec::new();
+        for root in roots {
+            last.extend(self.load_stacks(*root).await?.map(|rows| (*root, rows.last_event)));
+        }
+        Ok(last)
+    }
+
     /// Commands of a tree in the order they came.
     async fn commands(&self, root: StackId) -> Result<Vec<CommandRow>, StoreError>;
 

@@ -473,16 +473,19 @@ impl<'v> StackView<'v> {
     pub fn attributes(&self, resource: &ResourceView, wanted: &[Arc<str>]) -> Value {
         self.need_body();
         let mut members = Members::new();
-        let attribute = |name: &str| match resource.slot {
-            Some(slot) => self.tree.attribute(slot, name, &[]).unwrap_or_default(),
-            None => Value::Null,
+        let names = self.attribute_names(resource);
+        let is_handed_out = |name: &str| names.iter().any(|(it, told)| *told && &**it == name);
+        let attribute = |name: &str| {
+            let slot = resource.slot?;
+            let value = self.tree.attribute(slot, name, &[]).ok()?;
+            Some(if is_handed_out(name) { value.exposed() } else { value })
         };
+        let attribute = |name: &str| attribute(name).unwrap_or_default();
         match attribute("show") {
             Value::Map(shown) => members.extend(shown.iter().map(|(k, v)| (k.clone(), v.clone()))),
             _ => {
-                for name in self.attribute_names(resource) {
-                    let value = attribute(&name);
-                    members.insert(name, value);
+                for (name, _) in &names {
+                    members.insert(name.clone(), attribute(name));
                 }
             }
         }
@@ -492,7 +495,8 @@ impl<'v> StackView<'v> {
         Value::Map(Arc::new(members))
     }
 
-    fn attribute_names(&self, resource: &ResourceView) -> Vec<Arc<str>> {
+    /// The names of a resource's attributes, and whether they are handed out.
+    fn attribute_names(&self, resource: &ResourceView) -> Vec<(Arc<str>, bool)> {
         let blueprint = self.blueprint();
         let at = blueprint.and_then(|it| it.definition.position(&resource.name));
         let kind = blueprint.zip(at).map(|(blueprint, at)| blueprint.kind(at).clone());
@@ -502,7 +506,8 @@ impl<'v> StackView<'v> {
         });
         let schema = kind.as_ref().and_then(Kind::schema);
         let names = schema.map(|it| it.attributes.iter()).into_iter().flatten();
-        names.map(|it| Arc::from(&*it.name)).filter(|name: &Arc<str>| &**name != "show").collect()
+        let names = names.filter(|it| it.name != "show");
+        names.map(|it| (Arc::from(&*it.name), it.is_handed_out)).collect()
     }
 
     /// The resource of a name or with an id of its service; an error if several have the id.

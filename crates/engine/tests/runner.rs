@@ -10,6 +10,7 @@
 mod alarms;
 mod exhaustive;
 mod export;
+mod hooks;
 mod lifecycle;
 mod lifecycle_rules;
 mod preview;

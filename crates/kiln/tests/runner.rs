@@ -16,6 +16,7 @@ mod containers;
 mod dev;
 mod explain;
 mod graph;
+mod guests;
 mod hostile;
 mod json;
 mod kills;

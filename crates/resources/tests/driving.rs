@@ -138,6 +138,12 @@ impl Drive {
         }
     }
 
+    /// The same without what to do next.
+    pub(crate) fn what_failed(&self) -> String {
+        let failure = self.failure();
+        failure.split(". Next: ").next().unwrap_or_default().to_owned()
+    }
+
     fn until(
         &mut self,
         kind: &ResourceType,

@@ -164,7 +164,7 @@ fn a_stack_that_fails_says_why() {
     let (mut drive, mut service) = (drive(), Service { fails: true, ..Service::default() });
     drive.run(&behaviour(), Verb::Create, &mut service);
     let why = "ResourceInError: Went to status CREATE_FAILED due to \"no luck\"";
-    assert_eq!(drive.failure(), why);
+    assert_eq!(drive.what_failed(), why);
     let other = r#"{"template": "{}", "context": {"credential_secret_id": "east"}}"#;
     let mut drive = Drive::new(members(other));
     drive.run(&behaviour(), Verb::Create, &mut service);

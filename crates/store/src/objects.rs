@@ -4,13 +4,15 @@ use crate::cipher::{Cipher, Kind};
 use crate::database::SqlStore;
 use crate::fault::{Fault, persistently};
 use crate::list::{Condition, Value, select};
+use crate::read::AT_ONCE;
 use crate::sql::{Reader, Values};
-use crate::table::{Record, Table};
+use crate::table::{Record, Table, marks};
 use async_trait::async_trait;
 use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow, Objects};
 use kiln_engine::store::StoreError;
 use kiln_engine::time::Time;
 use sqlx::any::AnyRow;
+use std::sync::Arc;
 use uuid::Uuid;
 
 impl Record for ObjectRow {
@@ -97,6 +99,31 @@ impl SqlStore {
         statement.read(&mut *self.reader().await?, &self.cipher).await
     }
 
+    async fn deployments_on(
+        &self,
+        servers: &[Arc<str>],
+    ) -> Result<Vec<(Arc<str>, Uuid, Option<Uuid>)>, Fault> {
+        let mut reader = self.reader().await?;
+        let mut all = Vec::new();
+        for chunk in servers.chunks(AT_ONCE) {
+            // The last one again and again, so that there is one statement.
+            let filled = chunk.iter().chain(chunk.last().into_iter().cycle()).take(AT_ONCE);
+            let select = format!(
+                "SELECT subject, id, uses FROM objects WHERE kind = ? AND subject IN ({})",
+                marks(AT_ONCE)
+            );
+            let select = self.statement(&select).with(|values| {
+                values.text(ObjectKind::Deployment.name());
+                filled.for_each(|server| values.text(server));
+            });
+            for row in select.all(&mut reader).await? {
+                let mut row = Reader::new(&row);
+                all.push((row.text()?.into(), row.id()?, row.maybe_id()?));
+            }
+        }
+        Ok(all)
+    }
+
     async fn number_of_objects(&self, query: &ObjectQuery) -> Result<u64, Fault> {
         let condition = condition(query);
         let text = format!("SELECT COUNT(*) FROM objects WHERE {}", condition.text());
@@ -139,6 +166,13 @@ impl Objects for SqlStore {
 
     async fn objects(&self, query: &ObjectQuery) -> Result<Vec<ObjectRow>, StoreError> {
         Ok(self.page_of_objects(query).await?)
+    }
+
+    async fn deployed_on(
+        &self,
+        servers: &[Arc<str>],
+    ) -> Result<Vec<(Arc<str>, Uuid, Option<Uuid>)>, StoreError> {
+        Ok(self.deployments_on(servers).await?)
     }
 
     async fn count_objects(&self, query: &ObjectQuery) -> Result<u64, StoreError> {

@@ -19,6 +19,9 @@ pub(crate) const LAST_EVENT: &str = "(SELECT last_event FROM trees WHERE root = 
 /// How many names go into one statement.
 const NAMES: [usize; 2] = [1, 20];
 
+/// So many things that somebody waits for are asked about in one statement.
+pub(crate) const AT_ONCE: usize = 200;
+
 impl SqlStore {
     /// The row with an id.
     pub(crate) async fn by_id<R: Record>(&self, id: &[u8]) -> Result<Option<R>, Fault> {
@@ -100,6 +103,27 @@ impl SqlStore {
         let select = self.statement("SELECT last_event FROM trees WHERE root = ?");
         let row = select.with(|values| values.id(root.0)).first(connection).await?;
         row.map(|row| Reader::new(&row).count()).transpose()
+    }
+
+    pub(crate) async fn last_events_of(
+        &self,
+        roots: &[StackId],
+    ) -> Result<Vec<(StackId, u64)>, Fault> {
+        let mut reader = self.reader().await?;
+        let mut last = Vec::new();
+        for chunk in roots.chunks(AT_ONCE) {
+            // The last one again and again, so that there is one statement.
+            let filled = chunk.iter().chain(chunk.last().into_iter().cycle()).take(AT_ONCE);
+            let select =
+                format!("SELECT root, last_event FROM trees WHERE root IN ({})", marks(AT_ONCE));
+            let select = self.statement(&select);
+            let select = select.with(|values| filled.for_each(|root| values.id(root.0)));
+            for row in select.all(&mut reader).await? {
+                let mut row = Reader::new(&row);
+                last.push((StackId(row.id()?), row.count()?));
+            }
+        }
+        Ok(last)
     }
 
     /// The stacks of a tree, deleted nested ones excepted.

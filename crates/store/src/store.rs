@@ -75,6 +75,10 @@ impl Store for SqlStore {
         Ok(self.named_resources(root, names).await?)
     }
 
+    async fn last_events(&self, roots: &[StackId]) -> Result<Vec<(StackId, u64)>, StoreError> {
+        Ok(self.last_events_of(roots).await?)
+    }
+
     async fn lean_resources(&self, root: StackId) -> Result<(Vec<ResourceRow>, u64), StoreError> {
         Ok(SqlStore::lean_resources(self, root).await?)
     }

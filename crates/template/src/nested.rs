@@ -33,6 +33,7 @@ pub fn interface(name: &str, template: &Template, defaults: &GivenValues) -> Typ
             kind: None,
             about: about.into(),
             cache: Cache::Local,
+            is_handed_out: false,
             support: Support::default(),
         });
     }

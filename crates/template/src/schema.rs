@@ -201,6 +201,8 @@ pub struct Attribute {
     pub about: Name,
     /// How long its value may be kept.
     pub cache: Cache,
+    /// Whether it is a secret that is made to be handed out: whoever may see the resource sees it.
+    pub is_handed_out: bool,
     /// Where it stands in its life.
     pub support: Support,
 }

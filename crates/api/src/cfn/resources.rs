@@ -4,8 +4,9 @@ use super::names::{arn, arn_of_view, stack};
 use super::stacks::of_project;
 use crate::ask::{Ask, moment};
 use crate::aws::{AwsFault, Code, Params};
-use crate::native::resources::with_metadata;
+use crate::native::resources::{server_of, with_metadata};
 use crate::native::show::{members, wrapped};
+use crate::waiting;
 use kiln_engine::gaps::Part;
 use kiln_engine::service::Refusal;
 use kiln_engine::store::{StackQuery, StackRow};
@@ -29,7 +30,18 @@ pub(super) async fn describe_one(ask: Ask, params: Params) -> Result<Value, AwsF
         ]));
         shown
     };
+    let waits = params.get("Wait").and_then(|text| text.parse().ok());
+    if let Some(seconds) = waits {
+        let look = || with_metadata(&ask, &stack, name, |_, seen, found| server_of(seen, found));
+        let place = (Some((stack.id, stack.root)), name);
+        waiting::told(&ask, place, params.get("Known"), Some(seconds), look).await?;
+    }
     let (mut shown, metadata) = with_metadata(&ask, &stack, name, show).await?;
+    if waits.is_some() {
+        // Those who wait say what they know by this tag.
+        shown.insert("MetadataTag".into(), waiting::tag(&metadata).into());
+        shown.insert("MetadataWait".into(), waiting::LONGEST.to_string().into());
+    }
     shown.insert("Metadata".into(), metadata);
     Ok(wrapped("StackResourceDetail", Value::Map(Arc::new(shown))))
 }

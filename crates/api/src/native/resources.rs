@@ -7,6 +7,8 @@ use crate::answer::Answer;
 use crate::ask::Ask;
 use crate::fault::Fault;
 use crate::query::flag;
+use crate::waiting::{self, LONGEST, OFFER, Told};
+use axum::http::header::ETAG;
 use kiln_engine::gaps::Part;
 use kiln_engine::service::Refusal;
 use kiln_engine::store::StackRow;
@@ -125,9 +127,27 @@ pub(crate) async fn show(ask: Ask) -> Result<Answer, Fault> {
 }
 
 pub(crate) async fn metadata(ask: Ask) -> Result<Answer, Fault> {
-    let name = ask.part("resource_name");
-    let metadata = metadata_of(&ask, &ask.stack().await?, name).await?;
-    Ok(Answer::ok(&wrapped("metadata", metadata)))
+    let seconds = ask.query.count("wait")?;
+    let (name, stack) = (ask.part("resource_name"), ask.stack().await?);
+    let look = || with_metadata(&ask, &stack, name, |_, seen, found| server_of(seen, found));
+    let place = (Some((stack.id, stack.root)), name);
+    let told = waiting::told(&ask, place, ask.known.as_deref(), seconds, look).await?;
+    Ok(tagged(&ask, &told))
+}
+
+/// Metadata with its tag; no more than the tag for those who know it.
+pub(super) fn tagged(ask: &Ask, told: &Told) -> Answer {
+    let answer = match ask.known.as_deref() == Some(told.tag.as_str()) {
+        true => Answer::unchanged(),
+        false => Answer::ok(&wrapped("metadata", told.value.clone())),
+    };
+    answer.with(ETAG, told.tag.as_str()).with(OFFER, LONGEST.to_string())
+}
+
+/// The server that a resource is, if it is one.
+pub(crate) fn server_of(seen: &StackView<'_>, found: &ResourceView) -> Option<Arc<str>> {
+    let is_server = seen.builtin(found).is_some_and(|kind| kind.behaviour.metadata.is_some());
+    found.physical_id.clone().filter(|_| is_server)
 }
 
 /// Lets a user of the stack read its own resource alone, and everybody else whatever there is.
@@ -142,11 +162,6 @@ fn check_guest(ask: &Ask, seen: &StackView<'_>, found: &ResourceView) -> Result<
     }
 }
 
-/// The metadata of a resource, with what is to be applied there.
-pub(crate) async fn metadata_of(ask: &Ask, stack: &StackRow, name: &str) -> Result<Value, Fault> {
-    Ok(with_metadata(ask, stack, name, |_, _, _| ()).await?.1)
-}
-
 /// Something of a resource, and its metadata with what is to be applied there. A user of the stack reads its
 /// own alone, and sees what is hidden from others: it is there for them.
 pub(crate) async fn with_metadata<T>(
@@ -159,8 +174,7 @@ pub(crate) async fn with_metadata<T>(
     let look = |stack: &StackRow, seen: &StackView<'_>| {
         let found = named(stack, seen, name)?;
         check_guest(ask, seen, &found)?;
-        let is_server = seen.builtin(&found).is_some_and(|kind| kind.behaviour.metadata.is_some());
-        let server = found.physical_id.clone().filter(|_| is_server);
+        let server = server_of(seen, &found);
         Ok((show(stack, seen, &found), seen.metadata(&found), server))
     };
     let (shown, mut metadata, server) = ask.look_at(stack, Part::Resource(name), look).await?;

@@ -1,9 +1,11 @@
 //! Software configurations and deployments.
 
+use super::resources::tagged;
 use super::show::{members, wrapped};
 use crate::answer::Answer;
 use crate::ask::{Ask, moment};
 use crate::fault::Fault;
+use crate::waiting;
 use kiln_engine::service::Kept;
 use kiln_template::Value;
 use std::sync::Arc;
@@ -109,8 +111,14 @@ pub(crate) async fn delete_deployment(ask: Ask) -> Result<Answer, Fault> {
 }
 
 pub(crate) async fn metadata(ask: Ask) -> Result<Answer, Fault> {
-    let configs = ask.service().server_configs(&ask.asker(), ask.part("server_id")).await?;
-    // Whoever applies them needs what is hidden from others.
-    let configs = configs.iter().map(|kept| config(kept).exposed());
-    Ok(Answer::ok(&wrapped("metadata", Value::list(configs))))
+    let seconds = ask.query.count("wait")?;
+    let server = ask.part("server_id");
+    let look = || async {
+        let configs = ask.service().server_configs(&ask.asker(), server).await?;
+        // Whoever applies them needs what is hidden from others.
+        let configs = configs.iter().map(|kept| config(kept).exposed());
+        Ok((Some(server.into()), Value::list(configs)))
+    };
+    let told = waiting::told(&ask, (None, server), ask.known.as_deref(), seconds, look).await?;
+    Ok(tagged(&ask, &told))
 }

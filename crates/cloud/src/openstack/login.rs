@@ -38,6 +38,9 @@ pub struct StackDomain {
     pub admin: String,
     /// That user's password.
     pub password: String,
+    /// If there is no such domain: the project in which somebody of the domain above may make users, and the name of
+    /// the domain of that project.
+    pub project: Option<(String, String)>,
 }
 
 /// The password is not shown.
@@ -115,7 +118,8 @@ impl OpenStack {
 
     /// How whoever owns the domain of the users of stacks logs in: to that domain.
     fn stack_domain(&self) -> Result<Value, CallError> {
-        let Some(StackDomain { id, name, admin, password }) = &self.settings.stack_domain else {
+        let Some(StackDomain { id, name, admin, password, project }) = &self.settings.stack_domain
+        else {
             return Err(CallError::Impossible(
                 "There is no domain for the users of stacks. Next: set stack_user_domain_name, \
                  stack_domain_admin and stack_domain_admin_password in the configuration."
@@ -127,9 +131,15 @@ impl OpenStack {
             None => json!({ "name": name }),
         };
         let user = json!({ "name": admin, "domain": domain, "password": password });
+        let scope = match project {
+            None => json!({ "domain": domain }),
+            Some((name, domain)) => {
+                json!({ "project": { "name": name, "domain": { "name": domain } } })
+            }
+        };
         Ok(json!({
             "identity": { "methods": ["password"], "password": { "user": user } },
-            "scope": { "domain": domain },
+            "scope": scope,
         }))
     }
 

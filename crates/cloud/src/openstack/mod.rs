@@ -4,6 +4,7 @@ mod endpoint;
 mod lent;
 mod login;
 mod pending;
+mod together;
 
 pub use login::{Login, StackDomain};
 
@@ -72,6 +73,8 @@ pub struct OpenStack {
     answers: Mutex<HashMap<(Credential, String), Arc<Kept>>>,
     /// Objects that are not ready yet.
     lists: pending::Lists,
+    /// Lists that are about to be asked for.
+    rounds: together::Rounds,
 }
 
 type Session = tokio::sync::Mutex<Option<Arc<Token>>>;
@@ -101,8 +104,8 @@ impl OpenStack {
             }
         }
         let client = client.build().map_err(impossible)?;
-        let (trustee, sessions, highest, answers, lists) = Default::default();
-        Ok(OpenStack { client, settings, trustee, sessions, highest, answers, lists })
+        let (trustee, sessions, highest, answers, lists, rounds) = Default::default();
+        Ok(OpenStack { client, settings, trustee, sessions, highest, answers, lists, rounds })
     }
 
     /// The token of a session; logs in if there is none, or none that lasts.
@@ -266,9 +269,10 @@ impl Transport for OpenStack {
     async fn send(&self, by: &Credential, mut call: Call) -> Result<Reply, CallError> {
         let other = call.by.take();
         let by = other.as_deref().unwrap_or(by);
-        match (call.method, &call.marker) {
-            (Method::Get, Some(list)) => self.look(by, &call, list).await,
-            (Method::Get | Method::Head, _) if call.may_be_old => self.answer(by, &call).await,
+        match (call.method, &call.marker, call.together) {
+            (Method::Get, Some(list), _) => self.look(by, &call, list).await,
+            (Method::Get, _, Some(objects)) => self.ask_together(by, &call, objects).await,
+            (Method::Get | Method::Head, ..) if call.may_be_old => self.answer(by, &call).await,
             _ => self.make(by, &call).await,
         }
     }

@@ -18,7 +18,7 @@ pub(crate) enum Mail {
     /// Somebody wants something, and may wait until it is under way.
     Command(CommandId, Box<Command>, Option<oneshot::Sender<()>>),
     /// A call was answered.
-    Answer(OpId, Result<Reply, CallError>),
+    Answer(OpId, u64, Result<Reply, CallError>),
     /// What a user lent was given back.
     Repaid(Arc<Credential>),
     /// The tree belongs to somebody else, or the engine stops.
@@ -190,8 +190,8 @@ impl Driver {
                 self.waiting.extend(waiting);
                 self.owner.input(Input::Command(id, command), now(), &mut self.chance);
             }
-            Mail::Answer(op, answer) => {
-                self.owner.answer(op, Answer::Reply(answer), now(), &mut self.chance);
+            Mail::Answer(op, order, answer) => {
+                self.owner.answer(op, order, Answer::Reply(answer), now(), &mut self.chance);
             }
             Mail::Repaid(credential) => {
                 self.repaying.retain(|it| *it != credential);
@@ -207,7 +207,7 @@ impl Driver {
         tokio::spawn(async move {
             let answer = engine.call(&order.by, order.call).await;
             // A tree that was given up hears of it from the record.
-            _ = mail.send(Mail::Answer(order.op, answer));
+            _ = mail.send(Mail::Answer(order.op, order.number, answer));
         });
     }
 }

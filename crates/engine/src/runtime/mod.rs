@@ -112,7 +112,7 @@ impl Default for Settings {
             lease: Duration::from_secs(15),
             look: Duration::from_secs(2),
             take: 100,
-            calls: 500,
+            calls: 100,
             idle: Duration::from_secs(60),
             housekeeping: Duration::from_secs(60),
             promises: Duration::from_secs(180),

@@ -5,6 +5,7 @@
 
 mod act;
 mod alarms;
+mod changes;
 mod collect;
 mod create;
 mod elsewhere;
@@ -26,6 +27,7 @@ mod update;
 
 pub use act::Signalled;
 pub use alarms::StackAlarm;
+pub use changes::{Watch, Watched};
 pub use create::Previewed;
 pub use engines::{EngineView, REPORT};
 pub use find::Page;
@@ -113,6 +115,8 @@ pub struct Service {
     transport: Arc<dyn Transport>,
     /// The engine in this process, if there is one.
     engine: Option<Engine>,
+    /// Who waits for changes.
+    changes: changes::Changes,
     collector: Arc<collect::Collector>,
 }
 
@@ -125,8 +129,15 @@ impl Service {
         transport: Arc<dyn Transport>,
         engine: Option<Engine>,
     ) -> Service {
-        let collector = Arc::default();
-        Service { store, config, rules: Arc::new(rules), transport, engine, collector }
+        Service {
+            store,
+            config,
+            rules: Arc::new(rules),
+            transport,
+            engine,
+            changes: Default::default(),
+            collector: Arc::default(),
+        }
     }
 
     /// How the engine works.
@@ -142,6 +153,11 @@ impl Service {
     /// The store.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
+    }
+
+    /// Registers somebody who waits for changes of a thing, or of two.
+    pub fn watch(&self, first: Watched, second: Option<Watched>) -> Watch {
+        self.changes.watch(&self.store, first, second)
     }
 
     /// Has something done with a tree.

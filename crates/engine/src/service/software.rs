@@ -1,6 +1,6 @@
 //! Software configurations and deployments that stand by themselves.
 
-use super::{Asker, Refusal, Service};
+use super::{Asker, Refusal, Service, Watched};
 use crate::codec;
 use crate::ids::Ids;
 use crate::objects::{ObjectKind, ObjectQuery, ObjectRow};
@@ -214,7 +214,9 @@ impl Service {
             }
         }
         kept.row.body = codec::encode(&Value::Map(kept.body.clone()));
+        let server = kept.row.subject.clone();
         self.store.put_object(kept.row).await?;
+        self.changes.tell(&Watched::Server(server));
         Ok(())
     }
 
@@ -276,6 +278,7 @@ impl Service {
         deployment.row.updated = Some(now());
         deployment.row.body = codec::encode(&Value::Map(deployment.body.clone()));
         self.store.put_object(deployment.row.clone()).await?;
+        self.changes.tell(&Watched::Server(deployment.row.subject.clone()));
         Ok(deployment)
     }
 
@@ -283,6 +286,7 @@ impl Service {
     pub async fn delete_deployment(&self, asker: &Asker, id: &str) -> Result<(), Refusal> {
         let deployment = self.deployment(asker, id).await?;
         self.store.drop_object(ObjectKind::Deployment, deployment.row.id).await?;
+        self.changes.tell(&Watched::Server(deployment.row.subject));
         Ok(())
     }
 
@@ -315,6 +319,7 @@ impl Service {
     ) -> Result<Kept, Refusal> {
         let row = new_row(id, kind, asker, subject, uses, &body);
         self.store.put_object(row.clone()).await?;
+        self.changes.tell(&Watched::Server(row.subject.clone()));
         Ok(Kept::of(row))
     }
 

@@ -289,8 +289,16 @@ pub fn random_story(world: &mut World) -> Vec<Wanted> {
     let mut rng = Rng(world.rng.next());
     world.faults = match rng.below(4) {
         0 => Faults { crash: 30, ..Faults::default() },
-        1 => Faults { lost: 60, late: 60, not_sent: 60, ..Faults::default() },
-        2 => Faults { crash: 20, lost: 40, late: 40, not_sent: 20, refused: 20, conflict: 30 },
+        1 => Faults { lost: 60, late: 60, not_sent: 60, twice: 60, ..Faults::default() },
+        2 => Faults {
+            crash: 20,
+            lost: 40,
+            late: 40,
+            not_sent: 20,
+            refused: 20,
+            conflict: 30,
+            twice: 50,
+        },
         _ => Faults { refused: 60, conflict: 60, ..Faults::default() },
     };
     let mut plan = Plan::random(&mut rng);

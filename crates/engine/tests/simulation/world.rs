@@ -69,6 +69,8 @@ pub struct Faults {
     pub refused: u64,
     /// A call meets a conflict.
     pub conflict: u64,
+    /// A reply arrives a second time, some time after the first.
+    pub twice: u64,
 }
 
 /// How long a call whose reply was lost may still take effect.
@@ -82,6 +84,8 @@ static TYPES: LazyLock<Registry> = LazyLock::new(|| {
 pub struct World {
     pub now: Time,
     pub rng: Rng,
+    /// What is heard twice: a chance of its own, so that stories are otherwise what they were without.
+    echo: Rng,
     pub store: Arc<MemoryStore>,
     pub cloud: Cloud,
     pub faults: Faults,
@@ -101,11 +105,15 @@ pub struct World {
     pub log: Option<Vec<String>>,
 }
 
+/// Who waits for a reply: in which life of the engine, which operation, with which of its orders.
+#[derive(Clone, Copy)]
+struct Waiter(u64, OpId, u64);
+
 enum Happening {
     /// The cloud gets round to a call; somebody may wait for the reply.
-    Act(Call, Option<(u64, OpId)>),
+    Act(Call, Option<Waiter>),
     /// A reply arrives.
-    Answer(u64, OpId, Result<Reply, CallError>),
+    Answer(Waiter, Result<Reply, CallError>),
     /// Somebody wants something.
     Command(Box<Command>),
 }
@@ -157,6 +165,7 @@ impl World {
         World {
             now: Time::from_micros(1_700_000_000_000_000),
             rng,
+            echo: Rng(!seed),
             store: Arc::new(MemoryStore::default()),
             cloud: Cloud::default(),
             faults: Faults::default(),
@@ -341,11 +350,11 @@ impl World {
     }
 
     fn send(&mut self, order: Order) {
-        let waiter = Some((self.epoch, order.op));
+        let waiter = Waiter(self.epoch, order.op, order.number);
         self.note(|| format!("send {:?} for {:?}", order.call, order.op));
         let soon = self.now + Duration::from_millis(1 + self.rng.below(2000));
         let later = soon + Duration::from_millis(1 + self.rng.below(2000));
-        let answer = |error| Happening::Answer(self.epoch, order.op, Err(error));
+        let answer = |error| Happening::Answer(waiter, Err(error));
         let faults = self.faults;
         let refused = |status| {
             let body = serde_json::json!({ "message": "the cloud does not feel like it" });
@@ -376,7 +385,7 @@ impl World {
             let happening = answer(refused(409));
             self.schedule(soon, happening);
         } else {
-            self.schedule(soon, Happening::Act(order.call, waiter));
+            self.schedule(soon, Happening::Act(order.call, Some(waiter)));
         }
     }
 
@@ -385,21 +394,25 @@ impl World {
             Happening::Act(call, waiter) => {
                 let reply = self.cloud.act(&call);
                 self.note(|| format!("act {call:?}: {} {}", reply.status, reply.body));
-                let Some((epoch, op)) = waiter else { return Ok(()) };
+                let Some(waiter) = waiter else { return Ok(()) };
                 let answer = match reply.status {
                     400.. => Err(CallError::Refused(reply)),
                     _ => Ok(reply),
                 };
                 let soon = self.now + Duration::from_millis(self.rng.below(500));
-                self.schedule(soon, Happening::Answer(epoch, op, answer));
+                if self.echo.happens(self.faults.twice) {
+                    let again = soon + Duration::from_millis(self.echo.below(5000));
+                    self.schedule(again, Happening::Answer(waiter, answer.clone()));
+                }
+                self.schedule(soon, Happening::Answer(waiter, answer));
                 Ok(())
             }
-            Happening::Answer(epoch, _, _) if epoch != self.epoch => Ok(()),
-            Happening::Answer(_, op, answer) => {
+            Happening::Answer(Waiter(epoch, ..), _) if epoch != self.epoch => Ok(()),
+            Happening::Answer(Waiter(_, op, order), answer) => {
                 self.note(|| format!("answer to {op:?}: {answer:?}"));
                 self.boundary()?;
                 if let Some(owner) = &mut self.owner {
-                    owner.answer(op, Answer::Reply(answer), self.now, &mut self.rng);
+                    owner.answer(op, order, Answer::Reply(answer), self.now, &mut self.rng);
                 }
                 Ok(())
             }

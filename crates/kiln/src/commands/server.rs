@@ -69,6 +69,7 @@ async fn serve(
     streams: &mut Streams<'_>,
 ) -> Result<Verdict, Failure> {
     let mut stop = serving::Stop::new()?;
+    serving::take_many_connections();
     let store = SqlStore::open(&settings.database, &settings.keys).await;
     let store = Arc::new(store.map_err(|error| Failure::Usage(error.to_string()))?);
     let config = Arc::new(settings.engine.clone());
@@ -77,6 +78,7 @@ async fn serve(
         let engine = EngineSettings {
             lease: settings.lease,
             look: LOOK.min(settings.lease / 8),
+            calls: settings.calls_per_service,
             is_alone: place.as_ref().is_some_and(|place| place.is_alone),
             promises: settings.engine.quiet * 6,
             ..EngineSettings::default()
@@ -148,6 +150,7 @@ fn app(settings: &Settings, service: Service) -> Result<Arc<App>, Failure> {
         policy: Arc::new(policy(settings)?),
         options: settings.api.clone(),
         metrics: Metrics::default(),
+        waiting: Default::default(),
         rate: settings.rate.map(kiln_api::Rate::new),
         spent: Default::default(),
     }))

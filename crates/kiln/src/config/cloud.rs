@@ -6,11 +6,16 @@ use crate::streams::Failure;
 use kiln_resources::op::{Domain, Outside};
 use std::path::Path;
 
-/// The domain of the users of stacks, if the operator names one.
-pub(super) fn stack_domain(config: &Config) -> Option<Domain> {
-    let id = config.text("DEFAULT", "stack_user_domain_id");
-    let name = || config.text("DEFAULT", "stack_user_domain_name");
-    id.map(|id| Domain::Id(id.into())).or_else(|| Some(Domain::Name(name()?.into())))
+/// Where the users of stacks are, if the operator says so.
+pub(super) fn stack_domain(config: &Config) -> Result<Option<Domain>, Failure> {
+    let text = |option: &str| config.text("DEFAULT", option);
+    Ok(match (text("stack_user_domain_id"), text("stack_user_domain_name")) {
+        (Some(id), _) => Some(Domain::Id(id.into())),
+        (None, Some(name)) => Some(Domain::Name(name.into())),
+        (None, None) => {
+            config.flag("kiln", "stack_users_in_projects", false)?.then_some(Domain::Owner)
+        }
+    })
 }
 
 /// The role of the users of stacks.
@@ -27,7 +32,7 @@ pub(super) fn outside(config: &Config, login: &Login) -> Result<Outside, Failure
         false => format!("{auth_url}/v3"),
     };
     Ok(Outside {
-        domain: stack_domain(config),
+        domain: stack_domain(config)?,
         role: stack_user_role(config).into(),
         auth_url: auth_url.into(),
         region: text("region_name_for_services"),
@@ -37,11 +42,24 @@ pub(super) fn outside(config: &Config, login: &Login) -> Result<Outside, Failure
     })
 }
 
-/// Whoever owns the domain of the users of stacks.
-fn owner_of_domain(config: &Config) -> Result<Option<kiln_cloud::StackDomain>, Failure> {
+/// Whoever owns the domain of the users of stacks, or makes them where there is none.
+fn owner_of_domain(
+    config: &Config,
+    login: &Login,
+) -> Result<Option<kiln_cloud::StackDomain>, Failure> {
     let text = |option: &str| config.text("DEFAULT", option);
-    if stack_domain(config).is_none() {
-        return Ok(None);
+    match stack_domain(config)? {
+        None => return Ok(None),
+        Some(Domain::Owner) => {
+            return Ok(Some(kiln_cloud::StackDomain {
+                id: None,
+                name: login.user_domain.clone(),
+                admin: login.username.clone(),
+                password: login.password.clone(),
+                project: Some((login.project.clone(), login.project_domain.clone())),
+            }));
+        }
+        Some(_) => {}
     }
     let (Some(admin), Some(password)) =
         (text("stack_domain_admin"), text("stack_domain_admin_password"))
@@ -52,7 +70,7 @@ fn owner_of_domain(config: &Config) -> Result<Option<kiln_cloud::StackDomain>, F
     };
     let (id, name) = (text("stack_user_domain_id"), text("stack_user_domain_name"));
     let name = name.unwrap_or_default();
-    Ok(Some(kiln_cloud::StackDomain { id, name, admin, password }))
+    Ok(Some(kiln_cloud::StackDomain { id, name, admin, password, project: None }))
 }
 
 /// What the options come to; nothing if there is no identity service to ask.
@@ -80,7 +98,7 @@ pub(super) fn cloud(
         interface: endpoint_type.map_or("public".into(), |kind| kind.replace("URL", "")),
         trustee: Some(trustee),
         roles: config.list("DEFAULT", "trusts_delegated_roles"),
-        stack_domain: owner_of_domain(config)?,
+        stack_domain: owner_of_domain(config, login)?,
         authorities: match config.text("clients", "ca_file") {
             Some(path) => std::fs::read(Path::new(&path)).map_err(|error| {
                 config.wrong("clients", "ca_file", &format!("{path} cannot be read: {error}"))

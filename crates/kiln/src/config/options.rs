@@ -123,6 +123,11 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("keystone_authtoken", "www_authenticate_uri", "Where clients are told to get a token."),
     ("kiln", "auth_backend", "The address of the program that custombackend asks."),
     ("kiln", "auth_backend_roles", "The roles of whoever that program lets in."),
+    (
+        "kiln",
+        "calls_per_service",
+        "Calls that may be under way to one service of the cloud at once.",
+    ),
     ("kiln", "fetch_allowed", "What the addresses of templates must begin with to be fetched."),
     ("kiln", "keep_alarm_history_hours", "How many hours it is kept what happened to alarms."),
     ("kiln", "keep_metrics_hours", "How many hours samples of metrics are kept; at least 25."),
@@ -135,6 +140,11 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("kiln", "price_file", "A list of prices, for estimates of what a template would cost."),
     ("kiln", "rate", "Requests a second that a project may send; 0 for any."),
     ("kiln", "roles", "What this process does: api, cfn, cloudwatch, engine, or all."),
+    (
+        "kiln",
+        "stack_users_in_projects",
+        "Whether the users of stacks are in the projects of their owners, if there is no domain for them.",
+    ),
     ("noauth", "token_response", "A file with a token as the identity service describes it."),
     ("oslo_middleware", "enable_proxy_headers_parsing", "Whether a proxy's headers are believed."),
     ("oslo_policy", "enforce_new_defaults", "Whether rules ask no less than their newest form."),
@@ -210,6 +220,8 @@ pub(crate) struct Settings {
     pub(crate) plugin_dirs: Vec<PathBuf>,
     pub(crate) api: kiln_api::Options,
     pub(crate) lease: Duration,
+    /// Calls that may be under way to one service of the cloud at once.
+    pub(crate) calls_per_service: usize,
     /// Requests a second that a project may send.
     pub(crate) rate: Option<u32>,
     pub(crate) is_json_log: bool,
@@ -287,6 +299,8 @@ impl Settings {
             plugin_dirs: plugin_dirs(config),
             api: api(config)?,
             lease: Duration::from_secs(positive(config, "kiln", "lease", 15)?),
+            calls_per_service: positive(config, "kiln", "calls_per_service", 100)?.min(1_000_000)
+                as usize,
             rate: match config.limit("kiln", "rate", 0)?.unwrap_or(0) {
                 0 => None,
                 rate => Some(u32::try_from(rate).unwrap_or(u32::MAX)),
@@ -427,7 +441,7 @@ fn api(config: &Config) -> Result<kiln_api::Options, Failure> {
         },
         trusts_proxy: config.flag("oslo_middleware", "enable_proxy_headers_parsing", false)?,
         origins: config.list("cors", "allowed_origin"),
-        stack_domain: stack_domain(config),
+        stack_domain: stack_domain(config)?,
         stack_user_role: stack_user_role(config),
         prices: prices(config)?,
         health_file: match config.list("healthcheck", "backends").iter().any(|it| it == BY_FILE) {

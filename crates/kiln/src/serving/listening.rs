@@ -8,8 +8,10 @@ use super::tls;
 use crate::streams::Failure;
 use axum::Router;
 use axum::body::Body;
-use axum::http::HeaderValue;
-use axum::http::header::{CONNECTION, CONTENT_TYPE};
+use axum::extract::Request;
+use axum::http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::Next;
 use axum::response::Response;
 use axum::serve::{Listener, ListenerExt};
 use futures_util::StreamExt;
@@ -190,8 +192,11 @@ where
     L::Addr: std::fmt::Debug,
 {
     let (leaving, is_leaving) = watch::channel(false);
+    let still_here = is_leaving.clone();
     let part = move |response: Response| std::future::ready(parting(response, &is_leaving));
     let router = router.layer(axum::middleware::map_response(part));
+    let wait = move |request: Request, next: Next| waited_for(request, next, still_here.clone());
+    let router = router.layer(axum::middleware::from_fn(wait));
     let (stop, stopped) = oneshot::channel::<()>();
     let task = tokio::spawn(async move {
         let serving = axum::serve(listener, router).with_graceful_shutdown(async {
@@ -200,6 +205,30 @@ where
         _ = serving.await;
     });
     Listening { leaving, door, stop, task }
+}
+
+/// Whoever waits for a change does not keep the server from leaving: they are sent away, and wait elsewhere.
+async fn waited_for(
+    request: Request,
+    next: Next,
+    mut is_leaving: watch::Receiver<bool>,
+) -> Response {
+    let query = request.uri().query().unwrap_or_default();
+    if !query.split('&').any(|it| it.starts_with("wait=") || it.starts_with("Wait=")) {
+        return next.run(request).await;
+    }
+    let left = async move { _ = is_leaving.wait_for(|it| *it).await };
+    tokio::select! {
+        biased;
+        response = next.run(request) => response,
+        () = left => {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            response
+        }
+    }
 }
 
 /// An answer that is the last one of its connection if the server leaves. A stream of events has no end

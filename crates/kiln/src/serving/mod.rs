@@ -35,6 +35,16 @@ pub(crate) fn log(is_json: bool) {
     };
 }
 
+/// Lets as many connections stay open as the system allows: servers that wait for changes have one each.
+pub(crate) fn take_many_connections() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let most = Rlimit { current: limit.maximum, ..limit };
+    if let Err(error) = setrlimit(Resource::Nofile, most) {
+        tracing::warn!(%error, "the number of open files stays limited");
+    }
+}
+
 /// Lets in whoever has a token that an identity service holds for valid.
 pub(crate) fn keystone(
     url: &str,

@@ -74,12 +74,6 @@ const NODES: [&str; 2] = [
 /// Objects that a template wants to be kept: the end of its path, their collection.
 const KEPT: &[(&str, &str)] = &[("test_volumes_delete_snapshot.yaml", "volume/backups")];
 
-/// Templates that wait for a guest whom nobody plays yet: the end of a template's path, and why.
-const ALONE: &[(&str, &str)] = &[
-    ("ZaqarSignalTransportTest/server_template.yaml", "the guest must answer into a queue"),
-    ("ZaqarWaitConditionTest/template.yaml", "the guest must answer into a queue"),
-];
-
 /// Templates that fit nowhere: the end of a template's path, and what is said of it.
 const UNFIT: &[(&str, &str)] = &[
     // They are there to fail.
@@ -111,13 +105,6 @@ async fn public_templates_live_and_leave_nothing_behind() {
     let only = std::env::var_os("KILN_CASE").unwrap_or_default().to_string_lossy().into_owned();
     let mut cases = cases(&record);
     cases.retain(|case| case.template.contains(&only));
-    for (template, why) in ALONE {
-        let before = cases.len();
-        cases.retain(|case| !case.template.ends_with(template) || !only.is_empty());
-        if cases.len() < before {
-            println!("{template} is not tried: {why}");
-        }
-    }
     let folder = folder(corpus.join("heat-templates"), &cases);
     // Those that wait on purpose go first, so that nobody waits for them alone in the end.
     cases.sort_by_key(|case| {

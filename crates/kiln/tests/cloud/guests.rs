@@ -1,5 +1,6 @@
 //! Somebody inside the servers: when a stack waits for word from one, it is given, as a guest's agent would.
 
+use super::signals::login;
 use super::world::{Who, World};
 use serde_json::{Value as Json, json};
 
@@ -64,20 +65,63 @@ async fn tell(world: &World, who: Who, handle: &Json, number: u64) {
         }
         _ => return,
     };
-    signal(world, who, &link(handle, "self"), said).await;
+    match queue(world, who, handle).await {
+        Some(known) => leave(world, &known, &said).await,
+        None => signal(world, who, &link(handle, "self"), said).await,
+    }
+}
+
+/// What a handle tells its guest, if it wants to be told by way of a queue.
+async fn queue(world: &World, who: Who, handle: &Json) -> Option<Json> {
+    let shown = world.send(who, "GET", link(handle, "self"), None).await.body;
+    let told = shown["resource"]["attributes"]["signal"].as_str()?;
+    let known: Json = serde_json::from_str(told).ok()?;
+    known["queue_id"].is_string().then_some(known)
+}
+
+/// Leaves a letter in the queue that a guest was told of.
+pub(crate) async fn leave(world: &World, known: &Json, letter: &Json) {
+    let token = login(world, known).await;
+    let queue = known["queue_id"].as_str().expect("a queue");
+    let url = format!("{}/messaging/v2/queues/{queue}/messages", world.services());
+    let body = json!({ "messages": [{ "body": letter, "ttl": 60 }] });
+    let request = world.client().post(&url).header("X-Auth-Token", &token).json(&body);
+    let id = "6b696c6e-0000-4000-8000-000000000001";
+    let sent = request.header("Client-ID", id).send().await.expect("an answer");
+    assert_eq!(sent.status().as_u16(), 201);
 }
 
 /// Tells a deployment that it went well, now and then until it has heard: one that is not there yet hears nothing.
 async fn is_deployed(world: &World, who: Who, event: &Json) {
     for look in 0..LOOKS {
-        if !is_under_way(&resource(world, who, event).await) {
+        let resource = resource(world, who, event).await;
+        if !is_under_way(&resource) {
             return;
         }
         if look % NOW_AND_THEN == 0 {
             let said = json!({ "deploy_status_code": 0, "deploy_stdout": "", "deploy_stderr": "" });
-            signal(world, who, &link(event, "resource"), said).await;
+            match queue_of_deployment(world, who, &resource).await {
+                Some(known) => leave(world, &known, &said).await,
+                None => signal(world, who, &link(event, "resource"), said).await,
+            }
         }
     }
+}
+
+/// What the configuration of a deployment tells the server, if it wants to be told by way of a queue.
+async fn queue_of_deployment(world: &World, who: Who, resource: &Json) -> Option<Json> {
+    let deployment = resource["physical_resource_id"].as_str().filter(|id| !id.is_empty())?;
+    let path = format!("/software_deployments/{deployment}");
+    let config = world.ask(who, "GET", &path, None).await.body;
+    let config = config["software_deployment"]["config_id"].as_str()?.to_owned();
+    let config = world.ask(who, "GET", &format!("/software_configs/{config}"), None).await.body;
+    let inputs = config["software_config"]["inputs"].as_array()?;
+    let told = |input: &Json| {
+        let name = input["name"].as_str()?.strip_prefix("deploy_")?;
+        Some((name.to_owned(), input["value"].clone()))
+    };
+    let known: Json = Json::Object(inputs.iter().filter_map(told).collect());
+    known["queue_id"].is_string().then_some(known)
 }
 
 async fn signal(world: &World, who: Who, resource: &str, said: Json) {

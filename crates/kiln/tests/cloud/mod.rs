@@ -7,6 +7,7 @@ mod given;
 mod guests;
 pub(crate) mod life;
 mod luck;
+mod owners;
 mod plugins;
 mod retired;
 mod side;

@@ -1,5 +1,6 @@
 //! Guests: servers played by the test, with nothing but what the stack gave them.
 
+use super::guests;
 use super::life::{delete, ended, expect, path, update};
 use super::world::{Who, World};
 use serde_json::{Value as Json, json};
@@ -57,7 +58,7 @@ async fn ask(
 }
 
 /// Logs a guest in.
-async fn login(world: &World, known: &Json) -> String {
+pub(crate) async fn login(world: &World, known: &Json) -> String {
     let body = json!({ "auth": {
         "identity": { "methods": ["password"], "password": {
             "user": { "id": known["user_id"], "password": known["password"] },
@@ -386,20 +387,13 @@ async fn signals_are_left_in_objects_and_queues() {
     let temp: Json = told(output(&world, "left", "temp_signal").await);
     let temp = temp["alarm_url"].as_str().expect("an address");
     let queue: Json = told(output(&world, "left", "queue_signal").await);
-    let token = login(&world, &queue).await;
-    let name = queue["queue_id"].as_str().expect("a queue");
-    let messages = format!("{}/messaging/v2/queues/{name}/messages", world.services());
     for number in ["one", "two"] {
         let letter = json!({ "data": number });
         let printed = sh(&format!("{curl} --silent --data-binary '{letter}'"));
         assert!(printed.starts_with("HTTP/1.1 201"), "{printed}");
         let printed = sh(&format!("curl -i -s -X PUT --data-binary '{letter}' '{temp}'"));
         assert!(printed.starts_with("HTTP/1.1 201"), "{printed}");
-        let body = json!({ "messages": [{ "body": letter, "ttl": 60 }] });
-        let request = world.client().post(&messages).header("X-Auth-Token", &token).json(&body);
-        let id = "6b696c6e-0000-4000-8000-000000000001";
-        let sent = request.header("Client-ID", id).send().await.expect("an answer");
-        assert_eq!(sent.status().as_u16(), 201);
+        guests::leave(&world, &queue, &letter).await;
     }
     ended(&world, Who::Demo, "left", "CREATE_COMPLETE").await.expect("all were found");
     for name in ["swift_data", "temp_data", "queue_data"] {

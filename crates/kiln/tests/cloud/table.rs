@@ -25,31 +25,6 @@ pub(crate) struct Seen {
 /// The types that were seen.
 pub(crate) type Table = BTreeMap<String, Seen>;
 
-/// Why no case makes a resource of a type, unless its service is retired, which its declaration says.
-const NOT_MADE: [(&str, &str); 18] = [
-    (
-        "AWS::CloudFormation::Stack",
-        "its template comes from an address, and the tests fetch nothing",
-    ),
-    ("AWS::CloudFormation::WaitCondition", "waits for somebody inside a server"),
-    ("AWS::CloudFormation::WaitConditionHandle", "is called by somebody inside a server"),
-    ("AWS::CloudWatch::Alarm", "stands for a template of the reference that is not shipped"),
-    ("AWS::IAM::AccessKey", "belongs to users of a stack, which are to come"),
-    ("AWS::IAM::User", "is a user of a stack, which are to come"),
-    ("AWS::RDS::DBInstance", "stands for a template of the reference that is not shipped"),
-    ("OS::Heat::DeployedServer", "is somebody else's server, which the tests do not have"),
-    ("OS::Heat::SoftwareDeployment", "waits for somebody inside a server"),
-    ("OS::Heat::SoftwareDeploymentGroup", "waits for somebody inside a server"),
-    ("OS::Heat::SoftwareDeployments", "waits for somebody inside a server"),
-    ("OS::Heat::StructuredDeployment", "waits for somebody inside a server"),
-    ("OS::Heat::StructuredDeploymentGroup", "waits for somebody inside a server"),
-    ("OS::Heat::StructuredDeployments", "waits for somebody inside a server"),
-    ("OS::Heat::SwiftSignal", "waits for somebody inside a server"),
-    ("OS::Heat::SwiftSignalHandle", "is called by somebody inside a server"),
-    ("OS::Heat::WaitCondition", "waits for somebody inside a server"),
-    ("OS::Mistral::ExternalResource", "needs a workflow that takes an id of its own for a run"),
-];
-
 /// Compares what was seen with the table in the documentation, or renews that.
 pub(crate) fn compare(table: &Table) {
     let text = page(table);
@@ -73,7 +48,7 @@ const HEAD: &str = "\
 # Resource types
 
 Made by `dev/types`, from the declarations and from what the tests saw on the simulated cloud: every type that is declared, in one
-of three tables. **Validate**: templates with it are judged. **Create**, **update** (in place), **check**, **delete**: done, with
+of two tables. **Validate**: templates with it are judged. **Create**, **update** (in place), **check**, **delete**: done, with
 nothing left behind. **Attributes**: it told something of itself. **Drift**: when an update is to `converge`, its object is read,
 and what of it is other than it should be is mended (`values`), or it is only made again if it is gone (`gone`). **OpenStack**: what
 was done with it on a real cloud (c create, u update, k check, d delete, a attributes), where that was tried.
@@ -82,17 +57,19 @@ was done with it on a real cloud (c create, u update, k check, d delete, a attri
 /// The page.
 fn page(table: &Table) -> String {
     let types = Registry::builtin();
-    let is_made = |kind: &&ResourceType| table.get(kind.name()).is_some_and(|seen| seen.created);
-    let (made, unmade): (Vec<_>, Vec<_>) = types.iter().partition(is_made);
+    for kind in types.iter() {
+        let is_made = table.get(kind.name()).is_some_and(|seen| seen.created);
+        assert!(is_made, "no case makes a {}", kind.name());
+    }
     let (in_cloud, elsewhere): (Vec<_>, Vec<_>) =
-        made.into_iter().partition(|kind| kind.service.is_some());
+        types.iter().partition(|kind| kind.service.is_some());
     let real = real();
     let mut text = HEAD.to_owned();
     let count = types.iter().len();
-    let (a, b, c) = (in_cloud.len(), elsewhere.len(), unmade.len());
+    let (a, b) = (in_cloud.len(), elsewhere.len());
     _ = write!(
         text,
-        "\n{count} types: {a} with objects in the cloud, {b} with nothing in the cloud, {c} that no test makes.\n"
+        "\n{count} types: {a} with objects in the cloud, {b} with nothing in the cloud. The tests make every one.\n"
     );
     let sections = [
         ("With objects in the cloud", in_cloud),
@@ -110,19 +87,6 @@ fn page(table: &Table) -> String {
         for kind in kinds {
             text.push_str(&row(kind, table.get(kind.name()).copied().unwrap_or_default(), &real));
         }
-    }
-    text.push_str(
-        "\n## That no test makes\n\n| type | validate | why | OpenStack |\n|---|---|---|---|\n",
-    );
-    for kind in unmade {
-        let on_real = real.get(kind.name()).map_or("", String::as_str);
-        _ = writeln!(
-            text,
-            "| {} | {} | {} | {on_real} |",
-            kind.name(),
-            mark(is_judged(kind)),
-            why(kind)
-        );
     }
     text.push_str("\n## Other names\n\n| name | type |\n|---|---|\n");
     for mapping in MAPPINGS {
@@ -172,21 +136,6 @@ fn is_judged(kind: &ResourceType) -> bool {
     let report = validate(&context, &mut sources, Input::new(file));
     report.template.is_some()
         && !report.diagnostics.iter().any(|found| found.code == &codes::UNKNOWN_TYPE)
-}
-
-/// Why no case makes a resource of a type.
-fn why(kind: &ResourceType) -> String {
-    if kind.placeholder {
-        let note = kind.schema.support.message.as_deref().unwrap_or("");
-        return format!("its service is retired: it takes any property and does nothing. {note}")
-            .trim_end()
-            .to_owned();
-    }
-    let known = NOT_MADE.iter().find(|(name, _)| *name == kind.name());
-    known.map_or_else(
-        || panic!("{} has no case, and no reason why", kind.name()),
-        |(_, why)| (*why).into(),
-    )
 }
 
 /// What was done with types on a real cloud.

@@ -16,12 +16,12 @@ use std::sync::Arc;
 const KILLS: usize = 12;
 
 /// A simulated cloud in this process, and perhaps a server in another.
-struct Site {
+pub(super) struct Site {
     place: Place,
     identity_url: String,
     login: Login,
-    client: reqwest::Client,
-    admin: String,
+    pub(super) client: reqwest::Client,
+    pub(super) admin: String,
     server: Option<Child>,
     api: String,
 }
@@ -33,7 +33,7 @@ impl Drop for Site {
 }
 
 impl Site {
-    async fn new(delegated_trusts: bool) -> Site {
+    pub(super) async fn new(delegated_trusts: bool) -> Site {
         let bind = || tokio::net::TcpListener::bind("127.0.0.1:0");
         let (front, back) = (bind().await.expect("a port"), bind().await.expect("a port"));
         let url = |socket: &tokio::net::TcpListener| {
@@ -80,13 +80,19 @@ impl Site {
         token.to_str().expect("text").to_owned()
     }
 
-    async fn log_in_by_name(&self, name: &str, project: &str) -> String {
+    pub(super) async fn log_in_by_name(&self, name: &str, project: &str) -> String {
         let user = json!({ "name": name, "password": name, "domain": { "id": "default" } });
         let identity = json!({ "methods": ["password"], "password": { "user": user } });
         self.log_in(identity, Some(project)).await
     }
 
-    async fn ask(&self, token: &str, method: &str, path: &str, body: Option<Json>) -> Json {
+    pub(super) async fn ask(
+        &self,
+        token: &str,
+        method: &str,
+        path: &str,
+        body: Option<Json>,
+    ) -> Json {
         let url = format!("{}/v3{path}", self.identity_url);
         let request = self.client.request(method.parse().expect("a method"), url);
         let mut request = request.header("X-Auth-Token", token);
@@ -121,8 +127,13 @@ impl Site {
     // --- the server ---
 
     fn start(&mut self) {
+        self.start_with("");
+    }
+
+    /// Starts the server with some more configuration.
+    pub(super) fn start_with(&mut self, more: &str) {
         let config = format!(
-            "[heat_api]\nbind_host = 127.0.0.1\nbind_port = 0\n\
+            "{more}[heat_api]\nbind_host = 127.0.0.1\nbind_port = 0\n\
              [keystone_authtoken]\nauth_url = {}\nusername = heat\nproject_name = service\npassword = {}\n",
             self.identity_url, self.login.password
         );
@@ -150,7 +161,7 @@ impl Site {
         }
     }
 
-    fn request(&self, token: &str, method: &str, path: &str) -> reqwest::RequestBuilder {
+    pub(super) fn request(&self, token: &str, method: &str, path: &str) -> reqwest::RequestBuilder {
         let url = format!("{}{path}", self.api);
         let request = self.client.request(method.parse().expect("a method"), url);
         request.header("X-Auth-Token", token)
@@ -164,7 +175,7 @@ impl Site {
     }
 
     /// A stack as it is shown; null if it is not there.
-    async fn stack(&self, token: &str, stack: &str) -> Json {
+    pub(super) async fn stack(&self, token: &str, stack: &str) -> Json {
         let reply = self.request(token, "GET", &format!("/stacks/{stack}")).send().await;
         let reply = reply.expect("a reply");
         let body: Json = reply.json().await.expect("a body");
@@ -172,7 +183,7 @@ impl Site {
     }
 
     /// Waits until a stack is in a state.
-    async fn until(&self, token: &str, stack: &str, wanted: &str) {
+    pub(super) async fn until(&self, token: &str, stack: &str, wanted: &str) {
         while self.stack(token, stack).await["stack_status"] != wanted {}
     }
 

@@ -213,6 +213,11 @@ impl World {
         &self.orchestration
     }
 
+    /// Where the CloudFormation API is.
+    pub(crate) fn cloudformation(&self) -> &str {
+        &self.cloudformation
+    }
+
     /// Asks the orchestration API; the path stands behind the project.
     pub(crate) async fn ask(
         &self,
@@ -243,6 +248,16 @@ impl World {
         let request = self.request(who, method, format!("{endpoint}{path}"));
         // Attachments of volumes are not listed to those who ask for less.
         answer(request.header("OpenStack-API-Version", "volume 3.27")).await
+    }
+
+    /// The user data of a server, as the compute service would hand it over.
+    pub(crate) async fn user_data(&self, server: &str) -> Vec<u8> {
+        use base64::Engine as _;
+        let url = format!("{}/compute/v2.1/servers/{server}", self.cloud);
+        let request = self.request(Who::Admin, "GET", url);
+        let shown = answer(request.header("X-OpenStack-Nova-API-Version", "2.79")).await.body;
+        let text = shown["server"]["OS-EXT-SRV-ATTR:user_data"].as_str().unwrap_or_default();
+        base64::engine::general_purpose::STANDARD.decode(text).expect("Base64")
     }
 
     /// Asks the identity service; the path stands behind the version.

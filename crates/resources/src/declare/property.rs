@@ -36,6 +36,7 @@ pub fn attr(name: impl Into<Name>, kind: impl Into<Option<Kind>>) -> Attr {
         kind: kind.into(),
         about: Name::Borrowed(""),
         cache: Cache::Local,
+        is_handed_out: false,
         support: Support::default(),
     })
 }
@@ -233,6 +234,12 @@ impl Attr {
     /// Its value is asked for anew each time.
     pub fn uncached(mut self) -> Attr {
         self.0.cache = Cache::None;
+        self
+    }
+
+    /// It is a secret that is made to be handed out: whoever may see the resource sees it.
+    pub fn handed_out(mut self) -> Attr {
+        self.0.is_handed_out = true;
         self
     }
 

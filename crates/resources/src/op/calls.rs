@@ -285,9 +285,9 @@ impl Op {
             };
             match progress(&reply) {
                 Some(Progress::Ready) => return Ok(reply),
-                Some(Progress::Failed(why)) => return Err(Stop::broken(why)),
+                Some(Progress::Failed(why)) => return Err(Stop::broken(why).shown(&call, &reply)),
                 Some(Progress::Unknown(why)) => {
-                    return Err(Stop::failed("ResourceUnknownStatus", why));
+                    return Err(Stop::failed("ResourceUnknownStatus", why).shown(&call, &reply));
                 }
                 Some(Progress::NotYet) | None => self.pause(pause).await?,
             }

@@ -46,6 +46,8 @@ pub enum Domain {
     Id(Arc<str>),
     /// By its name.
     Name(Arc<str>),
+    /// There is none: the users of a stack are in the project that the stack is in.
+    Owner,
 }
 
 impl Place {

@@ -37,6 +37,18 @@ impl Stop {
         Stop::Failed(Failure { class, message: message.into(), is_worth_another_try: true })
     }
 
+    /// What a call showed is broken, or in a state that nobody knows.
+    pub(super) fn shown(self, call: &Call, reply: &Reply) -> Stop {
+        let Stop::Failed(mut failure) = self else { return self };
+        if let Some(id) = reply.request_id() {
+            failure.message.push_str(&format!(" (Request-ID: {id})"));
+        }
+        let (service, path) = (call.service.project(), &call.path);
+        Stop::Failed(failure).advise(&format!(
+            "find the cause in what {service} shows of {path}, then update or delete the stack"
+        ))
+    }
+
     /// The service refused a call.
     pub fn refused(call: &Call, reply: &Reply) -> Stop {
         let said = reply.said().unwrap_or_else(|| format!("{call:?} was refused"));

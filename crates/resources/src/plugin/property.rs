@@ -302,6 +302,7 @@ pub(super) fn attributes(reading: &mut Reading, map: &Map) -> (Vec<Attribute>, V
             kind: None,
             about: Name::Borrowed(""),
             cache: Cache::Local,
+            is_handed_out: false,
             support: Support::default(),
         };
         if !entry.value.is_null() {

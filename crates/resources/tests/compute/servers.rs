@@ -142,7 +142,9 @@ fn a_server_that_fails_says_why() {
     let mut life = server(r#"{"flavor": "small", "image": "image-1", "name": "broken"}"#);
     life.tries(Verb::Create, None);
     let why = "ResourceInError: Went to status ERROR due to \"Message: No valid host, Code: 500\"";
-    assert_eq!(life.drive.failure(), why);
+    assert_eq!(life.drive.what_failed(), why);
+    let next = "Next: find the cause in what nova shows of /servers/";
+    assert!(life.drive.failure().contains(next), "{}", life.drive.failure());
     assert!(matches!(life.drive.result(), Err(Stop::Failed(it)) if it.is_worth_another_try));
     let mut life = server(r#"{"flavor": "small", "image": "image-1"}"#);
     life.does(Verb::Create, None);

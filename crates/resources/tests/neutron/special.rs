@@ -142,7 +142,10 @@ fn states_are_told_in_the_words_that_clients_know() {
         let mut world = world();
         world.status = Some(status);
         let given: Json = serde_json::from_str(given).expect("properties");
-        assert_eq!(failure(name, &given, &mut world), told, "{name}");
+        let failure = failure(name, &given, &mut world);
+        let (what, next) = failure.split_once(". Next: ").expect("what to do next");
+        assert_eq!(what, told, "{name}");
+        assert!(next.starts_with("find the cause in what "), "{name}: {next}");
     }
 }
 

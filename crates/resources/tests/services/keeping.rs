@@ -87,7 +87,7 @@ fn an_order_that_fails_is_not_tried_again() {
         json!({ "status": "ERROR", "error_status_code": "400", "error_reason": "no such" });
     world.answers = vec![(Method::Get, "/orders/", broken)];
     let drive = made(name, r#"{"type": "key", "algorithm": "x", "bit_length": 1}"#, &mut world);
-    assert_eq!(drive.failure(), "Error: Order 'x' failed: 400 - no such");
+    assert_eq!(drive.what_failed(), "Error: Order 'x' failed: 400 - no such");
 }
 
 #[test]

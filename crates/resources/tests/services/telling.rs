@@ -105,5 +105,5 @@ fn a_workflow_that_fails_fails_its_resource() {
     let ended = json!({ "state": "ERROR", "state_info": "no luck" });
     world.answers = vec![(Method::Get, "/executions/", ended)];
     let drive = made(name, r#"{"actions": {"CREATE": {"workflow": "make"}}}"#, &mut world);
-    assert_eq!(drive.failure(), "ResourceInError: Went to status ERROR due to \"no luck\"");
+    assert_eq!(drive.what_failed(), "ResourceInError: Went to status ERROR due to \"no luck\"");
 }

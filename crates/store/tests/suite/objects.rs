@@ -3,6 +3,7 @@
 use crate::world::World;
 use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow};
 use kiln_engine::time::Time;
+use std::sync::Arc;
 use uuid::Uuid;
 
 fn object(kind: ObjectKind, number: u128, project: &str) -> ObjectRow {
@@ -64,6 +65,9 @@ pub(crate) async fn objects_are_kept_listed_and_dropped(world: World) {
     let users = store.objects(&query).await.unwrap();
     assert_eq!(users.iter().map(|it| it.id.as_u128()).collect::<Vec<_>>(), [6, 7]);
 
+    let servers = ["even", "odd é", "nobody"].map(Arc::from);
+    let deployed = store.deployed_on(&servers).await.unwrap();
+    assert_eq!(deployed, [("even".into(), deployment.id, deployment.uses)]);
     assert!(store.drop_object(ObjectKind::Deployment, deployment.id).await.unwrap());
     assert!(!store.drop_object(ObjectKind::Deployment, deployment.id).await.unwrap());
     assert_eq!(store.object(ObjectKind::Deployment, deployment.id).await.unwrap(), None);

@@ -177,6 +177,7 @@ async fn look(world: &World, twin: &dyn Store, dice: &mut Dice, known: &Known, s
     let names: Vec<Arc<str>> = names.filter(|_| dice.chance()).chain(["none".into()]).collect();
     _ = same!(world, twin, step, resources_named(stack.root, &names));
     _ = same!(world, twin, step, lean_resources(stack.root));
+    _ = same!(world, twin, step, last_events(&[stack.root]));
     for engine in &known.engines {
         _ = same!(world, twin, step, commands_for(*engine));
     }

@@ -75,6 +75,7 @@ async fn serve(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, Fa
     let first = arguments.template.as_ref().map(|_| first::load(arguments)).transpose()?;
     let types = plugins::types(&arguments.plugin_dirs, streams)?;
     let mut stop = serving::Stop::new()?;
+    serving::take_many_connections();
     let running = start(arguments, types).await?;
     let clouds = clouds::write(arguments, &running.identity_url)?;
     welcome(&running, &clouds, streams)?;
@@ -203,6 +204,7 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
         policy: Arc::new(Policy::new()),
         options: Options { stack_domain, ..Options::default() },
         metrics: Metrics::default(),
+        waiting: Default::default(),
         rate: None,
         spent: Default::default(),
     });
@@ -245,6 +247,7 @@ fn transport(identity_url: &str, identity: &Identity) -> Result<Arc<dyn Transpor
         name: String::new(),
         admin: owner.user_name.clone(),
         password: owner.password.clone(),
+        project: None,
     };
     let settings = kiln_cloud::Settings {
         trustee: Some(trustee),

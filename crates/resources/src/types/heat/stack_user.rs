@@ -3,6 +3,7 @@
 //! What is put on servers must be weak. A user is in the project of its stack's users, has one role there
 //! that lets it signal and read what is its own, and goes with its resource; the project goes with the
 //! stack. Names are known before anything is made, so whatever an interruption leaves is found by them.
+//! Where an operator has no domain for them, the project is that of the stack itself.
 
 use crate::declare::Value;
 use crate::given::text;
@@ -49,6 +50,11 @@ impl User {
 /// Whether stacks can have users.
 pub(crate) fn are_there(op: &Op) -> bool {
     op.place().outside.domain.is_some()
+}
+
+/// Whether they are in the project of the stack itself, which is not theirs to make or to remove.
+fn is_with_owner(op: &Op) -> bool {
+    matches!(op.place().outside.domain, Some(Domain::Owner))
 }
 
 /// The name of the resource's user: its end is what makes it unique.
@@ -109,9 +115,13 @@ async fn user(op: &mut Op, is_own: bool, password: Option<&str>) -> Result<User,
         return Ok(User { id, name, password, project });
     }
     let project = project(op).await?;
-    let body = json!({ "user": {
+    // Without a domain of their own they are where the identity service puts them.
+    let domain = match is_with_owner(op) {
+        true => None,
+        false => Some(domain(op).await?),
+    };
+    let mut body = json!({ "user": {
         "name": name,
-        "domain_id": *domain(op).await?,
         "default_project_id": *project,
         "password": password,
         "enabled": true,
@@ -121,6 +131,9 @@ async fn user(op: &mut Op, is_own: bool, password: Option<&str>) -> Result<User,
             "ignore_lockout_failure_attempts": true,
         },
     } });
+    if let Some(domain) = domain {
+        body["user"]["domain_id"] = (*domain).into();
+    }
     let marker = named("/users", "users", "user", &name);
     let call = owned(post(Service::Identity, "/users", body)).marker(marker.clone());
     let id: Arc<str> = match (left_behind(op, "user", &marker).await?, is_own) {
@@ -151,6 +164,9 @@ async fn kept(op: &mut Op, name: &str, bytes: usize) -> Result<String, Stop> {
 
 /// The project of the stack's users: made if there is none yet. Several resources may want it at once.
 async fn project(op: &mut Op) -> Result<Arc<str>, Stop> {
+    if is_with_owner(op) {
+        return Ok(op.place().project.clone());
+    }
     if let Some(known) = op.place().users.clone().filter(|known| !known.is_empty()) {
         return Ok(known);
     }
@@ -202,6 +218,12 @@ pub(crate) async fn domain(op: &mut Op) -> Result<Arc<str>, Stop> {
     let wanted = match &op.place().outside.domain {
         Some(Domain::Id(id)) => return Ok(id.clone()),
         Some(Domain::Name(name)) => name.clone(),
+        Some(Domain::Owner) => {
+            let user = text(&op.context().data, USER).unwrap_or_default();
+            let call = get(Service::Identity, format!("/users/{user}"));
+            let reply = op.read(owned(call)).await?;
+            return Ok(reply.text("/user/domain_id").unwrap_or_default().into());
+        }
         None => return Err(no_users()),
     };
     let call = get(Service::Identity, "/auth/domains").may_be_old();

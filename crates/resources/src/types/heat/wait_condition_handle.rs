@@ -30,10 +30,10 @@ pub(super) fn wait_condition_handle() -> ResourceType {
             ])
             .since("6.0.0")])
         .attrs([
-            attr("curl_cli", Str).uncached(),
+            attr("curl_cli", Str).uncached().handed_out(),
             attr("endpoint", Str).uncached(),
-            attr("signal", Str).uncached(),
-            attr("token", Str).uncached(),
+            attr("signal", Str).uncached().handed_out(),
+            attr("token", Str).uncached().handed_out(),
         ])
         .with(with_user)
         .creates(|op| Box::pin(create(op)))

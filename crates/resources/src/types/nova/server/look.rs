@@ -126,7 +126,7 @@ pub(crate) async fn show(op: &mut Op) -> Result<Reply, Stop> {
 /// The same, of a server that was looked at just now.
 pub(crate) async fn keep(op: &mut Op, server: Reply) -> Result<Reply, Stop> {
     let id = op.id().map_or("", |id| id).to_owned();
-    let ports = listed(op, "ports", [("device_id", id)]).await?;
+    let ports = listed(op, "/ports", [("device_id", id)]).await?;
     let of = |field: &str, query: &'static str| -> Vec<(&'static str, String)> {
         let ids = ports.iter().filter_map(|port| port[field].as_str());
         let mut ids: Vec<String> = ids.map(str::to_owned).collect();
@@ -139,9 +139,9 @@ pub(crate) async fn keep(op: &mut Op, server: Reply) -> Result<Reply, Stop> {
         subnets.filter_map(|fixed| Some(("id", fixed["subnet_id"].as_str()?.to_owned()))).collect();
     subnets.sort();
     subnets.dedup();
-    let floating = listed(op, "floatingips", of("id", "port_id")).await?;
-    let networks = listed(op, "networks", of("network_id", "id")).await?;
-    let subnets = listed(op, "subnets", subnets).await?;
+    let floating = listed(op, "/floatingips", of("id", "port_id")).await?;
+    let networks = listed(op, "/networks", of("network_id", "id")).await?;
+    let subnets = listed(op, "/subnets", subnets).await?;
     let all = |objects: Vec<Json>| wire::value(&objects.into());
     op.set_shown(map([
         ("server", wire::value(&server.body["server"])),
@@ -156,12 +156,14 @@ pub(crate) async fn keep(op: &mut Op, server: Reply) -> Result<Reply, Stop> {
 /// Objects of the network service; none if there is nothing to go by, or no such service.
 async fn listed(
     op: &mut Op,
-    kind: &str,
+    path: &'static str,
     query: impl IntoIterator<Item = (&'static str, String)>,
 ) -> Result<Vec<Json>, Stop> {
-    let mut call = get(Service::Network, format!("/{kind}"));
-    // Many servers are on the same networks, which rarely change.
-    call.may_be_old = matches!(kind, "networks" | "subnets");
+    let mut call = get(Service::Network, path).together(path);
+    if matches!(path, "/networks" | "/subnets") {
+        // Many servers are on the same ones, which rarely change.
+        (call.may_be_old, call.together) = (true, None);
+    }
     for (name, value) in query {
         call = call.query(name, value);
     }
@@ -169,7 +171,7 @@ async fn listed(
         return Ok(Vec::new());
     }
     match op.read(call).await {
-        Ok(reply) => Ok(reply.body[kind].as_array().cloned().unwrap_or_default()),
+        Ok(reply) => Ok(reply.body[&path[1..]].as_array().cloned().unwrap_or_default()),
         Err(Stop::Failed(it)) if &*it.class == "EndpointNotFound" => Ok(Vec::new()),
         Err(stop) => Err(stop),
     }

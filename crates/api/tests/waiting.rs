@@ -1,0 +1,85 @@
+//! Waiting for metadata to change.
+
+use crate::world::{Reply, World};
+use serde_json::json;
+
+const TEMPLATE: &str = r#"
+heat_template_version: 2021-04-16
+parameters:
+  word: {type: string, default: one}
+resources:
+  value: {type: OS::Heat::Value, properties: {value: x}, metadata: {word: {get_param: word}}}
+"#;
+
+/// Asks for metadata, telling what is known.
+async fn ask(world: &World, path: &str, known: &str) -> Reply {
+    world.knowing("demo", &format!("/v1{path}"), known).await
+}
+
+#[tokio::test]
+async fn a_tag_says_what_is_known() {
+    let world = World::new();
+    let path = world.create("s", TEMPLATE).await;
+    let metadata = format!("{path}/resources/value/metadata");
+    let first = world.get(&metadata).await;
+    assert_eq!((first.status, first.json()), (200, json!({"metadata": {"word": "one"}})));
+    assert_eq!(first.header("x-kiln-wait"), "60");
+    let tag = first.header("etag").to_owned();
+    let same = ask(&world, &metadata, &tag).await;
+    assert_eq!((same.status, same.text.as_str(), same.header("etag")), (304, "", tag.as_str()));
+    assert_eq!(ask(&world, &metadata, "\"other\"").await.status, 200);
+    let waited = ask(&world, &format!("{metadata}?wait=1"), &tag).await;
+    assert_eq!(waited.status, 304, "nothing happened");
+    assert_eq!(world.get(&format!("{metadata}?wait=soon")).await.status, 400);
+
+    let change = json!({"template": TEMPLATE, "parameters": {"word": "two"}});
+    let url = format!("{metadata}?wait=60");
+    let (changed, updated) =
+        tokio::join!(ask(&world, &url, &tag), world.send("demo", "PUT", &path, Some(change)),);
+    assert_eq!(updated.status, 202);
+    assert_eq!(changed.json(), json!({"metadata": {"word": "two"}}));
+    assert_ne!(changed.header("etag"), tag);
+}
+
+#[tokio::test]
+async fn what_is_deployed_on_a_server_is_told_at_once() {
+    let world = World::new();
+    let path = "/demo/software_deployments/metadata/server-1";
+    let empty = world.get(path).await;
+    assert_eq!(empty.json(), json!({"metadata": []}));
+    let tag = empty.header("etag").to_owned();
+    let made =
+        world.send("demo", "POST", "/demo/software_configs", Some(json!({"name": "c"}))).await;
+    let config = made.json()["software_config"]["id"].clone();
+    let body = json!({"config_id": config, "server_id": "server-1"});
+    let url = format!("{path}?wait=60");
+    let (one, another, stranger, _) = tokio::join!(
+        ask(&world, &url, &tag),
+        ask(&world, &url, &tag),
+        world.knowing("other", "/v1/other/software_deployments/metadata/server-1?wait=1", &tag),
+        world.send("demo", "POST", "/demo/software_deployments", Some(body)),
+    );
+    assert_eq!(one.json()["metadata"][0]["id"], config);
+    assert_eq!(one.text, another.text);
+    assert_eq!(stranger.status, 304, "those of others are not told");
+}
+
+#[tokio::test]
+async fn the_older_api_waits_for_those_who_ask_it_to() {
+    let world = World::new();
+    let path = world.create("s", TEMPLATE).await;
+    let query = "Action=DescribeStackResource&ContentType=JSON&StackName=s&LogicalResourceId=value";
+    let detail = |reply: Reply| {
+        reply.json()["DescribeStackResourceResponse"]["DescribeStackResourceResult"]["StackResourceDetail"].clone()
+    };
+    let plain = detail(world.cfn("demo", query).await);
+    assert!(plain.get("MetadataTag").is_none(), "{plain}");
+    let first = detail(world.cfn("demo", &format!("{query}&Wait=0")).await);
+    assert_eq!(first["MetadataWait"], "60", "{first}");
+    let tag = first["MetadataTag"].as_str().unwrap().replace('"', "%22");
+    let change = json!({"template": TEMPLATE, "parameters": {"word": "two"}});
+    let waiting = format!("{query}&Wait=60&Known={tag}");
+    let (changed, _) =
+        tokio::join!(world.cfn("demo", &waiting), world.send("demo", "PUT", &path, Some(change)),);
+    assert!(detail(changed)["Metadata"].to_string().contains("two"));
+}

@@ -1,0 +1,321 @@
+//! What cloud-init does with the user data of a server, for images that do not have it: parts become files and run.
+
+use crate::cfn::symlinks;
+use crate::files;
+use crate::host::Host;
+use crate::http::{Http, Request};
+use crate::options::{Flag, Given, value};
+use crate::problem::{Problem, Result};
+use crate::process;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+pub(crate) const FLAGS: &[Flag] = &[
+    value("user-data", None, "A file with the user data; without it the compute service is asked."),
+    value("root", None, "The folder that all paths lie below."),
+];
+
+const NOVA: &str = "http://169.254.169.254/openstack/latest/user_data";
+const TOOLS: &str = "/var/lib/heat-cfntools";
+
+/// A part of user data.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Part {
+    kind: String,
+    name: String,
+    content: Vec<u8>,
+}
+
+pub(crate) fn main(host: &Host, given: &Given) -> i32 {
+    let text = match given.get("user-data") {
+        Some(path) => std::fs::read(path).map_err(|error| Problem::new(format!("{path}: {error}"))),
+        None => fetch(host),
+    };
+    match text.and_then(|text| boot(host, &text)) {
+        Ok(status) => status,
+        Err(problem) => {
+            host.error(problem.to_string());
+            1
+        }
+    }
+}
+
+fn fetch(host: &Host) -> Result<Vec<u8>> {
+    let url = host.variable("KILN_GUEST_USER_DATA").unwrap_or(NOVA);
+    let reply = Http::new(host).send_patiently(host, &Request::new("GET", url));
+    let reply = reply.map_err(|failed| Problem::new(failed.to_string()))?;
+    match reply.status {
+        200 => Ok(reply.body),
+        404 => Ok(Vec::new()),
+        status => Err(Problem::new(format!("{url} answered with {status}"))),
+    }
+}
+
+/// Does what user data asks for. Gives the status of the last script that failed.
+fn boot(host: &Host, text: &[u8]) -> Result<i32> {
+    let parts = parts(text);
+    for part in parts.iter().filter(|part| part.kind == "text/x-cfninitdata") {
+        for folder in [TOOLS, "/var/lib/cloud/data"] {
+            let folder = host.path(folder);
+            files::private_folder(&folder)?;
+            let path = files::inside(&folder, &part.name)?;
+            files::write(&path, &part.content, 0o600)?;
+        }
+        host.info(format!("wrote {TOOLS}/{}", part.name));
+    }
+    let mut status = 0;
+    for (number, part) in parts.iter().enumerate() {
+        let ended = match part.kind.as_str() {
+            "text/cloud-boothook" => boothook(host, part)?,
+            "text/x-shellscript" if part.name == "loguserdata.py" => provision(host)?,
+            "text/x-shellscript" => script(host, number, part)?,
+            "text/x-cfninitdata" => 0,
+            other => {
+                host.debug(format!("part {:?} of type {other} is left to others", part.name));
+                0
+            }
+        };
+        if ended != 0 {
+            status = ended;
+        }
+    }
+    Ok(status)
+}
+
+/// What has to be done early. In a folder that plays a server, scripts of the system are not run: they would change the
+/// system.
+fn boothook(host: &Host, part: &Part) -> Result<i32> {
+    if !host.is_whole() {
+        return Ok(symlinks::main(host, &Given::default()));
+    }
+    script(host, 0, part)
+}
+
+/// Runs the user's script, and keeps what it prints.
+fn provision(host: &Host) -> Result<i32> {
+    let (path, log) =
+        (host.path(TOOLS).join("cfn-userdata"), host.path("/var/log/heat-provision.log"));
+    if let Some(folder) = log.parent() {
+        files::folder(folder, 0o755)?;
+    }
+    let length = std::fs::metadata(&path).map_or(0, |it| it.len());
+    let mut status = 0;
+    if length > 0 {
+        files::set_mode(&path, 0o700)?;
+        let mut command = process::program(host, &path.display().to_string());
+        match process::caught(&mut command, None, None) {
+            Ok(caught) => {
+                files::append(&log, &format!("{}{}", caught.out, caught.err), 0o600)?;
+                status = caught.status;
+            }
+            // A text that cannot be run is no script: that is allowed.
+            Err(problem) => files::append(&log, &format!("{problem}\n"), 0o600)?,
+        }
+    }
+    if status == 0 {
+        files::write(&host.path(TOOLS).join("provision-finished"), b"", 0o600)?;
+    }
+    Ok(status)
+}
+
+fn script(host: &Host, number: usize, part: &Part) -> Result<i32> {
+    let folder = host.path("/var/lib/cloud/instance/scripts");
+    files::private_folder(&folder)?;
+    let name = match files::inside(&folder, &part.name) {
+        Ok(path) => path,
+        Err(_) => folder.join(format!("part-{number:03}")),
+    };
+    files::write(&name, &part.content, 0o700)?;
+    let mut command = process::program(host, &name.display().to_string());
+    let caught = process::caught(&mut command, None, None)?;
+    let log = host.path("/var/log/cloud-init-output.log");
+    if let Some(folder) = log.parent() {
+        files::folder(folder, 0o755)?;
+    }
+    files::append(&log, &format!("{}{}", caught.out, caught.err), 0o640)?;
+    host.info(format!("{} ended with {}", name.display(), caught.status));
+    Ok(caught.status)
+}
+
+/// The parts of user data: one, or those of a message.
+fn parts(bytes: &[u8]) -> Vec<Part> {
+    let text = String::from_utf8_lossy(bytes);
+    let (head, body) = split(&text);
+    match boundary(&head) {
+        Some(boundary) => {
+            let line = format!("--{boundary}");
+            let mut all = Vec::new();
+            let mut at: Option<String> = None;
+            for one in body.split_inclusive('\n') {
+                let plain = one.trim_end_matches(['\r', '\n']);
+                if plain == line || plain == format!("{line}--") {
+                    if let Some(part) = at.take() {
+                        all.extend(parts(without_end(&part).as_bytes()));
+                    }
+                    at = (plain == line).then(String::new);
+                } else if let Some(part) = &mut at {
+                    part.push_str(one);
+                }
+            }
+            all
+        }
+        None if head.is_empty() => {
+            vec![guessed(Part { content: bytes.to_vec(), ..Part::default() })]
+        }
+        None => vec![guessed(Part {
+            kind: header(&head, "content-type").map(kind_of).unwrap_or_default(),
+            name: header(&head, "content-disposition").and_then(file_name).unwrap_or_default(),
+            content: decoded(body, header(&head, "content-transfer-encoding")),
+        })],
+    }
+}
+
+/// The line end before a boundary belongs to the boundary.
+fn without_end(text: &str) -> &str {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    text.strip_suffix('\r').unwrap_or(text)
+}
+
+/// The headers and the rest; no headers if it does not begin with any.
+fn split(text: &str) -> (Vec<(String, String)>, &str) {
+    let mut headers: Vec<(String, String)> = Vec::new();
+    let mut rest = text;
+    loop {
+        let end = rest.find('\n').map_or(rest.len(), |it| it + 1);
+        let line = rest[..end].trim_end();
+        if line.is_empty() {
+            return match headers.is_empty() {
+                true => (headers, text),
+                false => (headers, &rest[end..]),
+            };
+        }
+        if line.starts_with([' ', '\t'])
+            && let Some((_, value)) = headers.last_mut()
+        {
+            value.push(' ');
+            value.push_str(line.trim());
+        } else if let Some((name, value)) = line.split_once(':')
+            && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '-')
+        {
+            headers.push((name.to_lowercase(), value.trim().to_owned()));
+        } else if headers.is_empty() && line.starts_with("From ") {
+            // A mailbox begins so.
+        } else {
+            return (Vec::new(), text);
+        }
+        rest = &rest[end..];
+    }
+}
+
+fn header<'h>(headers: &'h [(String, String)], name: &str) -> Option<&'h str> {
+    headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+}
+
+fn kind_of(value: &str) -> String {
+    value.split(';').next().unwrap_or_default().trim().to_lowercase()
+}
+
+fn boundary(headers: &[(String, String)]) -> Option<String> {
+    let value =
+        header(headers, "content-type").filter(|it| kind_of(it).starts_with("multipart/"))?;
+    parameter(value, "boundary")
+}
+
+fn file_name(value: &str) -> Option<String> {
+    parameter(value, "filename")
+}
+
+fn parameter(value: &str, name: &str) -> Option<String> {
+    let pairs = value.split(';').skip(1).filter_map(|pair| pair.split_once('='));
+    let mut found = pairs.filter(|(key, _)| key.trim().eq_ignore_ascii_case(name));
+    found.next().map(|(_, value)| value.trim().trim_matches('"').to_owned())
+}
+
+fn decoded(body: &str, encoding: Option<&str>) -> Vec<u8> {
+    match encoding.map(str::to_lowercase).as_deref() {
+        Some("base64") => {
+            let joined: String = body.split_whitespace().collect();
+            STANDARD.decode(joined).unwrap_or_default()
+        }
+        Some("quoted-printable") => quoted(body),
+        _ => body.as_bytes().to_vec(),
+    }
+}
+
+fn quoted(body: &str) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(body.len());
+    let bytes = body.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &body[at..];
+        if let Some(code) = rest.strip_prefix('=').and_then(|it| it.get(..2))
+            && let Ok(byte) = u8::from_str_radix(code, 16)
+        {
+            plain.push(byte);
+            at += 3;
+            continue;
+        }
+        // A line that goes on ends with the sign alone.
+        if let Some(end) = ["=\r\n", "=\n"].iter().find(|end| rest.starts_with(**end)) {
+            at += end.len();
+            continue;
+        }
+        let length = rest.chars().next().map_or(1, char::len_utf8);
+        plain.extend_from_slice(&bytes[at..at + length]);
+        at += length;
+    }
+    plain
+}
+
+/// What a part is that does not say it: its first line tells.
+fn guessed(mut part: Part) -> Part {
+    let is_vague = part.kind.is_empty() || part.kind == "text/plain";
+    let starts = |sign: &str| part.content.starts_with(sign.as_bytes());
+    if is_vague && starts("#!") {
+        part.kind = "text/x-shellscript".into();
+    } else if is_vague && starts("#cloud-config") {
+        part.kind = "text/cloud-config".into();
+    } else if is_vague && starts("#cloud-boothook") {
+        part.kind = "text/cloud-boothook".into();
+    }
+    part
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_has_parts() {
+        let text = "Content-Type: multipart/mixed; boundary=\"=x=\"\nMIME-Version: 1.0\n\n--=x=\n\
+            Content-Type: text/x-cfninitdata; charset=\"us-ascii\"\nContent-Disposition: attachment;\n \
+            filename=\"cfn-init-data\"\n\n{\"a\": 1}\n--=x=\nContent-Type: text/plain\n\n#!/bin/sh\necho hi\n\n--=x=\n\
+            Content-Type: text/x\nContent-Transfer-Encoding: base64\n\naGVs\nbG8=\n--=x=--\nend\n";
+        let parts = parts(text.as_bytes());
+        let shown: Vec<_> = parts
+            .iter()
+            .map(|it| {
+                (
+                    it.kind.as_str(),
+                    it.name.as_str(),
+                    String::from_utf8_lossy(&it.content).into_owned(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                ("text/x-cfninitdata", "cfn-init-data", "{\"a\": 1}".to_owned()),
+                ("text/x-shellscript", "", "#!/bin/sh\necho hi\n".to_owned()),
+                ("text/x", "", "hello".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_text_alone_is_one_part() {
+        assert_eq!(parts(b"#!/bin/sh\nPATH: x\n")[0].kind, "text/x-shellscript");
+        assert_eq!(parts(b"#cloud-config\nuser: a\n")[0].kind, "text/cloud-config");
+        assert_eq!(quoted("a=3Db=\nc=C3=A9é"), "a=bcéé".as_bytes());
+    }
+}

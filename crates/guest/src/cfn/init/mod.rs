@@ -1,0 +1,243 @@
+//! cfn-init: makes a server what the metadata of its resource says.
+
+mod packages;
+mod plan;
+mod services;
+
+pub(crate) use plan::{Step, services as planned_services};
+pub(crate) use services::ensure as ensure_service;
+
+use super::metadata::{self, Wanted};
+use crate::files;
+use crate::host::Host;
+use crate::http::{Http, Request};
+use crate::options::{Flag, Given, value};
+use crate::problem::{Problem, Result};
+use crate::process;
+use crate::users;
+use plan::{CommandStep, Content, FileStep, Run};
+use std::process::Command;
+
+pub(crate) const FLAGS: &[Flag] = &[
+    value("stack", Some('s'), "The stack."),
+    value("resource", Some('r'), "The resource."),
+    value("access-key", None, "The key to sign with."),
+    value("secret-key", None, "The secret of that key."),
+    value("credential-file", Some('f'), "A file with both."),
+    value("region", None, "Taken and not needed."),
+    value("configsets", Some('c'), "Sets of configurations, with commas between them."),
+];
+
+/// The tool.
+pub(crate) fn main(host: &Host, given: &Given) -> i32 {
+    let wanted = Wanted {
+        stack: given.get("stack"),
+        resource: given.get("resource"),
+        key: metadata::key(host, given),
+    };
+    let sets: Vec<&str> = given.get("configsets").map_or(Vec::new(), |text| {
+        text.split(',').map(str::trim).filter(|it| !it.is_empty()).collect()
+    });
+    let applied = metadata::find(host, &wanted)
+        .and_then(|found| plan::plan(&found.metadata, &sets))
+        .and_then(|steps| steps.iter().try_for_each(|step| apply(host, step)));
+    match applied {
+        Ok(()) => 0,
+        Err(problem) => {
+            host.error(problem.to_string());
+            1
+        }
+    }
+}
+
+/// Carries out a step.
+fn apply(host: &Host, step: &Step) -> Result<()> {
+    match step {
+        Step::Packages { manager, packages } => packages::install(host, manager, packages),
+        Step::Source { folder, url } => source(host, folder, url),
+        Step::Group { name, gid } => {
+            let mut command = process::program(host, "groupadd");
+            command.arg(name);
+            command.args(gid.iter().flat_map(|gid| ["--gid", gid.as_str()]));
+            only_logged(host, &mut command)
+        }
+        Step::User { name, uid, home, groups } => {
+            let mut command = process::program(host, "useradd");
+            command.arg(name);
+            command.args(uid.iter().flat_map(|uid| ["--uid", uid.as_str()]));
+            command.args(home.iter().flat_map(|home| ["--home", home.as_str()]));
+            if !groups.is_empty() {
+                command.args(["--groups", &groups.join(",")]);
+            }
+            only_logged(host, command.args(["--shell", "/sbin/nologin"]))
+        }
+        Step::File(file) => write(host, file),
+        Step::Command(command) => run(host, command),
+        Step::Service { name, enabled, running } => {
+            services::ensure(host, name, *enabled, *running).map(drop)
+        }
+    }
+}
+
+/// Runs a program whose failure is no reason to stop.
+fn only_logged(host: &Host, command: &mut Command) -> Result<()> {
+    let name = command.get_program().display().to_string();
+    match process::caught(command, None, None) {
+        Ok(caught) if caught.status == 0 => host.debug(format!("{name}: done")),
+        Ok(caught) => {
+            host.warn(format!("{name} ended with {}: {}", caught.status, caught.err.trim()))
+        }
+        Err(problem) => host.warn(problem.to_string()),
+    }
+    Ok(())
+}
+
+/// What unpacks an archive, by the end of its name; `-` is standard input.
+fn unpacking(url: &str) -> Option<&'static str> {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    let ends: [(&[&str], &str); 6] = [
+        (&[".tar.gz", ".tgz"], "tar -xzf -"),
+        (&[".tar.bz2", ".tbz2"], "tar -xjf -"),
+        (&[".tar"], "tar -xf -"),
+        (&[".zip"], "unzip"),
+        (&[".gz"], "gunzip"),
+        (&[".bz2"], "bunzip2"),
+    ];
+    let known = ends.iter().find(|(ends, _)| ends.iter().any(|end| path.ends_with(end)));
+    match known {
+        Some((_, how)) => Some(how),
+        None if path.contains("/tarball/") => Some("tar -xzf - --strip-components=1"),
+        None if path.contains("/zipball/") => Some("unzip"),
+        None => None,
+    }
+}
+
+fn source(host: &Host, folder: &str, url: &str) -> Result<()> {
+    let Some(how) = unpacking(url) else {
+        host.warn(format!("{url} is no archive that can be unpacked"));
+        return Ok(());
+    };
+    let folder = host.path(folder);
+    files::folder(&folder, 0o755)?;
+    let bytes = match fetch(host, url) {
+        Ok(bytes) => bytes,
+        Err(problem) => {
+            host.warn(problem.to_string());
+            return Ok(());
+        }
+    };
+    let name = url.split(['?', '#']).next().unwrap_or(url).rsplit('/').next().unwrap_or("source");
+    let mut command = match how {
+        "unzip" | "gunzip" | "bunzip2" => {
+            let path = files::inside(&folder, name)?;
+            files::write(&path, &bytes, 0o600)?;
+            let mut command = process::program(host, how);
+            command.args(if how == "unzip" { &["-o", "-q"][..] } else { &["-f"] }).arg(path);
+            command
+        }
+        tar => {
+            let mut words = tar.split(' ');
+            let mut command = process::program(host, words.next().unwrap_or("tar"));
+            command.args(words);
+            command
+        }
+    };
+    command.current_dir(&folder);
+    let caught = process::caught(&mut command, Some(&bytes), None);
+    match caught {
+        Ok(caught) if caught.status == 0 => Ok(()),
+        Ok(caught) => {
+            host.warn(format!("{url} cannot be unpacked: {}", caught.err.trim()));
+            Ok(())
+        }
+        Err(problem) => {
+            host.warn(problem.to_string());
+            Ok(())
+        }
+    }
+}
+
+fn fetch(host: &Host, url: &str) -> Result<Vec<u8>> {
+    let reply = Http::new(host).send_patiently(host, &Request::new("GET", url).within(300));
+    let reply = reply.map_err(|failed| Problem::new(failed.to_string()))?;
+    match reply.is_good() {
+        true => Ok(reply.body),
+        false => Err(Problem::new(format!("{url} answered with {}", reply.status))),
+    }
+}
+
+fn write(host: &Host, file: &FileStep) -> Result<()> {
+    let path = host.path(&file.path);
+    if let Some(folder) = path.parent() {
+        files::folder(folder, 0o755)?;
+    }
+    let content = match &file.content {
+        Content::Text(text) => text.clone().into_bytes(),
+        Content::At(url) => fetch(host, url)?,
+    };
+    // Whoever is not there is not needed.
+    let user = file.owner.as_ref().and_then(|name| users::user(host, name)).map(|it| it.id);
+    let group = file.group.as_ref().and_then(|name| users::group(host, name));
+    host.debug(format!("writing {}", path.display()));
+    let owner = (user.is_some() || group.is_some()).then_some((user, group));
+    let written = files::write_owned(&path, &content, file.mode.unwrap_or(0o644), owner);
+    match written {
+        Err(problem) if owner.is_some() && !is_root() => {
+            host.warn(format!("{problem}: it stays with this user"));
+            files::write(&path, &content, file.mode.unwrap_or(0o644))
+        }
+        written => written,
+    }
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+fn run(host: &Host, step: &CommandStep) -> Result<()> {
+    let folder = step.folder.as_ref().map(|folder| host.path(folder));
+    if let Some(folder) = folder.as_ref().filter(|folder| !folder.is_dir()) {
+        host.error(format!("{}: {} is not there", step.label, folder.display()));
+        return Ok(());
+    }
+    let prepared = |mut command: Command| {
+        if let Some(variables) = &step.environment {
+            command.env_clear().envs(variables.iter().cloned());
+        }
+        if let Some(folder) = &folder {
+            command.current_dir(folder);
+        }
+        command
+    };
+    if let Some(test) = &step.test {
+        let caught = process::caught(&mut prepared(process::shell(host, test)), None, None)?;
+        if caught.status != 0 {
+            host.info(format!("{}: left out, its test ended with {}", step.label, caught.status));
+            return Ok(());
+        }
+    }
+    let command = match &step.run {
+        Run::Shell(text) => process::shell(host, text),
+        Run::Program(words) => {
+            let mut command = process::program(host, words.first().map_or("", String::as_str));
+            command.args(words.iter().skip(1));
+            command
+        }
+    };
+    let ended = process::caught(&mut prepared(command), None, None);
+    let why = match ended {
+        Ok(caught) if caught.status == 0 => {
+            host.debug(format!("{}: {}", step.label, caught.out.trim()));
+            return Ok(());
+        }
+        Ok(caught) => format!("ended with {}: {}", caught.status, caught.err.trim()),
+        Err(problem) => problem.to_string(),
+    };
+    match step.may_fail {
+        true => {
+            host.warn(format!("{}: {why}", step.label));
+            Ok(())
+        }
+        false => Err(Problem::new(format!("command {}: {why}", step.label))),
+    }
+}

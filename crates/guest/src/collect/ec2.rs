@@ -1,0 +1,84 @@
+//! What the compute service tells of the server: from a drive that it attached, or over HTTP.
+
+use super::Settings;
+use super::source::Missing;
+use crate::files;
+use crate::host::Host;
+use crate::http::{Http, Request};
+use crate::process;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+const USUAL: &str = "http://169.254.169.254/latest/meta-data";
+
+/// So deep are the names that are followed.
+const DEEPEST: usize = 8;
+
+pub(crate) fn collect(host: &Host, http: &Http, settings: &Settings) -> Result<Value, Missing> {
+    if let Some(found) = from_drive(host) {
+        return Ok(found);
+    }
+    let base = settings.get("ec2", "metadata_url").unwrap_or(USUAL).trim_end_matches('/');
+    let timeout = settings.number("ec2", "timeout", 10);
+    walk(http, &format!("{base}/"), timeout, 0)
+}
+
+/// A tree of names: a line that ends in a slash is a map, `0=key` means what is below `0/`.
+fn walk(http: &Http, url: &str, timeout: u64, depth: usize) -> Result<Value, Missing> {
+    let mut map = Map::new();
+    for line in get(http, url, timeout)?.lines().filter(|line| !line.is_empty()) {
+        if let Some(name) = line.strip_suffix('/')
+            && depth < DEEPEST
+        {
+            map.insert(name.into(), walk(http, &format!("{url}{line}"), timeout, depth + 1)?);
+        } else if let Some((number, _)) = line.split_once('=')
+            && depth < DEEPEST
+        {
+            map.insert(number.into(), walk(http, &format!("{url}{number}/"), timeout, depth + 1)?);
+        } else {
+            map.insert(line.into(), get(http, &format!("{url}{line}"), timeout)?.into());
+        }
+    }
+    Ok(Value::Object(map))
+}
+
+fn get(http: &Http, url: &str, timeout: u64) -> Result<String, Missing> {
+    let reply = http.send(&Request::new("GET", url).within(timeout));
+    let reply = reply.map_err(|failed| Missing::NotAvailable(failed.to_string()))?;
+    match reply.is_good() {
+        true => Ok(reply.text()),
+        false => Err(Missing::NotAvailable(format!("{url}: answered with {}", reply.status))),
+    }
+}
+
+/// The drive is mounted if nobody did it before, and left as it was.
+fn from_drive(host: &Host) -> Option<Value> {
+    let device = Path::new("/dev/disk/by-label/config-2");
+    if !host.is_whole() || !device.exists() {
+        return None;
+    }
+    let device = std::fs::canonicalize(device).ok()?;
+    let mounts = files::text(Path::new("/proc/mounts")).unwrap_or_default();
+    let mut rows = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    let mounted = rows.find(|row| Path::new(row[0]) == device);
+    if let Some(point) = mounted.and_then(|row| row.get(1).map(PathBuf::from)) {
+        return read(&point);
+    }
+    let point = host.path("/var/run/kiln-guest-config-drive");
+    files::private_folder(&point).ok()?;
+    let mut mount = process::program(host, "mount");
+    mount.args(["-o", "ro"]).arg(&device).arg(&point);
+    if process::run(&mut mount).ok()? != 0 {
+        return None;
+    }
+    let found = read(&point);
+    let mut unmount = process::program(host, "umount");
+    if let Err(problem) = process::run(unmount.arg(&point)) {
+        host.warn(problem.to_string());
+    }
+    found
+}
+
+fn read(point: &Path) -> Option<Value> {
+    serde_json::from_str(&files::text(&point.join("ec2/latest/meta-data.json"))?).ok()
+}

@@ -1,0 +1,184 @@
+//! Files: written whole or not at all, and private from the start where they have to be.
+
+use crate::problem::{Problem, Result};
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// What a file says; nothing if it is not there.
+pub(crate) fn read(path: &Path) -> Result<Option<String>> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Problem::at(path, error)),
+    }
+}
+
+/// What a file says, if it can be read.
+pub(crate) fn text(path: &Path) -> Option<String> {
+    read(path).ok().flatten()
+}
+
+/// The last bytes of a file, as text.
+pub(crate) fn end_of(file: &mut File, most: u64) -> io::Result<String> {
+    use std::io::{Seek, SeekFrom};
+    let length = file.seek(SeekFrom::End(0))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
+    let mut bytes = Vec::new();
+    // Somebody may still be writing.
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A folder, and those it is in.
+pub(crate) fn folder(path: &Path, mode: u32) -> Result<()> {
+    let made = DirBuilder::new().recursive(true).mode(mode).create(path);
+    made.map_err(|error| Problem::at(path, error))
+}
+
+/// A folder for this user alone, whatever it was before.
+pub(crate) fn private_folder(path: &Path) -> Result<()> {
+    folder(path, 0o700)?;
+    set_mode(path, 0o700)
+}
+
+/// Sets the mode of a file.
+pub(crate) fn set_mode(path: &Path, mode: u32) -> Result<()> {
+    let set = fs::set_permissions(path, fs::Permissions::from_mode(mode));
+    set.map_err(|error| Problem::at(path, error))
+}
+
+/// Writes a file by way of another one beside it, so that nobody sees half of it.
+pub(crate) fn write(path: &Path, content: &[u8], mode: u32) -> Result<()> {
+    write_owned(path, content, mode, None)
+}
+
+/// The same, for an owner.
+pub(crate) fn write_owned(
+    path: &Path,
+    content: &[u8],
+    mode: u32,
+    owner: Option<(Option<u32>, Option<u32>)>,
+) -> Result<()> {
+    let beside = beside(path)?;
+    let written = (|| {
+        let mut file =
+            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+        file.write_all(content)?;
+        if let Some((user, group)) = owner {
+            std::os::unix::fs::fchown(&file, user, group)?;
+        }
+        file.set_permissions(fs::Permissions::from_mode(mode))?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    })();
+    written.map_err(|error| {
+        // What is half written is of no use to anybody.
+        _ = fs::remove_file(&beside);
+        Problem::at(path, error)
+    })
+}
+
+fn beside(path: &Path) -> Result<PathBuf> {
+    let name = path.file_name().ok_or_else(|| Problem::at(path, "it has no name"))?;
+    let mut hidden = std::ffi::OsString::from(".");
+    hidden.push(name);
+    hidden.push(format!(".{}.new", std::process::id()));
+    Ok(path.with_file_name(hidden))
+}
+
+/// Adds to the end of a file.
+pub(crate) fn append(path: &Path, text: &str, mode: u32) -> Result<()> {
+    let opened = OpenOptions::new().append(true).create(true).mode(mode).open(path);
+    let written = opened.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| Problem::at(path, error))
+}
+
+/// Removes a file, if it is there.
+pub(crate) fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Problem::at(path, error)),
+        _ => Ok(()),
+    }
+}
+
+/// The names in a folder, sorted by their bytes; none if it is not there.
+pub(crate) fn names(path: &Path) -> Vec<String> {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let mut names: Vec<String> =
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+/// Whether a file can be executed by somebody.
+pub(crate) fn is_executable(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+}
+
+/// A folder, with what its name shall be made of: `name` may come from outside and must stay inside.
+pub(crate) fn inside(folder: &Path, name: &str) -> Result<PathBuf> {
+    let is_plain = !name.is_empty() && !name.contains(['/', '\0']) && name != "." && name != "..";
+    match is_plain {
+        true => Ok(folder.join(name)),
+        false => Err(Problem::new(format!("{name:?} is no name of a file"))),
+    }
+}
+
+/// A file that nobody else can open and that goes away by itself, to catch what a program prints.
+pub(crate) fn nameless(folder: &Path) -> Result<File> {
+    let path = folder.join(format!(".caught.{}.{}", std::process::id(), unique()));
+    let opened = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path);
+    let file = opened.map_err(|error| Problem::at(&path, error))?;
+    remove(&path)?;
+    Ok(file)
+}
+
+fn unique() -> usize {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    COUNT.fetch_add(1, Ordering::Relaxed)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A folder that goes away with the test.
+    pub(crate) struct Folder(pub(crate) PathBuf);
+
+    impl Folder {
+        pub(crate) fn new() -> Folder {
+            let name = format!("kiln-guest-{}-{}", std::process::id(), unique());
+            let path = std::env::temp_dir().join(name);
+            fs::create_dir_all(&path).expect("a folder");
+            Folder(path)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn names_from_outside_stay_inside() {
+        for bad in ["", "..", "../x", "a/b", "/etc/passwd", "."] {
+            assert!(inside(Path::new("/cache"), bad).is_err(), "{bad}");
+        }
+        assert_eq!(inside(Path::new("/cache"), "a..b").unwrap(), Path::new("/cache/a..b"));
+    }
+
+    #[test]
+    fn a_file_is_written_whole_and_private() {
+        let folder = Folder::new();
+        let path = folder.0.join("x");
+        write(&path, b"one", 0o600).unwrap();
+        write(&path, b"two", 0o600).unwrap();
+        assert_eq!(text(&path).as_deref(), Some("two"));
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(names(&folder.0), ["x"]);
+    }
+}

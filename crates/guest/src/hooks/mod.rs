@@ -1,0 +1,149 @@
+//! Hooks: what carries deployments of a group out. Each takes a deployment and gives what is to be signalled.
+
+mod ansible;
+mod chef;
+mod docker;
+mod files_of;
+mod puppet;
+mod salt;
+mod script;
+mod tools;
+
+use crate::deploy::plan;
+use crate::files;
+use crate::host::Host;
+use crate::problem::{Problem, Result};
+use crate::process::Caught;
+use serde_json::{Map, Value};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// What carries deployments out.
+pub(crate) type Hook = fn(&Host, &Value) -> Result<Value>;
+
+/// Every hook, by the name of its group.
+const HOOKS: &[(&str, Hook)] = &[
+    ("ansible", ansible::run),
+    ("apply-config", tools::apply_config),
+    ("atomic", docker::atomic),
+    ("cfn-init", tools::cfn_init),
+    ("chef", chef::run),
+    ("docker-cmd", docker::cmd),
+    ("docker-compose", docker::compose),
+    ("hiera", files_of::hiera),
+    ("json-file", files_of::json_file),
+    ("kubelet", docker::kubelet),
+    ("puppet", puppet::run),
+    ("salt", salt::run),
+    ("script", script::run),
+];
+
+/// The hook of a name.
+pub(crate) fn find(name: &str) -> Option<Hook> {
+    HOOKS.iter().find(|(known, _)| *known == name).map(|(_, hook)| *hook)
+}
+
+/// The names of all hooks.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    HOOKS.iter().map(|(name, _)| *name)
+}
+
+/// A hook as a program of its own: the deployment is on standard input, the report goes to standard output.
+pub(crate) fn main(host: &Host, name: &str) -> i32 {
+    let Some(hook) = find(name) else {
+        let known = names().collect::<Vec<_>>().join(", ");
+        host.error(format!("there is no hook {name:?}; there are {known}"));
+        return 2;
+    };
+    let mut text = String::new();
+    let read = std::io::stdin().read_to_string(&mut text).map_err(|error| error.to_string());
+    let deployment = read.and_then(|_| {
+        serde_json::from_str::<Value>(&text).map_err(|error| format!("standard input: {error}"))
+    });
+    let report = deployment.map_err(Problem::new).and_then(|deployment| hook(host, &deployment));
+    match report {
+        Ok(report) => {
+            host.print_part(&report.to_string());
+            0
+        }
+        Err(problem) => {
+            host.error(problem.to_string());
+            1
+        }
+    }
+}
+
+/// The id of a deployment, which becomes part of the names of files.
+fn id(deployment: &Value) -> Result<&str> {
+    let id = crate::json::text(deployment, "id");
+    let id = id.filter(|id| files::inside(Path::new("/"), id).is_ok());
+    id.ok_or_else(|| Problem::new("the deployment has no id that can be the name of a file"))
+}
+
+/// A folder of a hook, private.
+fn folder(host: &Host, variable: &str, usual: &str) -> Result<PathBuf> {
+    let folder = host.path_of(variable, usual);
+    files::private_folder(&folder)?;
+    Ok(folder)
+}
+
+/// Where the outputs of a deployment are to be left: in files whose names begin with this.
+fn outputs_path(host: &Host, variable: &str, hook: &str, id: &str) -> Result<PathBuf> {
+    let usual = format!("/var/run/heat-config/heat-config-{hook}");
+    Ok(folder(host, variable, &usual)?.join(id))
+}
+
+/// The configuration as text.
+fn config(deployment: &Value) -> String {
+    crate::json::plain(&deployment["config"])
+}
+
+/// An option as text.
+fn option<'d>(deployment: &'d Value, name: &str) -> Option<&'d str> {
+    crate::json::text(&deployment["options"], name).filter(|it| !it.is_empty())
+}
+
+/// What is reported of a program that ran: its outputs, what it printed, its status.
+fn report(deployment: &Value, outputs: Option<&Path>, ran: &Caught) -> Value {
+    let mut report = Map::new();
+    for output in deployment["outputs"].as_array().into_iter().flatten() {
+        let (Some(name), Some(path)) = (crate::json::text(output, "name"), outputs) else {
+            continue;
+        };
+        let mut file = path.as_os_str().to_owned();
+        file.push(format!(".{name}"));
+        // A name is part of a template: it must not lead anywhere else.
+        if name.contains('/') {
+            continue;
+        }
+        if let Some(text) = files::text(Path::new(&file)) {
+            report.insert(name.to_owned(), text.into());
+        }
+    }
+    report.insert("deploy_stdout".into(), ran.out.as_str().into());
+    report.insert("deploy_stderr".into(), ran.err.as_str().into());
+    report.insert("deploy_status_code".into(), ran.status.into());
+    Value::Object(report)
+}
+
+/// The time that a deployment may take.
+fn limit(deployment: &Value) -> Option<std::time::Duration> {
+    let seconds = deployment["options"].get("timeout").and_then(Value::as_u64)?;
+    Some(std::time::Duration::from_secs(seconds))
+}
+
+/// The action that a deployment is for.
+fn action(deployment: &Value) -> String {
+    plan::input(deployment, "deploy_action").unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hooks_are_sorted() {
+        assert!(HOOKS.is_sorted_by_key(|row| row.0));
+        assert!(find("script").is_some() && find("nothing").is_none());
+    }
+}

@@ -1,0 +1,69 @@
+//! Logging in with a password, and where services are.
+
+use crate::http::{Http, Request};
+use crate::json;
+use crate::problem::{Problem, Result};
+use serde_json::{Value, json};
+
+/// Who logs in, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Login<'l> {
+    pub(crate) auth_url: &'l str,
+    pub(crate) user: &'l str,
+    pub(crate) password: &'l str,
+    pub(crate) project: &'l str,
+    pub(crate) region: Option<&'l str>,
+}
+
+/// Somebody who is logged in.
+#[derive(Debug, Clone)]
+pub(crate) struct Session {
+    pub(crate) token: String,
+    catalogue: Value,
+    region: Option<String>,
+}
+
+impl Login<'_> {
+    /// Logs in.
+    pub(crate) fn log_in(&self, http: &Http) -> Result<Session> {
+        let body = json!({ "auth": {
+            "identity": { "methods": ["password"], "password": {
+                "user": { "id": self.user, "password": self.password },
+            } },
+            "scope": { "project": { "id": self.project } },
+        } });
+        let base = self.auth_url.trim_end_matches('/');
+        let base = base.strip_suffix("/v2.0").unwrap_or(base);
+        let version = if base.ends_with("/v3") { "" } else { "/v3" };
+        let url = format!("{base}{version}/auth/tokens");
+        let request = Request::new("POST", url).with("Content-Type", "application/json");
+        let request = request.with("Accept", "application/json").carrying(body.to_string());
+        let reply = http.send(&request).map_err(|failed| Problem::new(failed.to_string()))?;
+        let token = reply.header("X-Subject-Token").map(str::to_owned);
+        let (Some(token), true) = (token, reply.is_good()) else {
+            let status = reply.status;
+            return Err(Problem::new(format!("{base} does not let the user in: {status}")));
+        };
+        let shown: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        let catalogue = shown.pointer("/token/catalog").cloned().unwrap_or_default();
+        Ok(Session { token, catalogue, region: self.region.map(str::to_owned) })
+    }
+}
+
+impl Session {
+    /// Where a service is for the public, without a slash at the end.
+    pub(crate) fn endpoint(&self, kind: &str) -> Result<String> {
+        let services = self.catalogue.as_array().into_iter().flatten();
+        let endpoints = services
+            .filter(|service| json::text(service, "type") == Some(kind))
+            .flat_map(|service| service["endpoints"].as_array().into_iter().flatten())
+            .filter(|endpoint| json::text(endpoint, "interface") == Some("public"));
+        let is_here = |endpoint: &&Value| match &self.region {
+            Some(region) => json::text(endpoint, "region").is_none_or(|it| it == region),
+            None => true,
+        };
+        let url = endpoints.filter(is_here).find_map(|endpoint| json::text(endpoint, "url"));
+        let missing = || Problem::new(format!("the catalogue has no service {kind}"));
+        Ok(url.ok_or_else(missing)?.trim_end_matches('/').to_owned())
+    }
+}

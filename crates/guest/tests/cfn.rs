@@ -1,0 +1,139 @@
+//! The tools of heat-cfntools.
+
+use crate::server::Server;
+use crate::service::Service;
+use serde_json::{Value, json};
+
+#[test]
+fn a_server_becomes_what_its_metadata_says() {
+    let server = Server::new();
+    let note = server.path("/note").display().to_string();
+    let metadata = json!({"AWS::CloudFormation::Init": {
+        "configSets": {"default": ["base", {"ConfigSet": "app"}], "app": ["site"]},
+        "base": {"files": {"/etc/app.json": {"content": {"debug": true}, "mode": "000640", "owner": "nobody-here"}}},
+        "site": {"commands": {
+            "20_list": {"command": ["/bin/sh", "-c", "echo $GREETING >> \"$0\"", note], "env": {"GREETING": "hi"}},
+            "10_text": {"command": format!("echo first >> {note}"), "cwd": server.root},
+            "30_left": {"command": format!("echo no >> {note}"), "test": "false"},
+            "40_lost": {"command": format!("echo no >> {note}"), "cwd": "/nowhere"},
+            "50_bad": {"command": "exit 5", "ignoreErrors": "true"}}}}});
+    server.put("/var/lib/heat-cfntools/cfn-init-data", &metadata.to_string(), 0o600);
+    server.good("cfn-init", &["-s", "web", "-r", "server"]);
+    assert_eq!(server.read("/etc/app.json"), "{\n    \"debug\": true\n}");
+    assert_eq!(server.mode("/etc/app.json"), 0o640);
+    assert_eq!(server.read("/note"), "first\nhi\n");
+    assert_eq!(server.json("/var/cache/heat-cfntools/last_metadata_server"), metadata);
+    server.good("cfn-init", &["-c", "app"]);
+    assert_eq!(server.run("cfn-init", &["-c", "nothing"]).status, 1);
+    let failing = json!({"AWS::CloudFormation::Init": {"config": {"commands": {"a": {"command": "exit 5"}}}}});
+    let server = Server::new();
+    server.put("/var/lib/heat-cfntools/cfn-init-data", &failing.to_string(), 0o600);
+    assert_eq!(server.run("cfn-init", &[]).status, 1);
+}
+
+fn described(metadata: &Value) -> String {
+    let detail = json!({"Metadata": metadata.to_string()});
+    let result = json!({"DescribeStackResourceResult": {"StackResourceDetail": detail}});
+    json!({"DescribeStackResourceResponse": result}).to_string()
+}
+
+#[test]
+fn metadata_is_asked_for_with_a_signature() {
+    let server = Server::new();
+    let service =
+        Service::answering(&[(200, &described(&json!({"a": {"b.c": [1]}}))), (403, "no")]);
+    server.put(
+        "/var/lib/heat-cfntools/cfn-metadata-server",
+        &format!("{}/v1/", service.url),
+        0o600,
+    );
+    server.put("/etc/keys", "AWSAccessKeyId = AK\nAWSSecretKey = SK\n", 0o600);
+    let arguments =
+        ["-s", "web", "-r", "server", "--credential-file", "/etc/keys", "-k", "a.'b.c'"];
+    assert_eq!(server.good("cfn-get-metadata", &arguments).out, "[1]\n");
+    let asked = service.asked.recv().unwrap();
+    assert_eq!(
+        asked.line,
+        "GET /v1/?Action=DescribeStackResource&ContentType=JSON&LogicalResourceId=server&StackName=web\
+         &Version=2010-05-15 HTTP/1.1"
+    );
+    let signed = asked.header("authorization").unwrap();
+    assert!(signed.starts_with("AWS4-HMAC-SHA256 Credential=AK/"), "{signed}");
+    // What was seen last is told while the service refuses.
+    assert_eq!(server.good("cfn-get-metadata", &arguments).out, "[1]\n");
+}
+
+#[test]
+fn hooks_run_when_metadata_changed() {
+    let server = Server::new();
+    let note = server.path("/note").display().to_string();
+    let me = server.run("kiln-guest", &["--version"]);
+    assert_eq!(me.status, 0);
+    server.put("/etc/passwd", &format!("me:x:{}:0::/:/bin/sh\n", own_number()), 0o644);
+    assert_eq!(server.run("cfn-hup", &[]).status, 1, "there are no settings");
+    server.put(
+        "/etc/cfn/cfn-hup.conf",
+        "[main]\nstack=web\ncredential-file=/etc/cfn/keys\n",
+        0o600,
+    );
+    server.put("/etc/cfn/keys", "", 0o600);
+    let hook = format!(
+        "[changed]\ntriggers=post.update\npath=Resources.server.Metadata\nrunas=me\naction=echo changed >> {note}\n"
+    );
+    server.put("/etc/cfn/hooks.d/one.conf", &hook, 0o600);
+    server.put("/var/lib/heat-cfntools/cfn-init-data", r#"{"a": 1}"#, 0o600);
+    server.good("cfn-hup", &[]);
+    server.good("cfn-hup", &["-f"]);
+    assert_eq!(server.read("/note"), "changed\n");
+}
+
+fn own_number() -> u32 {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self").unwrap().uid()
+}
+
+#[test]
+fn signals_say_who_and_how() {
+    let server = Server::new();
+    let service = Service::answering(&[(200, ""), (500, "broken"), (400, "refused")]);
+    server.put("/var/lib/heat-cfntools/nova_meta.json", r#"{"uuid": "server-1"}"#, 0o600);
+    let url = format!("{}/v1/waitcondition/x?Signature=y", service.url);
+    server.good("cfn-signal", &["-e", "0", "-r", "done", &url]);
+    let asked = service.asked.recv().unwrap();
+    assert_eq!(asked.line, "PUT /v1/waitcondition/x?Signature=y HTTP/1.1");
+    assert_eq!(asked.header("content-type"), Some(""));
+    assert_eq!(
+        serde_json::from_str::<Value>(&asked.body).unwrap(),
+        json!({"Status": "SUCCESS", "Reason": "done", "UniqueId": "server-1",
+            "Data": "Application has completed configuration."})
+    );
+    let run = server.run("cfn-signal", &[&url]);
+    assert_eq!(run.status, 22, "a refusal is none the less one: {run:?}");
+    assert!(!run.err.contains("Signature"), "what is secret is not told: {}", run.err);
+    assert_eq!(server.run("cfn-signal", &[&url]).status, 22);
+    let nobody = "http://127.0.0.1:1/";
+    assert_eq!(server.run("cfn-signal", &[nobody]).status, 7);
+}
+
+#[test]
+fn a_signal_is_sent_again_while_the_service_is_in_trouble() {
+    let server = Server::new().with("KILN_GUEST_PATIENCE", "3,1");
+    let service = Service::answering(&[(503, ""), (502, ""), (200, "")]);
+    server.good("cfn-signal", &["-i", "me", &service.url]);
+    assert_eq!(service.asked.iter().count(), 3);
+}
+
+#[test]
+fn figures_go_where_the_operator_says() {
+    let server = Server::new();
+    let run = server.good("cfn-push-stats", &["--watch", "alarm", "--mem-util", "--heartbeat"]);
+    assert!(run.err.contains("nobody is told"), "{}", run.err);
+    let service = Service::answering(&[(204, "")]);
+    let server = server.with("KILN_GUEST_STATS_URL", &service.url);
+    server.put("/var/lib/heat-cfntools/nova_meta.json", r#"{"uuid": "server-1"}"#, 0o600);
+    server.good("cfn-push-stats", &["--watch", "alarm", "--heartbeat", "--disk-space-util"]);
+    let told: Value = serde_json::from_str(&service.asked.recv().unwrap().body).unwrap();
+    assert_eq!(told["server"], "server-1");
+    let names: Vec<_> = told["metrics"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, ["DiskSpaceUtilization", "Heartbeat"]);
+}

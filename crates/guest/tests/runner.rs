@@ -1,0 +1,10 @@
+//! Runs the built program in folders that play servers.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test may fail")]
+
+mod apply;
+mod cfn;
+mod collect;
+mod deploy;
+mod image;
+mod server;
+mod service;

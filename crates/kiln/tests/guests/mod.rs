@@ -1,0 +1,7 @@
+//! Servers of the simulated cloud with somebody inside: folders that play them, and programs that run there with nothing but
+//! the user data that the stack gave them.
+
+mod deployments;
+mod inside;
+mod older;
+mod originals;
