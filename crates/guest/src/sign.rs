@@ -1,4 +1,4 @@
-//! Signatures of requests to the CloudFormation API: version 2 in the address, version 4 in headers.
+//! Signatures of requests to the APIs in AWS's style: version 2 in the address, version 4 in headers.
 
 use crate::time::Moment;
 use base64::Engine as _;
@@ -41,7 +41,7 @@ pub(crate) fn version_2(key: Key<'_>, call: Call<'_>) -> String {
 pub(crate) fn version_4(
     key: Key<'_>,
     call: Call<'_>,
-    region: &str,
+    (region, service): (&str, &str),
     now: u64,
 ) -> (String, Vec<(&'static str, String)>) {
     let date = Moment::since_1970(now).for_signatures();
@@ -54,11 +54,11 @@ pub(crate) fn version_4(
         call.host,
         hexadecimal(&Sha256::digest(b""))
     );
-    let scope = format!("{day}/{region}/cloudformation/aws4_request");
+    let scope = format!("{day}/{region}/{service}/aws4_request");
     let digest = hexadecimal(&Sha256::digest(canonical.as_bytes()));
     let text = format!("AWS4-HMAC-SHA256\n{date}\n{scope}\n{digest}");
     let mut by = hash(format!("AWS4{}", key.secret).as_bytes(), day);
-    for part in [region, "cloudformation", "aws4_request"] {
+    for part in [region, service, "aws4_request"] {
         by = hash(&by, part);
     }
     let signature = hexadecimal(&hash(&by, &text));
@@ -144,7 +144,7 @@ mod tests {
             parameters: &[("b", "2 3"), ("a", "1")],
         };
         let key = Key { id: "AKID", secret: "SECRET" };
-        let (query, headers) = version_4(key, call, "heat", 1_794_833_964);
+        let (query, headers) = version_4(key, call, ("heat", "cloudformation"), 1_794_833_964);
         assert_eq!(query, "a=1&b=2%203");
         assert_eq!(headers[0], ("X-Amz-Date", "20261116T125924Z".into()));
         let start = "AWS4-HMAC-SHA256 Credential=AKID/20261116/heat/cloudformation/aws4_request,\

@@ -123,16 +123,29 @@ fn a_signal_is_sent_again_while_the_service_is_in_trouble() {
 }
 
 #[test]
-fn figures_go_where_the_operator_says() {
+fn figures_are_reported_with_the_key_of_the_server() {
     let server = Server::new();
     let run = server.good("cfn-push-stats", &["--watch", "alarm", "--mem-util", "--heartbeat"]);
-    assert!(run.err.contains("nobody is told"), "{}", run.err);
-    let service = Service::answering(&[(204, "")]);
-    let server = server.with("KILN_GUEST_STATS_URL", &service.url);
+    assert!(run.err.contains("nobody is told: there is no key"), "{}", run.err);
+    server.put("/etc/cfn/cfn-credentials", "AWSAccessKeyId=id\nAWSSecretKey=secret\n", 0o600);
+    let run = server.good("cfn-push-stats", &["--watch", "alarm", "--heartbeat"]);
+    assert!(run.err.contains("nobody is told: nobody told where"), "{}", run.err);
+    let service = Service::answering(&[(200, "{}"), (403, "no")]);
+    server.put("/var/lib/heat-cfntools/cfn-watch-server", &format!("{}/v1/", service.url), 0o600);
     server.put("/var/lib/heat-cfntools/nova_meta.json", r#"{"uuid": "server-1"}"#, 0o600);
     server.good("cfn-push-stats", &["--watch", "alarm", "--heartbeat", "--disk-space-util"]);
-    let told: Value = serde_json::from_str(&service.asked.recv().unwrap().body).unwrap();
-    assert_eq!(told["server"], "server-1");
-    let names: Vec<_> = told["metrics"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
-    assert_eq!(names, ["DiskSpaceUtilization", "Heartbeat"]);
+    let asked = service.asked.recv().unwrap();
+    let signed = asked.header("authorization").unwrap_or_default();
+    assert!(signed.starts_with("AWS4-HMAC-SHA256 Credential=id/"), "{signed}");
+    for part in [
+        "GET /v1/?Action=PutMetricData&ContentType=JSON&",
+        "MetricData.member.1.Dimensions.member.1.Value=server-1&",
+        "MetricData.member.1.Dimensions.member.2.Value=alarm&",
+        "MetricData.member.1.MetricName=DiskSpaceUtilization&",
+        "MetricData.member.2.MetricName=Heartbeat&",
+        "Namespace=system%2Flinux",
+    ] {
+        assert!(asked.line.contains(part), "{part}: {}", asked.line);
+    }
+    assert_eq!(server.run("cfn-push-stats", &["--heartbeat"]).status, 1);
 }

@@ -1,13 +1,12 @@
 //! Metadata of a resource: asked of the CloudFormation API, or what was last seen of it; and the tool that prints it.
 
+use super::api;
 use crate::files;
 use crate::host::{Host, Level};
-use crate::http::{Http, Request};
 use crate::ini::Ini;
 use crate::json::{self, Style};
 use crate::options::{Flag, Given, switch, value};
 use crate::problem::{Problem, Result};
-use crate::sign::{self, Call, Key};
 use serde_json::Value;
 
 pub(crate) const FLAGS: &[Flag] = &[
@@ -159,8 +158,7 @@ fn keep(host: &Host, resource: Option<&str>, metadata: &Value) -> Result<()> {
 
 /// Asks the CloudFormation API.
 fn ask(host: &Host, key: &(String, String), stack: &str, resource: &str) -> Result<Value> {
-    let url = address(host)?;
-    let (at, path) = sign::parts(&url);
+    let url = api::cloudformation(host)?;
     let parameters = [
         ("Action", "DescribeStackResource"),
         ("ContentType", "JSON"),
@@ -168,21 +166,7 @@ fn ask(host: &Host, key: &(String, String), stack: &str, resource: &str) -> Resu
         ("StackName", stack),
         ("Version", "2010-05-15"),
     ];
-    let call = Call { method: "GET", host: at, path, parameters: &parameters };
-    let key = Key { id: &key.0, secret: &key.1 };
-    let (query, headers) = sign::version_4(key, call, "heat", host.now());
-    let mut request = Request::new("GET", format!("{url}?{query}"));
-    request.headers = headers;
-    let settings = boto(host);
-    let is_insecure = settings.get("Boto", "https_validate_certificates") == Some("0");
-    let http = Http::new(host).insecure(is_insecure);
-    let reply = http.send_patiently(host, &request);
-    let reply = reply.map_err(|failed| Problem::new(failed.to_string()))?;
-    if !reply.is_good() {
-        let said: String = reply.text().chars().take(300).collect();
-        return Err(Problem::new(format!("{url} answered with {}: {said}", reply.status)));
-    }
-    let body: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+    let body = api::call(host, &url, key, "cloudformation", &parameters)?;
     let pointer =
         "/DescribeStackResourceResponse/DescribeStackResourceResult/StackResourceDetail/Metadata";
     match body.pointer(pointer) {
@@ -191,30 +175,6 @@ fn ask(host: &Host, key: &(String, String), stack: &str, resource: &str) -> Resu
         Some(value) => Ok(value.clone()),
         None => Err(Problem::new(format!("{url} tells nothing of the metadata of {resource}"))),
     }
-}
-
-fn boto(host: &Host) -> Ini {
-    let path = host.path_of("BOTO_CONFIG", "/var/lib/heat-cfntools/cfn-boto-cfg");
-    Ini::parse(&files::text(&path).unwrap_or_default())
-}
-
-/// Where the API is: as the server was told at its first boot.
-fn address(host: &Host) -> Result<String> {
-    let told = files::text(&host.path("/var/lib/heat-cfntools/cfn-metadata-server"));
-    if let Some(url) = told.as_deref().map(str::trim).filter(|it| !it.is_empty()) {
-        let base = url.trim_end_matches('/');
-        let base = base.strip_suffix("/v1").unwrap_or(base);
-        return Ok(format!("{base}/v1/"));
-    }
-    let settings = boto(host);
-    let Some(at) = settings.get("Boto", "cfn_region_endpoint") else {
-        return Err(Problem::new("nobody told where the CloudFormation API is"));
-    };
-    let is_secure =
-        ["1", "true", "True"].contains(&settings.get("Boto", "is_secure").unwrap_or(""));
-    let scheme = if is_secure { "https" } else { "http" };
-    let port = if at.contains(':') { "" } else { ":8000" };
-    Ok(format!("{scheme}://{at}{port}/v1/"))
 }
 
 #[cfg(test)]

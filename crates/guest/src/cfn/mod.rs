@@ -1,5 +1,6 @@
 //! The tools of heat-cfntools.
 
+pub(crate) mod api;
 pub(crate) mod hup;
 pub(crate) mod init;
 pub(crate) mod metadata;

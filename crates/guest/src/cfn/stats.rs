@@ -1,18 +1,14 @@
-//! cfn-push-stats: how much of the machine is in use. The service that the original told is no more: figures go to
-//! an address of the operator's, or nowhere.
+//! cfn-push-stats: how much of the machine is in use, reported to the CloudWatch API.
 
-use super::signal;
+use super::{api, metadata, signal};
 use crate::files;
 use crate::host::Host;
-use crate::http::{Http, Request};
-use crate::ini::Ini;
 use crate::options::{Flag, Given, switch, value};
-use serde_json::{Value, json};
 use std::path::Path;
 
 pub(crate) const FLAGS: &[Flag] = &[
     value("watch", None, "The name of the alarm."),
-    value("credential-file", None, "Taken and not needed."),
+    value("credential-file", None, "The file with the key to sign with."),
     switch("verbose", Some('v'), "Taken and not needed."),
     value("memory-units", None, "bytes, kilobytes, megabytes or gigabytes."),
     value("disk-units", None, "bytes, kilobytes, megabytes or gigabytes."),
@@ -38,37 +34,53 @@ pub(crate) const FLAGS: &[Flag] = &[
 /// A figure: name, unit, value.
 type Figure = (String, String, f64);
 
+/// Where the key is, if nothing else is said.
+const KEY: &str = "/etc/cfn/cfn-credentials";
+
 pub(crate) fn main(host: &Host, given: &Given) -> i32 {
-    let figures = figures(host, given);
-    let settings = files::text(&host.path("/etc/cfn/push-stats.conf")).unwrap_or_default();
-    let settings = Ini::parse(&settings);
-    let url = host.variable("KILN_GUEST_STATS_URL").or(settings.get("main", "url"));
-    let Some(url) = url else {
-        host.warn("nobody is told: /etc/cfn/push-stats.conf has no url in section main");
+    let path = given.get("credential-file").unwrap_or(KEY);
+    // Images call this every minute, whether there is somebody to tell or not.
+    let Some(key) = metadata::key_in(host, path) else {
+        host.warn(format!("nobody is told: there is no key in {path}"));
         return 0;
     };
-    let shown: Vec<Value> = figures
-        .iter()
-        .map(|(name, unit, value)| json!({ "name": name, "unit": unit, "value": value }))
-        .collect();
-    let body = json!({
-        "namespace": "system/linux",
-        "watch": given.get("watch"),
-        "server": signal::who(host),
-        "metrics": shown,
-    });
-    let request = Request::new("POST", url).with("Content-Type", "application/json");
-    match Http::new(host).send_patiently(host, &request.carrying(body.to_string())) {
-        Ok(reply) if reply.is_good() => 0,
-        Ok(reply) => {
-            host.error(format!("the figures are refused with {}", reply.status));
-            1
+    let url = match api::cloudwatch(host) {
+        Ok(url) => url,
+        Err(problem) => {
+            host.warn(format!("nobody is told: {problem}"));
+            return 0;
         }
-        Err(failed) => {
-            host.error(failed.to_string());
+    };
+    let report = report(&figures(host, given), &signal::who(host), given.get("watch"));
+    let report: Vec<(&str, &str)> = report.iter().map(|(name, it)| (&**name, &**it)).collect();
+    match api::call(host, &url, &key, "monitoring", &report) {
+        Ok(_) => 0,
+        Err(problem) => {
+            host.error(problem.to_string());
             1
         }
     }
+}
+
+/// The parameters of a report: every figure is of a server, and for an alarm if one is named.
+fn report(figures: &[Figure], server: &str, alarm: Option<&str>) -> Vec<(String, String)> {
+    let mut report: Vec<(String, String)> =
+        [("Action", "PutMetricData"), ("ContentType", "JSON"), ("Namespace", "system/linux")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into();
+    let dimensions = [Some(("InstanceId", server)), alarm.map(|alarm| ("AlarmName", alarm))];
+    for (number, (name, unit, value)) in (1..).zip(figures) {
+        let figure = format!("MetricData.member.{number}");
+        report.push((format!("{figure}.MetricName"), name.clone()));
+        report.push((format!("{figure}.Unit"), unit.clone()));
+        report.push((format!("{figure}.Value"), value.to_string()));
+        for (number, (name, value)) in (1..).zip(dimensions.into_iter().flatten()) {
+            let dimension = format!("{figure}.Dimensions.member.{number}");
+            report.push((format!("{dimension}.Name"), name.to_owned()));
+            report.push((format!("{dimension}.Value"), value.to_owned()));
+        }
+    }
+    report
 }
 
 fn figures(host: &Host, given: &Given) -> Vec<Figure> {

@@ -38,6 +38,7 @@ pub(super) fn outside(config: &Config, login: &Login) -> Result<Outside, Failure
         region: text("region_name_for_services"),
         waitcondition_url: text("heat_waitcondition_server_url"),
         metadata_url: text("heat_metadata_server_url"),
+        watch_url: text("heat_watch_server_url"),
         is_insecure: config.flag("clients", "insecure", false)?,
     })
 }

@@ -25,6 +25,7 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
         "heat_waitcondition_server_url",
         "Where servers tell of wait conditions; the catalogue says so if this does not.",
     ),
+    ("DEFAULT", "heat_watch_server_url", "Where servers report to: the CloudWatch API."),
     ("DEFAULT", "hidden_stack_tags", "Stacks with one of these tags are not listed."),
     ("DEFAULT", "max_events_per_stack", "How many events of a stack are kept; -1 for all."),
     ("DEFAULT", "max_json_body_size", "How many bytes a request may have."),

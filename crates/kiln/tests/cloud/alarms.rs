@@ -3,6 +3,7 @@
 
 use super::life::{delete, ended, expect, path};
 use super::world::{Who, World};
+use crate::guests::inside::Inside;
 use serde_json::{Value as Json, json};
 use std::time::Duration;
 
@@ -25,27 +26,21 @@ impl World {
         body[format!("{action}Response")][format!("{action}Result")].clone()
     }
 
-    /// Reports how busy a server is.
-    async fn report(&self, alarm: Option<&str>, busy: &str) {
-        let mut pairs = vec![
-            ("Namespace", "system/linux"),
-            ("MetricData.member.1.MetricName", "CPUUtilization"),
-            ("MetricData.member.1.Unit", "Percent"),
-            ("MetricData.member.1.Value", busy),
-        ];
-        if let Some(alarm) = alarm {
-            pairs.push(("MetricData.member.1.Dimensions.member.1.Name", "AlarmName"));
-            pairs.push(("MetricData.member.1.Dimensions.member.1.Value", alarm));
-        }
-        self.watch("PutMetricData", &pairs).await;
-    }
-
     /// How many members a stack's group has.
     async fn size(&self, stack: &str) -> u64 {
         let path = format!("{}/outputs/size", path(self, Who::Demo, stack).await);
         let reply = self.ask(Who::Demo, "GET", &path, None).await;
         reply.body["output"]["output_value"].as_u64().unwrap_or(0)
     }
+}
+
+/// The servers of a stack.
+async fn servers(world: &World, stack: &str) -> Vec<String> {
+    let path = format!("{}/resources?nested_depth=2", path(world, Who::Demo, stack).await);
+    let all = world.ask(Who::Demo, "GET", &path, None).await.body["resources"].clone();
+    let all = all.as_array().into_iter().flatten();
+    let servers = all.filter(|it| it["resource_type"] == "OS::Nova::Server");
+    servers.filter_map(|it| Some(it["physical_resource_id"].as_str()?.to_owned())).collect()
 }
 
 /// What the key of the guests is.
@@ -101,11 +96,20 @@ async fn a_group_grows_while_its_servers_are_busy_and_shrinks_then() {
     let told = guest(&world, "Action=DescribeAlarms").await;
     assert!(told.contains("Action DescribeAlarms not allowed for user"), "{told}");
 
-    until_size(&world, "web", 3, async || world.report(Some("web-busy"), "95").await).await;
+    // What is inside the first server reports, with what the server was given.
+    let inside = Inside::installed();
+    let server = servers(&world, "web").await.remove(0);
+    inside.boot(&world.user_data(&server).await);
+    let crontab = std::fs::read_to_string(inside.place.path().join("etc/cron.d/report"));
+    assert!(crontab.is_ok_and(|it| it.contains("cfn-push-stats --watch web-busy --cpu-util")));
+    let report = |alarm: &str, busy: &str| {
+        let figure = ["--metric", "CPUUtilization", "--units", "Percent", "--value", busy];
+        inside.run(&[&["cfn-push-stats", "--watch", alarm], &figure[..]].concat());
+    };
+    until_size(&world, "web", 3, async || report("web-busy", "95")).await;
     let found = world.watch("DescribeAlarms", &[("AlarmName", "web-busy")]).await;
     assert_eq!(found["MetricAlarms"][0]["StateValue"], "ALARM", "{found}");
-    // A report that names no alarm is for both.
-    until_size(&world, "web", 1, async || world.report(None, "2").await).await;
+    until_size(&world, "web", 1, async || report("web-idle", "2")).await;
     let history = world
         .watch("DescribeAlarmHistory", &[("AlarmName", "web-idle"), ("HistoryItemType", "Action")]);
     let items = history.await["AlarmHistoryItems"].clone();

@@ -2,7 +2,7 @@
 //! the user data that the stack gave them.
 
 mod deployments;
-mod inside;
+pub(crate) mod inside;
 mod older;
 mod originals;
 mod waiting;

@@ -35,6 +35,8 @@ pub struct Outside {
     pub waitcondition_url: Option<Arc<str>>,
     /// Where servers read their metadata, if the catalogue does not say.
     pub metadata_url: Option<Arc<str>>,
+    /// Where servers report to, if the catalogue does not say: the CloudWatch API.
+    pub watch_url: Option<Arc<str>>,
     /// Whether those outside have to take any certificate of the orchestration service.
     pub is_insecure: bool,
 }

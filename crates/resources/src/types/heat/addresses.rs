@@ -48,6 +48,15 @@ pub(crate) async fn metadata(op: &mut Op) -> Result<String, Stop> {
     Ok(if url.ends_with("/v1") { format!("{url}/") } else { format!("{url}/v1/") })
 }
 
+/// Where servers report to: the CloudWatch API, with its version and a slash at the end.
+pub(crate) async fn watch(op: &mut Op) -> Result<String, Stop> {
+    let url = match op.place().outside.watch_url.clone() {
+        Some(url) => url.trim_end_matches('/').to_owned(),
+        None => service(op, "cloudwatch").await?,
+    };
+    Ok(if url.ends_with("/v1") { format!("{url}/") } else { format!("{url}/v1/") })
+}
+
 /// What is done at a signed address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signed {

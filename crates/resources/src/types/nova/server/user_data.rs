@@ -34,21 +34,22 @@ pub(crate) struct Delivery {
     pub(crate) metadata: Value,
     /// The address of the CloudFormation API, with its slash at the end.
     pub(crate) cfn_url: Option<String>,
+    /// The address of the CloudWatch API, likewise.
+    pub(crate) watch_url: Option<String>,
 }
 
 /// How the metadata of this server gets to it. Those that are told of deployments read it in the name of a
 /// user that exists for them alone.
 async fn delivery(op: &mut Op, format: &str) -> Result<Delivery, Stop> {
-    let cfn_url = match format {
-        "SOFTWARE_CONFIG" => {
-            collecting::prepare(op, &["ec2"]).await?;
-            None
-        }
-        "HEAT_CFNTOOLS" if stack_user::are_there(op) => addresses::metadata(op).await.ok(),
-        _ => None,
-    };
+    let (mut cfn_url, mut watch_url) = (None, None);
+    if format == "SOFTWARE_CONFIG" {
+        collecting::prepare(op, &["ec2"]).await?;
+    } else if format == "HEAT_CFNTOOLS" && stack_user::are_there(op) {
+        cfn_url = addresses::metadata(op).await.ok();
+        watch_url = addresses::watch(op).await.ok();
+    }
     let metadata = collecting::whole(&op.context().metadata, &op.context().data);
-    Ok(Delivery { metadata, cfn_url })
+    Ok(Delivery { metadata, cfn_url, watch_url })
 }
 
 /// The user data as the compute service takes it: nothing, or in Base64.
@@ -123,6 +124,9 @@ fn cfn_tools(text: &str, of: &UserData<'_>, delivery: &Delivery) -> Vec<Part> {
         parts.push(part("cfn-metadata-server", "x-cfninitdata", url.as_str()));
         parts.push(part("cfn-boto-cfg", "x-cfninitdata", boto(url)));
     }
+    if let Some(url) = &delivery.watch_url {
+        parts.push(part("cfn-watch-server", "x-cfninitdata", url.as_str()));
+    }
     parts
 }
 
@@ -188,7 +192,9 @@ mod tests {
     fn the_parts_are_in_the_order_that_tools_know() {
         let of = UserData { format: "", text: "", login: Some("ec2-user") };
         let metadata = map([("a", "b")]);
-        let delivery = Delivery { metadata, cfn_url: Some("https://heat.example:8000/v1/".into()) };
+        let cfn_url = Some("https://heat.example:8000/v1/".into());
+        let watch_url = Some("https://heat.example:8003/v1/".into());
+        let delivery = Delivery { metadata, cfn_url, watch_url };
         let parts = cfn_tools("#!/bin/sh\n", &of, &delivery);
         assert_eq!(
             names(&parts),
@@ -200,7 +206,8 @@ mod tests {
                 "loguserdata.py",
                 "cfn-init-data",
                 "cfn-metadata-server",
-                "cfn-boto-cfg"
+                "cfn-boto-cfg",
+                "cfn-watch-server"
             ]
         );
         assert!(parts[0].content.contains("user: ec2-user\n"));
