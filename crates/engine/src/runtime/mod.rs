@@ -60,7 +60,11 @@ impl Inner {
             let full = || Arc::new(Semaphore::new(self.settings.calls));
             budgets.entry(call.service).or_insert_with(full).clone()
         };
-        let _permit = budget.acquire().await;
+        // Many who ask together wait for few calls.
+        let _permit = match call.together {
+            Some(_) => None,
+            None => budget.acquire().await.ok(),
+        };
         self.transport.send(by, call).await
     }
 }
