@@ -117,25 +117,9 @@ pub(crate) fn count(name: &str, value: &Value) -> Result<u64, Fault> {
 
 /// The escapes of URLs.
 pub(crate) mod percent {
-    /// The text with its escapes resolved; what is no escape, or no UTF-8, stays as it is.
+    /// The text with its escapes resolved; what is no escape stays as it is.
     pub(crate) fn decode(text: &str) -> String {
-        let mut bytes = Vec::with_capacity(text.len());
-        let mut rest = text.as_bytes();
-        while let [first, tail @ ..] = rest {
-            let escape = tail.get(..2).filter(|_| *first == b'%');
-            let escape = escape.and_then(|digits| std::str::from_utf8(digits).ok());
-            match escape.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-                Some(byte) => {
-                    bytes.push(byte);
-                    rest = &tail[2..];
-                }
-                None => {
-                    bytes.push(*first);
-                    rest = tail;
-                }
-            }
-        }
-        String::from_utf8_lossy(&bytes).into_owned()
+        kiln_template::files::url::unquoted(text)
     }
 
     /// Whether the text is UTF-8 once its escapes are resolved.

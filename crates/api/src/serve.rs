@@ -31,26 +31,43 @@ pub(crate) struct Known(pub(crate) Arc<Caller>);
 
 /// Answers a request.
 pub async fn answer(app: Arc<App>, request: Request<Body>) -> Response {
+    let origin = cors::origin(request.headers(), &app.options.origins);
+    let asked = origin.as_ref().map(|_| (request.method(), request.headers()));
+    let beforehand = asked.and_then(|(method, headers)| cors::beforehand(method, headers));
+    let broken = || Fault::bare("InternalError").into_response();
+    let routed = |app, request| async move {
+        match beforehand {
+            Some(response) => response,
+            None => route(app, request).await,
+        }
+    };
+    let mut response = accounted(app, request, broken, routed).await;
+    if let Some(origin) = origin {
+        cors::allow(&mut response, origin);
+    }
+    response
+}
+
+/// Answers a request by whatever routes it: with a number, counted, and whatever happens.
+pub(crate) async fn accounted<F>(
+    app: Arc<App>,
+    request: Request<Body>,
+    broken: fn() -> Response,
+    route: impl FnOnce(Arc<App>, Request<Carried>) -> F,
+) -> Response
+where
+    F: Future<Output = Response>,
+{
     let id = format!("req-{}", app.new_id());
     let started = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let request = body::taken(request, app.options.max_body_bytes).await;
-    let origin = cors::origin(request.headers(), &app.options.origins);
-    let beforehand = origin.as_ref().and_then(|_| cors::beforehand(&method, request.headers()));
-    let mut response = match beforehand {
-        Some(response) => response,
-        // A defect of ours ends one request, not the connection that others share.
-        None => match AssertUnwindSafe(route(app.clone(), request)).catch_unwind().await {
-            Ok(response) => response,
-            Err(_) => {
-                tracing::error!(request = %id, %method, %path, "a handler panicked: this is a defect");
-                Fault::bare("InternalError").into_response()
-            }
-        },
-    };
-    if let Some(origin) = origin {
-        cors::allow(&mut response, origin);
-    }
+    // A defect of ours ends one request, not the connection that others share.
+    let response = AssertUnwindSafe(route(app.clone(), request)).catch_unwind().await;
+    let mut response = response.unwrap_or_else(|_| {
+        tracing::error!(request = %id, %method, %path, "a handler panicked: this is a defect");
+        broken()
+    });
     let status = response.status().as_u16();
     app.metrics.count(method.as_str(), status, started.elapsed());
     tracing::info!(request = %id, %method, %path, status, micros = started.elapsed().as_micros() as u64, "answered");

@@ -4,7 +4,7 @@ use crate::apply;
 use crate::collect::{self, Cache, Collector, FLAGS as COLLECT, Pauses, Round, Settings};
 use crate::deploy;
 use crate::files;
-use crate::host::{Host, Level};
+use crate::host::Host;
 use crate::json;
 use crate::options::{Flag, Given};
 use crate::problem::Result;
@@ -24,16 +24,7 @@ const OWN: [&str; 2] = ["20-os-apply-config", "55-heat-config"];
 
 /// The tool. Gives an exit status, or nothing if it is to begin anew.
 pub(crate) fn main(host: &mut Host, given: &Given) -> Option<i32> {
-    if given.has("debug") {
-        host.level = Level::Debug;
-    }
-    match serve(host, given) {
-        Ok(status) => status,
-        Err(problem) => {
-            host.error(problem.to_string());
-            Some(1)
-        }
-    }
+    collect::run(host, given, serve)
 }
 
 fn serve(host: &Host, given: &Given) -> Result<Option<i32>> {

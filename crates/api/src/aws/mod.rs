@@ -19,22 +19,19 @@ pub use spent::Spent;
 
 use crate::app::{App, Options};
 use crate::ask::Ask;
-use crate::body::{self, Carried};
+use crate::body::Carried;
 use crate::caller::Caller;
 use crate::fault::no_route;
 use crate::query::percent;
-use crate::serve::{REQUEST_ID, health, origin, text, versions};
-use axum::body::Body;
+use crate::serve::{health, origin, text, versions};
 use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, Request};
 use axum::response::Response;
 use call::Call;
-use futures_util::FutureExt;
 use kiln_engine::runtime::now;
 use kiln_template::Value;
 use signature::{Signature, signer};
 use spent::FRESH;
-use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
@@ -87,32 +84,9 @@ macro_rules! action {
 }
 pub(crate) use action;
 
-/// Answers a request by whatever routes it: with a number, counted, and whatever happens.
-pub(crate) async fn answer<F>(
-    app: Arc<App>,
-    request: Request<Body>,
-    route: impl FnOnce(Arc<App>, Request<Carried>) -> F,
-) -> Response
-where
-    F: Future<Output = Response>,
-{
-    let id = format!("req-{}", app.new_id());
-    let started = Instant::now();
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let request = body::taken(request, app.options.max_body_bytes).await;
-    // A defect of ours ends one request, not the connection that others share.
-    let response = AssertUnwindSafe(route(app.clone(), request)).catch_unwind().await;
-    let mut response = response.unwrap_or_else(|_| {
-        tracing::error!(request = %id, %method, %path, "a handler panicked: this is a defect");
-        AwsFault::bare(Code::InternalFailure).into_response(Form::Xml)
-    });
-    let status = response.status().as_u16();
-    app.metrics.count(method.as_str(), status, started.elapsed());
-    tracing::info!(request = %id, %method, %path, status, micros = started.elapsed().as_micros() as u64, "answered");
-    if let Ok(id) = id.parse() {
-        response.headers_mut().insert(REQUEST_ID, id);
-    }
-    response
+/// What is answered when a handler breaks down.
+pub(crate) fn broken() -> Response {
+    AwsFault::bare(Code::InternalFailure).into_response(Form::Xml)
 }
 
 impl Interface {

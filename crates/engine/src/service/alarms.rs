@@ -9,6 +9,7 @@ use crate::watch::{
     Alarm, AlarmChange, AlarmEvent, AlarmQuery, AlarmRow, AlarmState, HistoryQuery, Occasion,
     REASON_DATA, Rule, Target, Verdict,
 };
+use kiln_template::files::url::unquoted;
 use kiln_template::value::{Members, Value};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -421,7 +422,7 @@ fn id_of(project: &str, name: &str) -> Uuid {
 
 /// The resource that an ARN names, or an address at which it is signalled: its project, stack and name.
 fn resource_in(action: &str) -> Option<(String, StackId, Arc<str>)> {
-    let text = decoded(action.split(['?', '#']).next().unwrap_or(action));
+    let text = unquoted(action.split(['?', '#']).next().unwrap_or(action));
     let (_, rest) = text.split_once("arn:openstack:heat::")?;
     let (project, rest) = rest.split_once(":stacks/")?;
     let mut parts = rest.splitn(3, '/');
@@ -429,27 +430,6 @@ fn resource_in(action: &str) -> Option<(String, StackId, Arc<str>)> {
     let resource = rest.strip_prefix("resources/").filter(|name| !name.is_empty())?;
     let id = Uuid::parse_str(id).ok().map(StackId)?;
     Some((project.to_owned(), id, resource.into()))
-}
-
-/// An address with its escapes resolved.
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let digits = tail.get(..2).filter(|_| *first == b'%');
-        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn invalid(why: String) -> Refusal {

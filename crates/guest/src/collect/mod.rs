@@ -235,6 +235,15 @@ impl Pauses {
 
 /// The tool. Gives an exit status, or nothing if it is to begin anew.
 pub(crate) fn main(host: &mut Host, given: &Given) -> Option<i32> {
+    run(host, given, serve)
+}
+
+/// Runs a tool with the flags of this one.
+pub(crate) fn run(
+    host: &mut Host,
+    given: &Given,
+    serve: fn(&Host, &Given) -> Result<Option<i32>>,
+) -> Option<i32> {
     if given.has("debug") {
         host.level = Level::Debug;
     }

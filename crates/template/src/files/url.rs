@@ -206,7 +206,8 @@ pub fn quoted(text: &str, kept: &[u8]) -> String {
     quoted
 }
 
-fn unquoted(text: &str) -> String {
+/// The text with its escapes resolved; what is no escape stays as it is, and what is no UTF-8 is marked.
+pub fn unquoted(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
