@@ -8,7 +8,7 @@ use crate::bench::milliseconds;
 use crate::bench_engine::Bench;
 use kiln_cloud::{Credential, OpenStack, Proof, Settings};
 use kiln_engine::machine;
-use kiln_engine::runtime::{self, now};
+use kiln_engine::runtime::now;
 use kiln_sim::cloud::{Cloud, Options};
 use kiln_sim::identity::{Clock, Identity, Seed, project_id, router, user_id};
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ async fn round(out: &mut dyn Write, build: Duration) -> io::Result<()> {
     let place = Place::open(build).await?;
     let alone = place.best(1).await?;
     let many = place.best(SERVERS).await?;
-    let allowed = runtime::Settings::default().calls;
+    let allowed = Settings::new("").calls;
     let path = alone.time + ANSWER * (turns(SERVERS, allowed) - turns(1, allowed));
     let over = (many.time.as_secs_f64() / path.as_secs_f64() - 1.0) * 100.0;
     let calls: u64 = many.calls.values().sum();

@@ -1,5 +1,6 @@
 //! An OpenStack cloud: tokens, catalogue, versions, and the calls themselves.
 
+mod budget;
 mod endpoint;
 mod lent;
 mod login;
@@ -13,6 +14,7 @@ use crate::{
     Call, CallError, Credential, Method, Promise, Reply, Service, Transport, Visitor, delete, get,
 };
 use async_trait::async_trait;
+use budget::{Budgets, For};
 use login::Token;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,6 +42,8 @@ pub struct Settings {
     pub authorities: Vec<u8>,
     /// Whether any certificate is taken.
     pub is_insecure: bool,
+    /// How many calls to one service may be under way at once.
+    pub calls: usize,
 }
 
 impl Settings {
@@ -55,6 +59,7 @@ impl Settings {
             endpoints: BTreeMap::new(),
             authorities: Vec::new(),
             is_insecure: false,
+            calls: 100,
         }
     }
 }
@@ -75,6 +80,8 @@ pub struct OpenStack {
     lists: pending::Lists,
     /// Lists that are about to be asked for.
     rounds: together::Rounds,
+    /// How many more calls may be under way.
+    budgets: Budgets,
 }
 
 type Session = tokio::sync::Mutex<Option<Arc<Token>>>;
@@ -104,8 +111,19 @@ impl OpenStack {
             }
         }
         let client = client.build().map_err(impossible)?;
+        let budgets = Budgets::new(settings.calls);
         let (trustee, sessions, highest, answers, lists, rounds) = Default::default();
-        Ok(OpenStack { client, settings, trustee, sessions, highest, answers, lists, rounds })
+        Ok(OpenStack {
+            client,
+            settings,
+            trustee,
+            sessions,
+            highest,
+            answers,
+            lists,
+            rounds,
+            budgets,
+        })
     }
 
     /// The token of a session; logs in if there is none, or none that lasts.
@@ -191,7 +209,7 @@ impl OpenStack {
         Ok(Some(endpoint::microversion_header(call.service, &version)))
     }
 
-    async fn send_as(&self, token: &Token, call: &Call) -> Result<Reply, CallError> {
+    async fn send_as(&self, token: &Token, call: &Call, whom: For) -> Result<Reply, CallError> {
         let root = self.root(token, call.service)?;
         let mut request = request(&self.client, &root, call).header("X-Auth-Token", &token.text);
         if let Some((name, value)) = self.microversion(token, &root, call).await? {
@@ -200,18 +218,19 @@ impl OpenStack {
         if call.service == Service::Messaging {
             request = request.header("Client-ID", CLIENT);
         }
+        let _place = self.budgets.place(call.service, whom).await;
         exchange_as(request, call.is_text).await
     }
 
     /// Makes a call in somebody's name.
-    async fn make(&self, by: &Credential, call: &Call) -> Result<Reply, CallError> {
+    async fn make(&self, by: &Credential, call: &Call, whom: For) -> Result<Reply, CallError> {
         let token = self.token(by).await?;
-        let answer = self.send_as(&token, call).await;
+        let answer = self.send_as(&token, call, whom).await;
         // A token may end before its time; a call that was refused for that has done nothing.
         if matches!(&answer, Err(CallError::Refused(reply)) if reply.status == 401) {
             self.forget(by, &token).await;
             let token = self.token(by).await?;
-            return self.send_as(&token, call).await;
+            return self.send_as(&token, call, whom).await;
         }
         answer
     }
@@ -235,7 +254,7 @@ impl OpenStack {
             return answer.clone();
         }
         let asked = Instant::now();
-        let answer = self.make(by, call).await;
+        let answer = self.make(by, call, For::Many).await;
         *kept = Some((asked, answer.clone()));
         answer
     }
@@ -273,7 +292,7 @@ impl Transport for OpenStack {
             (Method::Get, Some(list), _) => self.look(by, &call, list).await,
             (Method::Get, _, Some(objects)) => self.ask_together(by, &call, objects).await,
             (Method::Get | Method::Head, ..) if call.may_be_old => self.answer(by, &call).await,
-            _ => self.make(by, &call).await,
+            _ => self.make(by, &call, For::One).await,
         }
     }
 

@@ -5,6 +5,7 @@
 //! broken or gone, or the list was too long: it is asked for by itself. So the list is never taken for the truth about
 //! anything but "not yet", and only for a moment.
 
+use super::budget::For;
 use super::{OpenStack, lock};
 use crate::{Call, CallError, Credential, Marker, Reply};
 use std::collections::HashMap;
@@ -50,7 +51,7 @@ impl OpenStack {
         {
             return Ok(among.reply(object));
         }
-        self.make(by, call).await
+        self.make(by, call, For::One).await
     }
 
     fn list_of(&self, by: &Credential, among: &Marker) -> Arc<List> {
@@ -75,7 +76,7 @@ impl OpenStack {
             return answer.clone();
         }
         list.forget_old();
-        let answer = self.make(by, &among.list).await;
+        let answer = self.make(by, &among.list, For::Many).await;
         *shown = Some((Instant::now(), answer.clone()));
         answer
     }

@@ -4,6 +4,7 @@
 //! by `device_id`. Whoever asks within a moment of another goes along: the service is asked for the objects of all,
 //! and everybody gets their own. A service that does not take it so is asked by each alone.
 
+use super::budget::For;
 use super::{OpenStack, lock};
 use crate::{Call, CallError, Credential, Reply};
 use serde_json::Value;
@@ -44,11 +45,11 @@ impl OpenStack {
             tokio::time::sleep(MOMENT).await;
             lock(&self.rounds).retain(|_, open| !Arc::ptr_eq(open, &round));
             let query = lock(&round.query).clone();
-            self.make(by, &Call { query, ..call.clone() }).await
+            self.make(by, &Call { query, ..call.clone() }, For::Many).await
         };
         match round.answer.get_or_init(go).await {
             Ok(reply) if is_whole(reply, objects) => Ok(own(reply, call, objects)),
-            Ok(_) | Err(CallError::Refused(_)) => self.make(by, call).await,
+            Ok(_) | Err(CallError::Refused(_)) => self.make(by, call, For::One).await,
             Err(error) => Err(error.clone()),
         }
     }

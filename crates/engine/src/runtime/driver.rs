@@ -205,7 +205,7 @@ impl Driver {
     fn send(&self, order: Order) {
         let (engine, mail) = (self.engine.clone(), self.mail.clone());
         tokio::spawn(async move {
-            let answer = engine.call(&order.by, order.call).await;
+            let answer = engine.transport.send(&order.by, order.call).await;
             // A tree that was given up hears of it from the record.
             _ = mail.send(Mail::Answer(order.op, order.number, answer));
         });

@@ -23,11 +23,11 @@ use crate::time::Time;
 use crate::tree::{Env, Tree};
 use crate::view::read_tree;
 use driver::{Driver, Mail};
-use kiln_cloud::{Call, CallError, Credential, Reply, Service, Transport};
+use kiln_cloud::Transport;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 /// An engine: owns trees of stacks and carries out what is wanted of them.
@@ -48,25 +48,6 @@ pub(crate) struct Inner {
     tasks: Mutex<Vec<JoinHandle<()>>>,
     /// How often it looked for trees that nobody attends to.
     looks: watch::Sender<u64>,
-    /// How many more calls to each service may be under way.
-    budgets: Mutex<HashMap<Service, Arc<Semaphore>>>,
-}
-
-impl Inner {
-    /// Makes a call when its service's budget allows.
-    pub(crate) async fn call(&self, by: &Credential, call: Call) -> Result<Reply, CallError> {
-        let budget = {
-            let mut budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
-            let full = || Arc::new(Semaphore::new(self.settings.calls));
-            budgets.entry(call.service).or_insert_with(full).clone()
-        };
-        // Many who ask together wait for few calls.
-        let _permit = match call.together {
-            Some(_) => None,
-            None => budget.acquire().await.ok(),
-        };
-        self.transport.send(by, call).await
-    }
 }
 
 struct Owned {
@@ -97,8 +78,6 @@ pub struct Settings {
     pub look: Duration,
     /// How many trees to take at once.
     pub take: usize,
-    /// How many calls to one service may be under way at once.
-    pub calls: usize,
     /// How long a tree in which nothing happens is kept in memory.
     pub idle: Duration,
     /// How often old records are looked for.
@@ -116,7 +95,6 @@ impl Default for Settings {
             lease: Duration::from_secs(15),
             look: Duration::from_secs(2),
             take: 100,
-            calls: 100,
             idle: Duration::from_secs(60),
             housekeeping: Duration::from_secs(60),
             promises: Duration::from_secs(180),
@@ -183,7 +161,6 @@ impl Engine {
             trees: Mutex::default(),
             tasks: Mutex::new(vec![committing]),
             looks: watch::Sender::new(0),
-            budgets: Mutex::default(),
         });
         let engine = Engine { inner };
         engine.spawn(engine.clone().look_for_work());

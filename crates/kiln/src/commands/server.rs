@@ -78,7 +78,6 @@ async fn serve(
         let engine = EngineSettings {
             lease: settings.lease,
             look: LOOK.min(settings.lease / 8),
-            calls: settings.calls_per_service,
             is_alone: place.as_ref().is_some_and(|place| place.is_alone),
             promises: settings.engine.quiet * 6,
             ..EngineSettings::default()

@@ -1,7 +1,7 @@
 //! How the cloud is reached.
 
 use super::Config;
-use super::options::{Flavor, Login};
+use super::options::{Flavor, Login, positive};
 use crate::streams::Failure;
 use kiln_resources::op::{Domain, Outside};
 use std::path::Path;
@@ -107,6 +107,7 @@ pub(super) fn cloud(
             None => Vec::new(),
         },
         is_insecure: config.flag("clients", "insecure", false)?,
+        calls: positive(config, "kiln", "calls_per_service", 100)?.min(1_000_000) as usize,
         ..kiln_cloud::Settings::new(auth_url.unwrap_or_else(|| login.auth_url.clone()))
     }))
 }

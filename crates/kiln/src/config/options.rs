@@ -127,7 +127,7 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     (
         "kiln",
         "calls_per_service",
-        "Calls that may be under way to one service of the cloud at once.",
+        "Calls that may be under way to one service of the cloud at once; look-ups for many have a tenth beside.",
     ),
     ("kiln", "fetch_allowed", "What the addresses of templates must begin with to be fetched."),
     ("kiln", "keep_alarm_history_hours", "How many hours it is kept what happened to alarms."),
@@ -221,8 +221,6 @@ pub(crate) struct Settings {
     pub(crate) plugin_dirs: Vec<PathBuf>,
     pub(crate) api: kiln_api::Options,
     pub(crate) lease: Duration,
-    /// Calls that may be under way to one service of the cloud at once.
-    pub(crate) calls_per_service: usize,
     /// Requests a second that a project may send.
     pub(crate) rate: Option<u32>,
     pub(crate) is_json_log: bool,
@@ -300,8 +298,6 @@ impl Settings {
             plugin_dirs: plugin_dirs(config),
             api: api(config)?,
             lease: Duration::from_secs(positive(config, "kiln", "lease", 15)?),
-            calls_per_service: positive(config, "kiln", "calls_per_service", 100)?.min(1_000_000)
-                as usize,
             rate: match config.limit("kiln", "rate", 0)?.unwrap_or(0) {
                 0 => None,
                 rate => Some(u32::try_from(rate).unwrap_or(u32::MAX)),
@@ -313,7 +309,12 @@ impl Settings {
 }
 
 /// A number above zero.
-fn positive(config: &Config, section: &str, option: &str, default: i64) -> Result<u64, Failure> {
+pub(super) fn positive(
+    config: &Config,
+    section: &str,
+    option: &str,
+    default: i64,
+) -> Result<u64, Failure> {
     let number = config.number(section, option, default)?;
     match u64::try_from(number) {
         Ok(number) if number > 0 => Ok(number),
