@@ -5,6 +5,7 @@ mod apply;
 mod cfn;
 mod collect;
 mod deploy;
+mod hooks;
 mod image;
 mod server;
 mod service;
