@@ -384,6 +384,42 @@ async fn what_was_measured_is_summed_up() {
     }
 }
 
+#[tokio::test]
+async fn packed_reports_are_taken_and_bombs_are_not() {
+    use flate2::{Compression, write::GzEncoder};
+    use std::io::Write;
+    let world = World::new();
+    let post = async |plain: &str| {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(plain.as_bytes()).expect("packed");
+        let request = Request::post("/v1/?AWSAccessKeyId=demo&Signature=good")
+            .header("host", "kiln.example:8003")
+            .header("content-type", "application/x-www-form-urlencoded; charset=utf-8")
+            .header("content-encoding", "gzip")
+            .body(Body::from(packed.finish().expect("packed")))
+            .expect("a request");
+        let response = kiln_api::cloudwatch::answer(world.app.clone(), request).await;
+        crate::world::reply(response).await
+    };
+    let mut form = "Action=PutMetricData&Namespace=n".to_owned();
+    for number in 1..=500 {
+        let start = format!("MetricData.member.{number}");
+        form.push_str(&format!("&{start}.MetricName=m&{start}.Unit=Count&{start}.Value={number}"));
+    }
+    let taken = post(&form).await;
+    assert_eq!(taken.status, 200, "{taken:?}");
+    let query = format!(
+        "Namespace=n&MetricName=m&StartTime={}&EndTime={}&Period=7200&Statistics.member.1=Sum",
+        moment(0),
+        moment(4000)
+    );
+    let found = world.watched("GetMetricStatistics", &query).await;
+    let sums = found["Datapoints"].as_array().expect("points").iter();
+    assert_eq!(sums.map(|it| it["Sum"].as_f64().expect("a sum")).sum::<f64>(), 125_250.0);
+    let bomb = post(&format!("Action=ListMetrics&x={}", "x".repeat(2 << 20))).await;
+    assert!(bomb.text.contains("<Code>RequestLimitExceeded</Code>"), "{bomb:?}");
+}
+
 /// A moment of the last hour, that a minute begins with, and so many seconds later.
 fn moment(later: u32) -> String {
     let now = kiln_engine::runtime::now().seconds();

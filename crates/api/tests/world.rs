@@ -124,8 +124,17 @@ impl World {
         World { app, engine }
     }
 
+    /// Another process on the same store.
+    pub(crate) fn beside(&self) -> World {
+        World { app: self.app.clone(), engine: self.engine.clone() }.with_rate(None)
+    }
+
     /// The same with a limit on how often a project may ask in a second.
     pub(crate) fn asked_so_often(self, rate: u32) -> World {
+        self.with_rate(Some(Rate::new(rate)))
+    }
+
+    fn with_rate(self, rate: Option<Rate>) -> World {
         let app = &self.app;
         let app = App {
             service: app.service.clone(),
@@ -134,7 +143,7 @@ impl World {
             options: app.options.clone(),
             metrics: Metrics::default(),
             waiting: Default::default(),
-            rate: Some(Rate::new(rate)),
+            rate,
             spent: Default::default(),
         };
         World { app: Arc::new(app), ..self }
