@@ -98,12 +98,18 @@ impl World {
     }
 
     pub(crate) fn made(rules: Rules, options: Options) -> World {
+        World::telling(rules, options, Vec::new())
+    }
+
+    /// One whose alarms may tell addresses that begin so.
+    pub(crate) fn telling(rules: Rules, options: Options, starts: Vec<String>) -> World {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let config = Arc::new(Config {
             global: kiln_resources::environment::shipped(),
             region: Some("here".into()),
             // Nothing here takes effect late.
             quiet: std::time::Duration::from_millis(1),
+            messenger: Arc::new(kiln_api::Outgoing::to(starts)),
             ..Config::default()
         });
         let settings = Settings::default();

@@ -8,6 +8,7 @@ mod alarms;
 mod clock;
 mod commit;
 mod driver;
+mod letters;
 mod promises;
 
 pub(crate) use alarms::is_at_rest;
@@ -27,7 +28,7 @@ use kiln_cloud::{Call, CallError, Credential, Reply, Service, Transport};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{Notify, Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 /// An engine: owns trees of stacks and carries out what is wanted of them.
@@ -50,6 +51,8 @@ pub(crate) struct Inner {
     looks: watch::Sender<u64>,
     /// How many more calls to each service may be under way.
     budgets: Mutex<HashMap<Service, Arc<Semaphore>>>,
+    /// Tells that there are letters to be delivered.
+    letters: Notify,
 }
 
 impl Inner {
@@ -184,6 +187,7 @@ impl Engine {
             tasks: Mutex::new(vec![committing]),
             looks: watch::Sender::new(0),
             budgets: Mutex::default(),
+            letters: Notify::new(),
         });
         let engine = Engine { inner };
         engine.spawn(engine.clone().look_for_work());
@@ -191,6 +195,7 @@ impl Engine {
         engine.spawn(engine.clone().keep_house());
         engine.spawn(engine.clone().keep_promises());
         engine.spawn(engine.clone().watch_alarms());
+        engine.spawn(engine.clone().deliver_letters());
         engine
     }
 
