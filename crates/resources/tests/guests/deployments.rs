@@ -192,7 +192,8 @@ fn a_signal_counts_while_it_is_waited_for() {
 #[test]
 fn a_signal_that_came_early_is_the_answer() {
     let shows = vec![json(
-        r#"{"status": "IN_PROGRESS", "early": {"result": "42", "deploy_status_code": 0}}"#,
+        r#"{"status": "IN_PROGRESS", "declared": [{"name": "result"}],
+            "early": {"result": "42", "deploy_status_code": 0}}"#,
     )];
     let (mut drive, mut cloud) = (drive(properties("{}")), Cloud { shows, ..Cloud::default() });
     drive.run(&kind(KIND), Verb::Create, &mut cloud);
