@@ -6,6 +6,7 @@ use crate::caller::Caller;
 use crate::cfn::Prices;
 use crate::fault::Fault;
 use crate::metrics::Metrics;
+use crate::outgoing;
 use crate::policy::{Policy, Target};
 use crate::rate::Rate;
 use crate::waiting::Waiting;
@@ -122,15 +123,15 @@ impl App {
         }
         let failed = || format!("Failed to retrieve template from {url}");
         // Whoever fetches what users name can be made to ask anybody: operators say whom.
-        if !self.options.fetch_allowed.iter().any(|start| url.starts_with(start.as_str())) {
+        let Some(address) = outgoing::allowed(&self.options.fetch_allowed, url) else {
             tracing::info!(
                 url,
                 "a template is not fetched: its address is not among those allowed"
             );
             return Err(failed());
-        }
+        };
         let limit = self.service.rules().max_template_bytes;
-        let fetched = tokio::time::timeout(self.options.fetch_timeout, fetch(url, limit)).await;
+        let fetched = tokio::time::timeout(self.options.fetch_timeout, fetch(address, limit)).await;
         match fetched {
             Ok(Ok(Fetched::Text(text))) => Ok(text),
             Ok(Ok(Fetched::TooLong)) => {
@@ -149,9 +150,8 @@ enum Fetched {
     Elsewhere,
 }
 
-async fn fetch(url: &str, limit: usize) -> Result<Fetched, reqwest::Error> {
-    let client = kiln_cloud::client_builder().redirect(reqwest::redirect::Policy::none());
-    let mut response = client.build()?.get(url).send().await?;
+async fn fetch(url: reqwest::Url, limit: usize) -> Result<Fetched, reqwest::Error> {
+    let mut response = outgoing::client()?.get(url).send().await?;
     if !response.status().is_success() {
         return Ok(Fetched::Elsewhere);
     }

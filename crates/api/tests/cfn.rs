@@ -474,6 +474,7 @@ async fn what_was_answered_is_not_answered_again() {
     let again = fault(&world.cfn("demo", &delete).await);
     let why = "Request expired or more than 15mins in the future:This signature was used already: sign the request anew.";
     assert_eq!(again, is(400, "RequestExpired", why));
+    assert_eq!(fault(&world.beside().cfn("demo", &delete).await), again, "nor by another process");
     // It is the signature that counts, not what it is for: here it is always the same.
     assert_eq!(world.cfn("reader", &format!("Action=ListStacks&{}", at(0))).await.status, 200);
     assert_eq!(world.cfn("reader", &format!("Action=ListStacks&{}", at(0))).await.status, 200);

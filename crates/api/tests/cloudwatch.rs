@@ -325,6 +325,63 @@ async fn what_is_wrong_is_refused() {
 }
 
 #[tokio::test]
+async fn an_address_that_is_allowed_is_told_and_redirects_are_not_followed() {
+    use axum::response::{IntoResponse, Redirect};
+    use axum::routing::post;
+    let (send, mut told) = tokio::sync::mpsc::unbounded_channel::<(&'static str, String)>();
+    let here = |name: &'static str| {
+        let send = send.clone();
+        post(move |body: String| async move {
+            send.send((name, body)).expect("somebody listens");
+            // Whoever is led elsewhere is not told there.
+            match name {
+                "away" => Redirect::temporary("/good").into_response(),
+                _ => "".into_response(),
+            }
+        })
+    };
+    let router = axum::Router::new().route("/good", here("good")).route("/away", here("away"));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a socket");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    tokio::spawn(async move { axum::serve(listener, router).await });
+
+    let world = World::telling(Default::default(), Default::default(), vec![url.clone()]);
+    for name in ["away", "good"] {
+        let rule = format!("AlarmName={name}&{RULE}&AlarmActions.member.1={url}/{name}");
+        world.watched("PutMetricAlarm", &rule).await;
+        let state = format!("AlarmName={name}&StateValue=ALARM&StateReason=hot");
+        world.watched("SetAlarmState", &state).await;
+        let (at, body) = told.recv().await.expect("a letter");
+        let body: Json = serde_json::from_str(&body).expect("JSON");
+        assert_eq!(
+            (at, &body["alarm_name"], &body["current"]),
+            (name, &json!(name), &json!("alarm"))
+        );
+    }
+    // What was led away is kept, to be tried again.
+    use kiln_engine::objects::{ObjectKind, ObjectQuery};
+    let letters = ObjectQuery::of(ObjectKind::Letter);
+    let left = loop {
+        let left = world.app.service.store().objects(&letters).await.expect("letters");
+        if left.len() == 1 {
+            break left;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(&*left[0].subject, "away");
+    let history = world.watched("DescribeAlarmHistory", "HistoryItemType=Action").await;
+    let items = history["AlarmHistoryItems"].as_array().expect("items");
+    assert_eq!(items.len(), 1);
+    assert_eq!(items[0]["HistorySummary"], format!("Successfully executed action {url}/good"));
+    for other in ["http://127.0.0.1:1/", "http://localhost/", "ftp://h/"] {
+        let rule = format!("AlarmName=x&{RULE}&AlarmActions.member.1={other}");
+        let (status, code, why) = world.refused("PutMetricAlarm", &rule).await;
+        assert_eq!((status, code.as_str()), (400, "InvalidParameterValue"), "{other}");
+        assert!(why.contains("[kiln] notify_allowed"), "{why}");
+    }
+}
+
+#[tokio::test]
 async fn there_are_only_so_many_alarms() {
     let world =
         World::with(kiln_engine::service::Rules { max_alarms: Some(1), ..Default::default() });
@@ -382,6 +439,42 @@ async fn what_was_measured_is_summed_up() {
         let none = world.watched("GetMetricStatistics", &query).await;
         assert_eq!(none["Datapoints"], json!([]), "{more}");
     }
+}
+
+#[tokio::test]
+async fn packed_reports_are_taken_and_bombs_are_not() {
+    use flate2::{Compression, write::GzEncoder};
+    use std::io::Write;
+    let world = World::new();
+    let post = async |plain: &str| {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(plain.as_bytes()).expect("packed");
+        let request = Request::post("/v1/?AWSAccessKeyId=demo&Signature=good")
+            .header("host", "kiln.example:8003")
+            .header("content-type", "application/x-www-form-urlencoded; charset=utf-8")
+            .header("content-encoding", "gzip")
+            .body(Body::from(packed.finish().expect("packed")))
+            .expect("a request");
+        let response = kiln_api::cloudwatch::answer(world.app.clone(), request).await;
+        crate::world::reply(response).await
+    };
+    let mut form = "Action=PutMetricData&Namespace=n".to_owned();
+    for number in 1..=500 {
+        let start = format!("MetricData.member.{number}");
+        form.push_str(&format!("&{start}.MetricName=m&{start}.Unit=Count&{start}.Value={number}"));
+    }
+    let taken = post(&form).await;
+    assert_eq!(taken.status, 200, "{taken:?}");
+    let query = format!(
+        "Namespace=n&MetricName=m&StartTime={}&EndTime={}&Period=7200&Statistics.member.1=Sum",
+        moment(0),
+        moment(4000)
+    );
+    let found = world.watched("GetMetricStatistics", &query).await;
+    let sums = found["Datapoints"].as_array().expect("points").iter();
+    assert_eq!(sums.map(|it| it["Sum"].as_f64().expect("a sum")).sum::<f64>(), 125_250.0);
+    let bomb = post(&format!("Action=ListMetrics&x={}", "x".repeat(2 << 20))).await;
+    assert!(bomb.text.contains("<Code>RequestLimitExceeded</Code>"), "{bomb:?}");
 }
 
 /// A moment of the last hour, that a minute begins with, and so many seconds later.

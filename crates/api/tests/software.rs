@@ -103,3 +103,39 @@ async fn configurations_of_resources_count_for_the_quota() {
     let (_, left) = send(&world, "GET", "software_configs", Json::Null).await;
     assert_eq!(left["software_configs"].as_array().unwrap().len(), 1);
 }
+
+const LATER: &str = "
+heat_template_version: 2021-04-16
+resources:
+  first: {type: OS::Heat::TestResource, properties: {action_wait_secs: {create: 3600}}}
+  deployment:
+    type: OS::Heat::SoftwareDeployment
+    depends_on: first
+    properties: {server: s1, signal_transport: NO_SIGNAL}
+";
+
+#[tokio::test]
+async fn a_signal_to_a_deployment_that_is_not_there_yet_is_refused_and_not_lost() {
+    let world = World::new();
+    let body = json!({"stack_name": "later", "template": LATER});
+    let made = world.send("demo", "POST", "/demo/stacks", Some(body)).await;
+    let path = made.header("location").split_once("/v1").expect("a path").1.to_owned();
+    for (name, kind, message) in [
+        ("deployment", "ResourceNotAvailable", "The Resource (deployment) is not available."),
+        ("other", "ResourceNotFound", "The Resource (other) could not be found in Stack later."),
+    ] {
+        let url = format!("{path}/resources/{name}/signal");
+        let told = world.send("demo", "POST", &url, Some(json!({"deploy_status_code": 0}))).await;
+        let error = told.json()["error"].clone();
+        assert_eq!((told.status, &error["type"]), (404, &json!(kind)), "{told:?}");
+        assert_eq!(error["message"], message);
+        // The same through an address that is signed.
+        let id = path.rsplit('/').next().expect("an id");
+        let arn = format!("arn%3Aopenstack%3Aheat%3A%3Ademo%3Astacks/later/{id}/resources/{name}");
+        let url = format!("/v1/signal/{arn}?AWSAccessKeyId=demo&Signature=good");
+        let request = axum::http::Request::post(url).body(axum::body::Body::from("{}"));
+        let told = world.cfn_raw(request.expect("a request")).await;
+        assert_eq!(told.status, 400, "{told:?}");
+        assert!(told.text.contains(message), "{told:?}");
+    }
+}

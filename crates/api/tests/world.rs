@@ -98,12 +98,18 @@ impl World {
     }
 
     pub(crate) fn made(rules: Rules, options: Options) -> World {
+        World::telling(rules, options, Vec::new())
+    }
+
+    /// One whose alarms may tell addresses that begin so.
+    pub(crate) fn telling(rules: Rules, options: Options, starts: Vec<String>) -> World {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let config = Arc::new(Config {
             global: kiln_resources::environment::shipped(),
             region: Some("here".into()),
             // Nothing here takes effect late.
             quiet: std::time::Duration::from_millis(1),
+            messenger: Arc::new(kiln_api::Outgoing::to(starts)),
             ..Config::default()
         });
         let settings = Settings::default();
@@ -124,8 +130,17 @@ impl World {
         World { app, engine }
     }
 
+    /// Another process on the same store.
+    pub(crate) fn beside(&self) -> World {
+        World { app: self.app.clone(), engine: self.engine.clone() }.with_rate(None)
+    }
+
     /// The same with a limit on how often a project may ask in a second.
     pub(crate) fn asked_so_often(self, rate: u32) -> World {
+        self.with_rate(Some(Rate::new(rate)))
+    }
+
+    fn with_rate(self, rate: Option<Rate>) -> World {
         let app = &self.app;
         let app = App {
             service: app.service.clone(),
@@ -134,7 +149,7 @@ impl World {
             options: app.options.clone(),
             metrics: Metrics::default(),
             waiting: Default::default(),
-            rate: Some(Rate::new(rate)),
+            rate,
             spent: Default::default(),
         };
         World { app: Arc::new(app), ..self }

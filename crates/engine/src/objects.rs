@@ -1,4 +1,5 @@
-//! What is kept beside stacks: software configurations, deployments, engines, promises of users.
+//! What is kept beside stacks: software configurations, deployments, engines, promises of users, letters of alarms,
+//! signatures that were answered.
 //!
 //! Nothing here has an owner or a fence: each is written as a whole, and the last write counts.
 
@@ -14,8 +15,21 @@ pub trait Objects: Send + Sync {
     /// Writes an object over the one that is there.
     async fn put_object(&self, object: ObjectRow) -> Result<(), StoreError>;
 
+    /// Writes an object unless there is one of its id; whether it was written. Of several who write the same
+    /// at once, one does.
+    async fn add_object(&self, object: ObjectRow) -> Result<bool, StoreError>;
+
     /// Removes an object; whether it was there.
     async fn drop_object(&self, kind: ObjectKind, id: Uuid) -> Result<bool, StoreError>;
+
+    /// Removes objects of a kind that were made before a moment, the oldest first and no more than `limit`; how
+    /// many there were.
+    async fn drop_objects(
+        &self,
+        kind: ObjectKind,
+        before: Time,
+        limit: u64,
+    ) -> Result<u64, StoreError>;
 
     /// An object.
     async fn object(&self, kind: ObjectKind, id: Uuid) -> Result<Option<ObjectRow>, StoreError>;
@@ -53,6 +67,10 @@ pub enum ObjectKind {
     Engine,
     /// What a user is about to lend to a stack.
     Promise,
+    /// What an alarm tells an address.
+    Letter,
+    /// Signatures that were answered.
+    Spent,
 }
 
 impl ObjectKind {
@@ -63,13 +81,17 @@ impl ObjectKind {
             ObjectKind::Deployment => "deployment",
             ObjectKind::Engine => "engine",
             ObjectKind::Promise => "promise",
+            ObjectKind::Letter => "letter",
+            ObjectKind::Spent => "spent",
         }
     }
 
     /// The kind of a name.
     pub fn parse(name: &str) -> Option<ObjectKind> {
-        use ObjectKind::{Config, Deployment, Engine, Promise};
-        [Config, Deployment, Engine, Promise].into_iter().find(|kind| kind.name() == name)
+        use ObjectKind::{Config, Deployment, Engine, Letter, Promise, Spent};
+        [Config, Deployment, Engine, Letter, Promise, Spent]
+            .into_iter()
+            .find(|kind| kind.name() == name)
     }
 }
 

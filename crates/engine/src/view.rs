@@ -412,7 +412,7 @@ impl<'v> StackView<'v> {
         self.need_body();
         let signal = self.builtin(resource).and_then(|kind| kind.behaviour.signal);
         let (Some(slot), Some(on_signal)) = (resource.slot, signal) else { return Ok(()) };
-        let signal = Signal { details, now: 0 };
+        let signal = Signal { details, now: 0, is_at_work: false };
         match self.tree.with_view(slot, "signal", |view| on_signal(view, &signal)) {
             Ok(heard) => heard.map(drop),
             Err(failure) => Err(failure.to_string()),

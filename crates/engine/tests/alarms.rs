@@ -1,5 +1,7 @@
 //! Alarms that the service keeps itself, looked at by engines in real time.
 
+mod letters;
+
 use kiln_cloud::{Author, Call, CallError, Credential, Method, Reply, Transport, Visitor};
 use kiln_engine::blueprint::{Recipe, Source};
 use kiln_engine::config::Config;
@@ -173,8 +175,8 @@ impl Site {
             let row = self.store.alarm(id).await.unwrap().unwrap();
             let was = Some(row.version);
             let alarm = AlarmRow { due: now(), ..row };
-            let (history, commands) = (Vec::new(), Vec::new());
-            let change = AlarmChange { alarm, was, is_dropped: false, history, commands };
+            let (history, commands, letters) = (Vec::new(), Vec::new(), Vec::new());
+            let change = AlarmChange { alarm, was, is_dropped: false, history, commands, letters };
             if self.store.write_alarms(&[change]).await.unwrap() == [true] {
                 return;
             }

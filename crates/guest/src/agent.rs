@@ -106,7 +106,12 @@ fn act(
             is_done = refresh::phases(host, &OWN, None) == 0;
         }
     }
-    let unsent = deploy::run(host, &metadata["deployments"])?;
+    // Whoever is not asked, or does not answer, does not say that there are none.
+    let tells_all = |(key, value): &(String, Value)| {
+        collect::EXPLODED.contains(&key.as_str()) && value["deployments"].is_array()
+    };
+    let are_all = has_changed && round.content.iter().any(tells_all);
+    let unsent = deploy::run(host, &metadata["deployments"], are_all)?;
     if is_done {
         round.changed.iter().try_for_each(|key| cache.commit(key))?;
     }

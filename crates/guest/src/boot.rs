@@ -4,6 +4,7 @@ use crate::cfn::symlinks;
 use crate::files;
 use crate::host::Host;
 use crate::http::{Http, Request};
+use crate::ignition;
 use crate::options::{Flag, Given, value};
 use crate::problem::{Problem, Result};
 use crate::process;
@@ -17,6 +18,7 @@ pub(crate) const FLAGS: &[Flag] = &[
 
 const NOVA: &str = "http://169.254.169.254/openstack/latest/user_data";
 const TOOLS: &str = "/var/lib/heat-cfntools";
+const IGNITION: &str = "application/vnd.coreos.ignition+json";
 
 /// A part of user data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -70,6 +72,9 @@ fn boot(host: &Host, text: &[u8]) -> Result<i32> {
             "text/x-shellscript" if part.name == "loguserdata.py" => provision(host)?,
             "text/x-shellscript" => script(host, number, part)?,
             "text/x-cfninitdata" => 0,
+            IGNITION => {
+                ignition::recognise(&part.content).map_or(0, |it| ignition::apply(host, &it))
+            }
             other => {
                 host.debug(format!("part {:?} of type {other} is left to others", part.name));
                 0
@@ -277,6 +282,8 @@ fn guessed(mut part: Part) -> Part {
         part.kind = "text/cloud-config".into();
     } else if is_vague && starts("#cloud-boothook") {
         part.kind = "text/cloud-boothook".into();
+    } else if is_vague && ignition::recognise(&part.content).is_some() {
+        part.kind = IGNITION.into();
     }
     part
 }

@@ -18,6 +18,7 @@ mod hooks;
 mod host;
 mod http;
 mod identity;
+mod ignition;
 mod ini;
 mod install;
 mod json;

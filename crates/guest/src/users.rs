@@ -22,6 +22,16 @@ pub(crate) fn user(host: &Host, name: &str) -> Option<User> {
     found.or_else(|| name.parse().ok().map(|id| User { id, group: id }))
 }
 
+/// The home of a user that is listed.
+pub(crate) fn home(host: &Host, name: &str) -> Option<String> {
+    let passwd = files::text(&host.path("/etc/passwd")).unwrap_or_default();
+    let mut rows = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    rows.find_map(|fields| match fields.as_slice() {
+        [known, _, _, _, _, home, ..] if *known == name => Some((*home).to_owned()),
+        _ => None,
+    })
+}
+
 /// The number of a group, by name or number.
 pub(crate) fn group(host: &Host, name: &str) -> Option<u32> {
     let all = files::text(&host.path("/etc/group")).unwrap_or_default();

@@ -149,3 +149,74 @@ fn figures_are_reported_with_the_key_of_the_server() {
     }
     assert_eq!(server.run("cfn-push-stats", &["--heartbeat"]).status, 1);
 }
+
+/// A line of what HAProxy tells of itself, with some of its columns.
+fn haproxy_line(columns: &[(usize, &str)]) -> String {
+    let mut all = vec![""; 62];
+    columns.iter().for_each(|(at, text)| all[*at] = text);
+    all.join(",") + "\n"
+}
+
+#[test]
+fn figures_of_haproxy_are_read_from_its_socket() {
+    use std::io::{Read, Write};
+    let server = Server::new();
+    server.put("/etc/cfn/cfn-credentials", "AWSAccessKeyId=id\nAWSSecretKey=secret\n", 0o600);
+    let service = Service::answering(&[(200, "{}"), (200, "{}")]);
+    server.put("/var/lib/heat-cfntools/cfn-watch-server", &format!("{}/v1/", service.url), 0o600);
+    server.put("/var/lib/heat-cfntools/nova_meta.json", r#"{"uuid": "server-1"}"#, 0o600);
+    let run = server.run("cfn-push-stats", &["--haproxy"]);
+    assert_eq!(run.status, 1);
+    assert!(run.err.contains("HAProxy does not tell of itself"), "{}", run.err);
+
+    std::fs::create_dir_all(server.path("/tmp")).unwrap();
+    let listener = std::os::unix::net::UnixListener::bind(server.path("/tmp/.haproxy-stats"));
+    let listener = listener.expect("a socket");
+    let list = [
+        "# pxname,svname,qcur,qmax\n".to_owned(),
+        haproxy_line(&[(1, "FRONTEND"), (17, "OPEN"), (32, "0"), (42, "3"), (43, "1"), (48, "99")]),
+        haproxy_line(&[(1, "server1"), (17, "UP"), (32, "2"), (38, "250"), (40, "90")]),
+        haproxy_line(&[(1, "server2"), (17, "DOWN"), (32, "2"), (38, "10")]),
+        haproxy_line(&[(1, "BACKEND"), (17, "UP"), (32, "1"), (40, "90"), (41, "2")]),
+        "\n".to_owned(),
+    ]
+    .concat();
+    let answering = std::thread::spawn(move || {
+        for _ in 0..2 {
+            let (mut stream, _) = listener.accept().expect("a question");
+            let mut question = [0; 10];
+            stream.read_exact(&mut question).expect("a question");
+            assert_eq!(&question, b"show stat\n");
+            stream.write_all(list.as_bytes()).expect("an answer");
+        }
+    });
+    server.good("cfn-push-stats", &["--watch", "alarm", "--haproxy", "--heartbeat"]);
+    let asked = service.asked.recv().unwrap().line;
+    for part in ["Namespace=AWS%2FELB", "Dimensions.member.2.Value=alarm&"] {
+        assert!(asked.contains(part), "{part}: {asked}");
+    }
+    let figures = [
+        ("RequestCount", "99", "Counter"),
+        ("HTTPCode_ELB_4XX", "3", "Counter"),
+        ("HTTPCode_ELB_5XX", "1", "Counter"),
+        ("HTTPCode_Backend_2XX", "90", "Counter"),
+        ("HTTPCode_Backend_3XX", "2", "Counter"),
+        ("HTTPCode_Backend_4XX", "0", "Counter"),
+        ("HTTPCode_Backend_5XX", "0", "Counter"),
+        ("Latency", "0.25", "Seconds"),
+        ("HealthyHostCount", "1", "Counter"),
+        ("UnHealthyHostCount", "1", "Counter"),
+    ];
+    for (number, (name, value, unit)) in (1..).zip(figures) {
+        for (part, text) in [("MetricName", name), ("Value", value), ("Unit", unit)] {
+            let part = format!("&MetricData.member.{number}.{part}={text}&");
+            assert!(asked.contains(&part), "{part}: {asked}");
+        }
+    }
+    assert!(!asked.contains("Heartbeat"), "nothing else is told, as ever");
+    server.good("cfn-push-stats", &["--haproxy-latency"]);
+    let asked = service.asked.recv().unwrap().line;
+    assert!(asked.contains("MetricData.member.1.MetricName=Latency&"), "{asked}");
+    assert!(!asked.contains("MetricData.member.2."), "{asked}");
+    answering.join().unwrap();
+}

@@ -5,6 +5,8 @@ mod apply;
 mod cfn;
 mod collect;
 mod deploy;
+mod hooks;
+mod ignition;
 mod image;
 mod server;
 mod service;

@@ -314,6 +314,8 @@ pub struct Signal<'a> {
     pub details: &'a Value,
     /// When it came, in microseconds since 1970.
     pub now: i64,
+    /// Whether something is being done with the resource.
+    pub is_at_work: bool,
 }
 
 /// What comes of a signal.

@@ -241,7 +241,10 @@ fn what_is_made_of_something_hidden_is_hidden() {
 fn signalled(name: &str, metadata: &Value, details: &Value) -> Result<Heard, String> {
     let (properties, stack) = (Members::new(), Stack::default());
     let view = View { metadata, ..view("h", &properties, &stack) };
-    kind(name).behaviour.signal.expect("signals")(&view, &Signal { details, now: START })
+    kind(name).behaviour.signal.expect("signals")(
+        &view,
+        &Signal { details, now: START, is_at_work: false },
+    )
 }
 
 #[test]

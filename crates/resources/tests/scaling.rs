@@ -21,7 +21,7 @@ fn signalled(policy: &str, group: Sibling) -> Result<Heard, String> {
     let kind = Registry::builtin();
     let kind = kind.get("OS::Heat::ScalingPolicy").expect("the type");
     let details = json(r#"{"current": "ok"}"#);
-    let signal = Signal { details: &details, now: START };
+    let signal = Signal { details: &details, now: START, is_at_work: false };
     kind.behaviour.signal.expect("signals")(&view("p", &properties, &stack), &signal)
 }
 

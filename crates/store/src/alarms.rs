@@ -8,6 +8,7 @@ use crate::sql::{Reader, Values};
 use crate::table::{Record, Table, marks};
 use async_trait::async_trait;
 use kiln_engine::ids::StackId;
+use kiln_engine::objects::ObjectRow;
 use kiln_engine::store::{CommandRow, StoreError};
 use kiln_engine::time::Time;
 use kiln_engine::watch::{
@@ -150,12 +151,21 @@ impl SqlStore {
         let done = || changes.iter().zip(&written).filter(|(_, done)| **done).map(|pair| pair.0);
         let history: Vec<&AlarmEvent> = done().flat_map(|change| &change.history).collect();
         self.tables.write(&mut transaction, &self.cipher, &history).await?;
+        let letters: Vec<&ObjectRow> = done().flat_map(|change| &change.letters).collect();
+        self.tables.write(&mut transaction, &self.cipher, &letters).await?;
         let commands: Vec<&CommandRow> = done().flat_map(|change| &change.commands).collect();
         self.queue_commands(&mut transaction, &mut trees, &commands).await?;
         if written.contains(&true) {
             self.finish(transaction).await?;
         }
         Ok(written)
+    }
+
+    async fn note_once(&self, events: &[AlarmEvent]) -> Result<(), Fault> {
+        let mut transaction = self.begin().await?;
+        let events: Vec<&AlarmEvent> = events.iter().collect();
+        self.tables.write(&mut transaction, &self.cipher, &events).await?;
+        self.finish(transaction).await
     }
 
     /// Writes an alarm if it is as it was read; whether it was.
@@ -301,6 +311,10 @@ impl Alarms for SqlStore {
             }
             outcome => Ok(outcome?),
         }
+    }
+
+    async fn note_alarms(&self, events: &[AlarmEvent]) -> Result<(), StoreError> {
+        Ok(persistently!(self.note_once(events))?)
     }
 
     async fn alarm(&self, id: Uuid) -> Result<Option<AlarmRow>, StoreError> {

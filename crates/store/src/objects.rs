@@ -70,6 +70,46 @@ impl SqlStore {
         self.finish(transaction).await
     }
 
+    async fn add_once(&self, object: &ObjectRow) -> Result<(), Fault> {
+        let mut transaction = self.begin().await?;
+        let columns = ObjectRow::TABLE.columns;
+        let text = format!(
+            "INSERT INTO objects ({}) VALUES ({})",
+            columns.join(", "),
+            marks(columns.len())
+        );
+        let mut insert = self.statement(&text);
+        object.write(&self.cipher, &mut insert.values)?;
+        insert.run(&mut transaction).await?;
+        self.finish(transaction).await
+    }
+
+    async fn drop_old_once(
+        &self,
+        kind: ObjectKind,
+        before: Time,
+        limit: u64,
+    ) -> Result<u64, Fault> {
+        let mut transaction = self.begin().await?;
+        let select = "SELECT id FROM objects WHERE kind = ? AND created < ? \
+                      ORDER BY created, id LIMIT ?";
+        let select = self.statement(select).with(|values| {
+            values.text(kind.name());
+            values.time(before);
+            values.count(limit);
+        });
+        let rows = select.all(&mut transaction).await?;
+        let ids: Vec<Uuid> =
+            rows.iter().map(|row| Reader::new(row).id()).collect::<Result<_, _>>()?;
+        if ids.is_empty() {
+            return Ok(0);
+        }
+        let delete = "DELETE FROM objects WHERE id IN ({ids})";
+        let dropped = self.run_by_ids(&mut transaction, delete, &ids).await?;
+        self.finish(transaction).await?;
+        Ok(dropped)
+    }
+
     async fn drop_once(&self, kind: ObjectKind, id: Uuid) -> Result<bool, Fault> {
         let mut transaction = self.begin().await?;
         let delete = self.statement("DELETE FROM objects WHERE id = ? AND kind = ?");
@@ -153,6 +193,22 @@ fn condition(query: &ObjectQuery) -> Condition {
 impl Objects for SqlStore {
     async fn put_object(&self, object: ObjectRow) -> Result<(), StoreError> {
         Ok(persistently!(self.put_once(&object))?)
+    }
+
+    async fn add_object(&self, object: ObjectRow) -> Result<bool, StoreError> {
+        match persistently!(self.add_once(&object)) {
+            Err(fault) if fault.is_duplicate() => Ok(false),
+            outcome => Ok(outcome.map(|()| true)?),
+        }
+    }
+
+    async fn drop_objects(
+        &self,
+        kind: ObjectKind,
+        before: Time,
+        limit: u64,
+    ) -> Result<u64, StoreError> {
+        Ok(persistently!(self.drop_old_once(kind, before, limit))?)
     }
 
     async fn drop_object(&self, kind: ObjectKind, id: Uuid) -> Result<bool, StoreError> {

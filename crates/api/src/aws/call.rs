@@ -9,7 +9,6 @@ use super::fault::{AwsFault, Code};
 use super::params::Params;
 use super::render::Form;
 use crate::body::Carried;
-use axum::http::header::CONTENT_ENCODING;
 use axum::http::{Method, Request};
 use kiln_template::value::Members;
 use kiln_template::{Value, json, print};
@@ -57,9 +56,6 @@ impl<'r> Call<'r> {
     /// Its parameters.
     pub(super) fn params(&self, request: &Request<Carried>) -> Result<Params, AwsFault> {
         let bad = |why: &str| AwsFault::new(Code::InvalidQueryParameter, why);
-        if request.headers().contains_key(CONTENT_ENCODING) {
-            return Err(bad("The body is compressed: set AWS_DISABLE_REQUEST_COMPRESSION=true"));
-        }
         let body = request.body().as_deref().unwrap_or_default();
         let value = match self.form {
             _ if body.is_empty() => Some(Value::Map(Arc::default())),

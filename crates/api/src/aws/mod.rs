@@ -6,6 +6,7 @@
 
 mod call;
 mod cbor;
+mod encoding;
 mod fault;
 mod params;
 mod render;
@@ -15,7 +16,7 @@ mod spent;
 pub use fault::{AwsFault, Code};
 pub use params::Params;
 pub(crate) use render::{Form, XML, escape};
-pub use spent::Spent;
+pub use spent::{Spent, keep_exchanging};
 
 use crate::app::{App, Options};
 use crate::ask::Ask;
@@ -23,11 +24,13 @@ use crate::body::Carried;
 use crate::caller::Caller;
 use crate::fault::no_route;
 use crate::query::percent;
-use crate::serve::{health, origin, text, versions};
+use crate::serve::{accounted, health, origin, text, versions};
+use axum::body::Body;
 use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, Request};
 use axum::response::Response;
 use call::Call;
+use encoding::unpacked;
 use kiln_engine::runtime::now;
 use kiln_template::Value;
 use signature::{Signature, signer};
@@ -84,9 +87,23 @@ macro_rules! action {
 }
 pub(crate) use action;
 
-/// What is answered when a handler breaks down.
-pub(crate) fn broken() -> Response {
-    AwsFault::bare(Code::InternalFailure).into_response(Form::Xml)
+/// Answers a request to an interface by whatever routes it, once its body is unpacked.
+pub(crate) async fn answer<F>(
+    app: Arc<App>,
+    request: Request<Body>,
+    route: impl FnOnce(Arc<App>, Request<Carried>) -> F,
+) -> Response
+where
+    F: Future<Output = Response>,
+{
+    let broken = || AwsFault::bare(Code::InternalFailure).into_response(Form::Xml);
+    let routed = |app: Arc<App>, request| async move {
+        match unpacked(request, app.options.max_body_bytes) {
+            Ok(request) => route(app, request).await,
+            Err((fault, form)) => fault.into_response(form),
+        }
+    };
+    accounted(app, request, broken, routed).await
 }
 
 impl Interface {
@@ -143,15 +160,24 @@ impl Interface {
             Ok(params) => params,
             Err(fault) => return fault.into_response(form),
         };
-        if key.is_some_and(|key| !app.spent.lets_in(key, action.effect, Instant::now())) {
-            let why = "This signature was used already: sign the request anew.";
-            return AwsFault::new(Code::RequestExpired, why).into_response(form);
+        if let Some(key) = key {
+            match app.spent.lets_in(&**app.service.store(), key, action.effect, now).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    let why = "This signature was used already: sign the request anew.";
+                    return AwsFault::new(Code::RequestExpired, why).into_response(form);
+                }
+                Err(error) => {
+                    tracing::warn!("a signature cannot be noted as used: {error}");
+                    return AwsFault::bare(Code::ServiceUnavailable).into_response(form);
+                }
+            }
         }
         match (action.handler)(ask, params).await {
             Ok(result) => render::answered(action.name, &result, form),
             Err(fault) => {
                 if let Some(key) = key.filter(|_| fault.is_ours()) {
-                    app.spent.forget(&key);
+                    app.spent.forget(&**app.service.store(), &key, action.effect).await;
                 }
                 fault.into_response(form)
             }

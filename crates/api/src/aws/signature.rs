@@ -1,5 +1,6 @@
 //! Who signed a request: what the identity service has to know of it to tell.
 
+use super::encoding::sent;
 use super::fault::{AwsFault, Code};
 use super::params::Params;
 use super::spent::Key;
@@ -54,7 +55,10 @@ impl<'r> Signature<'r> {
     /// What it is remembered by.
     pub(super) fn key(&self) -> Key {
         let hash = Sha256::new().chain_update(self.access).chain_update([0]);
-        hash.chain_update(self.text).finalize().into()
+        let hash: [u8; 32] = hash.chain_update(self.text).finalize().into();
+        let mut key = Key::default();
+        key.copy_from_slice(&hash[..16]);
+        key
     }
 }
 
@@ -83,8 +87,8 @@ pub(super) async fn signer(
     let headers = request.headers().iter().filter_map(|(name, value)| {
         Some((capitalised(name.as_str()), Json::from(value.to_str().ok()?)))
     });
-    let body = request.body().as_deref().unwrap_or_default();
-    let hash: String = Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash: String =
+        Sha256::digest(sent(request)).iter().map(|byte| format!("{byte:02x}")).collect();
     let said = json!({ "ec2Credentials": {
         "access": access,
         "signature": signature,

@@ -3,12 +3,23 @@
 //! A signature with a time is good for a quarter of an hour, so it is remembered as long. Clients write down
 //! whole seconds: two equal requests of one second have one signature. Whoever only reads, or reports what
 //! was measured, may therefore come again for a moment; what changes something is done once. What we failed at may be tried again.
+//!
+//! All processes on one store remember together. What changes something is noted there before it is done.
+//! Everything else is told to the others every two seconds, all of it in one row: it may come again for longer
+//! than that anyway, and ten thousand reports a second cost what one does.
 
 use super::Effect;
-use std::collections::HashMap;
+use crate::app::App;
+use kiln_engine::ids::Ids;
+use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow};
+use kiln_engine::runtime::{Chance, now};
+use kiln_engine::store::{Store, StoreError};
+use kiln_engine::time::Time;
+use std::collections::{HashMap, HashSet};
 use std::mem;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use uuid::Uuid;
 
 /// How long before and after its time a signature is good.
 pub(super) const FRESH: Duration = Duration::from_secs(15 * 60);
@@ -16,46 +27,136 @@ pub(super) const FRESH: Duration = Duration::from_secs(15 * 60);
 /// How long a request that only reads, or reports, may come again.
 const AGAIN: Duration = Duration::from_secs(5);
 
+/// How often the others are told, and heard.
+const TELL: Duration = Duration::from_secs(2);
+
+/// How much later than it says a row may be seen: clocks differ, and commits take their time.
+const LATE: Duration = Duration::from_secs(60);
+
 /// How many are remembered, twice. If there are more, the oldest are forgotten.
 const MOST: usize = 100_000;
 
-/// A signature, by its hash.
-pub(super) type Key = [u8; 32];
+/// How many rows are read at once, and dropped.
+const ROWS: u64 = 100;
+
+/// A signature, by the first half of its hash.
+pub(super) type Key = [u8; 16];
+
+/// Rows in which several signatures are told of, and those of one that changed something.
+const SEVERAL: &str = "several";
+const CHANGE: &str = "change";
 
 /// Signatures that were answered.
 #[derive(Debug, Default)]
 pub struct Spent {
     seen: Mutex<Seen>,
+    heard: tokio::sync::Mutex<Heard>,
 }
 
 #[derive(Debug, Default)]
 struct Seen {
     /// When the younger ones began to be kept.
-    since: Option<Instant>,
-    younger: HashMap<Key, Instant>,
-    older: HashMap<Key, Instant>,
+    since: Option<Time>,
+    younger: HashMap<Key, Time>,
+    older: HashMap<Key, Time>,
+    /// Those that the others do not know of.
+    untold: HashSet<Key>,
+}
+
+/// What was heard of others.
+#[derive(Debug, Default)]
+struct Heard {
+    /// When all that was there was read; never before.
+    until: Option<Time>,
+    /// The rows that were read, and when they were written.
+    rows: HashMap<Uuid, Time>,
+    /// When rows were last dropped that nobody needs.
+    cleaned: Time,
 }
 
 impl Spent {
     /// Whether a request with a signature is let in; it is spent then.
-    pub(super) fn lets_in(&self, key: Key, effect: Effect, now: Instant) -> bool {
-        let mut seen = self.seen();
-        seen.turn(now);
-        let first = seen.younger.get(&key).or_else(|| seen.older.get(&key)).copied();
-        match first {
-            None => {
-                seen.younger.insert(key, now);
-                true
-            }
-            Some(first) => effect != Effect::Changes && now.duration_since(first) <= AGAIN,
+    pub(super) async fn lets_in(
+        &self,
+        store: &dyn Store,
+        key: Key,
+        effect: Effect,
+        now: Time,
+    ) -> Result<bool, StoreError> {
+        if !self.seen().lets_in(key, effect, now) {
+            return Ok(false);
         }
+        if effect != Effect::Changes {
+            return Ok(true);
+        }
+        let added = store.add_object(row(Uuid::from_bytes(key), CHANGE, now, Vec::new())).await;
+        if added.is_err() {
+            self.seen().forget(&key);
+        }
+        added
     }
 
     /// A request that we failed at may come again.
-    pub(super) fn forget(&self, key: &Key) {
-        let mut seen = self.seen();
-        seen.younger.remove(key);
-        seen.older.remove(key);
+    pub(super) async fn forget(&self, store: &dyn Store, key: &Key, effect: Effect) {
+        self.seen().forget(key);
+        if effect == Effect::Changes {
+            // If that fails, too, it has to be signed anew.
+            _ = store.drop_object(ObjectKind::Spent, Uuid::from_bytes(*key)).await;
+        }
+    }
+
+    /// Tells other processes what was answered here, and hears what they answered.
+    pub async fn exchange(&self, store: &dyn Store, now: Time) -> Result<(), StoreError> {
+        let mut heard = self.heard.lock().await;
+        let untold = mem::take(&mut self.seen().untold);
+        if !untold.is_empty() {
+            let (id, bytes) =
+                (Chance::default().next(), untold.iter().flatten().copied().collect());
+            let told = store.put_object(row(id, SEVERAL, now, bytes)).await;
+            if let Err(error) = told {
+                self.seen().untold.extend(untold);
+                return Err(error);
+            }
+            heard.rows.insert(id, now);
+        }
+        self.hear(&mut heard, store, now).await?;
+        if now.since(heard.cleaned) > LATE {
+            store.drop_objects(ObjectKind::Spent, now - FRESH * 2 - LATE, ROWS).await?;
+            heard.cleaned = now;
+        }
+        Ok(())
+    }
+
+    /// Reads what others told since it was last read, from the last to the first.
+    async fn hear(
+        &self,
+        heard: &mut Heard,
+        store: &dyn Store,
+        now: Time,
+    ) -> Result<(), StoreError> {
+        let from = heard.until.map_or(now - FRESH * 2, |until| until - LATE);
+        let mut query = ObjectQuery {
+            subject: Some(SEVERAL.into()),
+            descending: true,
+            limit: Some(ROWS),
+            ..ObjectQuery::of(ObjectKind::Spent)
+        };
+        loop {
+            let rows = store.objects(&query).await?;
+            let is_last = (rows.len() as u64) < ROWS;
+            query.marker = rows.last().map(|row| row.id);
+            let mut new = rows.into_iter().take_while(|row| row.created >= from).peekable();
+            let has_some = new.peek().is_some();
+            for row in new.filter(|row| heard.rows.insert(row.id, row.created).is_none()) {
+                self.seen().hear(&row, now);
+            }
+            if is_last || !has_some {
+                break;
+            }
+        }
+        heard.until = Some(now);
+        heard.rows.retain(|_, written| *written >= now - LATE * 2);
+        Ok(())
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
@@ -63,12 +164,70 @@ impl Spent {
     }
 }
 
+/// Exchanges what was answered with other processes, again and again; never ends.
+pub async fn keep_exchanging(app: Arc<App>) {
+    loop {
+        tokio::time::sleep(TELL).await;
+        if let Err(error) = app.spent.exchange(&**app.service.store(), now()).await {
+            tracing::warn!("what was answered is told to other processes later: {error}");
+        }
+    }
+}
+
+fn row(id: Uuid, subject: &str, now: Time, body: Vec<u8>) -> ObjectRow {
+    ObjectRow {
+        id,
+        kind: ObjectKind::Spent,
+        project: "".into(),
+        subject: subject.into(),
+        uses: None,
+        created: now,
+        updated: None,
+        body,
+    }
+}
+
 impl Seen {
+    fn lets_in(&mut self, key: Key, effect: Effect, now: Time) -> bool {
+        self.turn(now);
+        match self.first(&key) {
+            None => {
+                self.younger.insert(key, now);
+                if effect != Effect::Changes && self.untold.len() < 2 * MOST {
+                    self.untold.insert(key);
+                }
+                true
+            }
+            Some(first) => effect != Effect::Changes && now.since(first) <= AGAIN,
+        }
+    }
+
+    fn first(&self, key: &Key) -> Option<Time> {
+        self.younger.get(key).or_else(|| self.older.get(key)).copied()
+    }
+
+    fn forget(&mut self, key: &Key) {
+        self.younger.remove(key);
+        self.older.remove(key);
+        self.untold.remove(key);
+    }
+
+    /// Takes what another process tells.
+    fn hear(&mut self, row: &ObjectRow, now: Time) {
+        let (keys, _) = row.body.as_chunks::<16>();
+        for key in keys {
+            self.turn(now);
+            if self.first(key).is_none() {
+                self.younger.insert(*key, row.created);
+            }
+        }
+    }
+
     /// Forgets what is no longer good: one may come a quarter of an hour before its time, and is good for as
     /// long after it.
-    fn turn(&mut self, now: Instant) {
+    fn turn(&mut self, now: Time) {
         let since = *self.since.get_or_insert(now);
-        let passed = now.duration_since(since);
+        let passed = now.since(since);
         if passed > FRESH * 2 || self.younger.len() >= MOST {
             self.older = match passed > FRESH * 4 {
                 true => HashMap::new(),
@@ -84,45 +243,122 @@ impl Seen {
 mod tests {
     use super::*;
     use Effect::{Changes, Reads, Reports};
+    use kiln_engine::memory::MemoryStore;
 
     fn key(number: u32) -> Key {
-        let mut key = [0; 32];
+        let mut key = [0; 16];
         key[..4].copy_from_slice(&number.to_be_bytes());
         key
     }
 
-    #[test]
-    fn what_changes_something_is_done_once_and_reads_may_come_again_for_a_moment() {
-        let (spent, start) = (Spent::default(), Instant::now());
-        let at = |number, effect, seconds| {
-            spent.lets_in(key(number), effect, start + Duration::from_secs(seconds))
-        };
-        assert!(at(1, Changes, 0) && !at(1, Changes, 0) && !at(1, Changes, 1700));
-        assert!(at(2, Reads, 10) && at(2, Reads, 11) && at(2, Reads, 15) && !at(2, Reads, 16));
-        assert!(at(3, Reports, 10) && at(3, Reports, 11) && !at(3, Reports, 16));
-        assert!(!at(2, Changes, 12), "nor as something else");
-        spent.forget(&key(1));
-        assert!(at(1, Changes, 20), "what failed may be tried again");
+    fn at(seconds: i64) -> Time {
+        Time::from_micros((1_900_000_000 + seconds) * 1_000_000)
     }
 
-    #[test]
-    fn it_is_remembered_as_long_as_it_is_good_and_not_for_ever() {
-        let (spent, start) = (Spent::default(), Instant::now());
-        let at = |number, minutes: u64| {
-            spent.lets_in(key(number), Changes, start + Duration::from_secs(60 * minutes))
-        };
-        assert!(at(1, 0) && at(2, 29) && at(3, 31));
-        assert!(!at(2, 58), "good for half an hour at most");
-        assert!(at(4, 70) && at(1, 71) && at(2, 300));
-    }
+    /// Processes that share a store.
+    struct Process<'s>(Spent, &'s MemoryStore);
 
-    #[test]
-    fn no_more_are_kept_than_there_is_room_for() {
-        let (spent, now) = (Spent::default(), Instant::now());
-        for number in 0..250_000 {
-            assert!(spent.lets_in(key(number), Changes, now));
+    impl Process<'_> {
+        fn on(store: &MemoryStore) -> Process<'_> {
+            Process(Spent::default(), store)
         }
-        let seen = spent.seen();
+
+        async fn lets_in(&self, number: u32, effect: Effect, seconds: i64) -> bool {
+            self.0.lets_in(self.1, key(number), effect, at(seconds)).await.unwrap()
+        }
+
+        async fn exchange(&self, seconds: i64) {
+            self.0.exchange(self.1, at(seconds)).await.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn what_changes_something_is_done_once_and_reads_may_come_again_for_a_moment() {
+        let store = MemoryStore::new();
+        let one = Process::on(&store);
+        assert!(one.lets_in(1, Changes, 0).await);
+        assert!(!one.lets_in(1, Changes, 0).await && !one.lets_in(1, Changes, 1700).await);
+        for (number, effect) in [(2, Reads), (3, Reports)] {
+            assert!(one.lets_in(number, effect, 10).await && one.lets_in(number, effect, 15).await);
+            assert!(!one.lets_in(number, effect, 16).await);
+        }
+        assert!(!one.lets_in(2, Changes, 12).await, "nor as something else");
+        one.0.forget(&store, &key(1), Changes).await;
+        assert!(one.lets_in(1, Changes, 20).await, "what failed may be tried again");
+    }
+
+    #[tokio::test]
+    async fn what_one_process_did_no_other_does_and_none_that_comes_later() {
+        let store = MemoryStore::new();
+        let (one, other) = (Process::on(&store), Process::on(&store));
+        assert!(one.lets_in(1, Changes, 0).await);
+        assert!(!other.lets_in(1, Changes, 0).await, "at once");
+        assert!(!Process::on(&store).lets_in(1, Changes, 900).await, "after a restart");
+        one.0.forget(&store, &key(1), Changes).await;
+        assert!(
+            Process::on(&store).lets_in(1, Changes, 1).await,
+            "what failed may be tried elsewhere"
+        );
+        store.set_failing(true);
+        assert!(one.0.lets_in(&store, key(2), Changes, at(2)).await.is_err());
+        store.set_failing(false);
+        assert!(one.lets_in(2, Changes, 2).await, "what could not be noted was not done");
+    }
+
+    #[tokio::test]
+    async fn reports_are_told_to_the_others_all_in_one_row() {
+        let store = MemoryStore::new();
+        let (one, other) = (Process::on(&store), Process::on(&store));
+        for number in 0..10_000 {
+            assert!(one.lets_in(number, Reports, 0).await);
+        }
+        one.exchange(2).await;
+        one.exchange(4).await;
+        let query = ObjectQuery::of(ObjectKind::Spent);
+        use kiln_engine::objects::Objects;
+        assert_eq!(store.count_objects(&query).await.unwrap(), 1);
+        other.exchange(4).await;
+        assert!(other.lets_in(7, Reports, 5).await, "for a moment, as here");
+        assert!(!other.lets_in(7, Reports, 8).await && !other.lets_in(9_999, Reports, 800).await);
+        assert!(other.lets_in(10_000, Reports, 8).await);
+        let later = Process::on(&store);
+        later.exchange(1000).await;
+        assert!(!later.lets_in(7, Reports, 1000).await, "after a restart");
+        // What nobody lets in any more need not be remembered.
+        later.exchange(10_000).await;
+        assert_eq!(store.count_objects(&query).await.unwrap(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_row_that_is_seen_late_is_heard() {
+        let store = MemoryStore::new();
+        let (one, slow) = (Process::on(&store), Process::on(&store));
+        assert!(slow.lets_in(1, Reports, 0).await);
+        one.exchange(30).await;
+        slow.exchange(2).await;
+        one.exchange(32).await;
+        assert!(!one.lets_in(1, Reports, 33).await);
+    }
+
+    #[tokio::test]
+    async fn it_is_remembered_as_long_as_it_is_good_and_not_for_ever() {
+        let store = MemoryStore::new();
+        let one = Process::on(&store);
+        let lets_in = async |number, minutes: i64| one.lets_in(number, Reads, 60 * minutes).await;
+        assert!(lets_in(1, 0).await && lets_in(2, 29).await && lets_in(3, 31).await);
+        assert!(!lets_in(2, 58).await, "good for half an hour at most");
+        assert!(lets_in(4, 70).await && lets_in(1, 71).await && lets_in(2, 300).await);
+    }
+
+    #[tokio::test]
+    async fn no_more_are_kept_than_there_is_room_for() {
+        let store = MemoryStore::new();
+        let one = Process::on(&store);
+        for number in 0..250_000 {
+            assert!(one.lets_in(number, Reads, 0).await);
+        }
+        let seen = one.0.seen();
         assert!(seen.younger.len() + seen.older.len() <= 2 * MOST);
+        assert!(seen.untold.len() <= 2 * MOST);
     }
 }

@@ -18,7 +18,6 @@ use crate::app::App;
 use crate::aws::{self, Action, Form, Interface, Params, action};
 use crate::body::Carried;
 use crate::query::percent;
-use crate::serve::accounted;
 use axum::body::Body;
 use axum::http::{Method, Request};
 use axum::response::Response;
@@ -46,7 +45,7 @@ static CLOUDFORMATION: Interface = Interface { scope: "cloudformation", actions:
 
 /// Answers a request to the CloudFormation API.
 pub async fn answer(app: Arc<App>, request: Request<Body>) -> Response {
-    accounted(app, request, aws::broken, route).await
+    aws::answer(app, request, route).await
 }
 
 async fn route(app: Arc<App>, request: Request<Carried>) -> Response {

@@ -8,7 +8,6 @@ mod show;
 
 use crate::app::App;
 use crate::aws::{self, Action, Interface, action};
-use crate::serve::accounted;
 use axum::body::Body;
 use axum::http::Request;
 use axum::response::Response;
@@ -33,5 +32,5 @@ static CLOUDWATCH: Interface = Interface { scope: "cloudwatch", actions: ACTIONS
 
 /// Answers a request to the CloudWatch API.
 pub async fn answer(app: Arc<App>, request: Request<Body>) -> Response {
-    accounted(app, request, aws::broken, |app, request| CLOUDWATCH.route(app, request)).await
+    aws::answer(app, request, |app, request| CLOUDWATCH.route(app, request)).await
 }

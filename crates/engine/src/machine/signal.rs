@@ -43,7 +43,8 @@ impl Tree {
             return self.resource_event(env, slot, state, &reason);
         }
         let Some(on_signal) = kind.behaviour.signal else { return };
-        let signal = Signal { details, now: env.now.micros() };
+        let is_at_work = resource.op.is_some();
+        let signal = Signal { details, now: env.now.micros(), is_at_work };
         match self.with_view(slot, "signal", |view| on_signal(view, &signal)) {
             Ok(Ok(heard)) => {
                 let is_news = heard.metadata.is_some() || !heard.data.is_empty();

@@ -67,11 +67,20 @@ impl Alarms for MemoryStore {
             let is_written = watched.write(change);
             if is_written {
                 change.commands.iter().for_each(|command| _ = kept.submit(command.clone()));
+                let letters = change.letters.iter().map(|it| ((it.kind, it.id), it.clone()));
+                self.objects.lock().unwrap_or_else(PoisonError::into_inner).extend(letters);
             }
             written.push(is_written);
         }
         self.durable(written.contains(&true));
         Ok(written)
+    }
+
+    async fn note_alarms(&self, events: &[AlarmEvent]) -> Result<(), StoreError> {
+        let events = events.iter().map(|event| ((event.time, event.id), event.clone()));
+        self.open_watched()?.history.extend(events);
+        self.durable(true);
+        Ok(())
     }
 
     async fn alarm(&self, id: Uuid) -> Result<Option<AlarmRow>, StoreError> {

@@ -3,8 +3,10 @@
 use super::MemoryStore;
 use crate::objects::{ObjectKind, ObjectQuery, ObjectRow, Objects};
 use crate::store::StoreError;
+use crate::time::Time;
 use async_trait::async_trait;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{MutexGuard, PoisonError};
 use uuid::Uuid;
 
@@ -23,6 +25,31 @@ impl Objects for MemoryStore {
     async fn put_object(&self, object: ObjectRow) -> Result<(), StoreError> {
         self.open_objects()?.insert((object.kind, object.id), object);
         Ok(())
+    }
+
+    async fn add_object(&self, object: ObjectRow) -> Result<bool, StoreError> {
+        match self.open_objects()?.entry((object.kind, object.id)) {
+            Entry::Occupied(_) => Ok(false),
+            Entry::Vacant(room) => {
+                room.insert(object);
+                Ok(true)
+            }
+        }
+    }
+
+    async fn drop_objects(
+        &self,
+        kind: ObjectKind,
+        before: Time,
+        limit: u64,
+    ) -> Result<u64, StoreError> {
+        let mut objects = self.open_objects()?;
+        let old = objects.values().filter(|it| it.kind == kind && it.created < before);
+        let mut old: Vec<(Time, Uuid)> = old.map(|it| (it.created, it.id)).collect();
+        old.sort();
+        old.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        old.iter().for_each(|(_, id)| _ = objects.remove(&(kind, *id)));
+        Ok(old.len() as u64)
     }
 
     async fn drop_object(&self, kind: ObjectKind, id: Uuid) -> Result<bool, StoreError> {

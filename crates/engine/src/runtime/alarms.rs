@@ -61,10 +61,20 @@ impl Engine {
         }
         let written = self.inner.store.write_alarms(&changes).await?;
         let done = changes.iter().zip(written).filter(|(_, is_written)| *is_written);
-        for command in done.flat_map(|(change, _)| &change.commands) {
-            self.notice(command).await;
+        for (change, _) in done {
+            self.notice_all(change).await;
         }
         Ok(count)
+    }
+
+    /// Has what comes of an alarm done soon: it will be in any case.
+    pub(crate) async fn notice_all(&self, change: &AlarmChange) {
+        if !change.letters.is_empty() {
+            self.inner.letters.notify_one();
+        }
+        for command in &change.commands {
+            self.notice(command).await;
+        }
     }
 
     async fn look_at(&self, row: AlarmRow) -> Result<AlarmChange, StoreError> {
@@ -93,7 +103,7 @@ impl Engine {
     }
 
     /// Has a command that is in the queue of a tree carried out soon: it will be in any case.
-    pub(crate) async fn notice(&self, row: &CommandRow) {
+    async fn notice(&self, row: &CommandRow) {
         let Ok(command) = crate::machine::Command::decode(&row.body) else { return };
         let is_owned = {
             let mut trees = self.trees();
@@ -120,12 +130,19 @@ fn put_off(mut alarm: Alarm, now: Time) -> AlarmChange {
         AlarmState::Suspended => Time::NEVER,
         _ => now + alarm.row.period,
     };
-    let (history, commands) = (Vec::new(), Vec::new());
-    AlarmChange { alarm: alarm.row, was: Some(was), is_dropped: false, history, commands }
+    AlarmChange {
+        alarm: alarm.row,
+        was: Some(was),
+        is_dropped: false,
+        history: Vec::new(),
+        commands: Vec::new(),
+        letters: Vec::new(),
+    }
 }
 
 fn dropped(alarm: Alarm, now: Time, chance: &mut Chance) -> AlarmChange {
     let history = vec![alarm.configured("deleted", now, chance)];
     let was = Some(alarm.row.version);
-    AlarmChange { alarm: alarm.row, was, is_dropped: true, history, commands: Vec::new() }
+    let (commands, letters) = (Vec::new(), Vec::new());
+    AlarmChange { alarm: alarm.row, was, is_dropped: true, history, commands, letters }
 }

@@ -8,6 +8,7 @@ mod alarms;
 mod clock;
 mod commit;
 mod driver;
+mod letters;
 mod promises;
 
 pub(crate) use alarms::is_at_rest;
@@ -27,7 +28,7 @@ use kiln_cloud::Transport;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 /// An engine: owns trees of stacks and carries out what is wanted of them.
@@ -48,6 +49,8 @@ pub(crate) struct Inner {
     tasks: Mutex<Vec<JoinHandle<()>>>,
     /// How often it looked for trees that nobody attends to.
     looks: watch::Sender<u64>,
+    /// Tells that there are letters to be delivered.
+    letters: Notify,
 }
 
 struct Owned {
@@ -161,6 +164,7 @@ impl Engine {
             trees: Mutex::default(),
             tasks: Mutex::new(vec![committing]),
             looks: watch::Sender::new(0),
+            letters: Notify::new(),
         });
         let engine = Engine { inner };
         engine.spawn(engine.clone().look_for_work());
@@ -168,6 +172,7 @@ impl Engine {
         engine.spawn(engine.clone().keep_house());
         engine.spawn(engine.clone().keep_promises());
         engine.spawn(engine.clone().watch_alarms());
+        engine.spawn(engine.clone().deliver_letters());
         engine
     }
 

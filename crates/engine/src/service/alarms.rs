@@ -7,7 +7,7 @@ use crate::runtime::{Chance, is_at_rest, now};
 use crate::time::Time;
 use crate::watch::{
     Alarm, AlarmChange, AlarmEvent, AlarmQuery, AlarmRow, AlarmState, HistoryQuery, Occasion,
-    REASON_DATA, Rule, Target, Verdict,
+    REASON_DATA, Rule, Target, Verdict, is_address,
 };
 use kiln_template::files::url::unquoted;
 use kiln_template::value::{Members, Value};
@@ -231,9 +231,7 @@ impl Service {
             change.alarm = alarm.into_row();
             if self.store.write_alarms(std::slice::from_ref(&change)).await? == [true] {
                 if let Some(engine) = &self.engine {
-                    for command in &change.commands {
-                        engine.notice(command).await;
-                    }
+                    engine.notice_all(&change).await;
                 }
                 return Ok(());
             }
@@ -259,8 +257,8 @@ impl Service {
             let was = known.as_ref().map(|row| row.version);
             let changed = change(known.map(Alarm::of), &mut Chance::default())?;
             let Some((alarm, history)) = changed else { return Ok(()) };
-            let (alarm, commands) = (alarm.into_row(), Vec::new());
-            let change = AlarmChange { alarm, was, is_dropped: false, history, commands };
+            let (alarm, commands, letters) = (alarm.into_row(), Vec::new(), Vec::new());
+            let change = AlarmChange { alarm, was, is_dropped: false, history, commands, letters };
             if self.store.write_alarms(&[change]).await? == [true] {
                 return Ok(());
             }
@@ -277,6 +275,7 @@ impl Service {
                 is_dropped: true,
                 history: vec![event],
                 commands: Vec::new(),
+                letters: Vec::new(),
             };
             if self.store.write_alarms(&[change]).await? == [true] {
                 return Ok(());
@@ -331,17 +330,21 @@ impl Service {
         given: &Members,
     ) -> Result<Vec<(Arc<str>, Target)>, Refusal> {
         let found = self.targets_of(project, given).await?;
+        let may_be_told = |url: &str| is_address(url) && self.config.messenger.may_tell(url);
         let known = |(action, target): (Arc<str>, Option<Target>)| match target {
-            Some(target) => Ok((action, target)),
-            None => Err(Refusal::new(
+            Some(target) => Some(Ok((action, target))),
+            // It is told as it is.
+            None if may_be_told(&action) => None,
+            None => Some(Err(Refusal::new(
                 "InvalidParameterValue",
                 format!(
                     "The action {action} is not supported: name a resource of a stack of this project, by its \
-                     ARN or by the address at which it is signalled"
+                     ARN or by the address at which it is signalled, or an address that the operator allows \
+                     ([kiln] notify_allowed)"
                 ),
-            )),
+            ))),
         };
-        found.into_iter().map(known).collect()
+        found.into_iter().filter_map(known).collect()
     }
 
     async fn targets_of(

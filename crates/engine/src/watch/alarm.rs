@@ -1,6 +1,7 @@
 //! An alarm as it is kept, and what comes of looking at it.
 
 use super::evaluate::Verdict;
+use super::letter::{Letter, is_address};
 use super::rule::{AlarmState, IS_SINGLE, Manner, Rule};
 use super::store::{AlarmChange, AlarmEvent, AlarmEventKind, AlarmRow};
 use crate::codec;
@@ -145,7 +146,7 @@ impl Alarm {
         if self.row.due != Time::NEVER {
             self.row.due = now + self.row.period;
         }
-        let (mut history, mut commands) = (Vec::new(), Vec::new());
+        let (mut history, mut commands, mut letters) = (Vec::new(), Vec::new(), Vec::new());
         if is_news {
             history.push(self.turned(before, verdict, now, ids));
             self.row.state = after;
@@ -155,6 +156,13 @@ impl Alarm {
         }
         if self.tells(is_news, occasion) {
             for action in self.actions(after) {
+                if self.target(&action).is_none() && is_address(&action) {
+                    // What came of it is told when it was delivered. Alarms of nobody's stack tell of changes.
+                    if is_news || self.row.stack.is_some() {
+                        letters.push(self.letter(&action, before, verdict, now).row(now));
+                    }
+                    continue;
+                }
                 let told = self.tell(&action, before, verdict, now, ids);
                 // What is told again and again is told of once.
                 if is_news {
@@ -167,7 +175,8 @@ impl Alarm {
         for (number, event) in (0..).zip(&mut history) {
             event.id = ids.next_in_order(now, number);
         }
-        AlarmChange { alarm: self.into_row(), was: Some(was), is_dropped: false, history, commands }
+        let (alarm, was) = (self.into_row(), Some(was));
+        AlarmChange { alarm, was, is_dropped: false, history, commands, letters }
     }
 
     /// Whether those who are named are told. Alarms of stacks tell again in every period: a policy scales
@@ -208,6 +217,30 @@ impl Alarm {
         Some(CommandRow { id, root: target.root, time: now, body: command.encode() })
     }
 
+    /// What an address is told, in the words of the alarming service.
+    fn letter(&self, url: &Arc<str>, before: AlarmState, verdict: &Verdict, now: Time) -> Letter {
+        let told = Value::map([
+            ("alarm_id", Value::from(self.row.id.to_string())),
+            ("alarm_name", Value::Text(self.row.name.clone())),
+            ("severity", "low".into()),
+            ("previous", spoken(before).into()),
+            ("current", spoken(verdict.state).into()),
+            ("reason", verdict.reason.as_str().into()),
+            ("reason_data", Value::map([("type", "threshold")].map(|(k, v)| (k, v.into())))),
+        ]);
+        let is_news = before != verdict.state;
+        Letter {
+            id: Letter::id_of(self.row.id, url, self.row.changed, is_news),
+            project: self.row.project.clone(),
+            alarm: self.row.name.clone(),
+            url: url.clone(),
+            text: print::json(&told, Keys::Ordered).into(),
+            written: now,
+            is_news,
+            tries: 0,
+        }
+    }
+
     // --- history ---
 
     /// Something that happened to it.
@@ -219,21 +252,8 @@ impl Alarm {
         now: Time,
         ids: &mut dyn Ids,
     ) -> AlarmEvent {
-        const LONGEST: (usize, usize) = (255, 4095);
-        let cut = |text: &str, most: usize| text.chars().take(most).collect::<String>();
-        let data = print::json(&data, Keys::Ordered);
-        let body = Value::map([
-            ("summary", Value::from(cut(summary, LONGEST.0))),
-            ("data", cut(&data, LONGEST.1).into()),
-        ]);
-        AlarmEvent {
-            id: ids.next_in_order(now, 0),
-            project: self.row.project.clone(),
-            alarm: self.row.name.clone(),
-            kind,
-            time: now,
-            body: codec::encode(&body),
-        }
+        let of = (&self.row.project, &self.row.name);
+        AlarmEvent::new(of, kind, (summary, data), now, ids.next_in_order(now, 0))
     }
 
     /// That its rule was made, changed or removed: `created`, `updated`, `deleted`.
@@ -269,20 +289,9 @@ impl Alarm {
     }
 
     fn acted(&self, action: &str, is_told: bool, now: Time, ids: &mut dyn Ids) -> AlarmEvent {
-        let summary = match is_told {
-            true => format!("Successfully executed action {action}"),
-            false => format!("Failed to execute action {action}"),
-        };
-        let error = match is_told {
-            true => Value::Null,
-            false => "no resource of a stack is known by this name".into(),
-        };
-        let data = Value::map([
-            ("actionState", Value::from(if is_told { "Succeeded" } else { "Failed" })),
-            ("notificationResource", action.into()),
-            ("error", error),
-        ]);
-        self.event(AlarmEventKind::Action, &summary, data, now, ids)
+        let error = (!is_told).then_some("no resource of a stack is known by this name");
+        let of = (&self.row.project, &self.row.name);
+        AlarmEvent::acted(of, action, error, now, ids.next_in_order(now, 0))
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod alarm;
 mod evaluate;
+mod letter;
 mod metric;
 mod rule;
 mod store;
@@ -14,6 +15,7 @@ mod store;
 pub(crate) use alarm::REASON_DATA;
 pub use alarm::{Alarm, Occasion, Target};
 pub use evaluate::{Verdict, evaluate, needs_from};
+pub use letter::{Letter, Messenger, NoMessenger, is_address};
 pub use metric::{BUCKET, Bucket, LARGEST, Series, Statistic, Totals, datapoints};
 pub use rule::{AlarmState, Comparison, Manner, Missing, Rule, dimensions};
 pub use store::{

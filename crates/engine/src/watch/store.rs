@@ -2,10 +2,14 @@
 
 use super::metric::{Bucket, Series};
 use super::rule::AlarmState;
+use crate::codec;
 use crate::ids::StackId;
+use crate::objects::ObjectRow;
 use crate::store::{CommandRow, StoreError};
 use crate::time::Time;
 use async_trait::async_trait;
+use kiln_template::Value;
+use kiln_template::print::{self, Keys};
 use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
@@ -16,8 +20,8 @@ use uuid::Uuid;
 /// so no evaluation happens twice however many look at the same moment.
 #[async_trait]
 pub trait Alarms: Send + Sync {
-    /// Writes alarms in one durable transaction, each with what comes of it: its history, and commands that
-    /// are added to the queues of trees. What is not as it was read is left alone, with all of that. Says for
+    /// Writes alarms in one durable transaction, each with what comes of it: its history, commands that are
+    /// added to the queues of trees, and letters. What is not as it was read is left alone, with all of that. Says for
     /// each whether it was written.
     async fn write_alarms(&self, changes: &[AlarmChange]) -> Result<Vec<bool>, StoreError>;
 
@@ -39,6 +43,9 @@ pub trait Alarms: Send + Sync {
 
     /// A page of what happened to alarms.
     async fn alarm_history(&self, query: &HistoryQuery) -> Result<Vec<AlarmEvent>, StoreError>;
+
+    /// Adds to what happened to alarms, in one durable transaction.
+    async fn note_alarms(&self, events: &[AlarmEvent]) -> Result<(), StoreError>;
 
     /// Adds samples to those that are there, in one durable transaction, and notes the series that they
     /// belong to. No two buckets are for the same ten seconds of the same series.
@@ -113,6 +120,8 @@ pub struct AlarmChange {
     pub history: Vec<AlarmEvent>,
     /// What trees are asked to do.
     pub commands: Vec<CommandRow>,
+    /// What addresses are told, of the kind of letters.
+    pub letters: Vec<ObjectRow>,
 }
 
 /// Something that happened to an alarm.
@@ -130,6 +139,47 @@ pub struct AlarmEvent {
     pub time: Time,
     /// The rest: what to tell.
     pub body: Vec<u8>,
+}
+
+impl AlarmEvent {
+    /// Something that happened to an alarm of a project.
+    pub fn new(
+        (project, alarm): (&Arc<str>, &Arc<str>),
+        kind: AlarmEventKind,
+        (summary, data): (&str, Value),
+        now: Time,
+        id: Uuid,
+    ) -> AlarmEvent {
+        const LONGEST: (usize, usize) = (255, 4095);
+        let cut = |text: &str, most: usize| text.chars().take(most).collect::<String>();
+        let data = print::json(&data, Keys::Ordered);
+        let body = Value::map([
+            ("summary", Value::from(cut(summary, LONGEST.0))),
+            ("data", cut(&data, LONGEST.1).into()),
+        ]);
+        let (project, alarm) = (project.clone(), alarm.clone());
+        AlarmEvent { id, project, alarm, kind, time: now, body: codec::encode(&body) }
+    }
+
+    /// That somebody was told, or why not.
+    pub fn acted(
+        of: (&Arc<str>, &Arc<str>),
+        action: &str,
+        error: Option<&str>,
+        now: Time,
+        id: Uuid,
+    ) -> AlarmEvent {
+        let (summary, state) = match error {
+            None => (format!("Successfully executed action {action}"), "Succeeded"),
+            Some(_) => (format!("Failed to execute action {action}"), "Failed"),
+        };
+        let data = Value::map([
+            ("actionState", Value::from(state)),
+            ("notificationResource", action.into()),
+            ("error", error.map(Value::from).unwrap_or_default()),
+        ]);
+        AlarmEvent::new(of, AlarmEventKind::Action, (&summary, data), now, id)
+    }
 }
 
 /// What can happen to an alarm.

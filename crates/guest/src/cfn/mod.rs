@@ -1,6 +1,7 @@
 //! The tools of heat-cfntools.
 
 pub(crate) mod api;
+mod haproxy;
 pub(crate) mod hup;
 pub(crate) mod init;
 pub(crate) mod metadata;

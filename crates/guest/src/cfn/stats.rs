@@ -1,6 +1,6 @@
 //! cfn-push-stats: how much of the machine is in use, reported to the CloudWatch API.
 
-use super::{api, metadata, signal};
+use super::{api, haproxy, metadata, signal};
 use crate::files;
 use crate::host::Host;
 use crate::options::{Flag, Given, switch, value};
@@ -24,15 +24,15 @@ pub(crate) const FLAGS: &[Flag] = &[
     switch("cpu-util", None, "Processors in use, in percent."),
     switch("service-failure", None, "Something failed."),
     switch("heartbeat", None, "A sign of life."),
-    switch("haproxy", None, "Taken and not told."),
-    switch("haproxy-latency", None, "Taken and not told."),
+    switch("haproxy", None, "What HAProxy tells of itself, and nothing else."),
+    switch("haproxy-latency", None, "How long the servers of HAProxy take, and nothing else."),
     value("metric", None, "The name of a figure of one's own."),
     value("units", None, "What it is counted in."),
     value("value", None, "The figure."),
 ];
 
 /// A figure: name, unit, value.
-type Figure = (String, String, f64);
+pub(super) type Figure = (String, String, f64);
 
 /// Where the key is, if nothing else is said.
 const KEY: &str = "/etc/cfn/cfn-credentials";
@@ -51,9 +51,17 @@ pub(crate) fn main(host: &Host, given: &Given) -> i32 {
             return 0;
         }
     };
-    let report = report(&figures(host, given), &signal::who(host), given.get("watch"));
-    let report: Vec<(&str, &str)> = report.iter().map(|(name, it)| (&**name, &**it)).collect();
-    match api::call(host, &url, &key, "monitoring", &report) {
+    let figures = match given.has("haproxy") || given.has("haproxy-latency") {
+        true => haproxy::figures(host, !given.has("haproxy")).map(|all| ("AWS/ELB", all)),
+        false => Ok(("system/linux", figures(host, given))),
+    };
+    let report = figures
+        .map(|(space, figures)| report(space, &figures, &signal::who(host), given.get("watch")));
+    let told = report.and_then(|report| {
+        let report: Vec<(&str, &str)> = report.iter().map(|(name, it)| (&**name, &**it)).collect();
+        api::call(host, &url, &key, "monitoring", &report)
+    });
+    match told {
         Ok(_) => 0,
         Err(problem) => {
             host.error(problem.to_string());
@@ -63,9 +71,14 @@ pub(crate) fn main(host: &Host, given: &Given) -> i32 {
 }
 
 /// The parameters of a report: every figure is of a server, and for an alarm if one is named.
-fn report(figures: &[Figure], server: &str, alarm: Option<&str>) -> Vec<(String, String)> {
+fn report(
+    namespace: &str,
+    figures: &[Figure],
+    server: &str,
+    alarm: Option<&str>,
+) -> Vec<(String, String)> {
     let mut report: Vec<(String, String)> =
-        [("Action", "PutMetricData"), ("ContentType", "JSON"), ("Namespace", "system/linux")]
+        [("Action", "PutMetricData"), ("ContentType", "JSON"), ("Namespace", namespace)]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .into();
     let dimensions = [Some(("InstanceId", server)), alarm.map(|alarm| ("AlarmName", alarm))];

@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 const SOURCES: [&str; 7] = ["heat_local", "ec2", "cfn", "heat", "request", "local", "zaqar"];
 
 /// The sources whose deployments may be metadata by themselves.
-const EXPLODED: [&str; 4] = ["cfn", "heat", "request", "zaqar"];
+pub(crate) const EXPLODED: [&str; 4] = ["cfn", "heat", "request", "zaqar"];
 
 /// A source that failed for want of anybody there is left alone for so long.
 const LEFT_ALONE: Duration = Duration::from_secs(60);

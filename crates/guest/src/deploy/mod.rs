@@ -34,7 +34,7 @@ pub(crate) fn main(host: &Host) -> i32 {
         host.warn(problem.to_string());
     }
     let deployments: Value = serde_json::from_str(&text).unwrap_or_default();
-    match run(host, &deployments) {
+    match run(host, &deployments, deployments.is_array()) {
         Ok(unsent) => i32::from(unsent > 0),
         Err(problem) => {
             host.error(problem.to_string());
@@ -69,8 +69,9 @@ pub(crate) fn rebuild(host: &Host) -> i32 {
     }
 }
 
-/// Carries out a list of deployments. Gives how many reports could not be sent.
-pub(crate) fn run(host: &Host, deployments: &Value) -> Result<usize> {
+/// Carries out a list of deployments; if it is certain that there are no others, what others left is removed.
+/// Gives how many reports could not be sent.
+pub(crate) fn run(host: &Host, deployments: &Value, are_all: bool) -> Result<usize> {
     let folder = deployed_folder(host)?;
     let lock = folder.join(".lock");
     let opened =
@@ -78,14 +79,17 @@ pub(crate) fn run(host: &Host, deployments: &Value) -> Result<usize> {
     let held = opened.and_then(|file| file.lock().map(|()| file));
     let _held = held.map_err(|error| Problem::at(&lock, error))?;
     let mut unsent = 0;
+    let mut current = Vec::new();
     for description in deployments.as_array().into_iter().flatten() {
-        let deployment = match plan::read(description) {
-            Planned::Run(deployment) => deployment,
-            Planned::Skip(why) => {
-                host.warn(why);
-                continue;
-            }
-        };
+        match plan::read(description) {
+            Planned::Run(deployment) => current.push(deployment),
+            Planned::Skip(why) => host.warn(why),
+        }
+    }
+    if are_all {
+        hooks::sweep(host, &current);
+    }
+    for deployment in current {
         match Entry::of(&folder, &deployment).and_then(|entry| one(host, &entry, &deployment)) {
             Ok(true) => {}
             Ok(false) => unsent += 1,

@@ -1,13 +1,15 @@
-//! Containers: single ones, those of a composition, and pods that a kubelet watches for.
+//! Single containers: made, entered, and removed when nothing is deployed any more that they belong to.
 
-use super::{action, folder, id, limit, report};
+use super::{action, folder, limit, report};
 use crate::deploy::plan;
-use crate::files;
 use crate::host::Host;
 use crate::json;
 use crate::problem::{Problem, Result};
 use crate::process::{self, Caught};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// Flags of `run` that take a text, and those that may be there more than once.
 const TEXTS: [(&str, &str); 4] =
@@ -19,21 +21,36 @@ const LISTS: [(&str, &str); 4] = [
     ("volumes_from", "--volumes-from"),
 ];
 
+/// The label of all containers that are made here.
+const OURS: &str = "label=managed_by=docker-cmd";
+
+/// Where it is noted that there may be containers.
+const WORKING: &str = "/var/lib/heat-config/heat-config-docker-cmd";
+
+/// How long a question may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How many names are tried for a container.
+const NAMES: u32 = 100;
+
 /// Runs containers and commands in containers, in their order.
 pub(super) fn cmd(host: &Host, deployment: &Value) -> Result<Value> {
     let mut ran = Caught::default();
+    // Containers go when the deployment has gone.
     if action(deployment) == "DELETE" {
         return Ok(report(deployment, None, &ran));
     }
+    folder(host, "HEAT_DOCKER_CMD_WORKING", WORKING)?;
     let config = map(deployment)?;
     let mut all: Vec<(&String, &Value)> = config.as_object().into_iter().flatten().collect();
     all.sort_by_key(|(_, container)| container["start_order"].as_i64().unwrap_or(0));
-    let program = host.variable("HEAT_DOCKER_CMD").unwrap_or("docker");
+    let id = json::text(deployment, "id").unwrap_or_default();
     for (name, container) in all {
         let arguments = match json::text(container, "action").unwrap_or("run") {
-            "exec" => exec(container),
-            _ => run(deployment, name, container),
+            "exec" => exec(container, |name| made_as(host, id, name)),
+            _ => run(deployment, name, &free_name(host, id, name), container),
         };
+        let program = program(host);
         host.info(format!("{program} {}: {name}", arguments.first().map_or("", String::as_str)));
         let mut command = process::program(host, program);
         let one = process::caught(command.args(&arguments), None, limit(deployment))?;
@@ -51,11 +68,87 @@ pub(super) fn cmd(host: &Host, deployment: &Value) -> Result<Value> {
     Ok(report(deployment, None, &ran))
 }
 
-fn run(deployment: &Value, name: &str, container: &Value) -> Vec<String> {
+/// Removes the containers of configurations that are deployed no more; then those that had to be called
+/// otherwise get the names that have become free.
+pub(super) fn sweep(host: &Host, current: &BTreeSet<&str>) {
+    let is_used = host.path_of("HEAT_DOCKER_CMD_WORKING", WORKING).exists();
+    if current.is_empty() && !is_used {
+        return;
+    }
+    let ids = ["ps", "-a", "--filter", OURS, "--format", "{{.Label \"config_id\"}}"];
+    let ids = ask(host, &ids).unwrap_or_default();
+    let ids: BTreeSet<&str> = ids.split_whitespace().collect();
+    for id in ids.difference(current) {
+        host.info(format!("nothing is deployed as {id} any more: its containers go"));
+        let label = format!("label=config_id={id}");
+        let found = ask(host, &["ps", "-q", "-a", "--filter", OURS, "--filter", &label]);
+        for container in found.unwrap_or_default().split_whitespace() {
+            if ask(host, &["rm", "-f", container]).is_none() {
+                host.error(format!("the container {container} cannot be removed"));
+            }
+        }
+    }
+    rename(host);
+}
+
+fn rename(host: &Host) {
+    let all = ["ps", "-a", "--format", "{{.Names}} {{.Label \"container_name\"}}"];
+    let all = ask(host, &all).unwrap_or_default();
+    let all: Vec<(&str, Option<&str>)> = all
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            Some((words.next()?, words.next_back()))
+        })
+        .collect();
+    let mut taken: BTreeSet<&str> = all.iter().map(|(name, _)| *name).collect();
+    let mut wanted: Vec<(&str, &str)> =
+        all.iter().filter_map(|(name, wanted)| Some((*name, (*wanted)?))).collect();
+    wanted.sort_unstable();
+    for (name, wanted) in wanted.into_iter().filter(|(name, wanted)| name != wanted) {
+        if taken.insert(wanted) && ask(host, &["rename", name, wanted]).is_some() {
+            host.info(format!("the container {name} is called {wanted} from now on"));
+        }
+    }
+}
+
+/// The program that knows containers.
+pub(super) fn program(host: &Host) -> &str {
+    host.variable("HEAT_DOCKER_CMD").unwrap_or("docker")
+}
+
+/// What the program says to a question; nothing if it does not end well.
+fn ask(host: &Host, arguments: &[&str]) -> Option<String> {
+    let mut command = process::program(host, program(host));
+    let asked = process::caught(command.args(arguments), None, Some(PATIENCE));
+    asked.ok().filter(|caught| caught.status == 0).map(|caught| caught.out)
+}
+
+/// A name that no container has: its own, or that and something.
+fn free_name(host: &Host, id: &str, name: &str) -> String {
+    let is_free = |name: &String| ask(host, &["inspect", "--format", "exists", name]).is_none();
+    let others = (1..NAMES).map(|number| {
+        let hash = Sha256::digest(format!("{id} {number}"));
+        let something: String = hash.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        format!("{name}-{something}")
+    });
+    // If all are taken, the program says so.
+    std::iter::once(name.to_owned()).chain(others).find(is_free).unwrap_or_else(|| name.to_owned())
+}
+
+/// What a container of this deployment is called: it may have had to be called otherwise.
+fn made_as(host: &Host, id: &str, name: &str) -> String {
+    let (by_name, by_id) =
+        (format!("label=container_name={name}"), format!("label=config_id={id}"));
+    let question = ["ps", "-a", "--filter", &by_name, "--filter", &by_id, "--format", "{{.Names}}"];
+    let found = ask(host, &question).unwrap_or_default();
+    found.split_whitespace().next().unwrap_or(name).to_owned()
+}
+
+fn run(deployment: &Value, name: &str, unique: &str, container: &Value) -> Vec<String> {
     let input = |name: &str| plan::input(deployment, name).unwrap_or_default();
     let id = json::text(deployment, "id").unwrap_or_default();
-    let unique: String = id.chars().filter(char::is_ascii_alphanumeric).take(8).collect();
-    let mut arguments = vec!["run".to_owned(), "--name".into(), format!("{name}-{unique}")];
+    let mut arguments = vec!["run".to_owned(), "--name".into(), unique.to_owned()];
     for (label, value) in [
         ("deploy_stack_id", input("deploy_stack_id")),
         ("deploy_resource_name", input("deploy_resource_name")),
@@ -69,7 +162,7 @@ fn run(deployment: &Value, name: &str, container: &Value) -> Vec<String> {
         arguments.push("--detach=true".into());
     }
     for (key, flag) in LISTS {
-        for value in texts(container.get(key)) {
+        for value in texts(container.get(key)).into_iter().filter(|value| !value.is_empty()) {
             arguments.push(format!("{flag}={value}"));
         }
     }
@@ -82,11 +175,11 @@ fn run(deployment: &Value, name: &str, container: &Value) -> Vec<String> {
         arguments.push("--privileged=true".into());
     }
     arguments.push(json::text(container, "image").unwrap_or_default().to_owned());
-    arguments.extend(texts(container.get("command")));
+    arguments.extend(words(container.get("command")));
     arguments
 }
 
-fn exec(container: &Value) -> Vec<String> {
+fn exec(container: &Value, made_as: impl Fn(&str) -> String) -> Vec<String> {
     let mut arguments = vec!["exec".to_owned()];
     if json::is_true(container.get("privileged")) {
         arguments.push("--privileged=true".into());
@@ -94,62 +187,30 @@ fn exec(container: &Value) -> Vec<String> {
     if let Some(user) = json::text(container, "user") {
         arguments.push(format!("--user={user}"));
     }
-    arguments.extend(texts(container.get("command")));
+    let mut words = words(container.get("command")).into_iter();
+    arguments.extend(words.next().map(|name| made_as(&name)));
+    arguments.extend(words);
     arguments
 }
 
-/// A list of texts, or a text alone.
+/// A list of texts, or a text alone; the members of a map as they are assigned.
 fn texts(value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::Array(items)) => items.iter().map(json::plain).collect(),
+        Some(Value::Object(map)) => {
+            map.iter().map(|(name, value)| format!("{name}={}", json::plain(value))).collect()
+        }
         Some(Value::Null) | None => Vec::new(),
         Some(value) => vec![json::plain(value)],
     }
 }
 
-/// Brings up a composition; on DELETE it goes.
-pub(super) fn compose(host: &Host, deployment: &Value) -> Result<Value> {
-    let name = json::text(deployment, "name").map_or(id(deployment)?, |name| name);
-    let usual = "/var/lib/heat-config/heat-config-docker-compose";
-    let working = folder(host, "HEAT_DOCKER_COMPOSE_WORKING", usual)?;
-    let project = files::inside(&working, name)?;
-    files::private_folder(&project)?;
-    // JSON is YAML, so a map needs no other form.
-    let text = json::plain(&deployment["config"]);
-    files::write(&project.join("docker-compose.yml"), text.as_bytes(), 0o600)?;
-    let env_files = plan::input(deployment, "env_files").unwrap_or_default();
-    let env_files: Value = serde_json::from_str(&env_files).unwrap_or_default();
-    for file in env_files.as_array().into_iter().flatten() {
-        let Some(name) = json::text(file, "file_name") else { continue };
-        let path = files::inside(&project, name.trim_start_matches("./"))?;
-        files::write(&path, json::plain(&file["content"]).as_bytes(), 0o600)?;
+/// The words of a command.
+fn words(command: Option<&Value>) -> Vec<String> {
+    match command {
+        Some(Value::String(text)) => text.split_whitespace().map(str::to_owned).collect(),
+        command => texts(command),
     }
-    let told = host.variable("HEAT_DOCKER_COMPOSE_CMD").unwrap_or("docker compose");
-    let mut words = told.split_whitespace();
-    let mut command = process::program(host, words.next().unwrap_or("docker"));
-    command.args(words).current_dir(&project);
-    match action(deployment).as_str() {
-        "DELETE" => command.arg("down"),
-        _ => command.args(["up", "-d", "--no-build"]),
-    };
-    let ran = process::caught(&mut command, None, limit(deployment))?;
-    Ok(report(deployment, None, &ran))
-}
-
-/// Leaves the manifest of a pod where a kubelet looks for it; on DELETE it goes.
-pub(super) fn kubelet(host: &Host, deployment: &Value) -> Result<Value> {
-    let id = id(deployment)?;
-    let folder = host.path_of(
-        "HEAT_KUBELET_MANIFESTS",
-        "/var/lib/heat-config/heat-config-kubelet/kubelet-manifests",
-    );
-    files::private_folder(&folder)?;
-    let path = folder.join(format!("{id}.json"));
-    match action(deployment).as_str() {
-        "DELETE" => files::remove(&path)?,
-        _ => files::write(&path, json::plain(&deployment["config"]).as_bytes(), 0o600)?,
-    }
-    Ok(report(deployment, None, &Caught::default()))
 }
 
 /// A tool that is no more.
@@ -159,12 +220,14 @@ pub(super) fn atomic(_: &Host, _: &Value) -> Result<Value> {
 
 fn map(deployment: &Value) -> Result<Value> {
     let config = match &deployment["config"] {
+        Value::String(text) if text.trim().is_empty() => Value::Object(Default::default()),
+        Value::Null => Value::Object(Default::default()),
         Value::String(text) => serde_json::from_str(text).unwrap_or_default(),
         config => config.clone(),
     };
     match config.is_object() {
         true => Ok(config),
-        false => Err(Problem::new("the configuration is no map of containers")),
+        false => Err(Problem::new("the configuration is no map of containers, and no JSON of one")),
     }
 }
 
@@ -177,16 +240,17 @@ mod tests {
     fn containers_become_arguments() {
         let deployment =
             json!({"id": "0123-4567-89", "inputs": [{"name": "deploy_stack_id", "value": "s/1"}]});
-        let container =
-            json!({"image": "nginx", "net": "host", "environment": ["A=1"], "command": ["x", "y"]});
-        let arguments = run(&deployment, "web", &container).join(" ");
+        let container = json!({"image": "nginx", "net": "host", "environment": ["A=1", ""],
+            "volumes": {"/a": "/b"}, "command": "x  y"});
+        let arguments = run(&deployment, "web", "web-1", &container).join(" ");
         assert_eq!(
             arguments,
-            "run --name web-01234567 --label deploy_stack_id=s/1 --label deploy_resource_name= --label \
+            "run --name web-1 --label deploy_stack_id=s/1 --label deploy_resource_name= --label \
              config_id=0123-4567-89 --label container_name=web --label managed_by=docker-cmd --detach=true \
-             --env=A=1 --net=host nginx x y"
+             --env=A=1 --volume=/a=/b --net=host nginx x y"
         );
-        let inside = json!({"action": "exec", "user": "root", "command": ["web", "nginx", "-t"]});
-        assert_eq!(exec(&inside).join(" "), "exec --user=root web nginx -t");
+        let inside = json!({"action": "exec", "user": "root", "command": ["web", "nginx", "-t a"]});
+        let arguments = exec(&inside, |name| format!("{name}-1"));
+        assert_eq!(arguments, ["exec", "--user=root", "web-1", "nginx", "-t a"]);
     }
 }

@@ -2,14 +2,16 @@
 
 mod ansible;
 mod chef;
+mod compose;
 mod docker;
 mod files_of;
+mod kubelet;
 mod puppet;
 mod salt;
 mod script;
 mod tools;
 
-use crate::deploy::plan;
+use crate::deploy::plan::{self, Deployment};
 use crate::files;
 use crate::host::Host;
 use crate::problem::{Problem, Result};
@@ -29,10 +31,10 @@ const HOOKS: &[(&str, Hook)] = &[
     ("cfn-init", tools::cfn_init),
     ("chef", chef::run),
     ("docker-cmd", docker::cmd),
-    ("docker-compose", docker::compose),
+    ("docker-compose", compose::run),
     ("hiera", files_of::hiera),
     ("json-file", files_of::json_file),
-    ("kubelet", docker::kubelet),
+    ("kubelet", kubelet::run),
     ("puppet", puppet::run),
     ("salt", salt::run),
     ("script", script::run),
@@ -71,6 +73,17 @@ pub(crate) fn main(host: &Host, name: &str) -> i32 {
             1
         }
     }
+}
+
+/// Removes what was left of deployments that are not there any more: these are all that are.
+pub(crate) fn sweep(host: &Host, current: &[Deployment]) {
+    let of = |hook: &'static str| current.iter().filter(move |it| it.hook == hook);
+    let ids = |hook: &'static str| of(hook).map(|it| it.id.as_str()).collect();
+    docker::sweep(host, &ids("docker-cmd"));
+    kubelet::sweep(host, &ids("kubelet"));
+    let names = of("docker-compose")
+        .map(|it| crate::json::text(&it.whole, "name").unwrap_or(it.id.as_str()));
+    compose::sweep(host, &names.collect());
 }
 
 /// The id of a deployment, which becomes part of the names of files.

@@ -89,6 +89,10 @@ async fn serve(
     let app = app(&settings, service.clone())?;
     own.serves(&app);
     let telling = tokio::spawn(service.clone().tell_of_engine(serving::host_name()));
+    let exchanging = match settings.has_cfn || settings.has_cloudwatch {
+        true => Some(serving::exchange(&app).await?),
+        false => None,
+    };
     let mut listening = Vec::new();
     if settings.has_api {
         let native = serving::native(app.clone());
@@ -127,6 +131,11 @@ async fn serve(
     tokio::join!(biased; hand_over, serving::leave(listening));
     telling.abort();
     service.forget_engine().await;
+    if let Some(exchanging) = exchanging {
+        exchanging.abort();
+        // What was answered last. If it cannot be told, whoever comes next may be asked the same again.
+        _ = app.spent.exchange(&*store, now()).await;
+    }
     if let Some(engine) = &engine {
         // What was asked for in the meantime.
         engine.stop().await;

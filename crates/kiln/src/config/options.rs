@@ -138,6 +138,7 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("kiln", "max_alarms_per_project", "How many alarms a project may have; -1 for any."),
     ("kiln", "metrics_host", "The address that metrics are served on."),
     ("kiln", "metrics_port", "The port that metrics are served on; none are served without it."),
+    ("kiln", "notify_allowed", "What addresses must begin with to be told by alarms."),
     ("kiln", "price_file", "A list of prices, for estimates of what a template would cost."),
     ("kiln", "rate", "Requests a second that a project may send; 0 for any."),
     ("kiln", "roles", "What this process does: api, cfn, cloudwatch, engine, or all."),
@@ -422,6 +423,7 @@ fn engine(config: &Config, login: &Login) -> Result<kiln_engine::config::Config,
         watch: seconds("periodic_interval", 60)?,
         keep_metrics: hours("keep_metrics_hours", 48, 25)?,
         keep_history: hours("keep_alarm_history_hours", 30 * 24, 1)?,
+        messenger: Arc::new(kiln_api::Outgoing::to(config.list("kiln", "notify_allowed"))),
         ..kiln_engine::config::Config::default()
     })
 }

@@ -15,6 +15,7 @@ use kiln_api::{App, Scheme, auth};
 use kiln_engine::runtime::now;
 use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinHandle;
 use tracing_subscriber::EnvFilter;
 
 /// What this machine calls itself.
@@ -56,6 +57,13 @@ pub(crate) fn keystone(
     let watching = keystone.clone();
     tokio::spawn(async move { watching.watch().await });
     Ok(keystone)
+}
+
+/// Hears which signatures other processes have answered, and those before this one; from now on again and again.
+pub(crate) async fn exchange(app: &Arc<App>) -> Result<JoinHandle<()>, Failure> {
+    let heard = app.spent.exchange(&**app.service.store(), now()).await;
+    heard.map_err(|error| Failure::usage(format!("the store cannot be read: {error}")))?;
+    Ok(tokio::spawn(kiln_api::aws::keep_exchanging(app.clone())))
 }
 
 /// What makes requests.

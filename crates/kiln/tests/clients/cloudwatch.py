@@ -127,6 +127,26 @@ def metrics(client):
         {'MetricName': 'm', 'Unit': 'Count', 'Value': float('nan')}])
 
 
+def packed(client):
+    """Reports above 10 KB, which tools of AWS pack."""
+    codings = []
+    client.meta.events.register('before-send.cloudwatch.PutMetricData',
+                                lambda request, **_: codings.append(request.headers.get('Content-Encoding')))
+    now = datetime.datetime.now(datetime.timezone.utc).replace(microsecond=0)
+    host = [{'Name': 'Host', 'Value': 'packed'}]
+    client.put_metric_data(Namespace='n', MetricData=[
+        {'MetricName': 'many', 'Unit': 'Count', 'Value': number, 'Timestamp': now, 'Dimensions': host}
+        for number in range(500)])
+    coding, = codings
+    assert coding in ('gzip', b'gzip'), coding
+    hour = datetime.timedelta(hours=1)
+    found = client.get_metric_statistics(
+        Namespace='n', MetricName='many', Dimensions=host, StartTime=now - hour, EndTime=now + hour, Period=7200,
+        Statistics=['SampleCount', 'Sum'])['Datapoints']
+    assert sum(point['SampleCount'] for point in found) == 500, found
+    assert sum(point['Sum'] for point in found) == sum(range(500)), found
+
+
 def scaling(client, clouds):
     """A report raises the alarm of a stack, and its group grows."""
     user = cloud.session(clouds)
@@ -169,6 +189,7 @@ def main(clouds):
     client = place.client()
     own_alarms(client)
     metrics(client)
+    packed(client)
     scaling(client, clouds)
     forms(place)
     print('all 11 actions by boto3 %s' % boto3.__version__)

@@ -168,12 +168,13 @@ fn a_failure_is_told_in_the_words_of_the_server() {
 
 #[test]
 fn a_signal_counts_while_it_is_waited_for() {
-    let heard = |data: &Members, details: &str| {
+    let told = |data: &Members, details: &str, is_at_work| {
         let (none, stack) = (Members::new(), Stack::default());
         let view = View { data, physical_id: Some("d1"), ..view("x", &none, &stack) };
-        let signal = Signal { details: &json(details), now: 0 };
+        let signal = Signal { details: &json(details), now: 0, is_at_work };
         kind(KIND).behaviour.signal.expect("signals")(&view, &signal).expect("heard")
     };
+    let heard = |data: &Members, details: &str| told(data, details, true);
     let waiting = members(r#"{"status": "IN_PROGRESS", "declared": [{"name": "result"}]}"#);
     let good = heard(&waiting, r#"{"result": 1}"#);
     assert_eq!(good.reason.as_deref(), Some("deployment d1 succeeded"));
@@ -182,6 +183,27 @@ fn a_signal_counts_while_it_is_waited_for() {
     assert_eq!(bad.reason.as_deref(), Some("deployment d1 failed (2)"));
     let late = heard(&members(r#"{"status": "COMPLETE"}"#), r#"{"result": 2}"#);
     assert!(late.is_nothing && late.data.is_empty());
+    // Before anything was asked of the server, while it is about to be: that is kept.
+    let early = heard(&members("{}"), r#"{"result": 3}"#);
+    assert_eq!((early.is_nothing, early.data.len()), (true, 1));
+    assert!(told(&members("{}"), r#"{"result": 3}"#, false).data.is_empty(), "nothing is asked");
+}
+
+#[test]
+fn a_signal_that_came_early_is_the_answer() {
+    let shows = vec![json(
+        r#"{"status": "IN_PROGRESS", "declared": [{"name": "result"}],
+            "early": {"result": "42", "deploy_status_code": 0}}"#,
+    )];
+    let (mut drive, mut cloud) = (drive(properties("{}")), Cloud { shows, ..Cloud::default() });
+    drive.run(&kind(KIND), Verb::Create, &mut cloud);
+    assert_eq!(drive.result(), &Ok(()));
+    let row = cloud.one("deployment");
+    assert_eq!(
+        (&row["status"], &row["output_values"]["result"]),
+        (&"COMPLETE".into(), &"42".into())
+    );
+    assert_eq!(drive.context.data.get("early"), None);
 }
 
 #[test]

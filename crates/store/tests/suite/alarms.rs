@@ -2,6 +2,7 @@
 
 use crate::world::{World, at};
 use kiln_engine::ids::StackId;
+use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow};
 use kiln_engine::time::Time;
 use kiln_engine::watch::{
     AlarmChange, AlarmEvent, AlarmEventKind, AlarmQuery, AlarmRow, AlarmState, Bucket,
@@ -31,8 +32,21 @@ fn alarm(number: u128, project: &str, name: &str) -> AlarmRow {
 }
 
 fn change(alarm: &AlarmRow, was: Option<u64>) -> AlarmChange {
-    let (history, commands) = (Vec::new(), Vec::new());
-    AlarmChange { alarm: alarm.clone(), was, is_dropped: false, history, commands }
+    let (history, commands, letters) = (Vec::new(), Vec::new(), Vec::new());
+    AlarmChange { alarm: alarm.clone(), was, is_dropped: false, history, commands, letters }
+}
+
+fn letter(number: u128) -> ObjectRow {
+    ObjectRow {
+        id: Uuid::from_u128(number + 100),
+        kind: ObjectKind::Letter,
+        project: "p".into(),
+        subject: "a".into(),
+        uses: None,
+        created: at(5),
+        updated: None,
+        body: b"dear".to_vec(),
+    }
 }
 
 fn event(number: u128, name: &str, seconds: i64) -> AlarmEvent {
@@ -106,6 +120,7 @@ pub(crate) async fn an_alarm_is_written_by_whoever_read_it_last(world: World) {
     let tells = |number: u128| AlarmChange {
         history: vec![event(number, "a", 10)],
         commands: vec![world.command(root.id)],
+        letters: vec![letter(number)],
         ..change(&AlarmRow { state: AlarmState::Alarm, ..first.clone() }, Some(1))
     };
     let (one, other) = (tells(2), tells(4));
@@ -130,6 +145,10 @@ pub(crate) async fn an_alarm_is_written_by_whoever_read_it_last(world: World) {
         limit: 10,
     };
     assert_eq!(world.other.alarm_history(&query).await.unwrap(), winner.history);
+    let letters = world.other.objects(&ObjectQuery::of(ObjectKind::Letter)).await.unwrap();
+    assert_eq!(letters, winner.letters);
+    world.store.note_alarms(&[event(9, "a", 11)]).await.unwrap();
+    assert_eq!(world.other.alarm_history(&query).await.unwrap().len(), 2);
     let written = world.store.alarm(first.id).await.unwrap().unwrap();
     assert_eq!((written.state, written.version), (AlarmState::Alarm, 2));
 }

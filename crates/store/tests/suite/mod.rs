@@ -58,6 +58,7 @@ pub(crate) const CASES: &[(&str, Case<World>)] = cases! {
     }
     objects {
         objects_are_kept_listed_and_dropped,
+        an_object_is_added_once_and_old_ones_are_dropped,
     }
     alarms {
         alarms_are_kept_listed_and_dropped,

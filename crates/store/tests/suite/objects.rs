@@ -19,6 +19,37 @@ fn object(kind: ObjectKind, number: u128, project: &str) -> ObjectRow {
     }
 }
 
+pub(crate) async fn an_object_is_added_once_and_old_ones_are_dropped(world: World) {
+    let spent = |number: u128| ObjectRow {
+        created: Time::from_micros(number as i64),
+        ..object(ObjectKind::Spent, number, "")
+    };
+    for number in [3, 1, 2, 4] {
+        // Several who add the same at once, from two processes.
+        let adding: [_; 4] = std::array::from_fn(|at| {
+            let store = if at % 2 == 0 { world.store.clone() } else { world.other.clone() };
+            tokio::spawn(async move { store.add_object(spent(number)).await })
+        });
+        let mut added = 0;
+        for one in adding {
+            added += usize::from(one.await.unwrap().unwrap());
+        }
+        assert_eq!(added, 1, "{number}");
+    }
+    let store = &world.store;
+    store.put_object(object(ObjectKind::Config, 100, "p")).await.unwrap();
+    let drop = async |before, limit| {
+        let before = Time::from_micros(before);
+        store.drop_objects(ObjectKind::Spent, before, limit).await.unwrap()
+    };
+    assert_eq!((drop(1, 9).await, drop(4, 2).await), (0, 2));
+    let left = store.objects(&ObjectQuery::of(ObjectKind::Spent)).await.unwrap();
+    assert_eq!(left, [spent(3), spent(4)]);
+    assert_eq!((drop(i64::MAX, 9).await, drop(i64::MAX, 9).await), (2, 0));
+    assert!(store.add_object(spent(1)).await.unwrap());
+    assert_eq!(store.count_objects(&ObjectQuery::of(ObjectKind::Config)).await.unwrap(), 1);
+}
+
 pub(crate) async fn objects_are_kept_listed_and_dropped(world: World) {
     let store = &world.store;
     for number in 0..20 {

@@ -209,6 +209,7 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
         spent: Default::default(),
     });
     own.serves(&app);
+    serving::exchange(&app).await?;
     let mut listening = vec![
         serving::serve(identity_socket, identity::router(identity.clone())),
         serving::serve(api_socket, serving::native(app.clone())),

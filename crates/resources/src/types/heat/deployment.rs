@@ -7,7 +7,7 @@
 
 use super::derive::{self, Source};
 use super::mailbox::{self, Mailbox};
-use super::outcome::{self, DECLARED, OUTPUTS, REASON, STATUS};
+use super::outcome::{self, DECLARED, EARLY, OUTPUTS, REASON, STATUS};
 use super::{collecting, reply_to, stack_user, stored_config};
 use crate::behaviour::{Verb, View};
 use crate::declare::{ResourceType, Value};
@@ -49,6 +49,10 @@ pub(super) fn doing(kind: ResourceType) -> ResourceType {
 async fn deploy(op: &mut Op, action: &str) -> Result<(), Stop> {
     let source = source(op).await?;
     if !is_for(op, &source, action) {
+        // Nothing is asked now: what was said of it is no answer to anything later.
+        if op.datum(EARLY).is_some() {
+            op.set_datum(EARLY, Value::Null);
+        }
         return Ok(());
     }
     let is_fixed = op.datum(ASKED).is_some() && op.context().journal.is_empty();
@@ -161,7 +165,8 @@ async fn wait(op: &mut Op) -> Result<(), Stop> {
         let until = op.soon(if mailbox.is_some() { pause } else { LOOK });
         match op.watch(&own, seen.as_ref(), until).await? {
             Watched::Changed(data) => {
-                if let Some(told) = data.as_map().and_then(outcome::of) {
+                let told = |data| outcome::of(data).or_else(|| outcome::early(data));
+                if let Some(told) = data.as_map().and_then(told) {
                     break told;
                 }
                 seen = Some(data);
@@ -186,6 +191,7 @@ async fn wait(op: &mut Op) -> Result<(), Stop> {
     });
     let call = put(Service::Orchestration, path(op), json!({ "software_deployment": row }));
     op.call("result", call).await?;
+    op.set_datum(EARLY, Value::Null);
     for (name, value) in told.data() {
         op.set_datum(name, value);
     }

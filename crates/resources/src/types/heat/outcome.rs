@@ -13,6 +13,8 @@ pub(super) const STATUS: &str = "status";
 pub(super) const REASON: &str = "reason";
 /// Where a deployment keeps what the server said.
 pub(super) const OUTPUTS: &str = "outputs";
+/// Where a deployment keeps what was said before anybody was asked.
+pub(super) const EARLY: &str = "early";
 /// Where a deployment keeps what the server may say.
 pub(super) const DECLARED: &str = "declared";
 
@@ -109,10 +111,20 @@ pub(super) fn told(declared: &[Value], details: &Value) -> Told {
     Told { is_well, reason, outputs, code }
 }
 
-/// A signal to a deployment: kept if one is waited for.
+/// A signal to a deployment: kept if one is waited for, or about to be for the first time. Later it may as well be
+/// an answer to what was asked before.
 pub(super) fn on_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<Heard, String> {
-    if text(view.data, STATUS) != Some("IN_PROGRESS") {
-        return Ok(Heard { is_nothing: true, ..Heard::default() });
+    match text(view.data, STATUS) {
+        Some("IN_PROGRESS") => {}
+        None if signal.is_at_work => {
+            let early = (Arc::from(EARLY), said(signal.details));
+            return Ok(Heard {
+                is_nothing: true,
+                data: [early].into_iter().collect(),
+                ..Heard::default()
+            });
+        }
+        _ => return Ok(Heard { is_nothing: true, ..Heard::default() }),
     }
     let told = told(items(view.data, DECLARED), signal.details);
     let id = view.physical_id.unwrap_or_default();
@@ -122,6 +134,20 @@ pub(super) fn on_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<Heard, S
         (None, false) => format!("deployment {id} failed"),
     };
     Ok(Heard { data: told.data().into_iter().collect(), reason: Some(reason), ..Heard::default() })
+}
+
+/// What was said; nothing at all is said by an empty map.
+fn said(details: &Value) -> Value {
+    match details.as_map() {
+        Some(_) => details.clone(),
+        None => Value::Map(Arc::default()),
+    }
+}
+
+/// What was said before anybody was asked.
+pub(super) fn early(data: &Members) -> Option<Told> {
+    let said = data.get(EARLY)?;
+    Some(told(items(data, DECLARED), said))
 }
 
 #[cfg(test)]

@@ -1,0 +1,167 @@
+//! Addresses that alarms tell: of changes, at least once, and only those that may be told.
+
+use super::*;
+use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow, Objects};
+use kiln_engine::watch::{AlarmEvent, AlarmEventKind, Letter, Messenger};
+
+/// Somebody who takes letters, if they like, to addresses that begin with `http://good/`.
+#[derive(Debug, Default)]
+struct Post {
+    is_refusing: std::sync::atomic::AtomicBool,
+    taken: std::sync::Mutex<Vec<(String, serde_json::Value)>>,
+}
+
+#[async_trait::async_trait]
+impl Messenger for Post {
+    fn may_tell(&self, url: &str) -> bool {
+        url.starts_with("http://good/")
+    }
+
+    async fn tell(&self, url: &str, letter: &str) -> Result<(), String> {
+        if self.is_refusing.load(std::sync::atomic::Ordering::SeqCst) {
+            return Err("it answered with 503".into());
+        }
+        let letter = serde_json::from_str(letter).unwrap();
+        self.taken.lock().unwrap().push((url.to_owned(), letter));
+        Ok(())
+    }
+}
+
+impl Post {
+    fn taken(&self) -> Vec<(String, serde_json::Value)> {
+        self.taken.lock().unwrap().clone()
+    }
+}
+
+impl Site {
+    fn with_post(post: &Arc<Post>) -> Site {
+        let site = Site::new();
+        let config = Config { messenger: post.clone(), ..(*site.config).clone() };
+        Site { config: Arc::new(config), ..site }
+    }
+
+    async fn letters(&self) -> Vec<ObjectRow> {
+        self.store.objects(&ObjectQuery::of(ObjectKind::Letter)).await.unwrap()
+    }
+
+    /// What is told of actions in the history, once there are so many.
+    async fn acted(&self, count: usize) -> Vec<String> {
+        let query = HistoryQuery {
+            project: "p".into(),
+            alarm: None,
+            kind: Some(AlarmEventKind::Action),
+            from: None,
+            until: None,
+            descending: false,
+            marker: None,
+            limit: 100,
+        };
+        let events = self
+            .until(async || {
+                let events = self.store.alarm_history(&query).await.unwrap();
+                (events.len() >= count).then_some(events)
+            })
+            .await;
+        let body = |event: &AlarmEvent| kiln_engine::codec::decode(&event.body).unwrap();
+        events
+            .iter()
+            .map(|it| kiln_template::print::plain(&body(it).as_map().unwrap()["summary"]))
+            .collect()
+    }
+}
+
+fn telling(url: &str) -> Members {
+    rule(&[("AlarmActions", Value::list([url.into()]))])
+}
+
+async fn alarm_now(service: &Service, state: AlarmState, reason: &str) {
+    let verdict = Verdict { state, reason: reason.into() };
+    service.set_alarm_state(&asker(None), "a", &verdict, Value::Null).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_address_is_told_of_changes_in_the_words_of_the_alarming_service() {
+    let post = Arc::new(Post::default());
+    let site = Site::with_post(&post);
+    let engine = site.engine();
+    let service = site.service(&engine);
+    service.put_alarm(&asker(None), "a", telling("http://good/x")).await.unwrap();
+    alarm_now(&service, AlarmState::Alarm, "hot").await;
+    assert_eq!(site.acted(1).await, ["Successfully executed action http://good/x"]);
+    while !site.letters().await.is_empty() {
+        tokio::task::yield_now().await;
+    }
+    alarm_now(&service, AlarmState::Normal, "cool").await;
+    alarm_now(&service, AlarmState::Alarm, "hot again").await;
+    site.acted(2).await;
+    let taken = post.taken();
+    assert_eq!(taken.len(), 2, "{taken:?}");
+    let (url, letter) = &taken[0];
+    assert_eq!(url, "http://good/x");
+    let id = service.alarm_called(&asker(None), "a").await.unwrap().unwrap().row.id.to_string();
+    assert_eq!(
+        *letter,
+        serde_json::json!({"alarm_id": id, "alarm_name": "a", "severity": "low", "reason": "hot",
+            "previous": "insufficient data", "current": "alarm", "reason_data": {"type": "threshold"}})
+    );
+    assert_eq!(taken[1].1["previous"], "ok");
+
+    let refused = service.put_alarm(&asker(None), "b", telling("http://bad/x")).await.unwrap_err();
+    assert_eq!(refused.kind, "InvalidParameterValue");
+    let message = refused.message.unwrap_or_default();
+    assert!(message.contains("[kiln] notify_allowed"), "{message}");
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn a_letter_is_kept_until_it_was_taken_whoever_dies() {
+    let post = Arc::new(Post::default());
+    post.is_refusing.store(true, std::sync::atomic::Ordering::SeqCst);
+    let site = Site::with_post(&post);
+    let engine = site.engine();
+    let service = site.service(&engine);
+    service.put_alarm(&asker(None), "a", telling("http://good/x")).await.unwrap();
+    alarm_now(&service, AlarmState::Alarm, "hot").await;
+    let tried = |letters: &[ObjectRow]| Letter::of(&letters[0]).unwrap().tries == 1;
+    let letters = loop {
+        let letters = site.letters().await;
+        if tried(&letters) {
+            break letters;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert!(letters[0].created > now(), "it is tried again after a while");
+    engine.stop().await;
+    post.is_refusing.store(false, std::sync::atomic::Ordering::SeqCst);
+    // That while is over when another engine comes.
+    let due = ObjectRow { created: now(), ..letters[0].clone() };
+    site.store.put_object(due).await.unwrap();
+    let engine = site.engine();
+    assert_eq!(site.acted(1).await, ["Successfully executed action http://good/x"]);
+    assert_eq!(post.taken().len(), 1);
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn what_may_not_be_told_any_more_is_given_up() {
+    let post = Arc::new(Post::default());
+    let site = Site::with_post(&post);
+    let engine = site.engine();
+    let letter = Letter {
+        id: Uuid::from_u128(1),
+        project: "p".into(),
+        alarm: "a".into(),
+        url: "http://bad/".into(),
+        text: "{}".into(),
+        written: now(),
+        is_news: true,
+        tries: 0,
+    };
+    site.store.put_object(letter.row(now())).await.unwrap();
+    assert_eq!(site.acted(1).await, ["Failed to execute action http://bad/"]);
+    while !site.letters().await.is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(post.taken().len(), 0);
+    engine.stop().await;
+}
