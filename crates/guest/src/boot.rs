@@ -75,6 +75,11 @@ fn boot(host: &Host, text: &[u8]) -> Result<i32> {
             IGNITION => {
                 ignition::recognise(&part.content).map_or(0, |it| ignition::apply(host, &it))
             }
+            "text/cloud-config" => {
+                let names = sections(&String::from_utf8_lossy(&part.content)).join(", ");
+                host.info(format!("cloud-config is passed over, which is for cloud-init: {names}"));
+                0
+            }
             other => {
                 host.debug(format!("part {:?} of type {other} is left to others", part.name));
                 0
@@ -85,6 +90,15 @@ fn boot(host: &Host, text: &[u8]) -> Result<i32> {
         }
     }
     Ok(status)
+}
+
+/// The names of the sections of a text in YAML: what begins a line and ends with a colon.
+fn sections(text: &str) -> Vec<&str> {
+    let names = text.lines().filter_map(|line| line.split_once(':').map(|(name, _)| name));
+    let is_name = |it: &&str| {
+        !it.is_empty() && it.chars().all(|it| it.is_ascii_alphanumeric() || "_-".contains(it))
+    };
+    names.filter(is_name).collect()
 }
 
 /// What has to be done early. In a folder that plays a server, scripts of the system are not run: they would change the
@@ -317,6 +331,12 @@ mod tests {
                 ("text/x", "", "hello".to_owned()),
             ]
         );
+    }
+
+    #[test]
+    fn sections_of_a_cloud_config_are_named() {
+        let text = "#cloud-config\nuser: ec2-user\nwrite_files:\n- path: /a\n  content: |\n    x: y\n# no: x\n";
+        assert_eq!(sections(text), ["user", "write_files"]);
     }
 
     #[test]

@@ -121,6 +121,60 @@ async fn a_group_grows_while_its_servers_are_busy_and_shrinks_then() {
     assert_eq!(world.watch("DescribeAlarms", &[]).await["MetricAlarms"], json!([]));
 }
 
+/// A request of somebody with a key of their own: what is answered, and the headers that it was signed with.
+fn signed(world: &World, key: &str, form: &str) -> (String, Vec<String>) {
+    let url = format!("{}/", world.cloudwatch().trim_end_matches('/'));
+    let curl = std::process::Command::new("curl")
+        .args(["--silent", "--verbose", "--aws-sigv4", "aws:amz:RegionOne:monitoring"])
+        .args(["--user", key, "--data", form, &url])
+        .output()
+        .expect("curl");
+    let sent = String::from_utf8_lossy(&curl.stderr).into_owned();
+    let headers = sent.lines().filter_map(|line| line.strip_prefix("> "));
+    let is_of_signature = |it: &&str| {
+        let name = it.to_lowercase();
+        name.starts_with("authorization:") || name.starts_with("x-amz-date:")
+    };
+    let headers = headers.filter(is_of_signature).map(str::to_owned).collect();
+    (String::from_utf8_lossy(&curl.stdout).into_owned(), headers)
+}
+
+#[tokio::test]
+async fn a_request_that_was_answered_is_not_answered_again_after_a_restart() {
+    let state = ["--state", "state"];
+    let mut world = World::empty(&state).await;
+    let id = async |kind: &str| {
+        let path = format!("/{kind}?name=demo");
+        let found = world.identity(Who::Admin, "GET", &path, None).await.body;
+        found[kind][0]["id"].as_str().expect("an id").to_owned()
+    };
+    let (user, project) = (id("users").await, id("projects").await);
+    let path = format!("/users/{user}/credentials/OS-EC2");
+    let body = json!({ "tenant_id": project });
+    let made = world.identity(Who::Demo, "POST", &path, Some(body)).await.body;
+    let text = |name: &str| made["credential"][name].as_str().expect("a text").to_owned();
+    let key = format!("{}:{}", text("access"), text("secret"));
+    let form = "Action=PutMetricAlarm&AlarmName=once&MetricName=m&Namespace=n&Statistic=Sum&Period=60\
+                &EvaluationPeriods=1&Threshold=1&ComparisonOperator=GreaterThanThreshold";
+    let (told, headers) = signed(&world, &key, form);
+    assert!(told.starts_with("<PutMetricAlarmResponse>"), "{told}");
+    assert_eq!(headers.len(), 2, "{headers:?}");
+    world.watch("DeleteAlarms", &[("AlarmNames.member.1", "once")]).await;
+    for _ in 0..2 {
+        let url = format!("{}/", world.cloudwatch().trim_end_matches('/'));
+        let headers = headers.iter().flat_map(|header| ["--header", header]);
+        let again = std::process::Command::new("curl")
+            .args(["--silent", "--data", form, &url])
+            .args(headers)
+            .output()
+            .expect("curl");
+        let told = String::from_utf8_lossy(&again.stdout);
+        assert!(told.contains("<Code>RequestExpired</Code>"), "{told}");
+        assert_eq!(world.watch("DescribeAlarms", &[]).await["MetricAlarms"], json!([]));
+        world.kill(&state);
+    }
+}
+
 const GROUP: &str = "
 heat_template_version: 2021-04-16
 resources:

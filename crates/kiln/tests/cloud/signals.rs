@@ -325,6 +325,42 @@ async fn a_server_applies_what_is_deployed_on_it() {
     gone(&world, "deploy", &before).await;
 }
 
+const EARLY: &str = "
+heat_template_version: 2021-04-16
+resources:
+  config: {type: OS::Heat::SoftwareConfig, properties: {outputs: [{name: result}]}}
+  deployment:
+    type: OS::Heat::SoftwareDeployment
+    properties: {config: {get_resource: config}, server: somewhere, signal_transport: TEMP_URL_SIGNAL}
+outputs:
+  result: {value: {get_attr: [deployment, result]}}
+";
+
+/// Making the place for the answer takes a while: who answers before anybody was asked is heard nevertheless.
+#[tokio::test]
+async fn a_deployment_hears_what_it_is_told_before_it_has_asked() {
+    let world = World::empty(&["--latency", "200"]).await;
+    let before = world.objects().await;
+    create(&world, "early", EARLY).await;
+    let path = format!("{}/resources/deployment", path(&world, Who::Demo, "early").await);
+    let body = json!({ "result": "soon", "deploy_status_code": 0 });
+    let told = async {
+        loop {
+            let signal = format!("{path}/signal");
+            let reply = world.ask(Who::Demo, "POST", &signal, Some(body.clone())).await;
+            match reply.status {
+                200 => return,
+                // It is not there yet, and says so.
+                status => assert_eq!(status, 404, "{}", reply.body),
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, told).await.expect("the deployment is begun");
+    ended(&world, Who::Demo, "early", "CREATE_COMPLETE").await.expect("it was heard");
+    assert_eq!(output(&world, "early", "result").await, "soon");
+    gone(&world, "early", &before).await;
+}
+
 #[tokio::test]
 async fn a_signal_that_was_acknowledged_survives_and_counts_once() {
     let state = ["--state", "state"];
