@@ -1,12 +1,14 @@
 //! The nested stack of a load balancer: one server that runs HAProxy.
 //!
-//! What it balances is in the server's metadata, from which its agent writes the configuration: a change of the
-//! members is a change of metadata, and the server stays.
+//! What it balances is in the server's metadata, from which its agent writes the configuration. That is put together
+//! when it is read: whatever becomes of the members, there is nothing to keep in step.
 
-use crate::behaviour::{Group, Siblings};
+use crate::behaviour::{Group, InService, Siblings, View};
 use crate::declare::*;
 use crate::given::{given, items, open, section};
+use crate::types::heat::instances;
 use kiln_template::print;
+use std::sync::Arc;
 
 /// The one resource of the stack.
 const SERVER: &str = "LB_instance";
@@ -58,7 +60,10 @@ pub(super) fn template(group: &Group<'_>) -> Value {
     }
     let server = map([
         ("Type", Value::from("AWS::EC2::Instance")),
-        ("Metadata", metadata(&configuration(group))),
+        (
+            "Metadata",
+            metadata(&configuration(group.properties, &own(group.properties, group.siblings))),
+        ),
         ("Properties", Value::Map(properties.into())),
     ]);
     let address = map([("Fn::GetAtt", list([SERVER, "PublicIp"]))]);
@@ -99,10 +104,23 @@ fn metadata(configuration: &str) -> Value {
     map([("AWS::CloudFormation::Init", map([("config", config)]))])
 }
 
-/// The configuration of HAProxy: the first listener, and the members that have an address.
-pub(super) fn configuration(group: &Group<'_>) -> String {
+/// The server's metadata at this moment: it balances its own members, and those of the groups that name it.
+pub(super) fn inside(view: &View<'_>, member: &str) -> Option<Value> {
+    if member != SERVER {
+        return None;
+    }
+    let mut addresses = own(view.properties, view.siblings);
+    let groups = view.siblings.groups(&instances::GROUPS, &ADDRESSES);
+    let groups =
+        groups.iter().filter(|group| instances::is_balanced_by(&group.properties, view.name));
+    addresses.extend(groups.flat_map(|group: &InService| &group.members).filter_map(address));
+    Some(metadata(&configuration(view.properties, &addresses)))
+}
+
+/// The configuration of HAProxy: the first listener, and the members.
+fn configuration(properties: &Members, addresses: &[String]) -> String {
     let empty = Members::new();
-    let listener = items(group.properties, "Listeners").first().map(open);
+    let listener = items(properties, "Listeners").first().map(open);
     let listener = listener.and_then(Value::as_map).unwrap_or(&empty);
     let number = |members: &Members, name: &str| given(members, name).map(print::plain);
     let port = number(listener, "InstancePort").unwrap_or_default();
@@ -115,32 +133,36 @@ pub(super) fn configuration(group: &Group<'_>) -> String {
          option httpchk\n"
     );
     let mut tested = String::new();
-    if let Some(health) = section(group.properties, "HealthCheck") {
+    if let Some(health) = section(properties, "HealthCheck") {
         let part = |name: &str| number(health, name).unwrap_or_default();
         text.push_str(&format!("    timeout check {}s\n", part("Timeout")));
         let (interval, fall, rise) =
             (part("Interval"), part("UnhealthyThreshold"), part("HealthyThreshold"));
         tested = format!(" check inter {interval}s fall {fall} rise {rise}");
     }
-    for (at, address) in addresses(group).iter().enumerate() {
+    for (at, address) in addresses.iter().enumerate() {
         text.push_str(&format!("    server server{} {address}:{port}{tested}\n", at + 1));
     }
     text
 }
 
-/// The first addresses of the members, those that are known.
-fn addresses(group: &Group<'_>) -> Vec<String> {
-    let members = items(group.properties, "Instances").iter().filter_map(|it| open(it).as_text());
-    members.filter_map(|member| address(group.siblings, member)).collect()
+/// The attributes that have a server's first address, whatever stands for the server.
+const ADDRESSES: [&str; 2] = ["PublicIp", "first_address"];
+
+/// The first addresses of the members that the balancer itself names, those that are known.
+fn own(properties: &Members, siblings: &dyn Siblings) -> Vec<String> {
+    let members = items(properties, "Instances").iter().filter_map(|it| open(it).as_text());
+    let first_address = |member: &Arc<str>| {
+        let name = siblings.named(member)?;
+        ADDRESSES.iter().find_map(|attribute| address(&siblings.attribute(&name, attribute)?))
+    };
+    members.filter_map(first_address).collect()
 }
 
-fn address(siblings: &dyn Siblings, member: &str) -> Option<String> {
-    let name = siblings.named(member)?;
-    ["PublicIp", "first_address"].iter().find_map(|attribute| {
-        let address = siblings.attribute(&name, attribute)?;
-        let address = open(&address).as_text()?.to_string();
-        (!address.is_empty()).then_some(address)
-    })
+/// An address that can be reached: a server without one shows another that cannot.
+fn address(value: &Value) -> Option<String> {
+    let text = open(value).as_text().filter(|text| !["", "0.0.0.0"].contains(&&***text));
+    text.map(|text| text.to_string())
 }
 
 /// A load balancer must have the time to wait for an answer before it asks again.

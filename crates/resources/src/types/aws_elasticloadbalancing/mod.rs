@@ -5,6 +5,9 @@ use crate::declare::ResourceType;
 mod haproxy;
 mod load_balancer;
 
+/// The balancer that groups of servers are known to by its name.
+pub(crate) const LOAD_BALANCER: &str = "AWS::ElasticLoadBalancing::LoadBalancer";
+
 /// The types of this family.
 pub(crate) fn types() -> Vec<ResourceType> {
     vec![load_balancer::load_balancer()]
