@@ -248,7 +248,7 @@ const SCENARIOS: &[Scenario] = &[
     scenario(
         "a balanced group is scaled and changed",
         crate::balanced::story,
-        &["UPDATE_COMPLETE: lb x*2"],
+        &["UPDATE_COMPLETE: lb x*3"],
     ),
     scenario(
         "a stack rests, is woken and looked at",

@@ -91,6 +91,8 @@ pub struct World {
     pub faults: Faults,
     /// Die at the boundary of this number.
     pub crash_at: Option<u64>,
+    /// Finds what must not be at any boundary.
+    pub observer: Option<fn(&World) -> Option<String>>,
     /// How many boundaries were crossed.
     pub boundaries: u64,
     pub crashes: u64,
@@ -170,6 +172,7 @@ impl World {
             cloud: Cloud::default(),
             faults: Faults::default(),
             crash_at: None,
+            observer: None,
             boundaries: 0,
             crashes: 0,
             root,
@@ -268,6 +271,8 @@ impl World {
     /// A place where the engine may die.
     fn boundary(&mut self) -> Result<(), Crash> {
         self.boundaries += 1;
+        let flaw = self.observer.and_then(|observer| observer(self));
+        self.cloud.violations.extend(flaw);
         let is_planned = self.crash_at == Some(self.boundaries);
         if is_planned || self.faults.crash > 0 && self.rng.happens(self.faults.crash) {
             return Err(Crash);
