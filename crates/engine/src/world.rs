@@ -122,7 +122,8 @@ impl Tree {
         let inside = self.config.types.get(&holder.kind)?.behaviour.inside?;
         // Until it is made, nothing but what it makes its stack of is certain.
         holder.frozen.as_ref().filter(|_| holder.child == Some(resource.stack))?;
-        self.with_view(slot, "metadata", |view| inside(view, &resource.name)).ok()?
+        self.with_view(slot, "metadata", |view| inside(view, &resource.name, &resource.metadata))
+            .ok()?
     }
 
     /// On whose behalf the tree's calls are made.

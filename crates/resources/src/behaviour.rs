@@ -69,9 +69,9 @@ pub type OnSignal = fn(&View<'_>, &Signal<'_>) -> Result<Heard, String>;
 /// What the properties in the template become when a stack goes back to a snapshot.
 pub type Restores = fn(&mut Members, &Saved<'_>);
 
-/// What the metadata of a resource inside its nested stack is to those who read it; nothing if it is
-/// what the template says.
-pub type Inside = fn(&View<'_>, &str) -> Option<Value>;
+/// What the metadata of a resource inside its nested stack is to those who read it, given its name and its
+/// own metadata; nothing if it is that.
+pub type Inside = fn(&View<'_>, &str, &Value) -> Option<Value>;
 
 /// How long a group is left alone after a create or an update of it ended well.
 pub type Rests = fn(&View<'_>) -> Cooldown;

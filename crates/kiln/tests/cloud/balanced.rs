@@ -2,8 +2,11 @@
 
 use super::life::{delete, ended, expect, path, update};
 use super::world::{Who, World};
+use crate::guests::inside::Inside;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::time::Duration;
 
 /// The servers report to the alarm by which their group grows: it is named before it is there.
@@ -90,18 +93,28 @@ async fn addresses(world: &World, servers: &BTreeSet<String>) -> BTreeSet<String
     found
 }
 
-/// The addresses that the balancer's server is told.
-async fn balanced(world: &World) -> BTreeSet<String> {
+/// Where the balancer's server is.
+async fn balancer(world: &World) -> String {
     let stack = path(world, Who::Demo, "web").await;
     let lb = world.ask(Who::Demo, "GET", &format!("{stack}/resources/lb"), None).await.body;
     let id = lb["resource"]["physical_resource_id"].as_str().expect("a nested stack").to_owned();
     let inner = world.ask(Who::Demo, "GET", &format!("/stacks/{id}"), None).await.body;
     let name = inner["stack"]["stack_name"].as_str().expect("a name");
-    let path = format!("/stacks/{name}/{id}/resources/LB_instance/metadata");
+    format!("/stacks/{name}/{id}/resources/LB_instance")
+}
+
+/// The addresses that the balancer's server is told.
+async fn balanced(world: &World) -> BTreeSet<String> {
+    let path = format!("{}/metadata", balancer(world).await);
     let told = world.ask(Who::Demo, "GET", &path, None).await.body;
     let files = &told["metadata"]["AWS::CloudFormation::Init"]["config"]["files"];
-    let file = files["/etc/haproxy/haproxy.cfg"]["content"].as_str().expect("a configuration");
-    let lines = file.lines().filter_map(|line| line.trim().strip_prefix("server "));
+    assert_eq!(files["/etc/cfn/cfn-credentials"]["content"], "******", "a secret");
+    members(files["/etc/haproxy/haproxy.cfg"]["content"].as_str().expect("a configuration"))
+}
+
+/// The members in a configuration.
+fn members(configuration: &str) -> BTreeSet<String> {
+    let lines = configuration.lines().filter_map(|line| line.trim().strip_prefix("server "));
     let address = |line: &str| line.split([' ', ':']).nth(1).expect("an address").to_owned();
     lines.map(address).collect()
 }
@@ -171,4 +184,47 @@ async fn a_group_cannot_name_what_balances_nothing() {
          AWS::ElasticLoadBalancing::LoadBalancer is told of members"
     );
     delete(&world, Who::Demo, "web").await.expect("deleted");
+}
+
+/// A server that has what the balancer's tools call, and a user for whom they do it.
+fn equipped() -> Inside {
+    let inside = Inside::installed();
+    for program in ["dnf", "rpm", "systemctl", "yum"] {
+        let name = format!("usr/bin/{program}");
+        inside.place.put(&name, b"#!/bin/sh\nexit 0\n");
+        let path = inside.place.path().join(name);
+        std::fs::set_permissions(path, Permissions::from_mode(0o755)).expect("a program");
+    }
+    let me = std::fs::metadata(inside.place.path()).expect("a folder").uid();
+    inside.place.put("etc/passwd", format!("root:x:{me}:{me}::/root:/bin/sh\n").as_bytes());
+    inside
+}
+
+#[tokio::test]
+async fn the_balancers_server_writes_down_whom_it_balances() {
+    let world = World::empty(&[]).await;
+    let before = world.objects().await;
+    let body = json!({ "stack_name": "web", "template": TEMPLATE });
+    expect(world.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "create").expect("a stack");
+    ended(&world, Who::Demo, "web", "CREATE_COMPLETE").await.expect("created");
+    let shown = world.ask(Who::Demo, "GET", &balancer(&world).await, None).await.body;
+    let server = shown["resource"]["physical_resource_id"].as_str().expect("a server").to_owned();
+    let inside = equipped();
+    inside.boot(&world.user_data(&server).await);
+    let written = || {
+        let file = inside.place.path().join("etc/haproxy/haproxy.cfg");
+        members(&std::fs::read_to_string(file).expect("a configuration"))
+    };
+    let cron = std::fs::read_to_string(inside.place.path().join("etc/cron.d/cfn-hup"));
+    assert!(cron.is_ok_and(|it| it.ends_with("* * * * * root cfn-hup -f\n")));
+    // The server was there before the groups were.
+    assert_eq!(written().len(), 1);
+    inside.run(&["cfn-hup", "-f"]);
+    assert_eq!((written(), written().len()), (balanced(&world).await, 3));
+    signal(&world, "up").await;
+    until_balanced(&world, 5).await;
+    inside.run(&["cfn-hup", "-f"]);
+    assert_eq!((written(), written().len()), (balanced(&world).await, 5));
+    delete(&world, Who::Demo, "web").await.expect("deleted");
+    assert_eq!(world.changed_since(&before).await, Vec::<String>::new());
 }

@@ -121,9 +121,13 @@ fn the_server_is_told_of_the_groups_that_name_the_balancer() {
         siblings: &Around,
     };
     let inside = kind(NAME).behaviour.inside.expect("what is told inside");
-    assert_eq!(inside(&view, "another"), None);
-    let told = inside(&view, "LB_instance").expect("metadata");
+    assert_eq!(inside(&view, "another", &Value::Null), None);
+    let before = json(
+        r#"{"AWS::CloudFormation::Init": {"config": {"files": {"/etc/haproxy/haproxy.cfg": {"mode": "000644"}, "/kept": {}}}}}"#,
+    );
+    let told = inside(&view, "LB_instance", &before).expect("metadata");
     let told = kiln_template::print::plain(&told);
+    assert!(told.contains("/kept") && told.contains("000644"), "{told}");
     let servers: Vec<&str> =
         told.split("\\n").map(str::trim).filter(|it| it.starts_with("server ")).collect();
     let expected = [

@@ -1,7 +1,7 @@
 //! AWS::ElasticLoadBalancing::LoadBalancer: a load balancer that runs as a HAProxy server in a
 //! nested stack.
 
-use super::{LOAD_BALANCER, haproxy};
+use super::{LOAD_BALANCER, haproxy, server};
 use crate::behaviour::Stage;
 use crate::declare::*;
 use kiln_template::functions::step_into_attribute;
@@ -41,9 +41,9 @@ pub(super) fn load_balancer() -> ResourceType {
         ])
         .check(haproxy::check)
         .staged(|group| {
-            Ok(Stage { template: haproxy::template(group), is_last: true, ..Stage::default() })
+            Ok(Stage { template: server::template(group), is_last: true, ..Stage::default() })
         })
-        .tells_inside(haproxy::inside)
+        .tells_inside(server::inside)
         .called(|view| view.name.into())
         .answers(|view, name, path| {
             let value = match (name, view.child) {
