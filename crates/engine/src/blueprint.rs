@@ -416,6 +416,10 @@ impl Blueprint {
             }
             kinds.push(kind);
         }
+        let is_unawaited =
+            |kind: &Kind| kind.builtin().is_some_and(|it| it.schema.named_beforehand);
+        let unawaited = kinds.iter().enumerate().filter(|(_, kind)| is_unawaited(kind));
+        definition.wait_not_for(&unawaited.map(|(at, _)| at).collect());
         let needs = implicit::needs(&candidates(config, &definition, &kinds));
         if !needs.is_empty() {
             definition.need_also(&needs);

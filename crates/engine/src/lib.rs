@@ -26,6 +26,7 @@ mod reality;
 mod rows;
 pub mod runtime;
 pub mod service;
+mod serving;
 pub mod snapshot;
 pub mod state;
 pub mod store;

@@ -1,10 +1,11 @@
 //! A tree as its templates see it: what resources are called and what attributes they have.
 
 use crate::blueprint::{Blueprint, Kind};
+use crate::ids::ResourceId;
 use crate::state::{Action, Status};
 use crate::tree::{Slot, StackKey, Tree};
 use kiln_cloud::Behalf;
-use kiln_resources::behaviour::{Child, Siblings, View};
+use kiln_resources::behaviour::{Child, InService, Siblings, View};
 use kiln_resources::constraints::offline;
 use kiln_resources::guard::guarded;
 use kiln_resources::op;
@@ -15,6 +16,7 @@ use kiln_template::functions::{Facade, Fault, step_into_attribute};
 use kiln_template::path::Path;
 use kiln_template::value::{Members, Value};
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// One stack of a tree, seen from inside.
 pub(crate) struct World<'t> {
@@ -63,7 +65,10 @@ impl Tree {
         }
         let kind = self.config.types.get(&resource.kind);
         match kind.and_then(|kind| kind.behaviour.reference) {
-            Some(reference) if resource.state.action != Action::Init => {
+            Some(reference)
+                if resource.state.action != Action::Init
+                    || kind.is_some_and(|kind| kind.schema.named_beforehand) =>
+            {
                 self.with_view(slot, "reference", reference).map_err(broken)
             }
             _ => match &resource.physical_id {
@@ -106,7 +111,19 @@ impl Tree {
         let kind = self.config.types.get(&resource.kind);
         let told = kind.and_then(|kind| kind.behaviour.metadata);
         let told = told.and_then(|told| self.with_view(slot, "metadata", told).ok());
-        told.unwrap_or_else(|| resource.metadata.clone())
+        told.or_else(|| self.metadata_by_holder(slot)).unwrap_or_else(|| resource.metadata.clone())
+    }
+
+    /// The metadata of a resource, if the one that holds its stack knows better.
+    fn metadata_by_holder(&self, slot: Slot) -> Option<Value> {
+        let resource = self.resource(slot);
+        let (_, slot) = self.stack(resource.stack).holder?;
+        let holder = self.resources.get(slot.0 as usize)?.as_ref()?;
+        let inside = self.config.types.get(&holder.kind)?.behaviour.inside?;
+        // Until it is made, nothing but what it makes its stack of is certain.
+        holder.frozen.as_ref().filter(|_| holder.child == Some(resource.stack))?;
+        self.with_view(slot, "metadata", |view| inside(view, &resource.name, &resource.metadata))
+            .ok()?
     }
 
     /// On whose behalf the tree's calls are made.
@@ -215,6 +232,30 @@ impl World<'_> {
         self.tree.current(self.stack, name)
     }
 
+    /// What a resource will be called by others, if that can be told before it is there.
+    fn name_beforehand(&self, resource: &str) -> Option<Value> {
+        let blueprint = self.blueprint()?;
+        let kind = blueprint.kind(blueprint.definition.position(resource)?).builtin()?;
+        let reference = kind.behaviour.reference.filter(|_| kind.schema.named_beforehand)?;
+        let stack = &self.tree.stack(self.stack).name;
+        // Whatever its id will be, nobody is told of it.
+        let id = ResourceId(Uuid::nil());
+        let (properties, data) = (Members::new(), Members::new());
+        let view = View {
+            name: resource,
+            physical_name: &id.physical_name(stack, resource, kind.name_limit),
+            physical_id: None,
+            properties: &properties,
+            data: &data,
+            metadata: &Value::Null,
+            shown: &Value::Null,
+            arn: &format!("{}/resources/{resource}", self.tree.arn(self.stack)),
+            child: None,
+            siblings: self,
+        };
+        guarded("reference", || reference(&view)).ok()
+    }
+
     /// An output of the stack; nothing if it has no such output.
     pub(crate) fn output(&self, name: &str) -> Option<Result<Value, Fault>> {
         let definition = &self.blueprint()?.definition;
@@ -255,7 +296,7 @@ impl Resolver for World<'_> {
     fn reference(&self, resource: &str) -> Result<Value, Fault> {
         match self.current(resource) {
             Some(slot) => self.tree.told_reference(slot),
-            None => Ok(resource.into()),
+            None => Ok(self.name_beforehand(resource).unwrap_or_else(|| resource.into())),
         }
     }
 
@@ -378,11 +419,32 @@ impl Siblings for World<'_> {
     fn parameter(&self, name: &str) -> Option<Value> {
         self.blueprint()?.definition.parameter(name).ok()
     }
+
+    fn kind(&self, name: &str) -> Option<Arc<str>> {
+        self.blueprint()?.kind_called(name)
+    }
+
+    fn groups(&self, kinds: &[&str], attributes: &[&str]) -> Vec<InService> {
+        if let Some(gaps) = &self.tree.gaps {
+            gaps.miss_all();
+        }
+        self.tree.groups_in_service(self.stack, kinds, attributes)
+    }
 }
 
 impl Blueprint {
     /// What the type of the resource at a place of the template is.
     pub(crate) fn kind(&self, at: usize) -> &Kind {
         &self.kinds[at]
+    }
+
+    /// The type of the resource that the template has by a name: of a built-in one, or as written.
+    pub(crate) fn kind_called(&self, name: &str) -> Option<Arc<str>> {
+        let at = self.definition.position(name)?;
+        Some(match self.kind(at) {
+            Kind::Builtin(kind) => kind.name().into(),
+            Kind::Template(kind) => kind.label.clone(),
+            Kind::Unknown(_) => self.definition.resource_at(at)?.kind.value.clone(),
+        })
     }
 }

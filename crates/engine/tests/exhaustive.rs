@@ -246,6 +246,11 @@ const SCENARIOS: &[Scenario] = &[
         &["CREATE_COMPLETE: x x x"],
     ),
     scenario(
+        "a balanced group is scaled and changed",
+        crate::balanced::story,
+        &["UPDATE_COMPLETE: lb x*3"],
+    ),
+    scenario(
         "a stack rests, is woken and looked at",
         |w| {
             create(w, "a x; b x a; @n x");

@@ -8,6 +8,7 @@
 )]
 
 mod alarms;
+mod balanced;
 mod exhaustive;
 mod export;
 mod hooks;

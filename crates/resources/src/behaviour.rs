@@ -69,6 +69,10 @@ pub type OnSignal = fn(&View<'_>, &Signal<'_>) -> Result<Heard, String>;
 /// What the properties in the template become when a stack goes back to a snapshot.
 pub type Restores = fn(&mut Members, &Saved<'_>);
 
+/// What the metadata of a resource inside its nested stack is to those who read it, given its name and its
+/// own metadata; nothing if it is that.
+pub type Inside = fn(&View<'_>, &str, &Value) -> Option<Value>;
+
 /// How long a group is left alone after a create or an update of it ended well.
 pub type Rests = fn(&View<'_>) -> Cooldown;
 
@@ -115,6 +119,8 @@ pub struct Behaviour {
     pub hears_in_data: bool,
     /// What its metadata is to those who read it; the metadata itself if nothing is said.
     pub metadata: Option<Reference>,
+    /// What the metadata of resources inside its nested stack is to those who read it.
+    pub inside: Option<Inside>,
     /// How long a group is left alone after a create or an update of it ended well: its metadata
     /// then is what [`Cooldown::ended`] makes of it.
     pub rests: Option<Rests>,
@@ -209,6 +215,30 @@ pub trait Siblings {
     fn parameter(&self, _name: &str) -> Option<Value> {
         None
     }
+
+    /// The type of the resource that the template has by this name, be it made or not: of a built-in one,
+    /// or as written.
+    fn kind(&self, _name: &str) -> Option<Arc<str>> {
+        None
+    }
+
+    /// The groups of some types that the template has a place for. Of each member in service, the first
+    /// of some attributes that has a value is told.
+    fn groups(&self, _kinds: &[&str], _attributes: &[&str]) -> Vec<InService> {
+        Vec::new()
+    }
+}
+
+/// What is in service of a group.
+#[derive(Clone, Debug, Default)]
+pub struct InService {
+    /// The properties of the group.
+    pub properties: Arc<Members>,
+    /// What its members tell, by creation and then by name.
+    ///
+    /// A member is in service from when it is made until it fails, is not wanted any more, or somebody has
+    /// taken its place. While it is changed it is not, unless that left nobody.
+    pub members: Vec<Value>,
 }
 
 /// A change of a resource's definition.

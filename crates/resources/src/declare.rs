@@ -282,6 +282,18 @@ impl ResourceType {
         self
     }
 
+    /// Nobody waits for a resource: what it is called can be told before it is made.
+    pub fn named_beforehand(mut self) -> ResourceType {
+        self.schema.named_beforehand = true;
+        self
+    }
+
+    /// It works here although its life elsewhere is over: nobody has to be warned.
+    pub fn lives_on(mut self) -> ResourceType {
+        self.schema.lives_on = true;
+        self
+    }
+
     /// A failed check alone is no reason to replace the object.
     pub fn kept_on_failed_check(mut self) -> ResourceType {
         self.replace_on_failed_check = false;

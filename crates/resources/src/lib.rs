@@ -50,6 +50,8 @@
 //! | `.note("…")` | what to use instead, or why, on the state before it |
 //! | `.with(fragment)` | what several types share, said once |
 //! | `.checkable() .observable() .signalled() .suspendable() .restorable()` | what else can be done |
+//! | `.lives_on()` | works here though its life elsewhere is over: no warning |
+//! | `.named_beforehand()` | nobody waits for it: what it is called is known before it is made |
 //! | `.placeholder()` | takes anything and does nothing: its service is gone |
 //! | `.creates .updates .deletes .on(verb, …)` | what is done with the object: handlers over [`op::Op`] |
 //! | `.found_by .called .answers .replaced_if` | how it is found, referred to, asked, and when replaced |

@@ -1,6 +1,9 @@
 //! What holds of every declaration, whatever the reference says.
 
+use crate::stack::{Stack, view};
+use kiln_resources::behaviour::View;
 use kiln_resources::constraints;
+use kiln_resources::declare::Members;
 use kiln_resources::environment::MAPPINGS;
 use kiln_resources::registry::Registry;
 use kiln_template::constraint::Rule;
@@ -53,6 +56,21 @@ fn names_are_in_order_and_occur_once() {
                 assert_by_name(place, members.iter().map(|p| p.name.as_ref()));
             }
         });
+    }
+}
+
+#[test]
+fn what_is_named_beforehand_does_not_depend_on_what_is_not_known_then() {
+    let early = Registry::builtin().iter().filter(|kind| kind.schema.named_beforehand);
+    for kind in early {
+        let reference = kind.behaviour.reference.expect("a name");
+        let called = |physical_name: &str, id: Option<&str>| {
+            let (properties, stack) = (Members::new(), Stack::default());
+            let view = view("it", &properties, &stack);
+            reference(&View { physical_name, physical_id: id, ..view })
+        };
+        let before = called("stack-it-aaaaaaaaaaaa", None);
+        assert_eq!(before, called("stack-it-bcdefghijklm", Some("some-id")), "{}", kind.name());
     }
 }
 

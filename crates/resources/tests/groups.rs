@@ -476,6 +476,28 @@ fn a_launch_configuration_is_needed_by_reference() {
     assert!(failure.message.ends_with(end), "{failure}");
 }
 
+#[test]
+fn only_balancers_that_are_told_of_members_can_be_named() {
+    let mut group = instance_group("OS::Heat::InstanceGroup", r#""Size": 1"#, "{}");
+    let mut refusal = |names: &str| {
+        group.set("LoadBalancerNames", names);
+        match group.stage(Verb::Create, None) {
+            Err(Stop::Failed(failure)) => failure.message,
+            _ => String::new(),
+        }
+    };
+    assert_eq!(refusal(r#"["lb"]"#), "");
+    assert_eq!(
+        refusal(r#"["lb", "conf"]"#),
+        "Unsupported resource 'conf' in LoadBalancerNames: it is of the type OS::Heat::None; only \
+         AWS::ElasticLoadBalancing::LoadBalancer is told of members"
+    );
+    assert_eq!(
+        refusal(r#"["lost"]"#),
+        "Unsupported resource 'lost' in LoadBalancerNames: there is no resource of this name in the stack"
+    );
+}
+
 proptest! {
     #[test]
     fn every_update_of_every_group_ends_at_its_target(

@@ -22,7 +22,7 @@ impl Sibling {
     }
 }
 
-/// The other resources of a stack.
+/// The other resources of a stack; whatever else it has, it has a balancer `lb`.
 #[derive(Default)]
 pub(crate) struct Stack(pub(crate) Vec<Sibling>);
 
@@ -52,6 +52,13 @@ impl Siblings for Stack {
 
     fn is_complete(&self, name: &str) -> bool {
         self.get(name).is_some_and(|sibling| sibling.is_complete)
+    }
+
+    fn kind(&self, name: &str) -> Option<Arc<str>> {
+        match name {
+            "lb" => Some("AWS::ElasticLoadBalancing::LoadBalancer".into()),
+            name => self.get(name).map(|_| "OS::Heat::None".into()),
+        }
     }
 }
 

@@ -113,6 +113,13 @@ impl Definition {
         &self.graph
     }
 
+    /// Nobody waits for the resources at some places of the template, whatever it says.
+    pub fn wait_not_for(&mut self, places: &BTreeSet<usize>) {
+        if !places.is_empty() {
+            self.graph = self.graph.without_needs_of(places);
+        }
+    }
+
     /// Adds what resources need although the template does not say so: who, and whom. What would close a
     /// ring is left out: the template's own word counts more.
     pub fn need_also(&mut self, needs: &[(usize, usize)]) {

@@ -65,6 +65,16 @@ impl Graph {
         self.ends.push(self.edges.len());
     }
 
+    /// The same without any need of some resources.
+    pub fn without_needs_of(&self, places: &BTreeSet<usize>) -> Graph {
+        let mut graph = Graph::with_capacity(self.len());
+        for at in 0..self.len() {
+            let needs = self.needs(at).iter().filter(|edge| !places.contains(&edge.to));
+            graph.push(&needs.cloned().collect::<Vec<_>>());
+        }
+        graph
+    }
+
     /// For every resource, who needs it.
     pub fn users(&self) -> Users {
         Users::of(self)

@@ -228,8 +228,12 @@ pub struct TypeSchema {
     pub dynamic_attributes: bool,
     /// Whether the deletion policy `Snapshot` is possible.
     pub snapshots: bool,
+    /// Whether nobody waits for its resources: what they are called can be told before they are made.
+    pub named_beforehand: bool,
     /// Where it stands in its life.
     pub support: Support,
+    /// Whether it works here although its life elsewhere is over: nobody has to be warned.
+    pub lives_on: bool,
 }
 
 impl TypeSchema {
@@ -245,7 +249,9 @@ impl TypeSchema {
             from_template: false,
             dynamic_attributes: false,
             snapshots: false,
+            named_beforehand: false,
             support: Support::default(),
+            lives_on: false,
         }
     }
 

@@ -49,7 +49,8 @@ impl Tree {
             }
             Kind::Builtin(kind) => {
                 let Some(stages) = kind.behaviour.stages else { return Ok(None) };
-                let siblings = Drawn { world: place.key.map(|key| self.world(key)), seen };
+                let world = place.key.map(|key| self.world(key));
+                let siblings = Drawn { world, outer, seen };
                 let stage = match self.last_stage(stages, &name, (kept, child), &siblings) {
                     Ok(stage) => stage,
                     // What cannot be told before there are values is not told.
@@ -169,6 +170,7 @@ fn made_members(template: &Value) -> Vec<GroupMember> {
 /// The resources of a stack as far as they are known.
 struct Drawn<'t> {
     world: Option<World<'t>>,
+    outer: &'t Blueprint,
     seen: &'t Seen,
 }
 
@@ -193,5 +195,9 @@ impl Siblings for Drawn<'_> {
 
     fn is_complete(&self, name: &str) -> bool {
         self.world.as_ref().is_some_and(|world| world.is_complete(name))
+    }
+
+    fn kind(&self, name: &str) -> Option<Arc<str>> {
+        self.outer.kind_called(name)
     }
 }

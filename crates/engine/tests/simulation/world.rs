@@ -91,6 +91,8 @@ pub struct World {
     pub faults: Faults,
     /// Die at the boundary of this number.
     pub crash_at: Option<u64>,
+    /// Finds what must not be, whenever something was written down or done.
+    pub observer: Option<fn(&World) -> Option<String>>,
     /// How many boundaries were crossed.
     pub boundaries: u64,
     pub crashes: u64,
@@ -170,6 +172,7 @@ impl World {
             cloud: Cloud::default(),
             faults: Faults::default(),
             crash_at: None,
+            observer: None,
             boundaries: 0,
             crashes: 0,
             root,
@@ -265,6 +268,11 @@ impl World {
         self.now = self.now + Duration::from_millis(self.rng.below(20_000));
     }
 
+    fn observe(&mut self) {
+        let flaw = self.observer.and_then(|observer| observer(self));
+        self.cloud.violations.extend(flaw);
+    }
+
     /// A place where the engine may die.
     fn boundary(&mut self) -> Result<(), Crash> {
         self.boundaries += 1;
@@ -341,6 +349,7 @@ impl World {
             }
             let written = now(self.store.commit(&[batch])).unwrap();
             assert_eq!(written, [true], "a fence was lost");
+            self.observe();
         }
         for order in orders {
             self.boundary()?;
@@ -394,6 +403,9 @@ impl World {
             Happening::Act(call, waiter) => {
                 let reply = self.cloud.act(&call);
                 self.note(|| format!("act {call:?}: {} {}", reply.status, reply.body));
+                if call.method != Method::Get {
+                    self.observe();
+                }
                 let Some(waiter) = waiter else { return Ok(()) };
                 let answer = match reply.status {
                     400.. => Err(CallError::Refused(reply)),

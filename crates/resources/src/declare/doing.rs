@@ -4,7 +4,8 @@
 
 use super::ResourceType;
 use crate::behaviour::{
-    AttributeOf, Finder, Handler, OnSignal, Reference, Replaces, Restores, Rests, Stages, Verb,
+    AttributeOf, Finder, Handler, Inside, OnSignal, Reference, Replaces, Restores, Rests, Stages,
+    Verb,
 };
 use crate::op::{Op, Stop};
 use crate::random;
@@ -111,6 +112,12 @@ impl ResourceType {
     /// What its metadata is to those who read it.
     pub fn tells_metadata(mut self, metadata: Reference) -> ResourceType {
         self.behaviour.metadata = Some(metadata);
+        self
+    }
+
+    /// What the metadata of resources inside its nested stack is to those who read it.
+    pub fn tells_inside(mut self, inside: Inside) -> ResourceType {
+        self.behaviour.inside = Some(inside);
         self
     }
 

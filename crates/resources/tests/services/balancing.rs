@@ -2,14 +2,14 @@
 
 use super::{kind, refusal};
 use crate::stack::{json, members};
-use kiln_resources::behaviour::{Group, Siblings, Verb};
+use kiln_resources::behaviour::{Group, InService, Siblings, Verb, View};
 use kiln_resources::declare::{Members, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
 const NAME: &str = "AWS::ElasticLoadBalancing::LoadBalancer";
 
-/// A stack with a server `web`, whose id is `id-1`, and a key.
+/// A stack with a server `web`, whose id is `id-1`, groups, and a key.
 struct Around;
 
 impl Siblings for Around {
@@ -39,6 +39,23 @@ impl Siblings for Around {
 
     fn parameter(&self, name: &str) -> Option<Value> {
         (name == "KeyName").then(|| "mine".into())
+    }
+
+    /// Two groups, of which one names the balancer.
+    fn groups(&self, kinds: &[&str], attributes: &[&str]) -> Vec<InService> {
+        assert!(kinds.contains(&"AWS::AutoScaling::AutoScalingGroup"));
+        assert!(attributes.contains(&"PublicIp"));
+        let group = |balancer: &str, members: &[&str]| InService {
+            properties: Arc::new(
+                [("LoadBalancerNames".into(), Value::list([balancer.into()]))]
+                    .into_iter()
+                    .collect(),
+            ),
+            members: members.iter().map(|it| Value::from(*it)).collect(),
+        };
+        let (ours, other) =
+            (group("lb", &["10.0.0.8", "0.0.0.0", "10.0.0.9"]), group("other", &["10.0.0.10"]));
+        vec![ours, other]
     }
 }
 
@@ -83,6 +100,42 @@ fn the_server_balances_the_members_that_have_an_address() {
     assert!(file.contains("bind *:80\n"), "{file}");
     let member = "    server server1 10.0.0.7:8080 check inter 30s fall 5 rise 3\n";
     assert!(file.ends_with(member), "{file}");
+}
+
+#[test]
+fn the_server_is_told_of_the_groups_that_name_the_balancer() {
+    let properties = members(
+        r#"{"Listeners": [{"InstancePort": 8080, "LoadBalancerPort": 80, "Protocol": "HTTP"}], "Instances": ["id-1"]}"#,
+    );
+    let nothing = Members::new();
+    let view = View {
+        name: "lb",
+        physical_name: "s-lb-abcdefghijkl",
+        physical_id: None,
+        properties: &properties,
+        data: &nothing,
+        metadata: &Value::Null,
+        shown: &Value::Null,
+        arn: "",
+        child: None,
+        siblings: &Around,
+    };
+    let inside = kind(NAME).behaviour.inside.expect("what is told inside");
+    assert_eq!(inside(&view, "another", &Value::Null), None);
+    let before = json(
+        r#"{"AWS::CloudFormation::Init": {"config": {"files": {"/etc/haproxy/haproxy.cfg": {"mode": "000644"}, "/kept": {}}}}}"#,
+    );
+    let told = inside(&view, "LB_instance", &before).expect("metadata");
+    let told = kiln_template::print::plain(&told);
+    assert!(told.contains("/kept") && told.contains("000644"), "{told}");
+    let servers: Vec<&str> =
+        told.split("\\n").map(str::trim).filter(|it| it.starts_with("server ")).collect();
+    let expected = [
+        "server server1 10.0.0.7:8080",
+        "server server2 10.0.0.8:8080",
+        "server server3 10.0.0.9:8080",
+    ];
+    assert_eq!(servers, expected, "{told}");
 }
 
 #[test]

@@ -329,7 +329,7 @@ impl Stack<'_> {
             defaults: self.defaults,
             depth: self.depth + 1,
         };
-        findings.append(stack.check(loader));
+        findings.append(stack.check(loader).0);
         findings
     }
 

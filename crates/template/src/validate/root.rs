@@ -167,7 +167,7 @@ fn check(
     let (parameters, problems) =
         Parameters::bind(definitions, given, &pseudo, context.custom, context.checks.parameters);
     findings.extend(Stage::ParameterValues, problems);
-    let (definition, problems) =
+    let (mut definition, problems) =
         Definition::bind(template, parameters, input.files, context.checks.absent);
     findings.append(problems);
     let stack = Stack {
@@ -177,7 +177,9 @@ fn check(
         defaults: &report.environment.parameter_defaults,
         depth: 0,
     };
-    findings.append(stack.check(loader));
+    let (found, unawaited) = stack.check(loader);
+    findings.append(found);
+    definition.wait_not_for(&unawaited);
     report.definition = Some(definition);
 }
 

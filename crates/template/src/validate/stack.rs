@@ -16,6 +16,7 @@ use crate::schema::{Status, TypeSchema};
 use crate::source::Span;
 use crate::template::{DeletionPolicy, Resource};
 use crate::value::Members;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -70,12 +71,16 @@ impl Checking<'_> {
 }
 
 impl<'a> Stack<'a> {
-    /// Checks the stack and all stacks below it.
-    pub(super) fn check(&self, loader: &mut Loader<'_>) -> Findings {
+    /// Checks the stack and all stacks below it. Tells the places of the resources that nobody waits for.
+    pub(super) fn check(&self, loader: &mut Loader<'_>) -> (Findings, BTreeSet<usize>) {
         let mut findings = Findings::new();
         let types = self.resolve_types(loader, &mut findings);
         self.duplicate_names(&mut findings);
-        let graph = self.definition.graph();
+        let unawaited = unawaited(&types);
+        let mut graph = Cow::Borrowed(self.definition.graph());
+        if !unawaited.is_empty() {
+            graph = Cow::Owned(graph.without_needs_of(&unawaited));
+        }
         let order = graph.order().unwrap_or_else(|cycles| {
             let rings = cycles.iter().map(|cycle| cycle.diagnostic(|at| self.name(at)));
             findings.extend(Stage::References, rings);
@@ -103,7 +108,7 @@ impl<'a> Stack<'a> {
             found.into_iter().for_each(|(_, inside)| findings.append(inside));
         }
         self.check_outputs(&checking, &mut findings);
-        findings
+        (findings, unawaited)
     }
 
     fn name(&self, at: usize) -> &str {
@@ -397,6 +402,13 @@ impl<'a> Stack<'a> {
     }
 }
 
+/// The places of the resources whose names can be told before they are made.
+fn unawaited(types: &[Option<Resolved<'_>>]) -> BTreeSet<usize> {
+    let is_unawaited =
+        |it: &Option<Resolved<'_>>| it.as_ref().is_some_and(|it| it.schema().named_beforehand);
+    types.iter().enumerate().filter(|(_, it)| is_unawaited(it)).map(|(at, _)| at).collect()
+}
+
 fn no_snapshots(resource: &Resource, path: &Path<'_>) -> Diagnostic {
     let span = resource.deletion_policy.as_ref().map_or(resource.name_span, |policy| policy.span);
     let message = "\"Snapshot\" deletion policy not supported";
@@ -406,6 +418,9 @@ fn no_snapshots(resource: &Resource, path: &Path<'_>) -> Diagnostic {
 
 /// What should be said of a type that is on its way out.
 fn deprecation(resource: &Resource, schema: &TypeSchema) -> Option<Diagnostic> {
+    if schema.lives_on {
+        return None;
+    }
     let state = match schema.support.status {
         Status::Supported => return None,
         Status::Deprecated => "deprecated",

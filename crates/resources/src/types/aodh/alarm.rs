@@ -10,6 +10,7 @@ pub(super) fn alarm() -> ResourceType {
         .since("2014.1")
         .deprecated("10.0.0")
         .note("Use OS::Aodh::GnocchiAggregationByResourcesAlarm.")
+        .lives_on()
         .with(any_alarm)
         .props([
             prop("comparison_operator", Str).updatable().one_of(OPERATORS),

@@ -46,6 +46,7 @@ fn next_stage(group: &mut Group<'_>) -> Result<Stage, Stop> {
                        launch configuration";
         return Err(Stop::failed("NotSupported", message));
     }
+    instances::check_balancers(group)?;
     let policy = section(group.update_policy, "AutoScalingRollingUpdate");
     let bounds = scaling::bounds(group.properties);
     let goal = scaled::Goal {

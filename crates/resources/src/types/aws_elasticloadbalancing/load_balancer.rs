@@ -1,13 +1,13 @@
 //! AWS::ElasticLoadBalancing::LoadBalancer: a load balancer that runs as a HAProxy server in a
 //! nested stack.
 
-use super::haproxy;
+use super::{LOAD_BALANCER, haproxy, server};
 use crate::behaviour::Stage;
 use crate::declare::*;
 use kiln_template::functions::step_into_attribute;
 
 pub(super) fn load_balancer() -> ResourceType {
-    ResourceType::new("AWS::ElasticLoadBalancing::LoadBalancer")
+    ResourceType::new(LOAD_BALANCER)
         .about("A load balancer that runs as a HAProxy server in a nested stack.")
         .nested()
         .props([
@@ -41,8 +41,9 @@ pub(super) fn load_balancer() -> ResourceType {
         ])
         .check(haproxy::check)
         .staged(|group| {
-            Ok(Stage { template: haproxy::template(group), is_last: true, ..Stage::default() })
+            Ok(Stage { template: server::template(group), is_last: true, ..Stage::default() })
         })
+        .tells_inside(server::inside)
         .called(|view| view.name.into())
         .answers(|view, name, path| {
             let value = match (name, view.child) {

@@ -4,6 +4,10 @@ use crate::declare::ResourceType;
 
 mod haproxy;
 mod load_balancer;
+mod server;
+
+/// The balancer that groups of servers are known to by its name.
+pub(crate) const LOAD_BALANCER: &str = "AWS::ElasticLoadBalancing::LoadBalancer";
 
 /// The types of this family.
 pub(crate) fn types() -> Vec<ResourceType> {

@@ -23,6 +23,9 @@ pub(super) fn cw_lite_alarm() -> ResourceType {
         .note(
             "Use OS::Aodh::GnocchiAggregationByResourcesAlarm where there is an alarming service.",
         )
+        .lives_on()
+        // Servers report to the alarms that decide how many of them there are.
+        .named_beforehand()
         .props([
             prop("AlarmActions", List).updatable(),
             prop("AlarmDescription", Str).updatable(),

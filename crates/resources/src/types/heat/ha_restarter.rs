@@ -15,6 +15,7 @@ pub(super) fn ha_restarter() -> ResourceType {
         .deprecated("2015.1")
         .hidden("10.0.0")
         .note("Mark the server unhealthy and update the stack.")
+        .lives_on()
         .props([prop("InstanceId", Str).required().updatable()])
         .attrs([attr("AlarmUrl", Str).uncached()])
         .with(with_user)

@@ -30,6 +30,7 @@ pub(super) fn instance_group() -> ResourceType {
 }
 
 fn next_stage(group: &mut Group<'_>) -> Result<Stage, Stop> {
+    instances::check_balancers(group)?;
     let pace = section(group.update_policy, "RollingUpdate").map(instances::pace).transpose()?;
     let size = count(group.properties, "Size");
     let goal = scaled::Goal {

@@ -2,14 +2,19 @@
 
 use crate::behaviour::{Group, Stage};
 use crate::declare::{Members, Value, map};
-use crate::given::{count, given, items, text};
+use crate::given::{count, given, items, open, text};
 use crate::groups::Pace;
 use crate::op::Stop;
+use crate::types::aws_elasticloadbalancing::LOAD_BALANCER;
 use kiln_template::print;
 use std::time::Duration;
 
 /// The type of a group's members: a name of its own, so that an environment can replace it.
 const MEMBER_TYPE: &str = "OS::Heat::ScaledResource";
+
+/// The groups of servers that balancers are told of.
+pub(crate) const GROUPS: [&str; 2] =
+    ["AWS::AutoScaling::AutoScalingGroup", "OS::Heat::InstanceGroup"];
 
 /// The longest pause between two batches.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
@@ -46,6 +51,31 @@ pub(crate) fn member(group: &Group<'_>, group_tag: &'static str) -> Result<Value
         definition.insert("Metadata".into(), metadata);
     }
     Ok(Value::Map(definition.into()))
+}
+
+/// The balancers that a group names must be there, and be told of members.
+pub(crate) fn check_balancers(group: &Group<'_>) -> Result<(), Stop> {
+    for name in balancers(group.properties) {
+        let why = match group.siblings.kind(name).as_deref() {
+            Some(LOAD_BALANCER) => continue,
+            Some(kind) => {
+                format!("it is of the type {kind}; only {LOAD_BALANCER} is told of members")
+            }
+            None => "there is no resource of this name in the stack".to_owned(),
+        };
+        let message = format!("Unsupported resource '{name}' in LoadBalancerNames: {why}");
+        return Err(Stop::failed("Error", message));
+    }
+    Ok(())
+}
+
+/// Whether the members of a group belong to a balancer.
+pub(crate) fn is_balanced_by(group: &Members, balancer: &str) -> bool {
+    balancers(group).any(|name| name == balancer)
+}
+
+fn balancers(group: &Members) -> impl Iterator<Item = &str> {
+    items(group, "LoadBalancerNames").iter().filter_map(|it| open(it).as_text()).map(|it| &**it)
 }
 
 /// The group's own tags, and one that names the group unless it is metered under another name.

@@ -1,0 +1,84 @@
+//! Which members of groups are in service: what balancers balance.
+//!
+//! It is a function of what is written down, asked whenever somebody wants to know: a balancer cannot miss a
+//! change, whoever died in the middle of it.
+
+use crate::state::{Action, State, Status};
+use crate::tree::{Slot, StackKey, Tree};
+use kiln_resources::behaviour::InService;
+use kiln_template::value::Value;
+
+impl Tree {
+    /// The groups of some types in a stack, with the first of some attributes of their members that has a
+    /// value.
+    pub(crate) fn groups_in_service(
+        &self,
+        key: StackKey,
+        kinds: &[&str],
+        attributes: &[&str],
+    ) -> Vec<InService> {
+        let Some(blueprint) = &self.stack(key).blueprint else { return Vec::new() };
+        let names = blueprint.definition.resources().map(|(_, it)| &*it.name);
+        let groups = names.filter_map(|name| self.group_in_service(key, name, kinds));
+        let told = |slot: Slot| InService {
+            properties: self.properties(slot),
+            members: self.members_in_service(slot, attributes),
+        };
+        groups.map(told).collect()
+    }
+
+    /// The group of a name that serves: until another that takes its place is made, that is the old one.
+    fn group_in_service(&self, key: StackKey, name: &str, kinds: &[&str]) -> Option<Slot> {
+        let mut newest_first = self.stack(key).by_name.get(name)?.iter().rev().copied();
+        newest_first.find(|slot| {
+            let resource = self.resource(*slot);
+            kinds.contains(&&*resource.kind)
+                && resource.frozen.is_some()
+                && resource.state.action != Action::Delete
+        })
+    }
+
+    fn members_in_service(&self, group: Slot, attributes: &[&str]) -> Vec<Value> {
+        let Some(child) = self.resource(group).child else { return Vec::new() };
+        let Some(blueprint) = &self.stack(child).blueprint else { return Vec::new() };
+        let names = blueprint.definition.resources().map(|(_, it)| &*it.name);
+        let mut members: Vec<Slot> =
+            names.filter_map(|name| self.member_in_service(child, name)).collect();
+        let is_changing = |slot: &Slot| service(self.resource(*slot).state) == Service::Changing;
+        if !members.iter().all(is_changing) {
+            members.retain(|slot| !is_changing(slot));
+        }
+        members.sort_by_key(|slot| {
+            let member = self.resource(*slot);
+            (member.created, member.name.clone())
+        });
+        let tell = |slot: Slot| {
+            let told = attributes.iter().filter_map(|name| self.attribute(slot, name, &[]).ok());
+            told.into_iter().find(Value::is_truthy)
+        };
+        members.into_iter().filter_map(tell).collect()
+    }
+
+    /// The member of a name that serves: until another that takes its place is made, that is the old one.
+    fn member_in_service(&self, child: StackKey, name: &str) -> Option<Slot> {
+        let mut newest_first = self.stack(child).by_name.get(name)?.iter().rev().copied();
+        newest_first.find(|slot| service(self.resource(*slot).state) != Service::Out)
+    }
+}
+
+/// How far a member serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Service {
+    In,
+    Changing,
+    Out,
+}
+
+fn service(state: State) -> Service {
+    match (state.action, state.status) {
+        (_, Status::Failed) | (Action::Init | Action::Delete, _) => Service::Out,
+        (Action::Create | Action::Adopt, Status::InProgress) => Service::Out,
+        (Action::Update, Status::InProgress) => Service::Changing,
+        _ => Service::In,
+    }
+}
