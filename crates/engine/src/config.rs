@@ -1,6 +1,7 @@
 //! What an operator decides about the engine, with the defaults of the reference.
 
 use crate::library::Library;
+use crate::notice::Listener;
 use kiln_resources::op::Outside;
 use kiln_resources::registry::Registry;
 use kiln_template::environment::Layer;
@@ -45,6 +46,8 @@ pub struct Config {
     /// How many rows may change before they are written down: what has to be looked at besides waits
     /// until then, so that a step takes a bounded time and memory however large a tree is.
     pub stride: usize,
+    /// Who is told of what happens to stacks, once it is durable; if nobody is, nothing is made for them.
+    pub listener: Option<Arc<dyn Listener>>,
     /// Texts that were read lately: clones of a configuration share them.
     pub library: Arc<Library>,
 }
@@ -69,6 +72,7 @@ impl Default for Config {
             keep_metrics: Duration::from_secs(2 * 86_400),
             keep_history: Duration::from_secs(30 * 86_400),
             stride: 10_000,
+            listener: None,
             library: Arc::default(),
         }
     }
