@@ -29,7 +29,6 @@ impl Listener {
             .arg(script)
             .arg(broker.url())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
             .spawn()
             .expect("the listener starts");
         let mut lines = BufReader::new(process.stdout.take().expect("its output")).lines();
@@ -132,6 +131,27 @@ fn until(stack: &str, state: &str) {
             }
         }
     });
+}
+
+/// Logs are written by any thread, while the first one has streams of its own.
+#[test]
+fn the_log_has_a_line_for_each() {
+    let config = "[heat_api]\nbind_host = 127.0.0.1\nbind_port = 0\n[paste_deploy]\nflavor = noauth\n\
+                  [oslo_messaging_notifications]\ndriver = log\n";
+    let place = Place::with(&[("kiln.conf", config)]);
+    let mut served = Served::start_with(&place, "kiln.conf", Stdio::piped());
+    let mut log = BufReader::new(served.log().expect("its log")).lines();
+    make(&served.address(), "web", PLAIN);
+    for event in ["orchestration.stack.create.start", "orchestration.stack.create.end"] {
+        let line = log.next().expect("a line").expect("a line");
+        let at = line.find("{\"message_id\"").unwrap_or_else(|| panic!("{line}"));
+        let end = line.rfind('}').expect("an end") + 1;
+        let message: Value = serde_json::from_str(&line[at..end]).expect("JSON");
+        assert_eq!(message["event_type"], event);
+        assert_eq!(message["payload"]["stack_name"], "web");
+        assert!(line.contains("INFO") && line.contains("notification"), "{line}");
+    }
+    assert!(served.stop());
 }
 
 #[test]
