@@ -76,6 +76,10 @@ impl Ask {
             visitor: self.caller.visitor(),
             author: Arc::new(Author {
                 user_id: caller.user_id.as_str().into(),
+                user_name: caller.user_name.as_str().into(),
+                user_domain: caller.user_domain_id.as_str().into(),
+                project_name: caller.project_name.as_str().into(),
+                project_domain: caller.project_domain_id.as_str().into(),
                 roles: caller.roles.iter().map(|role| role.as_str().into()).collect(),
                 is_admin_project: caller.is_admin_project,
             }),

@@ -248,7 +248,10 @@ fn request(call: &Call, behalf: &Behalf, by: &Credential) -> Result<Request<Body
     let caller = Caller {
         user_id: author.user_id.to_string(),
         user_name: behalf.user_name.to_string(),
+        user_domain_id: author.user_domain.to_string(),
         project_id: behalf.project.to_string(),
+        project_name: author.project_name.to_string(),
+        project_domain_id: author.project_domain.to_string(),
         scope: Scope::Project,
         roles: author.roles.iter().map(|role| role.to_string()).collect(),
         is_admin_project: author.is_admin_project,

@@ -82,6 +82,14 @@ pub struct Behalf {
 pub struct Author {
     /// Their id.
     pub user_id: Arc<str>,
+    /// Their name.
+    pub user_name: Arc<str>,
+    /// The id of the domain that they belong to.
+    pub user_domain: Arc<str>,
+    /// The name of the project that they act for.
+    pub project_name: Arc<str>,
+    /// The id of the domain that the project belongs to.
+    pub project_domain: Arc<str>,
     /// The names of their roles in the project.
     pub roles: Vec<Arc<str>>,
     /// Whether the project is the one for administrators.

@@ -195,7 +195,7 @@ fn read_template(url: &Arc<str>, text: &Arc<str>) -> Result<Template, String> {
 }
 
 /// A template that was sent as text.
-fn sent_template(config: &Config, text: &Arc<str>) -> Result<Arc<Template>, String> {
+pub(crate) fn sent_template(config: &Config, text: &Arc<str>) -> Result<Arc<Template>, String> {
     config.library.template(text, || read_template(&"template".into(), text))
 }
 
@@ -503,6 +503,10 @@ pub(crate) fn author_value(author: &Author) -> Value {
     }
     Value::map([
         ("user", Value::Text(author.user_id.clone())),
+        ("name", Value::Text(author.user_name.clone())),
+        ("domain", Value::Text(author.user_domain.clone())),
+        ("project", Value::Text(author.project_name.clone())),
+        ("project_domain", Value::Text(author.project_domain.clone())),
         ("roles", Value::list(author.roles.iter().cloned().map(Value::Text))),
         ("admin_project", author.is_admin_project.into()),
     ])
@@ -511,8 +515,13 @@ pub(crate) fn author_value(author: &Author) -> Value {
 /// The author of a value.
 pub(crate) fn author_of(value: &Value) -> Author {
     let part = |name: &str| value.as_map().and_then(|it| it.get(name)).cloned().unwrap_or_default();
+    let text = |name: &str| part(name).as_text().cloned().unwrap_or_default();
     Author {
-        user_id: part("user").as_text().cloned().unwrap_or_default(),
+        user_id: text("user"),
+        user_name: text("name"),
+        user_domain: text("domain"),
+        project_name: text("project"),
+        project_domain: text("project_domain"),
         roles: texts(&part("roles")).into_iter().collect(),
         is_admin_project: matches!(part("admin_project"), Value::Bool(true)),
     }

@@ -1,6 +1,7 @@
 //! What an operator decides about the engine, with the defaults of the reference.
 
 use crate::library::Library;
+use crate::notice::Listener;
 use crate::watch::{Messenger, NoMessenger};
 use kiln_resources::op::Outside;
 use kiln_resources::registry::Registry;
@@ -48,6 +49,8 @@ pub struct Config {
     pub stride: usize,
     /// Who takes what alarms tell to addresses outside.
     pub messenger: Arc<dyn Messenger>,
+    /// Who is told of what happens to stacks, once it is durable; if nobody is, nothing is made for them.
+    pub listener: Option<Arc<dyn Listener>>,
     /// Texts that were read lately: clones of a configuration share them.
     pub library: Arc<Library>,
 }
@@ -73,6 +76,7 @@ impl Default for Config {
             keep_history: Duration::from_secs(30 * 86_400),
             stride: 10_000,
             messenger: Arc::new(NoMessenger),
+            listener: None,
             library: Arc::default(),
         }
     }

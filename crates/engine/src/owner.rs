@@ -5,6 +5,7 @@
 
 use crate::ids::Ids;
 use crate::machine::{Effect, Input, Run};
+use crate::notice::News;
 use crate::state::{Action, Status};
 use crate::store::Batch;
 use crate::time::Time;
@@ -179,6 +180,11 @@ impl Owner {
     pub fn flush(&mut self) -> (Option<Batch>, Vec<Order>) {
         let batch = self.tree.has_changes().then(|| self.tree.take_batch(self.fence));
         (batch, std::mem::take(&mut self.orders))
+    }
+
+    /// What is to be told to others once what was flushed last is written down, and in whose name.
+    pub(crate) fn take_news(&mut self) -> (News, Arc<Credential>) {
+        (self.tree.take_news(), self.tree.credential.clone())
     }
 
     /// What users lent and has to be given back now.

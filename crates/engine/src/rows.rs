@@ -484,6 +484,7 @@ impl Tree {
             templates: Default::default(),
             timers: BTreeSet::new(),
             changes: Default::default(),
+            news: Default::default(),
             next_walk: 0,
             walks: 0,
             queue: Default::default(),

@@ -10,6 +10,7 @@ use crate::failure::first_characters;
 use crate::gaps::Gaps;
 use crate::ids::{CommandId, EventId, Ids, RecipeId, ResourceId, SnapshotId, StackId};
 use crate::machine::{Effect, Task, Walk};
+use crate::notice::News;
 use crate::reality::Found;
 use crate::snapshot::Snapshot;
 use crate::state::{Action, State, Status};
@@ -76,6 +77,8 @@ pub struct Tree {
     /// When to look again, and at what.
     pub(crate) timers: BTreeSet<(Time, Timer)>,
     pub(crate) changes: Changes,
+    /// What is to be told once it is written down.
+    pub(crate) news: News,
     pub(crate) next_walk: u64,
     /// How many stacks have a walk under way.
     pub(crate) walks: usize,
@@ -459,6 +462,7 @@ impl Tree {
         state: State,
         reason: &str,
     ) {
+        self.tell_of_stack(env, key, state, reason);
         let stack = self.stack(key);
         let (id, name) = (stack.id, stack.name.clone());
         let physical_id = Arc::from(id.to_string());
@@ -571,6 +575,11 @@ impl Tree {
             recipes.push(recipe.row(self.root, &mut contents));
         }
         let stacks = changes.stacks.iter().map(|key| self.stack_row(*key)).collect();
+        let sinks = &self.stack(self.root_key()).recipe.environment.event_sinks;
+        if !sinks.is_empty() {
+            self.news.sinks = sinks.clone();
+            self.news.events.extend(changes.events.iter().cloned());
+        }
         for key in &changes.gone_stacks {
             self.stacks[key.0 as usize] = None;
         }

@@ -14,6 +14,7 @@ mod export;
 mod hooks;
 mod lifecycle;
 mod lifecycle_rules;
+mod notices;
 mod preview;
 mod runtime;
 mod seeds;

@@ -89,7 +89,8 @@ pub(crate) fn with_standard(
         Color::Auto => is_terminal && wants_color(),
     };
     let (out_styled, err_styled) = (styled(out_is_terminal), styled(stderr.is_terminal()));
-    let (mut out, mut err) = (BufWriter::new(stdout.lock()), BufWriter::new(stderr.lock()));
+    // What other threads log goes there, too: whoever held it all the time would stop them.
+    let (mut out, mut err) = (BufWriter::new(stdout.lock()), BufWriter::new(stderr));
     let mut streams = Streams {
         out: &mut out,
         err: &mut err,

@@ -22,6 +22,7 @@ mod json;
 mod kills;
 mod lists;
 mod networks;
+mod notifications;
 mod openstack;
 mod place;
 mod rolling;

@@ -64,10 +64,16 @@ pub(crate) struct Served {
 
 impl Served {
     pub(crate) fn start(place: &Place, config: &str) -> Served {
+        Served::start_with(place, config, Stdio::inherit())
+    }
+
+    /// Starts it, with its log going there.
+    pub(crate) fn start_with(place: &Place, config: &str, log: Stdio) -> Served {
         let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
             .args(["server", "--config", config])
             .current_dir(place.path())
             .stdout(Stdio::piped())
+            .stderr(log)
             .spawn()
             .expect("the program starts");
         let lines = BufReader::new(process.stdout.take().expect("its output")).lines();
@@ -81,6 +87,11 @@ impl Served {
         let address =
             line.split_whitespace().find(|word| word.contains("://")).expect("an address");
         address.trim_end_matches('.').to_owned()
+    }
+
+    /// What it logs, if that was asked for.
+    pub(crate) fn log(&mut self) -> Option<std::process::ChildStderr> {
+        self.process.stderr.take()
     }
 
     /// Waits for a line that begins so.

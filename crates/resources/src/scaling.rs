@@ -68,6 +68,12 @@ impl Cooldown {
         with(metadata, [(COOLDOWN_END, end), (IN_PROGRESS, false.into())])
     }
 
+    /// What the policy calls what it did, and by how much or to how many.
+    pub fn adjustment(&self) -> (&str, f64) {
+        let (kind, by) = self.reason.split_once(" : ").unwrap_or((&self.reason, ""));
+        (kind, by.trim().parse().unwrap_or_default())
+    }
+
     /// A group's metadata when it could not be given its size.
     pub fn given_up(metadata: &Value) -> Value {
         with(metadata, [(IN_PROGRESS, false.into())])

@@ -79,7 +79,7 @@ impl Tree {
     /// Has the nested stack of a resource do what the operation on the resource is for.
     pub(crate) fn go_inside(&mut self, env: &mut Env<'_>, slot: Slot) {
         // Whatever a policy was about to do with a group is overtaken.
-        self.resized(env, slot, false);
+        self.resized(env, slot, Some("Something else is done with the group"));
         let resource = self.resource(slot);
         let Some(op) = resource.op.as_deref() else { return };
         let verb = op.verb;
@@ -120,7 +120,7 @@ impl Tree {
             Ok(stage) => stage,
             Err(failure) => {
                 // Without an operation it was a policy that asked for it.
-                self.resized(env, slot, false);
+                self.resized(env, slot, Some(&failure.to_string()));
                 return self.finish_failed(env, slot, *failure, None);
             }
         };

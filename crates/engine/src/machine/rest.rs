@@ -81,7 +81,7 @@ impl Tree {
         let walk = self.walk_mut(parent).filter(|walk| walk.phase == Phase::Cleanup);
         let node = walk.and_then(|walk| walk.parked.remove(&holder));
         let is_resize = self.resource(holder).wanted_size.is_some();
-        self.resized(env, holder, result.is_ok());
+        self.resized(env, holder, result.as_ref().err().map(|ending| &*ending.reason));
         if node.is_none() && is_resize {
             return;
         }

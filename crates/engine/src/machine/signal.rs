@@ -221,14 +221,19 @@ impl Tree {
         resource.metadata = resize.during;
         resource.wanted_size = Some(resize.size);
         resource.cooldown = Some(resize.cooldown);
+        self.tell_of_scaling(env, group, Status::InProgress, None);
         self.next_stage(env, group);
     }
 
-    /// A group's stack has come to rest without an operation on the group.
-    pub(crate) fn resized(&mut self, env: &mut Env<'_>, group: Slot, is_well: bool) {
+    /// A group's stack has come to rest without an operation on the group, or it is clear that it will not: then
+    /// it is told why.
+    pub(crate) fn resized(&mut self, env: &mut Env<'_>, group: Slot, failure: Option<&str>) {
         if self.resource(group).wanted_size.is_none() {
             return;
         }
+        let is_well = failure.is_none();
+        let status = if is_well { Status::Complete } else { Status::Failed };
+        self.tell_of_scaling(env, group, status, failure);
         let resource = self.change(group);
         resource.wanted_size = None;
         if let Some(cooldown) = resource.cooldown.take() {

@@ -7,6 +7,7 @@ use crate::ids::{RecipeId, ResourceId, SnapshotId};
 use crate::state::{Action, State, Status};
 use crate::time::Time;
 use crate::tree::{Env, Slot, StackKey, Timer, Tree};
+use kiln_template::environment::Environment;
 use kiln_template::graph::{Graph, Users};
 use kiln_template::value::{Members, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -555,9 +556,15 @@ impl Tree {
         let goal = match (self.stack_mut(key).previous.take(), from) {
             (Some(previous), _) => previous,
             (None, _) => {
-                // What was made for somebody is removed for them.
-                let author = self.stack(key).recipe.author.clone();
-                Arc::new(Recipe { author, ..Recipe::nothing(RecipeId(env.ids.next())) })
+                // What was made for somebody is removed for them, and told of where they wanted.
+                let former = self.stack(key).recipe.clone();
+                let event_sinks = former.environment.event_sinks.clone();
+                let environment = Environment { event_sinks, ..Environment::default() };
+                Arc::new(Recipe {
+                    author: former.author.clone(),
+                    environment: Arc::new(environment),
+                    ..Recipe::nothing(RecipeId(env.ids.next()))
+                })
             }
         };
         self.begin(env, key, Action::Rollback, Some(goal));

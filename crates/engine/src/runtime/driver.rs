@@ -1,9 +1,11 @@
 //! The task of one tree: tells its owner what happens, and does what its owner wants.
 
 use super::clock::{Chance, now};
+use super::posting::{GRACE, Posting};
 use super::{Glance, Inner};
 use crate::ids::CommandId;
 use crate::machine::{Command, Input};
+use crate::notice::News;
 use crate::owner::{Order, Owner};
 use crate::store::{CommandRow, Lease};
 use crate::tree::{OpId, Tree};
@@ -37,6 +39,8 @@ pub(crate) struct Driver {
     waiting: Vec<oneshot::Sender<()>>,
     /// What is being given back.
     repaying: Vec<Arc<Credential>>,
+    /// Where events are handed in that are sent to the user's queues, once there was one.
+    posting: Option<Posting>,
 }
 
 /// Timers do not go further than this.
@@ -68,6 +72,7 @@ impl Driver {
             commands: 0,
             waiting: Vec::new(),
             repaying: Vec::new(),
+            posting: None,
         };
         for row in commands {
             if let Ok(command) = Command::decode(&row.body) {
@@ -102,6 +107,7 @@ impl Driver {
     /// being written, more of a large tree is looked at.
     async fn write_down(&mut self) -> bool {
         let (batch, orders) = self.owner.flush();
+        let (news, by) = self.owner.take_news();
         if let Some(project) = self.owner.take_users() {
             remove_users(self.engine.clone(), &project).await;
         }
@@ -124,7 +130,8 @@ impl Driver {
             *seen = glance;
             is_new
         });
-        self.repay(debts);
+        let posted = self.tell(news, by);
+        self.repay(debts, posted);
         // Whoever does not wait any more need not be told.
         waiting.into_iter().for_each(|waiting| _ = waiting.send(()));
         orders.into_iter().for_each(|order| self.send(order));
@@ -147,16 +154,35 @@ impl Driver {
         true
     }
 
+    /// Tells others what is durable now. What it gives ends when that was tried, if it takes a while.
+    fn tell(&mut self, news: News, by: Arc<Credential>) -> Option<watch::Receiver<()>> {
+        if let Some(listener) = &self.engine.config.listener
+            && !news.notices.is_empty()
+        {
+            listener.hear(news.notices);
+        }
+        if news.events.is_empty() {
+            return None;
+        }
+        let posting = self.posting.get_or_insert_with(|| Posting::start(self.engine.clone()));
+        Some(posting.hand_in(&news.sinks, &news.events, by))
+    }
+
     /// Gives back what nobody needs any more. A debt is remembered until that is done: if the engine dies meanwhile,
     /// the next one that takes up the tree tries again.
-    fn repay(&mut self, debts: Vec<Arc<Credential>>) {
+    fn repay(&mut self, debts: Vec<Arc<Credential>>, posted: Option<watch::Receiver<()>>) {
         for debt in debts {
             if self.repaying.contains(&debt) {
                 continue;
             }
             self.repaying.push(debt.clone());
             let (engine, mail) = (self.engine.clone(), self.mail.clone());
+            let posted = posted.clone();
             tokio::spawn(async move {
+                if let Some(mut posted) = posted {
+                    // The last events are sent with it; whoever does not take them is not waited for.
+                    _ = tokio::time::timeout(GRACE, posted.changed()).await;
+                }
                 give_back(&*engine.transport, &debt).await;
                 // A tree that was given up hears of it when somebody tries again.
                 _ = mail.send(Mail::Repaid(debt));

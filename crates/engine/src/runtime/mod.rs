@@ -9,11 +9,13 @@ mod clock;
 mod commit;
 mod driver;
 mod letters;
+mod posting;
 mod promises;
 
 pub(crate) use alarms::is_at_rest;
 pub use clock::{Chance, now};
 pub use commit::Committer;
+pub(crate) use posting::post;
 
 use crate::config::Config;
 use crate::ids::{CommandId, EngineId, Ids, StackId};

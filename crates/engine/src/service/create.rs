@@ -7,6 +7,7 @@ use crate::machine::{NewStack, Settings};
 use crate::preview::{self, Forecast, NewRoot};
 use crate::runtime::Chance;
 use crate::store::StackQuery;
+use crate::tree::Tree;
 use crate::view::OutputView;
 use kiln_template::Value;
 use kiln_template::definition::Definition;
@@ -104,11 +105,24 @@ impl Service {
             Some(engine) => engine.create(new).await?,
             None => {
                 let config = self.config.clone();
-                let tree = crate::runtime::new_tree(config, new, None)?;
-                self.store.create_tree(tree.0).await?;
+                let (rows, mut tree) = crate::runtime::new_tree(config, new, None)?;
+                self.store.create_tree(rows).await?;
+                self.tell(&mut tree);
             }
         }
         Ok(())
+    }
+
+    /// Tells others of a tree that is durable now, and that an engine elsewhere goes on with.
+    fn tell(&self, tree: &mut Tree) {
+        let news = tree.take_news();
+        if let Some(listener) = &self.config.listener {
+            listener.hear(news.notices);
+        }
+        if !news.events.is_empty() {
+            let (transport, by) = (self.transport.clone(), tree.credential.clone());
+            tokio::spawn(crate::runtime::post(transport, news.sinks, news.events, by));
+        }
     }
 
     /// What a stack would be.

@@ -29,6 +29,9 @@ const LOOK: Duration = Duration::from_millis(500);
 /// How long a login with a password is remembered in the standalone pipeline.
 const LOGIN_REMEMBERED: Duration = Duration::from_secs(10);
 
+/// How long a server that leaves waits for a broker to take what is to be told.
+const LAST_NOTIFICATIONS: Duration = Duration::from_secs(3);
+
 pub(crate) fn run(arguments: &Server, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
     let mut settings = settings(arguments)?;
     settings.engine.types = plugins::types(&settings.plugin_dirs, streams)?;
@@ -72,7 +75,10 @@ async fn serve(
     serving::take_many_connections();
     let store = SqlStore::open(&settings.database, &settings.keys).await;
     let store = Arc::new(store.map_err(|error| Failure::Usage(error.to_string()))?);
-    let config = Arc::new(settings.engine.clone());
+    let bus = settings.notifications.clone().map(kiln_bus::Bus::start);
+    let mut config = settings.engine.clone();
+    config.listener = bus.as_ref().map(kiln_bus::Bus::listener);
+    let config = Arc::new(config);
     let place = settings.has_engine.then(|| Place::of(&settings.database)).flatten();
     let engine = settings.has_engine.then(|| {
         let engine = EngineSettings {
@@ -139,6 +145,9 @@ async fn serve(
     if let Some(engine) = &engine {
         // What was asked for in the meantime.
         engine.stop().await;
+    }
+    if let Some(bus) = bus {
+        bus.close(LAST_NOTIFICATIONS).await;
     }
     store.close().await;
     drop(place);

@@ -89,6 +89,13 @@ impl Ini {
         Some(Given { value: self.expanded(section, &given.value, 0), line: given.line })
     }
 
+    /// All values of an option, in the order they were given.
+    pub(crate) fn all(&self, section: &str, option: &str) -> Vec<String> {
+        let given = self.sections.get(section).and_then(|options| options.get(option));
+        let given = given.map(Vec::as_slice).unwrap_or_default();
+        given.iter().map(|given| self.expanded(section, given.value.trim(), 0)).collect()
+    }
+
     /// All options: section, name, and where it stands.
     pub(crate) fn options(&self) -> impl Iterator<Item = (&str, &str, usize)> {
         self.sections.iter().flat_map(|(section, options)| {

@@ -2,6 +2,7 @@
 
 mod cloud;
 mod ini;
+mod notifications;
 mod options;
 mod signatures;
 mod sockets;
@@ -43,6 +44,11 @@ impl Config {
     /// The text of an option.
     fn text(&self, section: &str, option: &str) -> Option<String> {
         self.ini.get(section, option).map(|given| given.value).filter(|value| !value.is_empty())
+    }
+
+    /// All values that were given to an option.
+    fn all(&self, section: &str, option: &str) -> Vec<String> {
+        self.ini.all(section, option)
     }
 
     fn parsed<T>(

@@ -2,6 +2,7 @@
 
 use super::Config;
 use super::cloud::{cloud, outside, stack_domain, stack_user_role};
+use super::notifications::notifications;
 use super::signatures::examiners;
 use super::sockets::{Socket, port, roles};
 use crate::streams::Failure;
@@ -15,6 +16,19 @@ use std::time::Duration;
 /// The options that have an effect: section, name, and what for.
 pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("DEFAULT", "action_retry_limit", "How often a resource that failed is made anew."),
+    ("DEFAULT", "amqp_auto_delete", "The older place of that option of [oslo_messaging_rabbit]."),
+    (
+        "DEFAULT",
+        "amqp_durable_queues",
+        "The older place of that option of [oslo_messaging_rabbit].",
+    ),
+    ("DEFAULT", "control_exchange", "The exchange that notifications are published on."),
+    ("DEFAULT", "default_notification_level", "The level of notifications of what went well."),
+    (
+        "DEFAULT",
+        "default_publisher_id",
+        "Who sends notifications; orchestration.HOST if nothing is said.",
+    ),
     ("DEFAULT", "enable_stack_abandon", "Whether stacks can be given up, and exported."),
     ("DEFAULT", "enable_stack_adopt", "Whether stacks can be made of what another left behind."),
     ("DEFAULT", "error_wait_time", "Seconds that what is under way may go on after a failure."),
@@ -27,6 +41,10 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ),
     ("DEFAULT", "heat_watch_server_url", "Where servers report to: the CloudWatch API."),
     ("DEFAULT", "hidden_stack_tags", "Stacks with one of these tags are not listed."),
+    ("DEFAULT", "host", "What this machine is called in notifications."),
+    ("DEFAULT", "kombu_ssl_ca_certs", "An older name of ssl_ca_file."),
+    ("DEFAULT", "kombu_ssl_certfile", "An older name of ssl_cert_file."),
+    ("DEFAULT", "kombu_ssl_keyfile", "An older name of ssl_key_file."),
     ("DEFAULT", "max_events_per_stack", "How many events of a stack are kept; -1 for all."),
     ("DEFAULT", "max_json_body_size", "How many bytes a request may have."),
     ("DEFAULT", "max_nested_stack_depth", "How deep stacks may be nested."),
@@ -40,6 +58,13 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("DEFAULT", "max_software_deployments_per_tenant", "How many deployments a project may have."),
     ("DEFAULT", "max_stacks_per_tenant", "How many stacks a project may have; -1 for any."),
     ("DEFAULT", "max_template_size", "How many bytes a template may have."),
+    ("DEFAULT", "notification_driver", "An older name of [oslo_messaging_notifications] driver."),
+    ("DEFAULT", "notification_topics", "An older name of [oslo_messaging_notifications] topics."),
+    (
+        "DEFAULT",
+        "notification_transport_url",
+        "An older name of [oslo_messaging_notifications] transport_url.",
+    ),
     (
         "DEFAULT",
         "observe_on_update",
@@ -50,6 +75,22 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
         "DEFAULT",
         "plugin_dirs",
         "Folders with files (*.yaml) that describe resource types; those that are not there are passed over.",
+    ),
+    ("DEFAULT", "rabbit_host", "The machine of the broker, if there is no transport_url."),
+    ("DEFAULT", "rabbit_hosts", "The machines of the broker, if there is no transport_url."),
+    ("DEFAULT", "rabbit_password", "The password at the broker, if there is no transport_url."),
+    ("DEFAULT", "rabbit_port", "The port of the broker, if there is no transport_url."),
+    (
+        "DEFAULT",
+        "rabbit_quorum_queue",
+        "The older place of that option of [oslo_messaging_rabbit].",
+    ),
+    ("DEFAULT", "rabbit_use_ssl", "An older name of [oslo_messaging_rabbit] ssl."),
+    ("DEFAULT", "rabbit_userid", "The user at the broker, if there is no transport_url."),
+    (
+        "DEFAULT",
+        "rabbit_virtual_host",
+        "The virtual host of the broker, if there is no transport_url.",
     ),
     ("DEFAULT", "region_name_for_services", "The region whose services are used."),
     ("DEFAULT", "stack_action_timeout", "Seconds that an action on a stack may take."),
@@ -62,6 +103,7 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
     ("DEFAULT", "stack_user_domain_id", "The domain of the users of stacks, by its id."),
     ("DEFAULT", "stack_user_domain_name", "The domain of the users of stacks, by its name."),
     ("DEFAULT", "template_fetch_timeout", "Seconds that fetching a template may take."),
+    ("DEFAULT", "transport_url", "The broker of notifications, if they have none of their own."),
     (
         "DEFAULT",
         "trusts_delegated_roles",
@@ -148,6 +190,79 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
         "Whether the users of stacks are in the projects of their owners, if there is no domain for them.",
     ),
     ("noauth", "token_response", "A file with a token as the identity service describes it."),
+    (
+        "oslo_messaging_notifications",
+        "driver",
+        "How operators are told of stacks: messagingv2, messaging, log or noop; may be repeated.",
+    ),
+    (
+        "oslo_messaging_notifications",
+        "retry",
+        "How often a notification that was not sent is tried again; -1 for ever.",
+    ),
+    (
+        "oslo_messaging_notifications",
+        "topics",
+        "What the names of the queues of notifications begin with.",
+    ),
+    (
+        "oslo_messaging_notifications",
+        "transport_url",
+        "The broker: rabbit://USER:PASSWORD@HOST:PORT,.../VIRTUAL_HOST.",
+    ),
+    (
+        "oslo_messaging_rabbit",
+        "amqp_auto_delete",
+        "Whether the exchange and the queues go with those who use them.",
+    ),
+    (
+        "oslo_messaging_rabbit",
+        "amqp_durable_queues",
+        "Whether the exchange and the queues outlive the broker.",
+    ),
+    ("oslo_messaging_rabbit", "kombu_ssl_ca_certs", "An older name of ssl_ca_file."),
+    ("oslo_messaging_rabbit", "kombu_ssl_certfile", "An older name of ssl_cert_file."),
+    ("oslo_messaging_rabbit", "kombu_ssl_keyfile", "An older name of ssl_key_file."),
+    (
+        "oslo_messaging_rabbit",
+        "rabbit_host",
+        "The machine of the broker, if there is no transport_url.",
+    ),
+    (
+        "oslo_messaging_rabbit",
+        "rabbit_hosts",
+        "The machines of the broker, if there is no transport_url.",
+    ),
+    (
+        "oslo_messaging_rabbit",
+        "rabbit_password",
+        "The password at the broker, if there is no transport_url.",
+    ),
+    (
+        "oslo_messaging_rabbit",
+        "rabbit_port",
+        "The port of the broker, if there is no transport_url.",
+    ),
+    ("oslo_messaging_rabbit", "rabbit_quorum_queue", "Whether the broker replicates the queues."),
+    ("oslo_messaging_rabbit", "rabbit_use_ssl", "An older name of ssl."),
+    (
+        "oslo_messaging_rabbit",
+        "rabbit_userid",
+        "The user at the broker, if there is no transport_url.",
+    ),
+    (
+        "oslo_messaging_rabbit",
+        "rabbit_virtual_host",
+        "The virtual host of the broker, if there is no transport_url.",
+    ),
+    ("oslo_messaging_rabbit", "ssl", "Whether the connection to the broker is encrypted."),
+    (
+        "oslo_messaging_rabbit",
+        "ssl_ca_file",
+        "Certificates of authorities that are trusted there, in PEM.",
+    ),
+    ("oslo_messaging_rabbit", "ssl_cert_file", "The certificate of our own for that, in PEM."),
+    ("oslo_messaging_rabbit", "ssl_key_file", "The key of that certificate, in PEM."),
     ("oslo_middleware", "enable_proxy_headers_parsing", "Whether a proxy's headers are believed."),
     ("oslo_policy", "enforce_new_defaults", "Whether rules ask no less than their newest form."),
     ("oslo_policy", "enforce_scope", "Whether tokens must be for a project."),
@@ -158,6 +273,7 @@ pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
         "How callers are known: empty for tokens, standalone, custombackend or noauth.",
     ),
     ("revision", "heat_revision", "What build_info tells."),
+    ("rpc_notifier2", "topics", "An older name of [oslo_messaging_notifications] topics."),
     ("trustee", "auth_url", "Where the identity service is, for calls on behalf of users."),
     ("trustee", "password", "The password of whoever users lend their rights to."),
     ("trustee", "user_domain_name", "The domain of whoever users lend their rights to."),
@@ -218,6 +334,8 @@ pub(crate) struct Settings {
     pub(crate) policy: policy::Options,
     pub(crate) rules: Rules,
     pub(crate) engine: kiln_engine::config::Config,
+    /// How operators are told of what happens to stacks, if they are.
+    pub(crate) notifications: Option<kiln_bus::Settings>,
     /// Folders with files that describe resource types.
     pub(crate) plugin_dirs: Vec<PathBuf>,
     pub(crate) api: kiln_api::Options,
@@ -287,6 +405,7 @@ impl Settings {
             metrics,
             cloud: cloud(config, &flavor, &login)?,
             engine: engine(config, &login)?,
+            notifications: notifications(config)?,
             examiners: examiners(config, &flavor, &login)?,
             flavor,
             login,

@@ -25,9 +25,12 @@ pub(crate) fn host_name() -> Arc<str> {
     if name.is_empty() { "localhost".into() } else { name.into() }
 }
 
-/// Logs to standard error from now on: what `KILN_LOG` asks for, and warnings in any case.
+/// What is logged if nothing else is asked for.
+const LOGGED: &str = "warn,notification=debug";
+
+/// Logs to standard error from now on: what `KILN_LOG` asks for; else warnings, and notifications if they go there.
 pub(crate) fn log(is_json: bool) {
-    let filter = EnvFilter::try_from_env("KILN_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    let filter = EnvFilter::try_from_env("KILN_LOG").unwrap_or_else(|_| EnvFilter::new(LOGGED));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // Whoever logs already goes on.
     _ = match is_json {

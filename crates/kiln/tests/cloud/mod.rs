@@ -13,6 +13,7 @@ mod plugins;
 mod retired;
 mod side;
 mod signals;
+mod sinks;
 pub(crate) mod table;
 mod templates;
 mod trusts;

@@ -74,6 +74,7 @@ pub(super) async fn make(
             lent: None,
         },
         author: Arc::new(Author {
+            user_name: "demo".into(),
             roles: vec!["member".into(), "reader".into()],
             ..Author::default()
         }),

@@ -1,0 +1,290 @@
+//! A notification as it is sent: the message, its envelope, and what it tells of whoever asked.
+
+use crate::{Level, Settings};
+use kiln_engine::notice::{Notice, Scaling};
+use kiln_engine::state::Status;
+use kiln_engine::time::Time;
+use serde_json::{Map, Value as Json, json};
+use uuid::Uuid;
+
+/// A notification.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Message {
+    pub(crate) level: Level,
+    /// What it says, without who asked for what it tells of.
+    pub(crate) said: Map<String, Json>,
+    /// Who that was.
+    context: Map<String, Json>,
+}
+
+/// The version of the envelope.
+const VERSION: &str = "2.0";
+
+impl Message {
+    /// What is sent of a notice, under an id that nothing else has.
+    pub(crate) fn of(notice: &Notice, settings: &Settings, id: Uuid) -> Message {
+        let status = notice.scaling.as_ref().map_or(notice.state.status, |it| it.status);
+        let level = match status {
+            Status::Failed => Level::Error,
+            Status::InProgress | Status::Complete => settings.level,
+        };
+        let said = map(json!({
+            "message_id": id.to_string(),
+            "publisher_id": settings.publisher,
+            "event_type": event_type(notice, status),
+            "priority": level.name(),
+            "payload": payload(notice),
+            "timestamp": moment(notice.time),
+        }));
+        Message { level, said, context: context(notice) }
+    }
+
+    /// What the log tells of it.
+    pub(crate) fn line(&self) -> String {
+        Json::Object(self.said.clone()).to_string()
+    }
+
+    /// The kind of thing that happened.
+    pub(crate) fn event_type(&self) -> &str {
+        self.said.get("event_type").and_then(Json::as_str).unwrap_or_default()
+    }
+
+    /// What goes over the wire, with a number by which those who get it twice see that.
+    pub(crate) fn body(&self, is_enveloped: bool, unique: Uuid) -> Vec<u8> {
+        let mut message = self.said.clone();
+        message.insert("_unique_id".into(), unique.as_simple().to_string().into());
+        message.extend(self.context.clone());
+        let message = Json::Object(message);
+        let body = match is_enveloped {
+            true => json!({ "oslo.version": VERSION, "oslo.message": message.to_string() }),
+            false => message,
+        };
+        body.to_string().into_bytes()
+    }
+}
+
+fn map(value: Json) -> Map<String, Json> {
+    match value {
+        Json::Object(members) => members,
+        _ => Map::new(),
+    }
+}
+
+fn event_type(notice: &Notice, status: Status) -> String {
+    let phase = match status {
+        Status::InProgress => "start",
+        Status::Complete => "end",
+        Status::Failed => "error",
+    };
+    match notice.scaling {
+        Some(_) => format!("orchestration.autoscaling.{phase}"),
+        None => format!("orchestration.stack.{}.{phase}", notice.state.action.verb()),
+    }
+}
+
+fn payload(notice: &Notice) -> Json {
+    let tags: Vec<&str> = notice.tags.iter().map(|tag| &**tag).collect();
+    let mut payload = map(json!({
+        "tenant_id": *notice.project,
+        // The name, for the sake of those who have always read it there.
+        "user_id": *notice.user_name,
+        "user_identity": *notice.user_id,
+        "username": *notice.user_name,
+        "stack_identity": notice.stack.to_string(),
+        "stack_name": *notice.name,
+        "state": notice.state.to_string(),
+        "state_reason": *notice.reason,
+        "create_at": notice.created.to_string(),
+        "updated_at": notice.updated.map(|time| time.to_string()),
+    }));
+    if let Some(description) = &notice.description {
+        payload.insert("description".into(), (**description).into());
+    }
+    payload.insert("tags".into(), tags.into());
+    payload.extend(notice.scaling.iter().flat_map(scaling));
+    Json::Object(payload)
+}
+
+fn scaling(scaling: &Scaling) -> Map<String, Json> {
+    let group = &*scaling.group;
+    let message = match (&scaling.failure, scaling.status) {
+        (Some(failure), _) => failure.to_string(),
+        (None, Status::InProgress) => format!("Start resizing the group {group}"),
+        (None, _) => format!("End resizing the group {group}"),
+    };
+    let by = scaling.adjustment;
+    map(json!({
+        "adjustment_type": *scaling.kind,
+        "adjustment": if by.fract() == 0.0 { json!(by as i64) } else { json!(by) },
+        "capacity": scaling.capacity,
+        "groupname": group,
+        "message": message,
+    }))
+}
+
+/// Who asked: what is known of them, and never what proves it.
+fn context(notice: &Notice) -> Map<String, Json> {
+    let author = &notice.author;
+    let known = |text: &str| match text {
+        "" => Json::Null,
+        text => text.into(),
+    };
+    let word = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
+    let roles: Vec<&str> = author.roles.iter().map(|role| &**role).collect();
+    let is_admin = author.is_admin_project && roles.contains(&"admin");
+    let identity =
+        [&*notice.user_id, &*notice.project, "", &*author.user_domain, &*author.project_domain];
+    let context = map(json!({
+        "user": known(&notice.user_id),
+        "project_id": *notice.project,
+        "project": *notice.project,
+        "system_scope": null,
+        "domain": null,
+        "user_domain": known(&author.user_domain),
+        "project_domain": known(&author.project_domain),
+        "is_admin": is_admin,
+        "read_only": false,
+        "show_deleted": false,
+        "auth_token": null,
+        "request_id": null,
+        "global_request_id": null,
+        "resource_uuid": null,
+        "roles": roles,
+        "user_identity": identity.map(word).join(" "),
+        "is_admin_project": author.is_admin_project,
+        "username": *notice.user_name,
+        "password": null,
+        "aws_creds": null,
+        "trust_id": null,
+        "trustor_user_id": null,
+        "auth_token_info": null,
+        "auth_url": null,
+        "region_name": null,
+        "project_name": known(&author.project_name),
+    }));
+    context.into_iter().map(|(name, value)| (format!("_context_{name}"), value)).collect()
+}
+
+/// A moment as messages have it: `2031-04-05 06:07:08.123456`.
+fn moment(time: Time) -> String {
+    let whole = time.to_string().replace('T', " ");
+    let micros = time.micros().rem_euclid(1_000_000);
+    format!("{}.{micros:06}", whole.trim_end_matches('Z'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kiln_cloud::Author;
+    use kiln_engine::ids::StackId;
+    use kiln_engine::state::{Action, State};
+    use std::sync::Arc;
+
+    pub(crate) fn notice() -> Notice {
+        Notice {
+            time: Time::from_micros(1_933_135_628_123_456),
+            project: "7c2f".into(),
+            author: Arc::new(Author {
+                user_id: "u-17".into(),
+                user_name: "ana".into(),
+                user_domain: "default".into(),
+                project_name: "shop".into(),
+                project_domain: "default".into(),
+                roles: vec!["member".into(), "reader".into()],
+                is_admin_project: true,
+            }),
+            user_id: "u-17".into(),
+            user_name: "ana".into(),
+            stack: StackId(Uuid::from_u128(0x8f1f_0a52_3d0e_4a3c_9f59_0a51_c2b7_a111)),
+            name: "web".into(),
+            state: State::new(Action::Create, Status::InProgress),
+            reason: "Stack CREATE started".into(),
+            created: Time::from_micros(1_933_135_628_000_000),
+            updated: None,
+            tags: Vec::new(),
+            description: Some("web tier".into()),
+            scaling: None,
+        }
+    }
+
+    fn settings() -> Settings {
+        Settings { publisher: "orchestration.node-7".into(), ..Settings::default() }
+    }
+
+    fn message(notice: &Notice) -> Message {
+        let id = Uuid::from_u128(0x2d1c_7a52_6d1d_4d0e_9f50_9d8d_3f0f_6c11);
+        Message::of(notice, &settings(), id)
+    }
+
+    /// What those who listen get.
+    const EXPECTED: &str = r#"{"message_id":"2d1c7a52-6d1d-4d0e-9f50-9d8d3f0f6c11","publisher_id":"orchestration.node-7","event_type":"orchestration.stack.create.start","priority":"INFO","payload":{"tenant_id":"7c2f","user_id":"ana","user_identity":"u-17","username":"ana","stack_identity":"8f1f0a52-3d0e-4a3c-9f59-0a51c2b7a111","stack_name":"web","state":"CREATE_IN_PROGRESS","state_reason":"Stack CREATE started","create_at":"2031-04-05T06:07:08Z","updated_at":null,"description":"web tier","tags":[]},"timestamp":"2031-04-05 06:07:08.123456","_unique_id":"9f2b0c5e7a5b4d0c8a9f1e2d3c4b5a69","_context_user":"u-17","_context_project_id":"7c2f","_context_project":"7c2f","_context_system_scope":null,"_context_domain":null,"_context_user_domain":"default","_context_project_domain":"default","_context_is_admin":false,"_context_read_only":false,"_context_show_deleted":false,"_context_auth_token":null,"_context_request_id":null,"_context_global_request_id":null,"_context_resource_uuid":null,"_context_roles":["member","reader"],"_context_user_identity":"u-17 7c2f - default default","_context_is_admin_project":true,"_context_username":"ana","_context_password":null,"_context_aws_creds":null,"_context_trust_id":null,"_context_trustor_user_id":null,"_context_auth_token_info":null,"_context_auth_url":null,"_context_region_name":null,"_context_project_name":"shop"}"#;
+
+    #[test]
+    fn a_message_is_what_listeners_know() {
+        let unique = Uuid::from_u128(0x9f2b_0c5e_7a5b_4d0c_8a9f_1e2d_3c4b_5a69);
+        let message = message(&notice());
+        assert_eq!(String::from_utf8(message.body(false, unique)).unwrap(), EXPECTED);
+        let envelope: Json = serde_json::from_slice(&message.body(true, unique)).unwrap();
+        assert_eq!(envelope, json!({ "oslo.version": "2.0", "oslo.message": EXPECTED }));
+        assert_eq!(message.event_type(), "orchestration.stack.create.start");
+        assert!(message.line().ends_with(r#""timestamp":"2031-04-05 06:07:08.123456"}"#));
+    }
+
+    #[test]
+    fn what_went_wrong_is_an_error_whatever_the_level() {
+        let settings = Settings { level: Level::Audit, ..settings() };
+        let told = |action, status| {
+            let state = State::new(action, status);
+            let notice = Notice { state, ..notice() };
+            let message = Message::of(&notice, &settings, Uuid::nil());
+            (message.event_type().to_owned(), message.said["priority"].clone())
+        };
+        let expected =
+            |event: &str, level: &str| (format!("orchestration.stack.{event}"), json!(level));
+        assert_eq!(told(Action::Rollback, Status::Complete), expected("rollback.end", "AUDIT"));
+        assert_eq!(told(Action::Update, Status::Failed), expected("update.error", "ERROR"));
+    }
+
+    #[test]
+    fn what_is_not_known_is_null() {
+        let notice = Notice { author: Arc::default(), description: None, ..notice() };
+        let body: Json =
+            serde_json::from_slice(&message(&notice).body(false, Uuid::nil())).unwrap();
+        assert_eq!(body["_context_user_identity"], "u-17 7c2f - - -");
+        assert_eq!(body["_context_user_domain"], Json::Null);
+        assert_eq!(body["_context_roles"], json!([]));
+        assert!(body["payload"].get("description").is_none());
+    }
+
+    #[test]
+    fn a_group_that_is_given_another_size_is_told_of_with_its_stack() {
+        let scaling = Scaling {
+            status: Status::InProgress,
+            kind: "change_in_capacity".into(),
+            adjustment: 1.0,
+            capacity: 2,
+            group: "web-group-k3j2h1".into(),
+            failure: None,
+        };
+        let told = |scaling: Scaling| {
+            let message = message(&Notice { scaling: Some(scaling), ..notice() });
+            let said = message.said.clone();
+            let payload = &said["payload"];
+            assert_eq!(payload["stack_name"], "web");
+            let part = |name: &str| payload[name].to_string();
+            let names = ["adjustment_type", "adjustment", "capacity", "groupname", "message"];
+            (message.event_type().to_owned(), message.level, names.map(part).join(" "))
+        };
+        let rest = r#""change_in_capacity" 1 2 "web-group-k3j2h1""#;
+        let start = format!("{rest} \"Start resizing the group web-group-k3j2h1\"");
+        let event = |phase: &str| format!("orchestration.autoscaling.{phase}");
+        assert_eq!(told(scaling.clone()), (event("start"), Level::Info, start));
+        let end = Scaling { status: Status::Complete, ..scaling.clone() };
+        let ended = format!("{rest} \"End resizing the group web-group-k3j2h1\"");
+        assert_eq!(told(end), (event("end"), Level::Info, ended));
+        let (status, failure) = (Status::Failed, Some("it broke".into()));
+        let failed = Scaling { status, failure, adjustment: -0.5, ..scaling };
+        let text = r#""change_in_capacity" -0.5 2 "web-group-k3j2h1" "it broke""#;
+        assert_eq!(told(failed), (event("error"), Level::Error, text.to_owned()));
+    }
+}
