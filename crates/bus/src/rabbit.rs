@@ -117,7 +117,7 @@ impl Line {
         declared.map_err(|trouble| self.undeclared(trouble))
     }
 
-    /// Has a queue get what is published under its name, unless that was done on this connection.
+    /// Has a queue get what is published under its name.
     pub(crate) async fn bind(&mut self, settings: &Settings, name: &str) -> Result<(), Trouble> {
         let bound =
             self.channel.queue_bind(QueueBindArguments::new(name, &settings.exchange, name));

@@ -28,6 +28,7 @@ conf([], project="listener")
 transport = oslo_messaging.get_notification_transport(conf, url=sys.argv[1])
 listener = oslo_messaging.get_notification_listener(
     transport, [oslo_messaging.Target(exchange="heat", topic="notifications")], [Printer()], executor="threading")
-listener.start()
+# One message after the other: many would overtake each other here.
+listener.start(override_pool_size=1)
 print("listening", flush=True)
 listener.wait()
