@@ -2,7 +2,9 @@
 """Uses boto3, unmodified, for all 13 actions of the CloudFormation API; and signs requests by hand where
 boto3 would not make them.
 
-    cloudformation.py CLOUDS_YAML
+    cloudformation.py CLOUDS_YAML [CLOUD ENDPOINT TEST ...]
+
+Without anything else, all tests with the cloud called kiln; or some, with another cloud, elsewhere.
 """
 import base64
 import datetime
@@ -46,9 +48,9 @@ resources:
 class Place:
     """Where the API is, and a key for it."""
 
-    def __init__(self, clouds):
-        user = cloud.session(clouds)
-        self.endpoint = user.get_endpoint(service_type='cloudformation')
+    def __init__(self, clouds, name='kiln', endpoint=None):
+        user = cloud.session(clouds, name)
+        self.endpoint = endpoint or user.get_endpoint(service_type='cloudformation')
         self.cloudwatch = user.get_endpoint(service_type='cloudwatch')
         made = user.post('/users/%s/credentials/OS-EC2' % user.get_user_id(),
                          json={'tenant_id': user.get_project_id()},
@@ -304,8 +306,10 @@ def test_a_token_will_do(place):
 
 
 def main():
-    place = Place(sys.argv[1])
-    for name, test in [it for it in globals().items() if it[0].startswith('test_')]:
+    clouds, wanted = sys.argv[1], sys.argv[4:]
+    place = Place(clouds, *sys.argv[2:4])
+    tests = {name: test for name, test in globals().items() if name.startswith('test_')}
+    for name, test in [(it, tests[it]) for it in wanted or tests]:
         print(name, flush=True)
         test(place)
 

@@ -158,7 +158,7 @@ fn run(script: &str, arguments: impl FnOnce(&Path) -> Vec<PathBuf>) {
     python(&clients, script, arguments(&server.clouds()));
 }
 
-fn python(clients: &Path, script: &str, arguments: Vec<PathBuf>) {
+pub(crate) fn python(clients: &Path, script: &str, arguments: Vec<PathBuf>) {
     let mut command = Command::new(clients.join("bin/python"));
     // Clients warn of what they use themselves.
     command.args(["-B", "-W", "ignore"]).arg(here(script)).args(arguments).stdin(Stdio::null());

@@ -119,14 +119,19 @@ impl World {
     }
 
     /// A server that was started with a real cloud.
-    pub(crate) async fn with(process: Child, api: String, real: Real, place: Place) -> World {
+    pub(crate) async fn with(
+        process: Child,
+        [api, cloudformation]: [String; 2],
+        real: Real,
+        place: Place,
+    ) -> World {
         let (identity, passwords) =
             (real.identity(), [real.password("demo"), real.password("admin")]);
         let mut world = World {
             process,
             identity,
             orchestration: format!("{api}/v1"),
-            cloudformation: String::new(),
+            cloudformation: format!("{cloudformation}/v1"),
             cloudwatch: String::new(),
             cloud: String::new(),
             real: Some(real),

@@ -4,6 +4,7 @@
 //! member of a project) and `kiln` (whom users trust). Without it these tests say that they are skipped.
 
 mod books;
+mod keys;
 mod kills;
 mod real;
 mod stacks;

@@ -10,6 +10,7 @@ use std::process::{Child, Command, Stdio};
 
 /// A real OpenStack. One test at a time has it: each counts everything that is there.
 pub(crate) struct Real {
+    path: PathBuf,
     clouds: Json,
     _lock: File,
 }
@@ -26,7 +27,7 @@ impl Real {
         let clouds = serde_json::from_str(&text).expect("KILN_OPENSTACK: a clouds.yaml in JSON");
         let lock = File::create(path.with_extension("lock")).expect("a file to lock");
         lock.lock().expect("the lock");
-        Some(Real { clouds, _lock: lock })
+        Some(Real { path, clouds, _lock: lock })
     }
 
     fn auth(&self, cloud: &str, name: &str) -> &str {
@@ -37,6 +38,11 @@ impl Real {
     /// Where the identity service is, with its version.
     pub(crate) fn identity(&self) -> String {
         self.auth("kiln", "auth_url").to_owned()
+    }
+
+    /// The file that names the clouds.
+    pub(crate) fn clouds(&self) -> &Path {
+        &self.path
     }
 
     /// Somebody's password.
@@ -51,6 +57,8 @@ impl Real {
         format!(
             "[DEFAULT]\nregion_name_for_services = {region}\n\
              [heat_api]\nbind_host = 127.0.0.1\nbind_port = 0\n\
+             [heat_api_cfn]\nbind_host = 127.0.0.1\nbind_port = 0\n\
+             [heat_api_cloudwatch]\nbind_host = 127.0.0.1\nbind_port = 0\n\
              [keystone_authtoken]\nauth_url = {url}\nusername = {user}\npassword = {password}\n\
              project_name = {project}\n"
         )
@@ -62,22 +70,22 @@ impl World {
     pub(crate) async fn on_openstack() -> Option<World> {
         let real = Real::found()?;
         let place = Place::with(&[("kiln.conf", &real.configuration())]);
-        let (process, api) = served(place.path(), &[]);
-        Some(World::with(process, api, real, place).await)
+        let (process, addresses) = served(place.path(), &[]);
+        Some(World::with(process, addresses, real, place).await)
     }
 
     /// Kills the server, with no chance to tidy up, and starts another where it was.
     pub(crate) fn kill_and_start(&mut self, arguments: &[&str]) {
         self.process.kill().expect("it is killed");
         self.process.wait().expect("it is gone");
-        let (process, api) = served(self.place.path(), arguments);
+        let (process, [api, _]) = served(self.place.path(), arguments);
         self.process = process;
         self.orchestration = format!("{api}/v1");
     }
 }
 
-/// Starts a server in a folder with its configuration; tells where its API is.
-fn served(folder: &Path, arguments: &[&str]) -> (Child, String) {
+/// Starts a server in a folder with its configuration; tells where its native API is, and that of CloudFormation.
+fn served(folder: &Path, arguments: &[&str]) -> (Child, [String; 2]) {
     let log = File::options().append(true).create(true).open(folder.join("log"));
     let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
         .args(["server", "--config", "kiln.conf"])
@@ -89,7 +97,10 @@ fn served(folder: &Path, arguments: &[&str]) -> (Child, String) {
         .expect("the program starts");
     let out = BufReader::new(process.stdout.take().expect("its output"));
     let mut lines = out.lines().map_while(Result::ok);
-    let line = lines.find(|line| line.contains("://")).expect("a line with an address");
-    let address = line.split_whitespace().find(|word| word.contains("://")).expect("an address");
-    (process, address.trim_end_matches('.').to_owned())
+    let addresses = ["orchestration", "CloudFormation"].map(|api| {
+        let said = format!("The {api} API listens on ");
+        let address = lines.find_map(|line| Some(line.strip_prefix(&said)?.to_owned()));
+        address.expect("a line with an address").trim_end_matches('.').to_owned()
+    });
+    (process, addresses)
 }
