@@ -209,11 +209,11 @@ impl Bench {
         Ok((start.elapsed(), self.store.commits() - before))
     }
 
-    /// Has a small stack made: a server that has just started opens connections and prepares statements once,
-    /// whatever is made then.
+    /// Has a stack made: a server that has just started opens connections and prepares its statements, for one row
+    /// and for a hundred, once, whatever is made then.
     async fn warm_up(&mut self) -> io::Result<()> {
         let id = StackId(self.chance.next());
-        self.create_as(id, "first", &template(1, false, "x"), &[]).await?;
+        self.create_as(id, "first", &template(1_000, false, "x"), &[]).await?;
         _ = self.engine.rest(id, 0).await;
         Ok(())
     }
