@@ -50,8 +50,10 @@ class Place:
 
     def __init__(self, clouds, name='kiln', endpoint=None):
         user = cloud.session(clouds, name)
-        self.endpoint = endpoint or user.get_endpoint(service_type='cloudformation')
-        self.cloudwatch = user.get_endpoint(service_type='cloudwatch')
+        self.endpoint, self.cloudwatch = endpoint, None
+        if endpoint is None:
+            self.endpoint = user.get_endpoint(service_type='cloudformation')
+            self.cloudwatch = user.get_endpoint(service_type='cloudwatch')
         made = user.post('/users/%s/credentials/OS-EC2' % user.get_user_id(),
                          json={'tenant_id': user.get_project_id()},
                          endpoint_filter={'service_type': 'identity'}).json()['credential']
