@@ -17,7 +17,8 @@ use axum::body::{Body, to_bytes};
 use axum::http::{Request, header};
 use axum::response::Response;
 use kiln_cloud::{
-    Behalf, Call, CallError, Credential, Method, Promise, Reply, Service, Transport, Visitor,
+    Behalf, Budgets, CALLS, Call, CallError, Credential, For, Method, Promise, Reply, Service,
+    Transport, Visitor,
 };
 use kiln_engine::service::{Asker, Kept, Refusal};
 use kiln_resources::wire;
@@ -32,6 +33,7 @@ pub struct Own {
     app: OnceLock<Weak<App>>,
     beyond: Arc<dyn Transport>,
     stacks_are_elsewhere: bool,
+    budgets: Budgets,
 }
 
 /// Replies longer than this are not read.
@@ -40,7 +42,8 @@ const MAX_REPLY: usize = 64 << 20;
 impl Own {
     /// A transport that hands on whatever is not for this service; it is not there yet.
     pub fn before(beyond: Arc<dyn Transport>) -> Own {
-        Own { app: OnceLock::new(), beyond, stacks_are_elsewhere: false }
+        let budgets = Budgets::new(CALLS);
+        Own { app: OnceLock::new(), beyond, stacks_are_elsewhere: false, budgets }
     }
 
     /// Hands calls about stacks on as well.
@@ -90,12 +93,18 @@ impl Transport for Own {
 
     async fn send(&self, by: &Credential, call: Call) -> Result<Reply, CallError> {
         if call.service == Service::Alarming {
+            let _place = self.budgets.place(call.service, For::One).await;
             return self.alarming(by, call).await;
         }
         let kept = kept(&call);
         if call.service != Service::Orchestration || (kept.is_none() && self.stacks_are_elsewhere) {
             return self.beyond.send(by, call).await;
         }
+        // A call about a stack may lead to another one: nobody who has a place waits for a second.
+        let _place = match kept {
+            Some(_) => self.budgets.place(call.service, For::One).await,
+            None => None,
+        };
         let Some(app) = self.app.get().and_then(Weak::upgrade) else {
             return Err(CallError::NotSent("the service starts or stops".into()));
         };

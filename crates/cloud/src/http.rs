@@ -1,5 +1,6 @@
 //! Calls over HTTP.
 
+use crate::budget::{Budgets, For};
 use crate::{Call, CallError, Credential, Method, Reply, Service, Transport};
 use async_trait::async_trait;
 use serde_json::Value;
@@ -11,6 +12,7 @@ use std::time::Duration;
 pub struct Http {
     client: reqwest::Client,
     endpoints: BTreeMap<Service, String>,
+    budgets: Budgets,
 }
 
 /// What clients of HTTP are built with: whoever needs one begins here.
@@ -30,13 +32,13 @@ const MAX_REPLY: usize = 64 << 20;
 
 impl Http {
     /// A transport to these endpoints; a service without one cannot be called.
-    pub fn new(endpoints: BTreeMap<Service, String>) -> Result<Http, CallError> {
+    pub fn new(endpoints: BTreeMap<Service, String>, calls: usize) -> Result<Http, CallError> {
         let client = client_builder()
             .timeout(PATIENCE)
             .connect_timeout(Duration::from_secs(10))
             .build()
             .map_err(|error| CallError::NotSent(error.to_string()))?;
-        Ok(Http { client, endpoints })
+        Ok(Http { client, endpoints, budgets: Budgets::new(calls) })
     }
 }
 
@@ -47,6 +49,7 @@ impl Transport for Http {
             let service = call.service.catalogue_type();
             return Err(CallError::Impossible(format!("no endpoint of {service} is known")));
         };
+        let _place = self.budgets.place(call.service, For::One).await;
         exchange_as(request(&self.client, endpoint, &call), call.is_text).await
     }
 }

@@ -3,6 +3,7 @@
 //! Nothing here knows of stacks or templates.
 #![forbid(unsafe_code)]
 
+mod budget;
 mod call;
 mod credential;
 mod http;
@@ -10,6 +11,7 @@ mod openstack;
 mod service;
 mod transport;
 
+pub use budget::{Budgets, CALLS, For, Place};
 pub use call::{
     Author, Behalf, Call, CallError, Marker, Method, Reply, delete, get, head, no_such_region,
     patch, post, put,

@@ -1,6 +1,5 @@
 //! An OpenStack cloud: tokens, catalogue, versions, and the calls themselves.
 
-mod budget;
 mod endpoint;
 mod lent;
 mod login;
@@ -9,12 +8,12 @@ mod together;
 
 pub use login::{Login, StackDomain};
 
+use crate::budget::{Budgets, CALLS, For};
 use crate::http::{PATIENCE, exchange, exchange_as, request};
 use crate::{
     Call, CallError, Credential, Method, Promise, Reply, Service, Transport, Visitor, delete, get,
 };
 use async_trait::async_trait;
-use budget::{Budgets, For};
 use login::Token;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -59,7 +58,7 @@ impl Settings {
             endpoints: BTreeMap::new(),
             authorities: Vec::new(),
             is_insecure: false,
-            calls: 100,
+            calls: CALLS,
         }
     }
 }

@@ -5,8 +5,8 @@
 //! broken or gone, or the list was too long: it is asked for by itself. So the list is never taken for the truth about
 //! anything but "not yet", and only for a moment.
 
-use super::budget::For;
 use super::{OpenStack, lock};
+use crate::budget::For;
 use crate::{Call, CallError, Credential, Marker, Reply};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

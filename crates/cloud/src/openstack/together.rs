@@ -4,8 +4,8 @@
 //! by `device_id`. Whoever asks within a moment of another goes along: the service is asked for the objects of all,
 //! and everybody gets their own. A service that does not take it so is asked by each alone.
 
-use super::budget::For;
 use super::{OpenStack, lock};
+use crate::budget::For;
 use crate::{Call, CallError, Credential, Reply};
 use serde_json::Value;
 use std::collections::HashMap;

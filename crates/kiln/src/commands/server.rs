@@ -35,7 +35,7 @@ const LAST_NOTIFICATIONS: Duration = Duration::from_secs(3);
 pub(crate) fn run(arguments: &Server, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
     let mut settings = settings(arguments)?;
     settings.engine.types = plugins::types(&settings.plugin_dirs, streams)?;
-    let own = Arc::new(transport(&arguments.endpoints, settings.cloud.as_ref())?);
+    let own = Arc::new(transport(&arguments.endpoints, &settings)?);
     serving::log(settings.is_json_log);
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
@@ -355,10 +355,10 @@ impl Place {
 }
 
 /// How calls are made: to ourselves, and to the endpoints that were named or the cloud of the configuration.
-fn transport(endpoints: &[String], cloud: Option<&kiln_cloud::Settings>) -> Result<Own, Failure> {
+fn transport(endpoints: &[String], settings: &Settings) -> Result<Own, Failure> {
     if endpoints.is_empty() {
-        let Some(settings) = cloud else { return Ok(Own::before(Arc::new(NoCloud))) };
-        return match OpenStack::new(settings.clone()) {
+        let Some(cloud) = &settings.cloud else { return Ok(Own::before(Arc::new(NoCloud))) };
+        return match OpenStack::new(cloud.clone()) {
             Ok(cloud) => Ok(Own::before(Arc::new(cloud))),
             Err(error) => Err(Failure::Usage(format!("the cloud cannot be used: {error}"))),
         };
@@ -381,7 +381,7 @@ fn transport(endpoints: &[String], cloud: Option<&kiln_cloud::Settings>) -> Resu
         known.insert(service, url.to_owned());
     }
     let are_elsewhere = known.contains_key(&CloudService::Orchestration);
-    match Http::new(known) {
+    match Http::new(known, settings.calls_per_service) {
         Ok(http) => Ok(Own::before(Arc::new(http)).with_stacks_elsewhere(are_elsewhere)),
         Err(error) => Err(Failure::Usage(format!("HTTP cannot be used: {error}"))),
     }

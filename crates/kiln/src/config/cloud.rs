@@ -1,7 +1,7 @@
 //! How the cloud is reached.
 
 use super::Config;
-use super::options::{Flavor, Login, positive};
+use super::options::{Flavor, Login};
 use crate::streams::Failure;
 use kiln_resources::op::{Domain, Outside};
 use std::path::Path;
@@ -79,6 +79,7 @@ pub(super) fn cloud(
     config: &Config,
     flavor: &Flavor,
     login: &Login,
+    calls: usize,
 ) -> Result<Option<kiln_cloud::Settings>, Failure> {
     if !matches!(flavor, Flavor::Keystone | Flavor::Standalone) {
         return Ok(None);
@@ -107,7 +108,7 @@ pub(super) fn cloud(
             None => Vec::new(),
         },
         is_insecure: config.flag("clients", "insecure", false)?,
-        calls: positive(config, "kiln", "calls_per_service", 100)?.min(1_000_000) as usize,
+        calls,
         ..kiln_cloud::Settings::new(auth_url.unwrap_or_else(|| login.auth_url.clone()))
     }))
 }

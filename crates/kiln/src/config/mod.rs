@@ -2,6 +2,7 @@
 
 mod cloud;
 mod ini;
+mod known;
 mod notifications;
 mod options;
 mod signatures;
@@ -106,9 +107,9 @@ impl Config {
     /// Sections that are ours, and options in them that nobody knows.
     fn unknown(&self) -> Vec<String> {
         let known = |section: &str, name: &str| {
-            options::KNOWN.iter().any(|row| row.0 == section && row.1 == name)
+            known::KNOWN.iter().any(|row| row.0 == section && row.1 == name)
         };
-        let ours = |section: &str| options::KNOWN.iter().any(|row| row.0 == section);
+        let ours = |section: &str| known::KNOWN.iter().any(|row| row.0 == section);
         self.ini
             .options()
             .filter(|(section, name, _)| ours(section) && !known(section, name))

@@ -1,4 +1,4 @@
-//! The options that there are, and what they come to.
+//! What the options of a configuration come to.
 
 use super::Config;
 use super::cloud::{cloud, outside, stack_domain, stack_user_role};
@@ -12,273 +12,6 @@ use kiln_engine::service::Rules;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The options that have an effect: section, name, and what for.
-pub(crate) const KNOWN: &[(&str, &str, &str)] = &[
-    ("DEFAULT", "action_retry_limit", "How often a resource that failed is made anew."),
-    ("DEFAULT", "amqp_auto_delete", "The older place of that option of [oslo_messaging_rabbit]."),
-    (
-        "DEFAULT",
-        "amqp_durable_queues",
-        "The older place of that option of [oslo_messaging_rabbit].",
-    ),
-    ("DEFAULT", "control_exchange", "The exchange that notifications are published on."),
-    ("DEFAULT", "default_notification_level", "The level of notifications of what went well."),
-    (
-        "DEFAULT",
-        "default_publisher_id",
-        "Who sends notifications; orchestration.HOST if nothing is said.",
-    ),
-    ("DEFAULT", "enable_stack_abandon", "Whether stacks can be given up, and exported."),
-    ("DEFAULT", "enable_stack_adopt", "Whether stacks can be made of what another left behind."),
-    ("DEFAULT", "error_wait_time", "Seconds that what is under way may go on after a failure."),
-    ("DEFAULT", "heat_metadata_server_url", "Where servers read their metadata."),
-    ("DEFAULT", "heat_stack_user_role", "The role of the users of stacks."),
-    (
-        "DEFAULT",
-        "heat_waitcondition_server_url",
-        "Where servers tell of wait conditions; the catalogue says so if this does not.",
-    ),
-    ("DEFAULT", "heat_watch_server_url", "Where servers report to: the CloudWatch API."),
-    ("DEFAULT", "hidden_stack_tags", "Stacks with one of these tags are not listed."),
-    ("DEFAULT", "host", "What this machine is called in notifications."),
-    ("DEFAULT", "kombu_ssl_ca_certs", "An older name of ssl_ca_file."),
-    ("DEFAULT", "kombu_ssl_certfile", "An older name of ssl_cert_file."),
-    ("DEFAULT", "kombu_ssl_keyfile", "An older name of ssl_key_file."),
-    ("DEFAULT", "max_events_per_stack", "How many events of a stack are kept; -1 for all."),
-    ("DEFAULT", "max_json_body_size", "How many bytes a request may have."),
-    ("DEFAULT", "max_nested_stack_depth", "How deep stacks may be nested."),
-    (
-        "DEFAULT",
-        "max_resources_per_stack",
-        "How many resources a tree of stacks may have; -1 for any.",
-    ),
-    ("DEFAULT", "max_snapshots_per_stack", "How many snapshots a stack may have; -1 for any."),
-    ("DEFAULT", "max_software_configs_per_tenant", "How many configurations a project may have."),
-    ("DEFAULT", "max_software_deployments_per_tenant", "How many deployments a project may have."),
-    ("DEFAULT", "max_stacks_per_tenant", "How many stacks a project may have; -1 for any."),
-    ("DEFAULT", "max_template_size", "How many bytes a template may have."),
-    ("DEFAULT", "notification_driver", "An older name of [oslo_messaging_notifications] driver."),
-    ("DEFAULT", "notification_topics", "An older name of [oslo_messaging_notifications] topics."),
-    (
-        "DEFAULT",
-        "notification_transport_url",
-        "An older name of [oslo_messaging_notifications] transport_url.",
-    ),
-    (
-        "DEFAULT",
-        "observe_on_update",
-        "Whether every update compares objects with what they should be.",
-    ),
-    ("DEFAULT", "periodic_interval", "Seconds between two looks for alarms that are due."),
-    (
-        "DEFAULT",
-        "plugin_dirs",
-        "Folders with files (*.yaml) that describe resource types; those that are not there are passed over.",
-    ),
-    ("DEFAULT", "rabbit_host", "The machine of the broker, if there is no transport_url."),
-    ("DEFAULT", "rabbit_hosts", "The machines of the broker, if there is no transport_url."),
-    ("DEFAULT", "rabbit_password", "The password at the broker, if there is no transport_url."),
-    ("DEFAULT", "rabbit_port", "The port of the broker, if there is no transport_url."),
-    (
-        "DEFAULT",
-        "rabbit_quorum_queue",
-        "The older place of that option of [oslo_messaging_rabbit].",
-    ),
-    ("DEFAULT", "rabbit_use_ssl", "An older name of [oslo_messaging_rabbit] ssl."),
-    ("DEFAULT", "rabbit_userid", "The user at the broker, if there is no transport_url."),
-    (
-        "DEFAULT",
-        "rabbit_virtual_host",
-        "The virtual host of the broker, if there is no transport_url.",
-    ),
-    ("DEFAULT", "region_name_for_services", "The region whose services are used."),
-    ("DEFAULT", "stack_action_timeout", "Seconds that an action on a stack may take."),
-    (
-        "DEFAULT",
-        "stack_domain_admin",
-        "The user who may do anything in the domain of stacks' users.",
-    ),
-    ("DEFAULT", "stack_domain_admin_password", "The password of that user."),
-    ("DEFAULT", "stack_user_domain_id", "The domain of the users of stacks, by its id."),
-    ("DEFAULT", "stack_user_domain_name", "The domain of the users of stacks, by its name."),
-    ("DEFAULT", "template_fetch_timeout", "Seconds that fetching a template may take."),
-    ("DEFAULT", "transport_url", "The broker of notifications, if they have none of their own."),
-    (
-        "DEFAULT",
-        "trusts_delegated_roles",
-        "The roles that users lend; all that they have if none is named.",
-    ),
-    ("auth_password", "allowed_auth_uris", "The identity services among which clients choose."),
-    ("auth_password", "multi_cloud", "Whether clients choose an identity service, and must."),
-    ("clients", "ca_file", "Certificates of authorities that are trusted, in PEM."),
-    ("clients", "endpoint_type", "Which endpoints are used: publicURL, internalURL or adminURL."),
-    ("clients", "insecure", "Whether any certificate is taken."),
-    (
-        "clients_keystone",
-        "auth_uri",
-        "Where the identity service is, for calls on behalf of users.",
-    ),
-    ("cors", "allowed_origin", "Origins whose pages may send requests."),
-    ("database", "connection", "The database."),
-    ("ec2authtoken", "auth_url", "Where signatures are examined, if not where tokens are."),
-    (
-        "ec2authtoken",
-        "clouds",
-        "Names of identity services, each with a section [ec2authtoken.NAME].",
-    ),
-    ("ec2authtoken", "multi_cloud", "Whether those are asked, one after the other."),
-    ("ec2authtoken", "password", "The password of the service's own user there."),
-    ("ec2authtoken", "project_domain_name", "The domain of the service's project there."),
-    ("ec2authtoken", "project_name", "The project of the service's own user there."),
-    ("ec2authtoken", "user_domain_name", "The domain of the service's own user there."),
-    ("ec2authtoken", "username", "The service's own user there."),
-    ("healthcheck", "backends", "disable_by_file: a file can say that no requests should come."),
-    ("healthcheck", "disable_by_file_path", "That file."),
-    ("heat_api", "bind_host", "The address that the native API listens on."),
-    ("heat_api", "bind_port", "The port that the native API listens on."),
-    ("heat_api", "cert_file", "The certificate of the native API, in PEM."),
-    ("heat_api", "key_file", "The key of that certificate, in PEM."),
-    ("heat_api_cfn", "bind_host", "The address that the CloudFormation API listens on."),
-    (
-        "heat_api_cfn",
-        "bind_port",
-        "The port that the CloudFormation API listens on; it does if a port or its role is named.",
-    ),
-    ("heat_api_cfn", "cert_file", "The certificate of the CloudFormation API, in PEM."),
-    ("heat_api_cfn", "key_file", "The key of that certificate, in PEM."),
-    ("heat_api_cloudwatch", "bind_host", "The address that the CloudWatch API listens on."),
-    (
-        "heat_api_cloudwatch",
-        "bind_port",
-        "The port that the CloudWatch API listens on; it does if a port or its role is named.",
-    ),
-    ("heat_api_cloudwatch", "cert_file", "The certificate of the CloudWatch API, in PEM."),
-    ("heat_api_cloudwatch", "key_file", "The key of that certificate, in PEM."),
-    ("keystone_authtoken", "auth_url", "Where the identity service is."),
-    ("keystone_authtoken", "password", "The password of the service's own user."),
-    ("keystone_authtoken", "project_domain_name", "The domain of the service's project."),
-    ("keystone_authtoken", "project_name", "The project of the service's own user."),
-    ("keystone_authtoken", "service_token_roles", "Roles that let an expired token pass."),
-    ("keystone_authtoken", "token_cache_time", "Seconds that a token is believed without asking."),
-    ("keystone_authtoken", "user_domain_name", "The domain of the service's own user."),
-    ("keystone_authtoken", "username", "The service's own user."),
-    ("keystone_authtoken", "www_authenticate_uri", "Where clients are told to get a token."),
-    ("kiln", "auth_backend", "The address of the program that custombackend asks."),
-    ("kiln", "auth_backend_roles", "The roles of whoever that program lets in."),
-    (
-        "kiln",
-        "calls_per_service",
-        "Calls that may be under way to one service of the cloud at once; look-ups for many have a tenth beside.",
-    ),
-    ("kiln", "fetch_allowed", "What the addresses of templates must begin with to be fetched."),
-    ("kiln", "keep_alarm_history_hours", "How many hours it is kept what happened to alarms."),
-    ("kiln", "keep_metrics_hours", "How many hours samples of metrics are kept; at least 25."),
-    ("kiln", "keys_file", "The file with the keys of the database; made if it is not there."),
-    ("kiln", "lease", "Seconds after which another engine takes over from one that is gone."),
-    ("kiln", "log_format", "How log lines are written: text or json."),
-    ("kiln", "max_alarms_per_project", "How many alarms a project may have; -1 for any."),
-    ("kiln", "metrics_host", "The address that metrics are served on."),
-    ("kiln", "metrics_port", "The port that metrics are served on; none are served without it."),
-    ("kiln", "notify_allowed", "What addresses must begin with to be told by alarms."),
-    ("kiln", "price_file", "A list of prices, for estimates of what a template would cost."),
-    ("kiln", "rate", "Requests a second that a project may send; 0 for any."),
-    ("kiln", "roles", "What this process does: api, cfn, cloudwatch, engine, or all."),
-    (
-        "kiln",
-        "stack_users_in_projects",
-        "Whether the users of stacks are in the projects of their owners, if there is no domain for them.",
-    ),
-    ("noauth", "token_response", "A file with a token as the identity service describes it."),
-    (
-        "oslo_messaging_notifications",
-        "driver",
-        "How operators are told of stacks: messagingv2, messaging, log or noop; may be repeated.",
-    ),
-    (
-        "oslo_messaging_notifications",
-        "retry",
-        "How often a notification that was not sent is tried again; -1 for ever.",
-    ),
-    (
-        "oslo_messaging_notifications",
-        "topics",
-        "What the names of the queues of notifications begin with.",
-    ),
-    (
-        "oslo_messaging_notifications",
-        "transport_url",
-        "The broker: rabbit://USER:PASSWORD@HOST:PORT,.../VIRTUAL_HOST.",
-    ),
-    (
-        "oslo_messaging_rabbit",
-        "amqp_auto_delete",
-        "Whether the exchange and the queues go with those who use them.",
-    ),
-    (
-        "oslo_messaging_rabbit",
-        "amqp_durable_queues",
-        "Whether the exchange and the queues outlive the broker.",
-    ),
-    ("oslo_messaging_rabbit", "kombu_ssl_ca_certs", "An older name of ssl_ca_file."),
-    ("oslo_messaging_rabbit", "kombu_ssl_certfile", "An older name of ssl_cert_file."),
-    ("oslo_messaging_rabbit", "kombu_ssl_keyfile", "An older name of ssl_key_file."),
-    (
-        "oslo_messaging_rabbit",
-        "rabbit_host",
-        "The machine of the broker, if there is no transport_url.",
-    ),
-    (
-        "oslo_messaging_rabbit",
-        "rabbit_hosts",
-        "The machines of the broker, if there is no transport_url.",
-    ),
-    (
-        "oslo_messaging_rabbit",
-        "rabbit_password",
-        "The password at the broker, if there is no transport_url.",
-    ),
-    (
-        "oslo_messaging_rabbit",
-        "rabbit_port",
-        "The port of the broker, if there is no transport_url.",
-    ),
-    ("oslo_messaging_rabbit", "rabbit_quorum_queue", "Whether the broker replicates the queues."),
-    ("oslo_messaging_rabbit", "rabbit_use_ssl", "An older name of ssl."),
-    (
-        "oslo_messaging_rabbit",
-        "rabbit_userid",
-        "The user at the broker, if there is no transport_url.",
-    ),
-    (
-        "oslo_messaging_rabbit",
-        "rabbit_virtual_host",
-        "The virtual host of the broker, if there is no transport_url.",
-    ),
-    ("oslo_messaging_rabbit", "ssl", "Whether the connection to the broker is encrypted."),
-    (
-        "oslo_messaging_rabbit",
-        "ssl_ca_file",
-        "Certificates of authorities that are trusted there, in PEM.",
-    ),
-    ("oslo_messaging_rabbit", "ssl_cert_file", "The certificate of our own for that, in PEM."),
-    ("oslo_messaging_rabbit", "ssl_key_file", "The key of that certificate, in PEM."),
-    ("oslo_middleware", "enable_proxy_headers_parsing", "Whether a proxy's headers are believed."),
-    ("oslo_policy", "enforce_new_defaults", "Whether rules ask no less than their newest form."),
-    ("oslo_policy", "enforce_scope", "Whether tokens must be for a project."),
-    ("oslo_policy", "policy_file", "A file with rules that replace the built-in ones."),
-    (
-        "paste_deploy",
-        "flavor",
-        "How callers are known: empty for tokens, standalone, custombackend or noauth.",
-    ),
-    ("revision", "heat_revision", "What build_info tells."),
-    ("rpc_notifier2", "topics", "An older name of [oslo_messaging_notifications] topics."),
-    ("trustee", "auth_url", "Where the identity service is, for calls on behalf of users."),
-    ("trustee", "password", "The password of whoever users lend their rights to."),
-    ("trustee", "user_domain_name", "The domain of whoever users lend their rights to."),
-    ("trustee", "username", "Whoever users lend their rights to."),
-];
 
 /// How callers are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -340,6 +73,8 @@ pub(crate) struct Settings {
     pub(crate) plugin_dirs: Vec<PathBuf>,
     pub(crate) api: kiln_api::Options,
     pub(crate) lease: Duration,
+    /// How many calls to one service of the cloud may be under way at once.
+    pub(crate) calls_per_service: usize,
     /// Requests a second that a project may send.
     pub(crate) rate: Option<u32>,
     pub(crate) is_json_log: bool,
@@ -392,6 +127,9 @@ impl Settings {
             None => None,
         };
         let login = login(config)?;
+        let calls_per_service =
+            positive(config, "kiln", "calls_per_service", kiln_cloud::CALLS as i64)?;
+        let calls_per_service = calls_per_service.min(1_000_000) as usize;
         Ok(Settings {
             has_api: has("api"),
             has_cfn: has_named("cfn", "heat_api_cfn"),
@@ -403,7 +141,7 @@ impl Settings {
             database: database_url(&text("database", "connection", "sqlite://kiln.db")),
             keys: text("kiln", "keys_file", "kiln.keys").into(),
             metrics,
-            cloud: cloud(config, &flavor, &login)?,
+            cloud: cloud(config, &flavor, &login, calls_per_service)?,
             engine: engine(config, &login)?,
             notifications: notifications(config)?,
             examiners: examiners(config, &flavor, &login)?,
@@ -418,6 +156,7 @@ impl Settings {
             plugin_dirs: plugin_dirs(config),
             api: api(config)?,
             lease: Duration::from_secs(positive(config, "kiln", "lease", 15)?),
+            calls_per_service,
             rate: match config.limit("kiln", "rate", 0)?.unwrap_or(0) {
                 0 => None,
                 rate => Some(u32::try_from(rate).unwrap_or(u32::MAX)),
@@ -429,12 +168,7 @@ impl Settings {
 }
 
 /// A number above zero.
-pub(super) fn positive(
-    config: &Config,
-    section: &str,
-    option: &str,
-    default: i64,
-) -> Result<u64, Failure> {
+fn positive(config: &Config, section: &str, option: &str, default: i64) -> Result<u64, Failure> {
     let number = config.number(section, option, default)?;
     match u64::try_from(number) {
         Ok(number) if number > 0 => Ok(number),
@@ -592,10 +326,5 @@ mod tests {
         assert_eq!(database_url("postgresql+psycopg2://h/heat"), "postgres://h/heat");
         assert_eq!(database_url("sqlite:////var/kiln.db"), "sqlite:///var/kiln.db");
         assert_eq!(database_url("sqlite:///kiln.db"), "sqlite://kiln.db");
-    }
-
-    #[test]
-    fn options_are_sorted() {
-        assert!(KNOWN.is_sorted_by_key(|row| (row.0, row.1)));
     }
 }
