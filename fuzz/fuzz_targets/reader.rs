@@ -1,7 +1,7 @@
 //! Any bytes are read, or refused with a place: YAML, JSON, and what printing makes of them.
 #![no_main]
 
-use kiln_template::document::{Hidden, Node};
+use kiln_template::document::{SecretHandling, Node};
 use kiln_template::limits::Limits;
 use kiln_template::print::{self, Keys};
 use kiln_template::{Sources, Value, json, read};
@@ -21,7 +21,7 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     let value = Value::from(&node);
-    let made = Node::of_value(&value, node.span, Hidden::Starred);
+    let made = Node::from_value(&value, node.span, SecretHandling::Mask);
     assert_eq!(Value::from(&made), value);
     let printed = print::json(&value, Keys::Ordered);
     let limits = Limits { max_bytes: usize::MAX, ..limits };

@@ -5,9 +5,9 @@ use kiln_resources::constraints::offline;
 use kiln_resources::registry::Registry;
 use kiln_template::Sources;
 use kiln_template::constraint::Offline;
-use kiln_template::definition::Nowhere;
+use kiln_template::definition::UnknownResolver;
 use kiln_template::eval::Scope;
-use kiln_template::frozen::{Frozen, converted, converted_policy};
+use kiln_template::resolved::{ResolvedDefinition, convert_properties, convert_update_policy};
 use kiln_template::path::Path;
 use kiln_template::template::Resource;
 use kiln_template::validate::{Checks, Context, Input, Types, validate};
@@ -33,7 +33,7 @@ fuzz_target!(|text: &str| {
         }
         let _ = report.described();
         if let Some(definition) = &report.definition {
-            let scope = Scope::new(definition, &Nowhere);
+            let scope = Scope::new(definition, &UnknownResolver);
             for output in definition.template.outputs.values() {
                 let _ = scope.output(output);
             }
@@ -45,10 +45,10 @@ fuzz_target!(|text: &str| {
 });
 
 fn freeze(scope: &Scope<'_>, resource: &Resource, custom: &Offline) {
-    let Ok(frozen) = Frozen::of(scope, resource) else { return };
+    let Ok(frozen) = ResolvedDefinition::resolve(scope, resource) else { return };
     let _ = frozen.equals(&frozen.clone());
     let Some(schema) = Registry::builtin().schema(&frozen.kind) else { return };
-    let (again, _) = converted(schema, &frozen.properties, custom, &Path::Root);
-    let _ = converted(schema, &again, custom, &Path::Root);
-    let _ = converted_policy(schema, &frozen.update_policy, custom, &Path::Root);
+    let (again, _) = convert_properties(schema, &frozen.properties, custom, &Path::Root);
+    let _ = convert_properties(schema, &again, custom, &Path::Root);
+    let _ = convert_update_policy(schema, &frozen.update_policy, custom, &Path::Root);
 }

@@ -14,18 +14,18 @@ use kiln_cloud::Author;
 use kiln_resources::constraints::offline;
 use kiln_resources::declare::ResourceType;
 use kiln_resources::implicit::{self, Candidate};
-use kiln_template::definition::{Absent, Definition, Files, Nowhere};
+use kiln_template::definition::{Definition, Files, UnknownResolver, UnsetParameters};
 use kiln_template::diagnostic::Diagnostic;
-use kiln_template::document::{Hidden, Node};
+use kiln_template::document::{Node, SecretHandling};
 use kiln_template::environment::{EntryPath, Environment, Implementation, Registry, Statements};
 use kiln_template::eval::Scope;
-use kiln_template::frozen::{Frozen, Unfrozen};
 use kiln_template::limits::Limits;
-use kiln_template::parameters::{Check, Given, GivenValues, Parameters, Pseudo};
+use kiln_template::parameters::{Check, Parameters, Pseudo, SuppliedParameters, SuppliedValues};
 use kiln_template::path::Path;
+use kiln_template::resolved::{ResolveError, ResolvedDefinition};
 use kiln_template::schema::TypeSchema;
 use kiln_template::template::{Resource, Template};
-use kiln_template::translation::{self, Place};
+use kiln_template::translation::{self, PropertyLocation};
 use kiln_template::value::{Members, Value};
 use kiln_template::{FileId, Sources, Span, lower, nested, read};
 use std::collections::BTreeSet;
@@ -84,7 +84,7 @@ pub struct SharedParts {
     /// The files.
     pub files: Arc<Files>,
     /// Defaults for the parameters of any template.
-    pub defaults: GivenValues,
+    pub defaults: SuppliedValues,
     /// What the user says about resource types.
     pub registry: Statements,
     /// The types that may not be used.
@@ -139,10 +139,14 @@ impl Kind {
 
     /// The definition of a resource of it without functions. Those in properties that the type has no
     /// use for are not carried out.
-    pub fn freeze(&self, scope: &Scope<'_>, resource: &Resource) -> Result<Frozen, Unfrozen> {
+    pub fn freeze(
+        &self,
+        scope: &Scope<'_>,
+        resource: &Resource,
+    ) -> Result<ResolvedDefinition, ResolveError> {
         match self.builtin().is_some_and(|kind| kind.placeholder) {
-            true => Frozen::without_properties(scope, resource),
-            false => Frozen::of(scope, resource),
+            true => ResolvedDefinition::resolve_without_properties(scope, resource),
+            false => ResolvedDefinition::resolve(scope, resource),
         }
     }
 
@@ -201,7 +205,8 @@ pub(crate) fn sent_template(config: &Config, text: &Arc<str>) -> Result<Arc<Temp
 
 fn made_template(value: &Value) -> Result<Template, String> {
     let span = Span::start_of(FileId::default());
-    let (template, findings) = lower::template(Node::of_value(value, span, Hidden::Exposed));
+    let (template, findings) =
+        lower::template(Node::from_value(value, span, SecretHandling::Expose));
     let findings = findings.into_ordered();
     match template {
         Some(template) if findings.iter().all(|found| !found.is_error()) => Ok(template),
@@ -332,8 +337,8 @@ impl Blueprint {
             _ => return Err("there is no template".into()),
         };
         let environment = &recipe.environment;
-        let given = Given {
-            request: GivenValues::new(),
+        let given = SuppliedParameters {
+            request: SuppliedValues::new(),
             environment: environment.parameters.clone(),
             defaults: environment.parameter_defaults.clone(),
         };
@@ -342,7 +347,7 @@ impl Blueprint {
         let (parameters, _) =
             Parameters::bind(definitions, given, &pseudo, &offline(0), Check::Values);
         let (definition, _) =
-            Definition::bind(template, parameters, recipe.files.clone(), Absent::Missing);
+            Definition::bind(template, parameters, recipe.files.clone(), UnsetParameters::Error);
         let registry = environment.registry(config.global.clone());
         let shared = SharedParts {
             files: recipe.files.clone(),
@@ -405,7 +410,7 @@ impl Blueprint {
         let has_exceptions = registry.user().has_resources();
         let mut kinds = Vec::with_capacity(definition.template.resources.len());
         for resource in definition.template.resources.values() {
-            let name = &resource.kind.value;
+            let name = &resource.type_name.value;
             // Unless the registry makes a difference between resources, a type means one thing.
             let kind = match known.get(name) {
                 Some(kind) if !has_exceptions => kind.clone(),
@@ -417,7 +422,7 @@ impl Blueprint {
             kinds.push(kind);
         }
         let is_unawaited =
-            |kind: &Kind| kind.builtin().is_some_and(|it| it.schema.named_beforehand);
+            |kind: &Kind| kind.builtin().is_some_and(|it| it.schema.reference_known_early);
         let unawaited = kinds.iter().enumerate().filter(|(_, kind)| is_unawaited(kind));
         definition.wait_not_for(&unawaited.map(|(at, _)| at).collect());
         let needs = implicit::needs(&candidates(config, &definition, &kinds));
@@ -430,7 +435,7 @@ impl Blueprint {
 
 /// The resources that may need each other although the template does not say so.
 fn candidates(config: &Config, definition: &Definition, kinds: &[Kind]) -> Vec<Candidate> {
-    let scope = Scope::new(definition, &Nowhere);
+    let scope = Scope::new(definition, &UnknownResolver);
     let relevant = definition.resources().filter_map(|(at, resource)| {
         let kind = kinds[at].builtin().filter(|kind| implicit::matters(config.types, kind))?;
         let properties = resource.properties.as_ref().map(|expr| scope.value(expr));
@@ -439,7 +444,7 @@ fn candidates(config: &Config, definition: &Definition, kinds: &[Kind]) -> Vec<C
             _ => Members::new(),
         };
         // Older names of properties mean the same; what is wrong with them is told elsewhere.
-        let place = Place { path: &Path::Root, spans: &|_, _| resource.name_span };
+        let place = PropertyLocation { path: &Path::Root, spans: &|_, _| resource.name_span };
         _ = translation::apply(&kind.schema, &mut properties, &place);
         Some(Candidate { at, name: resource.name.clone(), kind, properties })
     });

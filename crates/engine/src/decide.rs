@@ -11,8 +11,8 @@ use kiln_resources::constraints::offline;
 use kiln_resources::guard::guarded;
 use kiln_resources::op;
 use kiln_template::environment;
-use kiln_template::frozen::{Frozen, converted};
 use kiln_template::path::Path;
+use kiln_template::resolved::{ResolvedDefinition, convert_properties};
 use kiln_template::value::{Members, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -40,8 +40,8 @@ pub(crate) enum Decision {
 /// What a resource is, and what it is to become.
 pub(crate) struct Case<'a> {
     pub(crate) resource: &'a Resource,
-    pub(crate) before: &'a Frozen,
-    pub(crate) after: &'a Frozen,
+    pub(crate) before: &'a ResolvedDefinition,
+    pub(crate) after: &'a ResolvedDefinition,
     /// The type that it is to be of.
     pub(crate) kind: &'a Kind,
     /// The name of that type: of a built-in one, or as written.
@@ -166,7 +166,7 @@ struct Converted {
 impl Converted {
     fn of(case: &Case<'_>) -> Converted {
         let convert = |members: &Arc<Members>| match case.kind.schema() {
-            Some(schema) => converted(schema, members, &offline(0), &Path::Root).0,
+            Some(schema) => convert_properties(schema, members, &offline(0), &Path::Root).0,
             None => Members::new(),
         };
         let (mut before, after) =

@@ -54,7 +54,7 @@ impl Tree {
 
     fn export_resource(&self, slot: Slot) -> Value {
         let resource = self.resource(slot);
-        let kind = resource.frozen.as_ref().map_or(&resource.kind, |frozen| &frozen.kind);
+        let kind = resource.frozen.as_ref().map_or(&resource.kind, |frozen| &frozen.type_name);
         let metadata = match &resource.metadata {
             Value::Null => Value::map([("", Value::Null); 0]),
             metadata => metadata.clone(),

@@ -15,7 +15,7 @@ use kiln_resources::behaviour::Verb;
 use kiln_resources::op::{Failure, Journal, Step};
 use kiln_resources::scaling::Cooldown;
 use kiln_template::environment::Hook;
-use kiln_template::frozen::Frozen;
+use kiln_template::resolved::ResolvedDefinition;
 use kiln_template::template::DeletionPolicy;
 use kiln_template::value::{Members, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -200,9 +200,9 @@ fn credential_of(text: Option<&str>) -> Arc<Credential> {
     Arc::new(stored.as_ref().map(Credential::of_stored).unwrap_or_default())
 }
 
-fn frozen_value(frozen: &Frozen) -> Value {
+fn frozen_value(frozen: &ResolvedDefinition) -> Value {
     sparse([
-        ("kind", Value::Text(frozen.kind.clone())),
+        ("kind", Value::Text(frozen.type_name.clone())),
         ("properties", Value::Map(frozen.properties.clone())),
         ("metadata", frozen.metadata.clone()),
         ("update_policy", frozen.update_policy.clone()),
@@ -218,14 +218,14 @@ fn frozen_value(frozen: &Frozen) -> Value {
     ])
 }
 
-fn frozen_of(body: &Body) -> Frozen {
+fn frozen_of(body: &Body) -> ResolvedDefinition {
     let names = body.list("depends_on");
     let properties = match body.0.get("properties") {
         Some(Value::Map(members)) => members.clone(),
         _ => Arc::default(),
     };
-    Frozen {
-        kind: body.text("kind").unwrap_or_default(),
+    ResolvedDefinition {
+        type_name: body.text("kind").unwrap_or_default(),
         properties,
         metadata: body.get("metadata"),
         update_policy: body.get("update_policy"),

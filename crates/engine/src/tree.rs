@@ -22,7 +22,7 @@ use kiln_resources::behaviour::Verb;
 use kiln_resources::op::Journal;
 use kiln_resources::scaling::Cooldown;
 use kiln_template::environment::Hook;
-use kiln_template::frozen::Frozen;
+use kiln_template::resolved::ResolvedDefinition;
 use kiln_template::value::{Members, Value};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -182,7 +182,7 @@ pub struct Resource {
     /// When its state last changed.
     pub updated: Time,
     /// What it was last brought to; nothing if it never was anything.
-    pub frozen: Option<Arc<Frozen>>,
+    pub frozen: Option<Arc<ResolvedDefinition>>,
     /// What it keeps for itself.
     pub data: Arc<Members>,
     /// The metadata.
@@ -228,7 +228,7 @@ pub struct Operation {
     /// What it is part of: the retries of a create are a delete and a create.
     pub action: Action,
     /// What the resource is to become.
-    pub target: Option<Arc<Frozen>>,
+    pub target: Option<Arc<ResolvedDefinition>>,
     /// What it needs then.
     pub requires: Vec<ResourceId>,
     /// What properties were found to be that are other than they were made.
@@ -507,7 +507,7 @@ impl Tree {
             _ => Vec::new(),
         };
         let frozen = target.or(resource.frozen.as_ref());
-        let kind = frozen.map_or(&resource.kind, |frozen| &frozen.kind).clone();
+        let kind = frozen.map_or(&resource.kind, |frozen| &frozen.type_name).clone();
         let (stack, name) = (self.stack(resource.stack).id, resource.name.clone());
         self.event(env, stack, name, kind, physical_id, state, reason, body);
     }

@@ -259,7 +259,7 @@ impl<'v> StackView<'v> {
         let hidden = self.hidden_parameters();
         let is_hidden = |name: &str| hidden.contains(name);
         let resources = blueprint.definition.resources();
-        let kinds = resources.map(|(_, resource)| &*resource.kind.value);
+        let kinds = resources.map(|(_, resource)| &*resource.type_name.value);
         recipe.environment.shown(&is_hidden, &blueprint.registry, kinds)
     }
 
@@ -341,7 +341,7 @@ impl<'v> StackView<'v> {
             let created = self.tree.stack(self.key).created;
             return Some(ResourceView {
                 name: name.clone(),
-                kind: planned?.kind.value.clone(),
+                kind: planned?.type_name.value.clone(),
                 state: State::new(Action::Init, Status::Complete),
                 reason: "".into(),
                 physical_id: None,
@@ -581,8 +581,8 @@ fn written_kind(
     planned: Option<&kiln_template::template::Resource>,
 ) -> Arc<str> {
     match (&resource.frozen, planned) {
-        (Some(frozen), _) => frozen.kind.clone(),
-        (None, Some(planned)) => planned.kind.value.clone(),
+        (Some(frozen), _) => frozen.type_name.clone(),
+        (None, Some(planned)) => planned.type_name.value.clone(),
         (None, None) => resource.kind.clone(),
     }
 }

@@ -11,9 +11,9 @@ use kiln_resources::guard::guarded;
 use kiln_resources::op;
 use kiln_template::codes;
 use kiln_template::eval::{Resolver, Scope};
-use kiln_template::frozen::converted;
 use kiln_template::functions::{Facade, Fault, step_into_attribute};
 use kiln_template::path::Path;
+use kiln_template::resolved::convert_properties;
 use kiln_template::value::{Members, Value};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -36,7 +36,8 @@ impl Tree {
         else {
             return Arc::default();
         };
-        let (members, _) = converted(&kind.schema, &frozen.properties, &offline(0), &Path::Root);
+        let (members, _) =
+            convert_properties(&kind.schema, &frozen.properties, &offline(0), &Path::Root);
         Arc::new(members)
     }
 
@@ -67,7 +68,7 @@ impl Tree {
         match kind.and_then(|kind| kind.behaviour.reference) {
             Some(reference)
                 if resource.state.action != Action::Init
-                    || kind.is_some_and(|kind| kind.schema.named_beforehand) =>
+                    || kind.is_some_and(|kind| kind.schema.reference_known_early) =>
             {
                 self.with_view(slot, "reference", reference).map_err(broken)
             }
@@ -236,7 +237,7 @@ impl World<'_> {
     fn name_beforehand(&self, resource: &str) -> Option<Value> {
         let blueprint = self.blueprint()?;
         let kind = blueprint.kind(blueprint.definition.position(resource)?).builtin()?;
-        let reference = kind.behaviour.reference.filter(|_| kind.schema.named_beforehand)?;
+        let reference = kind.behaviour.reference.filter(|_| kind.schema.reference_known_early)?;
         let stack = &self.tree.stack(self.stack).name;
         // Whatever its id will be, nobody is told of it.
         let id = ResourceId(Uuid::nil());
@@ -444,7 +445,7 @@ impl Blueprint {
         Some(match self.kind(at) {
             Kind::Builtin(kind) => kind.name().into(),
             Kind::Template(kind) => kind.label.clone(),
-            Kind::Unknown(_) => self.definition.resource_at(at)?.kind.value.clone(),
+            Kind::Unknown(_) => self.definition.resource_at(at)?.type_name.value.clone(),
         })
     }
 }

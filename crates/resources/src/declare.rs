@@ -12,34 +12,34 @@ mod property;
 pub use crate::behaviour::Behaviour;
 pub use kiln_cloud::Service;
 pub use kiln_template::schema::Name;
-pub use kiln_template::validate::Refusal;
+pub use kiln_template::validate::PropertyError;
 pub use kiln_template::value::{Members, Value};
 pub use life::Life;
 pub use property::{Attr, Prop, attr, item, list, map, prop, record};
 
-use kiln_template::schema::{Kind, Property, Support, TypeSchema};
+use kiln_template::schema::{Property, PropertyType, Support, TypeSchema};
 
 /// The kinds of properties and attributes, as short words.
 ///
 /// They are named like types because that is what they are to the reader of a declaration.
 #[allow(non_upper_case_globals)]
 mod kinds {
-    use super::Kind;
+    use super::PropertyType;
 
     /// Text.
-    pub const Str: Kind = Kind::String;
+    pub const Str: PropertyType = PropertyType::String;
     /// A whole number.
-    pub const Int: Kind = Kind::Integer;
+    pub const Int: PropertyType = PropertyType::Integer;
     /// A number.
-    pub const Num: Kind = Kind::Number;
+    pub const Num: PropertyType = PropertyType::Number;
     /// True or false.
-    pub const Bool: Kind = Kind::Boolean;
+    pub const Bool: PropertyType = PropertyType::Boolean;
     /// A list.
-    pub const List: Kind = Kind::List;
+    pub const List: PropertyType = PropertyType::List;
     /// A map.
-    pub const Map: Kind = Kind::Map;
+    pub const Map: PropertyType = PropertyType::Map;
     /// Anything.
-    pub const Any: Kind = Kind::Any;
+    pub const Any: PropertyType = PropertyType::Any;
 }
 pub use kinds::*;
 
@@ -94,7 +94,7 @@ pub struct Need {
 }
 
 /// Looks at converted properties, parts of which may be unknown.
-pub type Check = fn(&Members) -> Result<(), Refusal>;
+pub type Check = fn(&Members) -> Result<(), PropertyError>;
 
 /// Makes a template of converted properties, or nothing if they are not known well enough.
 pub type Expansion = fn(&Members) -> Option<Value>;
@@ -284,13 +284,13 @@ impl ResourceType {
 
     /// Nobody waits for a resource: what it is called can be told before it is made.
     pub fn named_beforehand(mut self) -> ResourceType {
-        self.schema.named_beforehand = true;
+        self.schema.reference_known_early = true;
         self
     }
 
     /// It works here although its life elsewhere is over: nobody has to be warned.
     pub fn lives_on(mut self) -> ResourceType {
-        self.schema.lives_on = true;
+        self.schema.still_supported = true;
         self
     }
 

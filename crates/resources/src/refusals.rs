@@ -2,12 +2,12 @@
 //!
 //! What is not known yet is never a reason to refuse.
 
-use crate::declare::{Members, Refusal, Value};
+use crate::declare::{Members, PropertyError, Value};
 use crate::given::open;
 use kiln_template::codes;
 
 /// Two properties of which at most one may be given.
-pub(crate) fn exclusive(members: &Members, one: &str, other: &str) -> Result<(), Refusal> {
+pub(crate) fn exclusive(members: &Members, one: &str, other: &str) -> Result<(), PropertyError> {
     if is_given(members, one) && is_given(members, other) {
         return Err(conflict(&[one, other]));
     }
@@ -15,29 +15,29 @@ pub(crate) fn exclusive(members: &Members, one: &str, other: &str) -> Result<(),
 }
 
 /// Properties that may not be given together.
-pub(crate) fn conflict(names: &[&str]) -> Refusal {
+pub(crate) fn conflict(names: &[&str]) -> PropertyError {
     let message =
         format!("Cannot define the following properties at the same time: {}.", names.join(", "));
-    Refusal { code: &codes::PROPERTY_CONFLICT, ..Refusal::new(message) }
+    PropertyError { code: &codes::PROPERTY_CONFLICT, ..PropertyError::new(message) }
 }
 
 /// Properties of which at least one must be given.
-pub(crate) fn one_of(members: &Members, names: &[&str]) -> Result<(), Refusal> {
+pub(crate) fn one_of(members: &Members, names: &[&str]) -> Result<(), PropertyError> {
     if names.iter().any(|name| may_be_given(members, name)) {
         return Ok(());
     }
     let names = names.join(", ");
     let message = format!("At least one of the following properties must be specified: {names}.");
-    Err(Refusal { code: &codes::PROPERTY_UNSPECIFIED, ..Refusal::new(message) })
+    Err(PropertyError { code: &codes::PROPERTY_UNSPECIFIED, ..PropertyError::new(message) })
 }
 
 /// A property that may be given only together with another.
-pub(crate) fn needs(members: &Members, one: &str, other: &str) -> Result<(), Refusal> {
+pub(crate) fn needs(members: &Members, one: &str, other: &str) -> Result<(), PropertyError> {
     if !is_given(members, one) || may_be_given(members, other) {
         return Ok(());
     }
     let message = format!("{one} cannot be specified without {other}.");
-    Err(Refusal { code: &codes::PROPERTY_DEPENDENCY, ..Refusal::new(message) })
+    Err(PropertyError { code: &codes::PROPERTY_DEPENDENCY, ..PropertyError::new(message) })
 }
 
 /// Whether a property is known to have a value that counts.

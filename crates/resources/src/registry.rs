@@ -2,7 +2,7 @@
 //!
 //! A registry is built once and never changes; its types are in order of name, each name once.
 
-use crate::declare::{Members, Name, Refusal, ResourceType, Value};
+use crate::declare::{Members, Name, PropertyError, ResourceType, Value};
 use crate::types;
 use kiln_template::schema::TypeSchema;
 use kiln_template::validate::Types;
@@ -106,7 +106,7 @@ impl Types for Registry {
         self.get(name).is_some_and(|kind| kind.check.is_some() || kind.expansion.is_some())
     }
 
-    fn check(&self, name: &str, properties: &Members) -> Result<(), Refusal> {
+    fn check(&self, name: &str, properties: &Members) -> Result<(), PropertyError> {
         match self.get(name).and_then(|kind| kind.check) {
             Some(check) => check(properties),
             None => Ok(()),

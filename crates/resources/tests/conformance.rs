@@ -10,7 +10,7 @@ use kiln_resources::registry::Registry;
 use kiln_template::definition::Definition;
 use kiln_template::environment::Environment;
 use kiln_template::limits::Limits;
-use kiln_template::parameters::{GivenValue, Parameters};
+use kiln_template::parameters::{Parameters, SuppliedValue};
 use kiln_template::print::{self, Keys};
 use kiln_template::validate::{Checks, Context, Input, Report, Root, validate};
 use kiln_template::{Diagnostic, Sources, Value};
@@ -150,7 +150,7 @@ fn input(case: &Json, sources: &mut Sources) -> Result<Input, Vec<Diagnostic>> {
         (input.environment, problems) = Environment::read(file, &text, &Limits::default());
     }
     for (name, value) in case["params"].as_object().into_iter().flatten() {
-        input.parameters.insert(name.as_str().into(), GivenValue::from(value_of(value)));
+        input.parameters.insert(name.as_str().into(), SuppliedValue::from(value_of(value)));
     }
     let files = case["files"].as_object().into_iter().flatten();
     let files = files.map(|(name, text)| {

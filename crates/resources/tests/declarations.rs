@@ -61,7 +61,7 @@ fn names_are_in_order_and_occur_once() {
 
 #[test]
 fn what_is_named_beforehand_does_not_depend_on_what_is_not_known_then() {
-    let early = Registry::builtin().iter().filter(|kind| kind.schema.named_beforehand);
+    let early = Registry::builtin().iter().filter(|kind| kind.schema.reference_known_early);
     for kind in early {
         let reference = kind.behaviour.reference.expect("a name");
         let called = |physical_name: &str, id: Option<&str>| {

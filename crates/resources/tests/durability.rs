@@ -6,7 +6,7 @@ use kiln_resources::behaviour::Verb;
 use kiln_resources::declare::*;
 use kiln_resources::op::{Answer, Demand, Op, Progress, Sibling, Stop};
 use kiln_resources::registry::Registry;
-use kiln_template::schema::Kind;
+use kiln_template::schema::PropertyType;
 use serde_json::json;
 
 const VERBS: [Verb; 7] = [
@@ -43,9 +43,9 @@ fn properties(kind: &ResourceType) -> Members {
     let mut members = Members::new();
     for property in &kind.schema.properties {
         let required = property.required.then(|| match property.kind {
-            Kind::Integer | Kind::Number => 1.into(),
-            Kind::List => Value::list([]),
-            Kind::Map => Value::map::<&str>([]),
+            PropertyType::Integer | PropertyType::Number => 1.into(),
+            PropertyType::List => Value::list([]),
+            PropertyType::Map => Value::map::<&str>([]),
             _ => "x".into(),
         });
         let value = property.default.clone().or(required).unwrap_or_default();

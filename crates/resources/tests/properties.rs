@@ -4,7 +4,7 @@ use kiln_resources::constraints::offline;
 use kiln_resources::environment::shipped;
 use kiln_resources::registry::Registry;
 use kiln_template::Sources;
-use kiln_template::definition::Nowhere;
+use kiln_template::definition::UnknownResolver;
 use kiln_template::eval::Scope;
 use kiln_template::validate::{Checks, Context, Input, validate};
 use proptest::prelude::*;
@@ -203,7 +203,7 @@ fn validated(text: &str) {
         }
         report.described();
         if let Some(definition) = &report.definition {
-            let scope = Scope::new(definition, &Nowhere);
+            let scope = Scope::new(definition, &UnknownResolver);
             for output in definition.template.outputs.values() {
                 _ = scope.output(output);
             }

@@ -3,9 +3,9 @@
 use kiln_resources::constraints::offline;
 use kiln_resources::environment::shipped;
 use kiln_resources::registry::Registry;
-use kiln_template::definition::Nowhere;
+use kiln_template::definition::UnknownResolver;
 use kiln_template::eval::Scope;
-use kiln_template::parameters::GivenValue;
+use kiln_template::parameters::SuppliedValue;
 use kiln_template::validate::{Checks, Context, Input, Report, validate};
 use kiln_template::{Sources, Unknown, Value, print};
 
@@ -48,7 +48,7 @@ fn report(outputs: &[String], password: &str) -> Report {
     let file = sources.add("t.yaml", text);
     let mut input = Input::new(file);
     input.global = shipped();
-    input.parameters.insert("password".into(), GivenValue::from(Value::from(password)));
+    input.parameters.insert("password".into(), SuppliedValue::from(Value::from(password)));
     let custom = offline(0);
     validate(&Context::new(Registry::builtin(), &custom, Checks::CREATE), &mut sources, input)
 }
@@ -61,7 +61,7 @@ fn a_function_of_something_unknown_is_unknown() {
         let report = report(&outputs, "x");
         assert!(!report.has_errors(), "{:#?}", report.diagnostics);
         let definition = report.definition.expect("a definition");
-        let scope = Scope::new(&definition, &Nowhere);
+        let scope = Scope::new(&definition, &UnknownResolver);
         for (output, written) in definition.template.outputs.values().zip(&outputs) {
             match scope.output(output) {
                 Ok(Value::Unknown(Unknown::Attribute(of))) => assert_eq!(&*of.resource, "v"),
@@ -83,7 +83,7 @@ fn a_function_of_something_hidden_is_hidden_and_its_failure_does_not_tell() {
     let report = report(&outputs, password);
     assert!(!report.has_errors(), "{:#?}", report.diagnostics);
     let definition = report.definition.expect("a definition");
-    let scope = Scope::new(&definition, &Nowhere);
+    let scope = Scope::new(&definition, &UnknownResolver);
     for (output, written) in definition.template.outputs.values().zip(&outputs) {
         let told = match scope.output(output) {
             Ok(value) => {

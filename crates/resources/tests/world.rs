@@ -9,7 +9,7 @@ use kiln_template::eval::{Resolver, Scope};
 use kiln_template::functions::{Facade, Fault, step_into_attribute};
 use kiln_template::limits::Limits;
 use kiln_template::nested::Child;
-use kiln_template::parameters::{Check, GivenValues, Pseudo};
+use kiln_template::parameters::{Check, Pseudo, SuppliedValues};
 use kiln_template::template::Resource;
 use kiln_template::value::Members;
 use kiln_template::{Sources, Value, lower, read};
@@ -39,7 +39,7 @@ impl World {
         name: &str,
         definition: &Definition,
         registry: &Registry,
-        defaults: &GivenValues,
+        defaults: &SuppliedValues,
     ) -> Result<World, String> {
         let mut world = World { name: name.into(), ..World::default() };
         world.fill(definition, registry, defaults)?;
@@ -50,7 +50,7 @@ impl World {
         &mut self,
         definition: &Definition,
         registry: &Registry,
-        defaults: &GivenValues,
+        defaults: &SuppliedValues,
     ) -> Result<(), String> {
         for at in definition.order().unwrap_or_default() {
             let Some(resource) = definition.resource_at(at) else { continue };
@@ -65,13 +65,13 @@ impl World {
         definition: &Definition,
         resource: &Resource,
         registry: &Registry,
-        defaults: &GivenValues,
+        defaults: &SuppliedValues,
     ) -> Result<Made, String> {
         if resource.external_id.is_some() {
             return Err("an object that exists".into());
         }
         let is_builtin = |name: &str| Types::builtin().get(name).is_some();
-        let kind = registry.resolve(&resource.kind.value, Some(&resource.name), &is_builtin);
+        let kind = registry.resolve(&resource.type_name.value, Some(&resource.name), &is_builtin);
         let scope = Scope::new(definition, self);
         let failed = |fault: Fault| fault.message;
         match kind.map_err(|_| "a known type")? {

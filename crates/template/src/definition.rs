@@ -35,7 +35,7 @@ pub struct Definition {
     /// The files that came with it.
     pub files: Arc<Files>,
     pub(crate) conditions: Conditions,
-    absent: Absent,
+    absent: UnsetParameters,
     enabled: Vec<bool>,
     graph: Graph,
     /// Places of references that lead nowhere.
@@ -44,11 +44,11 @@ pub struct Definition {
 
 /// What a declared parameter without a value is to the functions that ask for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Absent {
+pub enum UnsetParameters {
     /// Not known yet.
     Unknown,
     /// A mistake, as in the reference.
-    Missing,
+    Error,
 }
 
 impl Definition {
@@ -58,7 +58,7 @@ impl Definition {
         template: Arc<Template>,
         parameters: Parameters,
         files: Arc<Files>,
-        absent: Absent,
+        absent: UnsetParameters,
     ) -> (Definition, Findings) {
         let mut definition = Definition {
             enabled: vec![true; template.resources.len()],
@@ -83,7 +83,7 @@ impl Definition {
     pub fn parameter(&self, name: &str) -> Result<Value, Fault> {
         match self.parameters.get(name) {
             Lookup::Value(value) => Ok(value.clone()),
-            Lookup::NoValue if self.absent == Absent::Unknown => {
+            Lookup::NoValue if self.absent == UnsetParameters::Unknown => {
                 Ok(Value::Unknown(Unknown::Parameter(name.into())))
             }
             Lookup::NoValue | Lookup::Undeclared => Err(Fault {
@@ -185,11 +185,11 @@ impl Definition {
 
     /// The value of an expression that should be a single word; it may not cost much.
     fn word(&self, expr: &Expr) -> Result<Value, Fault> {
-        Scope::new(self, &Nowhere).with_budget(&Budget::new(1 << 16)).value(expr)
+        Scope::new(self, &UnknownResolver).with_budget(&Budget::new(1 << 16)).value(expr)
     }
 
     fn decide_resources(&self, findings: &mut Findings) -> Vec<bool> {
-        let scope = Scope::new(self, &Nowhere);
+        let scope = Scope::new(self, &UnknownResolver);
         let words = self.template.version.words();
         let section = Path::Root.key(words.resources);
         let mut enabled = Vec::with_capacity(self.template.resources.len());
@@ -215,7 +215,7 @@ impl Definition {
     /// Checks the forms of the resources' fields and fills the graph, in one pass over what may be a
     /// lot of memory. Gives the references that lead nowhere.
     fn connect_resources(&mut self, findings: &mut Findings) -> Vec<Diagnostic> {
-        let scope = Scope::new(self, &Nowhere);
+        let scope = Scope::new(self, &UnknownResolver);
         let mut graph = Graph::with_capacity(self.template.resources.len());
         let (mut edges, mut problems) = (Vec::new(), Vec::new());
         for (at, resource) in self.template.resources.values().enumerate() {
@@ -261,7 +261,7 @@ impl Definition {
     }
 
     fn check_other_forms(&self, findings: &mut Findings) {
-        let scope = Scope::new(self, &Nowhere);
+        let scope = Scope::new(self, &UnknownResolver);
         self.check_condition_forms(&scope, findings);
         self.check_output_forms(&scope, findings);
     }
@@ -336,9 +336,9 @@ impl Definition {
 }
 
 /// A world in which nothing can be known yet: for what parameters alone decide.
-pub struct Nowhere;
+pub struct UnknownResolver;
 
-impl Resolver for Nowhere {
+impl Resolver for UnknownResolver {
     fn reference(&self, resource: &str) -> Result<Value, Fault> {
         Ok(Value::Unknown(Unknown::Reference(resource.into())))
     }

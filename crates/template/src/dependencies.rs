@@ -116,7 +116,7 @@ fn external(scope: &Scope<'_>, resource: &Resource) -> Diagnostic {
     let id = resource.external_id.as_ref().and_then(|expr| scope.value(expr).ok());
     let message = format!(
         "Invalid dependency with external {} resource: {}",
-        resource.kind.value,
+        resource.type_name.value,
         id.map_or_else(String::new, |id| print::plain(&id)),
     );
     let span = resource.depends_on.first().map_or(resource.name_span, |name| name.span);

@@ -231,13 +231,13 @@ impl Places {
     }
 }
 
-/// What a document made of a value has in place of hidden parts.
+/// How a document made of a value represents the secrets in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hidden {
-    /// Stars: the document is only looked at.
-    Starred,
-    /// What was hidden: the document is worked with, and must not be shown.
-    Exposed,
+pub enum SecretHandling {
+    /// As asterisks: the document is only validated.
+    Mask,
+    /// In clear: the document is evaluated, and must not be displayed.
+    Expose,
 }
 
 impl Node {
@@ -247,8 +247,8 @@ impl Node {
     }
 
     /// A document made of a value; everything in it stands at one place.
-    pub fn of_value(value: &Value, span: Span, hidden: Hidden) -> Node {
-        let inside = |value: &Value| Node::of_value(value, span, hidden);
+    pub fn from_value(value: &Value, span: Span, secrets: SecretHandling) -> Node {
+        let inside = |value: &Value| Node::from_value(value, span, secrets);
         let data = match value {
             Value::Null | Value::Unknown(_) => Data::Null,
             Value::Bool(flag) => Data::Bool(*flag),
@@ -264,7 +264,9 @@ impl Node {
                 };
                 Data::Map(Map { entries: members.iter().map(entry).collect() })
             }
-            Value::Secret(secret) if hidden == Hidden::Exposed => return inside(secret.expose()),
+            Value::Secret(secret) if secrets == SecretHandling::Expose => {
+                return inside(secret.expose());
+            }
             Value::Secret(_) => Data::Text(print::HIDDEN.into()),
         };
         Node { span, data }

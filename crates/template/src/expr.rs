@@ -9,7 +9,7 @@ use crate::document::{Data, Entry, Map, Node};
 use crate::functions::{self, Function};
 use crate::source::Span;
 use crate::value::Value;
-use crate::version::{Meaning, Place, Version};
+use crate::version::{Meaning, Position, Version};
 use std::sync::Arc;
 
 /// An expression and where it stands.
@@ -97,7 +97,7 @@ impl Expr {
     ///
     /// The piece is used up: lists and maps stay where they are in memory, and only what their members
     /// are changes.
-    pub fn lower(node: Node, version: Version, place: Place) -> Expr {
+    pub fn lower(node: Node, version: Version, place: Position) -> Expr {
         let kind = match node.data {
             Data::Null => ExprKind::Scalar(Value::Null),
             Data::Bool(flag) => ExprKind::Scalar(Value::Bool(flag)),
@@ -175,7 +175,7 @@ impl Expr {
     }
 }
 
-fn lower_map(map: Map, version: Version, place: Place) -> ExprKind {
+fn lower_map(map: Map, version: Version, place: Position) -> ExprKind {
     let meaning = match &map.entries[..] {
         [only] => version.meaning(&only.key, place),
         _ => Meaning::Data,
@@ -194,7 +194,7 @@ fn lower_map(map: Map, version: Version, place: Place) -> ExprKind {
     ExprKind::Map(members.collect())
 }
 
-fn lower_function(meaning: Meaning, entry: Entry, version: Version, place: Place) -> ExprKind {
+fn lower_function(meaning: Meaning, entry: Entry, version: Version, place: Position) -> ExprKind {
     let Entry { key: name, key_span: name_span, value: argument } = entry;
     let invalid = |code, message: String, help: Option<String>| {
         ExprKind::Invalid(Box::new(Invalid { name: name.clone(), name_span, code, message, help }))
@@ -239,7 +239,7 @@ fn lower_if(
     name_span: Span,
     argument: Node,
     version: Version,
-    place: Place,
+    place: Position,
 ) -> Result<ExprKind, String> {
     let parts = match argument.data {
         Data::List(parts) => parts,
@@ -257,7 +257,7 @@ fn lower_if(
     Ok(ExprKind::If(Box::new(If {
         function,
         name_span,
-        condition: Expr::lower(condition, version, Place::Condition),
+        condition: Expr::lower(condition, version, Position::Condition),
         then: Expr::lower(then, version, place),
         otherwise: parts.next().map(|node| Expr::lower(node, version, place)),
     })))

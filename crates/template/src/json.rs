@@ -64,7 +64,7 @@ fn in_host_words(problem: &str, text: &str, at: usize) -> String {
 }
 
 /// Why the text is refused, and where.
-struct Failure {
+struct JsonError {
     code: &'static Code,
     message: String,
     at: usize,
@@ -73,7 +73,7 @@ struct Failure {
     host: (&'static str, usize),
 }
 
-impl Failure {
+impl JsonError {
     fn into_diagnostic(self, file: FileId) -> Diagnostic {
         Diagnostic::error(self.code, self.message).at(Span::new(file, self.at, self.end))
     }
@@ -103,7 +103,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn document(&mut self) -> Result<Node, Failure> {
+    fn document(&mut self) -> Result<Node, JsonError> {
         let mut open: Vec<Open> = Vec::new();
         loop {
             if let Step::Value(value) = self.value(&mut open)?
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a scalar or an empty container, or opens a container.
-    fn value(&mut self, open: &mut Vec<Open>) -> Result<Step, Failure> {
+    fn value(&mut self, open: &mut Vec<Open>) -> Result<Step, JsonError> {
         self.skip_space();
         let start = self.at;
         let data = match self.peek() {
@@ -154,7 +154,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Puts a value where it belongs and closes what ends behind it; gives the root once it is whole.
-    fn attach(&mut self, value: Node, open: &mut Vec<Open>) -> Result<Option<Node>, Failure> {
+    fn attach(&mut self, value: Node, open: &mut Vec<Open>) -> Result<Option<Node>, JsonError> {
         let mut value = value;
         loop {
             let Some(mut container) = open.pop() else { return Ok(Some(value)) };
@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A key and the colon behind it.
-    fn key(&mut self) -> Result<(Arc<str>, Span), Failure> {
+    fn key(&mut self) -> Result<(Arc<str>, Span), JsonError> {
         let start = self.at;
         if self.peek() != Some(b'"') {
             let host = "Expecting property name enclosed in double quotes";
@@ -215,12 +215,12 @@ impl<'a> Reader<'a> {
         Ok((key, span))
     }
 
-    fn shared_string(&mut self) -> Result<Arc<str>, Failure> {
+    fn shared_string(&mut self) -> Result<Arc<str>, JsonError> {
         let text = self.string()?;
         Ok(self.names.get(&text))
     }
 
-    fn string(&mut self) -> Result<Cow<'a, str>, Failure> {
+    fn string(&mut self) -> Result<Cow<'a, str>, JsonError> {
         let open = self.at;
         self.at += 1;
         let mut text = Cow::Borrowed("");
@@ -247,7 +247,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn escape(&mut self, open: usize) -> Result<char, Failure> {
+    fn escape(&mut self, open: usize) -> Result<char, JsonError> {
         let start = self.at;
         let escaped = self.text.as_bytes().get(start + 1).copied();
         self.at += 2;
@@ -268,7 +268,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The character of one `\uXXXX`, or of a pair of them that make up one character.
-    fn unicode_escape(&mut self, start: usize) -> Result<char, Failure> {
+    fn unicode_escape(&mut self, start: usize) -> Result<char, JsonError> {
         let first = self.hex4(start)?;
         let behind = self.text.as_bytes().get(self.at..self.at + 2);
         let mut units = vec![first];
@@ -279,7 +279,7 @@ impl<'a> Reader<'a> {
         }
         match char::decode_utf16(units).next() {
             Some(Ok(c)) => Ok(c),
-            _ => Err(Failure {
+            _ => Err(JsonError {
                 code: &codes::NOT_PLAIN_DATA,
                 message: format!("\\u{first:04x} is half of a character; text cannot hold it"),
                 at: start,
@@ -289,7 +289,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn hex4(&mut self, start: usize) -> Result<u16, Failure> {
+    fn hex4(&mut self, start: usize) -> Result<u16, JsonError> {
         let digits = self.text.as_bytes().get(self.at..self.at + 4);
         let unit = digits.and_then(|digits| {
             digits
@@ -313,7 +313,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn number(&mut self) -> Result<Data, Failure> {
+    fn number(&mut self) -> Result<Data, JsonError> {
         let start = self.at;
         if self.text[start..].starts_with("-Infinity") {
             self.at += "-Infinity".len();
@@ -322,7 +322,7 @@ impl<'a> Reader<'a> {
         self.eat(b"-");
         if !self.eat(b"0") && self.digits() == 0 {
             let failure = self.unexpected("a digit", "Expecting value");
-            return Err(Failure { host: (failure.host.0, start), ..failure });
+            return Err(JsonError { host: (failure.host.0, start), ..failure });
         }
         let mut whole = true;
         if self.peek() == Some(b'.') && self.digit_at(self.at + 1) {
@@ -343,7 +343,7 @@ impl<'a> Reader<'a> {
         if !whole {
             return Ok(Data::Float(text.parse().unwrap_or(f64::NAN)));
         }
-        Integer::parse(text).map(Data::Int).ok_or_else(|| Failure {
+        Integer::parse(text).map(Data::Int).ok_or_else(|| JsonError {
             code: &codes::NOT_PLAIN_DATA,
             message: "an integer of more than 4300 digits".into(),
             at: start,
@@ -352,7 +352,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn word(&mut self) -> Result<Data, Failure> {
+    fn word(&mut self) -> Result<Data, JsonError> {
         const WORDS: [(&str, Data); 5] = [
             ("Infinity", Data::Float(f64::INFINITY)),
             ("NaN", Data::Float(f64::NAN)),
@@ -369,11 +369,11 @@ impl<'a> Reader<'a> {
         Err(self.unexpected("a value", "Expecting value"))
     }
 
-    fn check_depth(&self, open: &[Open]) -> Result<(), Failure> {
+    fn check_depth(&self, open: &[Open]) -> Result<(), JsonError> {
         if open.len() < self.limits.depth() {
             return Ok(());
         }
-        Err(Failure {
+        Err(JsonError {
             code: &codes::TOO_DEEP,
             message: read::too_deep(self.limits.depth()),
             at: self.at,
@@ -414,7 +414,7 @@ impl<'a> Reader<'a> {
         Node::new(Span::new(self.file, start, self.at), data)
     }
 
-    fn unexpected(&self, wanted: &str, host: &'static str) -> Failure {
+    fn unexpected(&self, wanted: &str, host: &'static str) -> JsonError {
         let host = (host, self.at);
         match self.text[self.at..].chars().next() {
             Some(c) => {
@@ -428,7 +428,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn unterminated(&self, open: usize) -> Failure {
+    fn unterminated(&self, open: usize) -> JsonError {
         let host = ("Unterminated string starting at", open);
         self.failure(open, self.text.len(), "the text has no closing quote", host)
     }
@@ -439,8 +439,8 @@ impl<'a> Reader<'a> {
         end: usize,
         message: impl Into<String>,
         host: (&'static str, usize),
-    ) -> Failure {
-        Failure { code: &codes::SYNTAX, message: message.into(), at, end, host }
+    ) -> JsonError {
+        JsonError { code: &codes::SYNTAX, message: message.into(), at, end, host }
     }
 }
 

@@ -4,10 +4,12 @@
 //! a definition of its own, bound to the values that the properties pass down.
 
 use crate::constraint::CustomConstraints;
-use crate::definition::{Absent, Definition, Files};
+use crate::definition::{Definition, Files, UnsetParameters};
 use crate::diagnostic::Diagnostic;
 use crate::findings::{Findings, Stage};
-use crate::parameters::{self, Check, Given, GivenValue, GivenValues, Parameters, Pseudo};
+use crate::parameters::{
+    self, Check, Parameters, Pseudo, SuppliedParameters, SuppliedValue, SuppliedValues,
+};
 use crate::print;
 use crate::property;
 use crate::schema::{Attribute, Cache, Support, TypeSchema};
@@ -16,13 +18,13 @@ use crate::value::{Members, Secret, Value};
 use std::sync::Arc;
 
 /// The schema that a template's parameters and outputs make; `defaults` are the environment's.
-pub fn interface(name: &str, template: &Template, defaults: &GivenValues) -> TypeSchema {
+pub fn interface(name: &str, template: &Template, defaults: &SuppliedValues) -> TypeSchema {
     let mut schema = TypeSchema::new(name.to_string());
     schema.dynamic_attributes = true;
     schema.from_template = true;
     for parameter in template.parameters.values() {
         let given = defaults.get(&parameter.name).is_some_and(|given| !given.value.is_null());
-        let mut property = property::of_parameter(parameter);
+        let mut property = property::from_parameter(parameter);
         property.required &= !given;
         schema.properties.push(property);
     }
@@ -41,9 +43,9 @@ pub fn interface(name: &str, template: &Template, defaults: &GivenValues) -> Typ
 }
 
 /// What reaches a parameter of a nested template from the property of its name.
-pub fn pass_down(kind: parameters::Kind, value: &Value) -> Value {
+pub fn pass_down(kind: parameters::ParameterType, value: &Value) -> Value {
     match (kind, value) {
-        (parameters::Kind::CommaDelimitedList, Value::List(items)) => {
+        (parameters::ParameterType::CommaDelimitedList, Value::List(items)) => {
             if value.unknown().is_some() {
                 return value.clone();
             }
@@ -54,11 +56,11 @@ pub fn pass_down(kind: parameters::Kind, value: &Value) -> Value {
             joined
         }
         // A null is no value to a type, but an empty one.
-        (parameters::Kind::String, Value::Null) => "".into(),
-        (parameters::Kind::Number, Value::Null) => 0.into(),
-        (parameters::Kind::Boolean, Value::Null) => false.into(),
-        (parameters::Kind::CommaDelimitedList, Value::Null) => Value::list([]),
-        (parameters::Kind::Json, Value::Null) => Value::map([("", Value::Null); 0]),
+        (parameters::ParameterType::String, Value::Null) => "".into(),
+        (parameters::ParameterType::Number, Value::Null) => 0.into(),
+        (parameters::ParameterType::Boolean, Value::Null) => false.into(),
+        (parameters::ParameterType::CommaDelimitedList, Value::Null) => Value::list([]),
+        (parameters::ParameterType::Json, Value::Null) => Value::map([("", Value::Null); 0]),
         (_, value) => value.clone(),
     }
 }
@@ -94,7 +96,7 @@ pub struct Child<'a> {
     /// The properties of the resource that it belongs to.
     pub properties: &'a Members,
     /// The environment's defaults for parameters of any template.
-    pub defaults: &'a GivenValues,
+    pub defaults: &'a SuppliedValues,
     /// The files of the whole tree.
     pub files: Arc<Files>,
     /// What is known of the stack itself.
@@ -107,11 +109,11 @@ impl Child<'_> {
         let passed = self.properties.iter().filter_map(|(name, value)| {
             let parameter = self.template.parameters.get(name)?;
             let value = pass_down(parameter.kind, value);
-            Some((name.clone(), GivenValue { value, span: None }))
+            Some((name.clone(), SuppliedValue { value, span: None }))
         });
-        let given = Given {
+        let given = SuppliedParameters {
             request: passed.collect(),
-            environment: GivenValues::new(),
+            environment: SuppliedValues::new(),
             defaults: self.defaults.clone(),
         };
         let definitions = self.template.parameters.clone();
@@ -120,7 +122,7 @@ impl Child<'_> {
         let mut findings = Findings::new();
         findings.extend(Stage::ParameterValues, problems);
         let (definition, problems) =
-            Definition::bind(self.template, parameters, self.files, Absent::Unknown);
+            Definition::bind(self.template, parameters, self.files, UnsetParameters::Unknown);
         findings.append(problems);
         (definition, findings)
     }

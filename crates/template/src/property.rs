@@ -4,13 +4,13 @@
 //! yet is neither converted nor refused. A hidden value is judged by its content and never shown.
 
 use crate::codes::{self, Code};
-use crate::constraint::cast::{self, Refusal};
+use crate::constraint::cast::{self, CastError};
 use crate::constraint::{CustomConstraints, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::parameters::{self, Parameter};
 use crate::path::Path;
 use crate::print::{self, Keys};
-use crate::schema::{Inner, Kind, Property};
+use crate::schema::{Inner, Property, PropertyType};
 use crate::source::{FileId, Span};
 use crate::suggest;
 use crate::value::{Members, Secret, Unknown, Value};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// Which part of a member is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum MemberPart {
     /// Its name.
     Key,
     /// Its value.
@@ -33,24 +33,24 @@ pub struct Checker<'a> {
     /// The checks that rules name.
     pub custom: &'a dyn CustomConstraints,
     /// Where the member at a path stands, or what is nearest to it.
-    pub spans: &'a dyn Fn(&Path<'_>, Part) -> Span,
+    pub spans: &'a dyn Fn(&Path<'_>, MemberPart) -> Span,
     /// Names of properties that the template has but a function left out.
     pub dropped: &'a [Arc<str>],
     /// Whether the converted properties are wanted, with defaults for those that are absent.
     pub convert: bool,
-    /// Whether the schema was made from a nested template's parameters ([`of_parameter`]): its lists
+    /// Whether the schema was made from a nested template's parameters ([`from_parameter`]): its lists
     /// then take text, and its maps text and lists.
     pub facade: bool,
 }
 
 /// A property that passes its values on to a parameter of a nested template.
-pub fn of_parameter(parameter: &Parameter) -> Property {
+pub fn from_parameter(parameter: &Parameter) -> Property {
     let kind = match parameter.kind {
-        parameters::Kind::String => Kind::String,
-        parameters::Kind::Number => Kind::Number,
-        parameters::Kind::Boolean => Kind::Boolean,
-        parameters::Kind::CommaDelimitedList => Kind::List,
-        parameters::Kind::Json => Kind::Map,
+        parameters::ParameterType::String => PropertyType::String,
+        parameters::ParameterType::Number => PropertyType::Number,
+        parameters::ParameterType::Boolean => PropertyType::Boolean,
+        parameters::ParameterType::CommaDelimitedList => PropertyType::List,
+        parameters::ParameterType::Json => PropertyType::Map,
     };
     Property {
         about: parameter.description.as_ref().map(print::plain).unwrap_or_default().into(),
@@ -62,7 +62,7 @@ pub fn of_parameter(parameter: &Parameter) -> Property {
 }
 
 /// Why a value is not of a kind, if it is not.
-pub fn refusal(kind: Kind, value: &Value) -> Option<String> {
+pub fn refusal(kind: PropertyType, value: &Value) -> Option<String> {
     let checker = Checker {
         custom: &NoConstraints,
         spans: &|_, _| Span::start_of(FileId::default()),
@@ -234,7 +234,7 @@ impl Checker<'_> {
         out: &mut Vec<Diagnostic>,
     ) -> bool {
         let Unknown::Reference(name) = unknown else { return true };
-        if matches!(property.kind, Kind::String | Kind::Any) {
+        if matches!(property.kind, PropertyType::String | PropertyType::Any) {
             return true;
         }
         // The reference judges the resource's name, which stands in for the id.
@@ -258,11 +258,11 @@ impl Checker<'_> {
     ) -> Result<Value, String> {
         let shown = cover(value, hidden);
         match property.kind {
-            Kind::String => string(value, &shown),
-            Kind::Integer => integer(value, &shown),
-            Kind::Number => cast::number(&shown).map_err(Refusal::text),
-            Kind::Boolean => boolean(value, &shown),
-            Kind::List => match value {
+            PropertyType::String => string(value, &shown),
+            PropertyType::Integer => integer(value, &shown),
+            PropertyType::Number => cast::number(&shown).map_err(CastError::text),
+            PropertyType::Boolean => boolean(value, &shown),
+            PropertyType::List => match value {
                 Value::List(items) => Ok(self.list(property, items, path, hidden, out)),
                 Value::Text(text) if self.facade => Ok(match text.is_empty() {
                     true => Value::list([]),
@@ -270,7 +270,7 @@ impl Checker<'_> {
                 }),
                 _ => Err(format!("\"{}\" is not a list", print::repr(&shown))),
             },
-            Kind::Map => match value {
+            PropertyType::Map => match value {
                 Value::Map(members) => Ok(self.map(property, members, path, hidden, out)),
                 Value::Text(_) if self.facade => Ok(value.clone()),
                 Value::List(_) if self.facade && value.unknown().is_none() => {
@@ -280,7 +280,7 @@ impl Checker<'_> {
                 Value::List(_) if self.facade => Ok(value.clone()),
                 _ => Err(format!("\"{}\" is not a map", print::plain(&shown))),
             },
-            Kind::Any => Ok(value.clone()),
+            PropertyType::Any => Ok(value.clone()),
         }
     }
 
@@ -347,7 +347,8 @@ impl Checker<'_> {
         path: &Path<'_>,
         place: &Path<'_>,
     ) -> Diagnostic {
-        let part = if code == &codes::UNKNOWN_PROPERTY { Part::Key } else { Part::Value };
+        let part =
+            if code == &codes::UNKNOWN_PROPERTY { MemberPart::Key } else { MemberPart::Value };
         let span = (self.spans)(place, part);
         Diagnostic::error(code, text).class("Property error").path(path).at(span)
     }
@@ -359,17 +360,17 @@ fn filled(property: &Property, value: &Value) -> Value {
         return value.clone();
     }
     let empty = match property.kind {
-        Kind::String => Value::from(""),
-        Kind::Integer | Kind::Number => Value::from(0),
-        Kind::Boolean => Value::Bool(false),
-        Kind::List => Value::list([]),
-        Kind::Map => Value::map::<&str>([]),
-        Kind::Any => return Value::Null,
+        PropertyType::String => Value::from(""),
+        PropertyType::Integer | PropertyType::Number => Value::from(0),
+        PropertyType::Boolean => Value::Bool(false),
+        PropertyType::List => Value::list([]),
+        PropertyType::Map => Value::map::<&str>([]),
+        PropertyType::Any => return Value::Null,
     };
     // An empty default gives way to the empty value, which may be of another type.
     let default = property.default.as_ref();
     default
-        .filter(|default| default.is_truthy() || property.kind == Kind::Map)
+        .filter(|default| default.is_truthy() || property.kind == PropertyType::Map)
         .cloned()
         .unwrap_or(empty)
 }

@@ -11,7 +11,7 @@ pub type Name = Cow<'static, str>;
 
 /// The type of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum PropertyType {
     /// Text.
     String,
     /// A whole number.
@@ -28,17 +28,17 @@ pub enum Kind {
     Any,
 }
 
-impl Kind {
+impl PropertyType {
     /// The name that clients see.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::String => "String",
-            Kind::Integer => "Integer",
-            Kind::Number => "Number",
-            Kind::Boolean => "Boolean",
-            Kind::List => "List",
-            Kind::Map => "Map",
-            Kind::Any => "Any",
+            PropertyType::String => "String",
+            PropertyType::Integer => "Integer",
+            PropertyType::Number => "Number",
+            PropertyType::Boolean => "Boolean",
+            PropertyType::List => "List",
+            PropertyType::Map => "Map",
+            PropertyType::Any => "Any",
         }
     }
 }
@@ -100,7 +100,7 @@ pub struct Property {
     /// Its name; empty for the members of a list.
     pub name: Name,
     /// Its type.
-    pub kind: Kind,
+    pub kind: PropertyType,
     /// What it is for; may be empty.
     pub about: Name,
     /// What its members must be.
@@ -162,7 +162,7 @@ impl Takes {
 
 impl Property {
     /// An optional property of a type, with nothing else said of it.
-    pub fn new(name: impl Into<Name>, kind: Kind) -> Property {
+    pub fn new(name: impl Into<Name>, kind: PropertyType) -> Property {
         Property {
             name: name.into(),
             kind,
@@ -196,7 +196,7 @@ pub struct Attribute {
     /// Its name.
     pub name: Name,
     /// Its type, where known.
-    pub kind: Option<Kind>,
+    pub kind: Option<PropertyType>,
     /// What it tells; may be empty.
     pub about: Name,
     /// How long its value may be kept.
@@ -229,11 +229,11 @@ pub struct TypeSchema {
     /// Whether the deletion policy `Snapshot` is possible.
     pub snapshots: bool,
     /// Whether nobody waits for its resources: what they are called can be told before they are made.
-    pub named_beforehand: bool,
+    pub reference_known_early: bool,
     /// Where it stands in its life.
     pub support: Support,
     /// Whether it works here although its life elsewhere is over: nobody has to be warned.
-    pub lives_on: bool,
+    pub still_supported: bool,
 }
 
 impl TypeSchema {
@@ -249,9 +249,9 @@ impl TypeSchema {
             from_template: false,
             dynamic_attributes: false,
             snapshots: false,
-            named_beforehand: false,
+            reference_known_early: false,
             support: Support::default(),
-            lives_on: false,
+            still_supported: false,
         }
     }
 

@@ -57,7 +57,7 @@ pub struct Resource {
     /// Where its name stands.
     pub name_span: Span,
     /// The type, as written.
-    pub kind: Spanned<Arc<str>>,
+    pub type_name: Spanned<Arc<str>>,
     /// Whether it exists at all; absent means yes.
     pub condition: Option<Box<Expr>>,
     /// The properties: a map, or a function in its place.

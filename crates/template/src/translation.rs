@@ -8,25 +8,29 @@ use crate::codes::{self, Code};
 use crate::diagnostic::Diagnostic;
 use crate::expr::{Expr, ExprKind};
 use crate::path::Path;
-use crate::property::{self, Part};
-use crate::schema::{Inner, Kind, Name, Property, Status, Takes, TypeSchema};
+use crate::property::{self, MemberPart};
+use crate::schema::{Inner, Name, Property, PropertyType, Status, Takes, TypeSchema};
 use crate::source::Span;
 use crate::value::{Members, Secret, Unknown, Value};
 use std::sync::Arc;
 
 /// Where a resource's properties stand.
 #[derive(Clone, Copy)]
-pub struct Place<'a> {
+pub struct PropertyLocation<'a> {
     /// Their path.
     pub path: &'a Path<'a>,
     /// Where the member at a path stands, or what is nearest to it.
-    pub spans: &'a dyn Fn(&Path<'_>, Part) -> Span,
+    pub spans: &'a dyn Fn(&Path<'_>, MemberPart) -> Span,
 }
 
 /// Gives the values of older properties to those that took their place; tells what cannot be.
 ///
 /// A value that is refused is told here and becomes unknown, so that it is not refused twice.
-pub fn apply(schema: &TypeSchema, values: &mut Members, place: &Place<'_>) -> Vec<Diagnostic> {
+pub fn apply(
+    schema: &TypeSchema,
+    values: &mut Members,
+    place: &PropertyLocation<'_>,
+) -> Vec<Diagnostic> {
     let mut rewriter = Rewriter { spans: place.spans, names: Vec::new(), refused: Vec::new() };
     rewriter.level(&schema.properties, values, place.path);
     rewriter.refused
@@ -66,7 +70,7 @@ fn members_of(property: &Property) -> Option<&[Property]> {
 }
 
 struct Rewriter<'a> {
-    spans: &'a dyn Fn(&Path<'_>, Part) -> Span,
+    spans: &'a dyn Fn(&Path<'_>, MemberPart) -> Span,
     /// The names from the resource's properties down to the present level.
     names: Vec<Name>,
     refused: Vec<Diagnostic>,
@@ -78,7 +82,13 @@ impl Rewriter<'_> {
         for property in properties {
             if let Some(Takes::Member { older, key }) = &property.rewriting.takes {
                 let kind = properties.iter().find(|p| p.name == *older).map(|p| p.kind);
-                self.add(property, (older, kind.unwrap_or(Kind::Any)), key.as_ref(), values, path);
+                self.add(
+                    property,
+                    (older, kind.unwrap_or(PropertyType::Any)),
+                    key.as_ref(),
+                    values,
+                    path,
+                );
             }
         }
         for property in properties {
@@ -140,9 +150,10 @@ impl Rewriter<'_> {
         if let Some(message) = refusal {
             let at = path.key(&property.name);
             // Where nothing else is given, the reference tells it of the map as a whole.
-            let whole = given.is_none() && (property.required || property.kind != Kind::String);
+            let whole =
+                given.is_none() && (property.required || property.kind != PropertyType::String);
             let told = if whole { path } else { &at };
-            let span = (self.spans)(&path.key(first(older)), Part::Value);
+            let span = (self.spans)(&path.key(first(older)), MemberPart::Value);
             self.refuse(&codes::PROPERTY_VALUE, message, told, span);
             blot(values, &property.name);
         } else if is_set(&value) && given.is_some_and(is_set) {
@@ -158,7 +169,7 @@ impl Rewriter<'_> {
     fn add(
         &mut self,
         property: &Property,
-        (older, kind): (&Name, Kind),
+        (older, kind): (&Name, PropertyType),
         key: Option<&(Name, Members)>,
         values: &mut Members,
         path: &Path<'_>,
@@ -218,8 +229,8 @@ impl Rewriter<'_> {
         path: &Path<'_>,
         told: &Path<'_>,
     ) {
-        let span = (self.spans)(&path.key(&property.name), Part::Key);
-        let other = (self.spans)(&path.key(older), Part::Key);
+        let span = (self.spans)(&path.key(&property.name), MemberPart::Key);
+        let other = (self.spans)(&path.key(older), MemberPart::Key);
         self.refuse(&codes::PROPERTY_CONFLICT, message, told, span);
         if let Some(told) = self.refused.last_mut() {
             told.kind = "StackValidationFailed";

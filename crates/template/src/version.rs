@@ -119,7 +119,7 @@ pub enum Meaning {
 
 /// Where a function would stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Position {
     /// In a resource or an output.
     Value,
     /// In a condition.
@@ -183,14 +183,14 @@ impl Version {
     }
 
     /// What a word means as the name of a function at a place.
-    pub fn meaning(self, word: &str, place: Place) -> Meaning {
+    pub fn meaning(self, word: &str, place: Position) -> Meaning {
         let Some(function) = functions::named(word) else { return Meaning::Data };
         match place {
             _ if function.exists_in(self) && function.allowed_in(place, self) => {
                 Meaning::Function(function)
             }
-            Place::Value if function.removed_in(self) => Meaning::Removed(function),
-            Place::Condition if function.exists_in(self) || function.removed_in(self) => {
+            Position::Value if function.removed_in(self) => Meaning::Removed(function),
+            Position::Condition if function.exists_in(self) || function.removed_in(self) => {
                 Meaning::Misplaced(function)
             }
             _ => Meaning::Data,
@@ -198,7 +198,7 @@ impl Version {
     }
 
     /// The functions of this version at a place, by name.
-    pub fn functions(self, place: Place) -> impl Iterator<Item = &'static Function> {
+    pub fn functions(self, place: Position) -> impl Iterator<Item = &'static Function> {
         functions::ALL.iter().filter(move |f| f.exists_in(self) && f.allowed_in(place, self))
     }
 }

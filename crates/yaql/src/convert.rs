@@ -6,7 +6,7 @@ use crate::integer::Integer;
 use crate::machine::Machine;
 use crate::python;
 use crate::render;
-use crate::value::{Part, Value};
+use crate::value::{Value, ViewKind};
 use std::sync::Arc;
 
 /// Data without anything that JSON lacks, apart from the size of integers and odd floats.
@@ -136,7 +136,7 @@ pub(crate) fn finish(machine: &Machine<'_>, value: Value) -> Result<Value, Error
             })
         }
         Value::Set(_) => finish_set(machine, &value),
-        Value::View(view) if view.part != Part::Values => finish_set(machine, &value),
+        Value::View(view) if view.part != ViewKind::Values => finish_set(machine, &value),
         Value::List(_) | Value::Iterator(_) | Value::Lazy(_) | Value::View(_) => {
             machine.deeper(|| {
                 let mut walk = machine.walk(&value)?;

@@ -6,7 +6,7 @@
 use crate::collections::Set;
 use crate::error::Error;
 use crate::integer::Integer;
-use crate::value::{Part, Value, View};
+use crate::value::{Value, View, ViewKind};
 use crate::work;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -68,7 +68,7 @@ fn equal_sets(left: &Value, right: &Value) -> bool {
 pub(crate) fn set_like(value: &Value) -> Option<Arc<Set>> {
     match value {
         Value::Set(set) => Some(set.clone()),
-        Value::View(view @ View { part: Part::Keys | Part::Items, .. }) => {
+        Value::View(view @ View { part: ViewKind::Keys | ViewKind::Items, .. }) => {
             Set::new(view.members()).ok().map(Arc::new)
         }
         _ => None,
@@ -87,10 +87,10 @@ pub(crate) fn hashable(value: &Value) -> Result<(), Error> {
             work::note(map.len());
             map.iter().try_for_each(|(_, value)| hashable(value))
         }
-        Value::View(View { part: Part::Keys, .. }) => {
+        Value::View(View { part: ViewKind::Keys, .. }) => {
             Err(Error::type_("unhashable type: 'KeysView'"))
         }
-        Value::View(View { part: Part::Items, .. }) => {
+        Value::View(View { part: ViewKind::Items, .. }) => {
             Err(Error::type_("unhashable type: 'ItemsView'"))
         }
         _ => Ok(()),

@@ -77,7 +77,7 @@ pub enum ErrorKind {
     /// An operation failed; the message is the one of the reference's host language.
     Failure {
         /// What sort of failure.
-        class: Failure,
+        class: FailureClass,
         /// The message.
         message: Cow<'static, str>,
     },
@@ -96,7 +96,7 @@ pub enum ErrorKind {
 /// Sorts of failure of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum FailureClass {
     /// `assert` found its condition false.
     Assertion,
     /// An operation that the kind of value does not have.
@@ -145,24 +145,24 @@ impl Error {
         self
     }
 
-    pub(crate) fn failure(class: Failure, message: impl Into<Cow<'static, str>>) -> Error {
+    pub(crate) fn failure(class: FailureClass, message: impl Into<Cow<'static, str>>) -> Error {
         ErrorKind::Failure { class, message: message.into() }.into()
     }
 
     pub(crate) fn value(message: impl Into<Cow<'static, str>>) -> Error {
-        Error::failure(Failure::Value, message)
+        Error::failure(FailureClass::Value, message)
     }
 
     pub(crate) fn type_(message: impl Into<Cow<'static, str>>) -> Error {
-        Error::failure(Failure::Type, message)
+        Error::failure(FailureClass::Type, message)
     }
 
     pub(crate) fn overflow(message: impl Into<Cow<'static, str>>) -> Error {
-        Error::failure(Failure::Overflow, message)
+        Error::failure(FailureClass::Overflow, message)
     }
 
     pub(crate) fn stop(message: &'static str) -> Error {
-        Error::failure(Failure::Stop, message)
+        Error::failure(FailureClass::Stop, message)
     }
 }
 

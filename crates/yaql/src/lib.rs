@@ -29,13 +29,13 @@ mod work;
 pub use collections::{Key, Map, Set};
 pub use context::Context;
 pub use convert::Data;
-pub use error::{Error, ErrorKind, Failure, Span};
+pub use error::{Error, ErrorKind, FailureClass, Span};
 pub use expression::Expression;
 pub use integer::Integer;
 pub use iterate::{Iter, Lazy};
 pub use options::{Environment, Options};
 pub use time::{Date, TimeSpan};
-pub use value::{List, Part, Value, View};
+pub use value::{List, Value, View, ViewKind};
 
 /// The names of all functions and methods of the standard library, sorted.
 pub fn function_names() -> Vec<&'static str> {

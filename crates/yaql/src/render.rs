@@ -5,7 +5,7 @@
 use crate::error::Error;
 use crate::integer::Integer;
 use crate::python;
-use crate::value::{Part, Value};
+use crate::value::{Value, ViewKind};
 use std::fmt::Write;
 
 /// The longest integer that is printed, in digits.
@@ -69,9 +69,9 @@ fn write(value: &Value, out: &mut String) -> Result<(), Error> {
         }
         Value::View(view) => {
             out.push_str(match view.part {
-                Part::Keys => "KeysView(",
-                Part::Values => "ValuesView(",
-                Part::Items => "ItemsView(",
+                ViewKind::Keys => "KeysView(",
+                ViewKind::Values => "ValuesView(",
+                ViewKind::Items => "ItemsView(",
             });
             write_map(&view.map, out)?;
             out.push(')');

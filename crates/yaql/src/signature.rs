@@ -4,7 +4,7 @@
 
 use crate::arguments::Arguments;
 use crate::error::Error;
-use crate::value::{Part, Value, View};
+use crate::value::{Value, View, ViewKind};
 
 /// One function or method, or one overload of several of the same name.
 #[derive(Debug)]
@@ -124,12 +124,12 @@ impl Type {
             Type::Sequence => matches!(value, Value::List(_)),
             Type::Set => matches!(
                 value,
-                Value::Set(_) | Value::View(View { part: Part::Keys | Part::Items, .. })
+                Value::Set(_) | Value::View(View { part: ViewKind::Keys | ViewKind::Items, .. })
             ),
             Type::Span => matches!(value, Value::Span(_)),
             Type::Stream => {
                 matches!(value, Value::Iterator(_) | Value::Lazy(_))
-                    || matches!(value, Value::View(view) if view.part == Part::Values)
+                    || matches!(value, Value::View(view) if view.part == ViewKind::Values)
             }
             Type::Text => matches!(value, Value::Text(_)),
         }

@@ -126,7 +126,7 @@ impl Drop for List {
 
 /// What a view shows of its map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum ViewKind {
     /// The keys: like a set.
     Keys,
     /// The values: members only.
@@ -139,12 +139,12 @@ pub enum Part {
 #[derive(Clone, Debug)]
 pub struct View {
     pub(crate) map: Arc<Map>,
-    pub(crate) part: Part,
+    pub(crate) part: ViewKind,
 }
 
 impl View {
     /// What the view shows.
-    pub fn part(&self) -> Part {
+    pub fn part(&self) -> ViewKind {
         self.part
     }
 
@@ -156,9 +156,9 @@ impl View {
     /// The members in order.
     pub(crate) fn members(&self) -> Vec<Value> {
         let pair = |(key, value): (&Value, &Value)| match self.part {
-            Part::Keys => key.clone(),
-            Part::Values => value.clone(),
-            Part::Items => Value::pair(key.clone(), value.clone()),
+            ViewKind::Keys => key.clone(),
+            ViewKind::Values => value.clone(),
+            ViewKind::Items => Value::pair(key.clone(), value.clone()),
         };
         self.map.iter().map(pair).collect()
     }
@@ -224,9 +224,9 @@ impl Value {
             Value::Span(_) => "datetime.timedelta",
             Value::Regex(_) => "re.Pattern",
             Value::View(view) => match view.part {
-                Part::Keys => "KeysView",
-                Part::Values => "ValuesView",
-                Part::Items => "ItemsView",
+                ViewKind::Keys => "KeysView",
+                ViewKind::Values => "ValuesView",
+                ViewKind::Items => "ItemsView",
             },
             Value::Iterator(_) => "generator",
             Value::Lazy(_) => "OrderingIterable",

@@ -5,7 +5,7 @@ use crate::aws::{AwsFault, Code, Params};
 use kiln_engine::machine::Settings;
 use kiln_engine::service::{StackRequest, TemplateSource};
 use kiln_template::limits::Limits;
-use kiln_template::parameters::GivenValues;
+use kiln_template::parameters::SuppliedValues;
 use kiln_template::{Diagnostic, Sources, Value, read};
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +47,7 @@ fn is_document(text: &str) -> bool {
 }
 
 /// Values for parameters; a pair of which one half is missing does not count.
-pub(super) fn parameters(params: &Params) -> Result<GivenValues, AwsFault> {
+pub(super) fn parameters(params: &Params) -> Result<SuppliedValues, AwsFault> {
     let pairs = params.members("Parameters")?;
     let pairs = pairs.iter().filter_map(|pair| {
         let (key, value) = (pair.get("ParameterKey")?, pair.given("ParameterValue")?);

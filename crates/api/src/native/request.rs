@@ -8,7 +8,7 @@ use kiln_engine::service::{Patch, StackRequest, TemplateSource};
 use kiln_template::definition::Files;
 use kiln_template::environment::Environment;
 use kiln_template::limits::Limits;
-use kiln_template::parameters::GivenValues;
+use kiln_template::parameters::SuppliedValues;
 use kiln_template::print;
 use kiln_template::{Diagnostic, Sources, Value};
 use std::sync::Arc;
@@ -149,9 +149,9 @@ impl StackBody<'_> {
         }
     }
 
-    fn parameters(&self) -> Result<GivenValues, Fault> {
+    fn parameters(&self) -> Result<SuppliedValues, Fault> {
         let Some(given) = self.ask.body.as_deref().and_then(|body| body.get("parameters")) else {
-            return Ok(GivenValues::new());
+            return Ok(SuppliedValues::new());
         };
         let given = given.as_map().ok_or_else(Fault::malformed)?;
         Ok(given.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect())

@@ -10,9 +10,11 @@ use kiln_template::Value;
 use kiln_template::constraint::{Constraint, Rule};
 use kiln_template::functions;
 use kiln_template::print;
-use kiln_template::schema::{Attribute, Inner, Kind, Name, Property, Status, Support, TypeSchema};
+use kiln_template::schema::{
+    Attribute, Inner, Name, Property, PropertyType, Status, Support, TypeSchema,
+};
 use kiln_template::value::Members;
-use kiln_template::version::{self, Dialect, Place};
+use kiln_template::version::{self, Dialect, Position};
 use std::sync::Arc;
 
 /// The states of support that clients may ask for.
@@ -281,16 +283,16 @@ fn parameter(property: &Property, dialect: Dialect) -> Value {
     let mut shown = Members::new();
     let mut tell = |key: &str, value: Value| _ = shown.insert(key.into(), value);
     let kind = match (dialect, property.kind) {
-        (Dialect::Cfn, Kind::Integer | Kind::Number) => "Number",
-        (Dialect::Cfn, Kind::Boolean) => "Boolean",
-        (Dialect::Cfn, Kind::List) => "CommaDelimitedList",
-        (Dialect::Cfn, Kind::Map) => "Json",
-        (Dialect::Cfn, Kind::String | Kind::Any) => "String",
-        (Dialect::Hot, Kind::Integer | Kind::Number) => "number",
-        (Dialect::Hot, Kind::Boolean) => "boolean",
-        (Dialect::Hot, Kind::List) => "comma_delimited_list",
-        (Dialect::Hot, Kind::Map) => "json",
-        (Dialect::Hot, Kind::String | Kind::Any) => "string",
+        (Dialect::Cfn, PropertyType::Integer | PropertyType::Number) => "Number",
+        (Dialect::Cfn, PropertyType::Boolean) => "Boolean",
+        (Dialect::Cfn, PropertyType::List) => "CommaDelimitedList",
+        (Dialect::Cfn, PropertyType::Map) => "Json",
+        (Dialect::Cfn, PropertyType::String | PropertyType::Any) => "String",
+        (Dialect::Hot, PropertyType::Integer | PropertyType::Number) => "number",
+        (Dialect::Hot, PropertyType::Boolean) => "boolean",
+        (Dialect::Hot, PropertyType::List) => "comma_delimited_list",
+        (Dialect::Hot, PropertyType::Map) => "json",
+        (Dialect::Hot, PropertyType::String | PropertyType::Any) => "string",
     };
     let words = match dialect {
         Dialect::Cfn => ["Type", "Description", "Default"],
@@ -308,7 +310,7 @@ fn parameter(property: &Property, dialect: Dialect) -> Value {
             tell("constraints", Value::list(property.constraints.iter().map(constraint)));
         }
         Dialect::Hot => {}
-        Dialect::Cfn if property.kind == Kind::Boolean => {
+        Dialect::Cfn if property.kind == PropertyType::Boolean => {
             let words = ["True", "true", "False", "false"];
             tell("AllowedValues", Value::list(words.map(Value::from)));
         }
@@ -349,7 +351,7 @@ fn given(property: &Property, dialect: Dialect) -> Value {
     let name = Value::from(&*property.name);
     match dialect {
         Dialect::Hot => Value::map([("get_param", name)]),
-        Dialect::Cfn if property.kind == Kind::List => {
+        Dialect::Cfn if property.kind == PropertyType::List => {
             let parts = Value::list([",".into(), Value::map([("Ref", name)])]);
             Value::map([("Fn::Split", parts)])
         }
@@ -445,8 +447,8 @@ pub(crate) async fn functions(ask: Ask) -> Result<Answer, Fault> {
         .ok_or_else(|| Fault::new("NotFound", format!("Template with version {name} not found")))?;
     let is_listed = |function: &&functions::Function| {
         function.exists_in(version)
-            && (function.allowed_in(Place::Value, version)
-                || with_conditions && function.allowed_in(Place::Condition, version))
+            && (function.allowed_in(Position::Value, version)
+                || with_conditions && function.allowed_in(Position::Condition, version))
     };
     let mut listed: Vec<&functions::Function> = functions::ALL.iter().filter(is_listed).collect();
     listed.sort_by_key(|function| place_of(function.name));

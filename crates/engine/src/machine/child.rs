@@ -15,8 +15,8 @@ use kiln_resources::behaviour::{Group, GroupMember, Stage, Verb};
 use kiln_resources::constraints::offline;
 use kiln_resources::guard::guarded;
 use kiln_resources::op::Stop;
-use kiln_template::frozen::{converted, converted_policy};
 use kiln_template::path::Path;
+use kiln_template::resolved::{convert_properties, convert_update_policy};
 use kiln_template::value::{Members, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -279,7 +279,8 @@ impl Tree {
         let root = Path::Root.key("resources");
         let name = root.key(&resource.name);
         let path = name.key("properties");
-        let (properties, problems) = converted(&schema, &target.properties, &offline(0), &path);
+        let (properties, problems) =
+            convert_properties(&schema, &target.properties, &offline(0), &path);
         if let Some(problem) = problems.into_iter().find(|problem| problem.is_error()) {
             return Err(failed("StackValidationFailed", problem.text()));
         }
@@ -290,7 +291,7 @@ impl Tree {
             }
             Some(Kind::Builtin(kind)) if kind.behaviour.stages.is_some() => {
                 let (policy, _) =
-                    converted_policy(&schema, &target.update_policy, &offline(0), &path);
+                    convert_update_policy(&schema, &target.update_policy, &offline(0), &path);
                 let stage = self.group_stage(env, slot, &properties, &policy);
                 stage.map(Next::Stage).map_err(|stop| match stop {
                     Stop::Failed(failure) => Box::new(Failure::of(&resource.name, failure)),

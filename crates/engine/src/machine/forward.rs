@@ -11,8 +11,8 @@ use crate::tree::{Env, Resource, Slot, StackKey, Tree};
 use kiln_resources::behaviour::Verb;
 use kiln_template::environment::{self, Hook};
 use kiln_template::eval::Scope;
-use kiln_template::frozen::Frozen;
 use kiln_template::graph::Graph;
+use kiln_template::resolved::ResolvedDefinition;
 use std::sync::Arc;
 
 impl Tree {
@@ -107,7 +107,7 @@ impl Tree {
         key: StackKey,
         blueprint: &Blueprint,
         at: usize,
-    ) -> Result<Frozen, Box<Failure>> {
+    ) -> Result<ResolvedDefinition, Box<Failure>> {
         let world = self.world(key);
         let scope = Scope::new(&blueprint.definition, &world);
         let Some(resource) = blueprint.definition.resource_at(at) else {
@@ -354,7 +354,7 @@ pub(crate) struct Goal<'b> {
     /// Its type.
     pub(crate) kind: &'b Kind,
     /// Its definition.
-    pub(crate) frozen: Arc<Frozen>,
+    pub(crate) frozen: Arc<ResolvedDefinition>,
     /// The resources that it will need.
     pub(crate) requires: Vec<ResourceId>,
 }
@@ -365,7 +365,7 @@ impl Goal<'_> {
         match self.kind {
             Kind::Builtin(kind) => kind.name(),
             Kind::Template(kind) => &kind.label,
-            Kind::Unknown(_) => &self.frozen.kind,
+            Kind::Unknown(_) => &self.frozen.type_name,
         }
     }
 }

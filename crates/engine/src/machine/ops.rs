@@ -13,8 +13,8 @@ use kiln_resources::behaviour::Verb;
 use kiln_resources::constraints::offline;
 use kiln_resources::op::{Context, Journal, Note, Place, Step};
 use kiln_template::definition::Files;
-use kiln_template::frozen::{Frozen, converted};
 use kiln_template::path::Path;
+use kiln_template::resolved::{ResolvedDefinition, convert_properties};
 use kiln_template::template::DeletionPolicy;
 use kiln_template::value::Members;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(crate) struct Start {
     pub(crate) verb: Verb,
     pub(crate) action: Action,
     pub(crate) node: usize,
-    pub(crate) target: Option<Arc<Frozen>>,
+    pub(crate) target: Option<Arc<ResolvedDefinition>>,
     pub(crate) requires: Vec<ResourceId>,
 }
 
@@ -142,7 +142,8 @@ impl Tree {
         let root = Path::Root.key("resources");
         let name = root.key(&resource.name);
         let path = name.key("properties");
-        let (_, problems) = converted(&kind.schema, &target.properties, &offline(0), &path);
+        let (_, problems) =
+            convert_properties(&kind.schema, &target.properties, &offline(0), &path);
         match problems.into_iter().find(|problem| problem.is_error()) {
             Some(problem) => Err(problem.text()),
             None => Ok(()),
@@ -152,10 +153,12 @@ impl Tree {
     /// What an operation is told of its resource.
     pub(crate) fn context(&self, slot: Slot) -> Context {
         let resource = self.resource(slot);
-        let convert = |frozen: Option<&Arc<Frozen>>| -> Arc<Members> {
+        let convert = |frozen: Option<&Arc<ResolvedDefinition>>| -> Arc<Members> {
             let kind = self.config.types.get(&resource.kind);
             let (Some(frozen), Some(kind)) = (frozen, kind) else { return Arc::default() };
-            Arc::new(converted(&kind.schema, &frozen.properties, &offline(0), &Path::Root).0)
+            Arc::new(
+                convert_properties(&kind.schema, &frozen.properties, &offline(0), &Path::Root).0,
+            )
         };
         let op = resource.op.as_deref();
         let target = op.and_then(|op| op.target.as_ref());

@@ -10,7 +10,7 @@ use kiln_resources::behaviour::{Heard, Resize, Signal};
 use kiln_resources::scaling::Cooldown;
 use kiln_template::environment::Hook;
 use kiln_template::eval::Scope;
-use kiln_template::frozen::Frozen;
+use kiln_template::resolved::ResolvedDefinition;
 use kiln_template::value::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -121,7 +121,7 @@ impl Tree {
             }
             (told, _) => told.clone(),
         };
-        let frozen = Arc::new(Frozen { metadata: told.clone(), ..(*frozen).clone() });
+        let frozen = Arc::new(ResolvedDefinition { metadata: told.clone(), ..(*frozen).clone() });
         let resource = self.change(slot);
         resource.metadata = metadata;
         match resource.op.as_mut().and_then(|op| op.target.as_mut()) {

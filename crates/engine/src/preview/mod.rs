@@ -19,8 +19,8 @@ use crate::view::OutputView;
 use crate::world::World;
 use kiln_template::definition::Definition;
 use kiln_template::eval::{Resolver, Scope};
-use kiln_template::frozen::Frozen;
 use kiln_template::functions::{Facade, Fault, step_into_attribute};
+use kiln_template::resolved::ResolvedDefinition;
 use kiln_template::value::{Members, Unknown, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -248,7 +248,7 @@ impl Tree {
         blueprint: &Blueprint,
         at: usize,
         fates: &BTreeMap<Arc<str>, Fate>,
-    ) -> Result<Arc<Frozen>, String> {
+    ) -> Result<Arc<ResolvedDefinition>, String> {
         let world = place.key.map(|key| self.world(key));
         let world = Foreseen { world, fates, is_new: place.is_new };
         let scope = Scope::new(&blueprint.definition, &world);

@@ -10,9 +10,9 @@ use kiln_resources::behaviour::{Siblings, View};
 use kiln_resources::constraints::offline;
 use kiln_template::definition::Definition;
 use kiln_template::eval::Resolver;
-use kiln_template::frozen::converted;
 use kiln_template::graph::Users;
 use kiln_template::path::Path;
+use kiln_template::resolved::convert_properties;
 use kiln_template::value::{Members, Value};
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ impl Tree {
         let required_by = users.get(goal.at).iter().filter_map(|at| definition.resource_at(*at));
         Sketch {
             name: resource.map(|it| it.name.clone()).unwrap_or_default(),
-            kind: goal.frozen.kind.clone(),
+            kind: goal.frozen.type_name.clone(),
             stack_name: place.name.clone(),
             stack: place.key.map(|key| self.stack(key).id),
             parent_resource: place.holder.clone(),
@@ -101,7 +101,7 @@ impl Tree {
             blueprint.definition.resource(&resource.name)?.description.clone()
         });
         let attributes = self.world(resource.stack).attributes(&resource.name).unwrap_or_default();
-        let kind = resource.frozen.as_ref().map_or(&resource.kind, |frozen| &frozen.kind);
+        let kind = resource.frozen.as_ref().map_or(&resource.kind, |frozen| &frozen.type_name);
         Sketch {
             name: resource.name.clone(),
             kind: kind.clone(),
@@ -187,7 +187,7 @@ impl Siblings for Nobody {
 /// The properties that a resource is to have, and those that it might have.
 fn all_properties(goal: &Goal<'_>) -> Members {
     let Some(schema) = goal.kind.schema() else { return (*goal.frozen.properties).clone() };
-    let (given, _) = converted(schema, &goal.frozen.properties, &offline(0), &Path::Root);
+    let (given, _) = convert_properties(schema, &goal.frozen.properties, &offline(0), &Path::Root);
     if schema.any_property {
         return given;
     }

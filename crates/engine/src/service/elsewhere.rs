@@ -3,9 +3,9 @@
 
 use super::{Asker, Refusal, Service, StackRequest, TemplateSource};
 use kiln_template::Value;
-use kiln_template::definition::Nowhere;
+use kiln_template::definition::UnknownResolver;
 use kiln_template::eval::Scope;
-use kiln_template::frozen::Frozen;
+use kiln_template::resolved::ResolvedDefinition;
 use kiln_template::validate::Report;
 use kiln_template::value::Members;
 use std::sync::Arc;
@@ -15,10 +15,11 @@ const KIND: &str = "OS::Heat::Stack";
 /// The properties of the stacks that a template makes by way of the service.
 fn stacks(report: &Report) -> Vec<Arc<Members>> {
     let Some(definition) = &report.definition else { return Vec::new() };
-    let scope = Scope::new(definition, &Nowhere);
-    let stacks = definition.resources().filter(|(_, it)| &*it.kind.value == KIND);
+    let scope = Scope::new(definition, &UnknownResolver);
+    let stacks = definition.resources().filter(|(_, it)| &*it.type_name.value == KIND);
     // What cannot be told before the stack is made is told then.
-    let frozen = stacks.filter_map(|(_, resource)| Frozen::of(&scope, resource).ok());
+    let frozen =
+        stacks.filter_map(|(_, resource)| ResolvedDefinition::resolve(&scope, resource).ok());
     frozen.map(|frozen| frozen.properties.clone()).collect()
 }
 

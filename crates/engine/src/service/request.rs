@@ -8,10 +8,10 @@ use crate::ids::{Ids, RecipeId, StackId};
 use crate::machine::Settings;
 use crate::runtime::Chance;
 use kiln_template::definition::Files;
-use kiln_template::document::{Hidden, Node};
+use kiln_template::document::{Node, SecretHandling};
 use kiln_template::environment::Environment;
 use kiln_template::limits::Limits;
-use kiln_template::parameters::GivenValues;
+use kiln_template::parameters::SuppliedValues;
 use kiln_template::print::{self, Keys};
 use kiln_template::validate::{Checks, Context, Input, Report, Root, validate};
 use kiln_template::value::Secret;
@@ -29,7 +29,7 @@ pub struct StackRequest {
     /// Names of files that are merged to an environment; then the one above does not count.
     pub environment_files: Vec<Arc<str>>,
     /// Values for parameters.
-    pub parameters: GivenValues,
+    pub parameters: SuppliedValues,
     /// The files that came along.
     pub files: Files,
     /// What else is said.
@@ -110,7 +110,7 @@ impl Service {
         let file = sources.add("template", text.clone());
         let mut input = Input::new(file);
         if let TemplateSource::Object(value) = &request.template {
-            let node = Node::of_value(value, Span::start_of(file), Hidden::Exposed);
+            let node = Node::from_value(value, Span::start_of(file), SecretHandling::Expose);
             input.template = Root::Object(node);
         }
         input.parameters = request.parameters.clone();
@@ -138,7 +138,7 @@ impl Examined {
     /// Refuses a request in which something is wrong, or that uses types that the asker may not.
     pub(super) fn approve(self, asker: &Asker) -> Result<Report, Refusal> {
         let forbidden = self.report.definition.as_ref().and_then(|definition| {
-            let mut kinds = definition.resources().map(|(_, resource)| &*resource.kind.value);
+            let mut kinds = definition.resources().map(|(_, resource)| &*resource.type_name.value);
             kinds.find(|kind| !(asker.may_use)(kind))
         });
         if let Some(kind) = forbidden {

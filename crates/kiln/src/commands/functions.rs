@@ -5,7 +5,7 @@ use crate::render::{BOLD, FAINT, styled};
 use crate::streams::{Failure, Streams, Verdict};
 use kiln_template::functions::{self, Function};
 use kiln_template::suggest;
-use kiln_template::version::{self, Place, Version};
+use kiln_template::version::{self, Position, Version};
 use serde_json::{Value, json};
 use std::io;
 
@@ -16,8 +16,8 @@ pub(super) fn run(arguments: &Functions, streams: &mut Streams<'_>) -> Result<Ve
     };
     let is_listed = |function: &&Function| {
         function.exists_in(version)
-            && (function.allowed_in(Place::Value, version)
-                || arguments.with_conditions && function.allowed_in(Place::Condition, version))
+            && (function.allowed_in(Position::Value, version)
+                || arguments.with_conditions && function.allowed_in(Position::Condition, version))
     };
     let listed: Vec<&Function> = functions::ALL.iter().filter(is_listed).collect();
     match arguments.format {
@@ -48,8 +48,8 @@ fn as_json(function: &Function, version: Version) -> Value {
         "name": function.name,
         "usage": function.usage,
         "about": function.about,
-        "in_values": function.allowed_in(Place::Value, version),
-        "in_conditions": function.allowed_in(Place::Condition, version),
+        "in_values": function.allowed_in(Position::Value, version),
+        "in_conditions": function.allowed_in(Position::Condition, version),
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::cli::{ListFormat, Versions};
 use crate::render::table;
 use crate::streams::{Failure, Streams, Verdict};
-use kiln_template::version::{self, Dialect, Place, Version, Written};
+use kiln_template::version::{self, Dialect, Position, Version, Written};
 use serde_json::{Value, json};
 
 pub(super) fn run(arguments: &Versions, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
@@ -50,5 +50,5 @@ fn dialect(version: Version) -> &'static str {
 
 /// How many functions may stand in resources and outputs.
 fn functions(version: Version) -> usize {
-    version.functions(Place::Value).count()
+    version.functions(Position::Value).count()
 }

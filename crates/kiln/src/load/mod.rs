@@ -22,7 +22,7 @@ use kiln_template::environment::{Environment, merge};
 use kiln_template::files::arguments::{parse_parameter_files, parse_parameters};
 use kiln_template::files::{FileLimits, Gathered, Gathering, url};
 use kiln_template::limits::Limits;
-use kiln_template::parameters::{GivenValues, Kind};
+use kiln_template::parameters::{ParameterType, SuppliedValues};
 use kiln_template::print;
 use kiln_template::validate::{Checks, Context, Input, Report, Root, validate};
 use kiln_template::{Diagnostic, FileId, Sources, Span, Value, codes, lower, read};
@@ -100,7 +100,7 @@ pub(crate) struct Request {
     /// All environments in one.
     pub(crate) environment: Environment,
     /// Values of parameters.
-    pub(crate) parameters: GivenValues,
+    pub(crate) parameters: SuppliedValues,
     /// The files that templates name, by their URLs.
     pub(crate) files: Files,
 }
@@ -118,7 +118,7 @@ pub(crate) fn request(subject: &Subject) -> Result<Request, Failure> {
     let text = print::json(&Value::from(&template), print::Keys::Ordered);
     let files = gathered.files.into_iter().map(|(url, text)| (url.into(), text.into()));
     let files = files.collect();
-    Ok(Request { template: text.into(), environment, parameters: GivenValues::new(), files })
+    Ok(Request { template: text.into(), environment, parameters: SuppliedValues::new(), files })
 }
 
 /// A document of plain data, or what is wrong with it.
@@ -182,7 +182,7 @@ struct Loaded {
     file: String,
     template: Option<Node>,
     environments: Vec<Node>,
-    parameters: GivenValues,
+    parameters: SuppliedValues,
     gathered: Gathered,
     sources: Sources,
     names: Names,
@@ -215,7 +215,7 @@ fn load(subject: &Subject) -> Result<Loaded, Failure> {
     let mut gathering = Gathering::new(&disk, &mut sources, &limits);
     let template = gathering.template(&template);
     let environments = environments.iter().filter_map(|url| gathering.environment(url)).collect();
-    let mut parameters: GivenValues =
+    let mut parameters: SuppliedValues =
         given.into_iter().map(|(name, value)| (name, value.into())).collect();
     for (name, url) in contents {
         if let Some(content) = gathering.content(&url) {
@@ -229,8 +229,8 @@ fn load(subject: &Subject) -> Result<Loaded, Failure> {
 /// The environment files in one, over the parameters of the command line, as the service has it.
 fn merged(
     environments: &[Node],
-    parameters: GivenValues,
-    kinds: &BTreeMap<Arc<str>, Kind>,
+    parameters: SuppliedValues,
+    kinds: &BTreeMap<Arc<str>, ParameterType>,
     sources: &Sources,
 ) -> (Environment, Vec<Diagnostic>) {
     let name = |node: &Node| sources.place(node.span).map_or("", |(source, _)| source.name());
@@ -244,7 +244,7 @@ fn merged(
 fn parameter_kinds<'a>(
     root: &'a Node,
     nested: impl Iterator<Item = &'a Node>,
-) -> BTreeMap<Arc<str>, Kind> {
+) -> BTreeMap<Arc<str>, ParameterType> {
     let mut kinds = BTreeMap::new();
     for document in std::iter::once(root).chain(nested) {
         if let (Some(template), _) = lower::template(document.clone()) {

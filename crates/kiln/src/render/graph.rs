@@ -143,7 +143,7 @@ impl Drawing<'_> {
     }
 
     fn kind(&self, at: usize) -> &str {
-        self.definition.resource_at(at).map_or("", |resource| &resource.kind.value)
+        self.definition.resource_at(at).map_or("", |resource| &resource.type_name.value)
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::Life;
 use kiln_template::constraint::{Constraint, Rule};
-use kiln_template::schema::{Attribute, Cache, Inner, Kind, Name, Property, Support, Takes};
+use kiln_template::schema::{
+    Attribute, Cache, Inner, Name, Property, PropertyType, Support, Takes,
+};
 use kiln_template::value::Value;
 use std::sync::Arc;
 
@@ -15,22 +17,22 @@ pub struct Prop(Property);
 pub struct Attr(Attribute);
 
 /// An optional property; a change of it replaces the object.
-pub fn prop(name: impl Into<Name>, kind: Kind) -> Prop {
+pub fn prop(name: impl Into<Name>, kind: PropertyType) -> Prop {
     Prop(Property::new(name, kind))
 }
 
 /// A member of a list, or of a map with any keys.
-pub fn item(kind: Kind) -> Prop {
+pub fn item(kind: PropertyType) -> Prop {
     Prop(Property::new("", kind))
 }
 
 /// A member of a list that is a map with these members and no others.
 pub fn record(members: impl IntoIterator<Item = Prop>) -> Prop {
-    item(Kind::Map).members(members)
+    item(PropertyType::Map).members(members)
 }
 
 /// An attribute; the kind is `None` where it is not known.
-pub fn attr(name: impl Into<Name>, kind: impl Into<Option<Kind>>) -> Attr {
+pub fn attr(name: impl Into<Name>, kind: impl Into<Option<PropertyType>>) -> Attr {
     Attr(Attribute {
         name: name.into(),
         kind: kind.into(),
@@ -97,8 +99,8 @@ impl Prop {
     /// It is an empty list, map or text when no value is given.
     pub fn default_empty(self) -> Prop {
         match self.0.kind {
-            Kind::List => self.default(Value::list([])),
-            Kind::Map => self.default(map::<Value>([])),
+            PropertyType::List => self.default(Value::list([])),
+            PropertyType::Map => self.default(map::<Value>([])),
             _ => self.default(""),
         }
     }

@@ -7,7 +7,7 @@ use crate::rest::{Change, Plain, Ready, field};
 use crate::wire;
 use kiln_cloud::Service;
 use kiln_template::document::{Data, Map};
-use kiln_template::schema::{Kind, Property};
+use kiln_template::schema::{Property, PropertyType};
 use kiln_template::{Span, Value, suggest};
 
 /// What is known of a type when its objects are read.
@@ -104,7 +104,7 @@ fn word_in_path(reading: &mut Reading, word: &str, at: Span, properties: &[Prope
         return reading.wrong(at, message, help);
     };
     let is_given = property.required || property.default.is_some();
-    if property.kind != Kind::String || !is_given || property.update_allowed {
+    if property.kind != PropertyType::String || !is_given || property.update_allowed {
         let message = format!(
             "the path needs the property `{word}`, which is not always there, may change, or is no text"
         );
@@ -228,14 +228,14 @@ fn mark(reading: &mut Reading, map: &Map, plain: &mut Plain, properties: &[Prope
     plain.unique = reading.texts(said, "unique");
     if let Some(label) = plain.label.clone() {
         let property = find(&label);
-        if property.is_some_and(|it| it.kind != Kind::String) {
+        if property.is_some_and(|it| it.kind != PropertyType::String) {
             let message = format!("the property {} is no text", quoted(&label));
             reading.wrong(entry.value.span, message, "name a field that takes any text");
         }
         plain.is_dressed &= property.is_none_or(|it| it.update_allowed);
     }
     if let Some(tag) = plain.tag.as_deref()
-        && find(tag).is_some_and(|it| it.kind != Kind::List)
+        && find(tag).is_some_and(|it| it.kind != PropertyType::List)
     {
         let message = format!("the property {} is no list", quoted(tag));
         reading.wrong(entry.value.span, message, "name a field that takes a list of texts");

@@ -8,22 +8,22 @@ use kiln_template::constraint::{Constraint, Rule};
 use kiln_template::document::{Entry, Map, Node};
 use kiln_template::path::Path;
 use kiln_template::property::Checker;
-use kiln_template::schema::{Attribute, Cache, Inner, Kind, Property, Status, Support};
+use kiln_template::schema::{Attribute, Cache, Inner, Property, PropertyType, Status, Support};
 use kiln_template::{Diagnostic, Value, codes, suggest};
 
 /// So many levels of properties may be in each other.
 const MAX_DEPTH: usize = 10;
 
 /// The kinds of values, as clients are shown them.
-const KINDS: [(&str, Kind); 8] = [
-    ("any", Kind::Any),
-    ("boolean", Kind::Boolean),
-    ("comma_delimited_list", Kind::List),
-    ("integer", Kind::Integer),
-    ("list", Kind::List),
-    ("map", Kind::Map),
-    ("number", Kind::Number),
-    ("string", Kind::String),
+const KINDS: [(&str, PropertyType); 8] = [
+    ("any", PropertyType::Any),
+    ("boolean", PropertyType::Boolean),
+    ("comma_delimited_list", PropertyType::List),
+    ("integer", PropertyType::Integer),
+    ("list", PropertyType::List),
+    ("map", PropertyType::Map),
+    ("number", PropertyType::Number),
+    ("string", PropertyType::String),
 ];
 
 const STATES: [(&str, Status); 4] = [
@@ -161,7 +161,7 @@ fn sent(reading: &mut Reading, map: &Map, path: &str, sending: &mut Sending) {
 }
 
 /// The kind of objects whose names a property may have.
-fn finds(reading: &mut Reading, map: &Map, kind: Kind) -> Option<Name> {
+fn finds(reading: &mut Reading, map: &Map, kind: PropertyType) -> Option<Name> {
     let entry = map.entry("finds")?;
     let object = reading.as_text(&entry.value, "`finds`")?;
     if objects::of_kind(&object).is_none() {
@@ -170,7 +170,7 @@ fn finds(reading: &mut Reading, map: &Map, kind: Kind) -> Option<Name> {
         reading.wrong(entry.value.span, message, help);
         return None;
     }
-    if !matches!(kind, Kind::String | Kind::List) {
+    if !matches!(kind, PropertyType::String | PropertyType::List) {
         let message = "only texts, and lists of them, can be names of objects";
         reading.wrong(entry.key_span, message, "make its type `string` or `list`, or leave it out");
     }
@@ -178,9 +178,15 @@ fn finds(reading: &mut Reading, map: &Map, kind: Kind) -> Option<Name> {
 }
 
 /// What the members of a list or a map must be.
-fn inner(reading: &mut Reading, map: &Map, kind: Kind, path: &str, sending: &mut Sending) -> Inner {
+fn inner(
+    reading: &mut Reading,
+    map: &Map,
+    kind: PropertyType,
+    path: &str,
+    sending: &mut Sending,
+) -> Inner {
     let Some(entry) = map.entry("schema") else { return Inner::Free };
-    if !matches!(kind, Kind::List | Kind::Map) {
+    if !matches!(kind, PropertyType::List | PropertyType::Map) {
         let message = "only a list or a map has members to say something of";
         reading.wrong(entry.key_span, message, "make its type `list` or `map`, or leave it out");
         return Inner::Free;
@@ -197,7 +203,9 @@ fn inner(reading: &mut Reading, map: &Map, kind: Kind, path: &str, sending: &mut
             item.map_or(Inner::Free, |item| Inner::Each(Box::new(item)))
         }
         [] => Inner::Free,
-        entries if kind == Kind::Map => Inner::Members(members(reading, entries, path, sending)),
+        entries if kind == PropertyType::Map => {
+            Inner::Members(members(reading, entries, path, sending))
+        }
         _ => {
             let message = "the members of a list have no names";
             reading.wrong(entry.value.span, message, "write `schema: {'*': {type: …}}`");
@@ -206,7 +214,7 @@ fn inner(reading: &mut Reading, map: &Map, kind: Kind, path: &str, sending: &mut
     }
 }
 
-fn rules(reading: &mut Reading, map: &Map, kind: Kind) -> Vec<Constraint> {
+fn rules(reading: &mut Reading, map: &Map, kind: PropertyType) -> Vec<Constraint> {
     let mut rules = Vec::new();
     for item in reading.items(map, "constraints") {
         let before = reading.found.len();

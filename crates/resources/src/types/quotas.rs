@@ -3,7 +3,7 @@
 //! There is no object: a project has limits in any case. Setting them twice does no harm, and removing them
 //! makes them what they are by default.
 
-use crate::declare::{Members, Refusal, Service, Value};
+use crate::declare::{Members, PropertyError, Service, Value};
 use crate::given::open;
 use crate::op::{Op, Stop};
 use crate::wire;
@@ -11,7 +11,7 @@ use kiln_cloud::{Call, delete, get, put};
 use serde_json::{Map, Value as Json, json};
 
 /// At least one limit must be given.
-pub(crate) fn check(properties: &Members) -> Result<(), Refusal> {
+pub(crate) fn check(properties: &Members) -> Result<(), PropertyError> {
     let mut limits = properties.iter().filter(|(name, _)| &***name != "project");
     match limits.any(|(_, value)| !value.is_null()) {
         true => Ok(()),
@@ -21,7 +21,7 @@ pub(crate) fn check(properties: &Members) -> Result<(), Refusal> {
             let names = names.join(", ");
             let message =
                 format!("At least one of the following properties must be specified: {names}.");
-            Err(Refusal::new(message))
+            Err(PropertyError::new(message))
         }
     }
 }

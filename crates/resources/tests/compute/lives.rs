@@ -9,8 +9,8 @@ use kiln_resources::behaviour::Verb;
 use kiln_resources::constraints::offline;
 use kiln_resources::declare::{Members, ResourceType};
 use kiln_resources::registry::Registry;
-use kiln_template::frozen::converted;
 use kiln_template::path::Path;
+use kiln_template::resolved::convert_properties;
 use std::sync::Arc;
 
 pub(super) fn kind(name: &str) -> ResourceType {
@@ -19,7 +19,8 @@ pub(super) fn kind(name: &str) -> ResourceType {
 
 /// Properties with their defaults.
 pub(super) fn properties(kind: &ResourceType, text: &str) -> Members {
-    let (members, problems) = converted(&kind.schema, &members(text), &offline(0), &Path::Root);
+    let (members, problems) =
+        convert_properties(&kind.schema, &members(text), &offline(0), &Path::Root);
     assert!(problems.is_empty(), "{}: {problems:?}", kind.name());
     if let Some(check) = kind.check {
         assert!(check(&members).is_ok(), "{}: {:?}", kind.name(), check(&members));

@@ -8,18 +8,18 @@ use kiln_yaql::Integer;
 
 /// Why a value was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum CastError {
     /// The value is of a kind that could pass, and does not.
-    Refused(String),
+    Invalid(String),
     /// The value is of a kind for which the question makes no sense, such as the length of a number.
     WrongKind(String),
 }
 
-impl Refusal {
+impl CastError {
     /// The reason in words.
     pub(crate) fn text(self) -> String {
         match self {
-            Refusal::Refused(text) | Refusal::WrongKind(text) => text,
+            CastError::Invalid(text) | CastError::WrongKind(text) => text,
         }
     }
 }
@@ -33,7 +33,7 @@ pub(crate) fn open(value: &Value) -> &Value {
 }
 
 /// A number: numbers and booleans as they are, text if it holds an integer or else a float.
-pub(crate) fn number(value: &Value) -> Result<Value, Refusal> {
+pub(crate) fn number(value: &Value) -> Result<Value, CastError> {
     match open(value) {
         number @ (Value::Bool(_) | Value::Int(_) | Value::Float(_)) => Ok(number.clone()),
         Value::Text(text) => match (read_integer(text), read_float(text)) {
@@ -41,7 +41,7 @@ pub(crate) fn number(value: &Value) -> Result<Value, Refusal> {
             (None, Some(float)) => Ok(Value::Float(float)),
             (None, None) => {
                 let text = format!("could not convert string to float: {}", print::repr(value));
-                Err(Refusal::Refused(text))
+                Err(CastError::Invalid(text))
             }
         },
         other => Err(not_a_number(other)),
@@ -49,15 +49,15 @@ pub(crate) fn number(value: &Value) -> Result<Value, Refusal> {
 }
 
 /// The refusal of a value that is neither a number nor text.
-pub(crate) fn not_a_number(value: &Value) -> Refusal {
-    Refusal::WrongKind(format!(
+pub(crate) fn not_a_number(value: &Value) -> CastError {
+    CastError::WrongKind(format!(
         "int() argument must be a string, a bytes-like object or a real number, not '{}'",
         value.host_type()
     ))
 }
 
 /// A boolean: booleans as they are, anything else by its printed form.
-pub(crate) fn boolean(value: &Value) -> Result<bool, Refusal> {
+pub(crate) fn boolean(value: &Value) -> Result<bool, CastError> {
     if let Value::Bool(flag) = open(value) {
         return Ok(*flag);
     }
@@ -65,7 +65,7 @@ pub(crate) fn boolean(value: &Value) -> Result<bool, Refusal> {
     match strip(&printed).to_lowercase().as_str() {
         "1" | "on" | "t" | "true" | "y" | "yes" => Ok(true),
         "0" | "f" | "false" | "n" | "no" | "off" => Ok(false),
-        _ => Err(Refusal::Refused(format!(
+        _ => Err(CastError::Invalid(format!(
             "Unrecognized value '{}', acceptable values are: '0', '1', 'f', 'false', 'n', 'no', \
              'off', 'on', 't', 'true', 'y', 'yes'",
             print::plain(value)
@@ -110,7 +110,7 @@ mod tests {
     use crate::value::Secret;
 
     fn read(text: &str) -> Result<Value, String> {
-        number(&text.into()).map_err(Refusal::text)
+        number(&text.into()).map_err(CastError::text)
     }
 
     #[test]
@@ -158,7 +158,7 @@ mod tests {
         let secret = Value::Secret(Secret::new("hunter2".into()));
         assert_eq!(
             number(&secret),
-            Err(Refusal::Refused("could not convert string to float: ******".into()))
+            Err(CastError::Invalid("could not convert string to float: ******".into()))
         );
         assert!(boolean(&secret).unwrap_err().text().starts_with("Unrecognized value '******',"));
         assert_eq!(number(&Value::Secret(Secret::new("12".into()))), Ok(12.into()));

@@ -19,7 +19,7 @@ use crate::parameters;
 use crate::print::{self, Keys};
 use crate::schema;
 use crate::value::Value;
-use cast::{Refusal, open};
+use cast::{CastError, open};
 use kiln_yaql::Integer;
 use kiln_yaql::regex::{self, Regex};
 use std::borrow::Cow;
@@ -117,13 +117,16 @@ enum Cast {
 
 impl ValueKind {
     /// The kind of a parameter's values.
-    pub fn of_parameter(kind: parameters::Kind, dialect: parameters::Dialect) -> ValueKind {
+    pub fn from_parameter(
+        kind: parameters::ParameterType,
+        dialect: parameters::Dialect,
+    ) -> ValueKind {
         let cast = match kind {
-            parameters::Kind::String => Cast::Text,
-            parameters::Kind::Number => Cast::Number,
-            parameters::Kind::Boolean => Cast::Boolean,
-            parameters::Kind::CommaDelimitedList => Cast::List,
-            parameters::Kind::Json => Cast::Map,
+            parameters::ParameterType::String => Cast::Text,
+            parameters::ParameterType::Number => Cast::Number,
+            parameters::ParameterType::Boolean => Cast::Boolean,
+            parameters::ParameterType::CommaDelimitedList => Cast::List,
+            parameters::ParameterType::Json => Cast::Map,
         };
         ValueKind { cast, name: kind.spelling(dialect) }
     }
@@ -134,19 +137,19 @@ impl ValueKind {
     }
 
     /// The value made comparable with others of this kind.
-    fn cast(self, value: &Value) -> Result<Value, Refusal> {
+    fn cast(self, value: &Value) -> Result<Value, CastError> {
         let cast = match self.cast {
             Cast::Text => Ok(Value::from(print::plain(&value.exposed()))),
             Cast::Number => cast::number(value),
             Cast::Integer => match cast::number(value) {
-                Ok(Value::Float(_)) => Err(Refusal::Refused(String::new())),
+                Ok(Value::Float(_)) => Err(CastError::Invalid(String::new())),
                 cast => cast,
             },
             Cast::Boolean => cast::boolean(value).map(Value::Bool),
             Cast::List | Cast::Map | Cast::Free => Ok(value.clone()),
         };
         cast.map_err(|refusal| match refusal {
-            Refusal::Refused(_) => Refusal::Refused(format!(
+            CastError::Invalid(_) => CastError::Invalid(format!(
                 "Value \"{}\" is invalid for data type \"{}\".",
                 print::plain(value),
                 self.name
@@ -156,16 +159,16 @@ impl ValueKind {
     }
 }
 
-impl From<schema::Kind> for ValueKind {
-    fn from(kind: schema::Kind) -> ValueKind {
+impl From<schema::PropertyType> for ValueKind {
+    fn from(kind: schema::PropertyType) -> ValueKind {
         let cast = match kind {
-            schema::Kind::String => Cast::Text,
-            schema::Kind::Integer => Cast::Integer,
-            schema::Kind::Number => Cast::Number,
-            schema::Kind::Boolean => Cast::Boolean,
-            schema::Kind::List => Cast::List,
-            schema::Kind::Map => Cast::Map,
-            schema::Kind::Any => Cast::Free,
+            schema::PropertyType::String => Cast::Text,
+            schema::PropertyType::Integer => Cast::Integer,
+            schema::PropertyType::Number => Cast::Number,
+            schema::PropertyType::Boolean => Cast::Boolean,
+            schema::PropertyType::List => Cast::List,
+            schema::PropertyType::Map => Cast::Map,
+            schema::PropertyType::Any => Cast::Free,
         };
         ValueKind { cast, name: kind.name() }
     }
@@ -232,7 +235,7 @@ impl Constraint {
         kind: ValueKind,
         custom: &dyn CustomConstraints,
     ) -> Result<(), String> {
-        self.test(value, kind, custom).map_err(Refusal::text)
+        self.test(value, kind, custom).map_err(CastError::text)
     }
 
     /// As [`Constraint::check`], telling broken rules from values no rule of its sort can judge.
@@ -243,7 +246,7 @@ impl Constraint {
         value: &Value,
         kind: ValueKind,
         custom: &dyn CustomConstraints,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), CastError> {
         if value.unknown().is_some() {
             return Ok(());
         }
@@ -258,15 +261,15 @@ impl Constraint {
         match (broken, &self.description) {
             (None, _) => Ok(()),
             (Some(_), Some(description)) if !description.is_empty() => {
-                Err(Refusal::Refused(description.to_string()))
+                Err(CastError::Invalid(description.to_string()))
             }
-            (Some(text), _) => Err(Refusal::Refused(text)),
+            (Some(text), _) => Err(CastError::Invalid(text)),
         }
     }
 }
 
 /// What is to be said if the rule is broken; a value it cannot judge is the error.
-type Finding = Result<Option<String>, Refusal>;
+type Finding = Result<Option<String>, CastError>;
 
 fn length(value: &Value, min: Option<i64>, max: Option<i64>) -> Finding {
     let length = match open(value) {
@@ -275,7 +278,7 @@ fn length(value: &Value, min: Option<i64>, max: Option<i64>) -> Finding {
         Value::Map(members) => members.len(),
         other => {
             let text = format!("object of type '{}' has no len()", other.host_type());
-            return Err(Refusal::WrongKind(text));
+            return Err(CastError::WrongKind(text));
         }
     };
     let length = i64::try_from(length).unwrap_or(i64::MAX);
@@ -371,12 +374,12 @@ fn key(value: &Value) -> String {
 
 fn matching(value: &Value, pattern: &Pattern) -> Finding {
     let Value::Text(text) = open(value) else {
-        return Err(Refusal::WrongKind(format!(
+        return Err(CastError::WrongKind(format!(
             "expected string or bytes-like object, got '{}'",
             value.host_type()
         )));
     };
-    let fits = pattern.matches(text).map_err(Refusal::WrongKind)?;
+    let fits = pattern.matches(text).map_err(CastError::WrongKind)?;
     Ok((!fits).then(|| {
         let value = print::plain(value);
         format!("\"{value}\" does not match pattern \"{}\"", pattern.source())

@@ -4,40 +4,52 @@
 
 use super::*;
 use crate::parameters::tests::value;
-use crate::schema::Kind;
+use crate::schema::PropertyType;
 use crate::value::{Secret, Unknown};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
 const NOW: i64 = 1_800_000_000;
 
-fn check(rule: Rule, kind: Kind, given: Json) -> Result<(), String> {
+fn check(rule: Rule, kind: PropertyType, given: Json) -> Result<(), String> {
     Constraint::from(rule).check(&value(given), kind.into(), &Offline::new(NOW))
 }
 
 #[test]
 fn lengths_count_characters_members_and_keys() {
     let rule = |min, max| Rule::Length { min, max };
-    assert_eq!(check(rule(Some(3), Some(3)), Kind::String, json!("äöü")), Ok(()));
-    assert_eq!(check(rule(Some(1), None), Kind::List, json!(["a"])), Ok(()));
+    assert_eq!(check(rule(Some(3), Some(3)), PropertyType::String, json!("äöü")), Ok(()));
+    assert_eq!(check(rule(Some(1), None), PropertyType::List, json!(["a"])), Ok(()));
     for (min, max, kind, given, expected) in [
         (
             Some(2),
             Some(4),
-            Kind::String,
+            PropertyType::String,
             json!("abcde"),
             "length (5) is out of range (min: 2, max: 4)",
         ),
         (
             None,
             Some(1),
-            Kind::List,
+            PropertyType::List,
             json!([1, 2]),
             "length (2) is out of range (min: None, max: 1)",
         ),
-        (Some(1), None, Kind::Map, json!({}), "length (0) is out of range (min: 1, max: None)"),
-        (Some(1), None, Kind::String, json!(5), "object of type 'int' has no len()"),
-        (Some(1), None, Kind::String, json!(null), "object of type 'NoneType' has no len()"),
+        (
+            Some(1),
+            None,
+            PropertyType::Map,
+            json!({}),
+            "length (0) is out of range (min: 1, max: None)",
+        ),
+        (Some(1), None, PropertyType::String, json!(5), "object of type 'int' has no len()"),
+        (
+            Some(1),
+            None,
+            PropertyType::String,
+            json!(null),
+            "object of type 'NoneType' has no len()",
+        ),
     ] {
         assert_eq!(check(rule(min, max), kind, given), Err(expected.into()));
     }
@@ -47,7 +59,7 @@ fn lengths_count_characters_members_and_keys() {
 fn ranges_are_inclusive_and_show_the_value_as_given() {
     let rule = || Rule::Range { min: Some(1.into()), max: Some(2.5.into()) };
     for given in [json!(1), json!("2.5"), json!(true), json!(" 2 ")] {
-        assert_eq!(check(rule(), Kind::Number, given), Ok(()));
+        assert_eq!(check(rule(), PropertyType::Number, given), Ok(()));
     }
     for (given, expected) in [
         (json!(0), "0 is out of range (min: 1, max: 2.5)"),
@@ -55,7 +67,7 @@ fn ranges_are_inclusive_and_show_the_value_as_given() {
         (json!("1e3"), "1e3 is out of range (min: 1, max: 2.5)"),
         (json!("x"), "could not convert string to float: 'x'"),
     ] {
-        assert_eq!(check(rule(), Kind::Number, given), Err(expected.into()));
+        assert_eq!(check(rule(), PropertyType::Number, given), Err(expected.into()));
     }
 }
 
@@ -76,11 +88,11 @@ fn rests_have_the_sign_of_the_step() {
         (7, 2, json!("100000000000000000000"), true),
     ] {
         let text = format!("{step} {offset} {given}");
-        let found = check(Rule::Modulo { step, offset }, Kind::Number, given);
+        let found = check(Rule::Modulo { step, offset }, PropertyType::Number, given);
         assert_eq!(found.is_ok(), fits, "{text}");
     }
     assert_eq!(
-        check(Rule::Modulo { step: 3, offset: 1 }, Kind::Number, json!("9")),
+        check(Rule::Modulo { step: 3, offset: 1 }, PropertyType::Number, json!("9")),
         Err("9 is not a multiple of 3 with an offset of 1".into())
     );
 }
@@ -89,35 +101,45 @@ fn rests_have_the_sign_of_the_step() {
 fn allowed_values_are_cast_for_scalars_and_taken_as_they_are_for_lists() {
     let rule = |allowed: Json| Rule::AllowedValues(value(allowed).as_list().unwrap().to_vec());
     for (allowed, kind, given) in [
-        (json!([5, "six"]), Kind::String, json!(5)),
-        (json!(["1", 2.0, 3]), Kind::Number, json!("2")),
-        (json!(["yes"]), Kind::Boolean, json!("TRUE")),
-        (json!(["x", "y"]), Kind::List, json!(["y", "y"])),
-        (json!([1, {"a": [1.0, true]}]), Kind::List, json!([true, 1.0, {"a": [1, 1]}])),
+        (json!([5, "six"]), PropertyType::String, json!(5)),
+        (json!(["1", 2.0, 3]), PropertyType::Number, json!("2")),
+        (json!(["yes"]), PropertyType::Boolean, json!("TRUE")),
+        (json!(["x", "y"]), PropertyType::List, json!(["y", "y"])),
+        (json!([1, {"a": [1.0, true]}]), PropertyType::List, json!([true, 1.0, {"a": [1, 1]}])),
     ] {
         let text = format!("{allowed} {given}");
         assert_eq!(check(rule(allowed), kind, given), Ok(()), "{text}");
     }
     for (allowed, kind, given, expected) in [
-        (json!(["é", 2]), Kind::String, json!("b"), r#""b" is not an allowed value ["\u00e9", 2]"#),
+        (
+            json!(["é", 2]),
+            PropertyType::String,
+            json!("b"),
+            r#""b" is not an allowed value ["\u00e9", 2]"#,
+        ),
         (
             json!(["x"]),
-            Kind::List,
+            PropertyType::List,
             json!(["x", "q"]),
             r#"["x", "q"] is not an allowed value ["x"]"#,
         ),
-        (json!([1]), Kind::List, json!(["1"]), r#"["1"] is not an allowed value [1]"#),
-        (json!([1]), Kind::Number, json!("2"), r#""2" is not an allowed value [1]"#),
-        (json!(["x"]), Kind::Number, json!(1), r#"Value "x" is invalid for data type "Number"."#),
+        (json!([1]), PropertyType::List, json!(["1"]), r#"["1"] is not an allowed value [1]"#),
+        (json!([1]), PropertyType::Number, json!("2"), r#""2" is not an allowed value [1]"#),
+        (
+            json!(["x"]),
+            PropertyType::Number,
+            json!(1),
+            r#"Value "x" is invalid for data type "Number"."#,
+        ),
         (
             json!([1]),
-            Kind::Integer,
+            PropertyType::Integer,
             json!(1.5),
             r#"Value "1.5" is invalid for data type "Integer"."#,
         ),
         (
             json!(["so"]),
-            Kind::Boolean,
+            PropertyType::Boolean,
             json!(true),
             r#"Value "so" is invalid for data type "Boolean"."#,
         ),
@@ -132,17 +154,17 @@ fn a_pattern_must_reach_the_end_with_its_first_match() {
     for (pattern, given) in
         [("[a-z]+", "abc"), ("^a$", "a"), (".*", ""), ("(?i)AB", "ab"), ("é+", "éé")]
     {
-        assert_eq!(check(rule(pattern), Kind::String, json!(given)), Ok(()), "{pattern}");
+        assert_eq!(check(rule(pattern), PropertyType::String, json!(given)), Ok(()), "{pattern}");
     }
     for (pattern, given) in [("[a-z]+", "abc1"), ("a|ab", "ab"), ("b", "ab"), ("a", "")] {
         let expected = format!("\"{given}\" does not match pattern \"{pattern}\"");
-        assert_eq!(check(rule(pattern), Kind::String, json!(given)), Err(expected));
+        assert_eq!(check(rule(pattern), PropertyType::String, json!(given)), Err(expected));
     }
     assert_eq!(
-        check(rule("a"), Kind::String, json!(1)),
+        check(rule("a"), PropertyType::String, json!(1)),
         Err("expected string or bytes-like object, got 'int'".into())
     );
-    assert!(check(rule("("), Kind::String, json!("a")).is_err());
+    assert!(check(rule("("), PropertyType::String, json!("a")).is_err());
 }
 
 #[test]
@@ -152,7 +174,7 @@ fn a_description_replaces_the_sentence_unless_it_is_empty() {
         description: Some(description.into()),
     };
     let found = |description| {
-        described(description).check(&"".into(), Kind::String.into(), &Offline::new(0))
+        described(description).check(&"".into(), PropertyType::String.into(), &Offline::new(0))
     };
     assert_eq!(found("be there"), Err("be there".into()));
     assert_eq!(found(""), Err("length (0) is out of range (min: 1, max: None)".into()));
@@ -175,7 +197,7 @@ fn what_is_not_known_passes_and_what_is_hidden_stays_so() {
         for (value, passes) in
             [(unknown.clone(), true), (Value::list([unknown.clone()]), true), (secret(), false)]
         {
-            let found = constraint.check(&value, Kind::String.into(), &Offline::new(0));
+            let found = constraint.check(&value, PropertyType::String.into(), &Offline::new(0));
             assert_eq!(found.is_ok(), passes, "{constraint:?}");
             assert!(!format!("{found:?}").contains("s3cret"), "{found:?}");
         }
@@ -189,11 +211,14 @@ fn named_checks_give_their_reasons() {
         ("iso_8601", json!("soon"), "Error validating value 'soon'"),
         ("no.such", json!("x"), "\"x\" does not validate no.such (constraint not found)"),
     ] {
-        assert_eq!(check(Rule::Custom(name.into()), Kind::String, given), Err(expected.into()));
+        assert_eq!(
+            check(Rule::Custom(name.into()), PropertyType::String, given),
+            Err(expected.into())
+        );
     }
     let elsewhere = Offline::new(0).with_elsewhere(&["nova.flavor"]);
     let flavor = Constraint::from(Rule::Custom("nova.flavor".into()));
-    assert_eq!(flavor.check(&"m1".into(), Kind::String.into(), &elsewhere), Ok(()));
+    assert_eq!(flavor.check(&"m1".into(), PropertyType::String.into(), &elsewhere), Ok(()));
     assert_eq!(elsewhere.check("nova.flavor", &"m1".into()), Verdict::NotNow);
     assert_eq!(Offline::new(0).check("test_constr", &5.into()), Verdict::Accepted);
 }

@@ -2,19 +2,19 @@
 
 use super::strategy::Strategy;
 use crate::json;
-use crate::parameters::Kind;
+use crate::parameters::ParameterType;
 use crate::value::{Members, Value};
 use std::sync::Arc;
 
 /// The two values combined; nothing if the strategy does not fit them.
-pub fn combine(kind: Kind, strategy: Strategy, old: &Value, new: &Value) -> Option<Value> {
+pub fn combine(kind: ParameterType, strategy: Strategy, old: &Value, new: &Value) -> Option<Value> {
     if strategy == Strategy::Overwrite || old.is_null() {
         return Some(new.clone());
     }
     match kind {
-        Kind::Number | Kind::Boolean => None,
-        Kind::String => Some(concatenated(old.as_text()?, new.as_text()?)),
-        Kind::CommaDelimitedList => match (old, new) {
+        ParameterType::Number | ParameterType::Boolean => None,
+        ParameterType::String => Some(concatenated(old.as_text()?, new.as_text()?)),
+        ParameterType::CommaDelimitedList => match (old, new) {
             (Value::Text(_) | Value::List(_), Value::Text(_) | Value::List(_))
                 if !old.is_truthy() =>
             {
@@ -23,7 +23,7 @@ pub fn combine(kind: Kind, strategy: Strategy, old: &Value, new: &Value) -> Opti
             (Value::Text(old), Value::Text(new)) => Some(Value::text(format!("{old},{new}"))),
             _ => Some(extended(&list_items(old)?, &list_items(new)?)),
         },
-        Kind::Json => {
+        ParameterType::Json => {
             let mut members = if old.is_truthy() { json_map(old)? } else { Members::new() };
             update(&mut members, &json_map(new)?, strategy == Strategy::DeepMerge)?;
             Some(Value::Map(Arc::new(members)))
@@ -89,7 +89,7 @@ mod tests {
         let value = |text: &str| {
             environment(&format!("parameters: {{v: {text}}}")).parameters["v"].value.clone()
         };
-        use Kind::{Boolean, CommaDelimitedList as List, Json, Number, String};
+        use ParameterType::{Boolean, CommaDelimitedList as List, Json, Number, String};
         for (kind, old, new, merge, deep) in [
             (String, "one", "two", "onetwo", "onetwo"),
             (String, "x", "''", "x", "x"),

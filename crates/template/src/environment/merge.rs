@@ -11,7 +11,7 @@ use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::document::{Data, Entry, Map, Node};
 use crate::limits::Limits;
-use crate::parameters::{GivenValue, GivenValues, Kind};
+use crate::parameters::{ParameterType, SuppliedValue, SuppliedValues};
 use crate::source::{Sources, Span};
 use indexmap::IndexMap;
 use std::sync::Arc;
@@ -51,8 +51,8 @@ fn merge_trees(old: Map, new: Map) -> Map {
 pub fn read_files(
     names: &[Arc<str>],
     text_of: &dyn Fn(&str) -> Option<Arc<str>>,
-    request: GivenValues,
-    kind_of: &dyn Fn(&str) -> Option<Kind>,
+    request: SuppliedValues,
+    kind_of: &dyn Fn(&str) -> Option<ParameterType>,
     sources: &mut Sources,
     limits: &Limits,
 ) -> (Environment, Vec<Diagnostic>) {
@@ -80,9 +80,9 @@ pub fn read_files(
 /// While a section is still empty, a file's is taken whole, undeclared names and all; after that,
 /// undeclared names and nulls are passed over.
 pub fn merge_files(
-    request: GivenValues,
+    request: SuppliedValues,
     files: &[(Arc<str>, Environment)],
-    kind_of: &dyn Fn(&str) -> Option<Kind>,
+    kind_of: &dyn Fn(&str) -> Option<ParameterType>,
 ) -> (Environment, Vec<Diagnostic>) {
     let mut merged = Environment { parameters: request, ..Environment::default() };
     let mut merger = Merger { kind_of, strategies: IndexMap::new(), found: Vec::new() };
@@ -114,7 +114,7 @@ pub fn merge_files(
 
 /// Merging under way.
 struct Merger<'a> {
-    kind_of: &'a dyn Fn(&str) -> Option<Kind>,
+    kind_of: &'a dyn Fn(&str) -> Option<ParameterType>,
     /// The strategy that each parameter got from the first file that brought it, and its place.
     strategies: IndexMap<Arc<str>, (Strategy, Option<Span>)>,
     found: Vec<Diagnostic>,
@@ -123,8 +123,8 @@ struct Merger<'a> {
 impl Merger<'_> {
     fn merge(
         &mut self,
-        into: &mut GivenValues,
-        from: &GivenValues,
+        into: &mut SuppliedValues,
+        from: &SuppliedValues,
         strategies: &Strategies,
         file: &str,
     ) {
@@ -146,7 +146,7 @@ impl Merger<'_> {
             };
             match combine(kind, strategy, &old.value, &given.value) {
                 Some(value) => {
-                    into.insert(name.clone(), GivenValue { value, span: given.span });
+                    into.insert(name.clone(), SuppliedValue { value, span: given.span });
                 }
                 None => self.found.push(does_not_fit(strategy, name, given, old.span)),
             }
@@ -180,7 +180,7 @@ impl Merger<'_> {
 fn does_not_fit(
     strategy: Strategy,
     name: &str,
-    given: &GivenValue,
+    given: &SuppliedValue,
     earlier: Option<Span>,
 ) -> Diagnostic {
     let message = format!("Invalid merge strategy '{}' for parameter '{name}'.", strategy.name());
@@ -200,13 +200,13 @@ mod tests {
     use crate::environment::fixture::{environment, json};
     use crate::value::Value;
 
-    fn kind_of(name: &str) -> Option<Kind> {
+    fn kind_of(name: &str) -> Option<ParameterType> {
         Some(match name {
-            "s" => Kind::String,
-            "l" => Kind::CommaDelimitedList,
-            "j" => Kind::Json,
-            "n" => Kind::Number,
-            "b" => Kind::Boolean,
+            "s" => ParameterType::String,
+            "l" => ParameterType::CommaDelimitedList,
+            "j" => ParameterType::Json,
+            "n" => ParameterType::Number,
+            "b" => ParameterType::Boolean,
             _ => return None,
         })
     }
@@ -218,7 +218,7 @@ mod tests {
         merge_files(request, &read.collect::<Vec<_>>(), &kind_of)
     }
 
-    fn section(values: &GivenValues) -> String {
+    fn section(values: &SuppliedValues) -> String {
         json(&Value::map(values.iter().map(|(name, given)| (name.clone(), given.value.clone()))))
     }
 
@@ -310,7 +310,7 @@ mod tests {
                 (Arc::from(format!("f{i}")), environment)
             })
             .collect();
-        let (environment, found) = merge_files(GivenValues::new(), &files, &kind_of);
+        let (environment, found) = merge_files(SuppliedValues::new(), &files, &kind_of);
         assert_eq!((section(&environment.parameters).as_str(), found), (r#"{"s": "ab"}"#, vec![]));
     }
 
@@ -374,7 +374,7 @@ mod tests {
         let (_, found) = read_files(
             &names,
             &text_of,
-            GivenValues::new(),
+            SuppliedValues::new(),
             &kind_of,
             &mut sources,
             &Limits::default(),

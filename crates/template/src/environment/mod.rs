@@ -26,7 +26,7 @@ pub use strategy::{Strategies, Strategy};
 
 pub use parse::SECTIONS;
 
-use crate::parameters::{GivenValue, GivenValues};
+use crate::parameters::{SuppliedValue, SuppliedValues};
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -34,9 +34,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Environment {
     /// Values for the root template's parameters; null counts as not given.
-    pub parameters: GivenValues,
+    pub parameters: SuppliedValues,
     /// Defaults for parameters of that name in every template of the tree.
-    pub parameter_defaults: GivenValues,
+    pub parameter_defaults: SuppliedValues,
     /// What the file says about resource types, in order; [`Layer`] carries it out.
     pub resource_registry: Statements,
     /// How this file's values combine with those of earlier files.
@@ -53,7 +53,7 @@ impl Environment {
     /// A null replaces a value too: the parameter then counts as not given.
     pub fn override_parameters(
         &mut self,
-        request: impl IntoIterator<Item = (Arc<str>, GivenValue)>,
+        request: impl IntoIterator<Item = (Arc<str>, SuppliedValue)>,
     ) {
         self.parameters.extend(request);
     }

@@ -7,7 +7,7 @@ use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::document::{Data, Entry, Map, Node};
 use crate::limits::Limits;
-use crate::parameters::{GivenValue, GivenValues};
+use crate::parameters::{SuppliedValue, SuppliedValues};
 use crate::read::read;
 use crate::source::{FileId, Sources, Span};
 use crate::suggest;
@@ -124,8 +124,8 @@ impl Environment {
     }
 }
 
-fn values(map: &Map) -> GivenValues {
-    let given = |node: &Node| GivenValue { value: node.into(), span: Some(node.span) };
+fn values(map: &Map) -> SuppliedValues {
+    let given = |node: &Node| SuppliedValue { value: node.into(), span: Some(node.span) };
     map.iter().map(|entry| (entry.key.clone(), given(&entry.value))).collect()
 }
 
@@ -402,7 +402,8 @@ mod tests {
         let mut sources = Sources::new();
         let file = sources.add("e", text);
         let (environment, _) = Environment::read(file, text, &Limits::default());
-        let snippet = |given: &GivenValue| sources.snippet(given.span.unwrap()).unwrap().to_owned();
+        let snippet =
+            |given: &SuppliedValue| sources.snippet(given.span.unwrap()).unwrap().to_owned();
         assert_eq!(snippet(&environment.parameters["a"]), "[1, two]");
         assert_eq!(snippet(&environment.parameter_defaults["c"]), "x");
         assert!(environment.parameters["b"].value.is_null());

@@ -16,7 +16,7 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     let mut star: Option<(usize, usize)> = None;
     while at < name.len() {
         match parts.get(part) {
-            Some(Part::Any) => {
+            Some(GlobToken::Any) => {
                 star = Some((part, at));
                 part += 1;
             }
@@ -33,11 +33,11 @@ pub fn matches(pattern: &str, name: &str) -> bool {
             },
         }
     }
-    parts[part.min(parts.len())..].iter().all(|part| matches!(part, Part::Any))
+    parts[part.min(parts.len())..].iter().all(|part| matches!(part, GlobToken::Any))
 }
 
 /// One piece of a pattern.
-enum Part {
+enum GlobToken {
     /// Any number of characters.
     Any,
     /// Any one character.
@@ -48,20 +48,20 @@ enum Part {
     Set { negated: bool, ranges: Vec<(char, char)> },
 }
 
-impl Part {
+impl GlobToken {
     fn accepts(&self, c: char) -> bool {
         match self {
-            Part::Any => false,
-            Part::One => true,
-            Part::Exactly(expected) => c == *expected,
-            Part::Set { negated, ranges } => {
+            GlobToken::Any => false,
+            GlobToken::One => true,
+            GlobToken::Exactly(expected) => c == *expected,
+            GlobToken::Set { negated, ranges } => {
                 ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) != *negated
             }
         }
     }
 }
 
-fn parse(pattern: &str) -> Vec<Part> {
+fn parse(pattern: &str) -> Vec<GlobToken> {
     let chars: Vec<char> = pattern.chars().collect();
     let mut parts = Vec::with_capacity(chars.len());
     let mut at = 0;
@@ -69,8 +69,8 @@ fn parse(pattern: &str) -> Vec<Part> {
     let mut unclosed = false;
     while at < chars.len() {
         match chars[at] {
-            '*' => parts.push(Part::Any),
-            '?' => parts.push(Part::One),
+            '*' => parts.push(GlobToken::Any),
+            '?' => parts.push(GlobToken::One),
             '[' if !unclosed => match set_end(&chars, at) {
                 Some(end) => {
                     parts.push(set(&chars[at + 1..end]));
@@ -78,10 +78,10 @@ fn parse(pattern: &str) -> Vec<Part> {
                 }
                 None => {
                     unclosed = true;
-                    parts.push(Part::Exactly('['));
+                    parts.push(GlobToken::Exactly('['));
                 }
             },
-            c => parts.push(Part::Exactly(c)),
+            c => parts.push(GlobToken::Exactly(c)),
         }
         at += 1;
     }
@@ -100,7 +100,7 @@ fn set_end(chars: &[char], open: usize) -> Option<usize> {
     (from..chars.len()).find(|at| chars[*at] == ']')
 }
 
-fn set(inside: &[char]) -> Part {
+fn set(inside: &[char]) -> GlobToken {
     let negated = inside.first() == Some(&'!');
     let members = if negated { &inside[1..] } else { inside };
     let mut ranges = Vec::new();
@@ -120,7 +120,7 @@ fn set(inside: &[char]) -> Part {
             }
         }
     }
-    Part::Set { negated, ranges }
+    GlobToken::Set { negated, ranges }
 }
 
 #[cfg(test)]

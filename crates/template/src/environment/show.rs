@@ -1,7 +1,7 @@
 //! An environment as it is stored, shown, and carried into an update.
 
 use super::{Environment, Layer, Registry};
-use crate::parameters::{GivenValue, GivenValues};
+use crate::parameters::{SuppliedValue, SuppliedValues};
 use crate::print::HIDDEN;
 use crate::value::{Members, Value};
 use std::sync::Arc;
@@ -66,8 +66,8 @@ impl Environment {
         patched
     }
 
-    fn as_value(&self, registry: Members, shown: &dyn Fn(&str, &GivenValue) -> Value) -> Value {
-        let section = |values: &GivenValues| {
+    fn as_value(&self, registry: Members, shown: &dyn Fn(&str, &SuppliedValue) -> Value) -> Value {
+        let section = |values: &SuppliedValues| {
             Value::map(values.iter().map(|(name, given)| (name.clone(), shown(name, given))))
         };
         let encrypted = self.encrypted_param_names.iter().cloned().map(Value::Text);

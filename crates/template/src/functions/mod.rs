@@ -17,7 +17,7 @@ use crate::codes::{self, Code};
 use crate::eval::{Checker, Scope};
 use crate::expr::{Call, Expr};
 use crate::value::Value;
-use crate::version::{Place, Version};
+use crate::version::{Position, Version};
 use Version::{
     Aws20100909, Heat20121212, Hot20130523, Hot20141016, Hot20150430, Hot20151015, Hot20160408,
     Hot20161014, Hot20170224, Hot20170901,
@@ -102,10 +102,10 @@ impl Function {
     }
 
     /// Whether it may stand at a place.
-    pub fn allowed_in(&self, place: Place, version: Version) -> bool {
+    pub fn allowed_in(&self, place: Position, version: Version) -> bool {
         match place {
-            Place::Value => self.in_values,
-            Place::Condition => {
+            Position::Value => self.in_values,
+            Position::Condition => {
                 version.has_conditions() && self.in_conditions.is_some_and(|since| version >= since)
             }
         }

@@ -19,7 +19,7 @@ use crate::source::Span;
 use crate::suggest;
 use crate::template::{Condition, Template};
 use crate::value::Value;
-use crate::version::{self, Dialect, KEYS, Place, Version};
+use crate::version::{self, Dialect, KEYS, Position, Version};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -219,12 +219,12 @@ impl Lowering {
 
     /// A field's expression.
     pub(super) fn value(&self, node: Node) -> Expr {
-        Expr::lower(node, self.version, Place::Value)
+        Expr::lower(node, self.version, Position::Value)
     }
 
     /// A condition's expression.
     pub(super) fn condition(&self, node: Node) -> Expr {
-        Expr::lower(node, self.version, Place::Condition)
+        Expr::lower(node, self.version, Position::Condition)
     }
 }
 

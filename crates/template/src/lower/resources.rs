@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// What a field may hold; functions pass where a value of any kind could come out.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum FieldType {
     Text,
     TextOrFunction,
     Map,
@@ -87,18 +87,20 @@ impl Lowering {
             Some(node) => self.kind(&name, node)?,
         };
         let map = &mut map;
-        let properties = self.field(&name, map, words.properties, Kind::Map);
-        let metadata = self.field(&name, map, words.metadata, Kind::Map);
+        let properties = self.field(&name, map, words.properties, FieldType::Map);
+        let metadata = self.field(&name, map, words.metadata, FieldType::Map);
         Some(Resource {
-            kind,
+            type_name: kind,
             references: check::references([&properties, &metadata].into_iter().flatten()),
             properties,
             metadata,
             depends_on: self.depends_on(&name, map),
             deletion_policy: self.deletion_policy(&name, map).map(Box::new),
-            update_policy: self.field(&name, map, words.update_policy, Kind::Map).map(Box::new),
+            update_policy: self
+                .field(&name, map, words.update_policy, FieldType::Map)
+                .map(Box::new),
             description: self
-                .field(&name, map, words.description, Kind::Text)
+                .field(&name, map, words.description, FieldType::Text)
                 .and_then(|expr| expr.as_text().cloned()),
             external_id: self.external_id(&name, map).map(Box::new),
             condition: self.resource_condition(&name, map).map(Box::new),
@@ -152,23 +154,23 @@ impl Lowering {
                 None
             }
             _ => {
-                self.wrong_kind(name, self.version.words().kind, Kind::Text, node.span);
+                self.wrong_kind(name, self.version.words().kind, FieldType::Text, node.span);
                 None
             }
         }
     }
 
-    fn field(&mut self, name: &str, map: &mut Map, key: &str, kind: Kind) -> Option<Expr> {
+    fn field(&mut self, name: &str, map: &mut Map, key: &str, kind: FieldType) -> Option<Expr> {
         let node = map.take(key)?;
         let expr = match kind {
-            Kind::TextOrBoolean => self.condition(node),
+            FieldType::TextOrBoolean => self.condition(node),
             _ => self.value(node),
         };
         let fits = match (kind, &expr.kind) {
-            (_, ExprKind::Scalar(Value::Text(_))) => kind != Kind::Map,
-            (Kind::TextOrBoolean, ExprKind::Scalar(Value::Bool(_))) => true,
-            (Kind::Map, ExprKind::Map(_)) => true,
-            _ => kind != Kind::Text && expr.is_function(),
+            (_, ExprKind::Scalar(Value::Text(_))) => kind != FieldType::Map,
+            (FieldType::TextOrBoolean, ExprKind::Scalar(Value::Bool(_))) => true,
+            (FieldType::Map, ExprKind::Map(_)) => true,
+            _ => kind != FieldType::Text && expr.is_function(),
         };
         if !fits {
             self.wrong_kind(name, key, kind, expr.span);
@@ -177,14 +179,14 @@ impl Lowering {
         Some(expr)
     }
 
-    fn wrong_kind(&mut self, name: &str, key: &str, kind: Kind, span: Span) {
+    fn wrong_kind(&mut self, name: &str, key: &str, kind: FieldType, span: Span) {
         let hot = self.version.dialect() == Dialect::Hot;
         let kind = match kind {
-            Kind::Text | Kind::TextOrFunction => "string",
-            Kind::Map => "object",
-            Kind::TextOrList => "list or string",
-            Kind::TextOrBoolean if hot => "string_or_boolean",
-            Kind::TextOrBoolean => "string or boolean",
+            FieldType::Text | FieldType::TextOrFunction => "string",
+            FieldType::Map => "object",
+            FieldType::TextOrList => "list or string",
+            FieldType::TextOrBoolean if hot => "string_or_boolean",
+            FieldType::TextOrBoolean => "string or boolean",
         };
         let message = format!("Resource {name} {key} type must be {kind}");
         self.refuse(Stage::ResourceDefinitions, message, span, None);
@@ -197,7 +199,7 @@ impl Lowering {
             Data::List(members) => members,
             Data::Text(value) => return vec![Spanned { value, span }],
             _ => {
-                self.wrong_kind(name, key, Kind::TextOrList, span);
+                self.wrong_kind(name, key, FieldType::TextOrList, span);
                 return Vec::new();
             }
         };
@@ -216,7 +218,7 @@ impl Lowering {
 
     fn deletion_policy(&mut self, name: &str, map: &mut Map) -> Option<Expr> {
         let key = self.version.words().deletion_policy;
-        let expr = self.field(name, map, key, Kind::TextOrFunction)?;
+        let expr = self.field(name, map, key, FieldType::TextOrFunction)?;
         if let Some(text) = expr.as_text()
             && DeletionPolicy::parse(text, self.version).is_none()
         {
@@ -231,14 +233,14 @@ impl Lowering {
         if !self.version.has_external_id() {
             return None;
         }
-        self.field(name, map, "external_id", Kind::TextOrFunction)
+        self.field(name, map, "external_id", FieldType::TextOrFunction)
     }
 
     fn resource_condition(&mut self, name: &str, map: &mut Map) -> Option<Expr> {
         if !self.version.has_conditions() {
             return None;
         }
-        self.field(name, map, self.version.words().condition, Kind::TextOrBoolean)
+        self.field(name, map, self.version.words().condition, FieldType::TextOrBoolean)
     }
 }
 

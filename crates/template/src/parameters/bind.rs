@@ -3,7 +3,7 @@
 use super::{Definitions, Dialect, Parameter};
 use crate::codes;
 use crate::constraint::CustomConstraints;
-use crate::constraint::cast::Refusal;
+use crate::constraint::cast::CastError;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::suggest;
@@ -13,50 +13,50 @@ use std::sync::Arc;
 
 /// A value that someone gave, and where they wrote it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct GivenValue {
+pub struct SuppliedValue {
     /// The value.
     pub value: Value,
     /// Where it stands, if it stands in a file.
     pub span: Option<Span>,
 }
 
-impl From<Value> for GivenValue {
-    fn from(value: Value) -> GivenValue {
-        GivenValue { value, span: None }
+impl From<Value> for SuppliedValue {
+    fn from(value: Value) -> SuppliedValue {
+        SuppliedValue { value, span: None }
     }
 }
 
 /// Values by the names of parameters.
-pub type GivenValues = IndexMap<Arc<str>, GivenValue>;
+pub type SuppliedValues = IndexMap<Arc<str>, SuppliedValue>;
 
 /// What was given for a template's parameters.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Given {
+pub struct SuppliedParameters {
     /// With the request: these count first.
-    pub request: GivenValues,
+    pub request: SuppliedValues,
     /// Under `parameters` of the environment.
-    pub environment: GivenValues,
+    pub environment: SuppliedValues,
     /// Under `parameter_defaults` of the environment: they replace the template's defaults.
-    pub defaults: GivenValues,
+    pub defaults: SuppliedValues,
 }
 
-impl Given {
+impl SuppliedParameters {
     /// Values given with a request and nothing else.
-    pub fn with_request(members: &Members) -> Given {
+    pub fn with_request(members: &Members) -> SuppliedParameters {
         let request = members.iter().map(|(name, value)| (name.clone(), value.clone().into()));
-        Given { request: request.collect(), ..Given::default() }
+        SuppliedParameters { request: request.collect(), ..SuppliedParameters::default() }
     }
 
     /// The value given for a name, before defaults.
     ///
     /// A null in the request hides what the environment says, and then counts as not given.
-    fn value(&self, name: &str) -> Option<&GivenValue> {
+    fn value(&self, name: &str) -> Option<&SuppliedValue> {
         let given = self.request.get(name).or_else(|| self.environment.get(name));
         given.filter(|given| !given.value.is_null())
     }
 
     /// The same with the values of hidden parameters as secrets.
-    fn covered(mut self, definitions: &Definitions) -> Given {
+    fn covered(mut self, definitions: &Definitions) -> SuppliedParameters {
         for values in [&mut self.request, &mut self.environment, &mut self.defaults] {
             for (name, given) in values {
                 let is_hidden = definitions.get(name).is_some_and(|parameter| parameter.hidden);
@@ -68,7 +68,7 @@ impl Given {
         self
     }
 
-    fn fallback(&self, name: &str) -> Option<&GivenValue> {
+    fn fallback(&self, name: &str) -> Option<&SuppliedValue> {
         self.defaults.get(name).filter(|given| !given.value.is_null())
     }
 }
@@ -119,7 +119,7 @@ pub enum Check {
     /// Every parameter needs a value that it accepts, as for a stack.
     Values,
     /// Values that are given must be accepted; none need be.
-    Given,
+    Supplied,
     /// Only undeclared names and wrong definitions are told, as when a template is validated.
     NamesOnly,
 }
@@ -141,7 +141,7 @@ pub struct Parameters {
     definitions: Arc<Definitions>,
     pseudo: Members,
     values: Members,
-    given: Given,
+    given: SuppliedParameters,
 }
 
 impl Parameters {
@@ -152,7 +152,7 @@ impl Parameters {
     /// as lacking.
     pub fn bind(
         definitions: Arc<Definitions>,
-        given: Given,
+        given: SuppliedParameters,
         pseudo: &Pseudo,
         custom: &dyn CustomConstraints,
         check: Check,
@@ -246,11 +246,11 @@ impl Parameters {
 }
 
 /// Values for names that the template does not declare.
-fn undeclared(definitions: &Definitions, given: &Given) -> Vec<Diagnostic> {
+fn undeclared(definitions: &Definitions, given: &SuppliedParameters) -> Vec<Diagnostic> {
     let later = given.request.iter().filter(|(name, _)| !given.environment.contains_key(*name));
     let names = given.environment.iter().chain(later);
     let unknown = names.filter(|(name, _)| !definitions.contains_key(*name));
-    let tell = |(at, (name, value)): (usize, (&Arc<str>, &GivenValue))| {
+    let tell = |(at, (name, value)): (usize, (&Arc<str>, &SuppliedValue))| {
         let text = format!("The Parameter ({name}) was not defined in template.");
         let mut refusal = Diagnostic::error(&codes::PARAMETER_UNKNOWN, text);
         if let Some(span) = value.span {
@@ -268,7 +268,7 @@ fn undeclared(definitions: &Definitions, given: &Given) -> Vec<Diagnostic> {
 /// The value of one parameter, or why it has none.
 fn bound(
     parameter: &Parameter,
-    given: &Given,
+    given: &SuppliedParameters,
     custom: &dyn CustomConstraints,
     check: Check,
 ) -> Result<Option<Value>, Box<Diagnostic>> {
@@ -302,17 +302,17 @@ fn missing(parameter: &Parameter) -> Diagnostic {
 
 fn refused(
     parameter: &Parameter,
-    refusal: Refusal,
+    refusal: CastError,
     rule: Option<usize>,
     span: Option<Span>,
 ) -> Diagnostic {
     let name = &parameter.name;
     let diagnostic = match refusal {
-        Refusal::Refused(text) => {
+        CastError::Invalid(text) => {
             let text = format!("Parameter '{name}' is invalid: {text}");
             Diagnostic::error(&codes::PARAMETER_VALUE, text)
         }
-        Refusal::WrongKind(text) => {
+        CastError::WrongKind(text) => {
             let sentence = "The server could not comply with the request since it is either \
                             malformed or otherwise incorrect.";
             Diagnostic::error(&codes::PARAMETER_UNJUDGED, sentence).help(format!(

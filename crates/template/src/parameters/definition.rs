@@ -3,7 +3,7 @@
 //! All faults are told: those of the form at once, those of rules and defaults later (see the module
 //! above). A parameter whose definition is wrong still counts as declared.
 
-use super::{Definitions, Dialect, Features, Kind, Parameter};
+use super::{Definitions, Dialect, Features, Parameter, ParameterType};
 use crate::codes;
 use crate::constraint::definition::{self, Placed, fault, mapping};
 use crate::constraint::{Offline, Rule};
@@ -145,10 +145,10 @@ impl Parameter {
         let written = print::plain(&Value::from(node));
         let text = node.as_text().map_or("", |text| text);
         let dialect = self.dialect;
-        match Kind::ALL.into_iter().find(|kind| kind.spelling(dialect) == text) {
+        match ParameterType::ALL.into_iter().find(|kind| kind.spelling(dialect) == text) {
             Some(kind) => (self.kind, self.broken) = (kind, false),
             None => {
-                let names = Kind::ALL.map(|kind| kind.spelling(dialect));
+                let names = ParameterType::ALL.map(|kind| kind.spelling(dialect));
                 let help = suggest::help(&written, names);
                 out.push(fault(format!("Invalid type ({written})"), node.span).help(help));
             }
@@ -169,7 +169,7 @@ fn blank(entry: &Entry, dialect: Dialect) -> Parameter {
         name: entry.key.clone(),
         span: entry.key_span,
         dialect,
-        kind: Kind::String,
+        kind: ParameterType::String,
         label: None,
         description: None,
         default: None,
@@ -185,7 +185,7 @@ fn blank(entry: &Entry, dialect: Dialect) -> Parameter {
 }
 
 fn no_type(entry: &Entry, dialect: Dialect) -> Diagnostic {
-    let names = Kind::ALL.map(|kind| kind.spelling(dialect));
+    let names = ParameterType::ALL.map(|kind| kind.spelling(dialect));
     let key = if dialect == Dialect::Hot { "type" } else { "Type" };
     let text = format!("Missing parameter type for parameter: {}", entry.key);
     fault(text, entry.key_span).help(format!("add `{key}`, one of: {}", names.join(", ")))
@@ -212,8 +212,8 @@ fn flaws(parameter: &Parameter) -> Vec<Diagnostic> {
 
 fn unfit_rule(parameter: &Parameter, rule: &Rule, span: Span) -> Diagnostic {
     let (name, kind) = (&parameter.name, parameter.value_kind());
-    let fitting = Kind::ALL.into_iter().filter_map(|kind| {
-        let value_kind = crate::constraint::ValueKind::of_parameter(kind, parameter.dialect);
+    let fitting = ParameterType::ALL.into_iter().filter_map(|kind| {
+        let value_kind = crate::constraint::ValueKind::from_parameter(kind, parameter.dialect);
         rule.fits(value_kind).then(|| value_kind.name())
     });
     let fitting: Vec<&str> = fitting.collect();
@@ -234,14 +234,14 @@ fn default_flaw(parameter: &Parameter) -> Option<Diagnostic> {
     };
     let name = &parameter.name;
     let judged = match (parameter.kind, default) {
-        (Kind::CommaDelimitedList, Value::List(items)) => {
+        (ParameterType::CommaDelimitedList, Value::List(items)) => {
             Value::list(items.iter().map(|item| Value::from(print::plain(item))))
         }
         // Empty text is one empty member here, though it is no member as a value.
-        (Kind::CommaDelimitedList, Value::Text(text)) => {
+        (ParameterType::CommaDelimitedList, Value::Text(text)) => {
             Value::list(text.split(',').map(Value::from))
         }
-        (Kind::CommaDelimitedList, other) => {
+        (ParameterType::CommaDelimitedList, other) => {
             let text = format!(
                 "Parameter '{name}' is invalid: Default must be a comma-delimited list string: \
                  '{}' object has no attribute 'split'",

@@ -10,7 +10,9 @@ mod describe;
 mod groups;
 mod value;
 
-pub use bind::{Check, Given, GivenValue, GivenValues, Lookup, Parameters, Pseudo};
+pub use bind::{
+    Check, Lookup, Parameters, Pseudo, SuppliedParameters, SuppliedValue, SuppliedValues,
+};
 pub use definition::{cfn, hot};
 pub use groups::{Group, groups};
 
@@ -37,7 +39,7 @@ pub struct Features {
 
 /// The type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ParameterType {
     /// Text.
     String,
     /// A number.
@@ -50,19 +52,24 @@ pub enum Kind {
     Boolean,
 }
 
-impl Kind {
+impl ParameterType {
     /// Every type.
-    pub const ALL: [Kind; 5] =
-        [Kind::String, Kind::Number, Kind::CommaDelimitedList, Kind::Json, Kind::Boolean];
+    pub const ALL: [ParameterType; 5] = [
+        ParameterType::String,
+        ParameterType::Number,
+        ParameterType::CommaDelimitedList,
+        ParameterType::Json,
+        ParameterType::Boolean,
+    ];
 
     /// The name that the API and CloudFormation templates use.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::String => "String",
-            Kind::Number => "Number",
-            Kind::CommaDelimitedList => "CommaDelimitedList",
-            Kind::Json => "Json",
-            Kind::Boolean => "Boolean",
+            ParameterType::String => "String",
+            ParameterType::Number => "Number",
+            ParameterType::CommaDelimitedList => "CommaDelimitedList",
+            ParameterType::Json => "Json",
+            ParameterType::Boolean => "Boolean",
         }
     }
 
@@ -70,11 +77,11 @@ impl Kind {
     pub fn spelling(self, dialect: Dialect) -> &'static str {
         match (dialect, self) {
             (Dialect::Cfn, kind) => kind.name(),
-            (Dialect::Hot, Kind::String) => "string",
-            (Dialect::Hot, Kind::Number) => "number",
-            (Dialect::Hot, Kind::CommaDelimitedList) => "comma_delimited_list",
-            (Dialect::Hot, Kind::Json) => "json",
-            (Dialect::Hot, Kind::Boolean) => "boolean",
+            (Dialect::Hot, ParameterType::String) => "string",
+            (Dialect::Hot, ParameterType::Number) => "number",
+            (Dialect::Hot, ParameterType::CommaDelimitedList) => "comma_delimited_list",
+            (Dialect::Hot, ParameterType::Json) => "json",
+            (Dialect::Hot, ParameterType::Boolean) => "boolean",
         }
     }
 }
@@ -89,7 +96,7 @@ pub struct Parameter {
     /// The language it is defined in.
     pub dialect: Dialect,
     /// Its type.
-    pub kind: Kind,
+    pub kind: ParameterType,
     /// What clients show in place of the name; usually text.
     pub label: Option<Value>,
     /// What it is for; usually text.
@@ -126,7 +133,7 @@ impl Parameter {
 
     /// The kind of its values, for checking rules.
     pub fn value_kind(&self) -> ValueKind {
-        ValueKind::of_parameter(self.kind, self.dialect)
+        ValueKind::from_parameter(self.kind, self.dialect)
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a parameter makes of a value: conversion, checks, display.
 
-use super::{Kind, Parameter};
+use super::{Parameter, ParameterType};
 use crate::constraint::CustomConstraints;
-use crate::constraint::cast::{self, Refusal, open};
+use crate::constraint::cast::{self, CastError, open};
 use crate::json;
 use crate::print::{self, HIDDEN, Keys};
 use crate::value::{Secret, Value};
@@ -14,20 +14,20 @@ impl Parameter {
     pub fn coerce(&self, value: &Value) -> Result<Value, String> {
         if let Some(unknown) = value.unknown() {
             return Ok(match (self.kind, open(value)) {
-                (Kind::Json, _) => value.clone(),
-                (Kind::CommaDelimitedList, Value::List(items)) => {
+                (ParameterType::Json, _) => value.clone(),
+                (ParameterType::CommaDelimitedList, Value::List(items)) => {
                     Value::list(items.iter().map(member))
                 }
                 _ => Value::Unknown(unknown.clone()),
             });
         }
         let converted = match self.kind {
-            Kind::String => Value::from(print::plain(&value.exposed())),
-            Kind::Number => cast::number(value).map_err(Refusal::text)?,
-            Kind::Boolean => Value::Bool(cast::boolean(value).map_err(Refusal::text)?),
+            ParameterType::String => Value::from(print::plain(&value.exposed())),
+            ParameterType::Number => cast::number(value).map_err(CastError::text)?,
+            ParameterType::Boolean => Value::Bool(cast::boolean(value).map_err(CastError::text)?),
             // Secrets inside stay where they are, and need no other cover.
-            Kind::CommaDelimitedList => return list(value),
-            Kind::Json => return json(value),
+            ParameterType::CommaDelimitedList => return list(value),
+            ParameterType::Json => return json(value),
         };
         Ok(if value.has_secret() { Value::Secret(Secret::new(converted)) } else { converted })
     }
@@ -45,10 +45,10 @@ impl Parameter {
             return HIDDEN.to_owned();
         }
         match (self.kind, value) {
-            (Kind::CommaDelimitedList, Value::List(items)) => {
+            (ParameterType::CommaDelimitedList, Value::List(items)) => {
                 items.iter().map(print::plain).collect::<Vec<_>>().join(",")
             }
-            (Kind::Json, value) if !matches!(value, Value::Secret(_)) => {
+            (ParameterType::Json, value) if !matches!(value, Value::Secret(_)) => {
                 print::json(value, Keys::Ordered)
             }
             (_, value) => print::plain(value),
@@ -60,7 +60,7 @@ impl Parameter {
         &self,
         value: &Value,
         custom: &dyn CustomConstraints,
-    ) -> Result<(), (Refusal, Option<usize>)> {
+    ) -> Result<(), (CastError, Option<usize>)> {
         if value.unknown().is_some() {
             return Ok(());
         }
@@ -69,13 +69,13 @@ impl Parameter {
             false => value.clone(),
         };
         let judged = match self.kind {
-            Kind::String => Ok(value),
-            Kind::Number => cast::number(&value).map(|_| value).map_err(Refusal::text),
-            Kind::Boolean => cast::boolean(&value).map(|_| value).map_err(Refusal::text),
-            Kind::CommaDelimitedList => list(&value),
-            Kind::Json => json(&value),
+            ParameterType::String => Ok(value),
+            ParameterType::Number => cast::number(&value).map(|_| value).map_err(CastError::text),
+            ParameterType::Boolean => cast::boolean(&value).map(|_| value).map_err(CastError::text),
+            ParameterType::CommaDelimitedList => list(&value),
+            ParameterType::Json => json(&value),
         };
-        let judged = judged.map_err(|text| (Refusal::Refused(text), None))?;
+        let judged = judged.map_err(|text| (CastError::Invalid(text), None))?;
         for (at, constraint) in self.constraints.iter().enumerate() {
             constraint
                 .test(&judged, self.value_kind(), custom)

@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json};
 fn run(properties: &[Property], given: &Members, facade: bool) -> (Members, Vec<Diagnostic>) {
     let file = Sources::new().add("test", "");
     // Places are the lengths of paths: enough to tell them apart here.
-    let spans = |path: &Path<'_>, _: Part| Span::new(file, path.to_string().len(), 100);
+    let spans = |path: &Path<'_>, _: MemberPart| Span::new(file, path.to_string().len(), 100);
     let dropped = ["gone".into()];
     let checker = Checker {
         custom: &Offline::new(0),
@@ -39,11 +39,11 @@ fn texts(properties: &[Property], given: Json) -> Vec<String> {
     out.iter().map(|found| found.text()).collect()
 }
 
-fn property(name: &'static str, kind: Kind) -> Property {
+fn property(name: &'static str, kind: PropertyType) -> Property {
     Property::new(name, kind)
 }
 
-fn one(kind: Kind, given: Json) -> Result<Value, String> {
+fn one(kind: PropertyType, given: Json) -> Result<Value, String> {
     let (checked, out) = run(&[property("p", kind)], &members(json!({"p": given})), false);
     match out.first() {
         Some(found) => Err(found.text()),
@@ -54,28 +54,28 @@ fn one(kind: Kind, given: Json) -> Result<Value, String> {
 #[test]
 fn values_are_converted_to_the_type() {
     for (kind, given, expected) in [
-        (Kind::String, json!("x"), json!("x")),
-        (Kind::String, json!(12), json!("12")),
-        (Kind::String, json!(true), json!("True")),
-        (Kind::Integer, json!("12"), json!(12)),
-        (Kind::Integer, json!(" 1_0 "), json!(10)),
-        (Kind::Integer, json!(-1.9), json!(-1)),
-        (Kind::Integer, json!(true), json!(1)),
-        (Kind::Number, json!("1.50"), json!(1.5)),
-        (Kind::Number, json!("7"), json!(7)),
-        (Kind::Number, json!(true), json!(true)),
-        (Kind::Boolean, json!("TRUE"), json!(true)),
-        (Kind::Boolean, json!(false), json!(false)),
-        (Kind::List, json!([1, "x"]), json!([1, "x"])),
-        (Kind::Map, json!({"k": null}), json!({"k": null})),
-        (Kind::Any, json!(1.5), json!(1.5)),
-        (Kind::String, json!(null), json!("")),
-        (Kind::Integer, json!(null), json!(0)),
-        (Kind::Number, json!(null), json!(0)),
-        (Kind::Boolean, json!(null), json!(false)),
-        (Kind::List, json!(null), json!([])),
-        (Kind::Map, json!(null), json!({})),
-        (Kind::Any, json!(null), json!(null)),
+        (PropertyType::String, json!("x"), json!("x")),
+        (PropertyType::String, json!(12), json!("12")),
+        (PropertyType::String, json!(true), json!("True")),
+        (PropertyType::Integer, json!("12"), json!(12)),
+        (PropertyType::Integer, json!(" 1_0 "), json!(10)),
+        (PropertyType::Integer, json!(-1.9), json!(-1)),
+        (PropertyType::Integer, json!(true), json!(1)),
+        (PropertyType::Number, json!("1.50"), json!(1.5)),
+        (PropertyType::Number, json!("7"), json!(7)),
+        (PropertyType::Number, json!(true), json!(true)),
+        (PropertyType::Boolean, json!("TRUE"), json!(true)),
+        (PropertyType::Boolean, json!(false), json!(false)),
+        (PropertyType::List, json!([1, "x"]), json!([1, "x"])),
+        (PropertyType::Map, json!({"k": null}), json!({"k": null})),
+        (PropertyType::Any, json!(1.5), json!(1.5)),
+        (PropertyType::String, json!(null), json!("")),
+        (PropertyType::Integer, json!(null), json!(0)),
+        (PropertyType::Number, json!(null), json!(0)),
+        (PropertyType::Boolean, json!(null), json!(false)),
+        (PropertyType::List, json!(null), json!([])),
+        (PropertyType::Map, json!(null), json!({})),
+        (PropertyType::Any, json!(null), json!(null)),
     ] {
         assert_eq!(one(kind, given.clone()), Ok(value(expected)), "{kind:?} {given}");
     }
@@ -85,35 +85,35 @@ fn values_are_converted_to_the_type() {
 fn values_of_another_type_are_refused() {
     let number = "int() argument must be a string, a bytes-like object or a real number, not";
     for (kind, given, expected) in [
-        (Kind::String, json!(1.5), "Value must be a string; got 1.5".to_owned()),
-        (Kind::String, json!(["x"]), "Value must be a string; got ['x']".to_owned()),
-        (Kind::Integer, json!("many"), "Value 'many' is not an integer".to_owned()),
-        (Kind::Integer, json!("1.5"), "Value '1.5' is not an integer".to_owned()),
-        (Kind::Integer, json!([1]), format!("{number} 'list'")),
-        (Kind::Number, json!("x"), "could not convert string to float: 'x'".to_owned()),
-        (Kind::Number, json!({}), format!("{number} 'dict'")),
-        (Kind::Boolean, json!("Maybe"), "\"maybe\" is not a valid boolean".to_owned()),
-        (Kind::Boolean, json!(1), "\"1\" is not a valid boolean".to_owned()),
-        (Kind::List, json!("x"), "\"'x'\" is not a list".to_owned()),
-        (Kind::List, json!({"a": 1}), "\"{'a': 1}\" is not a list".to_owned()),
-        (Kind::Map, json!("text"), "\"text\" is not a map".to_owned()),
-        (Kind::Map, json!([1]), "\"[1]\" is not a map".to_owned()),
+        (PropertyType::String, json!(1.5), "Value must be a string; got 1.5".to_owned()),
+        (PropertyType::String, json!(["x"]), "Value must be a string; got ['x']".to_owned()),
+        (PropertyType::Integer, json!("many"), "Value 'many' is not an integer".to_owned()),
+        (PropertyType::Integer, json!("1.5"), "Value '1.5' is not an integer".to_owned()),
+        (PropertyType::Integer, json!([1]), format!("{number} 'list'")),
+        (PropertyType::Number, json!("x"), "could not convert string to float: 'x'".to_owned()),
+        (PropertyType::Number, json!({}), format!("{number} 'dict'")),
+        (PropertyType::Boolean, json!("Maybe"), "\"maybe\" is not a valid boolean".to_owned()),
+        (PropertyType::Boolean, json!(1), "\"1\" is not a valid boolean".to_owned()),
+        (PropertyType::List, json!("x"), "\"'x'\" is not a list".to_owned()),
+        (PropertyType::List, json!({"a": 1}), "\"{'a': 1}\" is not a list".to_owned()),
+        (PropertyType::Map, json!("text"), "\"text\" is not a map".to_owned()),
+        (PropertyType::Map, json!([1]), "\"[1]\" is not a map".to_owned()),
     ] {
         let expected = format!("Property error: r.properties.p: {expected}");
         assert_eq!(one(kind, given), Err(expected));
     }
     let infinite = Members::from_iter([("p".into(), f64::INFINITY.into())]);
-    let (_, out) = run(&[property("p", Kind::Integer)], &infinite, false);
+    let (_, out) = run(&[property("p", PropertyType::Integer)], &infinite, false);
     assert_eq!(out[0].message, "cannot convert float infinity to integer");
 }
 
 #[test]
 fn unknown_names_come_first_then_the_order_of_the_schema() {
     let schema = [
-        Property { required: true, ..property("gone", Kind::Any) },
-        Property { required: true, ..property("size", Kind::Integer) },
-        Property { implemented: false, ..property("later", Kind::Any) },
-        property("colour", Kind::Integer),
+        Property { required: true, ..property("gone", PropertyType::Any) },
+        Property { required: true, ..property("size", PropertyType::Integer) },
+        Property { implemented: false, ..property("later", PropertyType::Any) },
+        property("colour", PropertyType::Integer),
     ];
     assert_eq!(
         texts(&schema, json!({"colour": "x", "siez": 1, "later": 1, "other": 2})),
@@ -137,11 +137,11 @@ fn unknown_names_come_first_then_the_order_of_the_schema() {
 #[test]
 fn names_alone_can_be_checked() {
     let schema = [
-        Property { required: true, ..property("size", Kind::Integer) },
-        Property { implemented: false, ..property("later", Kind::Any) },
+        Property { required: true, ..property("size", PropertyType::Integer) },
+        Property { implemented: false, ..property("later", PropertyType::Any) },
     ];
     let file = Sources::new().add("test", "");
-    let spans = |_: &Path<'_>, _: Part| Span::start_of(file);
+    let spans = |_: &Path<'_>, _: MemberPart| Span::start_of(file);
     let checker = Checker {
         custom: &Offline::new(0),
         spans: &spans,
@@ -169,14 +169,15 @@ fn nested_schemas_are_walked_and_filled() {
             Property {
                 required: true,
                 constraints: vec![Rule::Range { min: Some(1.into()), max: None }.into()],
-                ..property("port", Kind::Integer)
+                ..property("port", PropertyType::Integer)
             },
-            Property { default: Some("tcp".into()), ..property("protocol", Kind::String) },
-            property("note", Kind::String),
+            Property { default: Some("tcp".into()), ..property("protocol", PropertyType::String) },
+            property("note", PropertyType::String),
         ]),
-        ..property("", Kind::Map)
+        ..property("", PropertyType::Map)
     };
-    let schema = [Property { inner: Inner::Each(Box::new(rule)), ..property("rules", Kind::List) }];
+    let schema =
+        [Property { inner: Inner::Each(Box::new(rule)), ..property("rules", PropertyType::List) }];
     let (checked, out) = run(&schema, &members(json!({"rules": [{"port": "80"}]})), false);
     assert!(out.is_empty());
     assert_eq!(checked["rules"], value(json!([{"port": 80, "protocol": "tcp", "note": null}])));
@@ -191,8 +192,8 @@ fn nested_schemas_are_walked_and_filled() {
         ]
     );
     let free = [Property {
-        inner: Inner::Each(Box::new(property("", Kind::Integer))),
-        ..property("sizes", Kind::Map)
+        inner: Inner::Each(Box::new(property("", PropertyType::Integer))),
+        ..property("sizes", PropertyType::Map)
     }];
     assert_eq!(
         texts(&free, json!({"sizes": {"a": 1, "b": "x"}})),
@@ -205,27 +206,29 @@ fn absent_values_take_defaults_which_are_checked_like_values() {
     let with =
         |default: Json, kind| Property { default: Some(value(default)), ..property("p", kind) };
     for (property, expected) in [
-        (with(json!("7"), Kind::Integer), json!(7)),
-        (with(json!(5), Kind::String), json!("5")),
-        (with(json!({"a": 1}), Kind::Map), json!({"a": 1})),
-        (property("p", Kind::Integer), json!(null)),
+        (with(json!("7"), PropertyType::Integer), json!(7)),
+        (with(json!(5), PropertyType::String), json!("5")),
+        (with(json!({"a": 1}), PropertyType::Map), json!({"a": 1})),
+        (property("p", PropertyType::Integer), json!(null)),
     ] {
         let (checked, out) = run(&[property], &Members::new(), false);
         assert!(out.is_empty());
         assert_eq!(checked["p"], value(expected));
     }
     // An explicit null takes the default, too.
-    let (checked, _) = run(&[with(json!("7"), Kind::Integer)], &members(json!({"p": null})), false);
+    let (checked, _) =
+        run(&[with(json!("7"), PropertyType::Integer)], &members(json!({"p": null})), false);
     assert_eq!(checked["p"], 7.into());
     let short = Rule::Length { min: None, max: Some(1) };
-    let bad = Property { constraints: vec![short.into()], ..with(json!("long"), Kind::String) };
+    let bad =
+        Property { constraints: vec![short.into()], ..with(json!("long"), PropertyType::String) };
     assert_eq!(
         texts(&[bad], json!({})),
         ["Property error: r.properties.p: length (4) is out of range (min: None, max: 1)"]
     );
     // The empty value of a null is checked as well.
     let filled = Rule::Length { min: Some(1), max: None };
-    let text = Property { constraints: vec![filled.into()], ..property("p", Kind::String) };
+    let text = Property { constraints: vec![filled.into()], ..property("p", PropertyType::String) };
     assert_eq!(
         texts(&[text], json!({"p": null})),
         ["Property error: r.properties.p: length (0) is out of range (min: 1, max: None)"]
@@ -236,16 +239,19 @@ fn absent_values_take_defaults_which_are_checked_like_values() {
 fn what_is_not_known_is_left_alone() {
     let unknown = Value::Unknown(Unknown::attribute("server", "port"));
     let item = Property {
-        inner: Inner::Members(vec![property("port", Kind::Integer), property("id", Kind::Integer)]),
-        ..property("", Kind::Map)
+        inner: Inner::Members(vec![
+            property("port", PropertyType::Integer),
+            property("id", PropertyType::Integer),
+        ]),
+        ..property("", PropertyType::Map)
     };
     let schema = [
         Property {
             inner: Inner::Each(Box::new(item)),
             constraints: vec![Rule::AllowedValues(vec![]).into()],
-            ..property("list", Kind::List)
+            ..property("list", PropertyType::List)
         },
-        property("size", Kind::Integer),
+        property("size", PropertyType::Integer),
     ];
     let entry = Value::map([("port", Value::from("80")), ("id", unknown.clone())]);
     let given = Members::from_iter([
@@ -271,19 +277,20 @@ fn what_is_not_known_is_left_alone() {
 fn hidden_values_are_checked_and_never_told() {
     let secret = |value: Json| Value::Secret(Secret::new(super::tests::value(value)));
     let inner = Property {
-        inner: Inner::Members(vec![property("deep", Kind::Integer)]),
-        ..property("p", Kind::Map)
+        inner: Inner::Members(vec![property("deep", PropertyType::Integer)]),
+        ..property("p", PropertyType::Map)
     };
     let rule = Rule::AllowedPattern("[0-9]+".into());
-    let matched = Property { constraints: vec![rule.into()], ..property("p", Kind::String) };
+    let matched =
+        Property { constraints: vec![rule.into()], ..property("p", PropertyType::String) };
     for (schema, given) in [
-        (property("p", Kind::Integer), secret(json!("s3cret"))),
-        (property("p", Kind::Number), secret(json!("s3cret"))),
-        (property("p", Kind::Boolean), secret(json!("s3cret"))),
-        (property("p", Kind::List), secret(json!("s3cret"))),
-        (property("p", Kind::Map), secret(json!(["s3cret"]))),
-        (property("p", Kind::Map), Value::list([secret(json!("s3cret"))])),
-        (property("p", Kind::String), secret(json!({"a": "s3cret"}))),
+        (property("p", PropertyType::Integer), secret(json!("s3cret"))),
+        (property("p", PropertyType::Number), secret(json!("s3cret"))),
+        (property("p", PropertyType::Boolean), secret(json!("s3cret"))),
+        (property("p", PropertyType::List), secret(json!("s3cret"))),
+        (property("p", PropertyType::Map), secret(json!(["s3cret"]))),
+        (property("p", PropertyType::Map), Value::list([secret(json!("s3cret"))])),
+        (property("p", PropertyType::String), secret(json!({"a": "s3cret"}))),
         (inner.clone(), secret(json!({"deep": "s3cret"}))),
         (matched, secret(json!("s3cret"))),
     ] {
@@ -306,7 +313,7 @@ fn properties_made_from_parameters_take_what_parameters_take() {
         "n": {"type": "number", "default": 1, "constraints": [{"range": {"max": 5}}]},
     });
     let (definitions, _) = hot(&node(&section), Features { tags: true, modulo: true });
-    let schema: Vec<Property> = definitions.values().map(of_parameter).collect();
+    let schema: Vec<Property> = definitions.values().map(from_parameter).collect();
     assert!(schema[0].required && !schema[1].required);
     let given = members(json!({"l": "a,b", "j": "{\"a\": 1}", "k": [1, "x"], "n": "3"}));
     let (checked, out) = run(&schema, &given, true);
@@ -321,12 +328,12 @@ proptest! {
     #[test]
     fn no_value_panics(given in any_json(), facade in any::<bool>()) {
         let kinds = [
-            Kind::String, Kind::Integer, Kind::Number, Kind::Boolean, Kind::List, Kind::Map, Kind::Any,
+            PropertyType::String, PropertyType::Integer, PropertyType::Number, PropertyType::Boolean, PropertyType::List, PropertyType::Map, PropertyType::Any,
         ];
         for kind in kinds {
             let inner = match kind {
-                Kind::List => Inner::Each(Box::new(property("", Kind::Integer))),
-                Kind::Map => Inner::Members(vec![property("type", Kind::List)]),
+                PropertyType::List => Inner::Each(Box::new(property("", PropertyType::Integer))),
+                PropertyType::Map => Inner::Members(vec![property("type", PropertyType::List)]),
                 _ => Inner::Free,
             };
             let given = members(json!({"p": given}));
@@ -339,8 +346,8 @@ proptest! {
 fn a_reference_can_only_be_text() {
     let reference = Value::Unknown(Unknown::Reference("server".into()));
     let given = Members::from_iter([("p".into(), reference)]);
-    let (_, out) = run(&[property("p", Kind::Integer)], &given, false);
+    let (_, out) = run(&[property("p", PropertyType::Integer)], &given, false);
     assert_eq!(out[0].message, "Value 'server' is not an integer");
-    let (checked, out) = run(&[property("p", Kind::String)], &given, false);
+    let (checked, out) = run(&[property("p", PropertyType::String)], &given, false);
     assert_eq!((checked, out), (given, vec![]));
 }

@@ -8,7 +8,7 @@ use crate::source::Sources;
 use serde_json::{Value as Json, json};
 
 fn text(name: &'static str) -> Property {
-    Property::new(name, Kind::String)
+    Property::new(name, PropertyType::String)
 }
 
 fn taking(property: Property, older: &'static str) -> Property {
@@ -22,8 +22,8 @@ fn required(property: Property) -> Property {
 }
 
 fn list_of(name: &'static str, members: Vec<Property>) -> Property {
-    let item = Property { inner: Inner::Members(members), ..Property::new("", Kind::Map) };
-    Property { inner: Inner::Each(Box::new(item)), ..Property::new(name, Kind::List) }
+    let item = Property { inner: Inner::Members(members), ..Property::new("", PropertyType::Map) };
+    Property { inner: Inner::Each(Box::new(item)), ..Property::new(name, PropertyType::List) }
 }
 
 fn deprecated(property: Property) -> Property {
@@ -35,12 +35,12 @@ fn deprecated(property: Property) -> Property {
 /// A type with every kind of rule.
 fn schema() -> TypeSchema {
     let adding = |name: &'static str, older: &'static str, key| {
-        let mut property = Property::new(name, Kind::List);
+        let mut property = Property::new(name, PropertyType::List);
         property.rewriting.takes = Some(Takes::Member { older: older.into(), key });
         property
     };
     let others: Members = [(Arc::from("least"), Value::from(1))].into_iter().collect();
-    let mut policies = deprecated(Property::new("policies", Kind::Map));
+    let mut policies = deprecated(Property::new("policies", PropertyType::Map));
     policies.rewriting.dropped = true;
     let mut schema = TypeSchema::new("OS::Test::Thing");
     schema.properties = vec![
@@ -53,7 +53,10 @@ fn schema() -> TypeSchema {
         list_of("ports", vec![taking(text("subnet"), "subnet_id"), deprecated(text("subnet_id"))]),
         list_of(
             "tasks",
-            vec![taking(Property::new("timeout", Kind::Integer), "policies.timeout"), policies],
+            vec![
+                taking(Property::new("timeout", PropertyType::Integer), "policies.timeout"),
+                policies,
+            ],
         ),
     ];
     schema
@@ -62,9 +65,9 @@ fn schema() -> TypeSchema {
 fn apply_to(values: &mut Members) -> Vec<Diagnostic> {
     let file = Sources::new().add("test", "");
     // Places are the lengths of paths: enough to tell them apart here.
-    let spans = |path: &Path<'_>, _: Part| Span::new(file, path.to_string().len(), 100);
+    let spans = |path: &Path<'_>, _: MemberPart| Span::new(file, path.to_string().len(), 100);
     let path = Path::Root.key("properties");
-    apply(&schema(), values, &Place { path: &path, spans: &spans })
+    apply(&schema(), values, &PropertyLocation { path: &path, spans: &spans })
 }
 
 /// What becomes of properties, or what is told of them.
@@ -247,7 +250,7 @@ fn authors_are_told_of_deprecated_properties_at_their_keys() {
     let file = sources.add("test", source);
     let (node, _) = crate::read::read(file, source, &crate::limits::Limits::default());
     let version = crate::version::find("heat_template_version", "2018-08-31").unwrap();
-    let expr = Expr::lower(node.unwrap(), version, crate::version::Place::Value);
+    let expr = Expr::lower(node.unwrap(), version, crate::version::Position::Value);
     let told = deprecations(&schema(), &expr);
     let shown: Vec<_> = told
         .iter()

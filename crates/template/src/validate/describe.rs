@@ -20,7 +20,7 @@ impl Report {
         }
         let is_hidden =
             |name: &str| template.parameters.get(name).is_some_and(|parameter| parameter.hidden);
-        let kinds = definition.resources().map(|(_, resource)| &*resource.kind.value);
+        let kinds = definition.resources().map(|(_, resource)| &*resource.type_name.value);
         let mut environment = self.environment.shown(&is_hidden, &self.registry, kinds);
         if let Value::Map(members) = &mut environment {
             // A template that was only looked at has nothing stored, so nothing encrypted.

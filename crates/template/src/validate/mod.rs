@@ -11,7 +11,7 @@ mod stack;
 
 use crate::codes::{self, Code};
 use crate::constraint::CustomConstraints;
-use crate::definition::{Absent, Files};
+use crate::definition::{Files, UnsetParameters};
 use crate::limits::Limits;
 use crate::parameters::Check;
 use crate::schema::TypeSchema;
@@ -34,7 +34,7 @@ pub trait Types {
     }
 
     /// What a type asks of its properties beyond their schemas; values may be unknown in part.
-    fn check(&self, _name: &str, _properties: &Members) -> Result<(), Refusal> {
+    fn check(&self, _name: &str, _properties: &Members) -> Result<(), PropertyError> {
         Ok(())
     }
 
@@ -46,7 +46,7 @@ pub trait Types {
 
 /// What a type has against its properties.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct PropertyError {
     /// Which kind of finding it is.
     pub code: &'static Code,
     /// The property, if it is the value of one alone; the sentence then names its path.
@@ -55,15 +55,15 @@ pub struct Refusal {
     pub message: String,
 }
 
-impl Refusal {
+impl PropertyError {
     /// A refusal of the properties as a whole.
-    pub fn new(message: impl Into<String>) -> Refusal {
-        Refusal { code: &codes::PROPERTY_VALUE, property: None, message: message.into() }
+    pub fn new(message: impl Into<String>) -> PropertyError {
+        PropertyError { code: &codes::PROPERTY_VALUE, property: None, message: message.into() }
     }
 
     /// A refusal of one property's value.
-    pub fn of(property: &'static str, message: impl Into<String>) -> Refusal {
-        Refusal { property: Some(property), ..Refusal::new(message) }
+    pub fn for_property(property: &'static str, message: impl Into<String>) -> PropertyError {
+        PropertyError { property: Some(property), ..PropertyError::new(message) }
     }
 }
 
@@ -77,7 +77,7 @@ pub struct Checks {
     /// How much of nested templates is checked.
     pub nested: Nested,
     /// What parameters without values are to functions.
-    pub absent: Absent,
+    pub absent: UnsetParameters,
 }
 
 /// How much of nested templates is checked.
@@ -97,21 +97,21 @@ impl Checks {
         parameters: Check::Values,
         values: true,
         nested: Nested::Names,
-        absent: Absent::Unknown,
+        absent: UnsetParameters::Unknown,
     };
     /// As the API's template validation.
     pub const TEMPLATE: Checks = Checks {
         parameters: Check::NamesOnly,
         values: false,
         nested: Nested::Interface,
-        absent: Absent::Missing,
+        absent: UnsetParameters::Error,
     };
     /// As much as can be told without values for all parameters.
     pub const AUTHOR: Checks = Checks {
-        parameters: Check::Given,
+        parameters: Check::Supplied,
         values: true,
         nested: Nested::Values,
-        absent: Absent::Unknown,
+        absent: UnsetParameters::Unknown,
     };
 }
 

@@ -5,7 +5,7 @@ use super::{Context, Nested};
 use crate::codes;
 use crate::definition::Files;
 use crate::diagnostic::{Diagnostic, Label};
-use crate::document::{Hidden, Node};
+use crate::document::{Node, SecretHandling};
 use crate::environment::EntryPath;
 use crate::eval::Budget;
 use crate::findings::{Findings, Stage};
@@ -13,7 +13,7 @@ use crate::limits::Limits;
 use crate::lower;
 use crate::nested;
 use crate::parameters::{self, Check, Pseudo};
-use crate::schema::{Kind, TypeSchema};
+use crate::schema::{PropertyType, TypeSchema};
 use crate::source::{Sources, Span};
 use crate::suggest;
 use crate::template::{Resource, Template};
@@ -121,7 +121,7 @@ impl<'s> Loader<'s> {
     pub(super) fn parameter_kinds(
         &self,
         root: Option<&Template>,
-    ) -> BTreeMap<Arc<str>, parameters::Kind> {
+    ) -> BTreeMap<Arc<str>, parameters::ParameterType> {
         let nested = self.loaded.values().filter_map(|loaded| match loaded {
             Loaded::Template(template, _) => Some(&**template),
             Loaded::Unreadable(_) => None,
@@ -201,18 +201,19 @@ impl<'a> Stack<'a> {
         let mut findings = Findings::new();
         match loader.load(&url).cloned() {
             Some(Loaded::Template(template, flaws)) => {
-                let interface = nested::interface(&resource.kind.value, &template, self.defaults);
+                let interface =
+                    nested::interface(&resource.type_name.value, &template, self.defaults);
                 let child = Child { url, entry: Some(entry), template, interface, flaws };
                 let child = Arc::new(child);
                 loader.children.insert(key, child.clone());
                 return Ok(Resolved::Template(child));
             }
             Some(Loaded::Unreadable(problems)) => {
-                let used = resource.kind.span;
+                let used = resource.type_name.span;
                 let problems = problems.into_iter().map(|p| p.label(used, "used as a type here"));
                 findings.extend(Stage::Types, problems);
             }
-            None => findings.add(Stage::Types, not_there(&url, resource.kind.span)),
+            None => findings.add(Stage::Types, not_there(&url, resource.type_name.span)),
         }
         Err(Box::new(findings))
     }
@@ -269,7 +270,8 @@ impl Stack<'_> {
             return;
         }
         let span = resource.properties.as_ref().map_or(resource.name_span, |expr| expr.span);
-        let (template, flaws) = lower::template(Node::of_value(template, span, Hidden::Starred));
+        let (template, flaws) =
+            lower::template(Node::from_value(template, span, SecretHandling::Mask));
         let Some(template) = template else { return };
         let child = Child {
             url: "nested_stack".into(),
@@ -295,12 +297,12 @@ impl Stack<'_> {
             let message = format!("Request limit exceeded: Recursion depth exceeds {limit}.");
             let diagnostic = Diagnostic::error(&codes::NESTED_TOO_DEEP, message);
             let help = "a template that includes itself never ends";
-            findings.add(Stage::Properties, diagnostic.at(resource.kind.span).help(help));
+            findings.add(Stage::Properties, diagnostic.at(resource.type_name.span).help(help));
             return findings;
         }
         loader.resources += child.template.resources.len();
         if self.context.max_resources.is_some_and(|limit| loader.resources > limit) {
-            findings.add(Stage::Sections, too_many_resources(resource.kind.span));
+            findings.add(Stage::Sections, too_many_resources(resource.type_name.span));
             return findings;
         }
         let flaws = child.flaws.clone().except(Stage::ParameterDefinitions);
@@ -337,7 +339,7 @@ impl Stack<'_> {
     fn facade_mismatch(&self, resource: &Resource, child: &Child) -> Option<Diagnostic> {
         let types = self.context.types;
         let is_builtin = |name: &str| types.schema(name).is_some();
-        let kind = &resource.kind.value;
+        let kind = &resource.type_name.value;
         let entry = child.entry.as_ref()?;
         let hidden =
             self.registry.resolve_without(kind, Some(&resource.name), entry, &is_builtin).ok()?;
@@ -347,7 +349,7 @@ impl Stack<'_> {
         };
         let message = mismatch(kind, facade, &child.interface)?;
         let diagnostic = Diagnostic::error(&codes::FACADE_MISMATCH, message)
-            .at(resource.kind.span)
+            .at(resource.type_name.span)
             .help(format!("{} must have the parameters and outputs of {kind}", child.url));
         Some(diagnostic)
     }
@@ -365,10 +367,10 @@ fn mismatch(name: &str, facade: &TypeSchema, provider: &TypeSchema) -> Option<St
             None => {}
             Some(own) => {
                 let wanted = match property.kind {
-                    Kind::Integer => Kind::Number,
+                    PropertyType::Integer => PropertyType::Number,
                     kind => kind,
                 };
-                if wanted != own.kind && property.kind != Kind::Any {
+                if wanted != own.kind && property.kind != PropertyType::Any {
                     return Some(format!(
                         "Property {} type mismatch between facade {name} ({}) and provider ({})",
                         property.name,
@@ -445,7 +447,8 @@ fn wrapped(inner: Findings, section: &str, resource: &Resource, template: &str) 
             "" => step.clone(),
             inner => format!("{step}.{inner}"),
         };
-        let used = Label { span: resource.kind.span, text: "in the stack of this resource".into() };
+        let used =
+            Label { span: resource.type_name.span, text: "in the stack of this resource".into() };
         if !diagnostic.labels.iter().any(|label| label.span == used.span) {
             diagnostic.labels.push(used);
         }

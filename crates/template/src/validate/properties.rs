@@ -2,7 +2,7 @@
 
 use super::{Checks, Context};
 use crate::codes;
-use crate::definition::Nowhere;
+use crate::definition::UnknownResolver;
 use crate::diagnostic::Diagnostic;
 use crate::eval::{Resolver, Scope};
 use crate::expr::{Expr, ExprKind, Member};
@@ -35,11 +35,11 @@ impl Resolver for Pending {
     }
 
     fn facade(&self, part: Facade) -> Result<Value, Fault> {
-        Nowhere.facade(part)
+        UnknownResolver.facade(part)
     }
 
     fn availability_zones(&self) -> Result<Value, Fault> {
-        Nowhere.availability_zones()
+        UnknownResolver.availability_zones()
     }
 }
 
@@ -67,7 +67,7 @@ impl<'a> Written<'a> {
     }
 
     /// The place of a part of the properties, as deep as it was written down.
-    fn locate(&self, properties: &[Property], path: &Path<'_>, part: property::Part) -> Span {
+    fn locate(&self, properties: &[Property], path: &Path<'_>, part: property::MemberPart) -> Span {
         let elements = path.elements();
         let inside = elements.get(self.path.elements().len()..).unwrap_or_default();
         let Some((first, rest)) = inside.split_first() else { return self.fallback };
@@ -96,7 +96,7 @@ impl<'a> Written<'a> {
         }
         // Small values say more than their keys, large ones less.
         match (part, &expr.kind) {
-            (property::Part::Value, ExprKind::Scalar(_)) => expr.span,
+            (property::MemberPart::Value, ExprKind::Scalar(_)) => expr.span,
             _ => key,
         }
     }
@@ -186,7 +186,7 @@ pub(super) fn translate(
         return Vec::new();
     }
     let spans = |path: &Path<'_>, part| written.locate(&schema.properties, path, part);
-    let place = translation::Place { path: written.path, spans: &spans };
+    let place = translation::PropertyLocation { path: written.path, spans: &spans };
     let mut told = translation::apply(schema, &mut values.members, &place);
     if let Some(expr) = written.expr.filter(|_| context.checks == Checks::AUTHOR) {
         told.extend(translation::deprecations(schema, expr));

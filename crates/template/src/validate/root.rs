@@ -10,7 +10,7 @@ use crate::document::Node;
 use crate::environment::{self, Environment, Layer, Registry};
 use crate::findings::{Findings, Stage};
 use crate::lower;
-use crate::parameters::{Given, GivenValues, Parameters, Pseudo};
+use crate::parameters::{Parameters, Pseudo, SuppliedParameters, SuppliedValues};
 use crate::source::{FileId, Sources};
 use crate::template::Template;
 use indexmap::IndexMap;
@@ -32,7 +32,7 @@ pub struct Input {
     /// The root template.
     pub template: Root,
     /// Values for parameters from the request itself.
-    pub parameters: GivenValues,
+    pub parameters: SuppliedValues,
     /// The environment of the request.
     pub environment: Environment,
     /// Names of files that are merged to an environment; then the one above does not count.
@@ -56,7 +56,7 @@ impl Input {
     pub fn new(template: FileId) -> Input {
         Input {
             template: Root::Text(template),
-            parameters: GivenValues::new(),
+            parameters: SuppliedValues::new(),
             environment: Environment::default(),
             environment_files: Vec::new(),
             global: Arc::default(),
@@ -158,8 +158,8 @@ fn check(
         project_id: input.project_id,
         dialect: template.version.dialect(),
     };
-    let given = Given {
-        request: GivenValues::new(),
+    let given = SuppliedParameters {
+        request: SuppliedValues::new(),
         environment: report.environment.parameters.clone(),
         defaults: report.environment.parameter_defaults.clone(),
     };

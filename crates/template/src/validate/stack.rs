@@ -2,15 +2,15 @@
 
 use super::nested::{Child, Loader};
 use super::properties::{self, Written};
-use super::{Context, Refusal};
+use super::{Context, PropertyError};
 use crate::check;
 use crate::codes;
-use crate::definition::{Definition, Nowhere};
+use crate::definition::{Definition, UnknownResolver};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::environment::{Implementation, Registry, Unresolved};
 use crate::eval::{Checker, Known, Scope, Truth};
 use crate::findings::{Findings, Stage};
-use crate::parameters::GivenValues;
+use crate::parameters::SuppliedValues;
 use crate::path::Path;
 use crate::schema::{Status, TypeSchema};
 use crate::source::Span;
@@ -26,7 +26,7 @@ pub(super) struct Stack<'a> {
     pub(super) definition: &'a Definition,
     pub(super) registry: &'a Registry,
     /// Defaults that the environment has for parameters of any template.
-    pub(super) defaults: &'a GivenValues,
+    pub(super) defaults: &'a SuppliedValues,
     /// How deep it is nested; the root is at depth 0.
     pub(super) depth: usize,
 }
@@ -87,7 +87,7 @@ impl<'a> Stack<'a> {
             (0..graph.len()).collect()
         });
         let budget = loader.budget.clone();
-        let scope = Scope::new(self.definition, &Nowhere).with_budget(&budget);
+        let scope = Scope::new(self.definition, &UnknownResolver).with_budget(&budget);
         let told = &self.definition.dangling;
         let checking = Checking { scope: &scope, types: &types, told };
         // The reference goes by dependencies. Memory is kinder to the order of the template, and only
@@ -182,7 +182,7 @@ impl<'a> Stack<'a> {
         loader: &mut Loader<'_>,
     ) -> Result<Resolved<'a>, Box<Findings>> {
         let is_builtin = |name: &str| self.context.types.schema(name).is_some();
-        let kind = &resource.kind.value;
+        let kind = &resource.type_name.value;
         match self.registry.resolve(kind, Some(&resource.name), &is_builtin) {
             Ok(Implementation::Builtin(name)) => match self.context.types.schema(&name) {
                 Some(schema) => Ok(Resolved::Builtin(schema)),
@@ -201,7 +201,7 @@ impl<'a> Stack<'a> {
         why: Option<&Unresolved>,
         loader: &mut Loader<'_>,
     ) -> Box<Findings> {
-        let kind = &resource.kind;
+        let kind = &resource.type_name;
         let message = format!("The Resource Type ({}) could not be found.", kind.value);
         let diagnostic = match why {
             Some(unresolved) => unresolved.diagnostic(Some(kind.span)),
@@ -361,7 +361,7 @@ impl<'a> Stack<'a> {
         }
     }
 
-    fn refused(&self, resource: &Resource, refusal: Refusal) -> Diagnostic {
+    fn refused(&self, resource: &Resource, refusal: PropertyError) -> Diagnostic {
         let properties = resource.properties.as_ref();
         let diagnostic = Diagnostic::error(refusal.code, refusal.message);
         let Some(property) = refusal.property else {
@@ -405,20 +405,21 @@ impl<'a> Stack<'a> {
 /// The places of the resources whose names can be told before they are made.
 fn unawaited(types: &[Option<Resolved<'_>>]) -> BTreeSet<usize> {
     let is_unawaited =
-        |it: &Option<Resolved<'_>>| it.as_ref().is_some_and(|it| it.schema().named_beforehand);
+        |it: &Option<Resolved<'_>>| it.as_ref().is_some_and(|it| it.schema().reference_known_early);
     types.iter().enumerate().filter(|(_, it)| is_unawaited(it)).map(|(at, _)| at).collect()
 }
 
 fn no_snapshots(resource: &Resource, path: &Path<'_>) -> Diagnostic {
     let span = resource.deletion_policy.as_ref().map_or(resource.name_span, |policy| policy.span);
     let message = "\"Snapshot\" deletion policy not supported";
-    let help = format!("{} objects have no snapshots: use Delete or Retain", resource.kind.value);
+    let help =
+        format!("{} objects have no snapshots: use Delete or Retain", resource.type_name.value);
     Diagnostic::error(&codes::DELETION_POLICY, message).path(path).at(span).help(help)
 }
 
 /// What should be said of a type that is on its way out.
 fn deprecation(resource: &Resource, schema: &TypeSchema) -> Option<Diagnostic> {
-    if schema.lives_on {
+    if schema.still_supported {
         return None;
     }
     let state = match schema.support.status {
@@ -427,12 +428,12 @@ fn deprecation(resource: &Resource, schema: &TypeSchema) -> Option<Diagnostic> {
         Status::Hidden => "no longer supported",
         Status::Unsupported => "not supported",
     };
-    let message = format!("The resource type {} is {state}", resource.kind.value);
-    let diagnostic = Diagnostic::warning(&codes::DEPRECATED, message).at(resource.kind.span);
+    let message = format!("The resource type {} is {state}", resource.type_name.value);
+    let diagnostic = Diagnostic::warning(&codes::DEPRECATED, message).at(resource.type_name.span);
     debug_assert_eq!(diagnostic.severity, Severity::Warning);
     let is_retired = schema.support.status == Status::Hidden && schema.any_property;
     let help = schema.support.message.as_ref().map(|message| message.to_string());
-    Some(match help.or_else(|| is_retired.then(|| take_it_out(&resource.kind.value))) {
+    Some(match help.or_else(|| is_retired.then(|| take_it_out(&resource.type_name.value))) {
         Some(help) => diagnostic.help(help),
         None => diagnostic,
     })

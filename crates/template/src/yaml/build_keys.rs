@@ -1,8 +1,8 @@
 //! Keys of mappings: text, the way it would travel as JSON.
 
 use super::build::{Builder, Built};
+use super::error::hints;
 use super::number;
-use super::problem::hints;
 use super::tag::Tag;
 use super::tape::{Item, Shape, Tape};
 use crate::codes;

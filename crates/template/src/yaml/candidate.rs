@@ -6,7 +6,7 @@
 //! characters, which bounds how far the scanner runs ahead.
 
 use super::cursor::Mark;
-use super::problem::{Outcome, Problem, hints};
+use super::error::{Outcome, YamlError, hints};
 use super::scanner::{Scalar, Scanner};
 use super::token::{Token, TokenKind};
 
@@ -158,7 +158,7 @@ impl Scanner<'_> {
     }
 
     #[inline(never)]
-    fn no_colon(&self, start: Mark) -> Box<Problem> {
+    fn no_colon(&self, start: Mark) -> Box<YamlError> {
         let line = self.cursor.slice(start.at(), self.cursor.at());
         let line = line.lines().next().unwrap_or_default();
         let help = if line.contains(':') { hints::SPACE_AFTER_COLON } else { hints::INDENTATION };

@@ -1,7 +1,7 @@
 //! Which characters a text may hold.
 
 use super::cursor::Mark;
-use super::problem::{Outcome, Problem};
+use super::error::{Outcome, YamlError};
 
 /// Refuses control characters and what is no character at all.
 pub(super) fn check(text: &str) -> Outcome<()> {
@@ -11,7 +11,7 @@ pub(super) fn check(text: &str) -> Outcome<()> {
         let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) else { break };
         if !is_allowed(c) {
             let message = format!("the character U+{:04X} is not allowed", c as u32);
-            let problem = Problem::syntax(message, place(text, at));
+            let problem = YamlError::syntax(message, place(text, at));
             return Err(
                 problem.help(Some("in double quotes, write it as an escape such as `\\x07`"))
             );

@@ -3,15 +3,15 @@
 
 use super::characters;
 use super::cursor::Mark;
+use super::error::{Outcome, YamlError};
 use super::parser::{Parser, Step, StepKind};
-use super::problem::{Outcome, Problem};
 use std::borrow::Cow;
 
 /// The events of a text; ends behind the last one or the first problem.
 #[derive(Debug)]
 pub struct Events<'a> {
     parser: Parser<'a>,
-    refusal: Option<Box<Problem>>,
+    refusal: Option<Box<YamlError>>,
     is_finished: bool,
 }
 

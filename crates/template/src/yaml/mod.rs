@@ -14,12 +14,12 @@ mod build_keys;
 mod candidate;
 mod characters;
 mod cursor;
+mod error;
 mod event;
 mod number;
 mod parse_block;
 mod parse_flow;
 mod parser;
-mod problem;
 mod scan_block;
 mod scan_flow;
 mod scan_names;
@@ -30,8 +30,8 @@ mod tape;
 mod token;
 
 pub use cursor::Mark;
+pub use error::{Outcome, YamlError};
 pub use event::{Event, EventKind, Events, Properties, Style};
-pub use problem::{Outcome, Problem};
 
 use crate::diagnostic::Diagnostic;
 use crate::document::{Data, Node};

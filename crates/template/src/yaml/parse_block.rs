@@ -1,8 +1,8 @@
 //! The grammar of block collections: lists of `- ` and maps by indentation.
 
 use super::cursor::Mark;
-use super::parser::{Parser, Place, State, Step, StepKind, name, nothing, step};
-use super::problem::{Outcome, Problem, hints};
+use super::error::{Outcome, YamlError, hints};
+use super::parser::{NodeContext, Parser, State, Step, StepKind, name, nothing, step};
 use super::token::TokenKind;
 
 impl Parser<'_> {
@@ -13,14 +13,14 @@ impl Parser<'_> {
                 self.step_over();
                 match self.peek()?.kind {
                     TokenKind::BlockEntry | TokenKind::BlockEnd => Ok(nothing(token.end)),
-                    _ => self.node_then(Place::Block, State::BlockSequenceEntry),
+                    _ => self.node_then(NodeContext::Block, State::BlockSequenceEntry),
                 }
             }
             TokenKind::BlockEnd => Ok(self.close(StepKind::SequenceEnd, token)),
             _ => {
                 let message =
                     format!("expected `- ` or the end of the list, found {}", name(token.kind));
-                let problem = Problem::syntax(message, token.start);
+                let problem = YamlError::syntax(message, token.start);
                 Err(problem.within(self.opened(), "the list").help(Some(hints::INDENTATION)))
             }
         }
@@ -40,7 +40,7 @@ impl Parser<'_> {
             | TokenKind::ScalarKey { .. }
             | TokenKind::Value
             | TokenKind::BlockEnd => Ok(nothing(token.end)),
-            _ => self.node_then(Place::Block, State::IndentlessEntry),
+            _ => self.node_then(NodeContext::Block, State::IndentlessEntry),
         }
     }
 
@@ -61,7 +61,7 @@ impl Parser<'_> {
             _ => {
                 let message =
                     format!("expected a key or the end of the map, found {}", name(token.kind));
-                let problem = Problem::syntax(message, token.start);
+                let problem = YamlError::syntax(message, token.start);
                 Err(problem.within(self.opened(), "the map").help(Some(hints::INDENTATION)))
             }
         }
@@ -87,7 +87,7 @@ impl Parser<'_> {
                 self.state = next;
                 Ok(nothing(at))
             }
-            _ => self.node_then(Place::BlockMember, next),
+            _ => self.node_then(NodeContext::BlockMember, next),
         }
     }
 }

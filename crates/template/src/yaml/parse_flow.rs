@@ -1,7 +1,7 @@
 //! The grammar of flow collections: lists in `[ ]`, maps in `{ }`.
 
-use super::parser::{Parser, Place, State, Step, StepKind, name, nothing, step};
-use super::problem::{Outcome, Problem, hints};
+use super::error::{Outcome, YamlError, hints};
+use super::parser::{NodeContext, Parser, State, Step, StepKind, name, nothing, step};
 use super::token::{Token, TokenKind};
 
 impl Parser<'_> {
@@ -26,7 +26,8 @@ impl Parser<'_> {
                 }
                 TokenKind::FlowSequenceEnd => {}
                 _ => {
-                    return self.node_then(Place::Flow, State::FlowSequenceEntry { first: false });
+                    return self
+                        .node_then(NodeContext::Flow, State::FlowSequenceEntry { first: false });
                 }
             }
         }
@@ -45,7 +46,7 @@ impl Parser<'_> {
                 self.state = State::PairValue;
                 Ok(nothing(token.end))
             }
-            _ => self.node_then(Place::Flow, State::PairValue),
+            _ => self.node_then(NodeContext::Flow, State::PairValue),
         }
     }
 
@@ -62,7 +63,7 @@ impl Parser<'_> {
     pub(super) fn pair_behind_colon(&mut self) -> Outcome<Step> {
         let token = *self.peek()?;
         if !matches!(token.kind, TokenKind::FlowEntry | TokenKind::FlowSequenceEnd) {
-            return self.node_then(Place::Flow, State::PairEnd);
+            return self.node_then(NodeContext::Flow, State::PairEnd);
         }
         self.state = State::PairEnd;
         Ok(nothing(token.start))
@@ -94,13 +95,16 @@ impl Parser<'_> {
                         token.kind,
                         TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowMappingEnd
                     ) {
-                        return self.node_then(Place::Flow, next);
+                        return self.node_then(NodeContext::Flow, next);
                     }
                     self.state = next;
                     return Ok(nothing(token.start));
                 }
                 TokenKind::FlowMappingEnd => {}
-                _ => return self.node_then(Place::Flow, State::FlowMappingValue { empty: true }),
+                _ => {
+                    return self
+                        .node_then(NodeContext::Flow, State::FlowMappingValue { empty: true });
+                }
             }
         }
         Ok(self.close(StepKind::MappingEnd, token))
@@ -120,7 +124,7 @@ impl Parser<'_> {
         let next = State::FlowMappingKey { first: false };
         let token = *self.peek()?;
         if !matches!(token.kind, TokenKind::FlowEntry | TokenKind::FlowMappingEnd) {
-            return self.node_then(Place::Flow, next);
+            return self.node_then(NodeContext::Flow, next);
         }
         self.state = next;
         Ok(nothing(token.start))
@@ -133,7 +137,7 @@ impl Parser<'_> {
             return self.peek().copied();
         }
         let message = format!("expected {wanted}, found {}", name(token.kind));
-        let problem = Problem::syntax(message, token.start).help(Some(hints::UNCLOSED_BRACKET));
+        let problem = YamlError::syntax(message, token.start).help(Some(hints::UNCLOSED_BRACKET));
         Err(problem.within(self.opened(), what))
     }
 }

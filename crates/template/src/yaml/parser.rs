@@ -5,8 +5,8 @@
 //! than it was told.
 
 use super::cursor::Mark;
+use super::error::{Outcome, YamlError, hints};
 use super::event::{Properties, Style};
-use super::problem::{Outcome, Problem, hints};
 use super::scanner::Scanner;
 use super::token::{Built, Directive, Token, TokenKind, WrittenTag};
 use crate::codes;
@@ -21,7 +21,7 @@ pub(super) enum State {
     NextDocument,
     DocumentContent,
     DocumentEnd,
-    Node(Place),
+    Node(NodeContext),
     BlockSequenceEntry,
     IndentlessEntry,
     BlockMappingKey,
@@ -46,7 +46,7 @@ pub(super) enum State {
 
 /// Where a node stands, which decides what it may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum NodeContext {
     Block,
     /// In a block mapping, whose lists need no indentation of their own.
     BlockMember,
@@ -175,7 +175,7 @@ impl<'a> Parser<'a> {
         self.handles = HashMap::new();
         self.later.push(State::DocumentEnd);
         if first && bare {
-            self.state = State::Node(Place::Block);
+            self.state = State::Node(NodeContext::Block);
             return Ok(step(StepKind::DocumentStart, start, start));
         }
         self.directives()?;
@@ -183,7 +183,7 @@ impl<'a> Parser<'a> {
         if token.kind != TokenKind::DocumentStart {
             let message =
                 format!("expected `---` or the end of the text, found {}", name(token.kind));
-            return Err(Problem::syntax(message, token.start).help(Some(hints::INDENTATION)));
+            return Err(YamlError::syntax(message, token.start).help(Some(hints::INDENTATION)));
         }
         self.step_over();
         self.state = State::DocumentContent;
@@ -198,13 +198,13 @@ impl<'a> Parser<'a> {
             self.step_over();
             match self.scanner.directives.get(index as usize) {
                 Some(Directive::Version { .. }) if versions > 0 => {
-                    return Err(Problem::syntax("a second `%YAML` directive", token.start));
+                    return Err(YamlError::syntax("a second `%YAML` directive", token.start));
                 }
                 Some(Directive::Version { major: 1, minor: 1 | 2 }) => versions += 1,
                 Some(Directive::Version { major, minor }) => {
                     let message =
                         format!("expected YAML 1.1 or 1.2, found version {major}.{minor}");
-                    return Err(Problem::syntax(message, token.start));
+                    return Err(YamlError::syntax(message, token.start));
                 }
                 Some(Directive::Tag { handle, prefix }) => {
                     let prefix = prefix.clone();
@@ -220,7 +220,7 @@ impl<'a> Parser<'a> {
             None => Ok(()),
             Some(_) => {
                 let message = format!("a second `%TAG` directive for `{}`", excerpt(handle));
-                Err(Problem::syntax(message, at))
+                Err(YamlError::syntax(message, at))
             }
         }
     }
@@ -235,7 +235,7 @@ impl<'a> Parser<'a> {
                 self.come_back();
                 Ok(nothing(token.start))
             }
-            _ => self.node(Place::Block),
+            _ => self.node(NodeContext::Block),
         }
     }
 
@@ -250,7 +250,7 @@ impl<'a> Parser<'a> {
         Ok(step(StepKind::DocumentEnd, token.start, end))
     }
 
-    pub(super) fn node(&mut self, place: Place) -> Outcome<Step> {
+    pub(super) fn node(&mut self, place: NodeContext) -> Outcome<Step> {
         let token = *self.peek()?;
         match token.kind {
             TokenKind::Scalar { style, built } => {
@@ -268,7 +268,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn decorated_node(&mut self, place: Place, start: Mark) -> Outcome<Step> {
+    fn decorated_node(&mut self, place: NodeContext, start: Mark) -> Outcome<Step> {
         let mut end = start;
         self.properties = self.properties(start, &mut end)?;
         let token = *self.peek()?;
@@ -289,7 +289,7 @@ impl<'a> Parser<'a> {
         Ok(step)
     }
 
-    fn collection(&mut self, place: Place, token: Token, start: Mark) -> Outcome<Step> {
+    fn collection(&mut self, place: NodeContext, token: Token, start: Mark) -> Outcome<Step> {
         let content = token.start;
         let Some((kind, state)) = opens(place, token.kind) else {
             return Err(no_content(token, start, place));
@@ -336,13 +336,13 @@ impl<'a> Parser<'a> {
             (None, "!!") => "tag:yaml.org,2002:",
             (None, handle) => {
                 let message = format!("the tag's handle `{}` is not declared", excerpt(handle));
-                return Err(Problem::syntax(message, at).within(start, "the value"));
+                return Err(YamlError::syntax(message, at).within(start, "the value"));
             }
         };
         Ok(Cow::Owned(format!("{}{}", until_nul(prefix), until_nul(&suffix))))
     }
 
-    pub(super) fn node_then(&mut self, place: Place, next: State) -> Outcome<Step> {
+    pub(super) fn node_then(&mut self, place: NodeContext, next: State) -> Outcome<Step> {
         self.later.push(next);
         self.node(place)
     }
@@ -363,7 +363,7 @@ impl<'a> Parser<'a> {
     pub(super) fn open_collection(&mut self, start: Mark) -> Outcome<()> {
         if self.open.len() >= self.max_depth {
             let message = crate::read::too_deep(self.max_depth);
-            return Err(Problem::new(&codes::TOO_DEEP, message, start));
+            return Err(YamlError::new(&codes::TOO_DEEP, message, start));
         }
         self.open.push(start);
         Ok(())
@@ -427,15 +427,15 @@ pub(super) fn nothing(at: Mark) -> Step {
 }
 
 /// What collection a token opens, and what comes next in it.
-fn opens(place: Place, token: TokenKind) -> Option<(StepKind, State)> {
+fn opens(place: NodeContext, token: TokenKind) -> Option<(StepKind, State)> {
     Some(match token {
-        TokenKind::BlockMappingStart if place != Place::Flow => {
+        TokenKind::BlockMappingStart if place != NodeContext::Flow => {
             (StepKind::MappingStart, State::BlockMappingKey)
         }
-        TokenKind::BlockSequenceStart if place != Place::Flow => {
+        TokenKind::BlockSequenceStart if place != NodeContext::Flow => {
             (StepKind::SequenceStart, State::BlockSequenceEntry)
         }
-        TokenKind::BlockEntry if place == Place::BlockMember => {
+        TokenKind::BlockEntry if place == NodeContext::BlockMember => {
             (StepKind::SequenceStart, State::IndentlessEntry)
         }
         TokenKind::FlowMappingStart => {
@@ -453,10 +453,11 @@ fn until_nul(name: &str) -> &str {
     name.split('\0').next().unwrap_or_default()
 }
 
-fn no_content(token: Token, start: Mark, place: Place) -> Box<Problem> {
+fn no_content(token: Token, start: Mark, place: NodeContext) -> Box<YamlError> {
     let message = format!("expected a value, found {}", name(token.kind));
-    let help = if place == Place::Flow { hints::UNCLOSED_BRACKET } else { hints::INDENTATION };
-    Problem::syntax(message, token.start).within(start, "the value").help(Some(help))
+    let help =
+        if place == NodeContext::Flow { hints::UNCLOSED_BRACKET } else { hints::INDENTATION };
+    YamlError::syntax(message, token.start).within(start, "the value").help(Some(help))
 }
 
 /// A token in words.

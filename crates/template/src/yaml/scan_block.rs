@@ -1,8 +1,8 @@
 //! Scanning of block scalars: literal (`|`) and folded (`>`).
 
 use super::cursor::Mark;
+use super::error::{Outcome, hints};
 use super::event::Style;
-use super::problem::{Outcome, hints};
 use super::scanner::{Scalar, Scanner};
 
 const WHAT: &str = "the block of text";

@@ -3,8 +3,8 @@
 //! A scalar on one line without escapes is a piece of the text; only others are copied.
 
 use super::cursor::{DOUBLE_STOP, FLOW_STOP, Mark, PLAIN_STOP, QUOTED_STOP, SINGLE_STOP};
+use super::error::{Outcome, YamlError, hints};
 use super::event::Style;
-use super::problem::{Outcome, Problem, hints};
 use super::scanner::{Scalar, Scanner};
 
 /// A run of line breaks and the white space around them.
@@ -229,7 +229,7 @@ impl Scanner<'_> {
         }
     }
 
-    fn unclosed(&self, start: Mark, found: &str) -> Box<Problem> {
+    fn unclosed(&self, start: Mark, found: &str) -> Box<YamlError> {
         self.problem(format!("expected a closing quote, found {found}"))
             .within(start, "the quote opens here")
             .help(Some(hints::UNCLOSED_QUOTE))

@@ -1,7 +1,7 @@
 //! Scanning of what begins with `%`, `&`, `*` and `!`: directives, anchors, aliases and tags.
 
 use super::cursor::{Mark, is_word};
-use super::problem::{Outcome, Problem};
+use super::error::{Outcome, YamlError};
 use super::scanner::Scanner;
 use super::token::{Directive, TokenKind, WrittenTag};
 use crate::read::excerpt;
@@ -244,11 +244,11 @@ impl<'a> Scanner<'a> {
         decoded.and_then(|c| c.chars().next()).ok_or_else(|| self.no_character(start))
     }
 
-    fn no_character(&self, start: Mark) -> Box<Problem> {
+    fn no_character(&self, start: Mark) -> Box<YamlError> {
         self.problem("the escaped bytes are no character in UTF-8").within(start, TAG)
     }
 
-    fn no_uri(&self, start: Mark) -> Box<Problem> {
+    fn no_uri(&self, start: Mark) -> Box<YamlError> {
         self.problem(format!("expected the name of a tag, found {}", self.found()))
             .within(start, TAG)
     }

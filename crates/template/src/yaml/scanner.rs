@@ -5,8 +5,8 @@
 
 use super::candidate::Candidate;
 use super::cursor::{Cursor, Mark};
+use super::error::{Outcome, YamlError, hints};
 use super::event::Style;
-use super::problem::{Outcome, Problem, hints};
 use super::shortcut::Line;
 use super::token::{Built, Directive, Queue, Token, TokenKind, WrittenTag};
 use std::collections::VecDeque;
@@ -114,8 +114,8 @@ impl<'a> Scanner<'a> {
     }
 
     /// A problem at the current place.
-    pub(super) fn problem(&self, message: impl Into<String>) -> Box<Problem> {
-        Problem::syntax(message, self.cursor.mark())
+    pub(super) fn problem(&self, message: impl Into<String>) -> Box<YamlError> {
+        YamlError::syntax(message, self.cursor.mark())
     }
 
     /// Keeps a value that is not a piece of the text.
@@ -229,7 +229,7 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline(never)]
-    fn no_token(&self, byte: u8) -> Box<Problem> {
+    fn no_token(&self, byte: u8) -> Box<YamlError> {
         let help = if byte == b'\t' { hints::TABS } else { hints::QUOTE_INDICATOR };
         let name = if byte == b'\t' { "a tab".into() } else { format!("`{}`", byte as char) };
         self.problem(format!("expected a value or a key, found {name}, which cannot begin one"))

@@ -5,9 +5,9 @@
 
 use super::characters;
 use super::cursor::Mark;
+use super::error::{Outcome, YamlError};
 use super::event::Style;
 use super::parser::{Parser, Step, StepKind};
-use super::problem::{Outcome, Problem};
 use super::tag::{self, Tag};
 use crate::codes;
 use crate::read::excerpt;
@@ -78,7 +78,7 @@ pub(super) fn compose_by<'a>(
     }
     let second = parser.step()?;
     if second.kind != StepKind::End {
-        let problem = Problem::syntax("expected one document, found a second one", second.start);
+        let problem = YamlError::syntax("expected one document, found a second one", second.start);
         return Err(problem.within(first.start, "the first document"));
     }
     composer.tape.built = parser.scanner.built;
@@ -184,7 +184,7 @@ impl<'a> Composer<'a> {
         match self.anchors.insert(name, (index, at)) {
             Some((_, first)) => {
                 let message = format!("the anchor `&{}` is set twice", excerpt(name));
-                Err(Problem::syntax(message, at).within(first, "first set here"))
+                Err(YamlError::syntax(message, at).within(first, "first set here"))
             }
             None => Ok(()),
         }
@@ -195,11 +195,11 @@ impl<'a> Composer<'a> {
         let name = excerpt(name);
         let Some((target, set)) = anchor else {
             let message = format!("no anchor `&{name}` stands in front of the alias `*{name}`");
-            return Err(Problem::syntax(message, at));
+            return Err(YamlError::syntax(message, at));
         };
         if self.open.binary_search(&target).is_ok() {
             let message = format!("the alias `*{name}` stands inside of what it stands for");
-            let problem = Problem::new(&codes::NOT_PLAIN_DATA, message, at);
+            let problem = YamlError::new(&codes::NOT_PLAIN_DATA, message, at);
             return Err(problem.within(set, "the anchor"));
         }
         let tag = self.tape.items.get(target as usize).map_or(Tag::Null, |item| item.tag);

@@ -5,7 +5,9 @@
 use kiln_template::constraint::custom::Offline;
 use kiln_template::environment::{Environment, Implementation, Layer, merge};
 use kiln_template::limits::Limits;
-use kiln_template::parameters::{self, Check, Features, Given, Lookup, Parameters, Pseudo};
+use kiln_template::parameters::{
+    self, Check, Features, Lookup, Parameters, Pseudo, SuppliedParameters,
+};
 use kiln_template::read::read;
 use kiln_template::{Diagnostic, Sources, Value, print};
 use serde_json::Value as Json;
@@ -120,14 +122,14 @@ fn environment(
 }
 
 /// The values for parameters; with environment files, the request's are merged into theirs.
-fn given(case: &Json, environment: &Environment) -> Given {
+fn given(case: &Json, environment: &Environment) -> SuppliedParameters {
     let members = value(&case["params"]);
     let mut given = match (members.as_map(), case["environment_files"].is_array()) {
-        (Some(members), false) => Given::with_request(members),
+        (Some(members), false) => SuppliedParameters::with_request(members),
         (Some(members), true) if environment == &Environment::default() => {
-            Given::with_request(members)
+            SuppliedParameters::with_request(members)
         }
-        _ => Given::default(),
+        _ => SuppliedParameters::default(),
     };
     given.environment = environment.parameters.clone();
     given.defaults = environment.parameter_defaults.clone();

@@ -2,7 +2,7 @@
 
 use kiln_template::functions;
 use kiln_template::template::DeletionPolicy;
-use kiln_template::version::{self, Meaning, Place, Version};
+use kiln_template::version::{self, Meaning, Position, Version};
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 
@@ -25,15 +25,15 @@ fn each(check: impl Fn(Version, &Json)) {
 #[test]
 fn versions_have_exactly_their_functions() {
     each(|version, facts| {
-        let values: BTreeSet<&str> = version.functions(Place::Value).map(|f| f.name).collect();
+        let values: BTreeSet<&str> = version.functions(Position::Value).map(|f| f.name).collect();
         assert_eq!(values, texts(&facts["functions"]), "{version:?}");
         let conditions: BTreeSet<&str> =
-            version.functions(Place::Condition).map(|f| f.name).collect();
+            version.functions(Position::Condition).map(|f| f.name).collect();
         assert_eq!(conditions, texts(&facts["condition_functions"]), "{version:?}");
         let removed: BTreeSet<&str> = functions::ALL
             .iter()
             .map(|function| function.name)
-            .filter(|name| matches!(version.meaning(name, Place::Value), Meaning::Removed(_)))
+            .filter(|name| matches!(version.meaning(name, Position::Value), Meaning::Removed(_)))
             .collect();
         assert_eq!(removed, texts(&facts["removed_functions"]), "{version:?}");
     });

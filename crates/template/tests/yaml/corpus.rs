@@ -6,7 +6,7 @@
 use kiln_template::codes;
 use kiln_template::document::{Data, Node};
 use kiln_template::limits::Limits;
-use kiln_template::yaml::{self, EventKind, Problem, Properties, Style};
+use kiln_template::yaml::{self, EventKind, Properties, Style, YamlError};
 use kiln_template::{Diagnostic, Sources};
 use kiln_yaql::Integer;
 use serde_json::{Value as Json, json};
@@ -159,7 +159,7 @@ fn read(text: &str) -> (Option<Node>, Vec<Diagnostic>) {
     yaml::read(file, text, &Limits::default())
 }
 
-fn events(text: &str) -> Result<Vec<Json>, Box<Problem>> {
+fn events(text: &str) -> Result<Vec<Json>, Box<YamlError>> {
     yaml::events(text)
         .map(|event| {
             let event = event?;

@@ -2,7 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::context::Body;
-use crate::error::{Error, Failure};
+use crate::error::{Error, FailureClass};
 use crate::render;
 use crate::signature::{Default, Function, Type, any, f, iter, lambda, m, map, of, text};
 use crate::syntax::{Kind, Node};
@@ -37,7 +37,7 @@ fn assert(args: &mut Arguments<'_>) -> Result<Value, Error> {
     if args.machine.apply(&condition, vec![value.clone()])?.truth() {
         return Ok(value);
     }
-    Err(Error::failure(Failure::Assertion, args.text(2)?.to_string()))
+    Err(Error::failure(FailureClass::Assertion, args.text(2)?.to_string()))
 }
 
 fn call(args: &mut Arguments<'_>) -> Result<Value, Error> {

@@ -6,7 +6,7 @@ use crate::equality::hashable;
 use crate::error::Error;
 use crate::machine::Machine;
 use crate::signature::{Default, Function, Type, any, f, iter, lambda, m, map, of};
-use crate::value::{Part, Value, View};
+use crate::value::{Value, View, ViewKind};
 use std::sync::Arc;
 
 pub(crate) static TABLE: &[Function] = &[
@@ -17,8 +17,8 @@ pub(crate) static TABLE: &[Function] = &[
     f("dict", &[of("args", Type::Pair).rest()], dict).with_pairs(),
     f("dict", &[iter("items")], dict_of_items).with_pairs(),
     m("get", &[map("dict"), any("key"), any("default").or(Default::Null)], get),
-    m("items", &[map("dict")], |args| view(args, Part::Items)),
-    m("keys", &[map("dict")], |args| view(args, Part::Keys)),
+    m("items", &[map("dict")], |args| view(args, ViewKind::Items)),
+    m("keys", &[map("dict")], |args| view(args, ViewKind::Keys)),
     m("set", &[map("dict"), any("key"), any("value")], set).with_pairs(),
     m("set", &[map("dict"), map("replacements")], set_many).with_pairs(),
     m("set", &[map("dict"), of("args", Type::Pair).rest()], set_pairs).with_pairs(),
@@ -27,10 +27,10 @@ pub(crate) static TABLE: &[Function] = &[
         &[iter("collection"), lambda("keySelector"), lambda("valueSelector").or(Default::Null)],
         to_dict,
     ),
-    m("values", &[map("dict")], |args| view(args, Part::Values)),
+    m("values", &[map("dict")], |args| view(args, ViewKind::Values)),
 ];
 
-fn view(args: &mut Arguments<'_>, part: Part) -> Result<Value, Error> {
+fn view(args: &mut Arguments<'_>, part: ViewKind) -> Result<Value, Error> {
     Ok(Value::View(View { map: args.map(0)?, part }))
 }
 

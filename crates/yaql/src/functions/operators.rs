@@ -3,7 +3,7 @@
 use crate::arguments::Arguments;
 use crate::collections::Set;
 use crate::equality::set_like;
-use crate::error::{Error, ErrorKind, Failure};
+use crate::error::{Error, ErrorKind, FailureClass};
 use crate::integer::Integer;
 use crate::iterate::{Iter, Walk};
 use crate::machine::Machine;
@@ -354,7 +354,7 @@ fn modulo(left: &Value, right: &Value) -> Result<Option<Value>, Error> {
 }
 
 pub(crate) fn by_zero(message: &'static str) -> Error {
-    Error::failure(Failure::Division, message)
+    Error::failure(FailureClass::Division, message)
 }
 
 /// Two numbers as floats; nothing if one is no number.
@@ -460,7 +460,7 @@ fn list_index(args: &mut Arguments<'_>) -> Result<Value, Error> {
     match python::position(index, list.items().len()).and_then(|at| list.items().get(at)) {
         Some(value) => Ok(value.clone()),
         None => Err(Error::failure(
-            Failure::Index,
+            FailureClass::Index,
             if list.is_tuple() { "tuple index out of range" } else { "list index out of range" },
         )),
     }

@@ -2,7 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::collections::Set;
-use crate::error::{Error, Failure};
+use crate::error::{Error, FailureClass};
 use crate::iterate::Walk;
 use crate::machine::Machine;
 use crate::python::{boundary, is_blank};
@@ -372,7 +372,7 @@ fn characters(args: &mut Arguments<'_>) -> Result<Value, Error> {
         }
         if classes.is_empty() {
             let message = format!("module 'string' has no attribute '{name}'");
-            return Err(Error::failure(Failure::Attribute, message));
+            return Err(Error::failure(FailureClass::Attribute, message));
         }
         wanted.extend(classes.iter().flat_map(|class| class.chars()));
     }

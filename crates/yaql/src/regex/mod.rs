@@ -20,7 +20,7 @@ mod translate;
 
 pub(crate) use replacement::Replacement;
 
-use crate::error::{Error, Failure};
+use crate::error::{Error, FailureClass};
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -76,7 +76,7 @@ impl Found {
 impl Regex {
     /// Compiles a pattern with options.
     pub fn with_flags(pattern: &str, flags: Flags) -> Result<Regex, Error> {
-        let bad = |message: String| Error::failure(Failure::Regex, message);
+        let bad = |message: String| Error::failure(FailureClass::Regex, message);
         let translated = translate::translate(pattern, flags).map_err(bad)?;
         let search = build(&translated.pattern).map_err(bad)?;
         Ok(Regex(Arc::new(Inner {
@@ -110,7 +110,7 @@ impl Regex {
         let anchored =
             self.0.anchored.get_or_init(|| build(&format!(r"\A(?:{})", self.0.translated)).ok());
         let Some(anchored) = anchored else {
-            return Err(Error::failure(Failure::Regex, "Pattern is too large"));
+            return Err(Error::failure(FailureClass::Regex, "Pattern is too large"));
         };
         Ok(anchored.find(text).map_err(run_error)?.map(|found| found.range()))
     }
@@ -199,7 +199,7 @@ fn run_error(error: fancy_regex::Error) -> Error {
         fancy_regex::Error::RuntimeError(_) => "Regular expression takes too long to match".into(),
         other => other.to_string(),
     };
-    Error::failure(Failure::Regex, message)
+    Error::failure(FailureClass::Regex, message)
 }
 
 /// Puts a backslash before every character that means something in a pattern (`re.escape`).

@@ -2,15 +2,15 @@
 
 use super::Regex;
 use super::parse::Cursor;
-use crate::error::{Error, Failure};
+use crate::error::{Error, FailureClass};
 use std::ops::Range;
 
 /// A replacement that was read.
 pub(crate) struct Replacement {
-    parts: Vec<Part>,
+    parts: Vec<ReplacementPart>,
 }
 
-enum Part {
+enum ReplacementPart {
     Text(String),
     Group(usize),
 }
@@ -19,7 +19,7 @@ impl Replacement {
     /// Reads a replacement for matches of a pattern.
     pub(crate) fn new(text: &str, regex: &Regex) -> Result<Replacement, Error> {
         let mut reader = Reader { cursor: Cursor::new(text), regex, parts: Vec::new() };
-        reader.read().map_err(|message| Error::failure(Failure::Regex, message))?;
+        reader.read().map_err(|message| Error::failure(FailureClass::Regex, message))?;
         Ok(Replacement { parts: reader.parts })
     }
 
@@ -27,8 +27,8 @@ impl Replacement {
     pub(crate) fn expand(&self, text: &str, groups: &[Option<Range<usize>>], out: &mut String) {
         for part in &self.parts {
             match part {
-                Part::Text(part) => out.push_str(part),
-                Part::Group(number) => {
+                ReplacementPart::Text(part) => out.push_str(part),
+                ReplacementPart::Group(number) => {
                     let range = groups.get(*number).cloned().flatten().unwrap_or(0..0);
                     out.push_str(text.get(range).unwrap_or_default());
                 }
@@ -40,7 +40,7 @@ impl Replacement {
 struct Reader<'a> {
     cursor: Cursor,
     regex: &'a Regex,
-    parts: Vec<Part>,
+    parts: Vec<ReplacementPart>,
 }
 
 impl Reader<'_> {
@@ -57,8 +57,8 @@ impl Reader<'_> {
 
     fn push(&mut self, c: char) {
         match self.parts.last_mut() {
-            Some(Part::Text(text)) => text.push(c),
-            _ => self.parts.push(Part::Text(c.into())),
+            Some(ReplacementPart::Text(text)) => text.push(c),
+            _ => self.parts.push(ReplacementPart::Text(c.into())),
         }
     }
 
@@ -66,7 +66,7 @@ impl Reader<'_> {
         if number > self.regex.group_count() {
             return Err(self.cursor.error(&format!("invalid group reference {number}"), at));
         }
-        self.parts.push(Part::Group(number));
+        self.parts.push(ReplacementPart::Group(number));
         Ok(())
     }
 

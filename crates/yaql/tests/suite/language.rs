@@ -1,7 +1,7 @@
 //! The interface: parsing once, evaluating often, places of errors, plain data.
 
 use kiln_yaql::{
-    Data, Environment, ErrorKind, Expression, Failure, Integer, Options, Value, function_names,
+    Data, Environment, ErrorKind, Expression, FailureClass, Integer, Options, Value, function_names,
 };
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ fn errors_have_kinds() {
     let kind = |text: &str| evaluate(text, Value::Null).unwrap_err().kind().clone();
     assert_eq!(kind("f()"), ErrorKind::UnknownFunction("f".into()));
     assert_eq!(kind("{}.a"), ErrorKind::MissingKey("'a'".into()));
-    assert!(matches!(kind("1 / 0"), ErrorKind::Failure { class: Failure::Division, .. }));
+    assert!(matches!(kind("1 / 0"), ErrorKind::Failure { class: FailureClass::Division, .. }));
     assert!(evaluate("1 +", Value::Null).unwrap_err().is_syntax());
     assert!(!evaluate("1 / 0", Value::Null).unwrap_err().is_syntax());
 }

@@ -28,14 +28,14 @@ pub(super) fn eip_association() -> ResourceType {
         .deletes(|op| Box::pin(remove(op)))
 }
 
-fn sides_fit(members: &Members) -> Result<(), Refusal> {
+fn sides_fit(members: &Members) -> Result<(), PropertyError> {
     let [eip, allocation] = ["EIP", "AllocationId"].map(|name| may_be_given(members, name));
     let is_both = is_given(members, "EIP") && is_given(members, "AllocationId");
     if is_both || !(eip || allocation) {
-        return Err(Refusal::new("Either 'EIP' or 'AllocationId' must be provided."));
+        return Err(PropertyError::new("Either 'EIP' or 'AllocationId' must be provided."));
     }
     if is_given(members, "EIP") && !may_be_given(members, "InstanceId") {
-        return Err(Refusal::new("Must specify 'InstanceId' if you specify 'EIP'."));
+        return Err(PropertyError::new("Must specify 'InstanceId' if you specify 'EIP'."));
     }
     one_of(members, &["InstanceId", "NetworkInterfaceId"])
 }

@@ -66,12 +66,12 @@ fn address(value: &Value) -> Option<String> {
 }
 
 /// A load balancer must have the time to wait for an answer before it asks again.
-pub(super) fn check(members: &Members) -> Result<(), Refusal> {
+pub(super) fn check(members: &Members) -> Result<(), PropertyError> {
     let Some(health) = section(members, "HealthCheck") else { return Ok(()) };
     let number = |name: &str| crate::given::number(health.get(name)?);
     match (number("Interval"), number("Timeout")) {
         (Some(interval), Some(timeout)) if interval < timeout => {
-            Err(Refusal::new("Interval must be larger than Timeout"))
+            Err(PropertyError::new("Interval must be larger than Timeout"))
         }
         _ => Ok(()),
     }

@@ -37,7 +37,7 @@ pub(super) fn generic_container() -> ResourceType {
         })
 }
 
-fn no_secret_twice(members: &Members) -> Result<(), Refusal> {
+fn no_secret_twice(members: &Members) -> Result<(), PropertyError> {
     let secrets = items(members, "secrets").iter().filter_map(|it| open(it).as_map());
     let mut refs: Vec<&str> = secrets.filter_map(|secret| text(secret, "ref")).collect();
     let number = refs.len();
@@ -45,6 +45,6 @@ fn no_secret_twice(members: &Members) -> Result<(), Refusal> {
     refs.dedup();
     match refs.len() == number {
         true => Ok(()),
-        false => Err(Refusal::new("Duplicate refs are not allowed.")),
+        false => Err(PropertyError::new("Duplicate refs are not allowed.")),
     }
 }

@@ -85,7 +85,7 @@ const CERTIFICATE: [&str; 7] = [
 ];
 
 /// Each type of order has properties of its own.
-fn check(members: &Members) -> Result<(), Refusal> {
+fn check(members: &Members) -> Result<(), PropertyError> {
     let Some(kind) = text(members, "type") else { return Ok(()) };
     let allowed: &[&str] = match kind {
         "key" => &KEY,
@@ -96,7 +96,7 @@ fn check(members: &Members) -> Result<(), Refusal> {
     if kind != "certificate" && (lacks("algorithm") || lacks("bit_length")) {
         let message =
             format!("Properties algorithm and bit_length are required for {kind} type of order.");
-        return Err(Refusal::new(message));
+        return Err(PropertyError::new(message));
     }
     needs(members, "profile", "ca_id")?;
     let given = members.keys().map(|name| &**name).filter(|name| is_given(members, name));
@@ -109,7 +109,7 @@ fn check(members: &Members) -> Result<(), Refusal> {
             unexpected.join(", "),
             allowed.join(", "),
         );
-        return Err(Refusal::new(message));
+        return Err(PropertyError::new(message));
     }
     Ok(())
 }

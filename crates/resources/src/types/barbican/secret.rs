@@ -38,7 +38,7 @@ pub(super) fn secret() -> ResourceType {
 
 const BINARY: &str = "application/octet-stream";
 
-fn check(members: &Members) -> Result<(), Refusal> {
+fn check(members: &Members) -> Result<(), PropertyError> {
     needs(members, "payload_content_type", "payload")?;
     let is_binary = text(members, "payload_content_type") == Some(BINARY);
     let has_encoding = may_be_given(members, "payload_content_encoding");
@@ -47,7 +47,7 @@ fn check(members: &Members) -> Result<(), Refusal> {
             "Property unspecified. For '{BINARY}' value of 'payload_content_type' property, \
              'payload_content_encoding' property must be specified."
         );
-        return Err(Refusal::new(message));
+        return Err(PropertyError::new(message));
     }
     if is_binary
         && members
@@ -59,7 +59,7 @@ fn check(members: &Members) -> Result<(), Refusal> {
         let message = format!(
             "Invalid payload for specified '{BINARY}' value of 'payload_content_type' property."
         );
-        return Err(Refusal::new(message));
+        return Err(PropertyError::new(message));
     }
     let is_text = text(members, "payload_content_type").is_some_and(|kind| kind != BINARY);
     if is_given(members, "payload_content_encoding") && is_text {
@@ -67,7 +67,7 @@ fn check(members: &Members) -> Result<(), Refusal> {
             "payload_content_encoding property should only be specified for payload_content_type with value \
              {BINARY}."
         );
-        return Err(Refusal::new(message));
+        return Err(PropertyError::new(message));
     }
     Ok(())
 }

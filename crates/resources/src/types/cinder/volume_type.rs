@@ -43,12 +43,12 @@ pub(super) fn volume_type() -> ResourceType {
 }
 
 /// A public type is everybody's already.
-fn check(properties: &Members) -> Result<(), Refusal> {
+fn check(properties: &Members) -> Result<(), PropertyError> {
     let is_public = properties.get("is_public").is_some_and(|it| it.equals(&Value::Bool(true)));
     if is_public && !items(properties, "projects").is_empty() {
         let message =
             "A public volume type is everybody's: give projects only if is_public is false.";
-        return Err(Refusal::new(message));
+        return Err(PropertyError::new(message));
     }
     Ok(())
 }

@@ -47,11 +47,11 @@ pub(super) fn zone() -> ResourceType {
         )
 }
 
-fn check(members: &Members) -> Result<(), Refusal> {
+fn check(members: &Members) -> Result<(), PropertyError> {
     for (kind, wanted) in [("PRIMARY", "email"), ("SECONDARY", "masters")] {
         if text(members, "type") == Some(kind) && !may_be_given(members, wanted) {
             let message = format!("Property {wanted} is required for zone type {kind}");
-            return Err(Refusal::new(message));
+            return Err(PropertyError::new(message));
         }
     }
     Ok(())

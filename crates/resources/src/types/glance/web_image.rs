@@ -63,21 +63,21 @@ pub(super) fn web_image() -> ResourceType {
         )
 }
 
-fn check(properties: &Members) -> Result<(), Refusal> {
+fn check(properties: &Members) -> Result<(), PropertyError> {
     let (container, disk) = (text(properties, "container_format"), text(properties, "disk_format"));
     let is_amazon = |format: Option<&str>| matches!(format, Some("ami" | "ari" | "aki"));
     if let (Some(container), Some(disk)) = (container, disk)
         && container != disk
         && (is_amazon(Some(container)) || is_amazon(Some(disk)))
     {
-        return Err(Refusal::new(
+        return Err(PropertyError::new(
             "container_format and disk_format must be the same if one of them is ami, ari or aki.",
         ));
     }
     if !items(properties, "members").is_empty()
         && text(properties, "visibility").is_some_and(|it| it != "shared")
     {
-        return Err(Refusal::new("An image has members only if its visibility is shared."));
+        return Err(PropertyError::new("An image has members only if its visibility is shared."));
     }
     Ok(())
 }

@@ -108,7 +108,7 @@ fn characters(class: &str) -> Vec<char> {
 }
 
 /// The minimums of all classes and sequences must fit into the length.
-fn minimums_fit(properties: &Members) -> Result<(), Refusal> {
+fn minimums_fit(properties: &Members) -> Result<(), PropertyError> {
     let number = |value: Option<&Value>| match value {
         Some(Value::Int(number)) => number.as_i64(),
         _ => None,
@@ -120,7 +120,7 @@ fn minimums_fit(properties: &Members) -> Result<(), Refusal> {
         each.fold(0_i64, i64::saturating_add)
     });
     if length < minimums[0].saturating_add(minimums[1]) {
-        return Err(Refusal::new(
+        return Err(PropertyError::new(
             "Length property cannot be smaller than combined character class and character \
              sequence minimums",
         ));

@@ -28,7 +28,7 @@ pub(super) fn value() -> ResourceType {
 }
 
 /// `type` asks a kind of `value`; it never converts it.
-fn value_is_of_its_type(properties: &Members) -> Result<(), Refusal> {
+fn value_is_of_its_type(properties: &Members) -> Result<(), PropertyError> {
     let kind = match properties.get("type").and_then(Value::as_text).map(|text| &**text) {
         Some("string") => Str,
         Some("number") => Num,
@@ -39,7 +39,7 @@ fn value_is_of_its_type(properties: &Members) -> Result<(), Refusal> {
     };
     let value = properties.get("value").unwrap_or(&Value::Null);
     match property::refusal(kind, value) {
-        Some(message) => Err(Refusal::of("value", message)),
+        Some(message) => Err(PropertyError::for_property("value", message)),
         None => Ok(()),
     }
 }

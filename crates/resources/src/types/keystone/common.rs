@@ -113,7 +113,7 @@ impl Holder {
 }
 
 /// Every role is on a project or on a domain.
-pub(super) fn check_roles(members: &Members) -> Result<(), Refusal> {
+pub(super) fn check_roles(members: &Members) -> Result<(), PropertyError> {
     for role in items(members, "roles").iter().filter_map(|it| open(it).as_map()) {
         if is_given(role, "project") && is_given(role, "domain") {
             return Err(conflict(&["project", "domain"]));
@@ -121,7 +121,7 @@ pub(super) fn check_roles(members: &Members) -> Result<(), Refusal> {
         if !may_be_given(role, "project") && !may_be_given(role, "domain") {
             let name = text(role, "role").unwrap_or_default();
             let message = format!("Either project or domain must be specified for role {name}");
-            return Err(Refusal::new(message));
+            return Err(PropertyError::new(message));
         }
     }
     Ok(())

@@ -71,7 +71,7 @@ fn objects(path: &'static str, many: &'static str) -> Plain {
 }
 
 /// Every orchestration engine has a volume driver of its own.
-fn driver_suits(members: &Members) -> Result<(), Refusal> {
+fn driver_suits(members: &Members) -> Result<(), PropertyError> {
     let (Some(engine), Some(driver)) = (text(members, "coe"), text(members, "volume_driver"))
     else {
         return Ok(());
@@ -83,5 +83,5 @@ fn driver_suits(members: &Members) -> Result<(), Refusal> {
     let message = format!(
         "Volume driver type {driver} is not supported by COE:{engine}, expecting a ['{suitable}'] volume driver."
     );
-    Err(Refusal::new(message))
+    Err(PropertyError::new(message))
 }

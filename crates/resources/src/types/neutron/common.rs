@@ -91,7 +91,7 @@ pub(super) async fn set_tags(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Further fields may not be those that are properties, or that say whose the object is.
-pub(super) fn further_fields(members: &Members) -> Result<(), Refusal> {
+pub(super) fn further_fields(members: &Members) -> Result<(), PropertyError> {
     let names = section(members, "value_specs").into_iter().flat_map(Members::keys);
     let is_banned = |name: &&Arc<str>| {
         matches!(&***name, "shared" | "tenant_id") || members.contains_key(&***name)
@@ -99,7 +99,9 @@ pub(super) fn further_fields(members: &Members) -> Result<(), Refusal> {
     let banned: Vec<&str> = names.filter(is_banned).map(|name| &**name).collect();
     match banned.is_empty() {
         true => Ok(()),
-        false => Err(Refusal::new(format!("{} not allowed in value_specs", banned.join(", ")))),
+        false => {
+            Err(PropertyError::new(format!("{} not allowed in value_specs", banned.join(", "))))
+        }
     }
 }
 

@@ -51,16 +51,16 @@ pub(super) fn network_gateway() -> ResourceType {
         )
 }
 
-fn segments_fit(members: &Members) -> Result<(), Refusal> {
+fn segments_fit(members: &Members) -> Result<(), PropertyError> {
     for connection in items(members, "connections").iter().filter_map(|it| open(it).as_map()) {
         let id = connection.get("segmentation_id").unwrap_or(&Value::Null);
         match text(connection, "segmentation_type") {
             Some("vlan") if id.is_null() => {
-                return Err(Refusal::new("segmentation_id must be specified for using vlan"));
+                return Err(PropertyError::new("segmentation_id must be specified for using vlan"));
             }
             Some("flat") if id.unknown().is_none() && id.is_truthy() => {
                 let message = "segmentation_id cannot be specified except 0 for using flat";
-                return Err(Refusal::new(message));
+                return Err(PropertyError::new(message));
             }
             _ => {}
         }

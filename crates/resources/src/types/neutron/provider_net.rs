@@ -60,16 +60,16 @@ async fn after(op: &mut Op) -> Result<(), Stop> {
     keep_segments(op).await
 }
 
-fn segment_fits(members: &Members) -> Result<(), Refusal> {
+fn segment_fits(members: &Members) -> Result<(), PropertyError> {
     let kind = text(members, "network_type").unwrap_or_default();
     if is_given(members, "segmentation_id") && matches!(kind, "local" | "flat") {
         let message = "segmentation_id not allowed for network types: local, flat";
-        return Err(Refusal::new(message));
+        return Err(PropertyError::new(message));
     }
     if is_given(members, "physical_network") && matches!(kind, "vxlan" | "gre" | "geneve" | "local")
     {
         let message = "physical_network not allowed for network types: vxlan, gre, geneve, flat";
-        return Err(Refusal::new(message));
+        return Err(PropertyError::new(message));
     }
     Ok(())
 }

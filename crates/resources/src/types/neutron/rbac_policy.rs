@@ -35,15 +35,17 @@ pub(super) fn rbac_policy() -> ResourceType {
 }
 
 /// Only networks can be used as external ones.
-fn action_fits(members: &Members) -> Result<(), Refusal> {
+fn action_fits(members: &Members) -> Result<(), PropertyError> {
     match (text(members, "action"), text(members, "object_type")) {
-        (Some("access_as_external"), Some(kind)) if kind != "network" => Err(Refusal::of(
-            "action",
-            format!(
-                "Invalid action \"access_as_external\" for object type {kind}. Valid actions: \
+        (Some("access_as_external"), Some(kind)) if kind != "network" => {
+            Err(PropertyError::for_property(
+                "action",
+                format!(
+                    "Invalid action \"access_as_external\" for object type {kind}. Valid actions: \
                  access_as_shared"
-            ),
-        )),
+                ),
+            ))
+        }
         _ => Ok(()),
     }
 }

@@ -85,7 +85,7 @@ async fn after(op: &mut Op) -> Result<(), Stop> {
     AGENTS.serve(op).await
 }
 
-fn agents_fit(members: &Members) -> Result<(), Refusal> {
+fn agents_fit(members: &Members) -> Result<(), PropertyError> {
     further_fields(members)?;
     let agents = items(members, "l3_agent_ids");
     if is_given(members, "distributed") && !agents.is_empty() {
@@ -93,7 +93,7 @@ fn agents_fit(members: &Members) -> Result<(), Refusal> {
     }
     exclusive(members, "distributed", "ha")?;
     if !may_be_given(members, "ha") && agents.len() > 1 {
-        return Err(Refusal::new("Non HA routers can only have one L3 agent."));
+        return Err(PropertyError::new("Non HA routers can only have one L3 agent."));
     }
     Ok(())
 }

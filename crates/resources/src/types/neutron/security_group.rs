@@ -28,7 +28,7 @@ pub(super) fn security_group() -> ResourceType {
         ])
         .check(|members| match text(members, "name") {
             Some("default") => {
-                Err(Refusal::new("Security groups cannot be assigned the name \"default\"."))
+                Err(PropertyError::new("Security groups cannot be assigned the name \"default\"."))
             }
             _ => Ok(()),
         })

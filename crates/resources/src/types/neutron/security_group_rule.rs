@@ -45,7 +45,7 @@ pub(super) fn security_group_rule() -> ResourceType {
 }
 
 /// A range of ports begins before it ends. Of the protocols without ports the numbers mean something else.
-fn ports_fit(members: &Members) -> Result<(), Refusal> {
+fn ports_fit(members: &Members) -> Result<(), PropertyError> {
     let [from, to] = ["port_range_min", "port_range_max"]
         .map(|name| members.get(name).filter(|_| is_given(members, name)).and_then(number));
     let protocol = members.get("protocol").and_then(Value::as_text);
@@ -54,7 +54,7 @@ fn ports_fit(members: &Members) -> Result<(), Refusal> {
         (Some(from), Some(to)) if has_ports && from > to => {
             let message =
                 "The minimum port number must be less than or equal to the maximum port number.";
-            Err(Refusal::new(message))
+            Err(PropertyError::new(message))
         }
         _ => Ok(()),
     }

@@ -34,10 +34,10 @@ fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
 }
 
 /// What each kind of segment needs, and what it cannot have.
-fn kind_fits(members: &Members) -> Result<(), Refusal> {
+fn kind_fits(members: &Members) -> Result<(), PropertyError> {
     let Some(kind) = text(members, "network_type") else { return Ok(()) };
     let refuse = |name: &str, what: &str| {
-        Err(Refusal::new(format!("{name} is {what} for {kind} provider network.")))
+        Err(PropertyError::new(format!("{name} is {what} for {kind} provider network.")))
     };
     let [physical, id] = ["physical_network", "segmentation_id"];
     if matches!(kind, "flat" | "vlan") && !may_be_given(members, physical) {
@@ -54,7 +54,7 @@ fn kind_fits(members: &Members) -> Result<(), Refusal> {
     }
     if kind == "vlan" && members.get(id).and_then(number).is_some_and(|id| id > 4094.0) {
         let message = "Up to 4094 VLAN network segments can exist on each physical_network.";
-        return Err(Refusal::new(message));
+        return Err(PropertyError::new(message));
     }
     Ok(())
 }

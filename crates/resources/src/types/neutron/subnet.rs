@@ -119,7 +119,7 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
     rest::update(op).await
 }
 
-fn addresses_fit(members: &Members) -> Result<(), Refusal> {
+fn addresses_fit(members: &Members) -> Result<(), PropertyError> {
     further_fields(members)?;
     exclusive(members, "subnetpool", "cidr")?;
     one_of(members, &["subnetpool", "cidr"])?;
@@ -128,12 +128,12 @@ fn addresses_fit(members: &Members) -> Result<(), Refusal> {
     let is_v4 = members.get("ip_version").is_some_and(|version| version.equals(&4.into()));
     if is_v4 && modes.iter().any(|mode| is_given(members, mode)) {
         let message = "ipv6_ra_mode and ipv6_address_mode are not supported for ipv4.";
-        return Err(Refusal::new(message));
+        return Err(PropertyError::new(message));
     }
     if let [Some(one), Some(other)] = modes.map(|mode| text(members, mode))
         && one != other
     {
-        return Err(Refusal::new(
+        return Err(PropertyError::new(
             "When both ipv6_ra_mode and ipv6_address_mode are set, they must be equal.",
         ));
     }
@@ -142,7 +142,7 @@ fn addresses_fit(members: &Members) -> Result<(), Refusal> {
         Some(gateway) if gateway.parse::<std::net::IpAddr>().is_ok() => Ok(()),
         Some(gateway) => {
             let message = format!("Gateway IP address \"{gateway}\" is in invalid format.");
-            Err(Refusal::new(message))
+            Err(PropertyError::new(message))
         }
     }
 }

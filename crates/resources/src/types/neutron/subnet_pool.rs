@@ -70,7 +70,7 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
     rest::update(op).await
 }
 
-fn bounds_fit(members: &Members) -> Result<(), Refusal> {
+fn bounds_fit(members: &Members) -> Result<(), PropertyError> {
     let length = |name: &str| members.get(name).and_then(number).filter(|length| *length > 0.0);
     let bounds = [
         ("min_prefixlen", "max_prefixlen", ["max_prefixlen", "min_prefixlen"]),
@@ -82,7 +82,7 @@ fn bounds_fit(members: &Members) -> Result<(), Refusal> {
             && smaller > greater
         {
             let told = told.map(|name| format!("{name}={}", length(name).unwrap_or_default()));
-            return Err(Refusal::new(format!("Illegal prefix bounds: {}.", told.join(", "))));
+            return Err(PropertyError::new(format!("Illegal prefix bounds: {}.", told.join(", "))));
         }
     }
     Ok(())

@@ -30,7 +30,7 @@ pub(super) fn l7_policy() -> ResourceType {
 }
 
 /// A policy has the target that its action needs, and no other.
-fn target_suits_action(members: &Members) -> Result<(), Refusal> {
+fn target_suits_action(members: &Members) -> Result<(), PropertyError> {
     let needs = |action: &str, wanted: &str, other: &str, others: &str| {
         if !is(members, "action", action) {
             return Ok(());
@@ -39,12 +39,12 @@ fn target_suits_action(members: &Members) -> Result<(), Refusal> {
             let message = format!(
                 "{other} property should only be specified for action with value {others}."
             );
-            return Err(Refusal::new(message));
+            return Err(PropertyError::new(message));
         }
         if !may_be_given(members, wanted) {
             let message =
                 format!("Property {wanted} is required when action type is set to {action}.");
-            return Err(Refusal::new(message));
+            return Err(PropertyError::new(message));
         }
         Ok(())
     };
@@ -53,7 +53,7 @@ fn target_suits_action(members: &Members) -> Result<(), Refusal> {
     {
         let message = "Properties redirect_pool and redirect_url are not required when action type is set to \
                        REJECT.";
-        return Err(Refusal::new(message));
+        return Err(PropertyError::new(message));
     }
     needs("REDIRECT_TO_POOL", "redirect_pool", "redirect_url", "REDIRECT_TO_URL")?;
     needs("REDIRECT_TO_URL", "redirect_url", "redirect_pool", "REDIRECT_TO_POOL")

@@ -35,12 +35,12 @@ pub(super) fn l7_rule() -> ResourceType {
         .plain(part("/lbaas/l7policies/{l7policy}/rules", "rule"))
 }
 
-fn key_where_there_is_one(members: &Members) -> Result<(), Refusal> {
+fn key_where_there_is_one(members: &Members) -> Result<(), PropertyError> {
     let has_key = is(members, "type", "HEADER") || is(members, "type", "COOKIE");
     if has_key && !may_be_given(members, "key") {
         let message = "Property key is missing. This property should be specified for rules of HEADER and \
                        COOKIE types.";
-        return Err(Refusal::new(message));
+        return Err(PropertyError::new(message));
     }
     Ok(())
 }

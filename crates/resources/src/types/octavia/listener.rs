@@ -36,7 +36,7 @@ pub(super) fn listener() -> ResourceType {
             if is_terminated && !may_be_given(members, "default_tls_container_ref") {
                 let message =
                     "Property default_tls_container_ref required when protocol is TERMINATED_HTTPS.";
-                return Err(Refusal::new(message));
+                return Err(PropertyError::new(message));
             }
             Ok(())
         })

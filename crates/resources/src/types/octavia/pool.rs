@@ -46,17 +46,17 @@ pub(super) fn pool() -> ResourceType {
         .plain(part("/lbaas/pools", "pool"))
 }
 
-fn check(members: &Members) -> Result<(), Refusal> {
+fn check(members: &Members) -> Result<(), PropertyError> {
     one_of(members, &["listener", "loadbalancer"])?;
     let Some(persistence) = section(members, "session_persistence") else { return Ok(()) };
     if is(persistence, "type", "APP_COOKIE") && !may_be_given(persistence, "cookie_name") {
         let message =
             "Property cookie_name is required when session_persistence type is set to APP_COOKIE.";
-        return Err(Refusal::new(message));
+        return Err(PropertyError::new(message));
     }
     if is(persistence, "type", "SOURCE_IP") && is_given(persistence, "cookie_name") {
         let message = "Property cookie_name must NOT be specified when session_persistence type is set to SOURCE_IP.";
-        return Err(Refusal::new(message));
+        return Err(PropertyError::new(message));
     }
     Ok(())
 }

@@ -37,13 +37,13 @@ pub(super) fn datastore(op: &Op, fields: &mut Fields<String, Json>) {
 }
 
 /// What is not known of a network is asked for in vain: one of these says which it is.
-pub(super) fn check_networks(members: &Members) -> Result<(), Refusal> {
+pub(super) fn check_networks(members: &Members) -> Result<(), PropertyError> {
     for network in items(members, "networks").iter().filter_map(|it| open(it).as_map()) {
         let is_named = crate::refusals::is_given(network, "network");
         let has_port = crate::refusals::is_given(network, "port");
         if is_named == has_port && !["network", "port"].iter().any(|name| is_unknown(network, name))
         {
-            return Err(Refusal::new("Either network or port must be provided."));
+            return Err(PropertyError::new("Either network or port must be provided."));
         }
     }
     Ok(())

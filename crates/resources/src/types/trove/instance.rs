@@ -84,7 +84,7 @@ pub(super) fn instance() -> ResourceType {
 }
 
 /// Users are of databases that there are.
-fn check(members: &Members) -> Result<(), Refusal> {
+fn check(members: &Members) -> Result<(), PropertyError> {
     check_networks(members)?;
     let named = |list, name| {
         let all = items(members, list).iter().filter_map(|it| open(it).as_map());
@@ -97,7 +97,7 @@ fn check(members: &Members) -> Result<(), Refusal> {
         if databases.is_empty() && !missing.is_empty() {
             let message =
                 "Databases property is required if users property is provided for resource.";
-            return Err(Refusal::new(message));
+            return Err(PropertyError::new(message));
         }
         if !missing.is_empty() {
             let name = text(user, "name").unwrap_or_default();
@@ -105,7 +105,7 @@ fn check(members: &Members) -> Result<(), Refusal> {
                 "Database {} specified for user {name} does not exist in databases for resource.",
                 missing.join(", ")
             );
-            return Err(Refusal::new(message));
+            return Err(PropertyError::new(message));
         }
     }
     Ok(())

@@ -24,14 +24,14 @@ pub(super) fn subscription() -> ResourceType {
 
 const SCHEMES: [&str; 5] = ["http", "https", "mailto", "trust+http", "trust+https"];
 
-fn check(members: &Members) -> Result<(), Refusal> {
+fn check(members: &Members) -> Result<(), PropertyError> {
     let Some(subscriber) = text(members, "subscriber") else { return Ok(()) };
     let scheme = subscriber.split(':').next().unwrap_or_default();
     match SCHEMES.contains(&scheme) {
         true => Ok(()),
         false => {
             let message = format!("The subscriber type of must be one of: {}.", SCHEMES.join(", "));
-            Err(Refusal::of("subscriber", message))
+            Err(PropertyError::for_property("subscriber", message))
         }
     }
 }

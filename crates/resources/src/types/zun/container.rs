@@ -60,18 +60,18 @@ pub(super) fn container() -> ResourceType {
 }
 
 /// Every network and every mount is one thing or the other.
-fn check(members: &Members) -> Result<(), Refusal> {
+fn check(members: &Members) -> Result<(), PropertyError> {
     for mount in items(members, "mounts").iter().filter_map(|it| open(it).as_map()) {
         exclusive(mount, "volume_id", "volume_size")?;
         if !may_be_given(mount, "volume_id") && !may_be_given(mount, "volume_size") {
             let message = "One of the properties \"volume_id\" or \"volume_size\" should be set for the \
                            specified mount of container.";
-            return Err(Refusal::new(message));
+            return Err(PropertyError::new(message));
         }
     }
     for network in items(members, "networks").iter().filter_map(|it| open(it).as_map()) {
         if !may_be_given(network, "network") && !may_be_given(network, "port") {
-            return Err(Refusal::new(
+            return Err(PropertyError::new(
                 "One of the properties \"network\" or \"port\" should be set for the \
                                      specified network of container.",
             ));

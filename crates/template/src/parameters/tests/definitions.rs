@@ -141,7 +141,8 @@ fn rules_must_fit_the_type_and_the_default_must_keep_them() {
         json!({"type": "string", "default": "x", "constraints": [{"custom_constraint": "ip_addr"}]}),
     ] {
         assert_eq!(faults(definition.clone()), Vec::<String>::new(), "{definition}");
-        let (_, told) = bind(json!({"p": definition}), Given::default(), Check::Values);
+        let (_, told) =
+            bind(json!({"p": definition}), SuppliedParameters::default(), Check::Values);
         assert_eq!(told.len(), 1, "{definition}");
         assert_eq!(told[0].code, &codes::PARAMETER_VALUE);
     }

@@ -72,15 +72,23 @@ fn pseudo(dialect: Dialect) -> Pseudo {
     }
 }
 
-fn given(request: Json, environment: Json, defaults: Json) -> Given {
+fn given(request: Json, environment: Json, defaults: Json) -> SuppliedParameters {
     let values = |json: Json| {
         let members = value(json).as_map().cloned().unwrap_or_default();
         members.into_iter().map(|(name, value)| (name, value.into())).collect()
     };
-    Given { request: values(request), environment: values(environment), defaults: values(defaults) }
+    SuppliedParameters {
+        request: values(request),
+        environment: values(environment),
+        defaults: values(defaults),
+    }
 }
 
-fn bind(definitions: Json, given: Given, check: Check) -> (Parameters, Vec<Diagnostic>) {
+fn bind(
+    definitions: Json,
+    given: SuppliedParameters,
+    check: Check,
+) -> (Parameters, Vec<Diagnostic>) {
     let (definitions, mut faults) = hot(&node(&definitions), ALL);
     let (parameters, more) = Parameters::bind(
         Arc::new(definitions),
@@ -95,7 +103,7 @@ fn bind(definitions: Json, given: Given, check: Check) -> (Parameters, Vec<Diagn
 
 /// Everything wrong with a native definition of a parameter `p` without a value.
 fn faults(definition: Json) -> Vec<String> {
-    texts(&bind(json!({"p": definition}), Given::default(), Check::NamesOnly).1)
+    texts(&bind(json!({"p": definition}), SuppliedParameters::default(), Check::NamesOnly).1)
 }
 
 /// Any JSON, rich in the words of parameter definitions.

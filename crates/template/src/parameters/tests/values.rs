@@ -162,13 +162,14 @@ fn a_wrong_value_in_a_file_is_told_there_and_explained_by_its_rule() {
     let definitions = json!({"a": {"type": "string", "constraints": [{"length": {"max": 1}}]}});
     let file = Sources::new().add("env.yaml", "");
     let place = Span::new(file, 900, 905);
-    let mut given = Given::default();
-    let there = GivenValue { value: "long".into(), span: Some(place) };
+    let mut given = SuppliedParameters::default();
+    let there = SuppliedValue { value: "long".into(), span: Some(place) };
     given.environment.insert("a".into(), there);
     let (_, faults) = bind(definitions.clone(), given, Check::Values);
     assert_eq!(faults[0].span(), Some(place));
     assert_eq!(faults[0].labels[1].text, "by this rule");
-    let (_, faults) = bind(definitions.clone(), super::Given::default(), Check::Values);
+    let (_, faults) =
+        bind(definitions.clone(), super::SuppliedParameters::default(), Check::Values);
     let section = node(&definitions);
     assert_eq!(faults[0].span(), Some(section.as_map().unwrap().entry("a").unwrap().key_span));
 }
@@ -250,8 +251,11 @@ fn secrets_and_unknowns_pass_through_parameters_of_nested_templates() {
 
 #[test]
 fn pseudo_parameters_are_named_by_dialect_and_shown_first() {
-    let (parameters, _) =
-        bind(json!({"a": {"type": "string", "default": "x"}}), Given::default(), Check::Values);
+    let (parameters, _) = bind(
+        json!({"a": {"type": "string", "default": "x"}}),
+        SuppliedParameters::default(),
+        Check::Values,
+    );
     let shown: Vec<(String, String)> =
         parameters.shown().into_iter().map(|(name, value)| (name.to_string(), value)).collect();
     let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
@@ -266,7 +270,14 @@ fn pseudo_parameters_are_named_by_dialect_and_shown_first() {
     );
     let bound = |pseudo: &Pseudo| {
         let check = Check::Values;
-        Parameters::bind(Arc::default(), Given::default(), pseudo, &Offline::new(0), check).0
+        Parameters::bind(
+            Arc::default(),
+            SuppliedParameters::default(),
+            pseudo,
+            &Offline::new(0),
+            check,
+        )
+        .0
     };
     let cfn = bound(&pseudo(Dialect::Cfn));
     let arn = Value::from("arn:openstack:heat::t:stacks/s/0b1e");

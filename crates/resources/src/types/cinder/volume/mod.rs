@@ -88,7 +88,7 @@ pub(super) fn volume() -> ResourceType {
 }
 
 /// What a volume is made from: one thing at most, and one that tells its size if that is not given.
-fn check(properties: &Members) -> Result<(), Refusal> {
+fn check(properties: &Members) -> Result<(), PropertyError> {
     const SOURCES: [&str; 5] = ["source_volid", "snapshot_id", "backup_id", "image", "imageRef"];
     let is_known = |name: &str| !matches!(properties.get(name), Some(Value::Unknown(_)));
     if !SOURCES.into_iter().chain(["size"]).all(is_known) {
@@ -100,13 +100,13 @@ fn check(properties: &Members) -> Result<(), Refusal> {
     match (given(properties, "size"), sources.as_slice()) {
         (Some(_), [] | [_]) => Ok(()),
         (None, [one]) if sized.contains(one) => Ok(()),
-        (None, []) => Err(Refusal::new(
+        (None, []) => Err(PropertyError::new(
             "A volume needs a size, or one of source_volid, snapshot_id or backup_id to be made from.",
         )),
         (None, [one]) => {
-            Err(Refusal::new(format!("A volume that is made from {one} needs a size.")))
+            Err(PropertyError::new(format!("A volume that is made from {one} needs a size.")))
         }
-        (_, several) => Err(Refusal::new(format!(
+        (_, several) => Err(PropertyError::new(format!(
             "A volume is made from one thing at most: give one of {}.",
             several.join(", ")
         ))),

@@ -1,12 +1,12 @@
 //! What a server's properties must have in common beyond their schemas.
 
 use super::disks;
-use crate::declare::{Members, Refusal, Value};
+use crate::declare::{Members, PropertyError, Value};
 use crate::given::{is_given, items, open};
 use kiln_template::codes;
 
 /// Looks at the properties, parts of which may be unknown.
-pub(super) fn check(properties: &Members) -> Result<(), Refusal> {
+pub(super) fn check(properties: &Members) -> Result<(), PropertyError> {
     items(properties, "networks").iter().try_for_each(|entry| match open(entry).as_map() {
         Some(entry) => check_network(entry, items(properties, "networks").len()),
         None => Ok(()),
@@ -46,25 +46,25 @@ pub(super) fn boot_source(properties: &Members, name: &str) -> Result<(), String
     }
 }
 
-fn conflict(names: &[&str]) -> Refusal {
+fn conflict(names: &[&str]) -> PropertyError {
     let message =
         format!("Cannot define the following properties at the same time: {}.", names.join(", "));
-    Refusal { code: &codes::PROPERTY_CONFLICT, ..Refusal::new(message) }
+    PropertyError { code: &codes::PROPERTY_CONFLICT, ..PropertyError::new(message) }
 }
 
-fn check_network(entry: &Members, entries: usize) -> Result<(), Refusal> {
+fn check_network(entry: &Members, entries: usize) -> Result<(), PropertyError> {
     let has = |name: &str| is_given(entry, name);
     if has("allocate_network") {
         let alone = entry.keys().filter(|name| is_given(entry, name)).count() == 1;
         if !alone || entries > 1 {
-            return Err(Refusal::new(
+            return Err(PropertyError::new(
                 "allocate_network must be the only member of the only network of a server.",
             ));
         }
         return Ok(());
     }
     if !["network", "port", "subnet", "uuid"].into_iter().any(has) {
-        return Err(Refusal::new(
+        return Err(PropertyError::new(
             "A network of a server needs one of network, port, subnet or allocate_network.",
         ));
     }
@@ -73,31 +73,31 @@ fn check_network(entry: &Members, entries: usize) -> Result<(), Refusal> {
     }
     let has_own_port = ["port", "subnet", "port_extra_properties"].into_iter().any(has);
     if has("floating_ip") && !has_own_port {
-        return Err(Refusal::new(
+        return Err(PropertyError::new(
             "floating_ip needs a port to point to: give port or subnet beside it, not network alone.",
         ));
     }
     Ok(())
 }
 
-fn check_old_disk(disk: &Members) -> Result<(), Refusal> {
+fn check_old_disk(disk: &Members) -> Result<(), PropertyError> {
     let has = |name: &str| is_given(disk, name);
     match (has("volume_id"), has("snapshot_id")) {
         (true, true) => Err(conflict(&["volume_id", "snapshot_id"])),
         (false, false) => {
-            Err(Refusal::new("A block device needs one of volume_id or snapshot_id."))
+            Err(PropertyError::new("A block device needs one of volume_id or snapshot_id."))
         }
         _ => Ok(()),
     }
 }
 
-fn check_disk(disk: &Members) -> Result<(), Refusal> {
+fn check_disk(disk: &Members) -> Result<(), PropertyError> {
     const SOURCES: [&str; 6] =
         ["volume_id", "snapshot_id", "image", "image_id", "swap_size", "ephemeral_size"];
     let sources: Vec<&str> = SOURCES.into_iter().filter(|name| is_given(disk, name)).collect();
     match sources.len() {
         0 if is_given(disk, "ephemeral_format") => Ok(()),
-        0 => Err(Refusal::new(
+        0 => Err(PropertyError::new(
             "A block device needs one of volume_id, snapshot_id, image, swap_size, ephemeral_size or \
              ephemeral_format.",
         )),

@@ -8,7 +8,7 @@ use std::fmt;
 
 /// Why a text is refused.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Problem {
+pub struct YamlError {
     /// Which kind of finding it is.
     pub code: &'static Code,
     /// What was expected and what was found.
@@ -22,27 +22,27 @@ pub struct Problem {
 }
 
 /// A result whose failure is a problem with the text.
-pub type Outcome<T> = Result<T, Box<Problem>>;
+pub type Outcome<T> = Result<T, Box<YamlError>>;
 
-impl Problem {
+impl YamlError {
     /// A problem with the grammar.
-    pub(super) fn syntax(message: impl Into<String>, at: Mark) -> Box<Problem> {
-        Problem::new(&codes::SYNTAX, message, at)
+    pub(super) fn syntax(message: impl Into<String>, at: Mark) -> Box<YamlError> {
+        YamlError::new(&codes::SYNTAX, message, at)
     }
 
     /// A problem of any kind.
-    pub(super) fn new(code: &'static Code, message: impl Into<String>, at: Mark) -> Box<Problem> {
-        Box::new(Problem { code, message: message.into(), at, context: None, help: None })
+    pub(super) fn new(code: &'static Code, message: impl Into<String>, at: Mark) -> Box<YamlError> {
+        Box::new(YamlError { code, message: message.into(), at, context: None, help: None })
     }
 
     /// Says what began where and could not be read to its end.
-    pub(super) fn within(mut self: Box<Self>, start: Mark, what: &'static str) -> Box<Problem> {
+    pub(super) fn within(mut self: Box<Self>, start: Mark, what: &'static str) -> Box<YamlError> {
         self.context = Some((start, what));
         self
     }
 
     /// Says what to do.
-    pub(super) fn help(mut self: Box<Self>, help: Option<&'static str>) -> Box<Problem> {
+    pub(super) fn help(mut self: Box<Self>, help: Option<&'static str>) -> Box<YamlError> {
         self.help = help;
         self
     }
@@ -67,7 +67,7 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for YamlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}: {}", self.at.line + 1, self.at.column + 1, self.message)
     }

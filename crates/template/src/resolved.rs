@@ -17,9 +17,9 @@ use std::sync::Arc;
 
 /// A resource's definition without functions.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Frozen {
+pub struct ResolvedDefinition {
     /// The type, as written.
-    pub kind: Arc<str>,
+    pub type_name: Arc<str>,
     /// The properties, as written.
     pub properties: Arc<Members>,
     /// The metadata.
@@ -36,38 +36,46 @@ pub struct Frozen {
 
 /// A function that failed, and the property that it is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unfrozen {
+pub struct ResolveError {
     /// What failed.
     pub fault: Fault,
     /// Where, from the resource on: `properties.size`, `metadata`.
     pub path: String,
 }
 
-impl Frozen {
+impl ResolvedDefinition {
     /// Carries out the functions of a definition.
-    pub fn of(scope: &Scope<'_>, resource: &Resource) -> Result<Frozen, Unfrozen> {
+    pub fn resolve(
+        scope: &Scope<'_>,
+        resource: &Resource,
+    ) -> Result<ResolvedDefinition, ResolveError> {
         let properties = properties(scope, resource.properties.as_ref())?;
-        Frozen::with(scope, resource, properties)
+        ResolvedDefinition::with(scope, resource, properties)
     }
 
     /// Carries out the functions of a definition but for the properties: its type has no use for them,
     /// and does not mind what is wrong with them.
-    pub fn without_properties(scope: &Scope<'_>, resource: &Resource) -> Result<Frozen, Unfrozen> {
-        Frozen::with(scope, resource, Members::new())
+    pub fn resolve_without_properties(
+        scope: &Scope<'_>,
+        resource: &Resource,
+    ) -> Result<ResolvedDefinition, ResolveError> {
+        ResolvedDefinition::with(scope, resource, Members::new())
     }
 
     fn with(
         scope: &Scope<'_>,
         resource: &Resource,
         properties: Members,
-    ) -> Result<Frozen, Unfrozen> {
+    ) -> Result<ResolvedDefinition, ResolveError> {
         let whole = |expr: Option<&Expr>, name: &str| match expr {
-            Some(expr) => scope.value(expr).map_err(|fault| Unfrozen { fault, path: name.into() }),
+            Some(expr) => {
+                scope.value(expr).map_err(|fault| ResolveError { fault, path: name.into() })
+            }
             None => Ok(Value::Null),
         };
         let external = whole(resource.external_id.as_deref(), "external_id")?;
-        Ok(Frozen {
-            kind: resource.kind.value.clone(),
+        Ok(ResolvedDefinition {
+            type_name: resource.type_name.value.clone(),
             properties: Arc::new(properties),
             metadata: whole(resource.metadata.as_ref(), "metadata")?,
             update_policy: whole(resource.update_policy.as_deref(), "update_policy")?,
@@ -79,8 +87,8 @@ impl Frozen {
 
     /// Whether a definition asks for nothing that this one does not, in the host language's sense:
     /// `1` and `1.0` are the same.
-    pub fn equals(&self, other: &Frozen) -> bool {
-        self.kind == other.kind
+    pub fn equals(&self, other: &ResolvedDefinition) -> bool {
+        self.type_name == other.type_name
             && same_members(&self.properties, &other.properties)
             && self.metadata.equals(&other.metadata)
             && self.update_policy.equals(&other.update_policy)
@@ -96,9 +104,9 @@ fn same_members(a: &Arc<Members>, b: &Arc<Members>) -> bool {
             && a.iter().all(|(name, value)| b.get(name).is_some_and(|other| value.equals(other)))
 }
 
-fn properties(scope: &Scope<'_>, expr: Option<&Expr>) -> Result<Members, Unfrozen> {
+fn properties(scope: &Scope<'_>, expr: Option<&Expr>) -> Result<Members, ResolveError> {
     let Some(expr) = expr else { return Ok(Members::new()) };
-    let failed = |path: String| move |fault| Unfrozen { fault, path };
+    let failed = |path: String| move |fault| ResolveError { fault, path };
     let ExprKind::Map(members) = &expr.kind else {
         let value = scope.value(expr).map_err(failed("properties".into()))?;
         return Ok(value.as_map().cloned().unwrap_or_default());
@@ -115,7 +123,7 @@ fn properties(scope: &Scope<'_>, expr: Option<&Expr>) -> Result<Members, Unfroze
 
 /// Converts the properties of a resource to what its type expects: older names are translated, values
 /// are of the kinds that the schema says, defaults are filled in. Tells what is wrong with them.
-pub fn converted(
+pub fn convert_properties(
     schema: &TypeSchema,
     values: &Members,
     custom: &dyn CustomConstraints,
@@ -126,21 +134,15 @@ pub fn converted(
     }
     let mut values = values.clone();
     let nowhere = |_: &Path<'_>, _| Span::start_of(FileId::default());
-    let place = translation::Place { path, spans: &nowhere };
+    let place = translation::PropertyLocation { path, spans: &nowhere };
     let mut problems = translation::apply(schema, &mut values, &place);
-    let members = converted_by(
-        &schema.properties,
-        &values,
-        schema.from_template,
-        custom,
-        path,
-        &mut problems,
-    );
+    let members =
+        convert_by(&schema.properties, &values, schema.from_template, custom, path, &mut problems);
     (members, problems)
 }
 
-/// Converts an update policy as [`converted`] does properties.
-pub fn converted_policy(
+/// Converts an update policy as [`convert_properties`] does properties.
+pub fn convert_update_policy(
     schema: &TypeSchema,
     policy: &Value,
     custom: &dyn CustomConstraints,
@@ -149,11 +151,11 @@ pub fn converted_policy(
     let mut problems = Vec::new();
     let empty = Members::new();
     let given = policy.as_map().unwrap_or(&empty);
-    let members = converted_by(&schema.update_policy, given, false, custom, path, &mut problems);
+    let members = convert_by(&schema.update_policy, given, false, custom, path, &mut problems);
     (members, problems)
 }
 
-fn converted_by(
+fn convert_by(
     properties: &[Property],
     values: &Members,
     facade: bool,
