@@ -3,7 +3,7 @@
 
 use crate::bench::milliseconds;
 use crate::bench_engine::Bench;
-use kiln_cloud::{Call, CallError, Credential, Method, Reply, Transport, Visitor};
+use kiln_cloud::{Call, CallError, Credential, Method, Reply, Transport, UserToken};
 use kiln_engine::machine::Command;
 use kiln_engine::service::{Asker, Datum};
 use kiln_engine::watch::{Series, Totals};
@@ -80,7 +80,7 @@ async fn reports(out: &mut dyn Write) -> io::Result<()> {
         user_name: "user".into(),
         is_admin: false,
         guest_in: None,
-        visitor: Visitor::default(),
+        visitor: UserToken::default(),
         author: Arc::default(),
         may_use: Arc::new(|_| true),
     };

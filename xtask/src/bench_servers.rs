@@ -6,7 +6,7 @@
 
 use crate::bench::milliseconds;
 use crate::bench_engine::Bench;
-use kiln_cloud::{Credential, OpenStack, Proof, Settings};
+use kiln_cloud::{Auth, Credential, OpenStack, Settings};
 use kiln_engine::machine;
 use kiln_engine::runtime::now;
 use kiln_sim::cloud::{Cloud, Options};
@@ -40,7 +40,7 @@ async fn round(out: &mut dyn Write, build: Duration) -> io::Result<()> {
     let place = Place::open(build).await?;
     let alone = place.best(1).await?;
     let many = place.best(SERVERS).await?;
-    let allowed = Settings::new("").calls;
+    let allowed = Settings::new("").max_calls;
     let path = alone.time + ANSWER * (turns(SERVERS, allowed) - turns(1, allowed));
     let over = (many.time.as_secs_f64() / path.as_secs_f64() - 1.0) * 100.0;
     let calls: u64 = many.calls.values().sum();
@@ -144,9 +144,9 @@ impl Place {
         let transport = OpenStack::new(Settings::new(&self.identity_url));
         let transport = transport.map_err(|error| io::Error::other(error.to_string()))?;
         let mut bench = Bench::with(Arc::new(transport)).await?;
-        let proof = Proof::Password("demo".into());
+        let auth = Auth::Password("demo".into());
         let (project, user) = (project_id("demo").into(), user_id("demo").into());
-        let credential = Credential { project, user, proof, is_borrowed: false };
+        let credential = Credential { project, user, auth, is_inherited: false };
         bench.settings =
             machine::Settings { credential: Some(Arc::new(credential)), ..Default::default() };
         self.ask("DELETE").await?;

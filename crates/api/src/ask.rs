@@ -4,7 +4,7 @@ use crate::App;
 use crate::caller::Caller;
 use crate::fault::Fault;
 use crate::query::{Query, flag, percent};
-use kiln_cloud::Author;
+use kiln_cloud::CreatedBy;
 use kiln_engine::gaps::Part;
 use kiln_engine::service::{Asker, Refusal, Service};
 use kiln_engine::store::StackRow;
@@ -74,7 +74,7 @@ impl Ask {
             is_admin: self.is_admin,
             guest_in: self.app.options.guest_in(&caller),
             visitor: self.caller.visitor(),
-            author: Arc::new(Author {
+            author: Arc::new(CreatedBy {
                 user_id: caller.user_id.as_str().into(),
                 user_name: caller.user_name.as_str().into(),
                 user_domain: caller.user_domain_id.as_str().into(),

@@ -1,6 +1,6 @@
 //! Who asks.
 
-use kiln_cloud::{Credential, Visitor};
+use kiln_cloud::{Credential, UserToken};
 use kiln_template::value::Secret;
 use serde_json::Value as Json;
 use std::sync::Arc;
@@ -68,15 +68,15 @@ pub enum Scope {
 
 impl Caller {
     /// With what they came, so that one can act for them when they have left.
-    pub fn visitor(&self) -> Visitor {
+    pub fn visitor(&self) -> UserToken {
         let open = |secret: &Secret| secret.expose().as_text().cloned();
-        Visitor {
-            token: self.token.as_ref().and_then(open).unwrap_or_default(),
+        UserToken {
+            token: self.token.as_ref().and_then(open).unwrap_or_default().into(),
             user: self.user_id.as_str().into(),
             project: self.project_id.as_str().into(),
             roles: self.roles.iter().map(|role| role.as_str().into()).collect(),
             password: None,
-            lent: self.lent.clone(),
+            delegated: self.lent.clone(),
         }
     }
 

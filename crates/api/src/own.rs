@@ -17,8 +17,8 @@ use axum::body::{Body, to_bytes};
 use axum::http::{Request, header};
 use axum::response::Response;
 use kiln_cloud::{
-    Behalf, Budgets, CALLS, Call, CallError, Credential, For, Method, Promise, Reply, Service,
-    Transport, Visitor,
+    ActingFor, Call, CallError, CallLimits, Credential, DEFAULT_MAX_CALLS, Lane, Method,
+    PendingDelegation, Reply, Service, Transport, UserToken,
 };
 use kiln_engine::service::{Asker, Kept, Refusal};
 use kiln_resources::wire;
@@ -33,7 +33,7 @@ pub struct Own {
     app: OnceLock<Weak<App>>,
     beyond: Arc<dyn Transport>,
     stacks_are_elsewhere: bool,
-    budgets: Budgets,
+    limits: CallLimits,
 }
 
 /// Replies longer than this are not read.
@@ -42,8 +42,8 @@ const MAX_REPLY: usize = 64 << 20;
 impl Own {
     /// A transport that hands on whatever is not for this service; it is not there yet.
     pub fn before(beyond: Arc<dyn Transport>) -> Own {
-        let budgets = Budgets::new(CALLS);
-        Own { app: OnceLock::new(), beyond, stacks_are_elsewhere: false, budgets }
+        let limits = CallLimits::new(DEFAULT_MAX_CALLS);
+        Own { app: OnceLock::new(), beyond, stacks_are_elsewhere: false, limits }
     }
 
     /// Hands calls about stacks on as well.
@@ -59,41 +59,44 @@ impl Own {
 
 #[async_trait]
 impl Transport for Own {
-    fn is_there(&self) -> bool {
-        self.beyond.is_there()
+    fn has_cloud(&self) -> bool {
+        self.beyond.has_cloud()
     }
 
-    fn borrows(&self, visitor: &Visitor) -> bool {
-        self.beyond.borrows(visitor)
+    fn needs_delegation(&self, visitor: &UserToken) -> bool {
+        self.beyond.needs_delegation(visitor)
     }
 
-    async fn deputise(
+    async fn delegate(
         &self,
-        visitor: &Visitor,
-        promise: &Promise,
+        visitor: &UserToken,
+        promise: &PendingDelegation,
     ) -> Result<Credential, CallError> {
-        self.beyond.deputise(visitor, promise).await
+        self.beyond.delegate(visitor, promise).await
     }
 
-    async fn find_lent(&self, promise: &Promise) -> Result<Vec<Credential>, CallError> {
-        self.beyond.find_lent(promise).await
+    async fn find_delegations(
+        &self,
+        promise: &PendingDelegation,
+    ) -> Result<Vec<Credential>, CallError> {
+        self.beyond.find_delegations(promise).await
     }
 
-    async fn holds(&self, credential: &Credential) -> bool {
-        self.beyond.holds(credential).await
+    async fn accepts(&self, credential: &Credential) -> bool {
+        self.beyond.accepts(credential).await
     }
 
-    async fn remove_users(&self, project: &str) -> Result<(), CallError> {
-        self.beyond.remove_users(project).await
+    async fn delete_user_project(&self, project: &str) -> Result<(), CallError> {
+        self.beyond.delete_user_project(project).await
     }
 
-    async fn dismiss(&self, credential: &Credential) -> Result<(), CallError> {
-        self.beyond.dismiss(credential).await
+    async fn revoke(&self, credential: &Credential) -> Result<(), CallError> {
+        self.beyond.revoke(credential).await
     }
 
     async fn send(&self, by: &Credential, call: Call) -> Result<Reply, CallError> {
         if call.service == Service::Alarming {
-            let _place = self.budgets.place(call.service, For::One).await;
+            let _permit = self.limits.acquire(call.service, Lane::Single).await;
             return self.alarming(by, call).await;
         }
         let kept = kept(&call);
@@ -101,8 +104,8 @@ impl Transport for Own {
             return self.beyond.send(by, call).await;
         }
         // A call about a stack may lead to another one: nobody who has a place waits for a second.
-        let _place = match kept {
-            Some(_) => self.budgets.place(call.service, For::One).await,
+        let _permit = match kept {
+            Some(_) => self.limits.acquire(call.service, Lane::Single).await,
             None => None,
         };
         let Some(app) = self.app.get().and_then(Weak::upgrade) else {
@@ -113,7 +116,7 @@ impl Transport for Own {
         {
             return nowhere(region, &call);
         }
-        let Some(behalf) = call.behalf.clone() else {
+        let Some(behalf) = call.acting_for.clone() else {
             return Err(CallError::NotSent("nobody says on whose behalf".into()));
         };
         let answered = match &kept {
@@ -137,7 +140,7 @@ impl Own {
     async fn alarming(&self, by: &Credential, call: Call) -> Result<Reply, CallError> {
         let sent = self.beyond.send(by, call.clone()).await;
         let Err(CallError::Impossible(_)) = &sent else { return sent };
-        match (self.app.get().and_then(Weak::upgrade), &call.behalf) {
+        match (self.app.get().and_then(Weak::upgrade), &call.acting_for) {
             (Some(app), Some(behalf)) => alarms::alarming_call(&app, behalf, &call).await,
             _ => sent,
         }
@@ -181,13 +184,13 @@ fn kept(call: &Call) -> Option<Kind> {
 }
 
 /// Whoever asked for the stack, as far as what belongs to its resources is concerned.
-fn asker(behalf: &Behalf) -> Asker {
+fn asker(behalf: &ActingFor) -> Asker {
     Asker {
         project: behalf.project.clone(),
         user_name: behalf.user_name.clone(),
         is_admin: false,
         guest_in: None,
-        visitor: Visitor::default(),
+        visitor: UserToken::default(),
         author: behalf.author.clone(),
         may_use: Arc::new(|_| true),
     }
@@ -195,7 +198,7 @@ fn asker(behalf: &Behalf) -> Asker {
 
 async fn deployment_call(
     app: &App,
-    behalf: &Behalf,
+    behalf: &ActingFor,
     id: &str,
     call: &Call,
 ) -> Result<Json, Refusal> {
@@ -218,13 +221,18 @@ async fn deployment_call(
     }
 }
 
-async fn server_call(app: &App, behalf: &Behalf, server: &str) -> Result<Json, Refusal> {
+async fn server_call(app: &App, behalf: &ActingFor, server: &str) -> Result<Json, Refusal> {
     let configs = app.service.server_configs(&asker(behalf), server).await?;
     let configs: Vec<Json> = configs.iter().map(|kept| wire::json(&config(kept))).collect();
     Ok(json!({ "metadata": configs }))
 }
 
-async fn config_call(app: &App, behalf: &Behalf, id: &str, call: &Call) -> Result<Json, Refusal> {
+async fn config_call(
+    app: &App,
+    behalf: &ActingFor,
+    id: &str,
+    call: &Call,
+) -> Result<Json, Refusal> {
     let asker = asker(behalf);
     match call.method {
         Method::Put => {
@@ -252,7 +260,7 @@ fn shown(kept: &Kept) -> Json {
 
 // --- everything else ---
 
-fn request(call: &Call, behalf: &Behalf, by: &Credential) -> Result<Request<Body>, CallError> {
+fn request(call: &Call, behalf: &ActingFor, by: &Credential) -> Result<Request<Body>, CallError> {
     let author = &behalf.author;
     let caller = Caller {
         user_id: author.user_id.to_string(),

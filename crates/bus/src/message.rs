@@ -175,7 +175,7 @@ fn moment(time: Time) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kiln_cloud::Author;
+    use kiln_cloud::CreatedBy;
     use kiln_engine::ids::StackId;
     use kiln_engine::state::{Action, State};
     use std::sync::Arc;
@@ -184,7 +184,7 @@ mod tests {
         Notice {
             time: Time::from_micros(1_933_135_628_123_456),
             project: "7c2f".into(),
-            author: Arc::new(Author {
+            author: Arc::new(CreatedBy {
                 user_id: "u-17".into(),
                 user_name: "ana".into(),
                 user_domain: "default".into(),

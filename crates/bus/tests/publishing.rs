@@ -47,19 +47,19 @@ fn settings(broker: &Broker) -> Settings {
 }
 
 /// Somebody else at the broker.
-struct Visitor {
+struct UserToken {
     _connection: Connection,
     channel: Channel,
 }
 
-impl Visitor {
-    async fn come(broker: &Broker) -> Visitor {
+impl UserToken {
+    async fn come(broker: &Broker) -> UserToken {
         let arguments = OpenConnectionArguments::new("127.0.0.1", broker.port, "kiln", PASSWORD)
             .virtual_host(VIRTUAL_HOST)
             .finish();
         let connection = Connection::open(&arguments).await.unwrap();
         let channel = connection.open_channel(None).await.unwrap();
-        Visitor { _connection: connection, channel }
+        UserToken { _connection: connection, channel }
     }
 
     /// The next message in a queue, as soon as there is one.
@@ -113,7 +113,7 @@ async fn it_is_kept_for_whoever_comes_later(broker: &Broker) {
     listener.hear(vec![notice("one", Status::InProgress), notice("one", Status::Failed)]);
     listener.hear(vec![notice("two", Status::Complete)]);
     bus.close(PATIENCE).await;
-    let visitor = Visitor::come(broker).await;
+    let visitor = UserToken::come(broker).await;
     let (properties, envelope) = visitor.next("notifications.info").await;
     assert_eq!(properties.content_type().map(String::as_str), Some("application/json"));
     assert_eq!(properties.content_encoding().map(String::as_str), Some("utf-8"));
@@ -136,7 +136,7 @@ async fn topics_have_queues_of_their_own_and_need_no_envelope(broker: &Broker) {
     });
     bus.listener().hear(vec![notice("plain", Status::Complete)]);
     bus.close(PATIENCE).await;
-    let visitor = Visitor::come(broker).await;
+    let visitor = UserToken::come(broker).await;
     let (_, a) = visitor.next("a.info").await;
     let (_, b) = visitor.next("b.info").await;
     assert_eq!(a["payload"]["stack_name"], "plain");
@@ -145,7 +145,7 @@ async fn topics_have_queues_of_their_own_and_need_no_envelope(broker: &Broker) {
 }
 
 async fn what_is_there_already_is_used_as_it_is(broker: &Broker) {
-    let visitor = Visitor::come(broker).await;
+    let visitor = UserToken::come(broker).await;
     let exchange = ExchangeDeclareArguments::new("other", "topic");
     visitor.channel.exchange_declare(exchange).await.unwrap();
     let queue = QueueDeclareArguments::new("odd.info");
@@ -167,7 +167,7 @@ async fn a_connection_may_be_encrypted(broker: &Broker, authority: &Path) {
     let bus = Bus::start(Settings { address, tls, ..settings(broker) });
     bus.listener().hear(vec![notice("secret", Status::Complete)]);
     bus.close(PATIENCE).await;
-    let visitor = Visitor::come(broker).await;
+    let visitor = UserToken::come(broker).await;
     assert_eq!(visitor.next_stack("notifications.info").await, "secret");
 }
 
@@ -177,7 +177,7 @@ async fn it_outlives_the_broker(broker: &mut Broker) {
     let bus = Bus::start(Settings { room: 150, ..settings(broker) });
     let listener = bus.listener();
     listener.hear(vec![notice("before", Status::Complete)]);
-    let visitor = Visitor::come(broker).await;
+    let visitor = UserToken::come(broker).await;
     assert_eq!(visitor.next_stack("notifications.info").await, "before");
     broker.stop();
     let meanwhile: Vec<Notice> =
@@ -189,7 +189,7 @@ async fn it_outlives_the_broker(broker: &mut Broker) {
     broker.start_again();
     listener.hear(vec![notice("after", Status::Complete)]);
     bus.close(PATIENCE).await;
-    let visitor = Visitor::come(broker).await;
+    let visitor = UserToken::come(broker).await;
     let mut seen = Vec::new();
     while seen.last().is_none_or(|name| name != "after") {
         seen.push(visitor.next_stack("notifications.info").await);

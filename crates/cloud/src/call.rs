@@ -57,7 +57,7 @@ pub struct Call {
     /// some of them can ask together.
     pub together: Option<&'static str>,
     /// On whose behalf it is made; whoever sends it says so.
-    pub behalf: Option<Box<Behalf>>,
+    pub acting_for: Option<Box<ActingFor>>,
     /// The region whose service is meant; our own if nothing is said.
     pub region: Option<Arc<str>>,
     /// In whose name it is made, if not in that of whoever sends it.
@@ -66,20 +66,20 @@ pub struct Call {
 
 /// On whose behalf a call is made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Behalf {
+pub struct ActingFor {
     /// The project.
     pub project: Arc<str>,
     /// The name of the user.
     pub user_name: Arc<str>,
     /// What else is known of whoever asked for it.
-    pub author: Arc<Author>,
+    pub author: Arc<CreatedBy>,
     /// The id of what it is made for, if that is known.
     pub origin: Option<Arc<str>>,
 }
 
 /// What is known of whoever asked for something, at the moment when they did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Author {
+pub struct CreatedBy {
     /// Their id.
     pub user_id: Arc<str>,
     /// Their name.
@@ -195,7 +195,7 @@ impl Call {
             is_exclusive: false,
             together: None,
             marker: None,
-            behalf: None,
+            acting_for: None,
             region: None,
             by: None,
         }
@@ -250,8 +250,8 @@ impl Call {
     }
 
     /// Says on whose behalf the call is made.
-    pub fn on_behalf_of(mut self, behalf: Behalf) -> Call {
-        self.behalf = Some(Box::new(behalf));
+    pub fn acting_for(mut self, acting_for: ActingFor) -> Call {
+        self.acting_for = Some(Box::new(acting_for));
         self
     }
 
@@ -361,7 +361,7 @@ impl Reply {
     /// Why the service refused, in its own words.
     ///
     /// Each service has its own form: an object with a message somewhere in it, or text.
-    pub fn said(&self) -> Option<String> {
+    pub fn error_text(&self) -> Option<String> {
         const PLACES: [&str; 9] = [
             "/NeutronError/message",
             "/error/message",
@@ -520,7 +520,7 @@ mod tests {
 
     #[test]
     fn every_service_is_heard() {
-        let said = |body: Value| Reply::new(400, body).said();
+        let said = |body: Value| Reply::new(400, body).error_text();
         assert_eq!(
             said(json!({"NeutronError": {"message": "no", "type": "X"}})),
             Some("no".into())

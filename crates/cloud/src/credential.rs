@@ -1,51 +1,54 @@
-//! In whose name calls are made.
+//! Credentials: the identity under which calls are made.
 
+use crate::Secret;
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;
 
-/// In whose name calls are made. It can be kept for as long as it is needed.
+/// The identity under which calls are made. It can be stored and used for as long as the stack needs it.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Credential {
     /// The id of the project.
     pub project: Arc<str>,
-    /// The id of the user on whose behalf it is.
+    /// The id of the user for whom the calls are made.
     pub user: Arc<str>,
-    /// What is shown to the identity service.
-    pub proof: Proof,
-    /// Whether it is somebody else's: whoever has it does not give back what was lent.
-    pub is_borrowed: bool,
+    /// How the identity service is convinced of it.
+    pub auth: Auth,
+    /// Whether a trust or application credential belongs to another holder, such as the parent stack: only that
+    /// holder revokes it.
+    pub is_inherited: bool,
 }
 
-/// What is shown to the identity service.
+/// How the holder of a credential authenticates with the identity service.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
-pub enum Proof {
-    /// Nothing: for clouds that ask nobody, and stacks that need none.
+pub enum Auth {
+    /// Not at all: for clouds without authentication, and for stacks that make no calls.
     #[default]
     None,
-    /// A trust of the user in whoever runs the engine.
+    /// By the id of a trust of the user in the engine's own account.
     Trust(Arc<str>),
-    /// An application credential of the user.
-    Application {
-        /// Its id.
+    /// By an application credential of the user.
+    ApplicationCredential {
+        /// The id of the application credential.
         id: Arc<str>,
-        /// Its secret.
-        secret: Arc<str>,
+        /// The secret of the application credential.
+        secret: Secret,
     },
-    /// The user's password.
-    Password(Arc<str>),
-    /// A token of the user: it ends soon, and is not kept.
-    Token(Arc<str>),
-    /// Nothing of the user's: whoever owns the domain of the users of stacks is meant.
+    /// By the user's password.
+    Password(Secret),
+    /// By a token of the user. It expires soon and is not stored.
+    Token(Secret),
+    /// As the administrator of the domain in which stacks have their users.
     StackDomain,
 }
 
-/// What a user is about to lend, known before it is asked for: by this it is found if nobody hears of it again.
+/// A trust or application credential that is about to be created. It is written down first, so that the object can be
+/// found by its mark if the reply is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Promise {
-    /// Its mark, which nothing else has.
+pub struct PendingDelegation {
+    /// The mark that the object will carry, unique to it.
     pub mark: u128,
-    /// What proves it, if that is for us to choose.
+    /// The secret of an application credential, if one has to be created.
     pub secret: Secret,
     /// The id of the user.
     pub user: Arc<str>,
@@ -53,108 +56,99 @@ pub struct Promise {
     pub project: Arc<str>,
 }
 
-/// A text that is not shown.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Secret(pub Arc<str>);
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
-
-/// Somebody who is here in person, with a token that ends soon.
+/// The token that a user sent with a request, and what the identity service said of it.
 #[derive(Clone, Default)]
-pub struct Visitor {
-    /// The token.
-    pub token: Arc<str>,
+pub struct UserToken {
+    /// The token itself; empty where requests need none.
+    pub token: Secret,
     /// The id of the user.
     pub user: Arc<str>,
     /// The id of the project.
     pub project: Arc<str>,
     /// The names of the roles.
     pub roles: Vec<Arc<str>>,
-    /// The user's password, if it came along.
-    pub password: Option<Arc<str>>,
-    /// What they lent already: a stack that makes another has its own rights to give.
-    pub lent: Option<Arc<Credential>>,
+    /// The user's password, if the request had one.
+    pub password: Option<Secret>,
+    /// The credential of the stack that makes the request, if a stack does: it is used instead of the token.
+    pub delegated: Option<Arc<Credential>>,
 }
 
-impl Visitor {
-    /// Lets calls be made in their name while their token lasts.
+impl UserToken {
+    /// A credential for calls while the token is valid.
     pub fn credential(&self) -> Credential {
-        let proof = match self.token.is_empty() {
-            true => Proof::None,
-            false => Proof::Token(self.token.clone()),
-        };
-        if let Some(lent) = &self.lent {
-            return Credential { is_borrowed: true, ..(**lent).clone() };
+        if let Some(delegated) = &self.delegated {
+            return Credential { is_inherited: true, ..(**delegated).clone() };
         }
+        let auth = if self.token.is_empty() { Auth::None } else { Auth::Token(self.token.clone()) };
         let (project, user) = (self.project.clone(), self.user.clone());
-        Credential { project, user, proof, is_borrowed: false }
+        Credential { project, user, auth, is_inherited: false }
     }
 }
 
 impl Credential {
-    /// Lets calls be made by whoever owns the domain of the users of stacks.
-    pub fn of_stack_domain() -> Credential {
-        Credential { proof: Proof::StackDomain, ..Credential::default() }
+    /// A credential for calls as the administrator of the domain in which stacks have their users.
+    pub fn stack_domain() -> Credential {
+        Credential { auth: Auth::StackDomain, ..Credential::default() }
     }
 
-    /// Lets calls be made by a user with a password, in a project.
-    pub fn of_user(user: &str, password: &str, project: &str) -> Credential {
+    /// A credential for calls as a user with a password, in a project.
+    pub fn with_password(user: &str, password: &str, project: &str) -> Credential {
         Credential {
             project: project.into(),
             user: user.into(),
-            proof: Proof::Password(password.into()),
-            is_borrowed: false,
+            auth: Auth::Password(password.into()),
+            is_inherited: false,
         }
     }
 
-    /// Whether the user gave something for it that has to be given back, by whoever has this.
-    pub fn is_lent(&self) -> bool {
-        let is_made = matches!(self.proof, Proof::Trust(_) | Proof::Application { .. });
-        is_made && !self.is_borrowed
+    /// Whether there is a trust or an application credential that its holder has to revoke one day.
+    pub fn needs_revoking(&self) -> bool {
+        let is_delegated = matches!(self.auth, Auth::Trust(_) | Auth::ApplicationCredential { .. });
+        is_delegated && !self.is_inherited
     }
 
-    /// As it is kept. It must be kept secret: whoever has it may act for the user.
-    pub fn stored(&self) -> Value {
-        let proof = match &self.proof {
-            Proof::None | Proof::Token(_) | Proof::StackDomain => json!(null),
-            Proof::Trust(id) => json!({ "trust": **id }),
-            Proof::Application { id, secret } => json!({ "application": **id, "secret": **secret }),
-            Proof::Password(password) => json!({ "password": **password }),
+    /// The stored form. It must be encrypted at rest: its holder may act for the user.
+    pub fn to_stored(&self) -> Value {
+        let auth = match &self.auth {
+            Auth::None | Auth::Token(_) | Auth::StackDomain => json!(null),
+            Auth::Trust(id) => json!({ "trust": **id }),
+            Auth::ApplicationCredential { id, secret } => {
+                json!({ "application": **id, "secret": secret.expose() })
+            }
+            Auth::Password(password) => json!({ "password": password.expose() }),
         };
         json!({
             "project": *self.project,
             "user": *self.user,
-            "proof": proof,
-            "borrowed": self.is_borrowed,
+            "proof": auth,
+            "borrowed": self.is_inherited,
         })
     }
 
-    /// Read again.
-    pub fn of_stored(stored: &Value) -> Credential {
+    /// Reads the stored form.
+    pub fn from_stored(stored: &Value) -> Credential {
         let text = |name: &str| stored.pointer(name).and_then(Value::as_str).map(Arc::<str>::from);
-        let proof =
-            match (text("/proof/trust"), text("/proof/application"), text("/proof/password")) {
-                (Some(id), ..) => Proof::Trust(id),
-                (_, Some(id), _) => {
-                    Proof::Application { id, secret: text("/proof/secret").unwrap_or_default() }
-                }
-                (.., Some(password)) => Proof::Password(password),
-                _ => Proof::None,
+        let secret = |name: &str| text(name).map(Secret::from);
+        let auth =
+            match (text("/proof/trust"), text("/proof/application"), secret("/proof/password")) {
+                (Some(id), ..) => Auth::Trust(id),
+                (_, Some(id), _) => Auth::ApplicationCredential {
+                    id,
+                    secret: secret("/proof/secret").unwrap_or_default(),
+                },
+                (.., Some(password)) => Auth::Password(password),
+                _ => Auth::None,
             };
         Credential {
             project: text("/project").unwrap_or_default(),
             user: text("/user").unwrap_or_default(),
-            proof,
-            is_borrowed: stored["borrowed"] == true,
+            auth,
+            is_inherited: stored["borrowed"] == true,
         }
     }
 }
 
-/// Tells whose it is, not what proves it.
+/// Names the user and the project, without the secret.
 impl fmt::Debug for Credential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "user {} in project {}", self.user, self.project)
@@ -167,11 +161,11 @@ mod tests {
 
     #[test]
     fn what_is_stored_is_read_again_and_never_shown() {
-        let secret = Proof::Application { id: "i".into(), secret: "hunter2".into() };
-        for proof in [Proof::None, Proof::Trust("t".into()), secret, Proof::Password("p".into())] {
+        let secret = Auth::ApplicationCredential { id: "i".into(), secret: "hunter2".into() };
+        for auth in [Auth::None, Auth::Trust("t".into()), secret, Auth::Password("p".into())] {
             let (project, user) = ("a".into(), "b".into());
-            let credential = Credential { project, user, proof, is_borrowed: true };
-            assert_eq!(Credential::of_stored(&credential.stored()), credential);
+            let credential = Credential { project, user, auth, is_inherited: true };
+            assert_eq!(Credential::from_stored(&credential.to_stored()), credential);
             assert_eq!(format!("{credential:?}"), "user b in project a");
         }
     }

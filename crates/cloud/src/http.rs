@@ -1,60 +1,58 @@
 //! Calls over HTTP.
 
-use crate::budget::{Budgets, For};
+use crate::limits::{CallLimits, Lane};
 use crate::{Call, CallError, Credential, Method, Reply, Service, Transport};
 use async_trait::async_trait;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Makes calls over HTTP, to endpoints that it is told, in nobody's name.
+/// Makes calls over HTTP to fixed endpoints, without authentication.
 #[derive(Clone, Debug)]
 pub struct Http {
     client: reqwest::Client,
     endpoints: BTreeMap<Service, String>,
-    budgets: Budgets,
+    limits: CallLimits,
 }
 
-/// What clients of HTTP are built with: whoever needs one begins here.
-///
-/// Encryption is by ring; there is nothing to install for it.
+/// The builder of every HTTP client of the workspace. TLS is by rustls with ring.
 pub fn client_builder() -> reqwest::ClientBuilder {
-    // The first one counts, and all are the same.
+    // A second installation fails, and changes nothing.
     _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
 }
 
-/// A call that takes longer than this counts as lost.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// A call without a reply after this long is lost.
+pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Replies longer than this are not read.
-const MAX_REPLY: usize = 64 << 20;
+/// Longer replies are not read.
+const MAX_REPLY_BYTES: usize = 64 << 20;
 
 impl Http {
     /// A transport to these endpoints; a service without one cannot be called.
-    pub fn new(endpoints: BTreeMap<Service, String>, calls: usize) -> Result<Http, CallError> {
+    pub fn new(endpoints: BTreeMap<Service, String>, max_calls: usize) -> Result<Http, CallError> {
         let client = client_builder()
-            .timeout(PATIENCE)
+            .timeout(CALL_TIMEOUT)
             .connect_timeout(Duration::from_secs(10))
             .build()
             .map_err(|error| CallError::NotSent(error.to_string()))?;
-        Ok(Http { client, endpoints, budgets: Budgets::new(calls) })
+        Ok(Http { client, endpoints, limits: CallLimits::new(max_calls) })
     }
 }
 
 #[async_trait]
 impl Transport for Http {
-    async fn send(&self, _by: &Credential, call: Call) -> Result<Reply, CallError> {
+    async fn send(&self, _credential: &Credential, call: Call) -> Result<Reply, CallError> {
         let Some(endpoint) = self.endpoints.get(&call.service) else {
             let service = call.service.catalogue_type();
             return Err(CallError::Impossible(format!("no endpoint of {service} is known")));
         };
-        let _place = self.budgets.place(call.service, For::One).await;
+        let _permit = self.limits.acquire(call.service, Lane::Single).await;
         exchange_as(request(&self.client, endpoint, &call), call.is_text).await
     }
 }
 
-/// A call as a request to an endpoint.
+/// Builds the HTTP request of a call.
 pub(crate) fn request(
     client: &reqwest::Client,
     endpoint: &str,
@@ -82,21 +80,26 @@ pub(crate) fn request(
     }
 }
 
-/// Sends a request and reads what comes back.
+/// Sends a request and reads the reply.
 pub(crate) async fn exchange(request: reqwest::RequestBuilder) -> Result<Reply, CallError> {
     exchange_as(request, false).await
 }
 
-/// Sends a request and reads what comes back, as a text if it is one.
+/// Sends a request and reads the reply, as text if the caller wants text.
 pub(crate) async fn exchange_as(
     request: reqwest::RequestBuilder,
     is_text: bool,
 ) -> Result<Reply, CallError> {
-    let mut response = request.send().await.map_err(|error| match error.is_connect() {
-        true => CallError::NotSent(told(&error)),
-        // What cannot be a request was not sent either.
-        false if error.is_builder() => CallError::Impossible(told(&error)),
-        false => CallError::Lost(told(&error)),
+    let mut response = request.send().await.map_err(|error| {
+        let why = describe(&error);
+        if error.is_connect() {
+            CallError::NotSent(why)
+        } else if error.is_builder() {
+            // An invalid request was not sent either.
+            CallError::Impossible(why)
+        } else {
+            CallError::Lost(why)
+        }
     })?;
     let status = response.status().as_u16();
     let headers = response.headers().iter();
@@ -105,50 +108,57 @@ pub(crate) async fn exchange_as(
             Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
         })
         .collect();
-    // Some attributes are addresses, and nobody but the transport knows where services are.
+    // Some attributes are URLs, and only the transport knows the endpoints.
     let mut address = response.url().clone();
     address.set_query(None);
     headers.insert("content-location".into(), address.into());
     let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| CallError::Lost(told(&error)))? {
+    while let Some(chunk) =
+        response.chunk().await.map_err(|error| CallError::Lost(describe(&error)))?
+    {
         bytes.extend_from_slice(&chunk);
-        if bytes.len() > MAX_REPLY {
+        if bytes.len() > MAX_REPLY_BYTES {
             return Err(CallError::Lost("the reply is too long to be read".into()));
         }
     }
     let text = || Value::String(String::from_utf8_lossy(&bytes).into_owned());
-    let body = match bytes.is_empty() {
-        _ if is_text && status < 400 => text(),
-        true => Value::Null,
-        false => serde_json::from_slice(&bytes).unwrap_or_else(|_| text()),
+    let body = if is_text && status < 400 {
+        text()
+    } else if bytes.is_empty() {
+        Value::Null
+    } else {
+        serde_json::from_slice(&bytes).unwrap_or_else(|_| text())
     };
     let reply = Reply { status, body, headers };
     match status {
         400.. => Err(CallError::Refused(reply)),
         _ if is_garbled(&reply) => {
-            let said = reply.said().unwrap_or_default();
-            let said: String = said.chars().take(100).collect();
-            Err(CallError::Lost(format!("what came back is not JSON: \"{said}\"")))
+            let text = reply.error_text().unwrap_or_default();
+            let text: String = text.chars().take(100).collect();
+            Err(CallError::Lost(format!("the reply is not JSON: \"{text}\"")))
         }
         _ => Ok(reply),
     }
 }
 
-/// Whether a reply is not what its service says: a page of somebody in between, or JSON that is cut off. What was asked
-/// for may have been done all the same.
+/// Whether a reply is not the service's own: a page of a proxy, or JSON that is cut off. The call may have succeeded all
+/// the same.
 fn is_garbled(reply: &Reply) -> bool {
-    let kind = reply.header("content-type").unwrap_or_default();
+    let content_type = reply.header("content-type").unwrap_or_default();
     reply.body.is_string()
-        && (kind.starts_with("text/html") || kind.starts_with("application/json"))
+        && (content_type.starts_with("text/html") || content_type.starts_with("application/json"))
 }
 
-/// What went wrong, without the address: it may hold a secret.
-fn told(error: &reqwest::Error) -> String {
-    let mut text = match () {
-        () if error.is_timeout() => "it took too long".to_owned(),
-        () if error.is_connect() => "the service cannot be reached".to_owned(),
-        () if error.is_builder() => "it is no request that can be sent".to_owned(),
-        () => "the connection broke".to_owned(),
+/// The error without the URL, which may hold a secret.
+fn describe(error: &reqwest::Error) -> String {
+    let mut text = if error.is_timeout() {
+        "the call timed out".to_owned()
+    } else if error.is_connect() {
+        "the service cannot be reached".to_owned()
+    } else if error.is_builder() {
+        "the request is invalid".to_owned()
+    } else {
+        "the connection broke".to_owned()
     };
     if let Some(source) = std::error::Error::source(error) {
         text.push_str(": ");

@@ -1,23 +1,25 @@
-//! Talking to an OpenStack cloud: a call is a value, and carrying it out is somebody else's work.
+//! Talking to an OpenStack cloud: a call is a value, and a [`Transport`] makes it.
 //!
-//! Nothing here knows of stacks or templates.
+//! This crate knows nothing of stacks or templates.
 #![forbid(unsafe_code)]
 
-mod budget;
 mod call;
 mod credential;
 mod http;
+mod limits;
 mod openstack;
+mod secret;
 mod service;
 mod transport;
 
-pub use budget::{Budgets, CALLS, For, Place};
 pub use call::{
-    Author, Behalf, Call, CallError, Marker, Method, Reply, delete, get, head, no_such_region,
-    patch, post, put,
+    ActingFor, Call, CallError, CreatedBy, Marker, Method, Reply, delete, get, head,
+    no_such_region, patch, post, put,
 };
-pub use credential::{Credential, Promise, Proof, Secret, Visitor};
+pub use credential::{Auth, Credential, PendingDelegation, UserToken};
 pub use http::{Http, client_builder};
+pub use limits::{CallLimits, DEFAULT_MAX_CALLS, Lane, Permit};
 pub use openstack::{Login, OpenStack, Settings, StackDomain};
+pub use secret::Secret;
 pub use service::Service;
 pub use transport::{NoCloud, Transport};

@@ -1,68 +1,72 @@
-//! Carrying calls out.
+//! The interface through which calls are made.
 
-use crate::{Call, CallError, Credential, Promise, Reply, Visitor};
+use crate::{Call, CallError, Credential, PendingDelegation, Reply, UserToken};
 use async_trait::async_trait;
 
-/// Carries calls out, in somebody's name.
+/// Makes calls to a cloud under a credential.
 #[async_trait]
 pub trait Transport: Send + Sync {
-    /// Makes a call. A reply with a status of 400 or more is [`CallError::Refused`]; what is not certain
-    /// to have been kept from the service is [`CallError::Lost`].
-    async fn send(&self, by: &Credential, call: Call) -> Result<Reply, CallError>;
+    /// Makes a call. A reply with a status of 400 or more is [`CallError::Refused`]; a call that may have reached the
+    /// service without a reply is [`CallError::Lost`].
+    async fn send(&self, credential: &Credential, call: Call) -> Result<Reply, CallError>;
 
     /// Whether there is a cloud at all.
-    fn is_there(&self) -> bool {
+    fn has_cloud(&self) -> bool {
         true
     }
 
-    /// Whether somebody who comes like this has to lend something, which has to be given back one day.
-    fn borrows(&self, _visitor: &Visitor) -> bool {
+    /// Whether acting for this user later takes a trust or an application credential, which has to be revoked one day.
+    fn needs_delegation(&self, _user: &UserToken) -> bool {
         false
     }
 
-    /// Makes it possible to act for somebody when they have left. What they lend for that carries the mark of the
-    /// promise.
-    async fn deputise(
+    /// Creates a credential with which the engine can act for a user after the token has expired. A trust or
+    /// application credential that is created for it carries the mark of the pending delegation.
+    async fn delegate(
         &self,
-        visitor: &Visitor,
-        _promise: &Promise,
+        user: &UserToken,
+        _pending: &PendingDelegation,
     ) -> Result<Credential, CallError> {
-        let Visitor { user, project, .. } = visitor.clone();
+        let UserToken { user, project, .. } = user.clone();
         Ok(Credential { project, user, ..Credential::default() })
     }
 
-    /// What was lent on a promise, if anything was.
-    async fn find_lent(&self, _promise: &Promise) -> Result<Vec<Credential>, CallError> {
+    /// Finds the trusts and application credentials that carry the mark of a pending delegation.
+    async fn find_delegations(
+        &self,
+        _pending: &PendingDelegation,
+    ) -> Result<Vec<Credential>, CallError> {
         Ok(Vec::new())
     }
 
-    /// Whether one can act in a name now. If that cannot be found out, it is not denied.
-    async fn holds(&self, _credential: &Credential) -> bool {
+    /// Whether the identity service accepts a credential now. If it cannot be asked, the answer is yes.
+    async fn accepts(&self, _credential: &Credential) -> bool {
         true
     }
 
-    /// Ends that. That it ended already is as good.
-    async fn dismiss(&self, _credential: &Credential) -> Result<(), CallError> {
+    /// Deletes the trust or application credential of a credential. One that is gone already is a success.
+    async fn revoke(&self, _credential: &Credential) -> Result<(), CallError> {
         Ok(())
     }
 
-    /// Removes the project of the users of a stack that is gone, by its name. That there is none is as good.
-    async fn remove_users(&self, _project: &str) -> Result<(), CallError> {
+    /// Deletes the project, by its name, in which a deleted stack had its users. A project that is gone already is a
+    /// success.
+    async fn delete_user_project(&self, _project: &str) -> Result<(), CallError> {
         Ok(())
     }
 }
 
-/// No cloud at all: for stacks that need none.
+/// No cloud at all: for stacks that make no calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoCloud;
 
 #[async_trait]
 impl Transport for NoCloud {
-    fn is_there(&self) -> bool {
+    fn has_cloud(&self) -> bool {
         false
     }
 
-    async fn send(&self, _by: &Credential, call: Call) -> Result<Reply, CallError> {
+    async fn send(&self, _credential: &Credential, call: Call) -> Result<Reply, CallError> {
         let service = call.service.catalogue_type();
         Err(CallError::Impossible(format!(
             "There is no cloud to ask for {service}. Next: start Kiln with one (keystone_authtoken in its \

@@ -10,7 +10,7 @@ use crate::ids::{RecipeId, StackId};
 use crate::library::Library;
 use crate::store::{Content, Hash, RecipeRow, StoreError};
 use indexmap::IndexMap;
-use kiln_cloud::Author;
+use kiln_cloud::CreatedBy;
 use kiln_resources::constraints::offline;
 use kiln_resources::declare::ResourceType;
 use kiln_resources::implicit::{self, Candidate};
@@ -49,7 +49,7 @@ pub struct Recipe {
     /// Built-in types that whoever asked for it may not use; those of the root hold for its whole tree.
     pub forbidden: Arc<BTreeSet<Arc<str>>>,
     /// Who asked for it; that of the root holds for its whole tree.
-    pub author: Arc<Author>,
+    pub author: Arc<CreatedBy>,
 }
 
 /// Where a template comes from.
@@ -502,8 +502,8 @@ pub(crate) fn texts(list: &Value) -> BTreeSet<Arc<str>> {
 }
 
 /// An author as a value; nothing of nobody.
-pub(crate) fn author_value(author: &Author) -> Value {
-    if *author == Author::default() {
+pub(crate) fn author_value(author: &CreatedBy) -> Value {
+    if *author == CreatedBy::default() {
         return Value::Null;
     }
     Value::map([
@@ -518,10 +518,10 @@ pub(crate) fn author_value(author: &Author) -> Value {
 }
 
 /// The author of a value.
-pub(crate) fn author_of(value: &Value) -> Author {
+pub(crate) fn author_of(value: &Value) -> CreatedBy {
     let part = |name: &str| value.as_map().and_then(|it| it.get(name)).cloned().unwrap_or_default();
     let text = |name: &str| part(name).as_text().cloned().unwrap_or_default();
-    Author {
+    CreatedBy {
         user_id: text("user"),
         user_name: text("name"),
         user_domain: text("domain"),

@@ -145,7 +145,7 @@ impl<'v> Parts<'v> {
 
     fn credential(&self) -> Option<Arc<Credential>> {
         let stored = serde_json::from_str(&self.text("credential")?).ok()?;
-        Some(Arc::new(Credential::of_stored(&stored)))
+        Some(Arc::new(Credential::from_stored(&stored)))
     }
 
     fn settings(&self) -> Settings {
@@ -192,7 +192,7 @@ fn settings_value(settings: &Settings) -> Value {
     parts.extend(tags.map(|tags| ("tags".into(), tags)));
     parts.extend(timeout.map(|timeout| ("timeout".into(), timeout)));
     parts.extend(settings.is_rolled_back.map(|flag| ("rollback".into(), flag.into())));
-    let credential = settings.credential.as_ref().map(|it| it.stored().to_string());
+    let credential = settings.credential.as_ref().map(|it| it.to_stored().to_string());
     parts.extend(credential.map(|stored| ("credential".into(), stored.into())));
     if settings.converges {
         parts.insert("converges".into(), true.into());

@@ -20,7 +20,7 @@ impl Tree {
 
     /// Something that was lent is not needed, or not any more.
     pub(crate) fn retire(&mut self, credential: Arc<Credential>) {
-        if credential.is_lent() {
+        if credential.needs_revoking() {
             self.retired.push(credential);
             self.changes.stacks.insert(self.root_key());
         }
@@ -31,13 +31,13 @@ impl Tree {
         if self.has_work() {
             return Vec::new();
         }
-        let own = self.is_gone() && self.credential.is_lent();
+        let own = self.is_gone() && self.credential.needs_revoking();
         self.retired.iter().chain(own.then_some(&self.credential)).cloned().collect()
     }
 
     /// Whether something has to be given back, now or when nothing is under way any more.
     pub(crate) fn owes(&self) -> bool {
-        !self.retired.is_empty() || self.is_gone() && self.credential.is_lent()
+        !self.retired.is_empty() || self.is_gone() && self.credential.needs_revoking()
     }
 
     /// Something was given back.

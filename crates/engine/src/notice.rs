@@ -9,7 +9,7 @@ use crate::state::{State, Status};
 use crate::store::EventRow;
 use crate::time::Time;
 use crate::tree::{Env, Slot, StackKey, Tree};
-use kiln_cloud::Author;
+use kiln_cloud::CreatedBy;
 use kiln_resources::behaviour::Child;
 use kiln_template::Value;
 use kiln_template::print;
@@ -30,7 +30,7 @@ pub struct Notice {
     /// The project that the stack belongs to.
     pub project: Arc<str>,
     /// Whoever made the stack, or changed it last.
-    pub author: Arc<Author>,
+    pub author: Arc<CreatedBy>,
     /// The id of that user, also if nothing else is known of them.
     pub user_id: Arc<str>,
     /// The name of that user.

@@ -364,7 +364,7 @@ impl Owner {
         self.ordered += 1;
         live.order = Some(self.ordered);
         let by = self.tree.credential.clone();
-        let call = call.on_behalf_of(self.tree.behalf_for(live.slot));
+        let call = call.acting_for(self.tree.behalf_for(live.slot));
         self.orders.push(Order { number: self.ordered, op, step, call, by });
     }
 

@@ -136,7 +136,7 @@ impl Tree {
     /// The root stack keeps in whose name the tree's calls are made.
     fn credential_value(&self, stack: &Stack) -> Value {
         match stack.id == self.root && *self.credential != Credential::default() {
-            true => Value::from(self.credential.stored().to_string()),
+            true => Value::from(self.credential.to_stored().to_string()),
             false => Value::Null,
         }
     }
@@ -150,7 +150,7 @@ impl Tree {
     /// And what it has yet to give back.
     fn retired_value(&self, stack: &Stack) -> Value {
         match stack.id == self.root && !self.retired.is_empty() {
-            true => Value::list(self.retired.iter().map(|it| it.stored().to_string().into())),
+            true => Value::list(self.retired.iter().map(|it| it.to_stored().to_string().into())),
             false => Value::Null,
         }
     }
@@ -197,7 +197,7 @@ impl Tree {
 
 fn credential_of(text: Option<&str>) -> Arc<Credential> {
     let stored = text.and_then(|text| serde_json::from_str(text).ok());
-    Arc::new(stored.as_ref().map(Credential::of_stored).unwrap_or_default())
+    Arc::new(stored.as_ref().map(Credential::from_stored).unwrap_or_default())
 }
 
 fn frozen_value(frozen: &ResolvedDefinition) -> Value {

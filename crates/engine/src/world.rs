@@ -4,7 +4,7 @@ use crate::blueprint::{Blueprint, Kind};
 use crate::ids::ResourceId;
 use crate::state::{Action, Status};
 use crate::tree::{Slot, StackKey, Tree};
-use kiln_cloud::Behalf;
+use kiln_cloud::ActingFor;
 use kiln_resources::behaviour::{Child, InService, Siblings, View};
 use kiln_resources::constraints::offline;
 use kiln_resources::guard::guarded;
@@ -128,8 +128,8 @@ impl Tree {
     }
 
     /// On whose behalf the tree's calls are made.
-    pub(crate) fn behalf(&self) -> Behalf {
-        Behalf {
+    pub(crate) fn behalf(&self) -> ActingFor {
+        ActingFor {
             project: self.project.clone(),
             user_name: self.user_name.clone(),
             author: self.stack(self.root_key()).recipe.author.clone(),
@@ -138,10 +138,10 @@ impl Tree {
     }
 
     /// On whose behalf calls for a resource are made.
-    pub(crate) fn behalf_for(&self, slot: Slot) -> Behalf {
+    pub(crate) fn behalf_for(&self, slot: Slot) -> ActingFor {
         let resource = self.resources.get(slot.0 as usize).and_then(Option::as_ref);
         let stack = resource.map(|resource| self.stack(resource.stack).id.to_string().into());
-        Behalf { origin: stack, ..self.behalf() }
+        ActingFor { origin: stack, ..self.behalf() }
     }
 
     /// The resource of the same stack that is called so by others.

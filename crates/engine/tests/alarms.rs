@@ -2,7 +2,7 @@
 
 mod letters;
 
-use kiln_cloud::{Author, Call, CallError, Credential, Method, Reply, Transport, Visitor};
+use kiln_cloud::{Call, CallError, CreatedBy, Credential, Method, Reply, Transport, UserToken};
 use kiln_engine::blueprint::{Recipe, Source};
 use kiln_engine::config::Config;
 use kiln_engine::ids::{Ids, RecipeId, StackId};
@@ -195,8 +195,8 @@ fn asker(guest_in: Option<&str>) -> Asker {
         user_name: "u".into(),
         is_admin: false,
         guest_in: guest_in.map(Into::into),
-        visitor: Visitor::default(),
-        author: Arc::new(Author::default()),
+        visitor: UserToken::default(),
+        author: Arc::new(CreatedBy::default()),
         may_use: Arc::new(|_| true),
     }
 }

@@ -1,7 +1,8 @@
 //! What others are told of stacks: when, in which order, and what.
 
 use kiln_cloud::{
-    Author, Call, CallError, Credential, Proof, Reply, Service as CloudService, Transport, Visitor,
+    Auth, Call, CallError, CreatedBy, Credential, Reply, Service as CloudService, Transport,
+    UserToken,
 };
 use kiln_engine::config::Config;
 use kiln_engine::ids::StackId;
@@ -101,17 +102,17 @@ impl Transport for Queues {
         Ok(Reply::new(201, Json::Null))
     }
 
-    async fn deputise(
+    async fn delegate(
         &self,
-        visitor: &Visitor,
-        _: &kiln_cloud::Promise,
+        visitor: &UserToken,
+        _: &kiln_cloud::PendingDelegation,
     ) -> Result<Credential, CallError> {
-        let proof = Proof::Trust("t".into());
+        let auth = Auth::Trust("t".into());
         let (user, project) = (visitor.user.clone(), visitor.project.clone());
-        Ok(Credential { project, user, proof, is_borrowed: false })
+        Ok(Credential { project, user, auth, is_inherited: false })
     }
 
-    async fn dismiss(&self, _: &Credential) -> Result<(), CallError> {
+    async fn revoke(&self, _: &Credential) -> Result<(), CallError> {
         self.book.lock().unwrap().push(json!("given back"));
         Ok(())
     }
@@ -157,12 +158,12 @@ fn asker() -> Asker {
         user_name: "ana".into(),
         is_admin: false,
         guest_in: None,
-        visitor: Visitor { user: "ana-id".into(), project: "p".into(), ..Visitor::default() },
-        author: Arc::new(Author {
+        visitor: UserToken { user: "ana-id".into(), project: "p".into(), ..UserToken::default() },
+        author: Arc::new(CreatedBy {
             user_id: "ana-id".into(),
             user_name: "ana".into(),
             roles: vec!["member".into()],
-            ..Author::default()
+            ..CreatedBy::default()
         }),
         may_use: Arc::new(|_| true),
     }

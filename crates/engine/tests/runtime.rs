@@ -3,7 +3,7 @@
 use crate::simulation::cloud::Cloud;
 use crate::simulation::script::{Kind, Plan, Planned, wish};
 use crate::simulation::world::{Rng, config, recipe};
-use kiln_cloud::{Call, CallError, Credential, Proof, Reply, Transport};
+use kiln_cloud::{Auth, Call, CallError, Credential, Reply, Transport};
 use kiln_engine::config::Config;
 use kiln_engine::ids::{Ids, StackId};
 use kiln_engine::machine::{Command, NewStack, Settings};
@@ -34,8 +34,8 @@ impl Transport for Near {
         if reply.status >= 400 { Err(CallError::Refused(reply)) } else { Ok(reply) }
     }
 
-    async fn dismiss(&self, credential: &Credential) -> Result<(), CallError> {
-        let Proof::Trust(id) = &credential.proof else { return Ok(()) };
+    async fn revoke(&self, credential: &Credential) -> Result<(), CallError> {
+        let Auth::Trust(id) = &credential.auth else { return Ok(()) };
         let mut book = self.1.lock().unwrap();
         if book.is_closed {
             return Err(CallError::NotSent("nobody is there".into()));
@@ -85,7 +85,7 @@ impl Site {
     /// Has a user lend something of this name to a stack.
     fn lend(&self, name: &str) -> Settings {
         self.cloud.1.lock().unwrap().lent.insert(name.to_owned());
-        let credential = Credential { proof: Proof::Trust(name.into()), ..Credential::default() };
+        let credential = Credential { auth: Auth::Trust(name.into()), ..Credential::default() };
         Settings { credential: Some(Arc::new(credential)), ..Settings::default() }
     }
 

@@ -4,7 +4,7 @@
 use super::asker;
 use crate::app::App;
 use crate::query::percent;
-use kiln_cloud::{Behalf, Call, CallError, Method, Reply};
+use kiln_cloud::{ActingFor, Call, CallError, Method, Reply};
 use kiln_engine::ids::{Ids, StackId};
 use kiln_engine::runtime::Chance;
 use kiln_engine::service::{Refusal, StackAlarm};
@@ -23,7 +23,7 @@ const WORDS: &str = "alarm";
 const INSIDE: &str = "-__alarm__-";
 
 /// The stack that a call is made for.
-fn stack(behalf: &Behalf) -> Option<StackId> {
+fn stack(behalf: &ActingFor) -> Option<StackId> {
     Uuid::parse_str(behalf.origin.as_deref()?).ok().map(StackId)
 }
 
@@ -32,7 +32,7 @@ fn stack(behalf: &Behalf) -> Option<StackId> {
 /// A call about the rule of an alarm.
 pub(super) async fn rule_call(
     app: &App,
-    behalf: &Behalf,
+    behalf: &ActingFor,
     id: &str,
     call: &Call,
 ) -> Result<Json, Refusal> {
@@ -91,7 +91,7 @@ fn told(refusal: Refusal) -> Refusal {
 /// A call for the alarming service, where there is none.
 pub(super) async fn alarming_call(
     app: &App,
-    behalf: &Behalf,
+    behalf: &ActingFor,
     call: &Call,
 ) -> Result<Reply, CallError> {
     let parts: Vec<&str> = call.path.trim_matches('/').split('/').collect();
@@ -111,17 +111,17 @@ pub(super) async fn alarming_call(
     })
 }
 
-async fn post(app: &App, behalf: &Behalf, call: &Call) -> Result<Json, Refusal> {
+async fn post(app: &App, behalf: &ActingFor, call: &Call) -> Result<Json, Refusal> {
     let id = Chance::default().next();
     keep(app, behalf, id, call).await
 }
 
-async fn put(app: &App, behalf: &Behalf, id: &str, call: &Call) -> Result<Json, Refusal> {
+async fn put(app: &App, behalf: &ActingFor, id: &str, call: &Call) -> Result<Json, Refusal> {
     let known = alarm(app, behalf, id).await?;
     keep(app, behalf, known.row.id, call).await
 }
 
-async fn keep(app: &App, behalf: &Behalf, id: Uuid, call: &Call) -> Result<Json, Refusal> {
+async fn keep(app: &App, behalf: &ActingFor, id: Uuid, call: &Call) -> Result<Json, Refusal> {
     let empty = Fields::new();
     let fields = call.body.as_ref().and_then(Json::as_object).unwrap_or(&empty);
     let Some(stack) = stack(behalf) else {
@@ -155,7 +155,7 @@ async fn name(
     Ok(name.into())
 }
 
-async fn list(app: &App, behalf: &Behalf, call: &Call) -> Result<Json, Refusal> {
+async fn list(app: &App, behalf: &ActingFor, call: &Call) -> Result<Json, Refusal> {
     let asked = |name: &str| call.query.iter().find(|(it, _)| it == name).map(|(_, value)| value);
     let query = AlarmQuery { stack: stack(behalf), ..AlarmQuery::of(&behalf.project) };
     let all = app.service.alarms(&query).await?;
@@ -164,17 +164,17 @@ async fn list(app: &App, behalf: &Behalf, call: &Call) -> Result<Json, Refusal> 
     Ok(all.iter().map(shown).filter(is_meant).collect())
 }
 
-async fn get(app: &App, behalf: &Behalf, id: &str) -> Result<Json, Refusal> {
+async fn get(app: &App, behalf: &ActingFor, id: &str) -> Result<Json, Refusal> {
     alarm(app, behalf, id).await.map(|alarm| shown(&alarm))
 }
 
-async fn remove(app: &App, behalf: &Behalf, id: &str) -> Result<Json, Refusal> {
+async fn remove(app: &App, behalf: &ActingFor, id: &str) -> Result<Json, Refusal> {
     let known = alarm(app, behalf, id).await?;
     app.service.drop_stack_alarm(&asker(behalf), known.row.id).await?;
     Ok(Json::Null)
 }
 
-async fn alarm(app: &App, behalf: &Behalf, id: &str) -> Result<Alarm, Refusal> {
+async fn alarm(app: &App, behalf: &ActingFor, id: &str) -> Result<Alarm, Refusal> {
     let missing = || Refusal::new("NotFound", format!("Alarm {id} not found"));
     let id = Uuid::parse_str(id).map_err(|_| missing())?;
     app.service.stack_alarm(&asker(behalf), id).await

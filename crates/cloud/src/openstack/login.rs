@@ -1,122 +1,107 @@
-//! Tokens, and trusts by which users lend their rights.
+//! Authentication with the identity service, and the tokens that come of it.
 
 use super::{OpenStack, endpoint};
 use crate::http::exchange;
-use crate::{CallError, Credential, Proof};
+use crate::{Auth, CallError, Credential, Secret};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
-/// Somebody with a name and a password.
-#[derive(Clone)]
+/// A user with a password.
+#[derive(Clone, Debug)]
 pub struct Login {
     /// The name of the user, or the id.
     pub user: String,
     /// The name of the user's domain; nothing if the user is given by the id.
     pub domain: Option<String>,
-    /// The password.
-    pub password: String,
+    /// The user's password.
+    pub password: Secret,
 }
 
-/// The password is not shown.
-impl fmt::Debug for Login {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.user)
-    }
-}
-
-/// The domain of the users of stacks, and whoever owns it.
-#[derive(Clone)]
+/// The domain in which stacks have their users, and its administrator.
+#[derive(Clone, Debug)]
 pub struct StackDomain {
-    /// The domain's id; its name counts if it is not known.
+    /// The domain's id. If it is not known, the name is used.
     pub id: Option<String>,
     /// The domain's name.
     pub name: String,
-    /// The name of the user that may do anything in the domain, and is in it.
+    /// The name of the domain's administrator, a user of the same domain.
     pub admin: String,
-    /// That user's password.
-    pub password: String,
-    /// If there is no such domain: the project in which somebody of the domain above may make users, and the name of
-    /// the domain of that project.
+    /// The administrator's password.
+    pub password: Secret,
+    /// If there is no such domain: the name of the project in which a user of the domain above may create users, and
+    /// the name of that project's domain.
     pub project: Option<(String, String)>,
 }
 
-/// The password is not shown.
-impl fmt::Debug for StackDomain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {:?} {}", self.admin, self.id, self.name)
-    }
-}
-
-/// What the identity service gave for a login.
+/// A token, and what the identity service said of it.
 pub(super) struct Token {
-    pub(super) text: String,
+    pub(super) secret: Secret,
     pub(super) user: Arc<str>,
     pub(super) endpoints: BTreeMap<String, String>,
-    ends: Timestamp,
+    expires_at: Timestamp,
 }
 
 impl Token {
-    /// Whether it lasts for a while yet.
-    pub(super) fn lasts(&self) -> bool {
-        const MARGIN: i64 = 120;
-        self.ends.as_second() - Timestamp::now().as_second() > MARGIN
+    /// Whether the token is valid for a while yet.
+    pub(super) fn is_valid(&self) -> bool {
+        const MARGIN_SECS: i64 = 120;
+        self.expires_at.as_second() - Timestamp::now().as_second() > MARGIN_SECS
     }
 }
 
 impl OpenStack {
-    /// The address of something in the identity service.
-    pub(super) fn identity(&self, path: &str) -> String {
+    /// The address of a path of the identity service.
+    pub(super) fn identity_url(&self, path: &str) -> String {
         let root = endpoint::version_root(crate::Service::Identity, &self.settings.auth_url);
         format!("{root}{path}")
     }
 
-    /// Logs in.
-    pub(super) async fn log_in(&self, by: &Credential) -> Result<Token, CallError> {
-        let auth = match &by.proof {
-            Proof::None => return Err(nobody()),
-            Proof::Token(text) => return self.examined(text).await,
-            Proof::Trust(id) => json!({
+    /// Gets a token for a credential.
+    pub(super) async fn log_in(&self, credential: &Credential) -> Result<Token, CallError> {
+        let auth = match &credential.auth {
+            Auth::None => return Err(no_credential()),
+            Auth::Token(token) => return self.validate_token(token).await,
+            Auth::Trust(id) => json!({
                 "identity": self.trustee()?,
                 "scope": { "OS-TRUST:trust": { "id": **id } },
             }),
-            Proof::StackDomain => self.stack_domain()?,
-            Proof::Application { id, secret } => json!({ "identity": {
+            Auth::StackDomain => self.stack_domain()?,
+            Auth::ApplicationCredential { id, secret } => json!({ "identity": {
                 "methods": ["application_credential"],
-                "application_credential": { "id": **id, "secret": **secret },
+                "application_credential": { "id": **id, "secret": secret.expose() },
             } }),
-            Proof::Password(password) => json!({
+            Auth::Password(password) => json!({
                 "identity": { "methods": ["password"], "password": {
-                    "user": { "id": *by.user, "password": **password },
+                    "user": { "id": *credential.user, "password": password.expose() },
                 } },
-                "scope": { "project": { "id": *by.project } },
+                "scope": { "project": { "id": *credential.project } },
             }),
         };
         self.log_in_with(auth).await
     }
 
     pub(super) async fn log_in_with(&self, auth: Value) -> Result<Token, CallError> {
-        let request = self.client.post(self.identity("/auth/tokens"));
-        let reply = exchange(request.json(&json!({ "auth": auth }))).await.map_err(lost)?;
-        let text = reply.header("x-subject-token").unwrap_or_default().to_owned();
-        Ok(self.read(text, &reply.body))
+        let request = self.client.post(self.identity_url("/auth/tokens"));
+        let reply = exchange(request.json(&json!({ "auth": auth }))).await.map_err(not_sent)?;
+        let secret = reply.header("x-subject-token").unwrap_or_default().into();
+        Ok(self.read_token(secret, &reply.body))
     }
 
-    fn read(&self, text: String, body: &Value) -> Token {
-        let ends = body.pointer("/token/expires_at").and_then(Value::as_str).unwrap_or_default();
+    fn read_token(&self, secret: Secret, body: &Value) -> Token {
+        let expiry = body.pointer("/token/expires_at").and_then(Value::as_str).unwrap_or_default();
         let user = body.pointer("/token/user/id").and_then(Value::as_str).unwrap_or_default();
         let region = self.settings.region.as_deref();
         Token {
-            text,
+            secret,
             user: user.into(),
             endpoints: endpoint::catalogue(body, region, &self.settings.interface),
-            ends: ends.parse().unwrap_or(Timestamp::MIN),
+            expires_at: expiry.parse().unwrap_or(Timestamp::MIN),
         }
     }
 
-    /// How whoever owns the domain of the users of stacks logs in: to that domain.
+    /// How the administrator of the stack users' domain logs in to that domain.
     fn stack_domain(&self) -> Result<Value, CallError> {
         let Some(StackDomain { id, name, admin, password, project }) = &self.settings.stack_domain
         else {
@@ -130,7 +115,7 @@ impl OpenStack {
             Some(id) => json!({ "id": id }),
             None => json!({ "name": name }),
         };
-        let user = json!({ "name": admin, "domain": domain, "password": password });
+        let user = json!({ "name": admin, "domain": domain, "password": password.expose() });
         let scope = match project {
             None => json!({ "domain": domain }),
             Some((name, domain)) => {
@@ -143,14 +128,16 @@ impl OpenStack {
         }))
     }
 
+    /// How the engine's own account, the trustee of all trusts, logs in.
     pub(super) fn trustee(&self) -> Result<Value, CallError> {
         let Some(Login { user, domain, password }) = &self.settings.trustee else {
             return Err(CallError::Impossible(
-                "Nobody is named to whom users could lend their rights. Next: fill in section [trustee] \
-                 of the configuration."
+                "There is no account to which users could delegate their roles. Next: fill in section \
+                 [trustee] of the configuration."
                     .into(),
             ));
         };
+        let password = password.expose();
         let user = match domain {
             Some(domain) => {
                 json!({ "name": user, "domain": { "name": domain }, "password": password })
@@ -160,27 +147,29 @@ impl OpenStack {
         Ok(json!({ "methods": ["password"], "password": { "user": user } }))
     }
 
-    /// What a token tells of itself.
-    pub(super) async fn examined(&self, text: &str) -> Result<Token, CallError> {
-        let request = self.client.get(self.identity("/auth/tokens"));
-        let request = request.header("X-Auth-Token", text).header("X-Subject-Token", text);
-        let reply = exchange(request).await.map_err(lost)?;
-        Ok(self.read(text.to_owned(), &reply.body))
+    /// Has the identity service validate a token, with that token itself.
+    pub(super) async fn validate_token(&self, token: &Secret) -> Result<Token, CallError> {
+        let request = self.client.get(self.identity_url("/auth/tokens"));
+        let request = request
+            .header("X-Auth-Token", token.expose())
+            .header("X-Subject-Token", token.expose());
+        let reply = exchange(request).await.map_err(not_sent)?;
+        Ok(self.read_token(token.clone(), &reply.body))
     }
 }
 
-/// A login changes nothing: whatever happened to it, the call was not sent.
-pub(super) fn lost(error: CallError) -> CallError {
+/// A login changes nothing: if its reply is lost, the call itself was still not sent.
+pub(super) fn not_sent(error: CallError) -> CallError {
     match error {
         CallError::Lost(why) => CallError::NotSent(why),
         other => other,
     }
 }
 
-fn nobody() -> CallError {
+fn no_credential() -> CallError {
     CallError::Impossible(
-        "It is not known in whose name to call. Next: update the stack, so that it gets the rights of \
-         whoever updates it."
+        "The stack has no credential to make calls with. Next: update the stack, so that it acts for the \
+         user who updates it."
             .into(),
     )
 }

@@ -1,17 +1,18 @@
-//! An OpenStack cloud: tokens, catalogue, versions, and the calls themselves.
+//! The transport to an OpenStack cloud: tokens, catalogue, versions, and the calls themselves.
 
+mod batched_list;
+mod delegation;
 mod endpoint;
-mod lent;
 mod login;
-mod pending;
-mod together;
+mod shared_poll;
 
 pub use login::{Login, StackDomain};
 
-use crate::budget::{Budgets, CALLS, For};
-use crate::http::{PATIENCE, exchange, exchange_as, request};
+use crate::http::{CALL_TIMEOUT, exchange, exchange_as, request};
+use crate::limits::{CallLimits, DEFAULT_MAX_CALLS, Lane};
 use crate::{
-    Call, CallError, Credential, Method, Promise, Reply, Service, Transport, Visitor, delete, get,
+    Call, CallError, Credential, Method, PendingDelegation, Reply, Service, Transport, UserToken,
+    delete, get,
 };
 use async_trait::async_trait;
 use login::Token;
@@ -25,28 +26,28 @@ use tokio::sync::OnceCell;
 pub struct Settings {
     /// The root of the identity service, with or without its version.
     pub auth_url: String,
-    /// The region; nothing takes the first endpoint there is.
+    /// The region; without one, the first endpoint of a service is used.
     pub region: Option<String>,
     /// Which endpoints are used: `public`, `internal` or `admin`.
     pub interface: String,
-    /// Who runs the engine: users put their trust in it.
+    /// The engine's own account, the trustee of the users' trusts.
     pub trustee: Option<Login>,
-    /// The roles that are delegated to it; nothing means all that the user has.
+    /// The roles that users delegate to it; all of the user's roles if there are none here.
     pub roles: Vec<String>,
-    /// The domain of the users of stacks, if there is one.
+    /// The domain in which stacks have their users, if there is one.
     pub stack_domain: Option<StackDomain>,
-    /// Endpoints that the catalogue has not, or has wrong.
+    /// Endpoints that replace those of the catalogue.
     pub endpoints: BTreeMap<Service, String>,
-    /// Certificates of authorities that are trusted beside the usual ones, in PEM.
+    /// Certificates of further trusted authorities, in PEM.
     pub authorities: Vec<u8>,
-    /// Whether any certificate is taken.
+    /// Whether invalid certificates are accepted.
     pub is_insecure: bool,
-    /// How many calls to one service may be under way at once.
-    pub calls: usize,
+    /// How many calls to one service may be in flight at once.
+    pub max_calls: usize,
 }
 
 impl Settings {
-    /// A cloud with this identity service.
+    /// The settings for the cloud of an identity service.
     pub fn new(auth_url: impl Into<String>) -> Settings {
         Settings {
             auth_url: auth_url.into(),
@@ -58,7 +59,7 @@ impl Settings {
             endpoints: BTreeMap::new(),
             authorities: Vec::new(),
             is_insecure: false,
-            calls: CALLS,
+            max_calls: DEFAULT_MAX_CALLS,
         }
     }
 }
@@ -67,40 +68,43 @@ impl Settings {
 pub struct OpenStack {
     client: reqwest::Client,
     settings: Settings,
-    /// The id of whoever runs the engine.
+    /// The user id of the engine's own account.
     trustee: OnceCell<Arc<str>>,
-    /// Who is logged in. A session is locked while somebody logs in, so that it is done once.
+    /// The tokens by credential. A session is locked during a login, so that concurrent callers log in once.
     sessions: Mutex<HashMap<Credential, Arc<Session>>>,
     /// The highest microversion of the service at an endpoint.
     highest: Mutex<HashMap<String, Arc<OnceCell<Option<String>>>>>,
-    /// Answers that may be old. One is locked while somebody asks for it, so that it is asked for once.
-    answers: Mutex<HashMap<(Credential, String), Arc<Kept>>>,
-    /// Objects that are not ready yet.
-    lists: pending::Lists,
-    /// Lists that are about to be asked for.
-    rounds: together::Rounds,
-    /// How many more calls may be under way.
-    budgets: Budgets,
+    /// Replies that may be old. One is locked during its call, so that concurrent callers make one call.
+    replies: Mutex<HashMap<(Credential, String), Arc<CachedReply>>>,
+    /// Lists of objects that are not ready yet.
+    polls: shared_poll::Polls,
+    /// Calls for parts of a list that are about to be made as one.
+    batches: batched_list::Batches,
+    /// The limits on calls in flight.
+    limits: CallLimits,
 }
 
 type Session = tokio::sync::Mutex<Option<Arc<Token>>>;
-type Kept = tokio::sync::Mutex<Option<(Instant, Result<Reply, CallError>)>>;
+type CachedReply = tokio::sync::Mutex<Option<(Instant, Result<Reply, CallError>)>>;
 
-/// How long an answer that may be old is kept, and how many are.
-const KEPT_ANSWERS: (Duration, usize) = (Duration::from_secs(60), 4096);
+/// How long a reply that may be old is kept.
+const MAX_REPLY_AGE: Duration = Duration::from_secs(60);
 
-/// Queues want to know who puts messages in, to tell them from those of others; nobody of us does.
-const CLIENT: &str = "6b696c6e-0000-4000-8000-000000000000";
+/// How many such replies are kept.
+const MAX_REPLIES: usize = 4096;
 
-/// Sessions are forgotten when there are more than this.
+/// The client id for the messaging service, which tells the messages of one client from those of others.
+const MESSAGING_CLIENT: &str = "6b696c6e-0000-4000-8000-000000000000";
+
+/// All sessions are dropped when there are more than this.
 const MAX_SESSIONS: usize = 10_000;
 
 impl OpenStack {
-    /// A cloud that can be reached like this.
+    /// A transport to the cloud of these settings.
     pub fn new(settings: Settings) -> Result<OpenStack, CallError> {
         let impossible = |error: reqwest::Error| CallError::Impossible(error.to_string());
         let mut client = crate::client_builder()
-            .timeout(PATIENCE)
+            .timeout(CALL_TIMEOUT)
             .connect_timeout(Duration::from_secs(10))
             .tls_danger_accept_invalid_certs(settings.is_insecure);
         if !settings.authorities.is_empty() {
@@ -110,57 +114,57 @@ impl OpenStack {
             }
         }
         let client = client.build().map_err(impossible)?;
-        let budgets = Budgets::new(settings.calls);
-        let (trustee, sessions, highest, answers, lists, rounds) = Default::default();
+        let limits = CallLimits::new(settings.max_calls);
+        let (trustee, sessions, highest, replies, polls, batches) = Default::default();
         Ok(OpenStack {
             client,
             settings,
             trustee,
             sessions,
             highest,
-            answers,
-            lists,
-            rounds,
-            budgets,
+            replies,
+            polls,
+            batches,
+            limits,
         })
     }
 
-    /// The token of a session; logs in if there is none, or none that lasts.
-    async fn token(&self, by: &Credential) -> Result<Arc<Token>, CallError> {
+    /// The token of a credential's session; logs in if there is none that is valid for a while.
+    async fn token(&self, credential: &Credential) -> Result<Arc<Token>, CallError> {
         let session = {
             let mut sessions = lock(&self.sessions);
             if sessions.len() > MAX_SESSIONS {
                 sessions.clear();
             }
-            sessions.entry(by.clone()).or_default().clone()
+            sessions.entry(credential.clone()).or_default().clone()
         };
         let mut session = session.lock().await;
-        if let Some(token) = session.as_ref().filter(|token| token.lasts()) {
+        if let Some(token) = session.as_ref().filter(|token| token.is_valid()) {
             return Ok(token.clone());
         }
-        let token = Arc::new(self.log_in(by).await.map_err(unknown_here)?);
+        let token = Arc::new(self.log_in(credential).await.map_err(as_unauthorized)?);
         *session = Some(token.clone());
         Ok(token)
     }
 
-    /// Forgets a token that was refused.
-    async fn forget(&self, by: &Credential, refused: &Token) {
-        let session = lock(&self.sessions).get(by).cloned();
+    /// Drops a token that was refused.
+    async fn drop_token(&self, credential: &Credential, refused: &Token) {
+        let session = lock(&self.sessions).get(credential).cloned();
         if let Some(session) = session {
             let mut session = session.lock().await;
-            if session.as_ref().is_some_and(|token| token.text == refused.text) {
+            if session.as_ref().is_some_and(|token| token.secret == refused.secret) {
                 *session = None;
             }
         }
     }
 
-    /// The root below which a service's calls are.
+    /// The URL below which a service's calls are.
     fn root(&self, token: &Token, service: Service) -> Result<String, CallError> {
-        let given = self.settings.endpoints.get(&service);
+        let configured = self.settings.endpoints.get(&service);
         let listed = || service.catalogue_types().iter().find_map(|it| token.endpoints.get(*it));
-        // A token for a domain may list nothing; where it came from is known.
+        // A token for a domain may have an empty catalogue, but the identity service's address is configured.
         let identity = || (service == Service::Identity).then_some(&self.settings.auth_url);
-        match given.or_else(listed).or_else(identity) {
+        match configured.or_else(listed).or_else(identity) {
             Some(endpoint) => Ok(endpoint::version_root(service, endpoint)),
             None => Err(CallError::Impossible(format!(
                 "The cloud has no service of type {} ({}){}. Next: ask its operator, or use a template \
@@ -175,7 +179,7 @@ impl OpenStack {
         }
     }
 
-    /// The header that asks for the microversion that a call is written for.
+    /// The header with the microversion that a call is written for.
     async fn microversion(
         &self,
         token: &Token,
@@ -188,88 +192,94 @@ impl OpenStack {
         };
         let document = endpoint::version_document(root);
         let known = lock(&self.highest).entry(document.clone()).or_default().clone();
-        let ask = || async {
-            // Some services tell strangers nothing, not even their versions.
-            let request = self.client.get(&document).header("X-Auth-Token", &token.text);
+        let read = || async {
+            // Some services require a token even for their version document.
+            let request = self.client.get(&document).header("X-Auth-Token", token.secret.expose());
             match exchange(request).await {
                 Ok(reply) => Ok(endpoint::highest(&reply.body)),
-                // It has nothing to say of its versions, and so has only one.
+                // A service without a version document has one version only.
                 Err(CallError::Refused(reply)) if reply.status < 500 => Ok(None),
-                // Without knowing that, the call would mean something else.
+                // Without its version the call could mean something else.
                 Err(CallError::Refused(reply)) => {
-                    let why = format!("it answers with HTTP {} what it can do", reply.status);
+                    let why = format!("its version document is HTTP {}", reply.status);
                     Err(CallError::NotSent(why))
                 }
-                Err(error) => Err(login::lost(error)),
+                Err(error) => Err(login::not_sent(error)),
             }
         };
-        let Some(highest) = known.get_or_try_init(ask).await? else { return Ok(None) };
+        let Some(highest) = known.get_or_try_init(read).await? else { return Ok(None) };
         let version = endpoint::lower(wanted, highest).to_owned();
         Ok(Some(endpoint::microversion_header(call.service, &version)))
     }
 
-    async fn send_as(&self, token: &Token, call: &Call, whom: For) -> Result<Reply, CallError> {
+    async fn send_with(&self, token: &Token, call: &Call, lane: Lane) -> Result<Reply, CallError> {
         let root = self.root(token, call.service)?;
-        let mut request = request(&self.client, &root, call).header("X-Auth-Token", &token.text);
+        let mut request =
+            request(&self.client, &root, call).header("X-Auth-Token", token.secret.expose());
         if let Some((name, value)) = self.microversion(token, &root, call).await? {
             request = request.header(name, value);
         }
         if call.service == Service::Messaging {
-            request = request.header("Client-ID", CLIENT);
+            request = request.header("Client-ID", MESSAGING_CLIENT);
         }
-        let _place = self.budgets.place(call.service, whom).await;
+        let _permit = self.limits.acquire(call.service, lane).await;
         exchange_as(request, call.is_text).await
     }
 
-    /// Makes a call in somebody's name.
-    async fn make(&self, by: &Credential, call: &Call, whom: For) -> Result<Reply, CallError> {
-        let token = self.token(by).await?;
-        let answer = self.send_as(&token, call, whom).await;
-        // A token may end before its time; a call that was refused for that has done nothing.
-        if matches!(&answer, Err(CallError::Refused(reply)) if reply.status == 401) {
-            self.forget(by, &token).await;
-            let token = self.token(by).await?;
-            return self.send_as(&token, call, whom).await;
+    /// Makes a call under a credential; logs in again if its token was refused.
+    async fn call(
+        &self,
+        credential: &Credential,
+        call: &Call,
+        lane: Lane,
+    ) -> Result<Reply, CallError> {
+        let token = self.token(credential).await?;
+        let reply = self.send_with(&token, call, lane).await;
+        // A token may be revoked before it expires; a call that was refused for that has changed nothing.
+        if matches!(&reply, Err(CallError::Refused(reply)) if reply.status == 401) {
+            self.drop_token(credential, &token).await;
+            let token = self.token(credential).await?;
+            return self.send_with(&token, call, lane).await;
         }
-        answer
+        reply
     }
 
-    /// The answer to a call for which an old one will do.
-    async fn answer(&self, by: &Credential, call: &Call) -> Result<Reply, CallError> {
-        let key = (by.clone(), format!("{call:?} {:?}", call.query));
-        let kept = {
-            let mut answers = lock(&self.answers);
-            if answers.len() >= KEPT_ANSWERS.1 {
-                answers.clear();
+    /// The reply to a call for which an old one will do.
+    async fn cached_call(&self, credential: &Credential, call: &Call) -> Result<Reply, CallError> {
+        let key = (credential.clone(), format!("{call:?} {:?}", call.query));
+        let cached = {
+            let mut replies = lock(&self.replies);
+            if replies.len() >= MAX_REPLIES {
+                replies.clear();
             }
-            answers.entry(key).or_default().clone()
+            replies.entry(key).or_default().clone()
         };
-        let came = Instant::now();
-        let mut kept = kept.lock().await;
-        // What was asked since is as good as asking now, whatever came of it.
-        if let Some((asked, answer)) = kept.as_ref()
-            && (*asked >= came || is_worth_keeping(answer) && asked.elapsed() < KEPT_ANSWERS.0)
+        let asked_at = Instant::now();
+        let mut cached = cached.lock().await;
+        // A reply to a call that began after this one is as good as a new one, even if it is an error.
+        if let Some((started, reply)) = cached.as_ref()
+            && (*started >= asked_at || is_cacheable(reply) && started.elapsed() < MAX_REPLY_AGE)
         {
-            return answer.clone();
+            return reply.clone();
         }
-        let asked = Instant::now();
-        let answer = self.make(by, call, For::Many).await;
-        *kept = Some((asked, answer.clone()));
-        answer
+        let started = Instant::now();
+        let reply = self.call(credential, call, Lane::Shared).await;
+        *cached = Some((started, reply.clone()));
+        reply
     }
 }
 
-/// Whether somebody who comes later may be given an answer: what is not there now may be there then.
-fn is_worth_keeping(answer: &Result<Reply, CallError>) -> bool {
-    let Ok(reply) = answer else { return false };
+/// Whether a reply may serve later callers: an object that does not exist now may exist then.
+fn is_cacheable(reply: &Result<Reply, CallError>) -> bool {
+    let Ok(reply) = reply else { return false };
     let members = reply.body.as_object().into_iter().flatten();
     let mut lists = members.filter_map(|(_, it)| it.as_array()).peekable();
     !reply.body.is_null() && (lists.peek().is_none() || lists.any(|list| !list.is_empty()))
 }
 
-/// A login that was refused, as a refusal of the service itself would be told: that somebody is not found by the
-/// identity service does not mean that an object is not there.
-fn unknown_here(error: CallError) -> CallError {
+/// A refused login in the form of a 401 of the service itself: a user whom the identity service does not find is not an
+/// object that does not exist.
+fn as_unauthorized(error: CallError) -> CallError {
     match error {
         CallError::Refused(reply) if matches!(reply.status, 400 | 403 | 404) => {
             CallError::Refused(Reply { status: 401, ..reply })
@@ -284,26 +294,28 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[async_trait]
 impl Transport for OpenStack {
-    async fn send(&self, by: &Credential, mut call: Call) -> Result<Reply, CallError> {
+    async fn send(&self, credential: &Credential, mut call: Call) -> Result<Reply, CallError> {
         let other = call.by.take();
-        let by = other.as_deref().unwrap_or(by);
+        let credential = other.as_deref().unwrap_or(credential);
         match (call.method, &call.marker, call.together) {
-            (Method::Get, Some(list), _) => self.look(by, &call, list).await,
-            (Method::Get, _, Some(objects)) => self.ask_together(by, &call, objects).await,
-            (Method::Get | Method::Head, ..) if call.may_be_old => self.answer(by, &call).await,
-            _ => self.make(by, &call, For::One).await,
+            (Method::Get, Some(list), _) => self.shared_poll(credential, &call, list).await,
+            (Method::Get, _, Some(objects)) => self.batched_list(credential, &call, objects).await,
+            (Method::Get | Method::Head, ..) if call.may_be_old => {
+                self.cached_call(credential, &call).await
+            }
+            _ => self.call(credential, &call, Lane::Single).await,
         }
     }
 
-    async fn remove_users(&self, project: &str) -> Result<(), CallError> {
-        let owner = Credential::of_stack_domain();
+    async fn delete_user_project(&self, project: &str) -> Result<(), CallError> {
+        let admin = Credential::stack_domain();
         let list = get(Service::Identity, "/projects").query("name", project);
-        let found = self.send(&owner, list).await?;
+        let found = self.send(&admin, list).await?;
         let found = found.body["projects"].as_array().cloned().unwrap_or_default();
         let ids =
             found.iter().filter(|it| it["name"] == project).filter_map(|it| it["id"].as_str());
         for id in ids {
-            match self.send(&owner, delete(Service::Identity, format!("/projects/{id}"))).await {
+            match self.send(&admin, delete(Service::Identity, format!("/projects/{id}"))).await {
                 Err(CallError::Refused(reply)) if reply.status == 404 => {}
                 removed => _ = removed?,
             }
@@ -311,46 +323,49 @@ impl Transport for OpenStack {
         Ok(())
     }
 
-    fn borrows(&self, visitor: &Visitor) -> bool {
-        visitor.lent.is_none() && visitor.password.is_none()
+    fn needs_delegation(&self, user: &UserToken) -> bool {
+        user.delegated.is_none() && user.password.is_none()
     }
 
-    async fn deputise(
+    async fn delegate(
         &self,
-        visitor: &Visitor,
-        promise: &Promise,
+        user: &UserToken,
+        pending: &PendingDelegation,
     ) -> Result<Credential, CallError> {
-        if visitor.lent.is_some() {
-            return Ok(visitor.credential());
+        if user.delegated.is_some() {
+            return Ok(user.credential());
         }
-        let credential = self.delegated(visitor, promise).await?;
-        // While the visitor's own token lasts, nobody has to log in.
-        if let Ok(token) = self.examined(&visitor.token).await {
+        let credential = self.create_delegation(user, pending).await?;
+        // While the user's own token is valid, no login is needed.
+        if let Ok(token) = self.validate_token(&user.token).await {
             let session = Arc::new(Session::new(Some(Arc::new(token))));
             lock(&self.sessions).insert(credential.clone(), session);
         }
         Ok(credential)
     }
 
-    async fn find_lent(&self, promise: &Promise) -> Result<Vec<Credential>, CallError> {
-        self.lent_on(promise).await
+    async fn find_delegations(
+        &self,
+        pending: &PendingDelegation,
+    ) -> Result<Vec<Credential>, CallError> {
+        self.delegations_for(pending).await
     }
 
-    async fn holds(&self, credential: &Credential) -> bool {
+    async fn accepts(&self, credential: &Credential) -> bool {
         let refused = |error| matches!(error, CallError::Refused(reply) if reply.status == 401);
         !self.token(credential).await.is_err_and(refused)
     }
 
-    async fn dismiss(&self, credential: &Credential) -> Result<(), CallError> {
-        if !credential.is_lent() {
+    async fn revoke(&self, credential: &Credential) -> Result<(), CallError> {
+        if !credential.needs_revoking() {
             return Ok(());
         }
-        let given_back = self.give_back(credential).await;
+        let deleted = self.delete_delegation(credential).await;
         lock(&self.sessions).remove(credential);
-        match given_back {
-            // There is nothing left to give back, or to log in with.
+        match deleted {
+            // The trust, or the user who could delete it, is gone already.
             Err(CallError::Refused(reply)) if matches!(reply.status, 401 | 404) => Ok(()),
-            given_back => given_back,
+            deleted => deleted,
         }
     }
 }

@@ -242,7 +242,7 @@ impl Driver {
 async fn remove_users(engine: Arc<Inner>, project: &str) {
     const TRIES: u32 = 5;
     for attempt in 1..=TRIES {
-        match engine.transport.remove_users(project).await {
+        match engine.transport.delete_user_project(project).await {
             Ok(()) => return,
             Err(error) if attempt == TRIES => {
                 tracing::warn!("the project {project} of a stack's users stays: {error}");
@@ -263,10 +263,10 @@ async fn give_back(transport: &dyn Transport, debt: &Credential) {
     const LONGEST: Duration = Duration::from_secs(60);
     let mut pause = Duration::from_millis(500);
     loop {
-        match transport.dismiss(debt).await {
+        match transport.revoke(debt).await {
             Ok(()) => return,
             Err(CallError::Refused(reply)) if reply.status < 500 && reply.status != 429 => {
-                let said = reply.said().unwrap_or_default();
+                let said = reply.error_text().unwrap_or_default();
                 tracing::warn!("what {debt:?} lent is not taken back: {said}");
                 return;
             }

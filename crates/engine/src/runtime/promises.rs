@@ -41,13 +41,13 @@ impl Engine {
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let told = |error: kiln_cloud::CallError| error.to_string();
         let transport = &self.inner.transport;
-        for credential in transport.find_lent(&promise_of(row)).await.map_err(told)? {
+        for credential in transport.find_delegations(&promise_of(row)).await.map_err(told)? {
             let is_used = match row.uses {
                 Some(root) => self.uses(StackId(root), &credential).await?,
                 None => false,
             };
             if !is_used {
-                transport.dismiss(&credential).await.map_err(told)?;
+                transport.revoke(&credential).await.map_err(told)?;
             }
         }
         self.inner.store.drop_object(ObjectKind::Promise, row.id).await?;
@@ -58,7 +58,7 @@ impl Engine {
     async fn uses(&self, root: StackId, lent: &Credential) -> Result<bool, StoreError> {
         let read = read_tree(&*self.inner.store, &self.inner.config, root).await?;
         let Some((tree, commands)) = read else { return Ok(false) };
-        let is_it = |it: &Credential| it.proof == lent.proof;
+        let is_it = |it: &Credential| it.auth == lent.auth;
         let is_wanted = commands.iter().any(|row| match Command::decode(&row.body) {
             Ok(Command::Update { settings, .. }) => {
                 settings.credential.is_some_and(|it| is_it(&it))

@@ -108,7 +108,7 @@ fn too_much(size: usize, limit: usize) -> Refusal {
 fn unreadable(container: &str, error: &CallError) -> Refusal {
     let reason = match error {
         CallError::Refused(reply) => {
-            reply.said().unwrap_or_else(|| format!("HTTP {}", reply.status))
+            reply.error_text().unwrap_or_else(|| format!("HTTP {}", reply.status))
         }
         error => error.to_string(),
     };

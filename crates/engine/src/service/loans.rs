@@ -9,7 +9,7 @@ use crate::codec;
 use crate::ids::{Ids, StackId};
 use crate::objects::{ObjectKind, ObjectRow};
 use crate::runtime::{Chance, now};
-use kiln_cloud::{CallError, Credential, Promise, Secret};
+use kiln_cloud::{CallError, Credential, PendingDelegation};
 use kiln_template::Value;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -26,17 +26,17 @@ impl Service {
         let mut chance = Chance::default();
         let id: Uuid = chance.next();
         let secret: [Uuid; 2] = [chance.next(), chance.next()];
-        let promise = Promise {
+        let promise = PendingDelegation {
             mark: id.as_u128(),
-            secret: Secret(secret.map(|it| it.simple().to_string()).concat().into()),
+            secret: secret.map(|it| it.simple().to_string()).concat().into(),
             user: asker.visitor.user.clone(),
             project: asker.visitor.project.clone(),
         };
-        let is_noted = self.transport.borrows(&asker.visitor);
+        let is_noted = self.transport.needs_delegation(&asker.visitor);
         if is_noted {
             self.store.put_object(row(id, &promise, root)).await?;
         }
-        match self.transport.deputise(&asker.visitor, &promise).await {
+        match self.transport.delegate(&asker.visitor, &promise).await {
             Ok(credential) => {
                 let (credential, promise) = (Arc::new(credential), is_noted.then_some(id));
                 Ok(Loan { credential, promise })
@@ -65,7 +65,7 @@ impl Service {
         let Some(Loan { credential, promise: Some(id) }) = loan else { return written };
         let is_settled = match &written {
             Ok(_) => true,
-            Err(_) => self.transport.dismiss(&credential).await.is_ok(),
+            Err(_) => self.transport.revoke(&credential).await.is_ok(),
         };
         if is_settled {
             // If that fails, somebody looks later and finds nothing to do.
@@ -78,7 +78,7 @@ impl Service {
 fn refusal(error: CallError) -> Refusal {
     match error {
         CallError::Refused(reply) => {
-            let said = reply.said().unwrap_or_else(|| format!("HTTP {}", reply.status));
+            let said = reply.error_text().unwrap_or_else(|| format!("HTTP {}", reply.status));
             Refusal::new("AuthorizationFailure", format!("Authorization failed: {said}"))
         }
         CallError::Impossible(why) => Refusal::new("AuthorizationFailure", why),
@@ -86,7 +86,7 @@ fn refusal(error: CallError) -> Refusal {
     }
 }
 
-fn row(id: Uuid, promise: &Promise, root: StackId) -> ObjectRow {
+fn row(id: Uuid, promise: &PendingDelegation, root: StackId) -> ObjectRow {
     ObjectRow {
         id,
         kind: ObjectKind::Promise,
@@ -95,19 +95,19 @@ fn row(id: Uuid, promise: &Promise, root: StackId) -> ObjectRow {
         uses: Some(root.0),
         created: now(),
         updated: None,
-        body: codec::encode(&Value::Text(promise.secret.0.clone())),
+        body: codec::encode(&Value::Text(promise.secret.expose().into())),
     }
 }
 
 /// The promise that was written down.
-pub(crate) fn promise_of(row: &ObjectRow) -> Promise {
+pub(crate) fn promise_of(row: &ObjectRow) -> PendingDelegation {
     let secret = match codec::decode(&row.body) {
         Ok(Value::Text(secret)) => secret,
         _ => "".into(),
     };
-    Promise {
+    PendingDelegation {
         mark: row.id.as_u128(),
-        secret: Secret(secret),
+        secret: secret.into(),
         user: row.subject.clone(),
         project: row.project.clone(),
     }

@@ -44,7 +44,7 @@ use crate::ids::{CommandId, Ids, StackId};
 use crate::machine::Command;
 use crate::runtime::{Chance, Engine, now};
 use crate::store::{CommandRow, Store};
-use kiln_cloud::{Author, Transport, Visitor};
+use kiln_cloud::{CreatedBy, Transport, UserToken};
 use std::sync::Arc;
 
 /// Who asks, as far as stacks are concerned.
@@ -59,9 +59,9 @@ pub struct Asker {
     /// If they are a user of a stack: the name of the project of that stack's users.
     pub guest_in: Option<Arc<str>>,
     /// With what they came, so that one can act for them when they have left.
-    pub visitor: Visitor,
+    pub visitor: UserToken,
     /// What else is known of them: what their stacks do later is done with their rights.
-    pub author: Arc<Author>,
+    pub author: Arc<CreatedBy>,
     /// Whether they may use a resource type.
     pub may_use: Arc<dyn Fn(&str) -> bool + Send + Sync>,
 }

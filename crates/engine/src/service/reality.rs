@@ -3,7 +3,7 @@
 use crate::ids::ResourceId;
 use crate::reality::{Found, Reality};
 use crate::runtime::now;
-use kiln_cloud::{Behalf, Credential, Transport};
+use kiln_cloud::{ActingFor, Credential, Transport};
 use kiln_resources::behaviour::Verb;
 use kiln_resources::declare::ResourceType;
 use kiln_resources::op::{Answer, Context, Demand, Note, Running, Stop, Turn};
@@ -20,7 +20,7 @@ const MOST_TURNS: usize = 100;
 pub(super) async fn read(
     transport: &Arc<dyn Transport>,
     by: &Credential,
-    behalf: Behalf,
+    behalf: ActingFor,
     open: Vec<(ResourceId, &'static ResourceType, Context)>,
 ) -> Found {
     let mut found = Found::new();
@@ -42,7 +42,7 @@ pub(super) async fn read(
 async fn read_one(
     transport: &dyn Transport,
     by: &Credential,
-    behalf: &Behalf,
+    behalf: &ActingFor,
     kind: &'static ResourceType,
     context: Context,
 ) -> Reality {
@@ -63,7 +63,7 @@ async fn read_one(
 pub(super) async fn run(
     transport: &dyn Transport,
     by: &Credential,
-    behalf: &Behalf,
+    behalf: &ActingFor,
     mut running: Running,
     mut hear: impl FnMut(Note),
 ) -> Option<Result<(), Stop>> {
@@ -74,7 +74,7 @@ pub(super) async fn run(
         match turn {
             Turn::Ended(result) => return Some(result),
             Turn::Wants(Demand::Read(call)) => {
-                let call = call.on_behalf_of(behalf.clone());
+                let call = call.acting_for(behalf.clone());
                 answer = Some(Answer::Reply(transport.send(by, call).await));
             }
             Turn::Wants(_) => break,

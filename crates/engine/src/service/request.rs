@@ -89,7 +89,7 @@ impl Service {
         let mut answers = Answers::new();
         for _ in 0..ROUNDS {
             let (examined, open) = self.look_at(subject, request, checks, &answers);
-            if open.is_empty() || !self.transport.is_there() {
+            if open.is_empty() || !self.transport.has_cloud() {
                 return examined;
             }
             answers.extend(live::ask(&self.transport, &by, open).await);

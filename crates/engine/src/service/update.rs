@@ -42,7 +42,7 @@ impl Service {
         // From now on the stack has the rights of whoever changed it last, and they hold.
         let credential = view.credential();
         let is_other = credential.user != asker.visitor.user;
-        let loan = match is_other || !self.transport.holds(credential).await {
+        let loan = match is_other || !self.transport.accepts(credential).await {
             true => Some(self.deputise(asker, stack.root).await?),
             false => None,
         };
@@ -65,7 +65,7 @@ impl Service {
         let compares = self.compares(&request);
         let recipe = recipe(&self.config, asker, &request, report);
         let mut tree = view.into_tree();
-        if compares && self.transport.is_there() {
+        if compares && self.transport.has_cloud() {
             let open = tree.to_be_observed();
             let (by, behalf) = (tree.credential.clone(), tree.behalf());
             tree.reality = reality::read(&self.transport, &by, behalf, open).await;

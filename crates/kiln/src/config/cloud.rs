@@ -56,7 +56,7 @@ fn owner_of_domain(
                 id: None,
                 name: login.user_domain.clone(),
                 admin: login.username.clone(),
-                password: login.password.clone(),
+                password: login.password.as_str().into(),
                 project: Some((login.project.clone(), login.project_domain.clone())),
             }));
         }
@@ -71,7 +71,7 @@ fn owner_of_domain(
     };
     let (id, name) = (text("stack_user_domain_id"), text("stack_user_domain_name"));
     let name = name.unwrap_or_default();
-    Ok(Some(kiln_cloud::StackDomain { id, name, admin, password, project: None }))
+    Ok(Some(kiln_cloud::StackDomain { id, name, admin, password: password.into(), project: None }))
 }
 
 /// What the options come to; nothing if there is no identity service to ask.
@@ -85,7 +85,7 @@ pub(super) fn cloud(
         return Ok(None);
     }
     let trustee = |option: &str| config.text("trustee", option);
-    let password = trustee("password").unwrap_or_else(|| login.password.clone());
+    let password = trustee("password").unwrap_or_else(|| login.password.clone()).into();
     let domain = trustee("user_domain_name").unwrap_or_else(|| login.user_domain.clone());
     let trustee = kiln_cloud::Login {
         user: trustee("username").unwrap_or_else(|| login.username.clone()),
@@ -108,7 +108,7 @@ pub(super) fn cloud(
             None => Vec::new(),
         },
         is_insecure: config.flag("clients", "insecure", false)?,
-        calls,
+        max_calls: calls,
         ..kiln_cloud::Settings::new(auth_url.unwrap_or_else(|| login.auth_url.clone()))
     }))
 }

@@ -128,7 +128,7 @@ impl Settings {
         };
         let login = login(config)?;
         let calls_per_service =
-            positive(config, "kiln", "calls_per_service", kiln_cloud::CALLS as i64)?;
+            positive(config, "kiln", "calls_per_service", kiln_cloud::DEFAULT_MAX_CALLS as i64)?;
         let calls_per_service = calls_per_service.min(1_000_000) as usize;
         Ok(Settings {
             has_api: has("api"),

@@ -2,7 +2,7 @@
 
 use crate::place::Place;
 use kiln_cloud::{
-    Credential, Login, OpenStack, Promise, Proof, Secret, Service, Settings, Transport, Visitor,
+    Auth, Credential, Login, OpenStack, PendingDelegation, Service, Settings, Transport, UserToken,
     get,
 };
 use kiln_sim::cloud::{Cloud, Options};
@@ -47,8 +47,11 @@ impl Site {
         let identity = Arc::new(Identity::open(None, settings).expect("an identity service"));
         let cloud = Cloud::open(Options::new(clock), identity.clone()).expect("a cloud");
         let own = identity.service_login();
-        let login =
-            Login { user: own.user_id.clone(), domain: None, password: own.password.clone() };
+        let login = Login {
+            user: own.user_id.clone(),
+            domain: None,
+            password: own.password.as_str().into(),
+        };
         tokio::spawn(axum::serve(back, cloud.router()).into_future());
         tokio::spawn(axum::serve(front, identity::router(identity)).into_future());
         let client = kiln_cloud::client_builder().build().expect("a client");
@@ -135,7 +138,8 @@ impl Site {
         let config = format!(
             "{more}[heat_api]\nbind_host = 127.0.0.1\nbind_port = 0\n\
              [keystone_authtoken]\nauth_url = {}\nusername = heat\nproject_name = service\npassword = {}\n",
-            self.identity_url, self.login.password
+            self.identity_url,
+            self.login.password.expose()
         );
         self.place.put("kiln.conf", config.as_bytes());
         let mut server = Command::new(env!("CARGO_BIN_EXE_kiln"))
@@ -197,19 +201,19 @@ impl Site {
     }
 }
 
-fn visitor(token: &str) -> Visitor {
-    Visitor {
+fn visitor(token: &str) -> UserToken {
+    UserToken {
         token: token.into(),
         user: user_id("demo").into(),
         project: project_id("demo").into(),
         roles: vec!["member".into()],
-        ..Visitor::default()
+        ..UserToken::default()
     }
 }
 
-fn promise(mark: u128) -> Promise {
+fn promise(mark: u128) -> PendingDelegation {
     let (user, project) = (user_id("demo").into(), project_id("demo").into());
-    Promise { mark, secret: Secret("a secret that nobody guesses".into()), user, project }
+    PendingDelegation { mark, secret: "a secret that nobody guesses".into(), user, project }
 }
 
 async fn can_be_used(transport: &OpenStack, credential: &Credential) -> bool {
@@ -221,19 +225,22 @@ async fn a_trust_is_found_by_its_mark_and_given_back() {
     let site = Site::new(true).await;
     let transport = site.transport();
     let token = site.log_in_by_name("demo", "demo").await;
-    let lent = transport.deputise(&visitor(&token), &promise(4711)).await.expect("a trust");
-    let other = transport.deputise(&visitor(&token), &promise(4712)).await.expect("a trust");
-    assert!(matches!(lent.proof, Proof::Trust(_)));
+    let lent = transport.delegate(&visitor(&token), &promise(4711)).await.expect("a trust");
+    let other = transport.delegate(&visitor(&token), &promise(4712)).await.expect("a trust");
+    assert!(matches!(lent.auth, Auth::Trust(_)));
     // What another process would find that knows the promise alone.
     let later = site.transport();
-    assert_eq!(later.find_lent(&promise(4711)).await.expect("a list"), std::slice::from_ref(&lent));
-    assert_eq!(later.find_lent(&promise(1)).await.expect("a list"), []);
-    assert!(can_be_used(&later, &lent).await && later.holds(&lent).await);
-    later.dismiss(&lent).await.expect("it is taken back");
-    assert!(!site.transport().holds(&lent).await);
-    assert!(site.transport().holds(&other).await);
+    assert_eq!(
+        later.find_delegations(&promise(4711)).await.expect("a list"),
+        std::slice::from_ref(&lent)
+    );
+    assert_eq!(later.find_delegations(&promise(1)).await.expect("a list"), []);
+    assert!(can_be_used(&later, &lent).await && later.accepts(&lent).await);
+    later.revoke(&lent).await.expect("it is taken back");
+    assert!(!site.transport().accepts(&lent).await);
+    assert!(site.transport().accepts(&other).await);
     site.until_trusted_by(&[&user_id("demo")]).await;
-    later.dismiss(&lent).await.expect("once is enough");
+    later.revoke(&lent).await.expect("once is enough");
 }
 
 #[tokio::test]
@@ -243,9 +250,8 @@ async fn where_no_trust_can_be_made_an_application_credential_is() {
     let path = format!("/users/{}/application_credentials", user_id("demo"));
     let own = json!({ "application_credential": { "name": "own", "unrestricted": true } });
     let own = site.ask(&password, "POST", &path, Some(own)).await["application_credential"].clone();
-    let proof = json!({ "id": own["id"], "secret": own["secret"] });
-    let identity =
-        json!({ "methods": ["application_credential"], "application_credential": proof });
+    let auth = json!({ "id": own["id"], "secret": own["secret"] });
+    let identity = json!({ "methods": ["application_credential"], "application_credential": auth });
     let token = site.log_in(identity, None).await;
     let names = || async {
         let reply = site.ask(&password, "GET", &path, None).await;
@@ -253,16 +259,19 @@ async fn where_no_trust_can_be_made_an_application_credential_is() {
         all.iter().map(|it| it["name"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
     };
     let transport = site.transport();
-    let lent = transport.deputise(&visitor(&token), &promise(7)).await.expect("a credential");
-    assert!(matches!(lent.proof, Proof::Application { .. }));
+    let lent = transport.delegate(&visitor(&token), &promise(7)).await.expect("a credential");
+    assert!(matches!(lent.auth, Auth::ApplicationCredential { .. }));
     assert_eq!(site.trustors().await, Vec::<String>::new());
     assert_eq!(names().await.len(), 2);
     let later = site.transport();
-    assert_eq!(later.find_lent(&promise(7)).await.expect("a list"), std::slice::from_ref(&lent));
+    assert_eq!(
+        later.find_delegations(&promise(7)).await.expect("a list"),
+        std::slice::from_ref(&lent)
+    );
     assert!(can_be_used(&later, &lent).await);
-    later.dismiss(&lent).await.expect("it is taken back");
+    later.revoke(&lent).await.expect("it is taken back");
     assert_eq!(names().await, ["own"]);
-    assert_eq!(later.find_lent(&promise(7)).await.expect("a list"), []);
+    assert_eq!(later.find_delegations(&promise(7)).await.expect("a list"), []);
 }
 
 #[tokio::test]

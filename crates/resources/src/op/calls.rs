@@ -70,7 +70,7 @@ fn is_busy(reply: &Reply) -> bool {
 fn is_to_pass(error: &CallError, busy: &[u16]) -> bool {
     match error {
         CallError::Refused(reply) => {
-            busy.contains(&reply.status) && !reply.said().is_some_and(|said| is_quota(&said))
+            busy.contains(&reply.status) && !reply.error_text().is_some_and(|said| is_quota(&said))
         }
         _ => false,
     }

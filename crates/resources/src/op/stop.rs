@@ -51,7 +51,7 @@ impl Stop {
 
     /// The service refused a call.
     pub fn refused(call: &Call, reply: &Reply) -> Stop {
-        let said = reply.said().unwrap_or_else(|| format!("{call:?} was refused"));
+        let said = reply.error_text().unwrap_or_else(|| format!("{call:?} was refused"));
         let mut message = format!("{} (HTTP {})", said.trim_end_matches('.'), reply.status);
         if let Some(id) = reply.request_id() {
             message.push_str(&format!(" (Request-ID: {id})"));

@@ -1,7 +1,7 @@
 //! A cloud in small: an identity service, an object store, queues, and what the orchestration service keeps.
 
 use crate::driving::World;
-use kiln_cloud::{Call, CallError, Method, Proof, Reply, Service};
+use kiln_cloud::{Auth, Call, CallError, Method, Reply, Service};
 use kiln_resources::declare::Value;
 use kiln_resources::op::{Answer, Sibling};
 use serde_json::{Value as Json, json};
@@ -73,7 +73,7 @@ impl Cloud {
 
     fn identity(&mut self, call: &Call) -> Result<Reply, CallError> {
         let parts: Vec<&str> = call.path.trim_start_matches('/').split('/').collect();
-        let is_owner = call.by.as_ref().is_some_and(|by| by.proof == Proof::StackDomain);
+        let is_owner = call.by.as_ref().is_some_and(|by| by.auth == Auth::StackDomain);
         let query = |name: &str| {
             let found = call.query.iter().find(|(known, _)| known == name);
             found.map(|(_, value)| value.as_str()).unwrap_or_default()
@@ -188,7 +188,7 @@ impl Cloud {
 
     fn queues(&mut self, call: &Call) -> Result<Reply, CallError> {
         let by = call.by.as_ref().expect("a user of the stack");
-        assert!(matches!(by.proof, Proof::Password(_)));
+        assert!(matches!(by.auth, Auth::Password(_)));
         let name = call.path.trim_start_matches("/queues/").to_owned();
         match (call.method, name.split_once('/')) {
             (Method::Put, None) => {

@@ -5,7 +5,7 @@ use super::progress::Progress;
 use crate::cli::{Dev, Subject};
 use crate::load::{self, Request};
 use crate::streams::{Failure, Streams, Verdict};
-use kiln_cloud::{Author, Visitor};
+use kiln_cloud::{CreatedBy, UserToken};
 use kiln_engine::ids::StackId;
 use kiln_engine::service::{Asker, Service, StackRequest, TemplateSource};
 use kiln_engine::state::Status;
@@ -65,18 +65,18 @@ pub(super) async fn make(
         user_name: "demo".into(),
         is_admin: false,
         guest_in: None,
-        visitor: Visitor {
+        visitor: UserToken {
             token: token.id.as_str().into(),
             user: token.user_id.as_str().into(),
             project: token.project_id.as_str().into(),
             roles: token.roles.iter().map(|role| role.as_str().into()).collect(),
             password: None,
-            lent: None,
+            delegated: None,
         },
-        author: Arc::new(Author {
+        author: Arc::new(CreatedBy {
             user_name: "demo".into(),
             roles: vec!["member".into(), "reader".into()],
-            ..Author::default()
+            ..CreatedBy::default()
         }),
         may_use: Arc::new(|_| true),
     };

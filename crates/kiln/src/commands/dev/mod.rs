@@ -240,14 +240,14 @@ fn transport(identity_url: &str, identity: &Identity) -> Result<Arc<dyn Transpor
     let trustee = kiln_cloud::Login {
         user: login.user_id.clone(),
         domain: None,
-        password: login.password.clone(),
+        password: login.password.as_str().into(),
     };
     let owner = identity.domain_admin_login();
     let stack_domain = kiln_cloud::StackDomain {
         id: owner.domain_id.clone(),
         name: String::new(),
         admin: owner.user_name.clone(),
-        password: owner.password.clone(),
+        password: owner.password.as_str().into(),
         project: None,
     };
     let settings = kiln_cloud::Settings {

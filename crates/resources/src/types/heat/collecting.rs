@@ -53,7 +53,7 @@ impl Delivery {
             return Some(Delivery::Object(container, object));
         }
         let user = |name: &str| text(data, name).unwrap_or_default();
-        let by = Credential::of_user(user("user_id"), user("password"), user("user_project"));
+        let by = Credential::with_password(user("user_id"), user("password"), user("user_project"));
         Some(Delivery::Queue(part("queue")?, Box::new(by)))
     }
 

@@ -48,7 +48,7 @@ impl Mailbox {
             return Some(Mailbox::Object { container, object });
         }
         let user = |name: &str| text(data, name).unwrap_or_default();
-        let by = Credential::of_user(user("user_id"), user("password"), user("user_project"));
+        let by = Credential::with_password(user("user_id"), user("password"), user("user_project"));
         Some(Mailbox::Queue { name: part("queue")?, by: Box::new(by) })
     }
 

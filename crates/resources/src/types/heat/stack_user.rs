@@ -43,7 +43,7 @@ pub(crate) struct Key {
 impl User {
     /// Lets calls be made in the user's name.
     pub(crate) fn credential(&self) -> Credential {
-        Credential::of_user(&self.id, &self.password, &self.project)
+        Credential::with_password(&self.id, &self.password, &self.project)
     }
 }
 
@@ -83,7 +83,7 @@ fn named(path: &str, many: &str, one: &str, name: &str) -> Marker {
 
 /// A call by whoever owns the domain of the users.
 fn owned(call: Call) -> Call {
-    call.by(Credential::of_stack_domain())
+    call.by(Credential::stack_domain())
 }
 
 // --- making ---

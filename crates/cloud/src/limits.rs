@@ -1,0 +1,93 @@
+//! How many calls to a service may be in flight at once.
+//!
+//! A call for one caller waits for one of the regular permits. A call whose reply many callers share has a few permits
+//! of its own: it must not wait behind a hundred calls that serve one caller each.
+
+use crate::Service;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// How many calls to one service may be in flight by default.
+pub const DEFAULT_MAX_CALLS: usize = 100;
+
+/// Which permits a call takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lane {
+    /// The regular ones: the reply is for one caller.
+    Single,
+    /// The reserved ones: many callers wait for the same reply.
+    Shared,
+}
+
+/// The limits of all services. Clones share their permits.
+#[derive(Clone, Debug)]
+pub struct CallLimits {
+    max_calls: usize,
+    permits: Arc<Mutex<Permits>>,
+}
+
+/// The free permits by service and lane.
+type Permits = HashMap<(Service, Lane), Arc<Semaphore>>;
+
+/// The permission for one call in flight; dropping it frees it.
+pub type Permit = OwnedSemaphorePermit;
+
+impl CallLimits {
+    /// Allows this many calls to each service, and a tenth as many more for shared replies.
+    pub fn new(max_calls: usize) -> CallLimits {
+        CallLimits {
+            max_calls: max_calls.clamp(1, Semaphore::MAX_PERMITS),
+            permits: Arc::default(),
+        }
+    }
+
+    /// Waits for a permit.
+    pub async fn acquire(&self, service: Service, lane: Lane) -> Option<Permit> {
+        let count = match lane {
+            Lane::Single => self.max_calls,
+            Lane::Shared => self.max_calls.div_ceil(10),
+        };
+        let semaphore = {
+            let mut permits = self.permits.lock().unwrap_or_else(PoisonError::into_inner);
+            let new = || Arc::new(Semaphore::new(count));
+            permits.entry((service, lane)).or_insert_with(new).clone()
+        };
+        // The semaphores are never closed, so there is always a permit in the end.
+        semaphore.acquire_owned().await.ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    /// A permit, if there is one without waiting.
+    fn try_acquire(limits: &CallLimits, service: Service, lane: Lane) -> Option<Permit> {
+        match pin!(limits.acquire(service, lane)).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(permit) => permit,
+            Poll::Pending => None,
+        }
+    }
+
+    #[test]
+    fn a_full_service_still_answers_what_many_wait_for() {
+        let limits = CallLimits::new(2);
+        let _taken =
+            [(); 2].map(|()| try_acquire(&limits, Service::Network, Lane::Single).unwrap());
+        assert!(try_acquire(&limits, Service::Network, Lane::Single).is_none());
+        assert!(try_acquire(&limits, Service::Network, Lane::Shared).is_some());
+        assert!(try_acquire(&limits, Service::Compute, Lane::Single).is_some());
+    }
+
+    #[test]
+    fn a_permit_is_free_again_when_its_call_is_over() {
+        let limits = CallLimits::new(1);
+        let first = try_acquire(&limits, Service::Image, Lane::Shared).unwrap();
+        assert!(try_acquire(&limits, Service::Image, Lane::Shared).is_none());
+        drop(first);
+        assert!(try_acquire(&limits, Service::Image, Lane::Shared).is_some());
+    }
+}
