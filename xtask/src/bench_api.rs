@@ -277,9 +277,10 @@ async fn fetch(client: &reqwest::Client, url: &str) -> io::Result<Json> {
     let response = response.map_err(io::Error::other)?;
     let status = response.status();
     let body: Json = response.json().await.map_err(io::Error::other)?;
-    match status.is_success() {
-        true => Ok(body),
-        false => Err(io::Error::other(format!("{url}: {status}: {body}"))),
+    if status.is_success() {
+        Ok(body)
+    } else {
+        Err(io::Error::other(format!("{url}: {status}: {body}")))
     }
 }
 

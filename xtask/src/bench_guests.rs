@@ -200,9 +200,10 @@ impl Caller<'_> {
 async fn answered(mut stream: TcpStream) -> io::Result<Instant> {
     let mut start = [0; 12];
     stream.read_exact(&mut start).await?;
-    match &start == b"HTTP/1.1 200" {
-        true => Ok(Instant::now()),
-        false => Err(io::Error::other(String::from_utf8_lossy(&start).into_owned())),
+    if &start == b"HTTP/1.1 200" {
+        Ok(Instant::now())
+    } else {
+        Err(io::Error::other(String::from_utf8_lossy(&start).into_owned()))
     }
 }
 

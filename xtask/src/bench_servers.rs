@@ -116,7 +116,7 @@ impl Place {
         let cloud_url = format!("http://{}", back.local_addr()?);
         let seed = Seed::new(&identity_url).services(Cloud::catalogue(&cloud_url));
         let clock = Clock::new(|| now().micros());
-        let settings = kiln_sim::identity::Settings::new(seed, clock.clone());
+        let settings = kiln_sim::identity::IdentityOptions::new(seed, clock.clone());
         let identity = Arc::new(Identity::open(None, settings).map_err(io::Error::other)?);
         let (latency, quota) = (ANSWER, Some(-1));
         let options = Options { latency, build_time, quota, ..Options::new(clock) };

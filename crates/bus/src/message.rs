@@ -55,9 +55,10 @@ impl Message {
         message.insert("_unique_id".into(), unique.as_simple().to_string().into());
         message.extend(self.context.clone());
         let message = Json::Object(message);
-        let body = match is_enveloped {
-            true => json!({ "oslo.version": VERSION, "oslo.message": message.to_string() }),
-            false => message,
+        let body = if is_enveloped {
+            json!({ "oslo.version": VERSION, "oslo.message": message.to_string() })
+        } else {
+            message
         };
         body.to_string().into_bytes()
     }

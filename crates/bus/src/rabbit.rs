@@ -186,10 +186,8 @@ impl Line {
 }
 
 fn arguments(settings: &Settings, host: &Host) -> Result<OpenConnectionArguments, Trouble> {
-    let place = match host.name.contains(':') {
-        true => format!("[{}]", host.name),
-        false => host.name.clone(),
-    };
+    let place =
+        if host.name.contains(':') { format!("[{}]", host.name) } else { host.name.clone() };
     let mut arguments = OpenConnectionArguments::new(&place, host.port, &host.user, &host.password);
     arguments.virtual_host(&settings.address.virtual_host);
     arguments.connection_name(&settings.publisher);
@@ -261,9 +259,8 @@ struct Confirms {
 
 impl Confirms {
     fn confirmed(&mut self, tag: u64, is_multiple: bool) {
-        self.tell.send_modify(|count| match is_multiple {
-            true => *count = tag.max(*count),
-            false => _ = self.ahead.insert(tag),
+        self.tell.send_modify(|count| {
+            if is_multiple { *count = tag.max(*count) } else { _ = self.ahead.insert(tag) }
         });
         self.tell.send_modify(|count| {
             while self.ahead.remove(&(*count + 1)) {

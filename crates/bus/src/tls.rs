@@ -49,9 +49,10 @@ impl Tls {
             // One that cannot be understood vouches for nobody.
             _ = roots.add(certificate);
         }
-        match roots.is_empty() {
-            true => Err(format!("{} has no certificate of an authority", path.display())),
-            false => Ok(roots),
+        if roots.is_empty() {
+            Err(format!("{} has no certificate of an authority", path.display()))
+        } else {
+            Ok(roots)
         }
     }
 }

@@ -203,10 +203,7 @@ fn split(text: &str) -> (Vec<(String, String)>, &str) {
         let end = rest.find('\n').map_or(rest.len(), |it| it + 1);
         let line = rest[..end].trim_end();
         if line.is_empty() {
-            return match headers.is_empty() {
-                true => (headers, text),
-                false => (headers, &rest[end..]),
-            };
+            return if headers.is_empty() { (headers, text) } else { (headers, &rest[end..]) };
         }
         if line.starts_with([' ', '\t'])
             && let Some((_, value)) = headers.last_mut()

@@ -120,9 +120,10 @@ pub(crate) fn is_executable(path: &Path) -> bool {
 /// A folder, with what its name shall be made of: `name` may come from outside and must stay inside.
 pub(crate) fn inside(folder: &Path, name: &str) -> Result<PathBuf> {
     let is_plain = !name.is_empty() && !name.contains(['/', '\0']) && name != "." && name != "..";
-    match is_plain {
-        true => Ok(folder.join(name)),
-        false => Err(Problem::new(format!("{name:?} is no name of a file"))),
+    if is_plain {
+        Ok(folder.join(name))
+    } else {
+        Err(Problem::new(format!("{name:?} is no name of a file")))
     }
 }
 

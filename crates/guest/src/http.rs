@@ -163,18 +163,15 @@ impl Http {
             false if request.url.starts_with("http://169.254.") => &self.near,
             false => &self.plain,
         };
-        let answered = match request.body.is_empty() && matches!(request.method, "GET" | "HEAD") {
-            true => {
-                let built = built.body(()).map_err(|error| wrong(format!("{url}: {error}")))?;
-                let timeout = Some(request.timeout);
-                agent.run(agent.configure_request(built).timeout_global(timeout).build())
-            }
-            false => {
-                let built = built.body(request.body.as_slice());
-                let built = built.map_err(|error| wrong(format!("{url}: {error}")))?;
-                let timeout = Some(request.timeout);
-                agent.run(agent.configure_request(built).timeout_global(timeout).build())
-            }
+        let answered = if request.body.is_empty() && matches!(request.method, "GET" | "HEAD") {
+            let built = built.body(()).map_err(|error| wrong(format!("{url}: {error}")))?;
+            let timeout = Some(request.timeout);
+            agent.run(agent.configure_request(built).timeout_global(timeout).build())
+        } else {
+            let built = built.body(request.body.as_slice());
+            let built = built.map_err(|error| wrong(format!("{url}: {error}")))?;
+            let timeout = Some(request.timeout);
+            agent.run(agent.configure_request(built).timeout_global(timeout).build())
         };
         let mut response = answered.map_err(|error| failed(url, &error))?;
         let body = response.body_mut().with_config().limit(LONGEST).read_to_vec();
@@ -218,10 +215,8 @@ impl Http {
                 _ => None,
             })
             .collect();
-        let roots = match found.is_empty() {
-            true => RootCerts::WebPki,
-            false => RootCerts::new_with_certs(&found),
-        };
+        let roots =
+            if found.is_empty() { RootCerts::WebPki } else { RootCerts::new_with_certs(&found) };
         TlsConfig::builder().root_certs(roots).disable_verification(self.is_insecure).build()
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use kiln_sim::cloud::{Cloud, Options};
-use kiln_sim::identity::{Clock, Identity, Seed, Settings, router};
+use kiln_sim::identity::{Clock, Identity, IdentityOptions, Seed, router};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -37,7 +37,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let identity_url = format!("http://{}", front.local_addr()?);
     let cloud_url = format!("http://{}", back.local_addr()?);
     let seed = Seed::new(&identity_url).services(Cloud::catalogue(&cloud_url));
-    let identity = Arc::new(Identity::open(None, Settings::new(seed, clock))?);
+    let identity = Arc::new(Identity::open(None, IdentityOptions::new(seed, clock))?);
     let cloud = Cloud::open(options, Arc::clone(&identity))?;
     writeln!(std::io::stdout(), "identity at {identity_url}/v3, cloud at {cloud_url}")?;
     let services = tokio::spawn(axum::serve(back, cloud.router()).into_future());

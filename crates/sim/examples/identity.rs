@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use kiln_sim::identity::{Clock, Identity, Seed, Settings, router};
+use kiln_sim::identity::{Clock, Identity, IdentityOptions, Seed, router};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -32,7 +32,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     seed.service_password = password.clone();
     seed.domain_admin_password = password;
     let clock = Clock::new(|| Timestamp::now().as_microsecond());
-    let identity = Arc::new(Identity::open(file.as_deref(), Settings::new(seed, clock))?);
+    let identity = Arc::new(Identity::open(file.as_deref(), IdentityOptions::new(seed, clock))?);
     let heat = identity.service_login();
     writeln!(std::io::stdout(), "identity at {url}/v3, heat's password {}", heat.password)?;
     let owner = identity.domain_admin_login();

@@ -6,3 +6,4 @@
 
 pub mod cloud;
 pub mod identity;
+mod python;

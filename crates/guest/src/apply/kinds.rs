@@ -17,8 +17,9 @@ pub(crate) fn check(kind: &str, value: &str) -> Result<()> {
         "swiftdevices" => value.chars().all(|it| word(it) || "/.:,-%+()[]".contains(it)),
         _ => return Err(Problem::new(format!("there is no type {kind:?}"))),
     };
-    match fits {
-        true => Ok(()),
-        false => Err(Problem::new(format!("cannot interpret value {value:?} as type {kind}"))),
+    if fits {
+        Ok(())
+    } else {
+        Err(Problem::new(format!("cannot interpret value {value:?} as type {kind}")))
     }
 }

@@ -96,10 +96,7 @@ pub(crate) fn folder(host: &Host) -> PathBuf {
     }
     let older = ["/opt/stack/os-apply-config/templates", "/opt/stack/os-config-applier/templates"];
     let mut older = older.iter().map(|path| host.path(path)).filter(|path| path.is_dir());
-    match usual.is_dir() {
-        true => usual,
-        false => older.next().unwrap_or(usual),
-    }
+    if usual.is_dir() { usual } else { older.next().unwrap_or(usual) }
 }
 
 /// Everything that is known of the machine.
@@ -194,10 +191,7 @@ fn all_files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for name in files::names(folder) {
         let path = folder.join(name);
-        match path.is_dir() {
-            true => found.extend(all_files(&path)),
-            false => found.push(path),
-        }
+        if path.is_dir() { found.extend(all_files(&path)) } else { found.push(path) }
     }
     found
 }
@@ -222,9 +216,10 @@ fn content(host: &Host, template: &Path, metadata: &Value) -> Result<Vec<u8>> {
 fn write(host: &Host, file: &Rendered) -> Result<()> {
     let path = &file.path;
     if file.content.is_empty() && !file.control.allow_empty {
-        match path.exists() {
-            true => host.info(format!("deleting {}", path.display())),
-            false => host.info(format!("not creating empty {}", path.display())),
+        if path.exists() {
+            host.info(format!("deleting {}", path.display()))
+        } else {
+            host.info(format!("not creating empty {}", path.display()))
         }
         return files::remove(path);
     }

@@ -35,9 +35,10 @@ fn tokens(template: &str) -> Result<Vec<Token<'_>>> {
     while let Some(start) = template[at..].find(open).map(|it| it + at) {
         let inner = start + open.len();
         // Three braces: the same as two, since nothing is escaped.
-        let (inner, closing) = match template[inner..].starts_with('{') && open == "{{" {
-            true => (inner + 1, "}}}"),
-            false => (inner, close),
+        let (inner, closing) = if template[inner..].starts_with('{') && open == "{{" {
+            (inner + 1, "}}}")
+        } else {
+            (inner, close)
         };
         let changes = template[inner..].starts_with('=');
         let closing = if changes { format!("={closing}") } else { closing.to_owned() };
@@ -50,9 +51,10 @@ fn tokens(template: &str) -> Result<Vec<Token<'_>>> {
         let tag = template[from..end].trim();
         let sign = if changes { Some('=') } else { tag.chars().next() };
         let is_silent = matches!(sign, Some('#' | '^' | '/' | '!' | '=' | '>'));
-        let (text_end, next) = match is_silent {
-            true => alone(template, start, after).unwrap_or((start, after)),
-            false => (start, after),
+        let (text_end, next) = if is_silent {
+            alone(template, start, after).unwrap_or((start, after))
+        } else {
+            (start, after)
         };
         found.push(Token::Text(&template[at..text_end.max(at)]));
         let name = tag.get(1..).unwrap_or_default().trim();

@@ -94,9 +94,10 @@ fn hooks(host: &Host, given: &Given) -> Result<Vec<Hook>> {
         let Some(text) = files::text(&path) else { continue };
         hooks.extend(read(&text).map_err(|problem| Problem::at(&path, problem))?);
     }
-    match hooks.is_empty() {
-        true => Err(Problem::at(&folder, "there are no hooks, here or in /etc/cfn/hooks.conf")),
-        false => Ok(hooks),
+    if hooks.is_empty() {
+        Err(Problem::at(&folder, "there are no hooks, here or in /etc/cfn/hooks.conf"))
+    } else {
+        Ok(hooks)
     }
 }
 

@@ -51,9 +51,10 @@ pub(crate) fn main(host: &Host, given: &Given) -> i32 {
             return 0;
         }
     };
-    let figures = match given.has("haproxy") || given.has("haproxy-latency") {
-        true => haproxy::figures(host, !given.has("haproxy")).map(|all| ("AWS/ELB", all)),
-        false => Ok(("system/linux", figures(host, given))),
+    let figures = if given.has("haproxy") || given.has("haproxy-latency") {
+        haproxy::figures(host, !given.has("haproxy")).map(|all| ("AWS/ELB", all))
+    } else {
+        Ok(("system/linux", figures(host, given)))
     };
     let report = figures
         .map(|(space, figures)| report(space, &figures, &signal::who(host), given.get("watch")));

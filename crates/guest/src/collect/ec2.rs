@@ -45,9 +45,10 @@ fn walk(http: &Http, url: &str, timeout: u64, depth: usize) -> Result<Value, Mis
 fn get(http: &Http, url: &str, timeout: u64) -> Result<String, Missing> {
     let reply = http.send(&Request::new("GET", url).within(timeout));
     let reply = reply.map_err(|failed| Missing::NotAvailable(failed.to_string()))?;
-    match reply.is_good() {
-        true => Ok(reply.text()),
-        false => Err(Missing::NotAvailable(format!("{url}: answered with {}", reply.status))),
+    if reply.is_good() {
+        Ok(reply.text())
+    } else {
+        Err(Missing::NotAvailable(format!("{url}: answered with {}", reply.status)))
     }
 }
 

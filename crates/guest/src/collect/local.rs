@@ -25,9 +25,10 @@ pub(crate) fn at_boot(host: &Host, settings: &Settings) -> Result<Value, Missing
             Err(error) => host.info(format!("{}: {error}", path.display())),
         }
     }
-    match merged.is_empty() {
-        true => Err(Missing::NotAvailable("nothing was delivered at the first boot".into())),
-        false => Ok(Value::Object(merged)),
+    if merged.is_empty() {
+        Err(Missing::NotAvailable("nothing was delivered at the first boot".into()))
+    } else {
+        Ok(Value::Object(merged))
     }
 }
 
@@ -68,8 +69,5 @@ fn check(path: &PathBuf) -> Result<(), Missing> {
         return refused("can be written by everybody");
     }
     let me = rustix::process::geteuid().as_raw();
-    match known.is_dir() && known.uid() != me {
-        true => refused("belongs to somebody else"),
-        false => Ok(()),
-    }
+    if known.is_dir() && known.uid() != me { refused("belongs to somebody else") } else { Ok(()) }
 }

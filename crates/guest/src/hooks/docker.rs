@@ -225,9 +225,10 @@ fn map(deployment: &Value) -> Result<Value> {
         Value::String(text) => serde_json::from_str(text).unwrap_or_default(),
         config => config.clone(),
     };
-    match config.is_object() {
-        true => Ok(config),
-        false => Err(Problem::new("the configuration is no map of containers, and no JSON of one")),
+    if config.is_object() {
+        Ok(config)
+    } else {
+        Err(Problem::new("the configuration is no map of containers, and no JSON of one"))
     }
 }
 

@@ -64,8 +64,5 @@ fn config(deployment: &Value) -> Result<Value> {
             .map_err(|error| Problem::new(format!("the configuration is no JSON: {error}")))?,
         config => config.clone(),
     };
-    match config.is_object() {
-        true => Ok(config),
-        false => Err(Problem::new("the configuration is no map")),
-    }
+    if config.is_object() { Ok(config) } else { Err(Problem::new("the configuration is no map")) }
 }

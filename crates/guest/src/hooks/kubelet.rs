@@ -114,9 +114,12 @@ fn wait(host: &Host, deployment: &Value, ran: &mut Caught) -> Result<()> {
         deployment["options"].get(name).and_then(Value::as_u64).unwrap_or(usual)
     };
     let look = Duration::from_secs(seconds(LOOK)).max(LEAST);
-    let is_there = |image: &str, known: &str| match image.contains(':') {
-        true => known.starts_with(image),
-        false => known.strip_prefix(image).is_some_and(|rest| rest.starts_with(':')),
+    let is_there = |image: &str, known: &str| {
+        if image.contains(':') {
+            known.starts_with(image)
+        } else {
+            known.strip_prefix(image).is_some_and(|rest| rest.starts_with(':'))
+        }
     };
     let images = ["images", "--format", "{{.Repository}}:{{.Tag}}"];
     let running = ["ps", "--format", "{{.Names}}"];

@@ -23,19 +23,19 @@ pub(super) fn of(host: &Host, source: &Source) -> Result<Vec<u8>> {
         Some(("http" | "https", _)) => fetched(host, &source.url)?,
         _ => return Err(wrong("only data, http and https are read")),
     };
-    let plain = match source.is_packed {
-        true => {
-            unpacked(&given).map_err(|error| wrong(&format!("it cannot be unpacked: {error}")))?
-        }
-        false => given,
+    let plain = if source.is_packed {
+        unpacked(&given).map_err(|error| wrong(&format!("it cannot be unpacked: {error}")))?
+    } else {
+        given
     };
     if plain.len() as u64 > LONGEST {
         return Err(wrong("it is too long"));
     }
     // The hash is that of what comes of it.
-    match source.hash.as_ref().is_some_and(|hash| !is_hash(hash, &plain)) {
-        true => Err(wrong("what is there is not what was hashed")),
-        false => Ok(plain),
+    if source.hash.as_ref().is_some_and(|hash| !is_hash(hash, &plain)) {
+        Err(wrong("what is there is not what was hashed"))
+    } else {
+        Ok(plain)
     }
 }
 
@@ -49,9 +49,10 @@ fn unpacked(packed: &[u8]) -> std::io::Result<Vec<u8>> {
 fn fetched(host: &Host, url: &str) -> Result<Vec<u8>> {
     let reply = Http::new(host).send_patiently(host, &Request::new("GET", url).within(60));
     let reply = reply.map_err(|failed| Problem::new(failed.to_string()))?;
-    match reply.is_good() {
-        true => Ok(reply.body),
-        false => Err(Problem::new(format!("{url} answered with {}", reply.status))),
+    if reply.is_good() {
+        Ok(reply.body)
+    } else {
+        Err(Problem::new(format!("{url} answered with {}", reply.status)))
     }
 }
 
@@ -59,9 +60,10 @@ fn fetched(host: &Host, url: &str) -> Result<Vec<u8>> {
 fn in_address(rest: &str) -> Option<Vec<u8>> {
     let (kind, data) = rest.split_once(',')?;
     let plain = unquoted(data);
-    match kind.split(';').any(|it| it == "base64") {
-        true => STANDARD.decode(&plain).or_else(|_| URL_SAFE.decode(&plain)).ok(),
-        false => Some(plain),
+    if kind.split(';').any(|it| it == "base64") {
+        STANDARD.decode(&plain).or_else(|_| URL_SAFE.decode(&plain)).ok()
+    } else {
+        Some(plain)
     }
 }
 

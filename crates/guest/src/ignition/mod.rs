@@ -118,9 +118,10 @@ fn place(host: &Host, path: &str) -> Result<PathBuf> {
     let mut known = below.parent();
     while let Some(folder) = known {
         if let Ok(real) = fs::canonicalize(folder) {
-            return match real.starts_with(&root) {
-                true => Ok(below),
-                false => Err(Problem::at(&below, "a link leads out of the root")),
+            return if real.starts_with(&root) {
+                Ok(below)
+            } else {
+                Err(Problem::at(&below, "a link leads out of the root"))
             };
         }
         // A link that leads nowhere would be followed once there is something.
@@ -149,9 +150,10 @@ fn owner(host: &Host, at: &At) -> Result<Option<(Option<u32>, Option<u32>)>> {
 fn directory(host: &Host, at: &At) -> Result<()> {
     let path = place(host, &at.path)?;
     if path.symlink_metadata().is_ok_and(|it| !it.is_dir()) {
-        match at.may_overwrite {
-            true => files::remove(&path)?,
-            false => return Err(Problem::at(&path, "it is there already, and no directory")),
+        if at.may_overwrite {
+            files::remove(&path)?
+        } else {
+            return Err(Problem::at(&path, "it is there already, and no directory"));
         }
     }
     files::folder(&path, 0o755)?;
@@ -182,9 +184,8 @@ fn file(host: &Host, at: &At, contents: Option<&Source>, more: &[Source]) -> Res
         Some(source) => {
             let text = contents::of(host, source)?;
             // What was added before stands behind it.
-            let is_same = |before: &Vec<u8>| match more.is_empty() {
-                true => *before == text,
-                false => before.starts_with(&text),
+            let is_same = |before: &Vec<u8>| {
+                if more.is_empty() { *before == text } else { before.starts_with(&text) }
             };
             let is_other = before.as_ref().is_some_and(|before| !is_same(before));
             if is_other && !at.may_overwrite {
@@ -221,10 +222,8 @@ fn link(host: &Host, at: &At, target: &str, is_hard: bool) -> Result<()> {
         None => {}
     }
     folder_of(&path)?;
-    let made = match is_hard {
-        true => fs::hard_link(place(host, target)?, &path),
-        false => symlink(target, &path),
-    };
+    let made =
+        if is_hard { fs::hard_link(place(host, target)?, &path) } else { symlink(target, &path) };
     made.map_err(|error| Problem::at(&path, error))
 }
 

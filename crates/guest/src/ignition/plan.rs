@@ -125,9 +125,10 @@ pub(super) fn read(config: &Value) -> Result<Plan> {
         let (name, text) = (json::text(it, "name")?, json::text(it, "contents")?);
         Some(Step::Network { name: name.to_owned(), text: text.to_owned() })
     }));
-    match plan.steps.len() > MOST {
-        true => Err(Problem::new(format!("an Ignition configuration has more than {MOST} steps"))),
-        false => Ok(plan),
+    if plan.steps.len() > MOST {
+        Err(Problem::new(format!("an Ignition configuration has more than {MOST} steps")))
+    } else {
+        Ok(plan)
     }
 }
 

@@ -36,9 +36,10 @@ pub(super) fn write(host: &Host, unit: &Unit) -> Result<()> {
     }
     for folder in wanted_by {
         let link = inside(host, &format!("{UNITS}/{folder}"), name)?;
-        match is_enabled {
-            true => lead(&link, Path::new(&format!("{UNITS}/{name}")))?,
-            false => files::remove(&link)?,
+        if is_enabled {
+            lead(&link, Path::new(&format!("{UNITS}/{name}")))?
+        } else {
+            files::remove(&link)?
         }
     }
     Ok(())

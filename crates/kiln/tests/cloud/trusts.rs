@@ -42,8 +42,10 @@ impl Site {
         let (identity_url, cloud_url) = (url(&front), url(&back));
         let clock = Clock::new(|| kiln_engine::runtime::now().micros());
         let seed = Seed::new(&identity_url).services(Cloud::catalogue(&cloud_url));
-        let settings =
-            identity::Settings { delegated_trusts, ..identity::Settings::new(seed, clock.clone()) };
+        let settings = identity::IdentityOptions {
+            delegated_trusts,
+            ..identity::IdentityOptions::new(seed, clock.clone())
+        };
         let identity = Arc::new(Identity::open(None, settings).expect("an identity service"));
         let cloud = Cloud::open(Options::new(clock), identity.clone()).expect("a cloud");
         let own = identity.service_login();

@@ -4,30 +4,30 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::ask::{Ask, Reply, object, text};
-use super::faults::{Faults, Faulty};
+use super::faults::{FaultInjector, Faults};
+use super::request::{Reply, Request, object, text};
 use super::services::SERVICES;
-use super::world::World;
+use super::state::CloudState;
 
 /// Answers a request below `/sim`.
-pub(super) fn serve(world: &mut World, ask: &Ask) -> Reply {
-    let body: Value = serde_json::from_slice(&ask.bytes).unwrap_or(Value::Null);
-    match (ask.method.as_str(), ask.parts().as_slice()) {
-        ("GET", ["objects"]) => Reply::ok(objects(world, ask.query("project_id"))),
-        ("GET", ["calls"]) => Reply::ok(json!({ "calls": world.calls })),
+pub(super) fn serve(state: &mut CloudState, request: &Request) -> Reply {
+    let body: Value = serde_json::from_slice(&request.bytes).unwrap_or(Value::Null);
+    match (request.method.as_str(), request.parts().as_slice()) {
+        ("GET", ["objects"]) => Reply::ok(objects(state, request.query("project_id"))),
+        ("GET", ["calls"]) => Reply::ok(json!({ "calls": state.calls })),
         ("DELETE", ["calls"]) => {
-            world.calls.clear();
+            state.calls.clear();
             Reply::empty(204)
         }
-        ("GET", ["faults"]) => Reply::ok(json!({ "faults": world.faults.rules() })),
-        ("POST", ["faults"]) => faults(world, &body),
-        ("POST", ["quota"]) => quota(world, &body),
+        ("GET", ["faults"]) => Reply::ok(json!({ "faults": state.faults.rules() })),
+        ("POST", ["faults"]) => faults(state, &body),
+        ("POST", ["quota"]) => quota(state, &body),
         ("POST", ["reset"]) => {
-            world.clear();
-            sow(world);
+            state.clear();
+            seed(state);
             Reply::empty(204)
         }
-        ("POST", ["break"]) => break_object(world, &body),
+        ("POST", ["break"]) => break_object(state, &body),
         _ => {
             wrong(404, "There is nothing at this path: see /sim/objects, /sim/calls, /sim/faults.")
         }
@@ -35,8 +35,8 @@ pub(super) fn serve(world: &mut World, ask: &Ask) -> Reply {
 }
 
 /// Puts in place what is there from the beginning.
-pub(super) fn sow(world: &mut World) {
-    SERVICES.iter().for_each(|service| (service.sow)(world));
+pub(super) fn seed(state: &mut CloudState) {
+    SERVICES.iter().for_each(|service| (service.seed)(state));
 }
 
 fn wrong(status: u16, message: &str) -> Reply {
@@ -44,9 +44,9 @@ fn wrong(status: u16, message: &str) -> Reply {
 }
 
 /// The number of objects and their keys, by collection and project.
-fn objects(world: &World, project: Option<&str>) -> Value {
+fn objects(state: &CloudState, project: Option<&str>) -> Value {
     let mut all: BTreeMap<&str, Value> = BTreeMap::new();
-    for (name, table) in world.tables() {
+    for (name, table) in state.tables() {
         let mut by_project: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (key, row) in table.pairs() {
             let owner = text(row, "project_id");
@@ -62,11 +62,11 @@ fn objects(world: &World, project: Option<&str>) -> Value {
     json!({ "objects": all })
 }
 
-fn faults(world: &mut World, body: &Value) -> Reply {
+fn faults(state: &mut CloudState, body: &Value) -> Reply {
     let rules = if body["faults"].is_array() { &body["faults"] } else { body };
     match serde_json::from_value::<Faults>(rules.clone()) {
         Ok(rules) => {
-            world.faults = Faulty::new(rules);
+            state.faults = FaultInjector::new(rules);
             Reply::empty(204)
         }
         Err(error) => wrong(400, &format!("The rules cannot be understood: {error}")),
@@ -74,11 +74,11 @@ fn faults(world: &mut World, body: &Value) -> Reply {
 }
 
 /// `{service, project_id, name, limit}`; the project `*` is everybody who has no quota of their own.
-fn quota(world: &mut World, body: &Value) -> Reply {
+fn quota(state: &mut CloudState, body: &Value) -> Reply {
     let word = |name: &str| body[name].as_str();
     match (word("service"), word("name"), body["limit"].as_i64()) {
         (Some(service), Some(name), Some(limit)) => {
-            world.set_quota(service, word("project_id").unwrap_or("*"), name, limit);
+            state.set_quota(service, word("project_id").unwrap_or("*"), name, limit);
             Reply::empty(204)
         }
         _ => wrong(400, "Say service, name and limit."),
@@ -86,19 +86,19 @@ fn quota(world: &mut World, body: &Value) -> Reply {
 }
 
 /// `{collection, id, fields}`: the fields change, or without fields the object is gone.
-fn break_object(world: &mut World, body: &Value) -> Reply {
+fn break_object(state: &mut CloudState, body: &Value) -> Reply {
     let (table, key) = (body["collection"].as_str(), body["id"].as_str());
     let (table, key) = (table.unwrap_or_default(), key.unwrap_or_default());
-    if world.get(table, key).is_none() {
+    if state.get(table, key).is_none() {
         return wrong(404, &format!("There is no {key} in {table}."));
     }
     match &body["fields"] {
         Value::Object(fields) => {
-            world.set(table, key, Value::from(fields.clone()));
+            state.set(table, key, Value::from(fields.clone()));
         }
         _ => {
-            world.remove(table, key);
+            state.remove(table, key);
         }
     }
-    Reply::ok(json!({ "object": object(json!(world.get(table, key))) }))
+    Reply::ok(json!({ "object": object(json!(state.get(table, key))) }))
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::random::Random;
+use super::state::{CloudState, Pending};
 use super::table::Obj;
-use super::world::{Pending, World};
 
 const HEADER: &str = "kiln-cloud";
 const VERSION: u64 = 1;
@@ -44,42 +44,42 @@ pub enum OpenError {
 }
 
 /// Everything that is to be kept.
-pub(super) fn snapshot(world: &World) -> Value {
+pub(super) fn snapshot(state: &CloudState) -> Value {
     let rows = |table: &super::table::Table| -> Value {
         table.pairs().map(|(key, row)| json!([key, row])).collect()
     };
-    let tables: serde_json::Map<String, Value> = world
+    let tables: serde_json::Map<String, Value> = state
         .tables()
         .filter(|(_, table)| table.len() > 0)
         .map(|(name, table)| (name.to_owned(), rows(table)))
         .collect();
     let pending: Vec<Value> =
-        world.pending.iter().map(|((at, _), what)| json!([at, what])).collect();
+        state.pending.iter().map(|((at, _), what)| json!([at, what])).collect();
     json!({
-        HEADER: VERSION, "random": world.random.state(), "now": world.now,
-        "notes": world.notes, "pending": pending, "tables": tables,
+        HEADER: VERSION, "random": state.random.state(), "now": state.now,
+        "notes": state.notes, "pending": pending, "tables": tables,
     })
 }
 
 /// Puts a snapshot into an empty world.
-pub(super) fn restore(world: &mut World, kept: Value) -> Result<(), String> {
+pub(super) fn restore(state: &mut CloudState, kept: Value) -> Result<(), String> {
     if kept[HEADER] != json!(VERSION) {
         return Err(format!("not a state of version {VERSION}"));
     }
     let said = |error: serde_json::Error| error.to_string();
-    world.random = Random::new(kept["random"].as_u64().unwrap_or_default());
-    world.notes = serde_json::from_value(kept["notes"].clone()).map_err(said)?;
+    state.random = Random::new(kept["random"].as_u64().unwrap_or_default());
+    state.notes = serde_json::from_value(kept["notes"].clone()).map_err(said)?;
     let pending: Vec<(i64, Pending)> =
         serde_json::from_value(kept["pending"].clone()).map_err(said)?;
     for (at, what) in pending {
-        world.now = 0;
-        world.later(at, what);
+        state.now = 0;
+        state.schedule(at, what);
     }
-    world.now = kept["now"].as_i64().unwrap_or_default();
+    state.now = kept["now"].as_i64().unwrap_or_default();
     let tables: std::collections::BTreeMap<String, Vec<(String, Obj)>> =
         serde_json::from_value(kept["tables"].clone()).map_err(said)?;
     for (table, rows) in tables {
-        rows.into_iter().for_each(|(key, row)| world.put(&table, &key, row));
+        rows.into_iter().for_each(|(key, row)| state.put(&table, &key, row));
     }
     Ok(())
 }

@@ -14,13 +14,13 @@ use super::random::Random;
 #[serde(transparent)]
 pub struct Faults {
     /// Tried in order.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<FaultRule>,
 }
 
 /// One rule: which requests it is about, how often it strikes, and what happens then.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rule {
+pub struct FaultRule {
     /// The first word of the path, such as `network`; all services if it is not said.
     #[serde(default)]
     pub service: Option<String>,
@@ -32,15 +32,15 @@ pub struct Rule {
     pub path: Option<String>,
     /// How often it strikes.
     #[serde(default)]
-    pub when: When,
+    pub when: FaultWhen,
     /// What happens.
-    pub kind: Kind,
+    pub kind: FaultKind,
 }
 
 /// How often a rule strikes, of the requests that it is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum When {
+pub enum FaultWhen {
     /// Every time.
     #[default]
     Always,
@@ -55,7 +55,7 @@ pub enum When {
 /// What happens to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum FaultKind {
     /// It is refused with this status and not carried out.
     Status(u16),
     /// It is answered with a page that says nothing, and not carried out.
@@ -72,11 +72,11 @@ pub enum Kind {
     BuildFailure,
 }
 
-impl Kind {
+impl FaultKind {
     /// How long this takes, for those who wait.
     pub(super) fn pause(&self) -> Duration {
         match self {
-            Kind::Slow(millis) => Duration::from_millis(*millis),
+            FaultKind::Slow(millis) => Duration::from_millis(*millis),
             _ => Duration::ZERO,
         }
     }
@@ -84,14 +84,14 @@ impl Kind {
 
 /// The rules and how often they were asked.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Faulty {
+pub(super) struct FaultInjector {
     rules: Faults,
-    asked: Vec<u64>,
+    matched: Vec<u64>,
 }
 
-impl Faulty {
-    pub(super) fn new(rules: Faults) -> Faulty {
-        Faulty { asked: vec![0; rules.rules.len()], rules }
+impl FaultInjector {
+    pub(super) fn new(rules: Faults) -> FaultInjector {
+        FaultInjector { matched: vec![0; rules.rules.len()], rules }
     }
 
     pub(super) fn rules(&self) -> &Faults {
@@ -99,29 +99,30 @@ impl Faulty {
     }
 
     /// What happens to this request, if anything.
-    pub(super) fn strikes(
+    pub(super) fn next_fault(
         &mut self,
         random: &mut Random,
         service: &str,
         method: &str,
         path: &str,
-    ) -> Option<Kind> {
-        for (rule, asked) in self.rules.rules.iter().zip(&mut self.asked) {
-            let other = |wanted: &Option<String>, given: &str| {
-                wanted.as_deref().is_some_and(|wanted| wanted != given)
+    ) -> Option<FaultKind> {
+        for (rule, matched) in self.rules.rules.iter().zip(&mut self.matched) {
+            let other = |wanted: &Option<String>, supplied: &str| {
+                wanted.as_deref().is_some_and(|wanted| wanted != supplied)
             };
-            let elsewhere = rule.path.as_deref().is_some_and(|pattern| !like(pattern, path));
-            if other(&rule.service, service) || other(&rule.method, method) || elsewhere {
+            let other_path =
+                rule.path.as_deref().is_some_and(|pattern| !matches_pattern(pattern, path));
+            if other(&rule.service, service) || other(&rule.method, method) || other_path {
                 continue;
             }
-            *asked += 1;
-            let does = match rule.when {
-                When::Always => true,
-                When::Rate(rate) => random.happens(rate),
-                When::Every(nth) => nth > 0 && asked.is_multiple_of(nth),
-                When::First(count) => *asked <= count,
+            *matched += 1;
+            let applies = match rule.when {
+                FaultWhen::Always => true,
+                FaultWhen::Rate(rate) => random.happens(rate),
+                FaultWhen::Every(nth) => nth > 0 && matched.is_multiple_of(nth),
+                FaultWhen::First(count) => *matched <= count,
             };
-            if does {
+            if applies {
                 return Some(rule.kind.clone());
             }
         }
@@ -130,7 +131,7 @@ impl Faulty {
 }
 
 /// Whether a text fits a pattern with `*` for anything.
-fn like(pattern: &str, text: &str) -> bool {
+fn matches_pattern(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = text.strip_prefix(first) else { return false };
@@ -158,7 +159,7 @@ mod tests {
             ("/x/*/y/*", "/x/1/y/2", true),
             ("*ab", "/b", false),
         ] {
-            assert_eq!(like(pattern, text), fits, "{pattern} {text}");
+            assert_eq!(matches_pattern(pattern, text), fits, "{pattern} {text}");
         }
     }
 
@@ -166,12 +167,12 @@ mod tests {
     fn rules_are_read_from_json_and_count() {
         let text = r#"[{"service": "network", "method": "POST", "when": {"every": 2}, "kind": {"status": 503}},
                        {"path": "*/servers", "when": {"first": 1}, "kind": "lost"}]"#;
-        let mut faulty = Faulty::new(serde_json::from_str(text).unwrap());
+        let mut injector = FaultInjector::new(serde_json::from_str(text).unwrap());
         let mut random = Random::new(1);
-        let mut ask = |service, path| faulty.strikes(&mut random, service, "POST", path);
-        assert_eq!(ask("network", "/network/v2.0/ports"), None);
-        assert_eq!(ask("network", "/network/v2.0/ports"), Some(Kind::Status(503)));
-        assert_eq!(ask("compute", "/compute/v2.1/servers"), Some(Kind::Lost));
-        assert_eq!(ask("compute", "/compute/v2.1/servers"), None);
+        let mut request = |service, path| injector.next_fault(&mut random, service, "POST", path);
+        assert_eq!(request("network", "/network/v2.0/ports"), None);
+        assert_eq!(request("network", "/network/v2.0/ports"), Some(FaultKind::Status(503)));
+        assert_eq!(request("compute", "/compute/v2.1/servers"), Some(FaultKind::Lost));
+        assert_eq!(request("compute", "/compute/v2.1/servers"), None);
     }
 }

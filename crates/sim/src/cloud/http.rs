@@ -1,18 +1,19 @@
 //! From HTTP to the services and back, with what goes wrong on the way.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Uri};
+use axum::http::{self, HeaderMap, HeaderName, HeaderValue, Response, StatusCode, Uri};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use super::Cloud;
-use super::ask::{Ask, Content, Reply};
+use super::faults::FaultKind;
+use super::request::{Content, Reply, Request};
 
 /// A body may have so many bytes: objects and images are small here.
-const LARGEST_BODY: usize = 64 * 1024 * 1024;
+const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
 /// What becomes of a request.
 pub(super) enum Outcome {
@@ -25,28 +26,28 @@ pub(super) fn router(cloud: Cloud) -> Router {
     Router::new().fallback(serve).with_state(cloud)
 }
 
-async fn serve(State(cloud): State<Cloud>, request: Request<Body>) -> Response<Body> {
+async fn serve(State(cloud): State<Cloud>, request: http::Request<Body>) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let is_head = parts.method == "HEAD";
-    let Ok(bytes) = to_bytes(body, LARGEST_BODY).await else {
+    let Ok(bytes) = to_bytes(body, MAX_BODY_BYTES).await else {
         return render(Reply::empty(413), is_head);
     };
-    let ask = ask(parts.method.as_str(), &parts.uri, &parts.headers, bytes.to_vec());
+    let request = parse(parts.method.as_str(), &parts.uri, &parts.headers, bytes.to_vec());
     let pause = cloud.latency();
     if !pause.is_zero() {
         tokio::time::sleep(pause).await;
     }
-    let fault = cloud.fault(&ask);
-    if let Some(pause) = fault.as_ref().map(super::faults::Kind::pause).filter(|p| !p.is_zero()) {
+    let fault = cloud.fault(&request);
+    if let Some(pause) = fault.as_ref().map(FaultKind::pause).filter(|p| !p.is_zero()) {
         tokio::time::sleep(pause).await;
     }
-    match cloud.answer(ask, fault) {
+    match cloud.answer(request, fault) {
         Outcome::Answered(reply) => render(reply, is_head),
         Outcome::Silent => Response::new(broken()),
     }
 }
 
-fn ask(method: &str, uri: &Uri, headers: &HeaderMap, bytes: Vec<u8>) -> Ask {
+fn parse(method: &str, uri: &Uri, headers: &HeaderMap, bytes: Vec<u8>) -> Request {
     let mut parts = uri.path().split('/').skip(1).map(decode);
     let service = parts.next().unwrap_or_default();
     let mut path: Vec<String> = parts.collect();
@@ -65,7 +66,7 @@ fn ask(method: &str, uri: &Uri, headers: &HeaderMap, bytes: Vec<u8>) -> Ask {
         "http"
     };
     let host = kept.get("host").map_or("localhost", String::as_str);
-    Ask {
+    Request {
         method: method.to_owned(),
         service: format!("/{service}"),
         path,
@@ -77,10 +78,10 @@ fn ask(method: &str, uri: &Uri, headers: &HeaderMap, bytes: Vec<u8>) -> Ask {
 }
 
 fn pairs(query: &str) -> Vec<(String, String)> {
-    let plain = |text: &str| decode(&text.replace('+', " "));
+    let decoded = |text: &str| decode(&text.replace('+', " "));
     let pair = |part: &str| match part.split_once('=') {
-        Some((name, value)) => (plain(name), plain(value)),
-        None => (plain(part), String::new()),
+        Some((name, value)) => (decoded(name), decoded(value)),
+        None => (decoded(part), String::new()),
     };
     query.split('&').filter(|part| !part.is_empty()).map(pair).collect()
 }
@@ -90,15 +91,15 @@ fn render(reply: Reply, is_head: bool) -> Response<Body> {
     *response.status_mut() =
         StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
-    let (kind, bytes) = match reply.body {
+    let (content_type, bytes) = match reply.body {
         Content::Nothing => (String::new(), Vec::new()),
         Content::Json(body) => ("application/json".to_owned(), body.to_string().into_bytes()),
-        Content::Bytes(kind, bytes) => (kind, bytes),
+        Content::Bytes(content_type, bytes) => (content_type, bytes),
     };
-    if !kind.is_empty()
-        && let Ok(kind) = HeaderValue::from_str(&kind)
+    if !content_type.is_empty()
+        && let Ok(content_type) = HeaderValue::from_str(&content_type)
     {
-        headers.insert("content-type", kind);
+        headers.insert("content-type", content_type);
     }
     for (name, value) in reply.headers {
         let name = HeaderName::from_bytes(name.as_bytes());
@@ -122,33 +123,16 @@ fn broken() -> Body {
     Body::from_stream(futures_util::stream::once(async move { reset() }))
 }
 
-/// A part of a path or query without its percent signs; what is not UTF-8 then is replaced.
+/// Decodes the percent-encoded octets of a part of a path or query; octets that are not UTF-8 are replaced.
 pub(super) fn decode(part: &str) -> String {
-    let nibble =
-        |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let mut bytes = Vec::with_capacity(part.len());
-    let mut rest = part.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let escaped = match after {
-            [high, low, ..] if *first == b'%' => nibble(*high).zip(nibble(*low)),
-            _ => None,
-        };
-        bytes.push(escaped.map_or(*first, |(high, low)| high << 4 | low));
-        rest = if escaped.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(part).decode_utf8_lossy().into_owned()
 }
 
-/// A text with percent signs for all but letters, digits and what is harmless in paths.
+/// The characters of a path that are percent-encoded: all but letters, digits and `-_.~/`.
+const PATH: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
+
+/// Percent-encodes a text for use in a path.
 pub(super) fn encode(text: &str) -> String {
-    let mut coded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~/".contains(&byte) {
-            coded.push(char::from(byte));
-        } else {
-            // Writing to a text cannot fail.
-            let _ = write!(coded, "%{byte:02X}");
-        }
-    }
-    coded
+    utf8_percent_encode(text, PATH).to_string()
 }

@@ -2,17 +2,17 @@
 //!
 //! A service is a row of `services`, what it keeps is data (`schema`), and most requests are answered by what all
 //! collections have in common (`rest`, `query`, `check`). What is special is code in the service's own folder. The state
-//! is one `World` behind one lock; what takes time is noted and carried out when somebody looks. It follows the
+//! is one `CloudState` behind one lock; what takes time is noted and carried out when somebody looks. It follows the
 //! documentation of OpenStack, not our client.
 //!
 //! ```
 //! use std::sync::Arc;
 //! use kiln_sim::cloud::{Cloud, Options};
-//! use kiln_sim::identity::{Clock, Identity, Seed, Settings};
+//! use kiln_sim::identity::{Clock, Identity, IdentityOptions, Seed};
 //!
 //! let clock = Clock::new(|| 1_800_000_000_000_000);
 //! let seed = Seed::new("http://127.0.0.1:5000").services(Cloud::catalogue("http://127.0.0.1:9000"));
-//! let identity = Arc::new(Identity::open(None, Settings::new(seed, clock.clone()))?);
+//! let identity = Arc::new(Identity::open(None, IdentityOptions::new(seed, clock.clone()))?);
 //! let cloud = Cloud::open(Options::new(clock), identity)?;
 //! let router = cloud.router();
 //! # let _ = router;
@@ -20,7 +20,6 @@
 //! ```
 
 mod alarming;
-mod ask;
 mod baremetal;
 mod check;
 mod compute;
@@ -31,9 +30,8 @@ mod database;
 mod dialect;
 mod disk;
 mod dns;
-mod fault_body;
+mod error_style;
 mod faults;
-mod forms;
 mod handle;
 mod http;
 mod image;
@@ -41,36 +39,40 @@ mod key_manager;
 mod load_balancer;
 mod messaging;
 mod metric;
+mod microversioned;
 mod network;
 mod obj;
 mod object_store;
 mod patch;
 mod query;
 mod random;
+mod request;
 mod reservation;
 mod rest;
 mod schema;
 mod services;
 mod share;
+mod state;
 mod table;
+mod versions;
 mod volume;
 mod workflow;
-mod world;
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use parking_lot::{Mutex, MutexGuard};
 
-use self::faults::Faulty;
+use self::faults::FaultInjector;
 use self::services::SERVICES;
-use self::world::World;
+use self::state::CloudState;
 use crate::identity::{Clock, Identity};
 
 pub use self::disk::OpenError;
-pub use self::faults::{Faults, Kind as FaultKind, Rule as FaultRule, When as FaultWhen};
+pub use self::faults::{FaultKind, FaultRule, FaultWhen, Faults};
 
 /// What the cloud is told when it is opened.
 #[derive(Clone, Debug)]
@@ -114,7 +116,7 @@ impl Options {
 pub struct Cloud(Arc<Inner>);
 
 struct Inner {
-    world: Mutex<World>,
+    state: Mutex<CloudState>,
     identity: Arc<Identity>,
     options: Options,
     /// How many changes are on disk, and whether somebody is about to write.
@@ -134,20 +136,20 @@ impl Cloud {
         let collections = lists.flat_map(|list| list.iter().copied());
         let schema = Arc::new(schema::read(collections).map_err(OpenError::Tables)?);
         let micros = |time: Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
-        let faults = Faulty::new(options.faults.clone());
-        let mut world = World::new(schema, options.seed, micros(options.build_time), faults);
-        world.every_quota = options.quota;
-        world.region.clone_from(&options.region);
+        let faults = FaultInjector::new(options.faults.clone());
+        let mut state = CloudState::new(schema, options.seed, micros(options.build_time), faults);
+        state.default_quota = options.quota;
+        state.region.clone_from(&options.region);
         let kept = options.file.as_deref().map(disk::read).transpose()?.flatten();
-        world.now = options.clock.micros();
+        state.now = options.clock.micros();
         match (kept, &options.file) {
-            (Some(kept), Some(path)) => disk::restore(&mut world, kept)
+            (Some(kept), Some(path)) => disk::restore(&mut state, kept)
                 .map_err(|reason| OpenError::Corrupt { path: path.clone(), reason })?,
-            _ => control::sow(&mut world),
+            _ => control::seed(&mut state),
         }
-        let written = Mutex::new((world.changes, false));
-        let world = Mutex::new(world);
-        Ok(Cloud(Arc::new(Inner { world, identity, options, written })))
+        let written = Mutex::new((state.changes, false));
+        let state = Mutex::new(state);
+        Ok(Cloud(Arc::new(Inner { state, identity, options, written })))
     }
 
     /// All services as one part of a web server.
@@ -173,11 +175,11 @@ impl Cloud {
     pub fn close(&self) -> std::io::Result<()> {
         let Some(path) = &self.0.options.file else { return Ok(()) };
         let (kept, changes) = {
-            let world = self.world();
-            (disk::snapshot(&world), world.changes)
+            let state = self.state();
+            (disk::snapshot(&state), state.changes)
         };
         disk::write(path, &kept)?;
-        self.0.written.lock().unwrap_or_else(PoisonError::into_inner).0 = changes;
+        self.0.written.lock().0 = changes;
         Ok(())
     }
 
@@ -185,8 +187,7 @@ impl Cloud {
         self.0.options.latency
     }
 
-    fn world(&self) -> MutexGuard<'_, World> {
-        // Nothing that holds the lock panics; if it did, the tables would still be whole.
-        self.0.world.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, CloudState> {
+        self.0.state.lock()
     }
 }

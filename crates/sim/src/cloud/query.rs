@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Refusal, Reply, Turn, text};
 use super::check;
+use super::request::{Answer, Refusal, Reply, RequestContext, text};
 use super::rest;
 use super::schema::Collection;
 use super::table::Obj;
@@ -30,45 +30,46 @@ const RESERVED: &[&str] = &[
 
 /// Answers a list.
 pub(super) fn list(
-    turn: &mut Turn<'_>,
-    of: &'static Collection,
+    ctx: &mut RequestContext<'_>,
+    collection: &'static Collection,
     parents: &rest::Parents,
 ) -> Answer {
-    let rows = rows(turn, of, parents)?;
-    let (rows, next) = page(turn, of, rows)?;
-    let rows: Vec<Value> = rows.into_iter().map(|row| Value::from(picked(turn, row))).collect();
-    let mut body = json!({ of.many: rows });
+    let rows = rows(ctx, collection, parents)?;
+    let (rows, next) = page(ctx, collection, rows)?;
+    let rows: Vec<Value> =
+        rows.into_iter().map(|row| Value::from(select_fields(ctx, row))).collect();
+    let mut body = json!({ collection.plural: rows });
     if let Some(next) = next {
-        body[format!("{}_links", of.many)] = json!([{ "rel": "next", "href": next }]);
+        body[format!("{}_links", collection.plural)] = json!([{ "rel": "next", "href": next }]);
     }
     Ok(Reply::ok(body))
 }
 
 /// All that the caller sees and the filters keep, as clients see it.
 pub(super) fn rows(
-    turn: &Turn<'_>,
-    of: &'static Collection,
+    ctx: &RequestContext<'_>,
+    collection: &'static Collection,
     parents: &rest::Parents,
 ) -> Result<Vec<Obj>, Refusal> {
     let mut filters: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (name, value) in &turn.ask.query {
+    for (name, value) in &ctx.request.query {
         let name = if name == "tenant_id" { "project_id" } else { name.as_str() };
         if !RESERVED.contains(&name) {
             filters.entry(name).or_default().push(value);
         }
     }
-    let schema = turn.world.schema();
-    let shape = schema.get(of.name);
+    let schema = ctx.state.schema();
+    let parsed = schema.get(collection.name);
     for name in filters.keys() {
         let known = *name == "id" || is_tag_filter(name);
-        let known = known || shape.is_some_and(|shape| shape.field(name).is_some());
-        if !known && let Some(refusal) = of.dialect.unknown_filter(of, name) {
+        let known = known || parsed.is_some_and(|parsed| parsed.field(name).is_some());
+        if !known && let Some(refusal) = collection.dialect.unknown_filter(collection, name) {
             return Err(refusal);
         }
     }
-    let table = turn.world.table(of.name);
+    let table = ctx.state.table(collection.name);
     let narrowing = |(name, values): (&&str, &Vec<&str>)| match values.as_slice() {
-        [one] if *name == of.key => Some(table.get(one).into_iter().collect()),
+        [one] if *name == collection.key => Some(table.get(one).into_iter().collect()),
         [one] => table.narrowed(name, one),
         _ => None,
     };
@@ -77,11 +78,11 @@ pub(super) fn rows(
     let belongs = |row: &Obj| parents.iter().all(|(field, id)| text(row, field) == id);
     let mut kept = Vec::new();
     for row in candidates {
-        if !belongs(row) || !turn.sees(of, row) {
+        if !belongs(row) || !ctx.sees(collection, row) {
             continue;
         }
-        let row = rest::shown(turn, of, row.clone());
-        if filters.iter().all(|(name, wanted)| keeps(&row, name, wanted)) {
+        let row = rest::render(ctx, collection, row.clone());
+        if filters.iter().all(|(name, wanted)| matches_filter(&row, name, wanted)) {
             kept.push(row);
         }
     }
@@ -92,10 +93,10 @@ fn is_tag_filter(name: &str) -> bool {
     ["tags", "tags-any", "not-tags", "not-tags-any"].contains(&name)
 }
 
-fn keeps(row: &Obj, name: &str, wanted: &[&str]) -> bool {
+fn matches_filter(row: &Obj, name: &str, wanted: &[&str]) -> bool {
     if is_tag_filter(name) && row.get("tags").is_some_and(Value::is_array) {
-        let tags = super::ask::words(row, "tags");
-        let mut asked = wanted.iter().flat_map(|words| words.split(','));
+        let tags = super::request::strings(row, "tags");
+        let mut asked = wanted.iter().flat_map(|strings| strings.split(','));
         let has = |tag: &str| tags.iter().any(|own| own == tag);
         return match name {
             "tags" => asked.all(has),
@@ -105,24 +106,24 @@ fn keeps(row: &Obj, name: &str, wanted: &[&str]) -> bool {
         };
     }
     match row.get(name) {
-        Some(value) => wanted.iter().any(|wanted| says(value, wanted)),
+        Some(value) => wanted.iter().any(|wanted| matches_value(value, wanted)),
         // A filter that nobody knows filters nothing.
         None => true,
     }
 }
 
 /// Whether a value is what the text of a filter asks for.
-fn says(value: &Value, wanted: &str) -> bool {
+fn matches_value(value: &Value, wanted: &str) -> bool {
     match value {
         Value::String(text) => text == wanted,
-        Value::Bool(flag) => check::truth(wanted) == Some(*flag),
+        Value::Bool(flag) => check::parse_bool(wanted) == Some(*flag),
         Value::Number(number) => number.to_string() == wanted,
         Value::Null => wanted.is_empty() || wanted == "None" || wanted == "null",
         Value::Array(list) => match wanted.split_once('=') {
-            Some((field, wanted)) => {
-                list.iter().any(|one| one.get(field).is_some_and(|value| says(value, wanted)))
-            }
-            None => list.iter().any(|one| says(one, wanted)),
+            Some((field, wanted)) => list
+                .iter()
+                .any(|one| one.get(field).is_some_and(|value| matches_value(value, wanted))),
+            None => list.iter().any(|one| matches_value(one, wanted)),
         },
         Value::Object(_) => false,
     }
@@ -130,56 +131,56 @@ fn says(value: &Value, wanted: &str) -> bool {
 
 /// The page that was asked for, and the link to the next one.
 pub(super) fn page(
-    turn: &Turn<'_>,
-    of: &Collection,
+    ctx: &RequestContext<'_>,
+    collection: &Collection,
     mut rows: Vec<Obj>,
 ) -> Result<(Vec<Obj>, Option<String>), Refusal> {
-    sort(turn, &mut rows);
-    if let Some(marker) = turn.ask.query("marker").filter(|marker| !marker.is_empty()) {
-        let at = rows.iter().position(|row| text(row, of.key) == marker);
-        let at = at.ok_or_else(|| of.dialect.absent(of, marker))?;
+    sort(ctx, &mut rows);
+    if let Some(marker) = ctx.request.query("marker").filter(|marker| !marker.is_empty()) {
+        let at = rows.iter().position(|row| text(row, collection.key) == marker);
+        let at = at.ok_or_else(|| collection.dialect.not_found(collection, marker))?;
         rows.drain(..=at);
     }
-    let Some(limit) = turn.ask.query("limit") else { return Ok((rows, None)) };
+    let Some(limit) = ctx.request.query("limit") else { return Ok((rows, None)) };
     let Ok(limit) = limit.parse::<usize>() else {
-        return Err(of.dialect.plain(400, &format!("limit must be an integer: {limit}")));
+        return Err(collection.dialect.generic(400, &format!("limit must be an integer: {limit}")));
     };
     if limit == 0 || rows.len() <= limit {
         return Ok((rows, None));
     }
     rows.truncate(limit);
-    let last = rows.last().map(|row| text(row, of.key)).unwrap_or_default();
-    let next = next_link(turn, last);
+    let last = rows.last().map(|row| text(row, collection.key)).unwrap_or_default();
+    let next = next_link(ctx, last);
     Ok((rows, Some(next)))
 }
 
 /// The address of this list from this marker on.
-fn next_link(turn: &Turn<'_>, marker: &str) -> String {
-    let ask = turn.ask;
-    let kept = ask.query.iter().filter(|(name, _)| name != "marker");
-    let mut words: Vec<String> = kept.map(|(name, value)| format!("{name}={value}")).collect();
-    words.push(format!("marker={marker}"));
-    format!("{}{}/{}?{}", ask.base, ask.service, ask.path.join("/"), words.join("&"))
+fn next_link(ctx: &RequestContext<'_>, marker: &str) -> String {
+    let request = ctx.request;
+    let kept = request.query.iter().filter(|(name, _)| name != "marker");
+    let mut strings: Vec<String> = kept.map(|(name, value)| format!("{name}={value}")).collect();
+    strings.push(format!("marker={marker}"));
+    format!("{}{}/{}?{}", request.base, request.service, request.path.join("/"), strings.join("&"))
 }
 
-fn sort(turn: &Turn<'_>, rows: &mut [Obj]) {
-    let (key, way) = match turn.ask.query("sort") {
+fn sort(ctx: &RequestContext<'_>, rows: &mut [Obj]) {
+    let (key, way) = match ctx.request.query("sort") {
         Some(sort) => {
             sort.split(',').next().unwrap_or_default().split_once(':').unwrap_or((sort, "asc"))
         }
-        None => match turn.ask.query("sort_key") {
-            Some(key) => (key, turn.ask.query("sort_dir").unwrap_or("asc")),
+        None => match ctx.request.query("sort_key") {
+            Some(key) => (key, ctx.request.query("sort_dir").unwrap_or("asc")),
             None => return,
         },
     };
-    let of = |row: &Obj| match row.get(key) {
+    let collection = |row: &Obj| match row.get(key) {
         Some(Value::String(text)) => (0.0, text.clone()),
         Some(Value::Number(number)) => (number.as_f64().unwrap_or_default(), String::new()),
         Some(other) => (0.0, other.to_string()),
         None => (0.0, String::new()),
     };
     rows.sort_by(|one, other| {
-        let (one, other) = (of(one), of(other));
+        let (one, other) = (collection(one), collection(other));
         one.0.total_cmp(&other.0).then_with(|| one.1.cmp(&other.1))
     });
     if way == "desc" {
@@ -188,9 +189,9 @@ fn sort(turn: &Turn<'_>, rows: &mut [Obj]) {
 }
 
 /// The object with only the fields that were asked for.
-pub(super) fn picked(turn: &Turn<'_>, mut row: Obj) -> Obj {
-    let asked: Vec<&str> = turn
-        .ask
+pub(super) fn select_fields(ctx: &RequestContext<'_>, mut row: Obj) -> Obj {
+    let asked: Vec<&str> = ctx
+        .request
         .query
         .iter()
         .filter(|(name, _)| name == "fields")

@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::ask::{Done, Turn};
 use super::dialect::Dialect;
+use super::request::{Done, RequestContext};
 use super::table::Obj;
 
 /// A kind of thing that a service keeps.
@@ -27,9 +27,9 @@ pub(super) struct Collection {
     /// The path below the service's root; parts in braces are fields that name the parent.
     pub(super) path: &'static str,
     /// What holds one of them in a body.
-    pub(super) one: &'static str,
+    pub(super) singular: &'static str,
     /// What holds a list of them.
-    pub(super) many: &'static str,
+    pub(super) plural: &'static str,
     /// What messages call one of them.
     pub(super) title: &'static str,
     /// The fields, in words.
@@ -43,7 +43,7 @@ pub(super) struct Collection {
     /// The name of the quota and what it is from the beginning.
     pub(super) quota: Option<(&'static str, i64)>,
     /// The methods that clients may use: `C`reate, `L`ist, `S`how, `U`pdate, `D`elete.
-    pub(super) verbs: &'static str,
+    pub(super) operations: &'static str,
     /// The method of updates.
     pub(super) update_method: &'static str,
     /// The statuses of a successful create, update and delete.
@@ -57,48 +57,50 @@ pub(super) struct Collection {
     /// Whether only administrators may change these.
     pub(super) admin_only: bool,
     /// Whether others than the owner see it.
-    pub(super) is_shared: fn(&Turn<'_>, &Obj) -> bool,
+    pub(super) is_shared: fn(&RequestContext<'_>, &Obj) -> bool,
     /// Completes or refuses what is about to be made.
-    pub(super) make: fn(&mut Turn<'_>, &mut Obj) -> Done,
+    pub(super) make: fn(&mut RequestContext<'_>, &mut Obj) -> Done,
     /// Completes or refuses a change: what was, what will be, what was sent.
-    pub(super) change: fn(&mut Turn<'_>, &Obj, &mut Obj, &Obj) -> Done,
+    pub(super) change: fn(&mut RequestContext<'_>, &Obj, &mut Obj, &Obj) -> Done,
     /// Refuses a removal, or clears up before it. What it leaves behind is removed.
-    pub(super) remove: fn(&mut Turn<'_>, &Obj) -> Done,
+    pub(super) remove: fn(&mut RequestContext<'_>, &Obj) -> Done,
     /// Adds what is only known when somebody looks.
-    pub(super) show: fn(&Turn<'_>, &mut Obj),
+    pub(super) show: fn(&RequestContext<'_>, &mut Obj),
 }
 
-/// The parts of a collection that are mostly the same.
-pub(super) const fn plain(dialect: &'static dyn Dialect) -> Collection {
-    Collection {
-        name: "",
-        path: "",
-        one: "",
-        many: "",
-        title: "",
-        fields: "",
-        index: &[],
-        key: "id",
-        parent: None,
-        quota: None,
-        verbs: "CLSUD",
-        update_method: "PUT",
-        statuses: (201, 200, 204),
-        dialect,
-        by_name: false,
-        lingers: false,
-        admin_only: false,
-        is_shared: |_, _| false,
-        make: |_, _| Ok(()),
-        change: |_, _, _, _| Ok(()),
-        remove: |_, _| Ok(()),
-        show: |_, _| (),
+impl Collection {
+    /// Returns a collection with the usual settings, to be completed by the service.
+    pub(super) const fn new(dialect: &'static dyn Dialect) -> Collection {
+        Collection {
+            name: "",
+            path: "",
+            singular: "",
+            plural: "",
+            title: "",
+            fields: "",
+            index: &[],
+            key: "id",
+            parent: None,
+            quota: None,
+            operations: "CLSUD",
+            update_method: "PUT",
+            statuses: (201, 200, 204),
+            dialect,
+            by_name: false,
+            lingers: false,
+            admin_only: false,
+            is_shared: |_, _| false,
+            make: |_, _| Ok(()),
+            change: |_, _, _, _| Ok(()),
+            remove: |_, _| Ok(()),
+            show: |_, _| (),
+        }
     }
 }
 
 /// What a value has to be.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum FieldType {
     Text,
     Int,
     Number,
@@ -116,7 +118,7 @@ pub(super) enum Kind {
 
 /// What a field is if nobody says.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Otherwise {
+pub(super) enum DefaultValue {
     /// It has to be given.
     Required,
     /// It is not there at all.
@@ -131,37 +133,37 @@ pub(super) enum Otherwise {
 #[derive(Clone, Debug)]
 pub(super) struct Field {
     pub(super) name: &'static str,
-    pub(super) kind: Kind,
+    pub(super) field_type: FieldType,
     pub(super) on_create: bool,
     pub(super) on_update: bool,
     pub(super) by_admin: bool,
-    pub(super) otherwise: Otherwise,
+    pub(super) default: DefaultValue,
 }
 
 impl Field {
     /// Whether it may be null: if it is null where nobody says otherwise.
     pub(super) fn takes_null(&self) -> bool {
-        matches!(self.otherwise, Otherwise::Is(Value::Null) | Otherwise::Absent)
+        matches!(self.default, DefaultValue::Is(Value::Null) | DefaultValue::Absent)
     }
 }
 
 /// A collection with its fields read.
-pub(super) struct Shape {
-    pub(super) of: &'static Collection,
+pub(super) struct ParsedCollection {
+    pub(super) collection: &'static Collection,
     pub(super) fields: Vec<Field>,
 }
 
-impl Shape {
+impl ParsedCollection {
     pub(super) fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name == name)
     }
 
     /// What questions are asked about often.
     pub(super) fn indexed(&self) -> Vec<&'static str> {
-        let mut paths: Vec<&'static str> = self.of.index.to_vec();
+        let mut paths: Vec<&'static str> = self.collection.index.to_vec();
         for field in &self.fields {
-            let often =
-                matches!(field.kind, Kind::Ref(_)) || ["name", "project_id"].contains(&field.name);
+            let often = matches!(field.field_type, FieldType::Ref(_))
+                || ["name", "project_id"].contains(&field.name);
             if often && !paths.contains(&field.name) {
                 paths.push(field.name);
             }
@@ -171,21 +173,21 @@ impl Shape {
 }
 
 /// All collections, by name.
-pub(super) type Schema = BTreeMap<&'static str, Shape>;
+pub(super) type Schema = BTreeMap<&'static str, ParsedCollection>;
 
 /// Reads the fields of collections. Only a mistake in our own tables makes it fail; the tests would tell.
 pub(super) fn read(
     collections: impl Iterator<Item = &'static Collection>,
 ) -> Result<Schema, String> {
     let mut schema = Schema::new();
-    for of in collections {
+    for collection in collections {
         let mut fields = Vec::new();
-        for line in of.fields.lines().filter(|line| !line.trim().is_empty()) {
+        for line in collection.fields.lines().filter(|line| !line.trim().is_empty()) {
             let field = read_field(line.trim());
-            fields.push(field.ok_or_else(|| format!("{}: cannot read `{line}`", of.name))?);
+            fields.push(field.ok_or_else(|| format!("{}: cannot read `{line}`", collection.name))?);
         }
-        if schema.insert(of.name, Shape { of, fields }).is_some() {
-            return Err(format!("{} is there twice", of.name));
+        if schema.insert(collection.name, ParsedCollection { collection, fields }).is_some() {
+            return Err(format!("{} is there twice", collection.name));
         }
     }
     Ok(schema)
@@ -193,43 +195,43 @@ pub(super) fn read(
 
 fn read_field(line: &'static str) -> Option<Field> {
     let (name, rest) = line.split_once(' ')?;
-    let (kind, rest) = rest.trim_start().split_once(' ')?;
-    let (when, otherwise) = rest.trim_start().split_once(' ')?;
+    let (field_type, rest) = rest.trim_start().split_once(' ')?;
+    let (when, default) = rest.trim_start().split_once(' ')?;
     if !when.chars().all(|letter| "cura".contains(letter)) {
         return None;
     }
     Some(Field {
         name,
-        kind: read_kind(kind)?,
+        field_type: read_field_type(field_type)?,
         on_create: when.contains('c'),
         on_update: when.contains('u'),
         by_admin: when.contains('a'),
-        otherwise: match otherwise.trim() {
-            "!" => Otherwise::Required,
-            "-" => Otherwise::Absent,
-            "@project" => Otherwise::Project,
-            "@user" => Otherwise::User,
-            "@now" => Otherwise::Now,
-            json => Otherwise::Is(serde_json::from_str(json).ok()?),
+        default: match default.trim() {
+            "!" => DefaultValue::Required,
+            "-" => DefaultValue::Absent,
+            "@project" => DefaultValue::Project,
+            "@user" => DefaultValue::User,
+            "@now" => DefaultValue::Now,
+            json => DefaultValue::Is(serde_json::from_str(json).ok()?),
         },
     })
 }
 
-fn read_kind(word: &'static str) -> Option<Kind> {
+fn read_field_type(word: &'static str) -> Option<FieldType> {
     Some(match word.split_once(':').unwrap_or((word, "")) {
-        ("text", _) => Kind::Text,
-        ("int", _) => Kind::Int,
-        ("number", _) => Kind::Number,
-        ("bool", _) => Kind::Bool,
-        ("list", _) => Kind::List,
-        ("map", _) => Kind::Map,
-        ("any", _) => Kind::Any,
-        ("ip", _) => Kind::Ip,
-        ("cidr", _) => Kind::Cidr,
-        ("mac", _) => Kind::Mac,
-        ("uuid", _) => Kind::Uuid,
-        ("enum", words) => Kind::OneOf(words.split('|').collect()),
-        ("ref", target) => Kind::Ref(target),
+        ("text", _) => FieldType::Text,
+        ("int", _) => FieldType::Int,
+        ("number", _) => FieldType::Number,
+        ("bool", _) => FieldType::Bool,
+        ("list", _) => FieldType::List,
+        ("map", _) => FieldType::Map,
+        ("any", _) => FieldType::Any,
+        ("ip", _) => FieldType::Ip,
+        ("cidr", _) => FieldType::Cidr,
+        ("mac", _) => FieldType::Mac,
+        ("uuid", _) => FieldType::Uuid,
+        ("enum", strings) => FieldType::OneOf(strings.split('|').collect()),
+        ("ref", target) => FieldType::Ref(target),
         _ => return None,
     })
 }
@@ -243,11 +245,11 @@ mod tests {
     #[test]
     fn a_line_of_words_is_a_field() {
         let field = read_field("direction  enum:ingress|egress  c  !").unwrap();
-        assert_eq!(field.kind, Kind::OneOf(vec!["ingress", "egress"]));
+        assert_eq!(field.field_type, FieldType::OneOf(vec!["ingress", "egress"]));
         assert!(field.on_create && !field.on_update && !field.by_admin);
-        assert_eq!(field.otherwise, Otherwise::Required);
+        assert_eq!(field.default, DefaultValue::Required);
         let field = read_field("name text cu \"\"").unwrap();
-        assert_eq!(field.otherwise, Otherwise::Is(json!("")));
+        assert_eq!(field.default, DefaultValue::Is(json!("")));
         assert!(read_field("name what cu \"\"").is_none());
         assert!(read_field("name text x \"\"").is_none());
         assert!(read_field("name text cu nonsense").is_none());

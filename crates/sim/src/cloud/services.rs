@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::alarming;
-use super::ask::{Answer, Turn};
 use super::baremetal;
 use super::compute;
 use super::container;
@@ -18,12 +17,13 @@ use super::messaging;
 use super::metric;
 use super::network;
 use super::object_store;
+use super::request::{Answer, RequestContext};
 use super::reservation;
 use super::schema::Collection;
 use super::share;
+use super::state::CloudState;
 use super::volume;
 use super::workflow;
-use super::world::World;
 
 /// A service of the cloud.
 pub(super) struct Service {
@@ -42,11 +42,11 @@ pub(super) struct Service {
     /// What it keeps.
     pub(super) collections: &'static [&'static [&'static Collection]],
     /// Answers a request.
-    pub(super) serve: fn(&mut Turn<'_>) -> Answer,
+    pub(super) serve: fn(&mut RequestContext<'_>) -> Answer,
     /// What clients find at its root, and at the roots of its versions: by the address of the service and the path.
     pub(super) versions: Versions,
     /// What is there from the beginning.
-    pub(super) sow: fn(&mut World),
+    pub(super) seed: fn(&mut CloudState),
 }
 
 /// The documents that say which versions there are.
@@ -86,7 +86,7 @@ pub(super) static SERVICES: &[&Service] = &[
 ];
 
 /// What services do with an object when its time has come: the name of the step, and what it does.
-pub(super) type Step = (&'static str, fn(&mut World, &str));
+pub(super) type Step = (&'static str, fn(&mut CloudState, &str));
 
 static STEPS: &[&[Step]] = &[
     compute::STEPS,
@@ -99,14 +99,14 @@ static STEPS: &[&[Step]] = &[
 ];
 
 /// Carries out a step that was noted earlier.
-pub(super) fn step(world: &mut World, name: &str, key: &str) {
-    let row = STEPS.iter().flat_map(|steps| steps.iter()).find(|(of, _)| *of == name);
+pub(super) fn step(state: &mut CloudState, name: &str, key: &str) {
+    let row = STEPS.iter().flat_map(|steps| steps.iter()).find(|(step, _)| *step == name);
     if let Some((_, act)) = row {
-        act(world, key);
+        act(state, key);
     }
 }
 
 /// The service that answers below this prefix.
-pub(super) fn at(prefix: &str) -> Option<&'static Service> {
+pub(super) fn find(prefix: &str) -> Option<&'static Service> {
     SERVICES.iter().find(|service| service.prefix == prefix).copied()
 }

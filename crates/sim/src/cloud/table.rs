@@ -82,9 +82,10 @@ impl Table {
 
     /// How many rows say this at the path.
     pub(super) fn count(&self, path: &'static str, value: &str) -> usize {
-        match self.is_indexed(path) {
-            true => self.index.get(&(path, value.to_owned())).map_or(0, BTreeSet::len),
-            false => self.with(path, value).len(),
+        if self.is_indexed(path) {
+            self.index.get(&(path, value.to_owned())).map_or(0, BTreeSet::len)
+        } else {
+            self.with(path, value).len()
         }
     }
 
@@ -95,11 +96,11 @@ impl Table {
     }
 
     fn entries(&self, row: &Obj) -> Vec<(&'static str, String)> {
-        let of = |path: &&'static str| {
+        let collection = |path: &&'static str| {
             let path = *path;
             texts(row, path).into_iter().map(move |text| (path, text))
         };
-        self.paths.iter().flat_map(of).collect()
+        self.paths.iter().flat_map(collection).collect()
     }
 
     fn forget(&mut self, at: u64, row: &Obj) {

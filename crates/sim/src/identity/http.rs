@@ -6,44 +6,48 @@ use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Query, State};
 use axum::http::header::{ALLOW, CONTENT_TYPE, HOST, VARY, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use axum::http::{self, HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode};
+use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use super::Identity;
-use super::ask::{Ask, Reply};
-use super::problem::Problem;
-use super::routes::{self, Found};
+use super::error::ApiError;
+use super::request::{Reply, Request};
+use super::routes::{self, RouteMatch};
 use super::secret;
 
 /// A body may have so many bytes.
-const LARGEST_BODY: usize = 1024 * 1024;
+const MAX_BODY_BYTES: usize = 1024 * 1024;
 
 /// The service as a part of a web server.
 pub fn router(identity: Arc<Identity>) -> Router {
     Router::new().fallback(serve).with_state(identity)
 }
 
-async fn serve(State(identity): State<Arc<Identity>>, request: Request<Body>) -> Response<Body> {
+async fn serve(
+    State(identity): State<Arc<Identity>>,
+    request: http::Request<Body>,
+) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let base = base(&identity, &parts.headers);
-    let Ok(body) = to_bytes(body, LARGEST_BODY).await else {
-        return refusal(&base, &Problem::too_large()).map(Body::from);
+    let Ok(body) = to_bytes(body, MAX_BODY_BYTES).await else {
+        return refusal(&base, &ApiError::too_large()).map(Body::from);
     };
-    let request = Request::from_parts(parts, body);
+    let request = http::Request::from_parts(parts, body);
     // Passwords are hashed and files written on the way: not on a thread that others wait for.
     match tokio::task::spawn_blocking(move || identity.answer(&request)).await {
         Ok(response) => response.map(Body::from),
-        Err(error) => refusal(&base, &Problem::internal(error)).map(Body::from),
+        Err(error) => refusal(&base, &ApiError::internal(error)).map(Body::from),
     }
 }
 
 impl Identity {
     /// Answers one request. It may take some milliseconds of computing, so call it where that disturbs nobody.
-    pub fn answer(&self, request: &Request<Bytes>) -> Response<Vec<u8>> {
+    pub fn answer(&self, request: &http::Request<Bytes>) -> Response<Vec<u8>> {
         let base = base(self, request.headers());
         let mut response = match self.handle(request, &base) {
             Ok(response) => response,
-            Err(problem) => refusal(&base, &problem),
+            Err(api_error) => refusal(&base, &api_error),
         };
         if request.method() == Method::HEAD {
             response.body_mut().clear();
@@ -51,22 +55,26 @@ impl Identity {
         response
     }
 
-    fn handle(&self, request: &Request<Bytes>, base: &str) -> Result<Response<Vec<u8>>, Problem> {
+    fn handle(
+        &self,
+        request: &http::Request<Bytes>,
+        base: &str,
+    ) -> Result<Response<Vec<u8>>, ApiError> {
         let uri = request.uri();
         let segments: Vec<String> =
             uri.path().split('/').filter(|part| !part.is_empty()).map(decode).collect();
         let (handler, params) = match routes::find(request.method(), &segments) {
-            Found::Handler(handler, params) => (handler, params),
-            Found::Options(allow) => return Ok(options(&allow)),
-            Found::OtherMethods(allow) => return Ok(not_allowed(&allow)),
-            Found::Nothing => return Ok(page(StatusCode::NOT_FOUND, NOT_FOUND)),
+            RouteMatch::Handler(handler, params) => (handler, params),
+            RouteMatch::Options(allow) => return Ok(options(&allow)),
+            RouteMatch::OtherMethods(allow) => return Ok(not_allowed(&allow)),
+            RouteMatch::Nothing => return Ok(page(StatusCode::NOT_FOUND, NOT_FOUND)),
         };
         let header = |name: &str| {
             let value = request.headers().get(name)?.to_str().ok()?;
             (!value.is_empty()).then(|| value.to_owned())
         };
         let query = Query::<Vec<(String, String)>>::try_from_uri(uri);
-        let ask = Ask {
+        let parsed = Request {
             identity: self,
             now: self.now(),
             base: base.to_owned(),
@@ -78,11 +86,11 @@ impl Identity {
             token: header("x-auth-token"),
             subject: header("x-subject-token"),
         };
-        handler(&ask).map(|reply| render(base, reply))
+        handler(&parsed).map(|reply| render(base, reply))
     }
 }
 
-fn read_body(request: &Request<Bytes>) -> Result<Value, Problem> {
+fn read_body(request: &http::Request<Bytes>) -> Result<Value, ApiError> {
     let bytes = request.body();
     let writes = matches!(*request.method(), Method::POST | Method::PUT | Method::PATCH);
     if !writes || bytes.iter().all(u8::is_ascii_whitespace) {
@@ -91,12 +99,12 @@ fn read_body(request: &Request<Bytes>) -> Result<Value, Problem> {
     if let Some(kind) = request.headers().get(CONTENT_TYPE) {
         let kind = kind.to_str().unwrap_or_default().to_ascii_lowercase();
         if !kind.starts_with("application/json") && !kind.is_empty() {
-            return Err(Problem::expecting("application/json", "Content-Type header"));
+            return Err(ApiError::expecting("application/json", "Content-Type header"));
         }
     }
     match serde_json::from_slice(bytes) {
         Ok(body @ Value::Object(_)) => Ok(body),
-        _ => Err(Problem::expecting("valid JSON", "request body")),
+        _ => Err(ApiError::expecting("valid JSON", "request body")),
     }
 }
 
@@ -134,8 +142,9 @@ fn render(base: &str, reply: Reply) -> Response<Vec<u8>> {
     common(response)
 }
 
-fn refusal(base: &str, problem: &Problem) -> Response<Vec<u8>> {
-    let reply = Reply { status: problem.status, headers: Vec::new(), body: Some(problem.body()) };
+fn refusal(base: &str, api_error: &ApiError) -> Response<Vec<u8>> {
+    let reply =
+        Reply { status: api_error.status, headers: Vec::new(), body: Some(api_error.body()) };
     render(base, reply)
 }
 
@@ -151,7 +160,7 @@ fn common(mut response: Response<Vec<u8>>) -> Response<Vec<u8>> {
     response
 }
 
-const NOT_FOUND: &str = "<!doctype html>\n<html lang=en>\n<title>404 Not Found</title>\n<h1>Not Found</h1>\n\
+const NOT_FOUND: &str = "<!doctype html>\n<html lang=en>\n<title>404 Not RouteMatch</title>\n<h1>Not RouteMatch</h1>\n\
                          <p>The identity service has nothing at this URL.</p>\n";
 
 fn page(status: StatusCode, text: &str) -> Response<Vec<u8>> {
@@ -181,21 +190,9 @@ fn set_allow(response: &mut Response<Vec<u8>>, allow: &str) {
     }
 }
 
-/// A part of a path without its percent signs; what is not UTF-8 then is replaced.
-fn decode(part: &str) -> String {
-    let nibble =
-        |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let mut bytes = Vec::with_capacity(part.len());
-    let mut rest = part.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let escaped = match after {
-            [high, low, ..] if *first == b'%' => nibble(*high).zip(nibble(*low)),
-            _ => None,
-        };
-        bytes.push(escaped.map_or(*first, |(high, low)| high << 4 | low));
-        rest = if escaped.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+/// Decodes the percent-encoded octets of a path segment; octets that are not UTF-8 are replaced.
+fn decode(segment: &str) -> String {
+    percent_decode_str(segment).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::state::{Change, State, What};
+use super::state::{Change, ChangeSelection, State};
 
 /// Why a state cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -97,7 +97,7 @@ impl Journal {
         if self.behind || self.lines > 2 * state.rows() + 1_000 {
             return self.compact(state);
         }
-        let changes = state.take(What::Changes)?;
+        let changes = state.take(ChangeSelection::Changes)?;
         if changes.is_empty() {
             return Ok(());
         }
@@ -149,7 +149,7 @@ fn write_all(path: &Path, state: &mut State) -> io::Result<(File, usize)> {
     let mut file = private(&new, true)?;
     let mut text = serde_json::to_vec(&json!({ HEADER: VERSION }))?;
     text.push(b'\n');
-    let rows = state.take(What::Everything)?;
+    let rows = state.take(ChangeSelection::Everything)?;
     let lines = rows.len();
     for row in rows {
         serde_json::to_writer(&mut text, &[row])?;

@@ -9,7 +9,7 @@ use super::time::Moment;
 /// What clients add to a record beyond the fields that mean something.
 pub(super) type Extra = Map<String, Value>;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Domain {
     pub(super) id: String,
     pub(super) name: String,
@@ -20,7 +20,7 @@ pub(super) struct Domain {
     pub(super) extra: Extra,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Project {
     pub(super) id: String,
     pub(super) domain_id: String,
@@ -78,27 +78,27 @@ pub(super) struct Role {
 /// Where a role is held.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Place {
+pub(super) enum Scope {
     Project(String),
     Domain(String),
     System,
 }
 
-impl Place {
+impl Scope {
     /// One word, for keys.
     pub(super) fn key(&self) -> String {
         match self {
-            Place::Project(id) => format!("project:{id}"),
-            Place::Domain(id) => format!("domain:{id}"),
-            Place::System => "system".to_owned(),
+            Scope::Project(id) => format!("project:{id}"),
+            Scope::Domain(id) => format!("domain:{id}"),
+            Scope::System => "system".to_owned(),
         }
     }
 
     /// What the error messages call it.
     pub(super) fn id(&self) -> &str {
         match self {
-            Place::Project(id) | Place::Domain(id) => id,
-            Place::System => "system",
+            Scope::Project(id) | Scope::Domain(id) => id,
+            Scope::System => "system",
         }
     }
 }
@@ -106,18 +106,18 @@ impl Place {
 /// Who can have roles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Holder {
+pub(super) enum ActorType {
     #[default]
     User,
     Group,
 }
 
-impl Holder {
+impl ActorType {
     /// What messages and answers call it.
     pub(super) fn word(self) -> &'static str {
         match self {
-            Holder::User => "user",
-            Holder::Group => "group",
+            ActorType::User => "user",
+            ActorType::Group => "group",
         }
     }
 }
@@ -127,10 +127,11 @@ impl Holder {
 pub(super) struct Grant {
     /// The id of the user or the group. There were no groups once, and files say so still.
     #[serde(rename = "user")]
-    pub(super) holder: String,
-    #[serde(default)]
-    pub(super) kind: Holder,
-    pub(super) place: Place,
+    pub(super) actor: String,
+    #[serde(default, rename = "kind")]
+    pub(super) actor_type: ActorType,
+    #[serde(rename = "place")]
+    pub(super) scope: Scope,
     pub(super) role: String,
 }
 
@@ -152,7 +153,7 @@ pub(super) struct Region {
 pub(super) struct Service {
     pub(super) id: String,
     #[serde(rename = "type")]
-    pub(super) kind: String,
+    pub(super) service_type: String,
     pub(super) enabled: bool,
     /// Name and description, among others.
     pub(super) extra: Extra,
@@ -202,7 +203,7 @@ pub(super) struct Trust {
 pub(super) struct Credential {
     pub(super) id: String,
     #[serde(rename = "type")]
-    pub(super) kind: String,
+    pub(super) credential_type: String,
     pub(super) user_id: String,
     pub(super) project_id: Option<String>,
     pub(super) blob: String,
@@ -263,7 +264,7 @@ rows! {
     Credential "credentials" |c| c.id.clone(), |_| None;
     Domain "domains" |d| d.id.clone(), |d| within("", &d.name);
     Endpoint "endpoints" |e| e.id.clone(), |_| None;
-    Grant "grants" |g| grant_id(&g.holder, &g.place, &g.role), |g| within(&g.place.key(), &format!("{}/{}", g.holder, g.role));
+    Grant "grants" |g| grant_id(&g.actor, &g.scope, &g.role), |g| within(&g.scope.key(), &format!("{}/{}", g.actor, g.role));
     Group "groups" |g| g.id.clone(), |g| within(&g.domain_id, &g.name);
     Implication "implications" |i| format!("{}/{}", i.prior, i.implied), |_| None;
     Keys "keys" |_| "keys".to_owned(), |_| None;
@@ -281,8 +282,8 @@ rows! {
 }
 
 /// What a grant is found by.
-pub(super) fn grant_id(holder: &str, place: &Place, role: &str) -> String {
-    format!("{holder}/{}/{role}", place.key())
+pub(super) fn grant_id(holder: &str, scope: &Scope, role: &str) -> String {
+    format!("{holder}/{}/{role}", scope.key())
 }
 
 /// What a membership is found by.

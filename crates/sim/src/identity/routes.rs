@@ -6,10 +6,10 @@ use super::api::{
     app_credentials, assignments, credentials, discovery, domains, ec2, endpoints, grants, groups,
     login, projects, regions, revocations, roles, services, tokens, trusts, users,
 };
-use super::ask::{Answer, Ask};
+use super::request::{Answer, Request};
 
 /// What answers a request.
-pub(super) type Handler = fn(&Ask<'_>) -> Answer;
+pub(super) type Handler = fn(&Request<'_>) -> Answer;
 
 /// Method, path, handler. A part in braces stands for anything; `GET` also answers `HEAD` where that has no row of its own.
 #[rustfmt::skip]
@@ -122,7 +122,7 @@ const ROUTES: &[(&str, &str, Handler)] = &[
 ];
 
 /// What there is at a path for a method.
-pub(super) enum Found {
+pub(super) enum RouteMatch {
     /// A handler, with what the variable parts of the path say.
     Handler(Handler, Vec<String>),
     /// The question was which methods there are: these.
@@ -133,13 +133,13 @@ pub(super) enum Found {
 }
 
 /// Finds the route. A literal part wins over a variable one by being asked for literally: no two rows overlap otherwise.
-pub(super) fn find(method: &Method, segments: &[String]) -> Found {
+pub(super) fn find(method: &Method, segments: &[String]) -> RouteMatch {
     let here: Vec<_> = ROUTES
         .iter()
         .filter_map(|(word, path, handler)| Some((*word, *handler, fit(path, segments)?)))
         .collect();
     if here.is_empty() {
-        return Found::Nothing;
+        return RouteMatch::Nothing;
     }
     let mut allow: Vec<&str> = here.iter().map(|(word, ..)| *word).collect();
     if allow.contains(&"GET") && !allow.contains(&"HEAD") {
@@ -150,9 +150,9 @@ pub(super) fn find(method: &Method, segments: &[String]) -> Found {
     let row = |word: &str| here.iter().find(|(of, ..)| *of == word);
     let fallback = if *method == Method::HEAD { row("GET") } else { None };
     match row(method.as_str()).or(fallback) {
-        Some((_, handler, params)) => Found::Handler(*handler, params.clone()),
-        None if *method == Method::OPTIONS => Found::Options(allow.join(", ")),
-        None => Found::OtherMethods(allow.join(", ")),
+        Some((_, handler, params)) => RouteMatch::Handler(*handler, params.clone()),
+        None if *method == Method::OPTIONS => RouteMatch::Options(allow.join(", ")),
+        None => RouteMatch::OtherMethods(allow.join(", ")),
     }
 }
 

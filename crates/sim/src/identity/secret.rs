@@ -31,7 +31,7 @@ pub(super) fn random<const N: usize>() -> Result<[u8; N], Error> {
 
 /// A new id: 32 hexadecimal digits.
 pub(super) fn new_id() -> Result<String, Error> {
-    Ok(hex(&random::<16>()?))
+    Ok(hex::encode(random::<16>()?))
 }
 
 /// An audit id: 16 random bytes in URL-safe base64, as Keystone's.
@@ -51,19 +51,12 @@ pub(super) fn fixed_id(parts: &[&str]) -> String {
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part.as_bytes());
     }
-    hex(&hash.finalize()[..16])
+    hex::encode(&hash.finalize()[..16])
 }
 
 /// The SHA-256 of the text in hexadecimal digits.
 pub(super) fn sha256_hex(text: &[u8]) -> String {
-    hex(&Sha256::digest(text))
-}
-
-/// Lower-case hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble & 15)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
+    hex::encode(Sha256::digest(text))
 }
 
 /// HMAC with SHA-256.
@@ -141,12 +134,15 @@ mod tests {
     fn an_hmac_is_as_published() {
         // RFC 4231, test case 2.
         let tag = hmac(b"Jefe", b"what do ya want for nothing?");
-        assert_eq!(hex(&tag), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+        assert_eq!(
+            hex::encode(tag),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        );
         assert!(hmac_is(b"Jefe", b"what do ya want for nothing?", &tag));
         assert!(!hmac_is(b"Jefe", b"what do ya want for nothing!", &tag));
         assert!(same(b"a", b"a") && !same(b"a", b"b"));
         // RFC 2202, test case 2.
         let tag = hmac_sha1(b"Jefe", b"what do ya want for nothing?");
-        assert_eq!(hex(&tag), "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79");
+        assert_eq!(hex::encode(tag), "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79");
     }
 }

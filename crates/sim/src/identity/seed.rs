@@ -5,9 +5,9 @@
 
 use serde_json::json;
 
-use super::inside::ServiceLogin;
+use super::in_process::ServiceLogin;
 use super::records::{
-    Domain, Endpoint, Extra, Grant, Holder, Implication, Keys, Place, Project, Region, Role,
+    ActorType, Domain, Endpoint, Extra, Grant, Implication, Keys, Project, Region, Role, Scope,
     Service, User,
 };
 use super::secret::{self, Error};
@@ -54,8 +54,8 @@ impl Seed {
     }
 
     /// The seed with one more service in its catalogue.
-    pub fn service(mut self, kind: &str, name: &str, url: &str) -> Seed {
-        self.services.push((kind.to_owned(), name.to_owned(), url.to_owned()));
+    pub fn service(mut self, service_type: &str, name: &str, url: &str) -> Seed {
+        self.services.push((service_type.to_owned(), name.to_owned(), url.to_owned()));
         self
     }
 
@@ -77,7 +77,7 @@ pub fn project_id(name: &str) -> String {
 }
 
 /// What came of it.
-pub(super) struct Sown {
+pub(super) struct Seeded {
     pub(super) signing: Vec<u8>,
     pub(super) service: ServiceLogin,
     pub(super) domain_admin: ServiceLogin,
@@ -113,38 +113,38 @@ const GRANTS: &[(&str, &str, &str)] = &[
 ];
 
 /// Adds what is missing.
-pub(super) fn sow(state: &mut State, seed: &Seed) -> Result<Sown, Error> {
+pub(super) fn seed_state(state: &mut State, seed: &Seed) -> Result<Seeded, Error> {
     let signing = signing_key(state)?;
     // A name that somebody else took in the meantime stays with them; hence every `let _` below.
     let region =
         Region { id: seed.region.clone(), description: String::new(), parent_region_id: None };
     let _ = state.regions.add(region);
     let heat = secret::fixed_id(&["domain", "heat"]);
-    sow_domain(state, DEFAULT_DOMAIN, "Default", "The default domain");
-    sow_domain(state, &heat, "heat", "Owns the users of stacks.");
-    sow_roles(state);
+    seed_domain(state, DEFAULT_DOMAIN, "Default", "The default domain");
+    seed_domain(state, &heat, "heat", "Owns the users of stacks.");
+    seed_roles(state);
     for (name, description) in PROJECTS {
-        sow_project(state, name, description);
+        seed_project(state, name, description);
     }
-    sow_user(state, DEFAULT_DOMAIN, "admin", &seed.admin_password, false)?;
-    sow_user(state, DEFAULT_DOMAIN, "demo", &seed.demo_password, false)?;
+    seed_user(state, DEFAULT_DOMAIN, "admin", &seed.admin_password, false)?;
+    seed_user(state, DEFAULT_DOMAIN, "demo", &seed.demo_password, false)?;
     // The colon keeps these apart from tokens, which are signed with the same key.
     let derived = |name: &str| {
         let text = format!("password:{name}");
-        secret::hex(&secret::hmac(&signing, text.as_bytes())[..16])
+        hex::encode(&secret::hmac(&signing, text.as_bytes())[..16])
     };
     let service_password = seed.service_password.clone().unwrap_or_else(|| derived("heat"));
-    let service_user = sow_user(state, DEFAULT_DOMAIN, "heat", &service_password, true)?;
+    let service_user = seed_user(state, DEFAULT_DOMAIN, "heat", &service_password, true)?;
     let admin_password =
         seed.domain_admin_password.clone().unwrap_or_else(|| derived("heat_domain_admin"));
-    let admin_user = sow_user(state, &heat, "heat_domain_admin", &admin_password, true)?;
+    let admin_user = seed_user(state, &heat, "heat_domain_admin", &admin_password, true)?;
     for (user, project, role) in GRANTS {
-        grant(state, &user_id(user), Place::Project(project_id(project)), role);
+        grant(state, &user_id(user), Scope::Project(project_id(project)), role);
     }
-    grant(state, &user_id("admin"), Place::System, "admin");
-    grant(state, &admin_user, Place::Domain(heat.clone()), "admin");
-    sow_catalogue(state, seed);
-    Ok(Sown {
+    grant(state, &user_id("admin"), Scope::System, "admin");
+    grant(state, &admin_user, Scope::Domain(heat.clone()), "admin");
+    seed_catalogue(state, seed);
+    Ok(Seeded {
         signing,
         service: ServiceLogin {
             user_id: service_user,
@@ -171,13 +171,13 @@ fn signing_key(state: &mut State) -> Result<Vec<u8>, Error> {
     if let Some(keys) = state.keys.get("keys") {
         return Ok(keys.signing.clone().into_bytes());
     }
-    let signing = secret::hex(&secret::random::<32>()?);
+    let signing = hex::encode(secret::random::<32>()?);
     let keys = Keys { signing: signing.clone(), floor: Moment(i64::MIN), next: 0 };
     let _ = state.keys.put(keys);
     Ok(signing.into_bytes())
 }
 
-fn sow_domain(state: &mut State, id: &str, name: &str, description: &str) {
+fn seed_domain(state: &mut State, id: &str, name: &str, description: &str) {
     let _ = state.domains.add(Domain {
         id: id.to_owned(),
         name: name.to_owned(),
@@ -189,10 +189,10 @@ fn sow_domain(state: &mut State, id: &str, name: &str, description: &str) {
     });
 }
 
-fn sow_roles(state: &mut State) {
-    for (name, immutable) in ROLES {
+fn seed_roles(state: &mut State) {
+    for (name, check_mutable) in ROLES {
         let mut options = Extra::new();
-        if *immutable {
+        if *check_mutable {
             options.insert("immutable".to_owned(), json!(true));
         }
         let _ = state.roles.add(Role {
@@ -211,7 +211,7 @@ fn sow_roles(state: &mut State) {
     }
 }
 
-fn sow_project(state: &mut State, name: &str, description: &str) {
+fn seed_project(state: &mut State, name: &str, description: &str) {
     let _ = state.projects.add(Project {
         id: project_id(name),
         domain_id: DEFAULT_DOMAIN.to_owned(),
@@ -227,7 +227,7 @@ fn sow_project(state: &mut State, name: &str, description: &str) {
 }
 
 /// A user who keeps the password they have, unless it is one that we have to know.
-fn sow_user(
+fn seed_user(
     state: &mut State,
     domain: &str,
     name: &str,
@@ -259,38 +259,47 @@ fn sow_user(
     Ok(id)
 }
 
-fn grant(state: &mut State, user: &str, place: Place, role: &str) {
+fn grant(state: &mut State, user: &str, scope: Scope, role: &str) {
     let role = secret::fixed_id(&["role", role]);
-    let there = match &place {
-        Place::Project(id) => state.projects.has(id),
-        Place::Domain(id) => state.domains.has(id),
-        Place::System => true,
+    let there = match &scope {
+        Scope::Project(id) => state.projects.has(id),
+        Scope::Domain(id) => state.domains.has(id),
+        Scope::System => true,
     };
     if there && state.users.has(user) && state.roles.has(&role) {
-        let _ =
-            state.grants.add(Grant { holder: user.to_owned(), kind: Holder::User, place, role });
+        let _ = state.grants.add(Grant {
+            actor: user.to_owned(),
+            actor_type: ActorType::User,
+            scope,
+            role,
+        });
     }
 }
 
 /// The services of the seed replace those that an earlier seed had; those that a client made stay.
-fn sow_catalogue(state: &mut State, seed: &Seed) {
-    let sown_id = |kind: &str| secret::fixed_id(&["service", kind]);
+fn seed_catalogue(state: &mut State, seed: &Seed) {
+    let seeded_id = |service_type: &str| secret::fixed_id(&["service", service_type]);
     let old: Vec<String> = state
         .services
         .iter()
-        .filter(|service| service.id == sown_id(&service.kind))
+        .filter(|service| service.id == seeded_id(&service.service_type))
         .map(|service| service.id.clone())
         .collect();
     old.iter().for_each(|id| state.remove_service(id));
-    for (kind, name, url) in &seed.services {
+    for (service_type, name, url) in &seed.services {
         let mut extra = Extra::new();
         extra.insert("name".to_owned(), json!(name));
-        let service = Service { id: sown_id(kind), kind: kind.clone(), enabled: true, extra };
+        let service = Service {
+            id: seeded_id(service_type),
+            service_type: service_type.clone(),
+            enabled: true,
+            extra,
+        };
         let _ = state.services.put(service);
         for interface in ["admin", "internal", "public"] {
             let _ = state.endpoints.put(Endpoint {
-                id: secret::fixed_id(&["endpoint", kind, interface]),
-                service_id: sown_id(kind),
+                id: secret::fixed_id(&["endpoint", service_type, interface]),
+                service_id: seeded_id(service_type),
                 interface: interface.to_owned(),
                 url: url.clone(),
                 region_id: Some(seed.region.clone()),

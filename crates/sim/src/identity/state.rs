@@ -11,13 +11,13 @@ use serde_json::Value;
 
 use super::records::{
     AppCredential, Credential, Domain, Endpoint, Grant, Group, Implication, Keys, Membership,
-    Place, Project, Region, Revocation, Revoked, Role, Service, Trust, User, grant_id,
+    Project, Region, Revocation, Revoked, Role, Scope, Service, Trust, User, grant_id,
 };
 use super::table::{Row, Table};
 use super::time::Moment;
 
 /// So many revocations are remembered; see [`State::revoke`].
-const MOST_REVOCATIONS: usize = 10_000;
+const MAX_REVOCATIONS: usize = 10_000;
 
 /// The tables.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +42,7 @@ pub(super) struct State {
 
 /// Which rows are asked for.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum What {
+pub(super) enum ChangeSelection {
     Changes,
     Everything,
     /// None: the changes are of no interest.
@@ -54,46 +54,49 @@ pub(super) type Change = (String, String, Option<Value>);
 
 impl State {
     /// What changed since the last call, or everything.
-    pub(super) fn take(&mut self, what: What) -> Result<Vec<Change>, serde_json::Error> {
+    pub(super) fn take(
+        &mut self,
+        selection: ChangeSelection,
+    ) -> Result<Vec<Change>, serde_json::Error> {
         let mut all = Vec::new();
-        note(&mut self.app_credentials, what, &mut all)?;
-        note(&mut self.credentials, what, &mut all)?;
-        note(&mut self.domains, what, &mut all)?;
-        note(&mut self.endpoints, what, &mut all)?;
-        note(&mut self.grants, what, &mut all)?;
-        note(&mut self.groups, what, &mut all)?;
-        note(&mut self.implications, what, &mut all)?;
-        note(&mut self.keys, what, &mut all)?;
-        note(&mut self.memberships, what, &mut all)?;
-        note(&mut self.projects, what, &mut all)?;
-        note(&mut self.regions, what, &mut all)?;
-        note(&mut self.revocations, what, &mut all)?;
-        note(&mut self.roles, what, &mut all)?;
-        note(&mut self.services, what, &mut all)?;
-        note(&mut self.trusts, what, &mut all)?;
-        note(&mut self.users, what, &mut all)?;
+        collect_changes(&mut self.app_credentials, selection, &mut all)?;
+        collect_changes(&mut self.credentials, selection, &mut all)?;
+        collect_changes(&mut self.domains, selection, &mut all)?;
+        collect_changes(&mut self.endpoints, selection, &mut all)?;
+        collect_changes(&mut self.grants, selection, &mut all)?;
+        collect_changes(&mut self.groups, selection, &mut all)?;
+        collect_changes(&mut self.implications, selection, &mut all)?;
+        collect_changes(&mut self.keys, selection, &mut all)?;
+        collect_changes(&mut self.memberships, selection, &mut all)?;
+        collect_changes(&mut self.projects, selection, &mut all)?;
+        collect_changes(&mut self.regions, selection, &mut all)?;
+        collect_changes(&mut self.revocations, selection, &mut all)?;
+        collect_changes(&mut self.roles, selection, &mut all)?;
+        collect_changes(&mut self.services, selection, &mut all)?;
+        collect_changes(&mut self.trusts, selection, &mut all)?;
+        collect_changes(&mut self.users, selection, &mut all)?;
         Ok(all)
     }
 
     /// Carries out a change that was noted earlier.
     pub(super) fn apply(&mut self, (table, id, row): Change) -> Result<(), String> {
         match table.as_str() {
-            AppCredential::TABLE => redo(&mut self.app_credentials, &id, row),
-            Credential::TABLE => redo(&mut self.credentials, &id, row),
-            Domain::TABLE => redo(&mut self.domains, &id, row),
-            Endpoint::TABLE => redo(&mut self.endpoints, &id, row),
-            Grant::TABLE => redo(&mut self.grants, &id, row),
-            Group::TABLE => redo(&mut self.groups, &id, row),
-            Implication::TABLE => redo(&mut self.implications, &id, row),
-            Keys::TABLE => redo(&mut self.keys, &id, row),
-            Membership::TABLE => redo(&mut self.memberships, &id, row),
-            Project::TABLE => redo(&mut self.projects, &id, row),
-            Region::TABLE => redo(&mut self.regions, &id, row),
-            Revocation::TABLE => redo(&mut self.revocations, &id, row),
-            Role::TABLE => redo(&mut self.roles, &id, row),
-            Service::TABLE => redo(&mut self.services, &id, row),
-            Trust::TABLE => redo(&mut self.trusts, &id, row),
-            User::TABLE => redo(&mut self.users, &id, row),
+            AppCredential::TABLE => replay(&mut self.app_credentials, &id, row),
+            Credential::TABLE => replay(&mut self.credentials, &id, row),
+            Domain::TABLE => replay(&mut self.domains, &id, row),
+            Endpoint::TABLE => replay(&mut self.endpoints, &id, row),
+            Grant::TABLE => replay(&mut self.grants, &id, row),
+            Group::TABLE => replay(&mut self.groups, &id, row),
+            Implication::TABLE => replay(&mut self.implications, &id, row),
+            Keys::TABLE => replay(&mut self.keys, &id, row),
+            Membership::TABLE => replay(&mut self.memberships, &id, row),
+            Project::TABLE => replay(&mut self.projects, &id, row),
+            Region::TABLE => replay(&mut self.regions, &id, row),
+            Revocation::TABLE => replay(&mut self.revocations, &id, row),
+            Role::TABLE => replay(&mut self.roles, &id, row),
+            Service::TABLE => replay(&mut self.services, &id, row),
+            Trust::TABLE => replay(&mut self.trusts, &id, row),
+            User::TABLE => replay(&mut self.users, &id, row),
             other => Err(format!("there is no table {other}")),
         }
     }
@@ -119,29 +122,29 @@ impl State {
     }
 
     /// The roles that a user or a group was given at a place, without the implied ones.
-    pub(super) fn granted(&self, holder: &str, place: &Place) -> BTreeSet<String> {
-        let prefix = grant_id(holder, place, "");
+    pub(super) fn granted(&self, holder: &str, scope: &Scope) -> BTreeSet<String> {
+        let prefix = grant_id(holder, scope, "");
         self.grants.beginning(&prefix).map(|grant| grant.role.clone()).collect()
     }
 
     /// The roles that a user has at a place, also through groups, with the implied ones.
-    pub(super) fn roles_at(&self, user: &str, place: &Place) -> BTreeSet<String> {
-        let mut granted = self.granted(user, place);
+    pub(super) fn roles_at(&self, user: &str, scope: &Scope) -> BTreeSet<String> {
+        let mut granted = self.granted(user, scope);
         for group in self.groups_of(user) {
-            granted.extend(self.granted(&group.id, place));
+            granted.extend(self.granted(&group.id, scope));
         }
         self.with_implied(granted)
     }
 
     /// Where a user has roles, also through groups.
-    pub(super) fn places_of(&self, user: &str) -> BTreeSet<&Place> {
+    pub(super) fn scopes_of(&self, user: &str) -> BTreeSet<&Scope> {
         let groups = self.groups_of(user).map(|group| group.id.as_str());
-        let mut places = BTreeSet::new();
+        let mut scopes = BTreeSet::new();
         for holder in std::iter::once(user).chain(groups) {
             let prefix = format!("{holder}/");
-            places.extend(self.grants.beginning(&prefix).map(|grant| &grant.place));
+            scopes.extend(self.grants.beginning(&prefix).map(|grant| &grant.scope));
         }
-        places
+        scopes
     }
 
     /// The groups that a user is in.
@@ -177,22 +180,22 @@ impl State {
     }
 
     /// Whether a user may log in at all.
-    pub(super) fn user_lives(&self, user: &User) -> bool {
-        user.enabled && self.domain_lives(&user.domain_id)
+    pub(super) fn is_user_active(&self, user: &User) -> bool {
+        user.enabled && self.is_domain_active(&user.domain_id)
     }
 
     /// Whether a project can be worked in.
-    pub(super) fn project_lives(&self, project: &Project) -> bool {
-        project.enabled && self.domain_lives(&project.domain_id)
+    pub(super) fn is_project_active(&self, project: &Project) -> bool {
+        project.enabled && self.is_domain_active(&project.domain_id)
     }
 
     /// Whether a domain exists and is enabled.
-    pub(super) fn domain_lives(&self, id: &str) -> bool {
+    pub(super) fn is_domain_active(&self, id: &str) -> bool {
         self.domains.get(id).is_some_and(|domain| domain.enabled)
     }
 
     /// The user's tokens are void from now on.
-    pub(super) fn void_user(&mut self, id: &str, now: Moment, until: Moment) {
+    pub(super) fn revoke_user_tokens(&mut self, id: &str, now: Moment, until: Moment) {
         if let Some(mut user) = self.users.get(id).cloned() {
             user.epoch += 1;
             // The name did not change, so nobody else can have it.
@@ -202,7 +205,7 @@ impl State {
     }
 
     /// The tokens for the project are void from now on.
-    pub(super) fn void_project(&mut self, id: &str, now: Moment, until: Moment) {
+    pub(super) fn revoke_project_tokens(&mut self, id: &str, now: Moment, until: Moment) {
         if let Some(mut project) = self.projects.get(id).cloned() {
             project.epoch += 1;
             let _ = self.projects.put(project);
@@ -233,7 +236,7 @@ impl State {
     /// Removes a project and what is in it.
     pub(super) fn remove_project(&mut self, id: &str) {
         self.projects.remove(id);
-        self.remove_grants_at(&Place::Project(id.to_owned()));
+        self.remove_grants_at(&Scope::Project(id.to_owned()));
         let here = Some(id);
         self.app_credentials.remove_where(|credential| credential.project_id.as_deref() == here);
         self.credentials.remove_where(|credential| credential.project_id.as_deref() == here);
@@ -251,7 +254,7 @@ impl State {
         projects.iter().for_each(|project| self.remove_project(project));
         let roles: Vec<String> = self.roles.in_scope(id).map(|role| role.id.clone()).collect();
         roles.iter().for_each(|role| self.remove_role(role));
-        self.remove_grants_at(&Place::Domain(id.to_owned()));
+        self.remove_grants_at(&Scope::Domain(id.to_owned()));
         self.domains.remove(id);
     }
 
@@ -286,15 +289,15 @@ impl State {
         grants.iter().for_each(|grant| drop(self.grants.remove(grant)));
     }
 
-    fn remove_grants_at(&mut self, place: &Place) {
-        let grants: Vec<String> = self.grants.in_scope(&place.key()).map(Row::id).collect();
+    fn remove_grants_at(&mut self, scope: &Scope) {
+        let grants: Vec<String> = self.grants.in_scope(&scope.key()).map(Row::id).collect();
         grants.iter().for_each(|grant| drop(self.grants.remove(grant)));
     }
 
     fn forget_revocations(&mut self, keys: &mut Keys, now: Moment) {
         // They come in the order in which they were noted, and all live about as long: looking at the first is enough.
         while let Some(first) = self.revocations.first().cloned() {
-            if first.until >= now && self.revocations.len() < MOST_REVOCATIONS {
+            if first.until >= now && self.revocations.len() < MAX_REVOCATIONS {
                 break;
             }
             if let Revoked::Token(_, issued) = &first.of
@@ -308,15 +311,15 @@ impl State {
     }
 }
 
-fn note<T: Row>(
+fn collect_changes<T: Row>(
     table: &mut Table<T>,
-    what: What,
+    selection: ChangeSelection,
     all: &mut Vec<Change>,
 ) -> Result<(), serde_json::Error> {
-    match what {
-        What::Changes => {}
-        What::Everything => table.mark_all(),
-        What::Nothing => table.mark_none(),
+    match selection {
+        ChangeSelection::Changes => {}
+        ChangeSelection::Everything => table.mark_all(),
+        ChangeSelection::Nothing => table.mark_none(),
     }
     for (id, row) in table.take_changes() {
         let row = row.map(serde_json::to_value).transpose()?;
@@ -325,7 +328,7 @@ fn note<T: Row>(
     Ok(())
 }
 
-fn redo<T: Row + DeserializeOwned>(
+fn replay<T: Row + DeserializeOwned>(
     table: &mut Table<T>,
     id: &str,
     row: Option<Value>,
@@ -367,7 +370,7 @@ mod tests {
     #[test]
     fn too_many_revocations_void_old_tokens_rather_than_bring_one_back() {
         let mut state = with_keys();
-        let most = i64::try_from(MOST_REVOCATIONS).unwrap();
+        let most = i64::try_from(MAX_REVOCATIONS).unwrap();
         for turn in 0..most + 5 {
             state.revoke(
                 Revoked::Token(format!("t{turn}"), Moment(turn)),
@@ -375,7 +378,7 @@ mod tests {
                 Moment(i64::MAX),
             );
         }
-        assert_eq!(state.revocations.len(), MOST_REVOCATIONS);
+        assert_eq!(state.revocations.len(), MAX_REVOCATIONS);
         assert!(state.revocations.named("token", "t4").is_none());
         assert!(state.revocations.named("token", "t5").is_some());
         assert_eq!(floor(&state), Moment(4));

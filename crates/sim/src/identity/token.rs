@@ -13,14 +13,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 
-use super::problem::Problem;
-use super::records::{AppCredential, Domain, Place, Project, Role, Trust, User};
+use super::error::ApiError;
+use super::records::{AppCredential, Domain, Project, Role, Scope, Trust, User};
 use super::secret;
 use super::state::State;
 use super::time::Moment;
 
 /// A token as text is never longer than this.
-const LONGEST: usize = 8 * 1024;
+const MAX_TOKEN_BYTES: usize = 8 * 1024;
 
 /// What was proved at login.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub(super) struct Claims {
     #[serde(rename = "m")]
     pub(super) methods: Vec<String>,
     #[serde(rename = "s")]
-    pub(super) scope: Option<Place>,
+    pub(super) scope: Option<Scope>,
     /// This token's audit id, and that of the first in a chain of tokens.
     #[serde(rename = "a")]
     pub(super) audit: Vec<String>,
@@ -50,10 +50,10 @@ pub(super) struct Claims {
 
 /// What a login asks for, once it is known who it is.
 #[derive(Clone, Debug)]
-pub(super) struct Grantee {
+pub(super) struct TokenRequest {
     pub(super) user: String,
     pub(super) methods: Vec<String>,
-    pub(super) scope: Option<Place>,
+    pub(super) scope: Option<Scope>,
     /// The audit id of the first token in the chain.
     pub(super) chain: Option<String>,
     pub(super) expires: Moment,
@@ -75,32 +75,39 @@ pub(super) struct Subject {
 }
 
 /// Makes the claims for a login that is otherwise in order. They still have to be examined.
-pub(super) fn claims(state: &State, who: Grantee, now: Moment) -> Result<Claims, Problem> {
+pub(super) fn claims(
+    state: &State,
+    token_request: TokenRequest,
+    now: Moment,
+) -> Result<Claims, ApiError> {
     let user_epoch = |id: &str| state.users.get(id).map_or(0, |user| user.epoch);
-    let project_epoch = match &who.scope {
-        Some(Place::Project(id)) => state.projects.get(id).map_or(0, |project| project.epoch),
+    let project_epoch = match &token_request.scope {
+        Some(Scope::Project(id)) => state.projects.get(id).map_or(0, |project| project.epoch),
         _ => 0,
     };
-    let trust = who.trust.as_deref().and_then(|id| state.trusts.get(id));
-    let epochs =
-        [user_epoch(&who.user), project_epoch, trust.map_or(0, |trust| user_epoch(&trust.trustor))];
-    let audit = std::iter::once(secret::audit_id()?).chain(who.chain).collect();
+    let trust = token_request.trust.as_deref().and_then(|id| state.trusts.get(id));
+    let epochs = [
+        user_epoch(&token_request.user),
+        project_epoch,
+        trust.map_or(0, |trust| user_epoch(&trust.trustor)),
+    ];
+    let audit = std::iter::once(secret::audit_id()?).chain(token_request.chain).collect();
     Ok(Claims {
-        user: who.user,
-        methods: who.methods,
-        scope: who.scope,
+        user: token_request.user,
+        methods: token_request.methods,
+        scope: token_request.scope,
         audit,
         issued: now,
-        expires: who.expires,
-        trust: who.trust,
-        app_credential: who.app_credential,
+        expires: token_request.expires,
+        trust: token_request.trust,
+        app_credential: token_request.app_credential,
         epochs,
     })
 }
 
 /// The token as text.
-pub(super) fn sign(key: &[u8], claims: &Claims) -> Result<String, Problem> {
-    let body = serde_json::to_vec(claims).map_err(Problem::internal)?;
+pub(super) fn sign(key: &[u8], claims: &Claims) -> Result<String, ApiError> {
+    let body = serde_json::to_vec(claims).map_err(ApiError::internal)?;
     let body = URL_SAFE_NO_PAD.encode(body);
     let tag = URL_SAFE_NO_PAD.encode(secret::hmac(key, body.as_bytes()));
     Ok(format!("{body}.{tag}"))
@@ -108,7 +115,7 @@ pub(super) fn sign(key: &[u8], claims: &Claims) -> Result<String, Problem> {
 
 /// The claims of a token, if it is one of ours.
 pub(super) fn open(key: &[u8], token: &str) -> Option<Claims> {
-    if token.len() > LONGEST {
+    if token.len() > MAX_TOKEN_BYTES {
         return None;
     }
     let (body, tag) = token.split_once('.')?;
@@ -124,16 +131,20 @@ pub(super) fn examine(
     claims: Claims,
     now: Moment,
     grace: u64,
-) -> Result<Subject, Problem> {
-    let void = || Problem::not_found("Failed to validate token");
+) -> Result<Subject, ApiError> {
+    let void = || ApiError::not_found("Failed to validate token");
     let floor = state.keys.get("keys").map_or(Moment(i64::MAX), |keys| keys.floor);
     let revoked = claims.audit.first().and_then(|id| state.revocations.named("token", id));
     if claims.expires.plus_seconds(grace) <= now || claims.issued <= floor || revoked.is_some() {
         return Err(void());
     }
     let live_user = |id: &str, epoch: u64| {
-        let user = state.users.get(id).ok_or_else(|| Problem::missing("user", id))?;
-        if state.user_lives(user) && user.epoch == epoch { Ok(user.clone()) } else { Err(void()) }
+        let user = state.users.get(id).ok_or_else(|| ApiError::missing("user", id))?;
+        if state.is_user_active(user) && user.epoch == epoch {
+            Ok(user.clone())
+        } else {
+            Err(void())
+        }
     };
     let mut user = live_user(&claims.user, claims.epochs[0])?;
     let trust = claims.trust.as_deref().map(|id| live_trust(state, id, now)).transpose()?;
@@ -153,16 +164,16 @@ pub(super) fn examine(
     Ok(subject)
 }
 
-fn live_trust(state: &State, id: &str, now: Moment) -> Result<Trust, Problem> {
-    let trust = state.trusts.get(id).ok_or_else(|| Problem::missing("trust", id))?;
+fn live_trust(state: &State, id: &str, now: Moment) -> Result<Trust, ApiError> {
+    let trust = state.trusts.get(id).ok_or_else(|| ApiError::missing("trust", id))?;
     match trust.expires_at {
-        Some(end) if end <= now => Err(Problem::missing("trust", id)),
+        Some(end) if end <= now => Err(ApiError::missing("trust", id)),
         _ => Ok(trust.clone()),
     }
 }
 
-fn live_app(state: &State, id: &str, now: Moment) -> Result<AppCredential, Problem> {
-    let missing = || Problem::missing("Application Credential", id);
+fn live_app(state: &State, id: &str, now: Moment) -> Result<AppCredential, ApiError> {
+    let missing = || ApiError::missing("Application Credential", id);
     let credential = state.app_credentials.get(id).ok_or_else(missing)?;
     match credential.expires_at {
         Some(end) if end <= now => Err(missing()),
@@ -170,43 +181,43 @@ fn live_app(state: &State, id: &str, now: Moment) -> Result<AppCredential, Probl
     }
 }
 
-fn live_project(state: &State, claims: &Claims) -> Result<Option<Project>, Problem> {
-    let Some(Place::Project(id)) = &claims.scope else { return Ok(None) };
-    let project = state.projects.get(id).ok_or_else(|| Problem::missing("project", id))?;
-    if !state.project_lives(project) {
-        return Err(Problem::not_found(format!(
+fn live_project(state: &State, claims: &Claims) -> Result<Option<Project>, ApiError> {
+    let Some(Scope::Project(id)) = &claims.scope else { return Ok(None) };
+    let project = state.projects.get(id).ok_or_else(|| ApiError::missing("project", id))?;
+    if !state.is_project_active(project) {
+        return Err(ApiError::not_found(format!(
             "Unable to validate token because project {id} is disabled"
         )));
     }
     if project.epoch != claims.epochs[1] {
-        return Err(Problem::not_found("Failed to validate token"));
+        return Err(ApiError::not_found("Failed to validate token"));
     }
     Ok(Some(project.clone()))
 }
 
-fn live_domain(state: &State, claims: &Claims) -> Result<Option<Domain>, Problem> {
-    let Some(Place::Domain(id)) = &claims.scope else { return Ok(None) };
+fn live_domain(state: &State, claims: &Claims) -> Result<Option<Domain>, ApiError> {
+    let Some(Scope::Domain(id)) = &claims.scope else { return Ok(None) };
     match state.domains.get(id) {
         Some(domain) if domain.enabled => Ok(Some(domain.clone())),
-        Some(_) => Err(Problem::not_found(format!(
+        Some(_) => Err(ApiError::not_found(format!(
             "Unable to validate token because domain {id} is disabled"
         ))),
-        None => Err(Problem::missing("domain", id)),
+        None => Err(ApiError::missing("domain", id)),
     }
 }
 
 /// The roles of a scoped token. A scope in which none is left is no scope.
-fn roles(state: &State, subject: &Subject) -> Result<Vec<Role>, Problem> {
-    let Some(place) = &subject.claims.scope else { return Ok(Vec::new()) };
+fn roles(state: &State, subject: &Subject) -> Result<Vec<Role>, ApiError> {
+    let Some(scope) = &subject.claims.scope else { return Ok(Vec::new()) };
     let mut ids = match &subject.trust {
-        Some(trust) => delegated(state, trust, place)?,
-        None => state.roles_at(&subject.user.id, place),
+        Some(trust) => delegated(state, trust, scope)?,
+        None => state.roles_at(&subject.user.id, scope),
     };
     if let Some(credential) = &subject.app_credential {
         ids.retain(|id| credential.roles.contains(id));
     }
     if ids.is_empty() {
-        return Err(Problem::not_found("Failed to validate token"));
+        return Err(ApiError::not_found("Failed to validate token"));
     }
     let mut roles: Vec<Role> = ids.iter().filter_map(|id| state.roles.get(id)).cloned().collect();
     roles.sort_by(|one, other| one.name.cmp(&other.name));
@@ -214,10 +225,10 @@ fn roles(state: &State, subject: &Subject) -> Result<Vec<Role>, Problem> {
 }
 
 /// The roles that a trust hands on. All of them have to be the trustor's still.
-fn delegated(state: &State, trust: &Trust, place: &Place) -> Result<BTreeSet<String>, Problem> {
-    let held = state.roles_at(&trust.trustor, place);
+fn delegated(state: &State, trust: &Trust, scope: &Scope) -> Result<BTreeSet<String>, ApiError> {
+    let held = state.roles_at(&trust.trustor, scope);
     if trust.roles.iter().any(|role| !held.contains(role)) {
-        return Err(Problem::not_found("Failed to validate token"));
+        return Err(ApiError::not_found("Failed to validate token"));
     }
     Ok(state.with_implied(trust.roles.iter().cloned().collect()))
 }
@@ -228,7 +239,7 @@ impl Subject {
     }
 
     pub(super) fn is_system(&self) -> bool {
-        self.claims.scope == Some(Place::System)
+        self.claims.scope == Some(Scope::System)
     }
 
     /// The token came to its holder by way of something that was delegated, which must not be delegated further.
@@ -247,7 +258,7 @@ mod tests {
         Claims {
             user: "u".into(),
             methods: vec!["password".into()],
-            scope: Some(Place::Project("p".into())),
+            scope: Some(Scope::Project("p".into())),
             audit: vec!["a".into()],
             issued: Moment(1),
             expires: Moment(2),

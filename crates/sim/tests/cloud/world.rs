@@ -8,7 +8,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request};
 use kiln_sim::cloud::{Cloud, Options};
-use kiln_sim::identity::{Clock, Identity, Seed, Settings};
+use kiln_sim::identity::{Clock, Identity, IdentityOptions, Seed};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -46,7 +46,8 @@ impl World {
         let clock = Clock::new(move || told.load(Ordering::SeqCst));
         let seed = Seed::new("http://cloud.example:5000")
             .services(Cloud::catalogue("http://cloud.example"));
-        let identity = Arc::new(Identity::open(None, Settings::new(seed, clock.clone())).unwrap());
+        let identity =
+            Arc::new(Identity::open(None, IdentityOptions::new(seed, clock.clone())).unwrap());
         let mut options = Options::new(clock);
         options.build_time = Duration::from_secs(10);
         set(&mut options);

@@ -98,7 +98,7 @@ fn a_restart_keeps_what_people_changed_and_renews_the_catalogue() {
     let own = json!({ "service": { "type": "compute", "name": "nova" } });
     world.post("/v3/services", &world.admin(), own).has(201);
     drop(world);
-    let moved = |settings: &mut kiln_sim::identity::Settings| {
+    let moved = |settings: &mut kiln_sim::identity::IdentityOptions| {
         settings.seed.services =
             vec![("orchestration".into(), "heat".into(), "http://moved/v1".into())];
     };

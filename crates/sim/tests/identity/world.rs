@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request};
-use kiln_sim::identity::{Clock, Identity, OpenError, Seed, Settings, router};
+use kiln_sim::identity::{Clock, Identity, IdentityOptions, OpenError, Seed, router};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -46,14 +46,18 @@ impl World {
         World::open(None, |_| {}).unwrap()
     }
 
-    pub fn with(set: impl Fn(&mut Settings)) -> World {
+    pub fn with(set: impl Fn(&mut IdentityOptions)) -> World {
         World::open(None, set).unwrap()
     }
 
-    pub fn open(path: Option<&Path>, set: impl Fn(&mut Settings)) -> Result<World, OpenError> {
+    pub fn open(
+        path: Option<&Path>,
+        set: impl Fn(&mut IdentityOptions),
+    ) -> Result<World, OpenError> {
         let clock = Arc::new(AtomicI64::new(MORNING * 1_000_000));
         let hand = Arc::clone(&clock);
-        let mut settings = Settings::new(seed(), Clock::new(move || hand.load(Ordering::SeqCst)));
+        let mut settings =
+            IdentityOptions::new(seed(), Clock::new(move || hand.load(Ordering::SeqCst)));
         set(&mut settings);
         let identity = Arc::new(Identity::open(path, settings)?);
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -160,9 +160,10 @@ fn source(host: &Host, folder: &str, url: &str) -> Result<()> {
 fn fetch(host: &Host, url: &str) -> Result<Vec<u8>> {
     let reply = Http::new(host).send_patiently(host, &Request::new("GET", url).within(300));
     let reply = reply.map_err(|failed| Problem::new(failed.to_string()))?;
-    match reply.is_good() {
-        true => Ok(reply.body),
-        false => Err(Problem::new(format!("{url} answered with {}", reply.status))),
+    if reply.is_good() {
+        Ok(reply.body)
+    } else {
+        Err(Problem::new(format!("{url} answered with {}", reply.status)))
     }
 }
 
@@ -233,11 +234,10 @@ fn run(host: &Host, step: &CommandStep) -> Result<()> {
         Ok(caught) => format!("ended with {}: {}", caught.status, caught.err.trim()),
         Err(problem) => problem.to_string(),
     };
-    match step.may_fail {
-        true => {
-            host.warn(format!("{}: {why}", step.label));
-            Ok(())
-        }
-        false => Err(Problem::new(format!("command {}: {why}", step.label))),
+    if step.may_fail {
+        host.warn(format!("{}: {why}", step.label));
+        Ok(())
+    } else {
+        Err(Problem::new(format!("command {}: {why}", step.label)))
     }
 }

@@ -39,13 +39,12 @@ pub(super) fn install(host: &Host, manager: &str, packages: &[Package]) -> Resul
 }
 
 fn apt(packages: &[Package]) -> Vec<String> {
-    match packages.is_empty() {
-        true => Vec::new(),
-        false => {
-            let start = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-y", "install"];
-            let names = packages.iter().map(|(name, _)| name.clone());
-            start.iter().map(|it| (*it).to_owned()).chain(names).collect()
-        }
+    if packages.is_empty() {
+        Vec::new()
+    } else {
+        let start = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-y", "install"];
+        let names = packages.iter().map(|(name, _)| name.clone());
+        start.iter().map(|it| (*it).to_owned()).chain(names).collect()
     }
 }
 
@@ -71,9 +70,10 @@ fn gem((name, versions): &Package) -> Vec<String> {
 fn pip(name: &str, versions: &[String]) -> Vec<String> {
     let wanted = newest(versions).map_or(name.to_owned(), |version| format!("{name}=={version}"));
     // What the original calls is no longer there.
-    match is_there("easy_install") {
-        true => vec!["easy_install".into(), wanted],
-        false => ["python3", "-m", "pip", "install", &wanted].map(str::to_owned).to_vec(),
+    if is_there("easy_install") {
+        vec!["easy_install".into(), wanted]
+    } else {
+        ["python3", "-m", "pip", "install", &wanted].map(str::to_owned).to_vec()
     }
 }
 

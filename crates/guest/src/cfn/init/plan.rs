@@ -97,9 +97,10 @@ pub(crate) fn plan(metadata: &Value, sets: &[&str]) -> Result<Vec<Step>> {
 /// The names of configurations, in the order in which they are applied.
 fn configs(init: &Map<String, Value>, sets: &[&str]) -> Result<Vec<String>> {
     let Some(known) = init.get("configSets").and_then(Value::as_object) else {
-        return match sets.is_empty() {
-            true => Ok(vec!["config".into()]),
-            false => Err(Problem::new("there are no configSets")),
+        return if sets.is_empty() {
+            Ok(vec!["config".into()])
+        } else {
+            Err(Problem::new("there are no configSets"))
         };
     };
     let usual = ["default"];
@@ -107,9 +108,10 @@ fn configs(init: &Map<String, Value>, sets: &[&str]) -> Result<Vec<String>> {
     for set in if sets.is_empty() { &usual } else { sets } {
         expand(known, set, &mut Vec::new(), &mut names)?;
     }
-    match names.is_empty() {
-        true => Err(Problem::new("the configSets have nothing in them")),
-        false => Ok(names),
+    if names.is_empty() {
+        Err(Problem::new("the configSets have nothing in them"))
+    } else {
+        Ok(names)
     }
 }
 

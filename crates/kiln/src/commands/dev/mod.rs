@@ -141,7 +141,8 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
     let region: Option<Arc<str>> = Some(seed.region.as_str().into());
     let clock = identity::Clock::new(|| now().micros());
     let path = home.is_kept.then(|| home.path.join("identity.json"));
-    let identity = Identity::open(path.as_deref(), identity::Settings::new(seed, clock.clone()));
+    let identity =
+        Identity::open(path.as_deref(), identity::IdentityOptions::new(seed, clock.clone()));
     let identity =
         Arc::new(identity.map_err(|error| Failure::Usage(format!("identity: {error}")))?);
 

@@ -2,24 +2,25 @@
 
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Refusal, Reply, Turn, object, set, text};
-use super::check::truth;
-use super::forms::{Form, Words, refuse};
-use super::schema::{Collection, plain};
+use super::check::parse_bool;
+use super::error_style::{ErrorForm, ErrorStyle, refuse};
+use super::request::{Answer, Refusal, Reply, RequestContext, object, set, text};
+use super::schema::Collection;
 use super::services::Service;
 use super::table::Obj;
 
-static AODH: Words = Words { form: Form::ErrorMessage, missing: "not found", bad: 400 };
+static AODH: ErrorStyle =
+    ErrorStyle { form: ErrorForm::ErrorMessage, missing: "not found", bad: 400 };
 
 const ALARMS: &str = "alarming/alarms";
 
 static ALARM: Collection = Collection {
     name: ALARMS,
-    verbs: "",
+    operations: "",
     key: "alarm_id",
     title: "Alarm",
     fields: "name text r \"\"\n project_id text r \"\"",
-    ..plain(&AODH)
+    ..Collection::new(&AODH)
 };
 
 pub(super) static SERVICE: Service = Service {
@@ -42,7 +43,7 @@ pub(super) static SERVICE: Service = Service {
         )),
         _ => None,
     },
-    sow: |_| (),
+    seed: |_| (),
 };
 
 /// The types of alarms, each with the fields that its rule has to have.
@@ -74,23 +75,23 @@ fn usual() -> Obj {
 
 const ACTIONS: &[&str] = &["alarm_actions", "ok_actions", "insufficient_data_actions"];
 
-fn serve(turn: &mut Turn<'_>) -> Answer {
-    let parts = turn.ask.parts();
-    let method = turn.ask.method.clone();
+fn serve(ctx: &mut RequestContext<'_>) -> Answer {
+    let parts = ctx.request.parts();
+    let method = ctx.request.method.clone();
     match (method.as_str(), parts.as_slice()) {
-        ("POST", ["v2", "alarms"]) => create(turn),
-        ("GET", ["v2", "alarms"]) => Ok(listed(turn)),
-        ("GET", ["v2", "alarms", id]) => find(turn, id).map(|row| Reply::ok(Value::from(row))),
-        ("PUT", ["v2", "alarms", id]) => update(turn, id),
-        ("DELETE", ["v2", "alarms", id]) => find(turn, id).map(|_| {
-            turn.world.remove(ALARMS, id);
+        ("POST", ["v2", "alarms"]) => create(ctx),
+        ("GET", ["v2", "alarms"]) => Ok(list_alarms(ctx)),
+        ("GET", ["v2", "alarms", id]) => find(ctx, id).map(|row| Reply::ok(Value::from(row))),
+        ("PUT", ["v2", "alarms", id]) => update(ctx, id),
+        ("DELETE", ["v2", "alarms", id]) => find(ctx, id).map(|_| {
+            ctx.state.remove(ALARMS, id);
             Reply::empty(204)
         }),
         ("GET", ["v2", "alarms", id, "state"]) => {
-            find(turn, id).map(|row| Reply::ok(row["state"].clone()))
+            find(ctx, id).map(|row| Reply::ok(row["state"].clone()))
         }
-        ("PUT", ["v2", "alarms", id, "state"]) => state(turn, id),
-        ("GET", ["v2", "alarms", id, "history"]) => find(turn, id).map(|_| Reply::ok(json!([]))),
+        ("PUT", ["v2", "alarms", id, "state"]) => set_state(ctx, id),
+        ("GET", ["v2", "alarms", id, "history"]) => find(ctx, id).map(|_| Reply::ok(json!([]))),
         ("GET", ["v2", "capabilities"]) => Ok(Reply::ok(json!({
             "api": { "alarms:query:simple": true, "alarms:history:query:simple": true }, "alarm_storage": {},
         }))),
@@ -98,14 +99,16 @@ fn serve(turn: &mut Turn<'_>) -> Answer {
     }
 }
 
-fn find(turn: &Turn<'_>, id: &str) -> Result<Obj, Refusal> {
-    let row = turn.world.get(ALARMS, id).filter(|row| turn.owns(row)).cloned();
-    row.ok_or_else(|| refuse(404, format!("Alarm {id} not found in project {}", turn.who.project)))
+fn find(ctx: &RequestContext<'_>, id: &str) -> Result<Obj, Refusal> {
+    let row = ctx.state.get(ALARMS, id).filter(|row| ctx.owns(row)).cloned();
+    row.ok_or_else(|| {
+        refuse(404, format!("Alarm {id} not found in project {}", ctx.caller.project))
+    })
 }
 
 /// What was sent, complete and checked.
-fn read(turn: &Turn<'_>) -> Result<Obj, Refusal> {
-    let sent = turn.body.as_object().cloned().map(Obj::from);
+fn read(ctx: &RequestContext<'_>) -> Result<Obj, Refusal> {
+    let sent = ctx.body.as_object().cloned().map(Obj::from);
     let sent = sent.ok_or_else(|| refuse(400, "Missing argument: \"data\""))?;
     let kind = text(&sent, "type").to_owned();
     let Some((_, needed)) = TYPES.iter().find(|(name, _)| *name == kind) else {
@@ -151,7 +154,7 @@ fn read(turn: &Turn<'_>) -> Result<Obj, Refusal> {
         }
     }
     for actions in ACTIONS {
-        for action in super::ask::words(&row, actions) {
+        for action in super::request::strings(&row, actions) {
             let scheme = action.split(':').next().unwrap_or_default();
             let known = [
                 "http",
@@ -172,34 +175,34 @@ fn read(turn: &Turn<'_>) -> Result<Obj, Refusal> {
     Ok(row)
 }
 
-fn create(turn: &mut Turn<'_>) -> Answer {
-    let mut row = read(turn)?;
-    let most = turn.world.quota("alarming", &turn.who.project, "alarms", -1);
-    let used = turn.world.table(ALARMS).count("project_id", &turn.who.project);
+fn create(ctx: &mut RequestContext<'_>) -> Answer {
+    let mut row = read(ctx)?;
+    let most = ctx.state.quota("alarming", &ctx.caller.project, "alarms", -1);
+    let used = ctx.state.table(ALARMS).count("project_id", &ctx.caller.project);
     if usize::try_from(most).is_ok_and(|most| used >= most) {
         return Err(refuse(403, "Alarm quota exceeded for project"));
     }
-    let id = turn.world.uuid();
-    let stamp = turn.world.stamp_micros();
+    let id = ctx.state.uuid();
+    let timestamp = ctx.state.timestamp_micros();
     for (name, value) in [
         ("alarm_id", json!(id)),
-        ("project_id", json!(turn.who.project)),
-        ("user_id", json!(turn.who.user)),
-        ("timestamp", json!(stamp)),
-        ("state_timestamp", json!(stamp)),
+        ("project_id", json!(ctx.caller.project)),
+        ("user_id", json!(ctx.caller.user)),
+        ("timestamp", json!(timestamp)),
+        ("state_timestamp", json!(timestamp)),
         ("state_reason", json!("Not evaluated yet")),
-        ("evaluate_timestamp", json!(stamp)),
+        ("evaluate_timestamp", json!(timestamp)),
     ] {
         set(&mut row, name, value);
     }
-    turn.world.put(ALARMS, &id, row.clone());
-    let location = format!("{}{}/v2/alarms/{id}", turn.ask.base, turn.ask.service);
+    ctx.state.put(ALARMS, &id, row.clone());
+    let location = format!("{}{}/v2/alarms/{id}", ctx.request.base, ctx.request.service);
     Ok(Reply::json(201, Value::from(row)).with("location", location))
 }
 
-fn update(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let old = find(turn, id)?;
-    let mut row = read(turn)?;
+fn update(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let old = find(ctx, id)?;
+    let mut row = read(ctx)?;
     for kept in [
         "alarm_id",
         "project_id",
@@ -210,42 +213,42 @@ fn update(turn: &mut Turn<'_>, id: &str) -> Answer {
     ] {
         set(&mut row, kept, old[kept].clone());
     }
-    if turn.body.get("state").is_none() {
+    if ctx.body.get("state").is_none() {
         set(&mut row, "state", old["state"].clone());
     }
-    set(&mut row, "timestamp", turn.world.stamp_micros());
-    turn.world.put(ALARMS, id, row.clone());
+    set(&mut row, "timestamp", ctx.state.timestamp_micros());
+    ctx.state.put(ALARMS, id, row.clone());
     Ok(Reply::ok(Value::from(row)))
 }
 
-fn state(turn: &mut Turn<'_>, id: &str) -> Answer {
-    find(turn, id)?;
-    let state = turn.body.as_str().unwrap_or_default().to_owned();
+fn set_state(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    find(ctx, id)?;
+    let state = ctx.body.as_str().unwrap_or_default().to_owned();
     if !["ok", "alarm", "insufficient data"].contains(&state.as_str()) {
         return Err(refuse(400, "state invalid"));
     }
-    let stamp = turn.world.stamp_micros();
-    turn.world.set(
+    let timestamp = ctx.state.timestamp_micros();
+    ctx.state.set(
         ALARMS,
         id,
         json!({
-            "state": state, "state_timestamp": stamp, "state_reason": "Manually set via API",
+            "state": state, "state_timestamp": timestamp, "state_reason": "Manually set via API",
         }),
     );
     Ok(Reply::ok(json!(state)))
 }
 
-fn listed(turn: &Turn<'_>) -> Reply {
+fn list_alarms(ctx: &RequestContext<'_>) -> Reply {
     // A filter is `q.field=name&q.value=x`, or simply `name=x`.
-    let values: Vec<&str> = turn
-        .ask
+    let values: Vec<&str> = ctx
+        .request
         .query
         .iter()
         .filter(|(name, _)| name == "q.value")
         .map(|(_, value)| value.as_str())
         .collect();
-    let fields: Vec<&str> = turn
-        .ask
+    let fields: Vec<&str> = ctx
+        .request
         .query
         .iter()
         .filter(|(name, _)| name == "q.field")
@@ -253,18 +256,18 @@ fn listed(turn: &Turn<'_>) -> Reply {
         .collect();
     let keeps = |row: &&Obj| {
         fields.iter().zip(&values).all(|(field, wanted)| match row.get(*field) {
-            Some(Value::Bool(flag)) => truth(wanted) == Some(*flag),
+            Some(Value::Bool(flag)) => parse_bool(wanted) == Some(*flag),
             Some(Value::String(text)) => text == wanted,
             _ => false,
         })
     };
-    let rows: Vec<&Obj> = turn
-        .world
+    let rows: Vec<&Obj> = ctx
+        .state
         .table(ALARMS)
         .iter()
         .filter(|row| {
-            text(row, "project_id") == turn.who.project
-                || (turn.who.is_admin && fields.contains(&"project_id"))
+            text(row, "project_id") == ctx.caller.project
+                || (ctx.caller.is_admin && fields.contains(&"project_id"))
         })
         .filter(keeps)
         .collect();

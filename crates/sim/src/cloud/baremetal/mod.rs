@@ -2,14 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Reply, Turn, set, text};
-use super::forms::{Form, Words, refuse};
+use super::error_style::{ErrorForm, ErrorStyle, refuse};
 use super::query;
+use super::request::{Answer, Reply, RequestContext, set, text};
 use super::rest;
-use super::schema::{Collection, plain};
+use super::schema::Collection;
 use super::services::{Microversions, Service};
 
-static IRONIC: Words = Words { form: Form::ErrorMessage, missing: "could not be found.", bad: 400 };
+static IRONIC: ErrorStyle =
+    ErrorStyle { form: ErrorForm::ErrorMessage, missing: "could not be found.", bad: 400 };
 
 const NODES: &str = "baremetal/nodes";
 const PORTS: &str = "baremetal/ports";
@@ -46,7 +47,7 @@ pub(super) static SERVICE: Service = Service {
             _ => None,
         }
     },
-    sow: |_| (),
+    seed: |_| (),
 };
 
 const fn metal() -> Collection {
@@ -55,14 +56,14 @@ const fn metal() -> Collection {
         by_name: true,
         update_method: "PATCH",
         admin_only: true,
-        ..plain(&IRONIC)
+        ..Collection::new(&IRONIC)
     }
 }
 
 static NODE: Collection = Collection {
     name: NODES,
     path: "nodes",
-    many: "nodes",
+    plural: "nodes",
     title: "Node",
     fields: "name            text cu null
              driver          text cu !
@@ -76,14 +77,14 @@ static NODE: Collection = Collection {
              provision_state text r  \"enroll\"
              maintenance     bool r  false
              instance_uuid   text r  null",
-    make: |turn, row| {
-        set(row, "created_at", turn.world.stamp());
+    make: |ctx, row| {
+        set(row, "created_at", ctx.state.timestamp());
         Ok(())
     },
-    remove: |turn, row| {
+    remove: |ctx, row| {
         for table in [PORTS, GROUPS] {
-            for child in turn.world.with(table, "node_uuid", text(row, "uuid")) {
-                turn.world.remove(table, text(&child, "uuid"));
+            for child in ctx.state.with(table, "node_uuid", text(row, "uuid")) {
+                ctx.state.remove(table, text(&child, "uuid"));
             }
         }
         Ok(())
@@ -94,7 +95,7 @@ static NODE: Collection = Collection {
 static PORT: Collection = Collection {
     name: PORTS,
     path: "ports",
-    many: "ports",
+    plural: "ports",
     title: "Port",
     index: &["address"],
     fields: "address               mac  cu !
@@ -108,13 +109,13 @@ static PORT: Collection = Collection {
              name                  text cu null
              description           text cu null
              internal_info         map  r  {}",
-    make: |turn, row| {
+    make: |ctx, row| {
         let address = text(row, "address").to_lowercase();
-        if turn.world.table(PORTS).count("address", &address) > 0 {
+        if ctx.state.table(PORTS).count("address", &address) > 0 {
             return Err(refuse(409, format!("A port with MAC address {address} already exists.")));
         }
         set(row, "address", address);
-        set(row, "created_at", turn.world.stamp());
+        set(row, "created_at", ctx.state.timestamp());
         set(row, "updated_at", Value::Null);
         Ok(())
     },
@@ -124,7 +125,7 @@ static PORT: Collection = Collection {
 static GROUP: Collection = Collection {
     name: GROUPS,
     path: "portgroups",
-    many: "portgroups",
+    plural: "portgroups",
     title: "Portgroup",
     fields: "name       text cu null
              address    mac  cu null
@@ -133,8 +134,8 @@ static GROUP: Collection = Collection {
              properties map  cu {}
              extra      map  cu {}
              standalone_ports_supported bool cu true",
-    remove: |turn, row| {
-        if turn.world.table(PORTS).count("portgroup_uuid", text(row, "uuid")) > 0 {
+    remove: |ctx, row| {
+        if ctx.state.table(PORTS).count("portgroup_uuid", text(row, "uuid")) > 0 {
             return Err(refuse(400, format!("Portgroup {} is not empty.", text(row, "uuid"))));
         }
         Ok(())
@@ -142,25 +143,25 @@ static GROUP: Collection = Collection {
     ..metal()
 };
 
-fn serve(turn: &mut Turn<'_>) -> Answer {
-    let parts = turn.ask.parts();
+fn serve(ctx: &mut RequestContext<'_>) -> Answer {
+    let parts = ctx.request.parts();
     let ["v1", path @ ..] = parts.as_slice() else { return Err(refuse(404, "Not Found")) };
-    if !turn.who.is_admin {
+    if !ctx.caller.is_admin {
         return Err(refuse(403, "Access was denied to the following resource: baremetal"));
     }
-    match (turn.ask.method.as_str(), path) {
+    match (ctx.request.method.as_str(), path) {
         ("GET", [kind, "detail"]) => {
-            let of = COLLECTIONS
+            let collection = COLLECTIONS
                 .iter()
-                .find(|of| of.path == *kind)
+                .find(|collection| collection.path == *kind)
                 .copied()
                 .ok_or_else(|| refuse(404, "Not Found"))?;
-            let rows = query::rows(turn, of, &[])?;
-            Ok(Reply::ok(json!({ of.many: rows })))
+            let rows = query::rows(ctx, collection, &[])?;
+            Ok(Reply::ok(json!({ collection.plural: rows })))
         }
         ("GET", ["drivers"]) => Ok(Reply::ok(
             json!({ "drivers": [{ "name": "fake-hardware", "hosts": ["controller"] }] }),
         )),
-        _ => rest::serve(turn, COLLECTIONS, path).unwrap_or_else(|| Err(refuse(404, "Not Found"))),
+        _ => rest::serve(ctx, COLLECTIONS, path).unwrap_or_else(|| Err(refuse(404, "Not Found"))),
     }
 }

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Answer, Refusal, Reply, Turn, object, set, text, words};
 use super::super::image;
 use super::super::network::PORTS;
+use super::super::request::{Answer, Refusal, Reply, RequestContext, object, set, strings, text};
+use super::super::state::{CloudState, Pending};
 use super::super::table::Obj;
-use super::super::world::{Pending, World};
 use super::dialect::{fault, wrong_state};
 use super::servers::{find, full, remove};
 use super::{FLAVORS, SERVERS, action, build, flavors};
@@ -38,7 +38,7 @@ const STATES: &[(&str, &str, i64)] = &[
     ("VERIFY_RESIZE", "resized", 1),
 ];
 
-fn state(status: &str) -> Value {
+fn status_fields(status: &str) -> Value {
     let (_, machine, power) = STATES.iter().find(|(own, ..)| *own == status).unwrap_or(&STATES[0]);
     json!({
         "status": status, "OS-EXT-STS:vm_state": machine, "OS-EXT-STS:power_state": power,
@@ -47,8 +47,8 @@ fn state(status: &str) -> Value {
 }
 
 /// The state of a server that is ready again.
-fn after(world: &mut World, id: &str, status: &str) {
-    world.when_built(SERVERS, id, state(status));
+fn after(state: &mut CloudState, id: &str, status: &str) {
+    state.when_built(SERVERS, id, status_fields(status));
 }
 
 fn must_be(action: &str, row: &Obj, states: &[&str]) -> Result<(), Refusal> {
@@ -59,37 +59,37 @@ fn must_be(action: &str, row: &Obj, states: &[&str]) -> Result<(), Refusal> {
     Err(wrong_state(action, row))
 }
 
-pub(super) fn serve(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let row = find(turn, id)?;
-    let Some((name, what)) = action(&turn.body) else {
+pub(super) fn serve(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let row = find(ctx, id)?;
+    let Some((name, what)) = action(&ctx.body) else {
         return Err(fault(400, "Malformed request body"));
     };
     if let Some((_, word, states, task, status)) = SIMPLE.iter().find(|(own, ..)| *own == name) {
         must_be(word, &row, states)?;
-        turn.world.set(SERVERS, id, json!({ "OS-EXT-STS:task_state": task }));
-        after(turn.world, id, status);
+        ctx.state.set(SERVERS, id, json!({ "OS-EXT-STS:task_state": task }));
+        after(ctx.state, id, status);
         return Ok(Reply::empty(202));
     }
     match name.as_str() {
-        "reboot" => reboot(turn, id, &row, &what),
-        "resize" => resize(turn, id, &row, &what),
-        "confirmResize" => confirm(turn, id, &row),
-        "revertResize" => revert(turn, id, &row),
-        "rebuild" => rebuild(turn, id, &row, &what),
+        "reboot" => reboot(ctx, id, &row, &what),
+        "resize" => resize(ctx, id, &row, &what),
+        "confirmResize" => confirm(ctx, id, &row),
+        "revertResize" => revert(ctx, id, &row),
+        "rebuild" => rebuild(ctx, id, &row, &what),
         "changePassword" => {
             must_be("changePassword", &row, &["active"])?;
             Ok(Reply::empty(202))
         }
-        "createImage" => create_image(turn, id, &row, &what),
-        "createBackup" => create_image(turn, id, &row, &what),
+        "createImage" => create_image(ctx, id, &row, &what),
+        "createBackup" => create_image(ctx, id, &row, &what),
         "forceDelete" => {
-            remove(turn, id);
+            remove(ctx, id);
             Ok(Reply::empty(202))
         }
         "restore" => Err(wrong_state("restore", &row)),
         "lock" | "unlock" => {
             let reason = what["locked_reason"].clone();
-            turn.world.set(
+            ctx.state.set(
                 SERVERS,
                 id,
                 json!({ "locked": name == "lock", "locked_reason": reason }),
@@ -99,38 +99,38 @@ pub(super) fn serve(turn: &mut Turn<'_>, id: &str) -> Answer {
         "os-getConsoleOutput" => Ok(Reply::ok(json!({ "output": "cirros login: \n" }))),
         "os-getVNCConsole" | "os-getSPICEConsole" | "os-getSerialConsole" | "os-getRDPConsole" => {
             let kind = what["type"].clone();
-            let url = format!("{}/console?token={}", turn.ask.base, turn.world.random.hex(32));
+            let url = format!("{}/console?token={}", ctx.request.base, ctx.state.random.hex(32));
             Ok(Reply::ok(json!({ "console": { "type": kind, "url": url } })))
         }
         "addSecurityGroup" | "removeSecurityGroup" => {
-            security_group(turn, id, &what, name == "addSecurityGroup")
+            security_group(ctx, id, &what, name == "addSecurityGroup")
         }
-        "os-resetState" if turn.who.is_admin => {
+        "os-resetState" if ctx.caller.is_admin => {
             let wanted = if what["state"] == json!("active") { "ACTIVE" } else { "ERROR" };
-            turn.world.set(SERVERS, id, state(wanted));
+            ctx.state.set(SERVERS, id, status_fields(wanted));
             Ok(Reply::empty(202))
         }
-        "migrate" | "os-migrateLive" if turn.who.is_admin => Ok(Reply::empty(202)),
+        "migrate" | "os-migrateLive" if ctx.caller.is_admin => Ok(Reply::empty(202)),
         other => Err(fault(400, format!("There is no such action: {other}"))),
     }
 }
 
-fn reboot(turn: &mut Turn<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
+fn reboot(ctx: &mut RequestContext<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
     let hard = what["type"] == json!("HARD");
     let states: &[&str] =
         if hard { &["active", "stopped", "paused", "suspended", "error"] } else { &["active"] };
     must_be("reboot", row, states)?;
     let (status, task) =
         if hard { ("HARD_REBOOT", "rebooting_hard") } else { ("REBOOT", "rebooting") };
-    turn.world.set(SERVERS, id, json!({ "status": status, "OS-EXT-STS:task_state": task }));
-    after(turn.world, id, "ACTIVE");
+    ctx.state.set(SERVERS, id, json!({ "status": status, "OS-EXT-STS:task_state": task }));
+    after(ctx.state, id, "ACTIVE");
     Ok(Reply::empty(202))
 }
 
-fn resize(turn: &mut Turn<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
+fn resize(ctx: &mut RequestContext<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
     let wanted = what["flavorRef"].as_str().unwrap_or_default();
     let wanted = wanted.rsplit('/').next().unwrap_or_default();
-    let flavor = turn.world.get(FLAVORS, wanted).filter(|row| flavors::may_use(turn, row)).cloned();
+    let flavor = ctx.state.get(FLAVORS, wanted).filter(|row| flavors::may_use(ctx, row)).cloned();
     let Some(flavor) = flavor else {
         return Err(fault(400, format!("Flavor {wanted} could not be found.")));
     };
@@ -138,7 +138,7 @@ fn resize(turn: &mut Turn<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
         return Err(fault(400, "When resizing, instances must change flavor!"));
     }
     must_be("resize", row, &["active", "stopped"])?;
-    turn.world.set(
+    ctx.state.set(
         SERVERS,
         id,
         json!({
@@ -146,61 +146,61 @@ fn resize(turn: &mut Turn<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
             "_status_before": row["status"],
         }),
     );
-    turn.world.step_when_built("compute/resized", id);
+    ctx.state.step_when_built("compute/resized", id);
     Ok(Reply::empty(202))
 }
 
 /// The server waits for somebody to confirm its new size.
-pub(super) fn resized(world: &mut World, id: &str) {
-    let row = world.copy(SERVERS, id);
+pub(super) fn resized(state: &mut CloudState, id: &str) {
+    let row = state.copy(SERVERS, id);
     if text(&row, "status") != "RESIZE" {
         return;
     }
     if !build::has_room(&row["_flavor_after"]) {
         // It goes on as it was.
-        world.set(SERVERS, id, state(text(&row, "_status_before")));
+        state.set(SERVERS, id, status_fields(text(&row, "_status_before")));
         return;
     }
-    let mut fields = object(state("VERIFY_RESIZE"));
+    let mut fields = object(status_fields("VERIFY_RESIZE"));
     set(&mut fields, "_flavor", row["_flavor_after"].clone());
     set(&mut fields, "_flavor_before", row["_flavor"].clone());
-    world.set(SERVERS, id, Value::from(fields));
+    state.set(SERVERS, id, Value::from(fields));
 }
 
-fn confirm(turn: &mut Turn<'_>, id: &str, row: &Obj) -> Answer {
+fn confirm(ctx: &mut RequestContext<'_>, id: &str, row: &Obj) -> Answer {
     must_be("confirmResize", row, &["resized"])?;
     let before = match text(row, "_status_before") {
         "" => "ACTIVE",
         status => status,
     };
-    turn.world.set(SERVERS, id, state(before));
+    ctx.state.set(SERVERS, id, status_fields(before));
     Ok(Reply::empty(204))
 }
 
-fn revert(turn: &mut Turn<'_>, id: &str, row: &Obj) -> Answer {
+fn revert(ctx: &mut RequestContext<'_>, id: &str, row: &Obj) -> Answer {
     must_be("revertResize", row, &["resized"])?;
     let busy = json!({ "status": "REVERT_RESIZE", "OS-EXT-STS:task_state": "resize_reverting" });
-    turn.world.set(SERVERS, id, busy);
-    turn.world.step_when_built("compute/reverted", id);
+    ctx.state.set(SERVERS, id, busy);
+    ctx.state.step_when_built("compute/reverted", id);
     Ok(Reply::empty(202))
 }
 
 /// The server has its old size again.
-pub(super) fn reverted(world: &mut World, id: &str) {
-    let row = world.copy(SERVERS, id);
+pub(super) fn reverted(state: &mut CloudState, id: &str) {
+    let row = state.copy(SERVERS, id);
     if text(&row, "status") != "REVERT_RESIZE" {
         return;
     }
-    let mut fields = object(state("ACTIVE"));
+    let mut fields = object(status_fields("ACTIVE"));
     set(&mut fields, "_flavor", row["_flavor_before"].clone());
-    world.set(SERVERS, id, Value::from(fields));
+    state.set(SERVERS, id, Value::from(fields));
 }
 
-fn rebuild(turn: &mut Turn<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
+fn rebuild(ctx: &mut RequestContext<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
     let image = what["imageRef"].as_str().unwrap_or_default();
     let image = image.rsplit('/').next().unwrap_or_default();
     let flavor = object(row["_flavor"].clone());
-    let image = build::usable_image(turn, image, &flavor)?;
+    let image = build::usable_image(ctx, image, &flavor)?;
     must_be("rebuild", row, &["active", "stopped", "error"])?;
     let mut fields = json!({
         "status": "REBUILD", "OS-EXT-STS:task_state": "rebuilding", "_image": image["id"], "progress": 0,
@@ -216,20 +216,20 @@ fn rebuild(turn: &mut Turn<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
             fields[kept] = value.clone();
         }
     }
-    turn.world.set(SERVERS, id, fields);
-    after(turn.world, id, "ACTIVE");
-    let row = turn.world.copy(SERVERS, id);
-    let mut shown = full(turn, &row);
+    ctx.state.set(SERVERS, id, fields);
+    after(ctx.state, id, "ACTIVE");
+    let row = ctx.state.copy(SERVERS, id);
+    let mut rendered = full(ctx, &row);
     let password = what["adminPass"].as_str().map(str::to_owned);
-    let password = password.unwrap_or_else(|| turn.world.random.hex(12));
-    set(&mut shown, "adminPass", password);
-    Ok(Reply::json(202, json!({ "server": shown })))
+    let password = password.unwrap_or_else(|| ctx.state.random.hex(12));
+    set(&mut rendered, "adminPass", password);
+    Ok(Reply::json(202, json!({ "server": rendered })))
 }
 
-fn create_image(turn: &mut Turn<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
+fn create_image(ctx: &mut RequestContext<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
     must_be("createImage", row, &["active", "stopped", "paused", "suspended", "resized"])?;
     let Some(name) = what["name"].as_str() else {
-        return Err(super::super::fault_body::missing(
+        return Err(super::super::microversioned::missing(
             "createImage",
             "name",
             &object(what.clone()),
@@ -237,7 +237,7 @@ fn create_image(turn: &mut Turn<'_>, id: &str, row: &Obj, what: &Value) -> Answe
     };
     let disk = row["_flavor"]["disk"].clone();
     let image = image::snapshot(
-        turn,
+        ctx,
         name,
         id,
         row["_image"].as_str().unwrap_or_default(),
@@ -245,32 +245,31 @@ fn create_image(turn: &mut Turn<'_>, id: &str, row: &Obj, what: &Value) -> Answe
         &what["metadata"],
     );
     let uploading = json!({ "OS-EXT-STS:task_state": "image_uploading" });
-    turn.world.set(SERVERS, id, uploading);
+    ctx.state.set(SERVERS, id, uploading);
     let done = Pending::Set {
         table: SERVERS.to_owned(),
         key: id.to_owned(),
         fields: object(json!({ "OS-EXT-STS:task_state": null })),
     };
-    turn.world.later(turn.world.build_time, done);
-    if turn.version >= 45 {
+    ctx.state.schedule(ctx.state.build_time, done);
+    if ctx.version >= 45 {
         return Ok(Reply::json(202, json!({ "image_id": image })));
     }
-    let location = format!("{}{}/images/{image}", turn.ask.base, turn.ask.service);
+    let location = format!("{}{}/images/{image}", ctx.request.base, ctx.request.service);
     Ok(Reply::empty(202).with("location", location))
 }
 
 /// Puts all ports of a server into a group, or takes them out.
-fn security_group(turn: &mut Turn<'_>, id: &str, what: &Value, adds: bool) -> Answer {
+fn security_group(ctx: &mut RequestContext<'_>, id: &str, what: &Value, adds: bool) -> Answer {
     let name = what["name"].as_str().unwrap_or_default().to_owned();
-    let group =
-        build::security_group(turn, &name).map_err(|refusal| fault(404, refusal.message))?;
-    for port in turn.world.with(PORTS, "device_id", id) {
-        let mut groups = words(&port, "security_groups");
+    let group = build::security_group(ctx, &name).map_err(|refusal| fault(404, refusal.message))?;
+    for port in ctx.state.with(PORTS, "device_id", id) {
+        let mut groups = strings(&port, "security_groups");
         groups.retain(|own| *own != group);
         if adds {
             groups.push(group.clone());
         }
-        turn.world.set(PORTS, text(&port, "id"), json!({ "security_groups": groups }));
+        ctx.state.set(PORTS, text(&port, "id"), json!({ "security_groups": groups }));
     }
     Ok(Reply::empty(202))
 }

@@ -2,13 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Answer, Refusal, Reply, Turn, flag, int, list, object, set, text, words};
-use super::super::fault_body;
 use super::super::image::IMAGES;
+use super::super::microversioned;
 use super::super::network::{self, NETWORKS, PORTS, SUBNETS};
+use super::super::request::{
+    Answer, Refusal, Reply, RequestContext, flag, int, list, object, set, strings, text,
+};
+use super::super::state::CloudState;
 use super::super::table::Obj;
 use super::super::volume::{self, VOLUMES};
-use super::super::world::World;
 use super::dialect::fault;
 use super::servers::SERVER;
 use super::{FLAVORS, GROUPS, HOSTS, SERVERS, flavors, keypairs, limit, links, usage};
@@ -51,82 +53,86 @@ enum Nic {
     Network(String, Option<String>),
 }
 
-pub(super) fn create(turn: &mut Turn<'_>) -> Answer {
-    let sent = turn.sent(&SERVER)?;
+pub(super) fn create(ctx: &mut RequestContext<'_>) -> Answer {
+    let sent = ctx.sent(&SERVER)?;
     let strange: Vec<&str> = sent
         .keys()
         .map(String::as_str)
-        .filter(|name| !FIELDS.contains(name) || (*name == "personality" && turn.version >= 57))
+        .filter(|name| !FIELDS.contains(name) || (*name == "personality" && ctx.version >= 57))
         .collect();
     if !strange.is_empty() {
-        return Err(fault_body::unknown("server", &strange, &sent));
+        return Err(microversioned::unknown("server", &strange, &sent));
     }
     for name in ["name", "flavorRef"] {
         if sent.get(name).is_none_or(Value::is_null) {
-            return Err(fault_body::missing("server", name, &sent));
+            return Err(microversioned::missing("server", name, &sent));
         }
     }
-    if turn.version >= 37 && !sent.contains_key("networks") {
-        return Err(fault_body::missing("server", "networks", &sent));
+    if ctx.version >= 37 && !sent.contains_key("networks") {
+        return Err(microversioned::missing("server", "networks", &sent));
     }
     let metadata = object(sent["metadata"].clone());
     super::servers::texts_only(&metadata)?;
-    let flavor = flavor(turn, &sent)?;
-    let image = image(turn, &sent, &flavor)?;
+    let flavor = flavor(ctx, &sent)?;
+    let image = image(ctx, &sent, &flavor)?;
     if let Some(key) = sent.get("key_name").and_then(Value::as_str)
-        && !keypairs::has(turn, key)
+        && !keypairs::has(ctx, key)
     {
         return Err(fault(400, "Invalid key_name provided."));
     }
     zone(&sent)?;
     let count = sent.get("min_count").and_then(Value::as_i64).unwrap_or(1).max(1);
-    within_quota(turn, &flavor, count)?;
-    let group = group(turn)?;
-    let nics = nics(turn, &sent)?;
-    let devices = volume::boot::devices(turn, &sent, image.as_ref())?;
+    within_quota(ctx, &flavor, count)?;
+    let group = group(ctx)?;
+    let nics = nics(ctx, &sent)?;
+    let devices = volume::boot::devices(ctx, &sent, image.as_ref())?;
     let mut made = Vec::new();
     for _ in 0..count {
-        made.push(make(turn, &sent, &flavor, image.as_ref(), &nics, &devices, group.as_deref()));
+        made.push(make(ctx, &sent, &flavor, image.as_ref(), &nics, &devices, group.as_deref()));
     }
-    let reservation = format!("r-{}", turn.world.random.hex(8));
+    let reservation = format!("r-{}", ctx.state.random.hex(8));
     if sent.get("return_reservation_id") == Some(&json!(true)) {
         return Ok(Reply::json(202, json!({ "reservation_id": reservation })));
     }
     let (id, password) = made.into_iter().next().unwrap_or_default();
-    let location = format!("{}{}/v2.1/servers/{id}", turn.ask.base, turn.ask.service);
+    let location = format!("{}{}/v2.1/servers/{id}", ctx.request.base, ctx.request.service);
     let groups =
         sent.get("security_groups").cloned().unwrap_or_else(|| json!([{ "name": "default" }]));
     let body = json!({ "server": {
-        "id": id, "adminPass": password, "links": links(turn, "servers", &id), "security_groups": groups,
+        "id": id, "adminPass": password, "links": links(ctx, "servers", &id), "security_groups": groups,
         "OS-DCF:diskConfig": sent.get("OS-DCF:diskConfig").cloned().unwrap_or_else(|| json!("MANUAL")),
     } });
     Ok(Reply::json(202, body).with("location", location))
 }
 
-fn flavor(turn: &Turn<'_>, sent: &Obj) -> Result<Obj, Refusal> {
-    let given = match sent.get("flavorRef") {
+fn flavor(ctx: &RequestContext<'_>, sent: &Obj) -> Result<Obj, Refusal> {
+    let supplied = match sent.get("flavorRef") {
         Some(Value::String(id)) => id.clone(),
         Some(Value::Number(id)) => id.to_string(),
         _ => String::new(),
     };
     // Clients may send an address; its last part is the id.
-    let id = given.rsplit('/').next().unwrap_or_default();
-    let row = turn.world.get(FLAVORS, id).filter(|row| flavors::may_use(turn, row));
+    let id = supplied.rsplit('/').next().unwrap_or_default();
+    let row = ctx.state.get(FLAVORS, id).filter(|row| flavors::may_use(ctx, row));
     row.cloned().ok_or_else(|| fault(400, format!("Flavor {id} could not be found.")))
 }
 
-fn image(turn: &Turn<'_>, sent: &Obj, flavor: &Obj) -> Result<Option<Obj>, Refusal> {
-    let given = sent.get("imageRef").and_then(Value::as_str).unwrap_or_default();
-    let id = given.rsplit('/').next().unwrap_or_default();
+fn image(ctx: &RequestContext<'_>, sent: &Obj, flavor: &Obj) -> Result<Option<Obj>, Refusal> {
+    let supplied = sent.get("imageRef").and_then(Value::as_str).unwrap_or_default();
+    let id = supplied.rsplit('/').next().unwrap_or_default();
     if id.is_empty() {
         return Ok(None);
     }
-    usable_image(turn, id, flavor).map(Some)
+    usable_image(ctx, id, flavor).map(Some)
 }
 
 /// The image, if a server of this size can be made of it.
-pub(super) fn usable_image(turn: &Turn<'_>, id: &str, flavor: &Obj) -> Result<Obj, Refusal> {
-    let image = turn.world.get(IMAGES, id).filter(|row| super::super::image::sees(turn, row));
+pub(super) fn usable_image(
+    ctx: &RequestContext<'_>,
+    id: &str,
+    flavor: &Obj,
+) -> Result<Obj, Refusal> {
+    let image = ctx.state.get(IMAGES, id).filter(|row| super::super::image::sees(ctx, row));
     let Some(image) = image.cloned() else {
         return Err(fault(400, "Can not find requested image"));
     };
@@ -161,16 +167,16 @@ fn zone(sent: &Obj) -> Result<(), Refusal> {
     Err(fault(400, "The requested availability zone is not available"))
 }
 
-fn within_quota(turn: &Turn<'_>, flavor: &Obj, count: i64) -> Result<(), Refusal> {
-    let project = &turn.who.project;
-    let used = usage(turn.world, project);
+fn within_quota(ctx: &RequestContext<'_>, flavor: &Obj, count: i64) -> Result<(), Refusal> {
+    let project = &ctx.caller.project;
+    let used = usage(ctx.state, project);
     let wanted = [
         ("instances", count, used.0),
         ("cores", int(flavor, "vcpus") * count, used.1),
         ("ram", int(flavor, "ram") * count, used.2),
     ];
     for (name, more, used) in wanted {
-        let most = limit(turn.world, project, name);
+        let most = limit(ctx.state, project, name);
         if most >= 0 && used + more > most {
             return Err(fault(
                 403,
@@ -184,33 +190,33 @@ fn within_quota(turn: &Turn<'_>, flavor: &Obj, count: i64) -> Result<(), Refusal
 }
 
 /// The group of servers that the hints name.
-fn group(turn: &Turn<'_>) -> Result<Option<String>, Refusal> {
+fn group(ctx: &RequestContext<'_>) -> Result<Option<String>, Refusal> {
     let hints =
-        ["os:scheduler_hints", "OS-SCH-HNT:scheduler_hints"].map(|name| &turn.body[name]["group"]);
+        ["os:scheduler_hints", "OS-SCH-HNT:scheduler_hints"].map(|name| &ctx.body[name]["group"]);
     let Some(id) = hints.into_iter().find_map(Value::as_str) else { return Ok(None) };
-    match turn.world.get(GROUPS, id) {
+    match ctx.state.get(GROUPS, id) {
         Some(_) => Ok(Some(id.to_owned())),
         None => Err(fault(400, format!("Instance group {id} could not be found."))),
     }
 }
 
 /// What the networks of a request come to.
-fn nics(turn: &mut Turn<'_>, sent: &Obj) -> Result<Vec<Nic>, Refusal> {
+fn nics(ctx: &mut RequestContext<'_>, sent: &Obj) -> Result<Vec<Nic>, Refusal> {
     let wanted = match sent.get("networks") {
         Some(Value::String(word)) if word == "none" => return Ok(Vec::new()),
         Some(Value::Array(wanted)) if !wanted.is_empty() => wanted.clone(),
         Some(Value::String(word)) if word != "auto" => {
             let reason = format!("'{word}' is not one of ['none', 'auto']");
-            return Err(fault_body::wrong("networks", &json!(word), &reason));
+            return Err(microversioned::wrong("networks", &json!(word), &reason));
         }
-        _ => return automatic(turn, sent),
+        _ => return automatic(ctx, sent),
     };
-    wanted.iter().map(|wish| nic(turn, wish)).collect()
+    wanted.iter().map(|wanted| nic(ctx, wanted)).collect()
 }
 
-fn nic(turn: &Turn<'_>, wish: &Value) -> Result<Nic, Refusal> {
-    if let Some(id) = wish["port"].as_str() {
-        let port = turn.world.get(PORTS, id).filter(|port| turn.owns(port));
+fn nic(ctx: &RequestContext<'_>, wanted: &Value) -> Result<Nic, Refusal> {
+    if let Some(id) = wanted["port"].as_str() {
+        let port = ctx.state.get(PORTS, id).filter(|port| ctx.owns(port));
         let Some(port) = port else {
             return Err(fault(400, format!("Port id {id} could not be found.")));
         };
@@ -219,17 +225,17 @@ fn nic(turn: &Turn<'_>, wish: &Value) -> Result<Nic, Refusal> {
         }
         return Ok(Nic::Port(id.to_owned()));
     }
-    let Some(id) = wish["uuid"].as_str() else {
-        let shown = super::super::dialect::python(wish);
+    let Some(id) = wanted["uuid"].as_str() else {
+        let rendered = crate::python::repr(wanted);
         return Err(fault(
             400,
-            format!("Bad networks format: network uuid is not in proper format ({shown})"),
+            format!("Bad networks format: network uuid is not in proper format ({rendered})"),
         ));
     };
-    network_usable(turn, id)?;
-    let ip = wish["fixed_ip"].as_str().map(str::to_owned);
+    network_usable(ctx, id)?;
+    let ip = wanted["fixed_ip"].as_str().map(str::to_owned);
     if let Some(ip) = &ip {
-        let taken = turn.world.table(PORTS).with("fixed_ips.ip_address", ip);
+        let taken = ctx.state.table(PORTS).with("fixed_ips.ip_address", ip);
         if taken.iter().any(|port| text(port, "network_id") == id) {
             return Err(fault(
                 400,
@@ -241,16 +247,16 @@ fn nic(turn: &Turn<'_>, wish: &Value) -> Result<Nic, Refusal> {
 }
 
 /// Whether servers can be on the network.
-pub(super) fn network_usable(turn: &Turn<'_>, id: &str) -> Result<(), Refusal> {
-    let network = turn.find(&network::networks::NETWORK, id);
+pub(super) fn network_usable(ctx: &RequestContext<'_>, id: &str) -> Result<(), Refusal> {
+    let network = ctx.find(&network::networks::NETWORK, id);
     let Ok(network) = network else {
         return Err(fault(400, format!("Network {id} could not be found.")));
     };
-    if flag(&network, "router:external") && !turn.owns(&network) && !flag(&network, "shared") {
+    if flag(&network, "router:external") && !ctx.owns(&network) && !flag(&network, "shared") {
         let message = format!("It is not allowed to create an interface on external network {id}");
         return Err(fault(403, message));
     }
-    if turn.world.table(SUBNETS).count("network_id", id) == 0 {
+    if ctx.state.table(SUBNETS).count("network_id", id) == 0 {
         let message = format!("Network {id} requires a subnet in order to boot instances on.");
         return Err(fault(400, message));
     }
@@ -258,22 +264,22 @@ pub(super) fn network_usable(turn: &Turn<'_>, id: &str) -> Result<(), Refusal> {
 }
 
 /// The only network that the project can use, if it is the only one. If there is none, `auto` has one made.
-fn automatic(turn: &mut Turn<'_>, sent: &Obj) -> Result<Vec<Nic>, Refusal> {
-    let usable: Vec<String> = turn
-        .world
+fn automatic(ctx: &mut RequestContext<'_>, sent: &Obj) -> Result<Vec<Nic>, Refusal> {
+    let usable: Vec<String> = ctx
+        .state
         .table(NETWORKS)
         .iter()
         .filter(|network| {
-            let own = text(network, "project_id") == turn.who.project;
+            let own = text(network, "project_id") == ctx.caller.project;
             (own || flag(network, "shared")) && !flag(network, "router:external")
         })
         .map(|network| text(network, "id").to_owned())
-        .filter(|id| turn.world.table(SUBNETS).count("network_id", id) > 0)
+        .filter(|id| ctx.state.table(SUBNETS).count("network_id", id) > 0)
         .collect();
     match usable.as_slice() {
         [] if sent.get("networks") == Some(&json!("auto")) => {
-            let project = turn.who.project.clone();
-            let made = network::around::allocate(turn, &project);
+            let project = ctx.caller.project.clone();
+            let made = network::extensions::allocate(ctx, &project);
             let made = made.map_err(|_| {
                 fault(400, "Unable to automatically allocate a network for the project.")
             })?;
@@ -290,7 +296,7 @@ fn automatic(turn: &mut Turn<'_>, sent: &Obj) -> Result<Vec<Nic>, Refusal> {
 
 /// Puts a server down and claims what it needs. It always succeeds; what cannot be had shows when the server is built.
 fn make(
-    turn: &mut Turn<'_>,
+    ctx: &mut RequestContext<'_>,
     sent: &Obj,
     flavor: &Obj,
     image: Option<&Obj>,
@@ -298,18 +304,18 @@ fn make(
     devices: &[Value],
     group: Option<&str>,
 ) -> (String, String) {
-    let id = turn.world.uuid();
-    let number = turn.world.number();
+    let id = ctx.state.uuid();
+    let number = ctx.state.next_number();
     let host = HOSTS[usize::try_from(number).unwrap_or_default() % HOSTS.len()];
     let password = match sent.get("adminPass").and_then(Value::as_str) {
         Some(password) => password.to_owned(),
-        None => turn.world.random.hex(12),
+        None => ctx.state.random.hex(12),
     };
-    let stamp = turn.world.stamp();
+    let timestamp = ctx.state.timestamp();
     let name = text(sent, "name");
     let mut row = object(json!({
-        "id": id, "name": name, "status": "BUILD", "project_id": turn.who.project, "user_id": turn.who.user,
-        "created": stamp, "updated": stamp, "hostId": "", "progress": 0, "locked": false, "locked_reason": null,
+        "id": id, "name": name, "status": "BUILD", "project_id": ctx.caller.project, "user_id": ctx.caller.user,
+        "created": timestamp, "updated": timestamp, "hostId": "", "progress": 0, "locked": false, "locked_reason": null,
         "trusted_image_certificates": null, "host_status": "UP", "OS-EXT-AZ:availability_zone": "nova",
         "OS-EXT-STS:power_state": 0, "OS-EXT-STS:task_state": "spawning", "OS-EXT-STS:vm_state": "building",
         "OS-SRV-USG:launched_at": null, "OS-SRV-USG:terminated_at": null,
@@ -319,7 +325,7 @@ fn make(
         "OS-EXT-SRV-ATTR:instance_name": format!("instance-{number:08x}"), "OS-EXT-SRV-ATTR:launch_index": 0,
         "OS-EXT-SRV-ATTR:reservation_id": "", "OS-EXT-SRV-ATTR:kernel_id": "", "OS-EXT-SRV-ATTR:ramdisk_id": "",
         "OS-EXT-SRV-ATTR:root_device_name": "/dev/vda", "_flavor": flavor, "_own_ports": [], "_volumes": [],
-        "_image": image.map(|image| image["id"].clone()), "_hints": turn.body.get("os:scheduler_hints"),
+        "_image": image.map(|image| image["id"].clone()), "_hints": ctx.body.get("os:scheduler_hints"),
     })));
     for (from, to, usual) in [
         ("metadata", "metadata", json!({})),
@@ -334,22 +340,22 @@ fn make(
         ("user_data", "OS-EXT-SRV-ATTR:user_data", Value::Null),
         ("config_drive", "config_drive", json!("")),
     ] {
-        let given = sent.get(from).filter(|value| !value.is_null()).cloned();
-        set(&mut row, to, given.unwrap_or(usual));
+        let supplied = sent.get(from).filter(|value| !value.is_null()).cloned();
+        set(&mut row, to, supplied.unwrap_or(usual));
     }
     let drive = row["config_drive"] == json!(true) || row["config_drive"] == json!("true");
     set(&mut row, "config_drive", if drive { "True" } else { "" });
-    let failure = claim(turn, &mut row, sent, nics).err();
-    let volumes = volume::boot::claim(turn, &id, devices);
+    let failure = claim(ctx, &mut row, sent, nics).err();
+    let volumes = volume::boot::claim(ctx, &id, devices);
     set(&mut row, "_volumes", volumes);
     if let Some(group) = group {
-        turn.world.edit(GROUPS, group, |row| {
-            let mut members = words(row, "members");
+        ctx.state.edit(GROUPS, group, |row| {
+            let mut members = strings(row, "members");
             members.push(id.clone());
             set(row, "members", members);
         });
     }
-    let fails = turn.world.fails_to_build || !has_room(&row["_flavor"]);
+    let fails = ctx.state.fail_builds || !has_room(&row["_flavor"]);
     let message = match failure {
         Some(_) => Some(format!(
             "Build of instance {id} aborted: Failed to allocate the network(s), not rescheduling."
@@ -359,8 +365,8 @@ fn make(
     };
     let step = if message.is_some() { "compute/failed" } else { "compute/built" };
     set(&mut row, "_failure", message);
-    turn.world.put(SERVERS, &id, row);
-    turn.world.step_when_built(step, &id);
+    ctx.state.put(SERVERS, &id, row);
+    ctx.state.step_when_built(step, &id);
     (id, password)
 }
 
@@ -372,7 +378,12 @@ fn host_name(name: &str) -> String {
 }
 
 /// Takes the ports that were named and makes the others.
-fn claim(turn: &mut Turn<'_>, row: &mut Obj, sent: &Obj, nics: &[Nic]) -> Result<(), Refusal> {
+fn claim(
+    ctx: &mut RequestContext<'_>,
+    row: &mut Obj,
+    sent: &Obj,
+    nics: &[Nic],
+) -> Result<(), Refusal> {
     let id = text(row, "id").to_owned();
     let mut own = Vec::new();
     let mut outcome = Ok(());
@@ -380,11 +391,11 @@ fn claim(turn: &mut Turn<'_>, row: &mut Obj, sent: &Obj, nics: &[Nic]) -> Result
         match nic {
             Nic::Port(port) => {
                 let taken = json!({ "device_id": id, "device_owner": "compute:nova" });
-                turn.world.set(PORTS, port, taken);
+                ctx.state.set(PORTS, port, taken);
             }
             Nic::Network(network, ip) => {
                 let groups = sent.get("security_groups");
-                match new_port(turn, &id, network, ip.as_deref(), groups) {
+                match new_port(ctx, &id, network, ip.as_deref(), groups) {
                     Ok(port) => own.push(text(&port, "id").to_owned()),
                     Err(refusal) => outcome = Err(refusal),
                 }
@@ -397,7 +408,7 @@ fn claim(turn: &mut Turn<'_>, row: &mut Obj, sent: &Obj, nics: &[Nic]) -> Result
 
 /// A port that goes away with its server.
 pub(super) fn new_port(
-    turn: &mut Turn<'_>,
+    ctx: &mut RequestContext<'_>,
     server: &str,
     network: &str,
     ip: Option<&str>,
@@ -411,19 +422,19 @@ pub(super) fn new_port(
     if let Some(groups) = groups.and_then(Value::as_array).filter(|groups| !groups.is_empty()) {
         let mut ids = Vec::new();
         for group in groups {
-            ids.push(security_group(turn, group["name"].as_str().unwrap_or_default())?);
+            ids.push(security_group(ctx, group["name"].as_str().unwrap_or_default())?);
         }
         port["security_groups"] = json!(ids);
     }
-    let project = turn.who.project.clone();
-    network::internal(turn, &network::ports::PORT, port, &project)
+    let project = ctx.caller.project.clone();
+    network::internal(ctx, &network::ports::PORT, port, &project)
 }
 
 /// The id of a security group of the project, by name or id.
-pub(super) fn security_group(turn: &mut Turn<'_>, name: &str) -> Result<String, Refusal> {
-    let project = turn.who.project.clone();
-    network::groups::default_of(turn.world, &project);
-    let own = turn.world.table(network::GROUPS).with("project_id", &project);
+pub(super) fn security_group(ctx: &mut RequestContext<'_>, name: &str) -> Result<String, Refusal> {
+    let project = ctx.caller.project.clone();
+    network::groups::default_of(ctx.state, &project);
+    let own = ctx.state.table(network::GROUPS).with("project_id", &project);
     let found = own.iter().find(|group| text(group, "id") == name || text(group, "name") == name);
     let found = found.map(|group| text(group, "id").to_owned());
     found.ok_or_else(|| {
@@ -432,32 +443,32 @@ pub(super) fn security_group(turn: &mut Turn<'_>, name: &str) -> Result<String, 
 }
 
 /// The server is ready.
-pub(super) fn built(world: &mut World, id: &str) {
-    let row = world.copy(SERVERS, id);
+pub(super) fn built(state: &mut CloudState, id: &str) {
+    let row = state.copy(SERVERS, id);
     if row.is_empty() || text(&row, "OS-EXT-STS:task_state") == "deleting" {
         return;
     }
-    let stamp = world.stamp();
-    let launched = world.stamp_micros();
-    world.set(
+    let timestamp = state.timestamp();
+    let launched = state.timestamp_micros();
+    state.set(
         SERVERS,
         id,
         json!({
             "status": "ACTIVE", "OS-EXT-STS:vm_state": "active", "OS-EXT-STS:task_state": null,
-            "OS-EXT-STS:power_state": 1, "OS-SRV-USG:launched_at": launched, "updated": stamp,
+            "OS-EXT-STS:power_state": 1, "OS-SRV-USG:launched_at": launched, "updated": timestamp,
             "hostId": "9a1f5d5e5bd5b9ce9b7d86e9fd1a07cd3b31e26d5e8c0bd4b8b5a7fb",
         }),
     );
-    bind(world, id, text(&row, "OS-EXT-SRV-ATTR:host"));
+    bind(state, id, text(&row, "OS-EXT-SRV-ATTR:host"));
     for attached in list(&row, "_volumes") {
-        volume::attach::finish(world, attached["id"].as_str().unwrap_or_default(), id);
+        volume::attach::finish(state, attached["id"].as_str().unwrap_or_default(), id);
     }
 }
 
 /// Wires up the ports of a server.
-pub(super) fn bind(world: &mut World, server: &str, host: &str) {
-    for port in world.with(PORTS, "device_id", server) {
-        world.set(
+pub(super) fn bind(state: &mut CloudState, server: &str, host: &str) {
+    for port in state.with(PORTS, "device_id", server) {
+        state.set(
             PORTS,
             text(&port, "id"),
             json!({
@@ -477,56 +488,56 @@ pub(super) fn has_room(flavor: &Value) -> bool {
 }
 
 /// The server cannot be built.
-pub(super) fn failed(world: &mut World, id: &str) {
-    let row = world.copy(SERVERS, id);
+pub(super) fn failed(state: &mut CloudState, id: &str) {
+    let row = state.copy(SERVERS, id);
     if row.is_empty() || text(&row, "OS-EXT-STS:task_state") == "deleting" {
         return;
     }
-    let stamp = world.stamp();
+    let timestamp = state.timestamp();
     let message = match text(&row, "_failure") {
         "" => NO_HOST,
         message => message,
     };
-    world.set(SERVERS, id, json!({
-        "status": "ERROR", "OS-EXT-STS:vm_state": "error", "OS-EXT-STS:task_state": null, "updated": stamp,
-        "fault": { "code": 500, "created": stamp, "message": message },
+    state.set(SERVERS, id, json!({
+        "status": "ERROR", "OS-EXT-STS:vm_state": "error", "OS-EXT-STS:task_state": null, "updated": timestamp,
+        "fault": { "code": 500, "created": timestamp, "message": message },
     }));
-    release_ports(world, &row);
+    release_ports(state, &row);
 }
 
-fn release_ports(world: &mut World, row: &Obj) {
-    let own = words(row, "_own_ports");
-    for port in world.with(PORTS, "device_id", text(row, "id")) {
-        release_port(world, text(&port, "id"), own.iter().any(|id| id == text(&port, "id")));
+fn release_ports(state: &mut CloudState, row: &Obj) {
+    let own = strings(row, "_own_ports");
+    for port in state.with(PORTS, "device_id", text(row, "id")) {
+        release_port(state, text(&port, "id"), own.iter().any(|id| id == text(&port, "id")));
     }
 }
 
 /// Removes a port that came with its server; any other is free again.
-pub(super) fn release_port(world: &mut World, port: &str, is_own: bool) {
+pub(super) fn release_port(state: &mut CloudState, port: &str, is_own: bool) {
     if is_own {
-        network::ports::release_floating(world, port);
-        world.remove(PORTS, port);
+        network::ports::release_floating(state, port);
+        state.remove(PORTS, port);
         return;
     }
-    world.set(PORTS, port, json!({
+    state.set(PORTS, port, json!({
         "device_id": "", "device_owner": "", "binding:host_id": "", "binding:vif_type": "unbound",
         "binding:vif_details": {}, "status": "DOWN",
     }));
 }
 
 /// The server is gone, and what it had is free.
-pub(super) fn gone(world: &mut World, id: &str) {
-    let row = world.copy(SERVERS, id);
+pub(super) fn gone(state: &mut CloudState, id: &str) {
+    let row = state.copy(SERVERS, id);
     if row.is_empty() {
         return;
     }
-    release_ports(world, &row);
+    release_ports(state, &row);
     for attached in list(&row, "_volumes") {
         let volume = attached["id"].as_str().unwrap_or_default();
-        volume::attach::release(world, volume, id);
+        volume::attach::release(state, volume, id);
         if attached["delete_on_termination"] == json!(true) {
-            world.remove(VOLUMES, volume);
+            state.remove(VOLUMES, volume);
         }
     }
-    world.remove(SERVERS, id);
+    state.remove(SERVERS, id);
 }

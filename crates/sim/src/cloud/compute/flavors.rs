@@ -2,19 +2,21 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Answer, Reply, Turn, flag, int, list, object, set, text, words};
 use super::super::query;
-use super::super::schema::{Collection, plain};
+use super::super::request::{
+    Answer, Reply, RequestContext, flag, int, list, object, set, strings, text,
+};
+use super::super::schema::Collection;
+use super::super::state::CloudState;
 use super::super::table::Obj;
-use super::super::world::World;
-use super::dialect::{Nova, fault};
+use super::dialect::{NOVA, fault};
 use super::{FLAVORS, links};
 
 pub(super) static FLAVOR: Collection = Collection {
     name: FLAVORS,
     path: "flavors",
-    one: "flavor",
-    many: "flavors",
+    singular: "flavor",
+    plural: "flavors",
     title: "Flavor",
     admin_only: true,
     statuses: (200, 200, 202),
@@ -32,105 +34,108 @@ pub(super) static FLAVOR: Collection = Collection {
              _specs                     map  r  {}
              _access                    list r  []",
     is_shared: may_use,
-    make: |turn, row| {
+    make: |ctx, row| {
         let id = match row.get("id") {
             Some(Value::String(id)) => id.clone(),
-            _ => turn.world.uuid(),
+            _ => ctx.state.uuid(),
         };
-        if turn.world.get(FLAVORS, &id).is_some() {
+        if ctx.state.get(FLAVORS, &id).is_some() {
             return Err(fault(409, format!("Flavor with ID {id} already exists.")));
         }
         set(row, "id", id);
         let name = text(row, "name");
-        if turn.world.table(FLAVORS).count("name", name) > 0 {
+        if ctx.state.table(FLAVORS).count("name", name) > 0 {
             return Err(fault(409, format!("Flavor with name {name} already exists.")));
         }
         for (field, least) in [("ram", 1), ("vcpus", 1), ("disk", 0), ("swap", 0)] {
             let value = int(row, field);
             if value < least {
                 let reason = format!("{value} is less than the minimum of {least}");
-                return Err(super::super::fault_body::wrong(field, &json!(value), &reason));
+                return Err(super::super::microversioned::wrong(field, &json!(value), &reason));
             }
         }
         Ok(())
     },
-    show: |turn, row| {
+    show: |ctx, row| {
         let id = text(row, "id").to_owned();
-        set(row, "links", links(turn, "flavors", &id));
-        if turn.version < 75 && int(row, "swap") == 0 {
+        set(row, "links", links(ctx, "flavors", &id));
+        if ctx.version < 75 && int(row, "swap") == 0 {
             set(row, "swap", "");
         }
-        if turn.version >= 61 {
+        if ctx.version >= 61 {
             let specs = row["_specs"].clone();
             set(row, "extra_specs", specs);
         }
-        if turn.version < 55 {
+        if ctx.version < 55 {
             row.remove("description");
         }
     },
-    ..plain(&Nova)
+    ..Collection::new(&NOVA)
 };
 
 /// Whether the caller may use a flavor: it is for everybody, or for their project.
-pub(super) fn may_use(turn: &Turn<'_>, row: &Obj) -> bool {
-    turn.who.is_admin
+pub(super) fn may_use(ctx: &RequestContext<'_>, row: &Obj) -> bool {
+    ctx.caller.is_admin
         || flag(row, "os-flavor-access:is_public")
-        || words(row, "_access").contains(&turn.who.project)
+        || strings(row, "_access").contains(&ctx.caller.project)
 }
 
-pub(super) fn serve(turn: &mut Turn<'_>, method: &str, path: &[&str]) -> Option<Answer> {
+pub(super) fn serve(ctx: &mut RequestContext<'_>, method: &str, path: &[&str]) -> Option<Answer> {
     Some(match (method, path) {
-        ("GET", ["flavors"]) => listed(turn, false),
-        ("GET", ["flavors", "detail"]) => listed(turn, true),
+        ("GET", ["flavors"]) => list_flavors(ctx, false),
+        ("GET", ["flavors", "detail"]) => list_flavors(ctx, true),
         ("GET", ["flavors", id]) => {
-            hidden(turn, id).map(|row| Reply::ok(json!({ "flavor": full(turn, row) })))
+            hidden(ctx, id).map(|row| Reply::ok(json!({ "flavor": full(ctx, row) })))
         }
         (_, ["flavors", id, "os-extra_specs", key @ ..]) => {
-            specs(turn, method, id, key.first().copied())
+            specs(ctx, method, id, key.first().copied())
         }
         ("GET", ["flavors", id, "os-flavor-access"]) => {
-            hidden(turn, id).map(|row| Reply::ok(access(&row)))
+            hidden(ctx, id).map(|row| Reply::ok(access(&row)))
         }
-        ("POST", ["flavors", id, "action"]) => change_access(turn, id),
+        ("POST", ["flavors", id, "action"]) => change_access(ctx, id),
         _ => return None,
     })
 }
 
-fn hidden(turn: &Turn<'_>, id: &str) -> Result<Obj, super::Refusal> {
-    let row = turn.world.get(FLAVORS, id).filter(|row| may_use(turn, row));
+fn hidden(ctx: &RequestContext<'_>, id: &str) -> Result<Obj, super::Refusal> {
+    let row = ctx.state.get(FLAVORS, id).filter(|row| may_use(ctx, row));
     row.cloned().ok_or_else(|| fault(404, format!("Flavor {id} could not be found.")))
 }
 
-fn full(turn: &Turn<'_>, row: Obj) -> Obj {
-    super::rest::shown(turn, &FLAVOR, row)
+fn full(ctx: &RequestContext<'_>, row: Obj) -> Obj {
+    super::rest::render(ctx, &FLAVOR, row)
 }
 
-fn listed(turn: &mut Turn<'_>, detailed: bool) -> Answer {
+fn list_flavors(ctx: &mut RequestContext<'_>, detailed: bool) -> Answer {
     // Administrators see private flavors only if they ask for them.
-    let all = turn.ask.query("is_public").map(str::to_lowercase);
+    let all = ctx.request.query("is_public").map(str::to_lowercase);
     let wanted = match all.as_deref() {
-        Some("none") if turn.who.is_admin => None,
-        Some(word) if turn.who.is_admin => super::super::check::truth(word),
-        _ if turn.who.is_admin => Some(true),
+        Some("none") if ctx.caller.is_admin => None,
+        Some(word) if ctx.caller.is_admin => super::super::check::parse_bool(word),
+        _ if ctx.caller.is_admin => Some(true),
         _ => None,
     };
     let least =
-        |name: &str| turn.ask.query(name).and_then(|text| text.parse::<i64>().ok()).unwrap_or(0);
+        |name: &str| ctx.request.query(name).and_then(|text| text.parse::<i64>().ok()).unwrap_or(0);
     let (ram, disk) = (least("minRam"), least("minDisk"));
-    let mut rows = query::rows(turn, &FLAVOR, &[])?;
+    let mut rows = query::rows(ctx, &FLAVOR, &[])?;
     rows.retain(|row| {
         let public = flag(row, "os-flavor-access:is_public");
-        may_see(turn, row)
+        may_see(ctx, row)
             && wanted.is_none_or(|wanted| wanted == public)
             && int(row, "ram") >= ram
             && int(row, "disk") >= disk
     });
-    let (rows, next) = query::page(turn, &FLAVOR, rows)?;
+    let (rows, next) = query::page(ctx, &FLAVOR, rows)?;
     let rows: Vec<Value> = rows
         .into_iter()
-        .map(|row| match detailed {
-            true => Value::from(row),
-            false => json!({ "id": row["id"], "name": row["name"], "links": row["links"] }),
+        .map(|row| {
+            if detailed {
+                Value::from(row)
+            } else {
+                json!({ "id": row["id"], "name": row["name"], "links": row["links"] })
+            }
         })
         .collect();
     let mut body = json!({ "flavors": rows });
@@ -141,22 +146,22 @@ fn listed(turn: &mut Turn<'_>, detailed: bool) -> Answer {
 }
 
 /// The same as [`may_use`] for a row that has lost its hidden fields.
-fn may_see(turn: &Turn<'_>, row: &Obj) -> bool {
-    turn.world.get(FLAVORS, text(row, "id")).is_some_and(|row| may_use(turn, row))
+fn may_see(ctx: &RequestContext<'_>, row: &Obj) -> bool {
+    ctx.state.get(FLAVORS, text(row, "id")).is_some_and(|row| may_use(ctx, row))
 }
 
-fn admin(turn: &Turn<'_>, rule: &str) -> Result<(), super::Refusal> {
-    if turn.who.is_admin {
+fn admin(ctx: &RequestContext<'_>, rule: &str) -> Result<(), super::Refusal> {
+    if ctx.caller.is_admin {
         return Ok(());
     }
     Err(fault(403, format!("Policy doesn't allow os_compute_api:{rule} to be performed.")))
 }
 
-fn specs(turn: &mut Turn<'_>, method: &str, id: &str, key: Option<&str>) -> Answer {
-    let row = hidden(turn, id)?;
+fn specs(ctx: &mut RequestContext<'_>, method: &str, id: &str, key: Option<&str>) -> Answer {
+    let row = hidden(ctx, id)?;
     let mut specs = row["_specs"].as_object().cloned().unwrap_or_default();
     if method != "GET" {
-        admin(turn, "os-flavor-extra-specs:create")?;
+        admin(ctx, "os-flavor-extra-specs:create")?;
     }
     let absent = |key: &str| fault(404, format!("Flavor {id} has no extra specs with key {key}."));
     let reply = match (method, key) {
@@ -166,13 +171,13 @@ fn specs(turn: &mut Turn<'_>, method: &str, id: &str, key: Option<&str>) -> Answ
             return Ok(Reply::ok(json!({ key: value })));
         }
         ("POST", None) => {
-            let sent = turn.body["extra_specs"].as_object().cloned().unwrap_or_default();
+            let sent = ctx.body["extra_specs"].as_object().cloned().unwrap_or_default();
             specs.extend(sent.clone());
             Reply::ok(json!({ "extra_specs": sent }))
         }
         ("PUT", Some(key)) => {
-            specs.insert(key.to_owned(), turn.body[key].clone());
-            Reply::ok(json!({ key: turn.body[key] }))
+            specs.insert(key.to_owned(), ctx.body[key].clone());
+            Reply::ok(json!({ key: ctx.body[key] }))
         }
         ("DELETE", Some(key)) => {
             specs.remove(key).ok_or_else(|| absent(key))?;
@@ -180,7 +185,7 @@ fn specs(turn: &mut Turn<'_>, method: &str, id: &str, key: Option<&str>) -> Answ
         }
         _ => return Err(fault(405, "The method is not allowed for this resource.")),
     };
-    turn.world.set(FLAVORS, id, json!({ "_specs": specs }));
+    ctx.state.set(FLAVORS, id, json!({ "_specs": specs }));
     Ok(reply)
 }
 
@@ -192,14 +197,14 @@ fn access(row: &Obj) -> Value {
     json!({ "flavor_access": rows })
 }
 
-fn change_access(turn: &mut Turn<'_>, id: &str) -> Answer {
-    admin(turn, "os-flavor-access:add_tenant_access")?;
-    let mut row = hidden(turn, id)?;
+fn change_access(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    admin(ctx, "os-flavor-access:add_tenant_access")?;
+    let mut row = hidden(ctx, id)?;
     if flag(&row, "os-flavor-access:is_public") {
         return Err(fault(409, "Can not add access to a public flavor."));
     }
-    let mut projects = words(&row, "_access");
-    let body = turn.body.clone();
+    let mut projects = strings(&row, "_access");
+    let body = ctx.body.clone();
     if let Some(project) = body["addTenantAccess"]["tenant"].as_str() {
         if projects.iter().any(|own| own == project) {
             let message = format!(
@@ -219,7 +224,7 @@ fn change_access(turn: &mut Turn<'_>, id: &str) -> Answer {
         return Err(fault(400, "There is no such action."));
     }
     set(&mut row, "_access", projects);
-    turn.world.put(FLAVORS, id, row.clone());
+    ctx.state.put(FLAVORS, id, row.clone());
     Ok(Reply::ok(access(&row)))
 }
 
@@ -242,13 +247,13 @@ const FIRST: &[(&str, &str, i64, i64, i64)] = &[
     ("d4", "ds4G", 4_096, 20, 4),
 ];
 
-pub(super) fn sow(world: &mut World) {
+pub(super) fn seed(state: &mut CloudState) {
     for (id, name, ram, disk, vcpus) in FIRST {
         let row = json!({
             "id": id, "name": name, "ram": ram, "disk": disk, "vcpus": vcpus, "swap": 0,
             "OS-FLV-EXT-DATA:ephemeral": 0, "rxtx_factor": 1.0, "os-flavor-access:is_public": true,
             "OS-FLV-DISABLED:disabled": false, "description": null, "_specs": {}, "_access": [],
         });
-        world.add(FLAVORS, object(row));
+        state.add(FLAVORS, object(row));
     }
 }

@@ -2,20 +2,20 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Answer, Reply, Turn, list, object, set, text, words};
-use super::super::fault_body;
-use super::super::schema::{Collection, plain};
+use super::super::microversioned;
+use super::super::request::{Answer, Reply, RequestContext, list, object, set, strings, text};
+use super::super::schema::Collection;
 use super::super::table::Obj;
-use super::dialect::{Nova, fault};
+use super::dialect::{NOVA, fault};
 use super::{AGGREGATES, GROUPS, HOSTS, SERVERS, action};
 
 pub(super) static GROUP: Collection = Collection {
     name: GROUPS,
     path: "os-server-groups",
-    one: "server_group",
-    many: "server_groups",
+    singular: "server_group",
+    plural: "server_groups",
     title: "Instance group",
-    verbs: "CLSD",
+    operations: "CLSD",
     statuses: (200, 200, 204),
     quota: Some(("server_groups", 10)),
     fields: "name       text c !
@@ -26,139 +26,139 @@ pub(super) static GROUP: Collection = Collection {
              metadata   map  r {}
              user_id    text r @user
              project_id text r @project",
-    make: |turn, row| {
+    make: |ctx, row| {
         let known = ["affinity", "anti-affinity", "soft-affinity", "soft-anti-affinity"];
-        let given = match turn.version >= 64 {
-            true => text(row, "policy").to_owned(),
-            false => words(row, "policies").first().cloned().unwrap_or_default(),
+        let supplied = if ctx.version >= 64 {
+            text(row, "policy").to_owned()
+        } else {
+            strings(row, "policies").first().cloned().unwrap_or_default()
         };
-        if !known.contains(&given.as_str()) {
-            let field = if turn.version >= 64 { "policy" } else { "policies" };
-            let reason =
-                format!("'{given}' is not one of {}", super::super::dialect::python_list(&known));
-            return Err(fault_body::wrong(field, &json!(given), &reason));
+        if !known.contains(&supplied.as_str()) {
+            let field = if ctx.version >= 64 { "policy" } else { "policies" };
+            let reason = format!("'{supplied}' is not one of {}", crate::python::repr_list(&known));
+            return Err(microversioned::wrong(field, &json!(supplied), &reason));
         }
-        set(row, "policy", given);
+        set(row, "policy", supplied);
         row.remove("policies");
         Ok(())
     },
-    show: |turn, row| {
-        let members: Vec<String> = words(row, "members")
+    show: |ctx, row| {
+        let members: Vec<String> = strings(row, "members")
             .into_iter()
-            .filter(|id| turn.world.get(SERVERS, id).is_some())
+            .filter(|id| ctx.state.get(SERVERS, id).is_some())
             .collect();
         set(row, "members", members);
-        if turn.version < 64 {
+        if ctx.version < 64 {
             let policy = row.remove("policy").unwrap_or_default();
             set(row, "policies", json!([policy]));
             row.remove("rules");
         } else {
             row.remove("metadata");
         }
-        if turn.version < 13 {
+        if ctx.version < 13 {
             row.remove("project_id");
             row.remove("user_id");
         }
     },
-    ..plain(&Nova)
+    ..Collection::new(&NOVA)
 };
 
 pub(super) static AGGREGATE: Collection = Collection {
     name: AGGREGATES,
     path: "os-aggregates",
-    one: "aggregate",
-    many: "aggregates",
+    singular: "aggregate",
+    plural: "aggregates",
     title: "Aggregate",
-    verbs: "",
+    operations: "",
     fields: "name text r \"\"",
-    ..plain(&Nova)
+    ..Collection::new(&NOVA)
 };
 
 /// Aggregates have numbers for ids, so they go their own way.
-pub(super) fn serve(turn: &mut Turn<'_>, method: &str, path: &[&str]) -> Option<Answer> {
+pub(super) fn serve(ctx: &mut RequestContext<'_>, method: &str, path: &[&str]) -> Option<Answer> {
     let ["os-aggregates", rest @ ..] = path else { return None };
-    if !turn.who.is_admin {
+    if !ctx.caller.is_admin {
         let message = "Policy doesn't allow os_compute_api:os-aggregates:index to be performed.";
         return Some(Err(fault(403, message)));
     }
     Some(match (method, rest) {
         ("GET", []) => {
-            let all: Vec<&Obj> = turn.world.table(AGGREGATES).iter().collect();
+            let all: Vec<&Obj> = ctx.state.table(AGGREGATES).iter().collect();
             Ok(Reply::ok(json!({ "aggregates": all })))
         }
-        ("POST", []) => create(turn),
-        ("GET", [id]) => find(turn, id).map(|row| Reply::ok(json!({ "aggregate": row }))),
-        ("PUT", [id]) => update(turn, id),
-        ("DELETE", [id]) => delete(turn, id),
-        ("POST", [id, "action"]) => act(turn, id),
+        ("POST", []) => create(ctx),
+        ("GET", [id]) => find(ctx, id).map(|row| Reply::ok(json!({ "aggregate": row }))),
+        ("PUT", [id]) => update(ctx, id),
+        ("DELETE", [id]) => delete(ctx, id),
+        ("POST", [id, "action"]) => act(ctx, id),
         _ => return None,
     })
 }
 
-fn find(turn: &Turn<'_>, id: &str) -> Result<Obj, super::Refusal> {
-    let row = turn.world.get(AGGREGATES, id).cloned();
+fn find(ctx: &RequestContext<'_>, id: &str) -> Result<Obj, super::Refusal> {
+    let row = ctx.state.get(AGGREGATES, id).cloned();
     row.ok_or_else(|| fault(404, format!("Aggregate {id} could not be found.")))
 }
 
-fn name_is_free(turn: &Turn<'_>, name: &str, own: &str) -> Result<(), super::Refusal> {
-    let twins = turn.world.table(AGGREGATES).with("name", name);
+fn name_is_free(ctx: &RequestContext<'_>, name: &str, own: &str) -> Result<(), super::Refusal> {
+    let twins = ctx.state.table(AGGREGATES).with("name", name);
     if twins.iter().any(|twin| twin["id"].as_u64() != own.parse().ok()) {
         return Err(fault(409, format!("Aggregate {name} already exists.")));
     }
     Ok(())
 }
 
-fn create(turn: &mut Turn<'_>) -> Answer {
-    let sent = turn.sent(&AGGREGATE)?;
+fn create(ctx: &mut RequestContext<'_>) -> Answer {
+    let sent = ctx.sent(&AGGREGATE)?;
     let Some(name) = sent.get("name").and_then(Value::as_str) else {
-        return Err(fault_body::missing("aggregate", "name", &sent));
+        return Err(microversioned::missing("aggregate", "name", &sent));
     };
-    name_is_free(turn, name, "")?;
+    name_is_free(ctx, name, "")?;
     let zone = sent.get("availability_zone").cloned().unwrap_or_default();
-    let id = turn.world.number();
+    let id = ctx.state.next_number();
     let metadata = if zone.is_string() { json!({ "availability_zone": zone }) } else { json!({}) };
     let row = object(json!({
-        "id": id, "uuid": turn.world.uuid(), "name": name, "availability_zone": zone, "hosts": [],
-        "metadata": metadata, "created_at": turn.world.stamp_micros(), "updated_at": null,
+        "id": id, "uuid": ctx.state.uuid(), "name": name, "availability_zone": zone, "hosts": [],
+        "metadata": metadata, "created_at": ctx.state.timestamp_micros(), "updated_at": null,
         "deleted": false, "deleted_at": null,
     }));
-    turn.world.put(AGGREGATES, &id.to_string(), row.clone());
+    ctx.state.put(AGGREGATES, &id.to_string(), row.clone());
     Ok(Reply::ok(json!({ "aggregate": row })))
 }
 
-fn update(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let mut row = find(turn, id)?;
-    let sent = turn.sent(&AGGREGATE)?;
+fn update(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let mut row = find(ctx, id)?;
+    let sent = ctx.sent(&AGGREGATE)?;
     if let Some(name) = sent.get("name").and_then(Value::as_str) {
-        name_is_free(turn, name, id)?;
+        name_is_free(ctx, name, id)?;
         set(&mut row, "name", name);
     }
     if let Some(zone) = sent.get("availability_zone") {
         set(&mut row, "availability_zone", zone.clone());
         row.set_entry("metadata", "availability_zone", zone.clone());
     }
-    turn.world.put(AGGREGATES, id, row.clone());
+    ctx.state.put(AGGREGATES, id, row.clone());
     Ok(Reply::ok(json!({ "aggregate": row })))
 }
 
-fn delete(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let row = find(turn, id)?;
+fn delete(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let row = find(ctx, id)?;
     if !list(&row, "hosts").is_empty() {
         let message =
             format!("Cannot remove host from aggregate {id}. Reason: Host aggregate is not empty.");
         return Err(fault(400, message));
     }
-    turn.world.remove(AGGREGATES, id);
+    ctx.state.remove(AGGREGATES, id);
     Ok(Reply::empty(200))
 }
 
-fn act(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let mut row = find(turn, id)?;
-    let Some((name, what)) = action(&turn.body) else {
+fn act(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let mut row = find(ctx, id)?;
+    let Some((name, what)) = action(&ctx.body) else {
         return Err(fault(400, "Malformed request body"));
     };
     let host = what["host"].as_str().unwrap_or_default().to_owned();
-    let mut hosts = words(&row, "hosts");
+    let mut hosts = strings(&row, "hosts");
     match name.as_str() {
         "add_host" => {
             if !HOSTS.contains(&host.as_str()) {
@@ -192,6 +192,6 @@ fn act(turn: &mut Turn<'_>, id: &str) -> Answer {
         }
         other => return Err(fault(400, format!("There is no such action: {other}."))),
     }
-    turn.world.put(AGGREGATES, id, row.clone());
+    ctx.state.put(AGGREGATES, id, row.clone());
     Ok(Reply::ok(json!({ "aggregate": row })))
 }

@@ -1,26 +1,26 @@
 //! The compute service: Nova, version 2.1 with its microversions.
 
 mod actions;
-mod around;
 mod attach;
 mod build;
 mod dialect;
 mod flavors;
 mod groups;
+mod infrastructure;
 mod keypairs;
 mod servers;
 
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Refusal, Reply, Turn, text};
 use super::dialect::Dialect;
+use super::request::{Answer, Refusal, Reply, RequestContext, text};
 use super::rest;
 use super::schema::Collection;
 use super::services::{Microversions, Service, Step};
+use super::state::CloudState;
 use super::table::Obj;
-use super::world::World;
 
-pub(super) use self::dialect::Nova;
+pub(super) use self::dialect::NOVA;
 
 pub(super) const AGGREGATES: &str = "compute/aggregates";
 pub(super) const FLAVORS: &str = "compute/flavors";
@@ -43,11 +43,11 @@ pub(super) static SERVICE: Service = Service {
         newest: 96,
         old_header: Some("x-openstack-nova-api-version"),
     }),
-    dialect: &Nova,
+    dialect: &NOVA,
     collections: &[COLLECTIONS],
     serve,
     versions,
-    sow: flavors::sow,
+    seed: flavors::seed,
 };
 
 /// What happens to servers when their time has come.
@@ -78,32 +78,32 @@ fn versions(base: &str, path: &[&str]) -> Option<(u16, Value)> {
     }
 }
 
-fn serve(turn: &mut Turn<'_>) -> Answer {
-    let parts = turn.ask.parts();
+fn serve(ctx: &mut RequestContext<'_>) -> Answer {
+    let parts = ctx.request.parts();
     let ["v2.1", path @ ..] = parts.as_slice() else { return Err(nothing()) };
     // The project may be in the path, as it had to be once.
     let path = match path {
-        [project, rest @ ..] if *project == turn.who.project => rest,
+        [project, rest @ ..] if *project == ctx.caller.project => rest,
         path => path,
     };
-    let method = turn.ask.method.clone();
+    let method = ctx.request.method.clone();
     let method = if method == "HEAD" { "GET" } else { method.as_str() };
-    let special = servers::serve(turn, method, path)
-        .or_else(|| attach::serve(turn, method, path))
-        .or_else(|| flavors::serve(turn, method, path))
-        .or_else(|| keypairs::serve(turn, method, path))
-        .or_else(|| groups::serve(turn, method, path))
-        .or_else(|| around::serve(turn, method, path));
-    special.or_else(|| rest::serve(turn, COLLECTIONS, path)).unwrap_or_else(|| Err(nothing()))
+    let special = servers::serve(ctx, method, path)
+        .or_else(|| attach::serve(ctx, method, path))
+        .or_else(|| flavors::serve(ctx, method, path))
+        .or_else(|| keypairs::serve(ctx, method, path))
+        .or_else(|| groups::serve(ctx, method, path))
+        .or_else(|| infrastructure::serve(ctx, method, path));
+    special.or_else(|| rest::serve(ctx, COLLECTIONS, path)).unwrap_or_else(|| Err(nothing()))
 }
 
 fn nothing() -> Refusal {
-    Nova.plain(404, "The resource could not be found.")
+    NOVA.generic(404, "The resource could not be found.")
 }
 
 /// The links of an object: with the version, and without.
-fn links(turn: &Turn<'_>, collection: &str, id: &str) -> Value {
-    let base = format!("{}{}", turn.ask.base, turn.ask.service);
+fn links(ctx: &RequestContext<'_>, collection: &str, id: &str) -> Value {
+    let base = format!("{}{}", ctx.request.base, ctx.request.service);
     json!([
         { "rel": "self", "href": format!("{base}/v2.1/{collection}/{id}") },
         { "rel": "bookmark", "href": format!("{base}/{collection}/{id}") },
@@ -114,8 +114,8 @@ fn links(turn: &Turn<'_>, collection: &str, id: &str) -> Value {
 pub(super) const HOSTS: &[&str] = &["compute-1", "compute-2"];
 
 /// The server in its envelope.
-fn shown_server(turn: &Turn<'_>, row: Obj) -> Answer {
-    Ok(Reply::ok(json!({ "server": servers::full(turn, &row) })))
+fn render_server(ctx: &RequestContext<'_>, row: Obj) -> Answer {
+    Ok(Reply::ok(json!({ "server": servers::full(ctx, &row) })))
 }
 
 /// The quotas that count servers, with what they are from the beginning.
@@ -137,9 +137,9 @@ pub(super) const QUOTAS: &[(&str, i64)] = &[
 ];
 
 /// What a project uses: servers, cores and memory.
-pub(super) fn usage(world: &World, project: &str) -> (i64, i64, i64) {
+pub(super) fn usage(state: &CloudState, project: &str) -> (i64, i64, i64) {
     let mut used = (0, 0, 0);
-    for server in world.table(SERVERS).with("project_id", project) {
+    for server in state.table(SERVERS).with("project_id", project) {
         let flavor = &server["_flavor"];
         used.0 += 1;
         used.1 += flavor["vcpus"].as_i64().unwrap_or_default();
@@ -149,9 +149,9 @@ pub(super) fn usage(world: &World, project: &str) -> (i64, i64, i64) {
 }
 
 /// The value of a quota of a project.
-pub(super) fn limit(world: &World, project: &str, name: &str) -> i64 {
+pub(super) fn limit(state: &CloudState, project: &str, name: &str) -> i64 {
     let usual = QUOTAS.iter().find(|(own, _)| *own == name).map_or(-1, |(_, usual)| *usual);
-    world.quota("compute", project, name, usual)
+    state.quota("compute", project, name, usual)
 }
 
 /// The first field of a body that is an action, and what it holds.
@@ -161,6 +161,6 @@ fn action(body: &Value) -> Option<(String, Value)> {
 }
 
 /// Whether a row is of the caller's user.
-fn is_own(turn: &Turn<'_>, row: &Obj) -> bool {
-    turn.who.is_admin || text(row, "user_id") == turn.who.user
+fn is_own(ctx: &RequestContext<'_>, row: &Obj) -> bool {
+    ctx.caller.is_admin || text(row, "user_id") == ctx.caller.user
 }

@@ -2,79 +2,81 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::ask::{Answer, Refusal, Reply, Turn, list, object, set, text, words};
-use super::super::check::truth;
-use super::super::fault_body;
+use super::super::check::parse_bool;
+use super::super::microversioned;
 use super::super::network::{FLOATING, GROUPS as SECURITY_GROUPS, NETWORKS, PORTS};
 use super::super::query;
-use super::super::schema::{Collection, plain};
+use super::super::request::{
+    Answer, Refusal, Reply, RequestContext, list, object, set, strings, text,
+};
+use super::super::schema::Collection;
+use super::super::state::Pending;
 use super::super::table::Obj;
-use super::super::world::Pending;
-use super::dialect::{Nova, fault, wrong_state};
-use super::{GROUPS, SERVERS, actions, around, build, links, shown_server};
+use super::dialect::{NOVA, fault, wrong_state};
+use super::{GROUPS, SERVERS, actions, build, infrastructure, links, render_server};
 
 pub(super) static SERVER: Collection = Collection {
     name: SERVERS,
     path: "servers",
-    one: "server",
-    many: "servers",
+    singular: "server",
+    plural: "servers",
     title: "Instance",
-    verbs: "",
+    operations: "",
     fields: "name text r \"\"
              project_id text r @project",
-    ..plain(&Nova)
+    ..Collection::new(&NOVA)
 };
 
-pub(super) fn serve(turn: &mut Turn<'_>, method: &str, path: &[&str]) -> Option<Answer> {
+pub(super) fn serve(ctx: &mut RequestContext<'_>, method: &str, path: &[&str]) -> Option<Answer> {
     let ["servers", rest @ ..] = path else { return None };
     Some(match (method, rest) {
-        ("POST", []) => build::create(turn),
-        ("GET", []) => listed(turn, false),
-        ("GET", ["detail"]) => listed(turn, true),
-        ("GET", [id]) => find(turn, id).and_then(|row| shown_server(turn, row)),
-        ("PUT", [id]) => update(turn, id),
-        ("DELETE", [id]) => delete(turn, id),
-        ("POST", [id, "action"]) => actions::serve(turn, id),
+        ("POST", []) => build::create(ctx),
+        ("GET", []) => list_servers(ctx, false),
+        ("GET", ["detail"]) => list_servers(ctx, true),
+        ("GET", [id]) => find(ctx, id).and_then(|row| render_server(ctx, row)),
+        ("PUT", [id]) => update(ctx, id),
+        ("DELETE", [id]) => delete(ctx, id),
+        ("POST", [id, "action"]) => actions::serve(ctx, id),
         ("GET", [id, "ips"]) => {
-            find(turn, id).map(|row| Reply::ok(json!({ "addresses": addresses(turn, &row) })))
+            find(ctx, id).map(|row| Reply::ok(json!({ "addresses": addresses(ctx, &row) })))
         }
         ("GET", [id, "diagnostics"]) => {
-            find(turn, id).map(|_| Reply::ok(json!({ "state": "running" })))
+            find(ctx, id).map(|_| Reply::ok(json!({ "state": "running" })))
         }
         ("GET", [id, "os-security-groups"]) => {
-            find(turn, id).map(|row| Reply::ok(groups(turn, &row)))
+            find(ctx, id).map(|row| Reply::ok(groups(ctx, &row)))
         }
         ("POST", [id, "remote-consoles"]) => {
-            find(turn, id).map(|row| around::remote_console(turn, &row))
+            find(ctx, id).map(|row| infrastructure::remote_console(ctx, &row))
         }
-        (_, [id, "metadata", key @ ..]) => metadata(turn, method, id, key.first().copied()),
-        (_, [id, "tags", tag @ ..]) => tags(turn, method, id, tag.first().copied()),
+        (_, [id, "metadata", key @ ..]) => metadata(ctx, method, id, key.first().copied()),
+        (_, [id, "tags", tag @ ..]) => tags(ctx, method, id, tag.first().copied()),
         ("GET", [id, "os-instance-actions"]) => {
-            find(turn, id).map(|_| Reply::ok(json!({ "instanceActions": [] })))
+            find(ctx, id).map(|_| Reply::ok(json!({ "instanceActions": [] })))
         }
         _ => return None,
     })
 }
 
 /// The server with this id, if the caller sees it.
-pub(super) fn find(turn: &Turn<'_>, id: &str) -> Result<Obj, Refusal> {
-    turn.find(&SERVER, id)
+pub(super) fn find(ctx: &RequestContext<'_>, id: &str) -> Result<Obj, Refusal> {
+    ctx.find(&SERVER, id)
 }
 
 /// The servers that the caller sees and the filters keep, the newest first.
-fn listed(turn: &mut Turn<'_>, detailed: bool) -> Answer {
-    let ask = turn.ask;
-    let everybody = turn.who.is_admin
-        && ask.query("all_tenants").is_some_and(|word| truth(word) != Some(false));
+fn list_servers(ctx: &mut RequestContext<'_>, detailed: bool) -> Answer {
+    let request = ctx.request;
+    let everybody = ctx.caller.is_admin
+        && request.query("all_tenants").is_some_and(|word| parse_bool(word) != Some(false));
     let keeps = |row: &&Obj| {
-        let own = everybody || text(row, "project_id") == turn.who.project;
-        let like =
+        let own = everybody || text(row, "project_id") == ctx.caller.project;
+        let matches_pattern =
             |field: &str, wanted: &str| text(row, field).contains(wanted.trim_matches(['^', '$']));
-        own && ask.query.iter().all(|(name, wanted)| match name.as_str() {
+        own && request.query.iter().all(|(name, wanted)| match name.as_str() {
             "name" if wanted.starts_with('^') && wanted.ends_with('$') => {
                 text(row, "name") == wanted.trim_matches(['^', '$']).replace('\\', "")
             }
-            "name" => like("name", wanted),
+            "name" => matches_pattern("name", wanted),
             "status" => text(row, "status").eq_ignore_ascii_case(wanted),
             "flavor" => row["_flavor"]["id"] == json!(wanted),
             "image" => row["_image"] == json!(wanted),
@@ -82,24 +84,23 @@ fn listed(turn: &mut Turn<'_>, detailed: bool) -> Answer {
             "host" => text(row, "OS-EXT-SRV-ATTR:host") == wanted,
             "project_id" | "tenant_id" => text(row, "project_id") == wanted,
             "uuid" => text(row, "id") == wanted,
-            "ip" => addresses(turn, row).to_string().contains(wanted),
-            "tags" => wanted.split(',').all(|tag| words(row, "tags").iter().any(|own| own == tag)),
+            "ip" => addresses(ctx, row).to_string().contains(wanted),
+            "tags" => {
+                wanted.split(',').all(|tag| strings(row, "tags").iter().any(|own| own == tag))
+            }
             "tags-any" => {
-                wanted.split(',').any(|tag| words(row, "tags").iter().any(|own| own == tag))
+                wanted.split(',').any(|tag| strings(row, "tags").iter().any(|own| own == tag))
             }
             _ => true,
         })
     };
-    let rows: Vec<Obj> = turn.world.table(SERVERS).iter().rev().filter(keeps).cloned().collect();
-    let (rows, next) = query::page(turn, &SERVER, rows)?;
+    let rows: Vec<Obj> = ctx.state.table(SERVERS).iter().rev().filter(keeps).cloned().collect();
+    let (rows, next) = query::page(ctx, &SERVER, rows)?;
     let rows: Vec<Value> = rows
         .iter()
-        .map(|row| match detailed {
-            true => Value::from(full(turn, row)),
-            false => json!({
-                "id": row["id"], "name": row["name"], "links": links(turn, "servers", text(row, "id")),
-            }),
-        })
+        .map(|row| if detailed { Value::from(full(ctx, row)) } else { json!({
+                "id": row["id"], "name": row["name"], "links": links(ctx, "servers", text(row, "id")),
+            }) })
         .collect();
     let mut body = json!({ "servers": rows });
     if let Some(next) = next {
@@ -109,42 +110,39 @@ fn listed(turn: &mut Turn<'_>, detailed: bool) -> Answer {
 }
 
 /// The server as clients see it.
-pub(super) fn full(turn: &Turn<'_>, row: &Obj) -> Obj {
-    let mut shown = row.clone();
-    shown.retain(|name, _| !name.starts_with('_'));
+pub(super) fn full(ctx: &RequestContext<'_>, row: &Obj) -> Obj {
+    let mut rendered = row.clone();
+    rendered.retain(|name, _| !name.starts_with('_'));
     let id = text(row, "id").to_owned();
-    let project = shown.remove("project_id").unwrap_or_default();
-    set(&mut shown, "tenant_id", project);
-    set(&mut shown, "links", links(turn, "servers", &id));
-    set(&mut shown, "addresses", addresses(turn, row));
+    let project = rendered.remove("project_id").unwrap_or_default();
+    set(&mut rendered, "tenant_id", project);
+    set(&mut rendered, "links", links(ctx, "servers", &id));
+    set(&mut rendered, "addresses", addresses(ctx, row));
     let image = match row["_image"].as_str() {
         Some(image) => {
-            let link = format!("{}{}/images/{image}", turn.ask.base, turn.ask.service);
+            let link = format!("{}{}/images/{image}", ctx.request.base, ctx.request.service);
             json!({ "id": image, "links": [{ "rel": "bookmark", "href": link }] })
         }
         None => json!(""),
     };
-    set(&mut shown, "image", image);
-    set(&mut shown, "flavor", flavor(turn, &row["_flavor"]));
+    set(&mut rendered, "image", image);
+    set(&mut rendered, "flavor", flavor(ctx, &row["_flavor"]));
     let names: Vec<Value> =
-        groups_of(turn, row).iter().map(|group| json!({ "name": group["name"] })).collect();
+        groups_of(ctx, row).iter().map(|group| json!({ "name": group["name"] })).collect();
     if !names.is_empty() {
-        set(&mut shown, "security_groups", names);
+        set(&mut rendered, "security_groups", names);
     }
     let volumes: Vec<Value> = list(row, "_volumes")
         .iter()
-        .map(|volume| match turn.version >= 3 {
-            true => json!({ "id": volume["id"], "delete_on_termination": volume["delete_on_termination"] }),
-            false => json!({ "id": volume["id"] }),
-        })
+        .map(|volume| if ctx.version >= 3 { json!({ "id": volume["id"], "delete_on_termination": volume["delete_on_termination"] }) } else { json!({ "id": volume["id"] }) })
         .collect();
-    set(&mut shown, "os-extended-volumes:volumes_attached", volumes);
-    by_version(turn, row, &mut shown);
-    shown
+    set(&mut rendered, "os-extended-volumes:volumes_attached", volumes);
+    by_version(ctx, row, &mut rendered);
+    rendered
 }
 
 /// Takes away what older versions do not show.
-fn by_version(turn: &Turn<'_>, row: &Obj, shown: &mut Obj) {
+fn by_version(ctx: &RequestContext<'_>, row: &Obj, rendered: &mut Obj) {
     let since = [
         (3, "OS-EXT-SRV-ATTR:hostname"),
         (3, "OS-EXT-SRV-ATTR:user_data"),
@@ -158,46 +156,46 @@ fn by_version(turn: &Turn<'_>, row: &Obj, shown: &mut Obj) {
         (96, "pinned_availability_zone"),
     ];
     for (version, name) in since {
-        if turn.version < version {
-            shown.remove(name);
+        if ctx.version < version {
+            rendered.remove(name);
         }
     }
-    if turn.version >= 71 {
-        let members = turn.world.table(GROUPS).with("members", text(row, "id"));
+    if ctx.version >= 71 {
+        let members = ctx.state.table(GROUPS).with("members", text(row, "id"));
         let ids: Vec<&Value> = members.iter().map(|group| &group["id"]).collect();
         let ids = json!(ids);
-        set(shown, "server_groups", ids);
+        set(rendered, "server_groups", ids);
     }
-    if !turn.who.is_admin {
-        shown.retain(|name, _| {
-            let hostname = name == "OS-EXT-SRV-ATTR:hostname" && turn.version >= 90;
+    if !ctx.caller.is_admin {
+        rendered.retain(|name, _| {
+            let hostname = name == "OS-EXT-SRV-ATTR:hostname" && ctx.version >= 90;
             hostname || !name.starts_with("OS-EXT-SRV-ATTR:")
         });
-        shown.remove("host_status");
+        rendered.remove("host_status");
     }
 }
 
-fn flavor(turn: &Turn<'_>, flavor: &Value) -> Value {
-    if turn.version >= 47 {
+fn flavor(ctx: &RequestContext<'_>, flavor: &Value) -> Value {
+    if ctx.version >= 47 {
         return json!({
             "original_name": flavor["name"], "vcpus": flavor["vcpus"], "ram": flavor["ram"], "disk": flavor["disk"],
             "ephemeral": flavor["OS-FLV-EXT-DATA:ephemeral"], "swap": flavor["swap"], "extra_specs": flavor["_specs"],
         });
     }
     let id = flavor["id"].as_str().unwrap_or_default();
-    let link = format!("{}{}/flavors/{id}", turn.ask.base, turn.ask.service);
+    let link = format!("{}{}/flavors/{id}", ctx.request.base, ctx.request.service);
     json!({ "id": id, "links": [{ "rel": "bookmark", "href": link }] })
 }
 
 /// The addresses of a server by the name of the network, floating ones after the fixed one that they lead to.
-pub(super) fn addresses(turn: &Turn<'_>, row: &Obj) -> Value {
+pub(super) fn addresses(ctx: &RequestContext<'_>, row: &Obj) -> Value {
     let mut by_network: Map<String, Value> = Map::new();
     // Until a server is built, nobody knows its addresses.
     if text(row, "status") == "BUILD" {
         return Value::from(by_network);
     }
-    for port in turn.world.table(PORTS).with("device_id", text(row, "id")) {
-        let network = turn.world.get(NETWORKS, text(port, "network_id"));
+    for port in ctx.state.table(PORTS).with("device_id", text(row, "id")) {
+        let network = ctx.state.get(NETWORKS, text(port, "network_id"));
         let name = network.map(|network| text(network, "name")).unwrap_or_default();
         let entry = |address: &Value, kind: &str| {
             let version =
@@ -211,7 +209,7 @@ pub(super) fn addresses(turn: &Turn<'_>, row: &Obj) -> Value {
         let Value::Array(rows) = rows else { continue };
         for ip in list(port, "fixed_ips") {
             rows.push(entry(&ip["ip_address"], "fixed"));
-            for floating in turn.world.table(FLOATING).with("port_id", text(port, "id")) {
+            for floating in ctx.state.table(FLOATING).with("port_id", text(port, "id")) {
                 if floating["fixed_ip_address"] == ip["ip_address"] {
                     rows.push(entry(&floating["floating_ip_address"], "floating"));
                 }
@@ -221,18 +219,18 @@ pub(super) fn addresses(turn: &Turn<'_>, row: &Obj) -> Value {
     Value::from(by_network)
 }
 
-fn groups_of(turn: &Turn<'_>, row: &Obj) -> Vec<Obj> {
+fn groups_of(ctx: &RequestContext<'_>, row: &Obj) -> Vec<Obj> {
     let mut ids: Vec<String> = Vec::new();
-    for port in turn.world.table(PORTS).with("device_id", text(row, "id")) {
-        ids.extend(words(port, "security_groups"));
+    for port in ctx.state.table(PORTS).with("device_id", text(row, "id")) {
+        ids.extend(strings(port, "security_groups"));
     }
     ids.sort_unstable();
     ids.dedup();
-    ids.iter().filter_map(|id| turn.world.get(SECURITY_GROUPS, id).cloned()).collect()
+    ids.iter().filter_map(|id| ctx.state.get(SECURITY_GROUPS, id).cloned()).collect()
 }
 
-fn groups(turn: &Turn<'_>, row: &Obj) -> Value {
-    let rows: Vec<Value> = groups_of(turn, row)
+fn groups(ctx: &RequestContext<'_>, row: &Obj) -> Value {
+    let rows: Vec<Value> = groups_of(ctx, row)
         .iter()
         .map(|group| {
             json!({
@@ -244,50 +242,50 @@ fn groups(turn: &Turn<'_>, row: &Obj) -> Value {
     json!({ "security_groups": rows })
 }
 
-fn update(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let mut row = find(turn, id)?;
-    let sent = turn.sent(&SERVER)?;
+fn update(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let mut row = find(ctx, id)?;
+    let sent = ctx.sent(&SERVER)?;
     let known =
         ["name", "accessIPv4", "accessIPv6", "description", "hostname", "OS-DCF:diskConfig"];
     for (name, value) in &sent {
         if !known.contains(&name.as_str()) {
-            return Err(fault_body::unknown("server", &[name], &sent));
+            return Err(microversioned::unknown("server", &[name], &sent));
         }
         let field = if name == "hostname" { "OS-EXT-SRV-ATTR:hostname" } else { name };
         set(&mut row, field, value.clone());
     }
-    let stamp = turn.world.stamp();
-    set(&mut row, "updated", stamp);
-    turn.world.put(SERVERS, id, row.clone());
-    shown_server(turn, row)
+    let timestamp = ctx.state.timestamp();
+    set(&mut row, "updated", timestamp);
+    ctx.state.put(SERVERS, id, row.clone());
+    render_server(ctx, row)
 }
 
 /// Removes a server, after a while. Whoever asks twice is told that it is on its way.
-fn delete(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let row = find(turn, id)?;
+fn delete(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let row = find(ctx, id)?;
     if text(&row, "OS-EXT-STS:task_state") == "deleting" {
         return Ok(Reply::empty(204));
     }
-    if row.get("locked") == Some(&json!(true)) && !turn.who.is_admin {
+    if row.get("locked") == Some(&json!(true)) && !ctx.caller.is_admin {
         return Err(fault(409, format!("Instance {id} is locked")));
     }
-    remove(turn, id);
+    remove(ctx, id);
     Ok(Reply::empty(204))
 }
 
 /// Notes that a server goes away.
-pub(super) fn remove(turn: &mut Turn<'_>, id: &str) {
-    turn.world.set(SERVERS, id, json!({ "OS-EXT-STS:task_state": "deleting" }));
+pub(super) fn remove(ctx: &mut RequestContext<'_>, id: &str) {
+    ctx.state.set(SERVERS, id, json!({ "OS-EXT-STS:task_state": "deleting" }));
     let gone = Pending::Step { name: "compute/gone".to_owned(), key: id.to_owned() };
-    let delay = turn.world.build_time;
-    turn.world.later(delay, gone);
+    let delay = ctx.state.build_time;
+    ctx.state.schedule(delay, gone);
 }
 
-fn metadata(turn: &mut Turn<'_>, method: &str, id: &str, key: Option<&str>) -> Answer {
-    let row = find(turn, id)?;
+fn metadata(ctx: &mut RequestContext<'_>, method: &str, id: &str, key: Option<&str>) -> Answer {
+    let row = find(ctx, id)?;
     let mut own = object(row["metadata"].clone());
-    let sent = turn.body["metadata"].as_object().cloned().map(Obj::from);
-    let sent_one = turn.body["meta"].as_object().cloned();
+    let sent = ctx.body["metadata"].as_object().cloned().map(Obj::from);
+    let sent_one = ctx.body["meta"].as_object().cloned();
     let absent = || fault(404, "Metadata item was not found");
     if method != "GET" && text(&row, "status") == "BUILD" && method != "POST" {
         return Err(wrong_state("update metadata", &row));
@@ -299,15 +297,15 @@ fn metadata(turn: &mut Turn<'_>, method: &str, id: &str, key: Option<&str>) -> A
             return Ok(Reply::ok(json!({ "meta": { key: value } })));
         }
         ("POST", None) => {
-            own.extend(sent.ok_or_else(|| fault_body::missing("", "metadata", &Obj::new()))?);
+            own.extend(sent.ok_or_else(|| microversioned::missing("", "metadata", &Obj::new()))?);
             Reply::ok(json!({ "metadata": own }))
         }
         ("PUT", None) => {
-            own = sent.ok_or_else(|| fault_body::missing("", "metadata", &Obj::new()))?;
+            own = sent.ok_or_else(|| microversioned::missing("", "metadata", &Obj::new()))?;
             Reply::ok(json!({ "metadata": own }))
         }
         ("PUT", Some(key)) => {
-            let sent = sent_one.ok_or_else(|| fault_body::missing("", "meta", &Obj::new()))?;
+            let sent = sent_one.ok_or_else(|| microversioned::missing("", "meta", &Obj::new()))?;
             let value = sent
                 .get(key)
                 .cloned()
@@ -322,7 +320,7 @@ fn metadata(turn: &mut Turn<'_>, method: &str, id: &str, key: Option<&str>) -> A
         _ => return Err(fault(405, "The method is not allowed for this resource.")),
     };
     texts_only(&own)?;
-    turn.world.set(SERVERS, id, json!({ "metadata": own }));
+    ctx.state.set(SERVERS, id, json!({ "metadata": own }));
     Ok(reply)
 }
 
@@ -330,20 +328,19 @@ fn metadata(turn: &mut Turn<'_>, method: &str, id: &str, key: Option<&str>) -> A
 pub(super) fn texts_only(metadata: &Obj) -> Result<(), Refusal> {
     for (name, value) in metadata {
         if !value.is_string() {
-            let reason =
-                format!("{} is not of type 'string'", super::super::dialect::python(value));
-            return Err(fault_body::wrong(&format!("metadata.{name}"), value, &reason));
+            let reason = format!("{} is not of type 'string'", crate::python::repr(value));
+            return Err(microversioned::wrong(&format!("metadata.{name}"), value, &reason));
         }
     }
     Ok(())
 }
 
-fn tags(turn: &mut Turn<'_>, method: &str, id: &str, tag: Option<&str>) -> Answer {
-    if turn.version < 26 {
+fn tags(ctx: &mut RequestContext<'_>, method: &str, id: &str, tag: Option<&str>) -> Answer {
+    if ctx.version < 26 {
         return Err(fault(404, "The resource could not be found."));
     }
-    let row = find(turn, id)?;
-    let mut own = words(&row, "tags");
+    let row = find(ctx, id)?;
+    let mut own = strings(&row, "tags");
     let absent = |tag: &str| fault(404, format!("Server {id} has no tag '{tag}'"));
     let reply = match (method, tag) {
         ("GET", None) => return Ok(Reply::ok(json!({ "tags": own }))),
@@ -352,8 +349,8 @@ fn tags(turn: &mut Turn<'_>, method: &str, id: &str, tag: Option<&str>) -> Answe
             return if there { Ok(Reply::empty(204)) } else { Err(absent(tag)) };
         }
         ("PUT", None) => {
-            let sent = turn.body["tags"].as_array().cloned();
-            let sent = sent.ok_or_else(|| fault_body::missing("", "tags", &Obj::new()))?;
+            let sent = ctx.body["tags"].as_array().cloned();
+            let sent = sent.ok_or_else(|| microversioned::missing("", "tags", &Obj::new()))?;
             own = sent.iter().filter_map(Value::as_str).map(str::to_owned).collect();
             Reply::ok(json!({ "tags": own }))
         }
@@ -380,6 +377,6 @@ fn tags(turn: &mut Turn<'_>, method: &str, id: &str, tag: Option<&str>) -> Answe
     };
     own.sort_unstable();
     own.dedup();
-    turn.world.set(SERVERS, id, json!({ "tags": own }));
+    ctx.state.set(SERVERS, id, json!({ "tags": own }));
     Ok(reply)
 }

@@ -2,16 +2,20 @@
 
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Done, Refusal, Reply, Turn, list, object, set, text, words};
-use super::forms::{Form, Words, refuse};
+use super::error_style::{ErrorForm, ErrorStyle, refuse};
 use super::network::{self, PORTS, internal, ports::PORT};
+use super::request::{
+    Answer, Done, Refusal, Reply, RequestContext, list, object, set, strings, text,
+};
 use super::rest;
-use super::schema::{Collection, plain};
+use super::schema::Collection;
 use super::services::{Microversions, Service, Step};
+use super::state::CloudState;
 use super::table::Obj;
-use super::world::World;
+use super::versions;
 
-static ZUN: Words = Words { form: Form::Errors, missing: "could not be found.", bad: 400 };
+static ZUN: ErrorStyle =
+    ErrorStyle { form: ErrorForm::Errors, missing: "could not be found.", bad: 400 };
 
 const CONTAINERS: &str = "container/containers";
 
@@ -33,20 +37,15 @@ pub(super) static SERVICE: Service = Service {
     collections: &[COLLECTIONS],
     serve,
     versions: |base, path| {
-        let row = json!({
-            "id": "v1", "status": "CURRENT", "min_version": "1.1", "max_version": "1.40",
-            "links": [{ "rel": "self", "href": format!("{base}/v1/") }],
-        });
-        match path {
-            [] => Some((
-                200,
-                json!({ "name": "OpenStack Zun API", "versions": [row], "default_version": row }),
-            )),
-            ["v1"] => Some((200, row)),
-            _ => None,
-        }
+        let range = json!({ "min_version": "1.1", "max_version": "1.40" });
+        versions::single(
+            path,
+            "v1",
+            versions::current(base, "v1", "v1/", range),
+            |version| json!({ "name": "OpenStack Zun API", "versions": [version], "default_version": version }),
+        )
     },
-    sow: |_| (),
+    seed: |_| (),
 };
 
 pub(super) static STEPS: &[Step] = &[("container/gone", gone)];
@@ -54,7 +53,7 @@ pub(super) static STEPS: &[Step] = &[("container/gone", gone)];
 static CONTAINER: Collection = Collection {
     name: CONTAINERS,
     path: "containers",
-    many: "containers",
+    plural: "containers",
     title: "Container",
     key: "uuid",
     by_name: true,
@@ -101,10 +100,10 @@ static CONTAINER: Collection = Collection {
              user_id           text r  @user
              _own_ports        list r  []",
     make,
-    remove: |turn, row| {
-        let force = ["force", "stop"]
-            .iter()
-            .any(|word| turn.ask.query(word).is_some_and(|yes| !yes.eq_ignore_ascii_case("false")));
+    remove: |ctx, row| {
+        let force = ["force", "stop"].iter().any(|word| {
+            ctx.request.query(word).is_some_and(|yes| !yes.eq_ignore_ascii_case("false"))
+        });
         let status = text(row, "status");
         if status == "Running" && !force {
             let message =
@@ -112,15 +111,15 @@ static CONTAINER: Collection = Collection {
             return Err(refuse(409, message));
         }
         let id = text(row, "uuid");
-        turn.world.set(CONTAINERS, id, json!({ "status": "Deleting" }));
-        turn.world.step_when_built("container/gone", id);
+        ctx.state.set(CONTAINERS, id, json!({ "status": "Deleting" }));
+        ctx.state.step_when_built("container/gone", id);
         Ok(())
     },
     show,
-    ..plain(&ZUN)
+    ..Collection::new(&ZUN)
 };
 
-fn make(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
+fn make(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     let id = text(row, "uuid").to_owned();
     if row["name"].is_null() {
         set(row, "name", format!("container-{}", &id[..8]));
@@ -128,21 +127,21 @@ fn make(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
     let wanted = list(row, "nets").to_vec();
     let mut own = Vec::new();
     for net in wanted {
-        if let Some(port) = join(turn, &id, &net)? {
+        if let Some(port) = join(ctx, &id, &net)? {
             own.push(port);
         }
     }
     set(row, "_own_ports", own);
     row.remove("nets");
-    let run = turn.ask.query("run").is_some_and(|word| word.eq_ignore_ascii_case("true"))
+    let run = ctx.request.query("run").is_some_and(|word| word.eq_ignore_ascii_case("true"))
         || row.remove("run").is_some_and(|run| run == json!(true) || run == json!("true"));
-    let status = match (turn.world.fails_to_build, run) {
+    let status = match (ctx.state.fail_builds, run) {
         (true, _) => "Error",
         (false, true) => "Running",
         (false, false) => "Created",
     };
     let reason = if status == "Error" { json!("No valid host was found.") } else { Value::Null };
-    turn.world.when_built(
+    ctx.state.when_built(
         CONTAINERS,
         &id,
         json!({ "status": status, "status_reason": reason, "host": "compute-1" }),
@@ -151,12 +150,12 @@ fn make(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
 }
 
 /// Puts the container on a network or on a port; gives the port if it was made for it.
-fn join(turn: &mut Turn<'_>, id: &str, net: &Value) -> Result<Option<String>, Refusal> {
+fn join(ctx: &mut RequestContext<'_>, id: &str, net: &Value) -> Result<Option<String>, Refusal> {
     if let Some(port) = net["port"].as_str() {
-        if turn.world.get(PORTS, port).is_none() {
+        if ctx.state.get(PORTS, port).is_none() {
             return Err(refuse(400, format!("Port {port} could not be found.")));
         }
-        turn.world.set(
+        ctx.state.set(
             PORTS,
             port,
             json!({ "device_id": id, "device_owner": "compute:kuryr", "status": "ACTIVE" }),
@@ -170,15 +169,15 @@ fn join(turn: &mut Turn<'_>, id: &str, net: &Value) -> Result<Option<String>, Re
     if let Some(ip) = ip {
         sent["fixed_ips"] = json!([{ "ip_address": ip }]);
     }
-    let project = turn.who.project.clone();
+    let project = ctx.caller.project.clone();
     let port =
-        internal(turn, &PORT, sent, &project).map_err(|failed| refuse(400, failed.message))?;
+        internal(ctx, &PORT, sent, &project).map_err(|failed| refuse(400, failed.message))?;
     Ok(Some(text(&port, "id").to_owned()))
 }
 
-fn show(turn: &Turn<'_>, row: &mut Obj) {
+fn show(ctx: &RequestContext<'_>, row: &mut Obj) {
     let mut addresses = serde_json::Map::new();
-    for port in turn.world.table(PORTS).with("device_id", text(row, "uuid")) {
+    for port in ctx.state.table(PORTS).with("device_id", text(row, "uuid")) {
         let entries = addresses.entry(text(port, "network_id")).or_insert_with(|| json!([]));
         let Value::Array(entries) = entries else { continue };
         for ip in list(port, "fixed_ips") {
@@ -189,7 +188,7 @@ fn show(turn: &Turn<'_>, row: &mut Obj) {
             };
             entries.push(json!({
                 "addr": ip["ip_address"], "version": version, "port": port["id"], "subnet_id": ip["subnet_id"],
-                "preserve_on_delete": !words(row, "_own_ports").iter().any(|id| id == text(port, "id")),
+                "preserve_on_delete": !strings(row, "_own_ports").iter().any(|id| id == text(port, "id")),
             }));
         }
     }
@@ -197,52 +196,52 @@ fn show(turn: &Turn<'_>, row: &mut Obj) {
 }
 
 /// The container is gone, and its ports are free.
-fn gone(world: &mut World, id: &str) {
-    let row = world.copy(CONTAINERS, id);
-    let own = words(&row, "_own_ports");
-    for port in world.with(PORTS, "device_id", id) {
-        release(world, text(&port, "id"), own.iter().any(|own| own == text(&port, "id")));
+fn gone(state: &mut CloudState, id: &str) {
+    let row = state.copy(CONTAINERS, id);
+    let own = strings(&row, "_own_ports");
+    for port in state.with(PORTS, "device_id", id) {
+        release(state, text(&port, "id"), own.iter().any(|own| own == text(&port, "id")));
     }
-    world.remove(CONTAINERS, id);
+    state.remove(CONTAINERS, id);
 }
 
-fn release(world: &mut World, port: &str, is_own: bool) {
+fn release(state: &mut CloudState, port: &str, is_own: bool) {
     if is_own {
-        network::ports::release_floating(world, port);
-        world.remove(PORTS, port);
+        network::ports::release_floating(state, port);
+        state.remove(PORTS, port);
     } else {
-        world.set(PORTS, port, json!({ "device_id": "", "device_owner": "", "status": "DOWN" }));
+        state.set(PORTS, port, json!({ "device_id": "", "device_owner": "", "status": "DOWN" }));
     }
 }
 
-fn serve(turn: &mut Turn<'_>) -> Answer {
-    let parts = turn.ask.parts();
+fn serve(ctx: &mut RequestContext<'_>) -> Answer {
+    let parts = ctx.request.parts();
     let ["v1", path @ ..] = parts.as_slice() else {
         return Err(refuse(404, "The resource could not be found."));
     };
-    let method = turn.ask.method.clone();
+    let method = ctx.request.method.clone();
     match (method.as_str(), path) {
-        ("GET", ["containers", id, "network_list"]) => turn.find(&CONTAINER, id).map(|row| {
-            let ports = turn.world.table(PORTS).with("device_id", text(&row, "uuid"));
+        ("GET", ["containers", id, "network_list"]) => ctx.find(&CONTAINER, id).map(|row| {
+            let ports = ctx.state.table(PORTS).with("device_id", text(&row, "uuid"));
             let rows: Vec<Value> = ports
                 .iter()
                 .map(|port| json!({ "net_id": port["network_id"], "port_id": port["id"], "fixed_ips": port["fixed_ips"] }))
                 .collect();
             Reply::ok(json!({ "networks": rows }))
         }),
-        ("POST", ["containers", id, action]) => act(turn, id, action),
+        ("POST", ["containers", id, action]) => act(ctx, id, action),
         ("GET", ["images" | "hosts" | "services", ..]) => {
             let word = path.first().copied().unwrap_or_default();
             Ok(Reply::ok(json!({ word: [] })))
         }
-        ("GET", ["containers", id, "logs"]) => turn.find(&CONTAINER, id).map(|_| Reply::ok(json!(""))),
-        _ => rest::serve(turn, COLLECTIONS, path)
+        ("GET", ["containers", id, "logs"]) => ctx.find(&CONTAINER, id).map(|_| Reply::ok(json!(""))),
+        _ => rest::serve(ctx, COLLECTIONS, path)
             .unwrap_or_else(|| Err(refuse(404, "The resource could not be found."))),
     }
 }
 
-fn act(turn: &mut Turn<'_>, id: &str, action: &str) -> Answer {
-    let row = turn.find(&CONTAINER, id)?;
+fn act(ctx: &mut RequestContext<'_>, id: &str, action: &str) -> Answer {
+    let row = ctx.find(&CONTAINER, id)?;
     let id = text(&row, "uuid").to_owned();
     let wrong = || {
         refuse(409, format!("Cannot {action} container {id} in {} state.", text(&row, "status")))
@@ -254,7 +253,7 @@ fn act(turn: &mut Turn<'_>, id: &str, action: &str) -> Answer {
         "pause" => (&["Running"], "Paused"),
         "unpause" => (&["Paused"], "Running"),
         "network_attach" | "network_detach" => {
-            return networks(turn, &row, action == "network_attach");
+            return networks(ctx, &row, action == "network_attach");
         }
         "rename" | "execute" | "resize" => return Ok(Reply::empty(200)),
         _ => return Err(refuse(404, "The resource could not be found.")),
@@ -262,31 +261,31 @@ fn act(turn: &mut Turn<'_>, id: &str, action: &str) -> Answer {
     if !from.contains(&text(&row, "status")) {
         return Err(wrong());
     }
-    turn.world.when_built(CONTAINERS, &id, json!({ "status": to }));
+    ctx.state.when_built(CONTAINERS, &id, json!({ "status": to }));
     Ok(Reply::empty(202))
 }
 
-fn networks(turn: &mut Turn<'_>, row: &Obj, attaches: bool) -> Answer {
+fn networks(ctx: &mut RequestContext<'_>, row: &Obj, attaches: bool) -> Answer {
     let id = text(row, "uuid").to_owned();
-    let ask = |name: &str| turn.ask.query(name).map(str::to_owned);
-    let (net, port, ip) = (ask("network"), ask("port"), ask("fixed_ip"));
+    let request = |name: &str| ctx.request.query(name).map(str::to_owned);
+    let (net, port, ip) = (request("network"), request("port"), request("fixed_ip"));
     if attaches {
-        let wish = object(json!({ "network": net, "port": port, "fixed_ip": ip }));
-        if let Some(port) = join(turn, &id, &Value::from(wish))? {
-            turn.world.edit(CONTAINERS, &id, |row| {
-                let mut own = words(row, "_own_ports");
+        let wanted = object(json!({ "network": net, "port": port, "fixed_ip": ip }));
+        if let Some(port) = join(ctx, &id, &Value::from(wanted))? {
+            ctx.state.edit(CONTAINERS, &id, |row| {
+                let mut own = strings(row, "_own_ports");
                 own.push(port);
                 set(row, "_own_ports", own);
             });
         }
         return Ok(Reply::empty(202));
     }
-    let own = words(row, "_own_ports");
-    for held in turn.world.with(PORTS, "device_id", &id) {
+    let own = strings(row, "_own_ports");
+    for held in ctx.state.with(PORTS, "device_id", &id) {
         let fits = port.as_deref().is_some_and(|port| text(&held, "id") == port)
             || net.as_deref().is_some_and(|net| text(&held, "network_id") == net);
         if fits {
-            release(turn.world, text(&held, "id"), own.iter().any(|id| id == text(&held, "id")));
+            release(ctx.state, text(&held, "id"), own.iter().any(|id| id == text(&held, "id")));
         }
     }
     Ok(Reply::empty(202))

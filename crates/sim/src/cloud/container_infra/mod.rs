@@ -2,14 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Reply, Turn, int, set, text};
-use super::forms::{Form, Words, refuse};
+use super::error_style::{ErrorForm, ErrorStyle, refuse};
+use super::request::{Answer, Reply, RequestContext, int, set, text};
 use super::rest;
-use super::schema::{Collection, plain};
+use super::schema::Collection;
 use super::services::{Microversions, Service, Step};
-use super::world::World;
+use super::state::CloudState;
+use super::versions;
 
-static MAGNUM: Words = Words { form: Form::Errors, missing: "could not be found.", bad: 400 };
+static MAGNUM: ErrorStyle =
+    ErrorStyle { form: ErrorForm::Errors, missing: "could not be found.", bad: 400 };
 
 const TEMPLATES: &str = "container-infra/clustertemplates";
 const CLUSTERS: &str = "container-infra/clusters";
@@ -32,20 +34,15 @@ pub(super) static SERVICE: Service = Service {
     collections: &[COLLECTIONS],
     serve,
     versions: |base, path| {
-        let row = json!({
-            "id": "v1", "status": "CURRENT", "min_version": "1.1", "max_version": "1.11",
-            "links": [{ "rel": "self", "href": format!("{base}/v1/") }],
-        });
-        match path {
-            [] => Some((
-                200,
-                json!({ "name": "OpenStack Magnum API", "description": "Magnum.", "versions": [row] }),
-            )),
-            ["v1"] => Some((200, row)),
-            _ => None,
-        }
+        let range = json!({ "min_version": "1.1", "max_version": "1.11" });
+        versions::single(
+            path,
+            "v1",
+            versions::current(base, "v1", "v1/", range),
+            |version| json!({ "name": "OpenStack Magnum API", "description": "Magnum.", "versions": [version] }),
+        )
     },
-    sow: |_| (),
+    seed: |_| (),
 };
 
 pub(super) static STEPS: &[Step] = &[("container-infra/settled", settled)];
@@ -53,12 +50,12 @@ pub(super) static STEPS: &[Step] = &[("container-infra/settled", settled)];
 static TEMPLATE: Collection = Collection {
     name: TEMPLATES,
     path: "clustertemplates",
-    many: "clustertemplates",
+    plural: "clustertemplates",
     title: "ClusterTemplate",
     key: "uuid",
     by_name: true,
     update_method: "PATCH",
-    is_shared: |_, row| super::ask::flag(row, "public"),
+    is_shared: |_, row| super::request::flag(row, "public"),
     fields: "name                  text cu null
              image_id              text cu !
              coe                   enum:kubernetes|swarm|swarm-mode|mesos cu !
@@ -91,13 +88,13 @@ static TEMPLATE: Collection = Collection {
              apiserver_port        int  c  null
              project_id            text r  @project
              user_id               text r  @user",
-    make: |turn, row| {
-        set(row, "created_at", turn.world.stamp());
+    make: |ctx, row| {
+        set(row, "created_at", ctx.state.timestamp());
         set(row, "updated_at", Value::Null);
         Ok(())
     },
-    remove: |turn, row| {
-        if turn.world.table(CLUSTERS).count("cluster_template_id", text(row, "uuid")) > 0 {
+    remove: |ctx, row| {
+        if ctx.state.table(CLUSTERS).count("cluster_template_id", text(row, "uuid")) > 0 {
             let message = format!(
                 "ClusterTemplate {} is referenced by one or multiple clusters.",
                 text(row, "uuid")
@@ -106,13 +103,13 @@ static TEMPLATE: Collection = Collection {
         }
         Ok(())
     },
-    ..plain(&MAGNUM)
+    ..Collection::new(&MAGNUM)
 };
 
 static CLUSTER: Collection = Collection {
     name: CLUSTERS,
     path: "clusters",
-    many: "clusters",
+    plural: "clusters",
     title: "Cluster",
     key: "uuid",
     by_name: true,
@@ -147,8 +144,8 @@ static CLUSTER: Collection = Collection {
              master_addresses    list r  []
              project_id          text r  @project
              user_id             text r  @user",
-    make: |turn, row| {
-        let template = turn.find(&TEMPLATE, text(row, "cluster_template_id"))?;
+    make: |ctx, row| {
+        let template = ctx.find(&TEMPLATE, text(row, "cluster_template_id"))?;
         set(row, "cluster_template_id", template["uuid"].clone());
         for field in
             ["flavor_id", "master_flavor_id", "fixed_network", "fixed_subnet", "docker_volume_size"]
@@ -160,42 +157,42 @@ static CLUSTER: Collection = Collection {
         if row["keypair"].is_null() {
             set(row, "keypair", template["keypair_id"].clone());
         }
-        let stack = turn.world.uuid();
+        let stack = ctx.state.uuid();
         set(row, "stack_id", stack);
-        set(row, "created_at", turn.world.stamp());
+        set(row, "created_at", ctx.state.timestamp());
         set(row, "updated_at", Value::Null);
-        let word = if turn.world.fails_to_build { "CREATE_FAILED" } else { "CREATE_COMPLETE" };
+        let word = if ctx.state.fail_builds { "CREATE_FAILED" } else { "CREATE_COMPLETE" };
         let key = format!("{word}|{}", text(row, "uuid"));
-        turn.world.step_when_built("container-infra/settled", &key);
+        ctx.state.step_when_built("container-infra/settled", &key);
         Ok(())
     },
-    change: |turn, old, new, _| {
+    change: |ctx, old, new, _| {
         if text(old, "status").ends_with("IN_PROGRESS") {
             let message =
                 format!("Cluster {} already has an operation in progress.", text(old, "uuid"));
             return Err(refuse(400, message));
         }
         set(new, "status", "UPDATE_IN_PROGRESS");
-        set(new, "updated_at", turn.world.stamp());
-        turn.world.step_when_built(
+        set(new, "updated_at", ctx.state.timestamp());
+        ctx.state.step_when_built(
             "container-infra/settled",
             &format!("UPDATE_COMPLETE|{}", text(old, "uuid")),
         );
         Ok(())
     },
-    remove: |turn, row| {
+    remove: |ctx, row| {
         let id = text(row, "uuid");
-        turn.world.set(CLUSTERS, id, json!({ "status": "DELETE_IN_PROGRESS" }));
-        turn.world.remove_when_built(CLUSTERS, id);
+        ctx.state.set(CLUSTERS, id, json!({ "status": "DELETE_IN_PROGRESS" }));
+        ctx.state.remove_when_built(CLUSTERS, id);
         Ok(())
     },
-    ..plain(&MAGNUM)
+    ..Collection::new(&MAGNUM)
 };
 
 /// The cluster is what it was asked to be.
-fn settled(world: &mut World, key: &str) {
+fn settled(state: &mut CloudState, key: &str) {
     let Some((status, id)) = key.split_once('|') else { return };
-    let row = world.copy(CLUSTERS, id);
+    let row = state.copy(CLUSTERS, id);
     if row.is_empty() || text(&row, "status") == "DELETE_IN_PROGRESS" {
         return;
     }
@@ -203,7 +200,7 @@ fn settled(world: &mut World, key: &str) {
         (0..count.clamp(0, 200)).map(|at| format!("172.24.4.{}", from + at)).collect()
     };
     let (nodes, masters) = (int(&row, "node_count"), int(&row, "master_count"));
-    world.set(
+    state.set(
         CLUSTERS,
         id,
         json!({
@@ -214,31 +211,31 @@ fn settled(world: &mut World, key: &str) {
     );
 }
 
-fn serve(turn: &mut Turn<'_>) -> Answer {
-    let parts = turn.ask.parts();
+fn serve(ctx: &mut RequestContext<'_>) -> Answer {
+    let parts = ctx.request.parts();
     let ["v1", path @ ..] = parts.as_slice() else {
         return Err(refuse(404, "The resource could not be found."));
     };
-    let method = turn.ask.method.clone();
+    let method = ctx.request.method.clone();
     match (method.as_str(), path) {
-        ("GET", ["certificates", id]) => turn.find(&CLUSTER, id).map(|row| {
+        ("GET", ["certificates", id]) => ctx.find(&CLUSTER, id).map(|row| {
             Reply::ok(json!({ "cluster_uuid": row["uuid"], "pem": "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n" }))
         }),
         ("GET", ["mservices"]) => Ok(Reply::ok(json!({ "mservices": [] }))),
         ("POST", ["clusters"]) => {
-            let sent = turn.sent(&CLUSTER)?;
-            let row = rest::create(turn, &CLUSTER, &sent)?;
+            let sent = ctx.sent(&CLUSTER)?;
+            let row = rest::create(ctx, &CLUSTER, &sent)?;
             Ok(Reply::json(202, json!({ "uuid": row["uuid"] })))
         }
         ("PATCH", ["clusters", _]) => {
-            let answer = rest::serve(turn, COLLECTIONS, path).unwrap_or_else(|| Err(refuse(404, "Not found")))?;
+            let answer = rest::serve(ctx, COLLECTIONS, path).unwrap_or_else(|| Err(refuse(404, "Not found")))?;
             let id = match &answer.body {
-                super::ask::Content::Json(body) => body["uuid"].clone(),
+                super::request::Content::Json(body) => body["uuid"].clone(),
                 _ => Value::Null,
             };
             Ok(Reply::json(202, json!({ "uuid": id })))
         }
-        _ => rest::serve(turn, COLLECTIONS, path)
+        _ => rest::serve(ctx, COLLECTIONS, path)
             .unwrap_or_else(|| Err(refuse(404, "The resource could not be found."))),
     }
 }

@@ -2,15 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Refusal, Reply, Turn, list, object, set, text};
 use super::compute::FLAVORS;
-use super::forms::{Form, Words, refuse};
+use super::error_style::{ErrorForm, ErrorStyle, refuse};
+use super::request::{Answer, Refusal, Reply, RequestContext, list, object, set, text};
 use super::rest;
-use super::schema::{Collection, plain};
+use super::schema::Collection;
 use super::services::Service;
 use super::table::Obj;
+use super::versions;
 
-static TROVE: Words = Words { form: Form::Named, missing: "cannot be found.", bad: 400 };
+static TROVE: ErrorStyle =
+    ErrorStyle { form: ErrorForm::Named, missing: "cannot be found.", bad: 400 };
 
 const INSTANCES: &str = "database/instances";
 const CLUSTERS: &str = "database/clusters";
@@ -26,26 +28,21 @@ pub(super) static SERVICE: Service = Service {
     dialect: &TROVE,
     collections: &[COLLECTIONS],
     serve,
-    versions: |base, path| match path {
-        [] => Some((
-            200,
-            json!({ "versions": [{
-            "id": "v1.0", "status": "CURRENT", "updated": "2012-08-01T00:00:00Z",
-            "links": [{ "rel": "self", "href": format!("{base}/v1.0/") }],
-        }] }),
-        )),
-        _ => None,
+    versions: |base, path| {
+        let updated = json!({ "updated": "2012-08-01T00:00:00Z" });
+        let version = versions::current(base, "v1.0", "v1.0/", updated);
+        path.is_empty().then(|| (200, json!({ "versions": [version] })))
     },
-    sow: |_| (),
+    seed: |_| (),
 };
 
 static INSTANCE: Collection = Collection {
     name: INSTANCES,
     path: "instances",
-    one: "instance",
-    many: "instances",
+    singular: "instance",
+    plural: "instances",
     title: "Instance",
-    verbs: "CLSD",
+    operations: "CLSD",
     statuses: (200, 202, 202),
     lingers: true,
     quota: Some(("instances", 10)),
@@ -67,16 +64,16 @@ static INSTANCE: Collection = Collection {
              modules           list c []
              status            text r \"BUILD\"
              project_id        text r @project",
-    make: |turn, row| {
+    make: |ctx, row| {
         let flavor = match row.get("flavorRef") {
             Some(Value::Number(id)) => id.to_string(),
             Some(Value::String(id)) => id.rsplit('/').next().unwrap_or_default().to_owned(),
             _ => String::new(),
         };
-        if row["replica_of"].is_null() && turn.world.get(FLAVORS, &flavor).is_none() {
+        if row["replica_of"].is_null() && ctx.state.get(FLAVORS, &flavor).is_none() {
             return Err(refuse(400, format!("Unable to find flavor {flavor}.")));
         }
-        let links = json!([{ "rel": "self", "href": format!("{}/compute/v2.1/flavors/{flavor}", turn.ask.base) }]);
+        let links = json!([{ "rel": "self", "href": format!("{}/compute/v2.1/flavors/{flavor}", ctx.request.base) }]);
         set(row, "flavor", json!({ "id": flavor, "links": links }));
         row.remove("flavorRef");
         let kind = row["datastore"]["type"].as_str().unwrap_or("mysql").to_owned();
@@ -86,47 +83,47 @@ static INSTANCE: Collection = Collection {
             let kept = row.remove(from).unwrap_or_default();
             set(row, to, kept);
         }
-        set(row, "created", turn.world.stamp_bare());
-        set(row, "updated", turn.world.stamp_bare());
+        set(row, "created", ctx.state.timestamp_seconds());
+        set(row, "updated", ctx.state.timestamp_seconds());
         if row["region_name"].is_null() {
-            let region = turn.world.region.clone();
+            let region = ctx.state.region.clone();
             set(row, "region_name", region);
         }
         let id = text(row, "id").to_owned();
-        let status = if turn.world.fails_to_build { "ERROR" } else { "ACTIVE" };
-        let number = turn.world.number() % 200 + 20;
-        turn.world.when_built(INSTANCES, &id, json!({
+        let status = if ctx.state.fail_builds { "ERROR" } else { "ACTIVE" };
+        let number = ctx.state.next_number() % 200 + 20;
+        ctx.state.when_built(INSTANCES, &id, json!({
             "status": status, "ip": [format!("10.0.0.{number}")], "hostname": format!("{id}.example.org"),
         }));
         Ok(())
     },
-    remove: |turn, row| {
+    remove: |ctx, row| {
         let id = text(row, "id");
-        turn.world.set(INSTANCES, id, json!({ "status": "SHUTDOWN" }));
-        turn.world.remove_when_built(INSTANCES, id);
+        ctx.state.set(INSTANCES, id, json!({ "status": "SHUTDOWN" }));
+        ctx.state.remove_when_built(INSTANCES, id);
         Ok(())
     },
-    show: |turn, row| {
+    show: |ctx, row| {
         let id = text(row, "id").to_owned();
         let link = format!(
             "{}{}/v1.0/{}/instances/{id}",
-            turn.ask.base, turn.ask.service, turn.who.project
+            ctx.request.base, ctx.request.service, ctx.caller.project
         );
         set(row, "links", json!([{ "rel": "self", "href": link }]));
         for hidden in ["nics", "restorePoint", "modules", "replica_count", "locality"] {
             row.remove(hidden);
         }
     },
-    ..plain(&TROVE)
+    ..Collection::new(&TROVE)
 };
 
 static CLUSTER: Collection = Collection {
     name: CLUSTERS,
     path: "clusters",
-    one: "cluster",
-    many: "clusters",
+    singular: "cluster",
+    plural: "clusters",
     title: "Cluster",
-    verbs: "CLSD",
+    operations: "CLSD",
     statuses: (200, 202, 202),
     lingers: true,
     fields: "name       text c !
@@ -135,13 +132,13 @@ static CLUSTER: Collection = Collection {
              locality   text c null
              task       map  r {\"id\": 2, \"name\": \"BUILDING\", \"description\": \"Building the initial cluster.\"}
              project_id text r @project",
-    make: |turn, row| {
+    make: |ctx, row| {
         if list(row, "instances").is_empty() {
             return Err(refuse(400, "The number of instances for your initial cluster must be at least 1."));
         }
         let mut members = list(row, "instances").to_vec();
         for (at, member) in members.iter_mut().enumerate() {
-            let id = turn.world.uuid();
+            let id = ctx.state.uuid();
             *member = json!({
                 "id": id, "name": format!("{}-member-{}", text(row, "name"), at + 1), "status": "BUILD",
                 "flavor": { "id": member["flavorRef"] }, "volume": member["volume"], "type": "member",
@@ -150,12 +147,12 @@ static CLUSTER: Collection = Collection {
         let mut ready = members.clone();
         ready.iter_mut().for_each(|member| member["status"] = json!("ACTIVE"));
         set(row, "instances", members);
-        set(row, "created", turn.world.stamp_bare());
+        set(row, "created", ctx.state.timestamp_seconds());
         let none = json!({ "id": 1, "name": "NONE", "description": "No tasks for the cluster." });
-        turn.world.when_built(CLUSTERS, text(row, "id"), json!({ "task": none, "instances": ready }));
+        ctx.state.when_built(CLUSTERS, text(row, "id"), json!({ "task": none, "instances": ready }));
         Ok(())
     },
-    remove: |turn, row| {
+    remove: |ctx, row| {
         let task = row["task"]["name"].as_str().unwrap_or_default();
         if !["NONE", "DELETING"].contains(&task) {
             let message = format!("Action can't be performed on cluster while its task is {task}.");
@@ -163,27 +160,27 @@ static CLUSTER: Collection = Collection {
         }
         let id = text(row, "id");
         let deleting = json!({ "id": 5, "name": "DELETING", "description": "Deleting the cluster." });
-        turn.world.set(CLUSTERS, id, json!({ "task": deleting }));
-        turn.world.remove_when_built(CLUSTERS, id);
+        ctx.state.set(CLUSTERS, id, json!({ "task": deleting }));
+        ctx.state.remove_when_built(CLUSTERS, id);
         Ok(())
     },
-    ..plain(&TROVE)
+    ..Collection::new(&TROVE)
 };
 
-fn serve(turn: &mut Turn<'_>) -> Answer {
-    let parts = turn.ask.parts();
+fn serve(ctx: &mut RequestContext<'_>) -> Answer {
+    let parts = ctx.request.parts();
     let ["v1.0", _, path @ ..] = parts.as_slice() else {
         return Err(refuse(404, "The resource could not be found."));
     };
-    let method = turn.ask.method.clone();
+    let method = ctx.request.method.clone();
     let special = match (method.as_str(), path) {
-        ("PUT" | "PATCH", ["instances", id]) => Some(update(turn, id)),
-        ("POST", ["instances", id, "action"]) => Some(act(turn, id)),
+        ("PUT" | "PATCH", ["instances", id]) => Some(update(ctx, id)),
+        ("POST", ["instances", id, "action"]) => Some(act(ctx, id)),
         (_, ["instances", id, kind @ ("databases" | "users"), rest @ ..]) => {
-            Some(inside(turn, &method, id, kind, rest))
+            Some(inside(ctx, &method, id, kind, rest))
         }
-        ("GET", ["flavors"]) => Some(Ok(flavors(turn))),
-        ("GET", ["flavors", id]) => Some(match turn.world.get(FLAVORS, id) {
+        ("GET", ["flavors"]) => Some(Ok(flavors(ctx))),
+        ("GET", ["flavors", id]) => Some(match ctx.state.get(FLAVORS, id) {
             Some(row) => Ok(Reply::ok(json!({ "flavor": flavor(row) }))),
             None => Err(refuse(404, format!("Flavor {id} cannot be found."))),
         }),
@@ -191,7 +188,7 @@ fn serve(turn: &mut Turn<'_>) -> Answer {
         _ => None,
     };
     special
-        .or_else(|| rest::serve(turn, COLLECTIONS, path))
+        .or_else(|| rest::serve(ctx, COLLECTIONS, path))
         .unwrap_or_else(|| Err(refuse(404, "The resource could not be found.")))
 }
 
@@ -199,8 +196,8 @@ fn flavor(row: &Obj) -> Value {
     json!({ "id": row["id"], "str_id": row["id"], "name": row["name"], "ram": row["ram"], "vcpus": row["vcpus"], "disk": row["disk"] })
 }
 
-fn flavors(turn: &Turn<'_>) -> Reply {
-    let rows: Vec<Value> = turn.world.table(FLAVORS).iter().map(flavor).collect();
+fn flavors(ctx: &RequestContext<'_>) -> Reply {
+    let rows: Vec<Value> = ctx.state.table(FLAVORS).iter().map(flavor).collect();
     Reply::ok(json!({ "flavors": rows }))
 }
 
@@ -219,8 +216,8 @@ fn datastores(path: &[&str]) -> Answer {
 }
 
 /// Nothing can be asked of an instance that is not ready.
-fn ready(turn: &Turn<'_>, id: &str) -> Result<Obj, Refusal> {
-    let row = turn.find(&INSTANCE, id)?;
+fn ready(ctx: &RequestContext<'_>, id: &str) -> Result<Obj, Refusal> {
+    let row = ctx.find(&INSTANCE, id)?;
     if text(&row, "status") != "ACTIVE" {
         let message = format!(
             "Instance {id} is not currently available for an action to be performed (status was {}).",
@@ -231,21 +228,21 @@ fn ready(turn: &Turn<'_>, id: &str) -> Result<Obj, Refusal> {
     Ok(row)
 }
 
-fn update(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let mut row = turn.find(&INSTANCE, id)?;
-    let sent = turn.body["instance"].as_object().cloned().unwrap_or_default();
+fn update(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let mut row = ctx.find(&INSTANCE, id)?;
+    let sent = ctx.body["instance"].as_object().cloned().unwrap_or_default();
     for name in ["name", "configuration"] {
         if let Some(value) = sent.get(name) {
             set(&mut row, name, value.clone());
         }
     }
-    turn.world.put(INSTANCES, id, row);
+    ctx.state.put(INSTANCES, id, row);
     Ok(Reply::empty(202))
 }
 
-fn act(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let row = ready(turn, id)?;
-    let body = turn.body.clone();
+fn act(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let row = ready(ctx, id)?;
+    let body = ctx.body.clone();
     let (status, after) = if let Some(flavor) = body["resize"]["flavorRef"].as_str() {
         let flavor = flavor.rsplit('/').next().unwrap_or_default();
         if row["flavor"]["id"] == json!(flavor) {
@@ -268,35 +265,41 @@ fn act(turn: &mut Turn<'_>, id: &str) -> Answer {
     } else {
         return Err(refuse(400, "There is no such action."));
     };
-    turn.world.set(INSTANCES, id, json!({ "status": status }));
-    turn.world.when_built(INSTANCES, id, after);
+    ctx.state.set(INSTANCES, id, json!({ "status": status }));
+    ctx.state.when_built(INSTANCES, id, after);
     Ok(Reply::empty(202))
 }
 
 /// The databases and users inside an instance.
-fn inside(turn: &mut Turn<'_>, method: &str, id: &str, kind: &str, rest: &[&str]) -> Answer {
-    let row = ready(turn, id)?;
+fn inside(
+    ctx: &mut RequestContext<'_>,
+    method: &str,
+    id: &str,
+    kind: &str,
+    rest: &[&str],
+) -> Answer {
+    let row = ready(ctx, id)?;
     let field = format!("_{kind}");
     let mut own = list(&row, &field).to_vec();
     let named = |name: &str| own.iter().position(|one| one["name"] == json!(name));
     let missing = |name: &str| refuse(404, format!("{name} cannot be found on the instance."));
     match (method, rest) {
         ("GET", []) => {
-            let rows: Vec<Value> = own.iter().map(|one| shown(kind, one)).collect();
+            let rows: Vec<Value> = own.iter().map(|one| render(kind, one)).collect();
             return Ok(Reply::ok(json!({ kind: rows })));
         }
         ("GET", [name]) => {
             let at = named(name).ok_or_else(|| missing(name))?;
-            return Ok(Reply::ok(json!({ kind.trim_end_matches('s'): shown(kind, &own[at]) })));
+            return Ok(Reply::ok(json!({ kind.trim_end_matches('s'): render(kind, &own[at]) })));
         }
-        ("POST", []) => own.extend(turn.body[kind].as_array().cloned().unwrap_or_default()),
+        ("POST", []) => own.extend(ctx.body[kind].as_array().cloned().unwrap_or_default()),
         ("DELETE", [name]) => {
             let at = named(name).ok_or_else(|| missing(name))?;
             own.remove(at);
         }
         ("PUT", [name]) => {
             let at = named(name).ok_or_else(|| missing(name))?;
-            let sent = object(turn.body["user"].clone());
+            let sent = object(ctx.body["user"].clone());
             for (field, value) in sent {
                 own[at][field] = value;
             }
@@ -308,7 +311,7 @@ fn inside(turn: &mut Turn<'_>, method: &str, id: &str, kind: &str, rest: &[&str]
         ("PUT", [name, "databases"]) => {
             let at = named(name).ok_or_else(|| missing(name))?;
             let mut granted = own[at]["databases"].as_array().cloned().unwrap_or_default();
-            for one in turn.body["databases"].as_array().cloned().unwrap_or_default() {
+            for one in ctx.body["databases"].as_array().cloned().unwrap_or_default() {
                 if !granted.contains(&one) {
                     granted.push(one);
                 }
@@ -323,12 +326,12 @@ fn inside(turn: &mut Turn<'_>, method: &str, id: &str, kind: &str, rest: &[&str]
         }
         _ => return Err(refuse(405, "Method not allowed")),
     }
-    turn.world.set(INSTANCES, id, json!({ field: own }));
+    ctx.state.set(INSTANCES, id, json!({ field: own }));
     Ok(Reply::empty(202))
 }
 
 /// A user without the password.
-fn shown(kind: &str, one: &Value) -> Value {
+fn render(kind: &str, one: &Value) -> Value {
     match kind {
         "databases" => json!({ "name": one["name"] }),
         _ => {

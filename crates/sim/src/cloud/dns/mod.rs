@@ -2,15 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Done, Refusal, Reply, Turn, int, list, set, text};
-use super::forms::{Form, Words, refuse};
+use super::error_style::{ErrorForm, ErrorStyle, refuse};
 use super::query;
+use super::request::{Answer, Done, Refusal, Reply, RequestContext, int, list, set, text};
 use super::rest;
-use super::schema::{Collection, plain};
+use super::schema::Collection;
 use super::services::Service;
 use super::table::Obj;
 
-static DESIGNATE: Words = Words { form: Form::Typed, missing: "could not be found", bad: 400 };
+static DESIGNATE: ErrorStyle =
+    ErrorStyle { form: ErrorForm::Typed, missing: "could not be found", bad: 400 };
 
 const ZONES: &str = "dns/zones";
 const RECORDSETS: &str = "dns/recordsets";
@@ -35,7 +36,7 @@ pub(super) static SERVICE: Service = Service {
         )),
         _ => None,
     },
-    sow: |_| (),
+    seed: |_| (),
 };
 
 /// What a project may have, from the beginning.
@@ -48,17 +49,17 @@ const QUOTAS: &[(&str, i64)] = &[
 ];
 
 /// What every zone and every recordset goes through: it is pending for a while.
-fn pending(turn: &mut Turn<'_>, table: &str, row: &mut Obj, action: &str) {
+fn pending(ctx: &mut RequestContext<'_>, table: &str, row: &mut Obj, action: &str) {
     set(row, "status", "PENDING");
     set(row, "action", action);
     let id = text(row, "id").to_owned();
-    turn.world.when_built(table, &id, json!({ "status": "ACTIVE", "action": "NONE" }));
+    ctx.state.when_built(table, &id, json!({ "status": "ACTIVE", "action": "NONE" }));
 }
 
-fn leave(turn: &mut Turn<'_>, table: &str, row: &Obj) {
+fn leave(ctx: &mut RequestContext<'_>, table: &str, row: &Obj) {
     let id = text(row, "id");
-    turn.world.set(table, id, json!({ "status": "PENDING", "action": "DELETE" }));
-    turn.world.remove_when_built(table, id);
+    ctx.state.set(table, id, json!({ "status": "PENDING", "action": "DELETE" }));
+    ctx.state.remove_when_built(table, id);
 }
 
 fn invalid(reason: &str) -> Refusal {
@@ -68,7 +69,7 @@ fn invalid(reason: &str) -> Refusal {
 static ZONE: Collection = Collection {
     name: ZONES,
     path: "zones",
-    many: "zones",
+    plural: "zones",
     title: "Zone",
     update_method: "PATCH",
     statuses: (202, 202, 202),
@@ -89,7 +90,7 @@ static ZONE: Collection = Collection {
              action         text r  \"CREATE\"
              transferred_at text r  null
              project_id     text r  @project",
-    make: |turn, row| {
+    make: |ctx, row| {
         let name = text(row, "name").to_owned();
         if !name.ends_with('.') || name.len() < 2 {
             return Err(invalid(&format!("'{name}' is not a 'domainname'")));
@@ -103,41 +104,41 @@ static ZONE: Collection = Collection {
             }
             _ => {}
         }
-        if turn.world.table(ZONES).count("name", &name) > 0 {
+        if ctx.state.table(ZONES).count("name", &name) > 0 {
             return Err(Refusal::new(409, "duplicate zone", "Duplicate Zone"));
         }
-        let serial = turn.now() / 1_000_000;
+        let serial = ctx.now() / 1_000_000;
         set(row, "serial", serial);
-        set(row, "created_at", turn.world.stamp_micros());
+        set(row, "created_at", ctx.state.timestamp_micros());
         set(row, "updated_at", Value::Null);
-        pending(turn, ZONES, row, "CREATE");
-        own_records(turn, row);
+        pending(ctx, ZONES, row, "CREATE");
+        own_records(ctx, row);
         Ok(())
     },
-    change: |turn, _, new, _| {
-        set(new, "updated_at", turn.world.stamp_micros());
+    change: |ctx, _, new, _| {
+        set(new, "updated_at", ctx.state.timestamp_micros());
         let serial = int(new, "serial") + 1;
         set(new, "serial", serial);
-        pending(turn, ZONES, new, "UPDATE");
+        pending(ctx, ZONES, new, "UPDATE");
         Ok(())
     },
-    remove: |turn, row| {
-        for record in turn.world.with(RECORDSETS, "zone_id", text(row, "id")) {
-            leave(turn, RECORDSETS, &record);
+    remove: |ctx, row| {
+        for record in ctx.state.with(RECORDSETS, "zone_id", text(row, "id")) {
+            leave(ctx, RECORDSETS, &record);
         }
-        leave(turn, ZONES, row);
+        leave(ctx, ZONES, row);
         Ok(())
     },
-    show: |turn, row| {
+    show: |ctx, row| {
         let id = text(row, "id").to_owned();
-        let link = format!("{}{}/v2/zones/{id}", turn.ask.base, turn.ask.service);
+        let link = format!("{}{}/v2/zones/{id}", ctx.request.base, ctx.request.service);
         set(row, "links", json!({ "self": link }));
     },
-    ..plain(&DESIGNATE)
+    ..Collection::new(&DESIGNATE)
 };
 
 /// The records that every zone has: who answers for it.
-fn own_records(turn: &mut Turn<'_>, zone: &Obj) {
+fn own_records(ctx: &mut RequestContext<'_>, zone: &Obj) {
     let name = text(zone, "name");
     let mail = text(zone, "email").replace('@', ".");
     let records = [
@@ -145,20 +146,20 @@ fn own_records(turn: &mut Turn<'_>, zone: &Obj) {
         ("NS", "ns1.devstack.org.".to_owned()),
     ];
     for (kind, record) in records {
-        let id = turn.world.uuid();
+        let id = ctx.state.uuid();
         let row = json!({
             "id": id, "zone_id": zone["id"], "zone_name": name, "name": name, "type": kind, "records": [record],
             "ttl": null, "description": null, "status": "ACTIVE", "action": "NONE", "version": 1,
-            "project_id": zone["project_id"], "created_at": turn.world.stamp_micros(), "updated_at": null,
+            "project_id": zone["project_id"], "created_at": ctx.state.timestamp_micros(), "updated_at": null,
         });
-        turn.world.add(RECORDSETS, super::ask::object(row));
+        ctx.state.add(RECORDSETS, super::request::object(row));
     }
 }
 
 static RECORDSET: Collection = Collection {
     name: RECORDSETS,
     path: "zones/{zone_id}/recordsets",
-    many: "recordsets",
+    plural: "recordsets",
     title: "RecordSet",
     parent: Some(ZONES),
     index: &["zone_id"],
@@ -176,28 +177,28 @@ static RECORDSET: Collection = Collection {
              action      text r  \"CREATE\"
              project_id  text r  @project",
     make: make_records,
-    change: |turn, old, new, _| {
+    change: |ctx, old, new, _| {
         unmanaged(old)?;
-        set(new, "updated_at", turn.world.stamp_micros());
-        pending(turn, RECORDSETS, new, "UPDATE");
+        set(new, "updated_at", ctx.state.timestamp_micros());
+        pending(ctx, RECORDSETS, new, "UPDATE");
         Ok(())
     },
-    remove: |turn, row| {
+    remove: |ctx, row| {
         unmanaged(row)?;
-        leave(turn, RECORDSETS, row);
+        leave(ctx, RECORDSETS, row);
         Ok(())
     },
-    show: |turn, row| {
+    show: |ctx, row| {
         let link = format!(
             "{}{}/v2/zones/{}/recordsets/{}",
-            turn.ask.base,
-            turn.ask.service,
+            ctx.request.base,
+            ctx.request.service,
             text(row, "zone_id"),
             text(row, "id")
         );
         set(row, "links", json!({ "self": link }));
     },
-    ..plain(&DESIGNATE)
+    ..Collection::new(&DESIGNATE)
 };
 
 fn unmanaged(row: &Obj) -> Done {
@@ -208,8 +209,8 @@ fn unmanaged(row: &Obj) -> Done {
     Ok(())
 }
 
-fn make_records(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
-    let zone = turn.world.copy(ZONES, text(row, "zone_id"));
+fn make_records(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
+    let zone = ctx.state.copy(ZONES, text(row, "zone_id"));
     let (name, zone_name) = (text(row, "name").to_owned(), text(&zone, "name").to_owned());
     if name != zone_name && !name.ends_with(&format!(".{zone_name}")) {
         return Err(Refusal::new(
@@ -218,62 +219,69 @@ fn make_records(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
             "RecordSet is not contained within it's parent zone",
         ));
     }
-    let siblings = turn.world.table(RECORDSETS).with("zone_id", text(&zone, "id"));
+    let siblings = ctx.state.table(RECORDSETS).with("zone_id", text(&zone, "id"));
     if siblings.iter().any(|other| text(other, "name") == name && other["type"] == row["type"]) {
         return Err(Refusal::new(409, "duplicate recordset", "Duplicate RecordSet"));
     }
-    let most = turn.world.quota("dns", text(row, "project_id"), "zone_recordsets", 500);
+    let most = ctx.state.quota("dns", text(row, "project_id"), "zone_recordsets", 500);
     if usize::try_from(most).is_ok_and(|most| siblings.len() >= most) {
         return Err(Refusal::new(413, "over quota", "Quota exceeded for zone_recordsets."));
     }
     set(row, "zone_name", zone_name);
-    set(row, "created_at", turn.world.stamp_micros());
+    set(row, "created_at", ctx.state.timestamp_micros());
     set(row, "updated_at", Value::Null);
-    pending(turn, RECORDSETS, row, "CREATE");
+    pending(ctx, RECORDSETS, row, "CREATE");
     Ok(())
 }
 
-fn serve(turn: &mut Turn<'_>) -> Answer {
-    let parts = turn.ask.parts();
+fn serve(ctx: &mut RequestContext<'_>) -> Answer {
+    let parts = ctx.request.parts();
     let ["v2", path @ ..] = parts.as_slice() else { return Err(refuse(404, "Not Found")) };
-    let method = turn.ask.method.clone();
+    let method = ctx.request.method.clone();
     let listed = match (method.as_str(), path) {
-        ("GET", ["zones"]) => Some(list_of(turn, &ZONE, &[])),
-        ("GET", ["recordsets"]) => Some(list_of(turn, &RECORDSET, &[])),
+        ("GET", ["zones"]) => Some(list_of(ctx, &ZONE, &[])),
+        ("GET", ["recordsets"]) => Some(list_of(ctx, &RECORDSET, &[])),
         ("GET", ["zones", id, "recordsets"]) => Some(
-            turn.find(&ZONE, id)
-                .and_then(|_| list_of(turn, &RECORDSET, &[("zone_id", (*id).to_owned())])),
+            ctx.find(&ZONE, id)
+                .and_then(|_| list_of(ctx, &RECORDSET, &[("zone_id", (*id).to_owned())])),
         ),
-        ("DELETE", ["zones", id]) => Some(delete(turn, &ZONE, id)),
-        ("DELETE", ["zones", _, "recordsets", id]) => Some(delete(turn, &RECORDSET, id)),
+        ("DELETE", ["zones", id]) => Some(delete(ctx, &ZONE, id)),
+        ("DELETE", ["zones", _, "recordsets", id]) => Some(delete(ctx, &RECORDSET, id)),
         ("GET", ["quotas", project]) => {
             let quotas = QUOTAS.iter().map(|(name, usual)| {
-                ((*name).to_owned(), json!(turn.world.quota("dns", project, name, *usual)))
+                ((*name).to_owned(), json!(ctx.state.quota("dns", project, name, *usual)))
             });
             Some(Ok(Reply::ok(Value::Object(quotas.collect()))))
         }
         _ => None,
     };
     listed
-        .or_else(|| rest::serve(turn, COLLECTIONS, path))
+        .or_else(|| rest::serve(ctx, COLLECTIONS, path))
         .unwrap_or_else(|| Err(refuse(404, "The resource could not be found.")))
 }
 
 /// A removal answers with what is going.
-fn delete(turn: &mut Turn<'_>, of: &'static Collection, id: &str) -> Answer {
-    rest::delete(turn, of, id)?;
-    let row = turn.world.copy(of.name, id);
-    Ok(Reply::json(202, Value::from(rest::shown(turn, of, row))))
+fn delete(ctx: &mut RequestContext<'_>, collection: &'static Collection, id: &str) -> Answer {
+    rest::delete(ctx, collection, id)?;
+    let row = ctx.state.copy(collection.name, id);
+    Ok(Reply::json(202, Value::from(rest::render(ctx, collection, row))))
 }
 
-fn list_of(turn: &mut Turn<'_>, of: &'static Collection, parents: &rest::Parents) -> Answer {
-    let rows = query::rows(turn, of, parents)?;
+fn list_of(
+    ctx: &mut RequestContext<'_>,
+    collection: &'static Collection,
+    parents: &rest::Parents,
+) -> Answer {
+    let rows = query::rows(ctx, collection, parents)?;
     let total = rows.len();
-    let (rows, next) = query::page(turn, of, rows)?;
-    let here = format!("{}{}/{}", turn.ask.base, turn.ask.service, turn.ask.path.join("/"));
+    let (rows, next) = query::page(ctx, collection, rows)?;
+    let here =
+        format!("{}{}/{}", ctx.request.base, ctx.request.service, ctx.request.path.join("/"));
     let mut links = json!({ "self": here });
     if let Some(next) = next {
         links["next"] = json!(next);
     }
-    Ok(Reply::ok(json!({ of.many: rows, "links": links, "metadata": { "total_count": total } })))
+    Ok(Reply::ok(
+        json!({ collection.plural: rows, "links": links, "metadata": { "total_count": total } }),
+    ))
 }

@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
-use super::super::ask::Refusal;
-use super::super::dialect::{Dialect, python, schema_type};
+use super::super::dialect::{Dialect, schema_type};
+use super::super::request::Refusal;
 use super::super::schema::{Collection, Field};
 use super::super::table::Obj;
+use crate::python;
 
 /// Glance's words.
 pub(in super::super) struct Glance;
@@ -31,46 +32,46 @@ fn title(status: u16) -> &'static str {
 }
 
 impl Dialect for Glance {
-    fn unknown(&self, _of: &Collection, names: &[&str], _sent: &Obj) -> Refusal {
+    fn unknown_fields(&self, _collection: &Collection, names: &[&str], _sent: &Obj) -> Refusal {
         refuse(403, format!("Attribute '{}' is reserved.", names.first().unwrap_or(&"")))
     }
 
-    fn missing(&self, _of: &Collection, name: &str, _sent: &Obj) -> Refusal {
+    fn missing_field(&self, _collection: &Collection, name: &str, _sent: &Obj) -> Refusal {
         refuse(400, format!("'{name}' is a required property"))
     }
 
-    fn read_only(&self, _of: &Collection, name: &str, _creating: bool) -> Refusal {
+    fn read_only_field(&self, _collection: &Collection, name: &str, _creating: bool) -> Refusal {
         refuse(403, format!("Attribute '{name}' is read-only."))
     }
 
-    fn invalid(&self, _of: &Collection, field: &Field, value: &Value) -> Refusal {
-        let shown = python(value);
-        let kind = schema_type(&field.kind);
+    fn invalid_value(&self, _collection: &Collection, field: &Field, value: &Value) -> Refusal {
+        let rendered = python::repr(value);
+        let kind = schema_type(&field.field_type);
         refuse(
             400,
             format!(
-                "Provided object does not match schema 'image': {shown} is not of type '{kind}'"
+                "Provided object does not match schema 'image': {rendered} is not of type '{kind}'"
             ),
         )
     }
 
-    fn absent(&self, _of: &Collection, key: &str) -> Refusal {
+    fn not_found(&self, _collection: &Collection, key: &str) -> Refusal {
         refuse(404, format!("No image found with ID {key}"))
     }
 
-    fn forbidden(&self, _of: &Collection, action: &str) -> Refusal {
+    fn forbidden(&self, _collection: &Collection, action: &str) -> Refusal {
         refuse(403, format!("You are not authorized to complete {action} action."))
     }
 
-    fn over_quota(&self, _of: &Collection, name: &str) -> Refusal {
+    fn over_quota(&self, _collection: &Collection, name: &str) -> Refusal {
         refuse(413, format!("Project is over a limit for {name}"))
     }
 
-    fn no_envelope(&self, _of: &Collection) -> Refusal {
+    fn no_envelope(&self, _collection: &Collection) -> Refusal {
         refuse(400, "Malformed JSON in request body.")
     }
 
-    fn plain(&self, status: u16, message: &str) -> Refusal {
+    fn generic(&self, status: u16, message: &str) -> Refusal {
         refuse(status, message)
     }
 

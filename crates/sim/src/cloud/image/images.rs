@@ -6,27 +6,30 @@ use md5::{Digest, Md5};
 use serde_json::{Value, json};
 use sha2::Sha512;
 
-use super::super::ask::{Answer, Content, Refusal, Reply, Turn, flag, object, set, text, words};
-use super::super::check::truth;
-use super::super::dialect::{Dialect, python};
+use super::super::check::parse_bool;
+use super::super::dialect::Dialect;
 use super::super::patch::{self, Change};
 use super::super::query;
-use super::super::schema::{Collection, plain};
+use super::super::request::{
+    Answer, Content, Refusal, Reply, RequestContext, flag, object, set, strings, text,
+};
+use super::super::schema::Collection;
+use super::super::state::CloudState;
 use super::super::table::Obj;
-use super::super::world::World;
 use super::dialect::{Glance, refuse};
-use super::{IMAGES, blank, owns, sees, shown};
+use super::{IMAGES, blank, owns, render, sees};
+use crate::python;
 
 pub(super) static IMAGE: Collection = Collection {
     name: IMAGES,
     path: "images",
-    many: "images",
+    plural: "images",
     title: "Image",
-    verbs: "",
+    operations: "",
     index: &["owner"],
     fields: "name text r \"\"",
-    is_shared: |turn, row| sees(turn, row),
-    ..plain(&Glance)
+    is_shared: |ctx, row| sees(ctx, row),
+    ..Collection::new(&Glance)
 };
 
 /// Fields that nobody sets.
@@ -50,20 +53,20 @@ const CONTAINERS: &[&str] = &["aki", "ami", "ari", "bare", "compressed", "docker
 const DISKS: &[&str] =
     &["aki", "ami", "ari", "gpt", "iso", "ploop", "qcow2", "raw", "vdi", "vhd", "vhdx", "vmdk"];
 
-pub(super) fn serve(turn: &mut Turn<'_>, method: &str, path: &[&str]) -> Option<Answer> {
+pub(super) fn serve(ctx: &mut RequestContext<'_>, method: &str, path: &[&str]) -> Option<Answer> {
     Some(match (method, path) {
-        ("POST", ["images"]) => create(turn),
-        ("GET", ["images"]) => listed(turn),
-        ("GET" | "HEAD", ["images", id]) => find(turn, id).map(|row| Reply::ok(shown(&row))),
-        ("PATCH", ["images", id]) => update(turn, id),
-        ("DELETE", ["images", id]) => delete(turn, id),
-        ("PUT", ["images", id, "file" | "stage"]) => upload(turn, id),
-        ("GET", ["images", id, "file"]) => download(turn, id),
-        ("POST", ["images", id, "import"]) => import(turn, id),
-        ("POST", ["images", id, "actions", word]) => switch(turn, id, word),
-        (_, ["images", id, "tags", tag]) => tag_one(turn, method, id, tag),
+        ("POST", ["images"]) => create(ctx),
+        ("GET", ["images"]) => list_images(ctx),
+        ("GET" | "HEAD", ["images", id]) => find(ctx, id).map(|row| Reply::ok(render(&row))),
+        ("PATCH", ["images", id]) => update(ctx, id),
+        ("DELETE", ["images", id]) => delete(ctx, id),
+        ("PUT", ["images", id, "file" | "stage"]) => upload(ctx, id),
+        ("GET", ["images", id, "file"]) => download(ctx, id),
+        ("POST", ["images", id, "import"]) => import(ctx, id),
+        ("POST", ["images", id, "actions", word]) => switch(ctx, id, word),
+        (_, ["images", id, "tags", tag]) => tag_one(ctx, method, id, tag),
         (_, ["images", id, "members", rest @ ..]) => {
-            members(turn, method, id, rest.first().copied())
+            members(ctx, method, id, rest.first().copied())
         }
         ("GET", ["info", "import"]) => Ok(Reply::ok(json!({ "import-methods": {
             "description": "Import methods available.", "type": "array",
@@ -103,51 +106,56 @@ fn schema(word: &str) -> Value {
     json!({ "name": word, "properties": properties, "additionalProperties": { "type": "string" } })
 }
 
-fn find(turn: &Turn<'_>, id: &str) -> Result<Obj, Refusal> {
-    let row = turn.world.get(IMAGES, id).filter(|row| sees(turn, row));
+fn find(ctx: &RequestContext<'_>, id: &str) -> Result<Obj, Refusal> {
+    let row = ctx.state.get(IMAGES, id).filter(|row| sees(ctx, row));
     row.cloned().ok_or_else(|| refuse(404, format!("No image found with ID {id}")))
 }
 
-fn own(turn: &Turn<'_>, id: &str, action: &str) -> Result<Obj, Refusal> {
-    let row = find(turn, id)?;
-    if owns(turn, &row) {
+fn own(ctx: &RequestContext<'_>, id: &str, action: &str) -> Result<Obj, Refusal> {
+    let row = find(ctx, id)?;
+    if owns(ctx, &row) {
         return Ok(row);
     }
     Err(Glance.forbidden(&IMAGE, action))
 }
 
-fn create(turn: &mut Turn<'_>) -> Answer {
-    let Some(sent) = turn.body.as_object().cloned() else {
+fn create(ctx: &mut RequestContext<'_>) -> Answer {
+    let Some(sent) = ctx.body.as_object().cloned() else {
         return Err(refuse(400, "Malformed JSON in request body."));
     };
     let id = match sent.get("id").and_then(Value::as_str) {
-        Some(id) if turn.world.get(IMAGES, id).is_some() => {
+        Some(id) if ctx.state.get(IMAGES, id).is_some() => {
             return Err(refuse(409, format!("Image ID {id} already exists!")));
         }
         Some(id) => id.to_owned(),
-        None => turn.world.uuid(),
+        None => ctx.state.uuid(),
     };
-    let project = turn.who.project.clone();
-    let mut row = blank(turn.world, &id, "", &project, "shared");
+    let project = ctx.caller.project.clone();
+    let mut row = blank(ctx.state, &id, "", &project, "shared");
     for field in ["name", "container_format", "disk_format"] {
         set(&mut row, field, Value::Null);
     }
     for (name, value) in sent {
-        assign(turn, &mut row, &name, value)?;
+        assign(ctx, &mut row, &name, value)?;
     }
-    turn.world.put(IMAGES, &id, row.clone());
-    let location = format!("{}{}/v2/images/{id}", turn.ask.base, turn.ask.service);
-    Ok(Reply::json(201, shown(&row))
+    ctx.state.put(IMAGES, &id, row.clone());
+    let location = format!("{}{}/v2/images/{id}", ctx.request.base, ctx.request.service);
+    Ok(Reply::json(201, render(&row))
         .with("location", location)
         .with("openstack-image-import-methods", "glance-direct,web-download,copy-image"))
 }
 
 /// Sets one property, if it can be set to this.
-fn assign(turn: &Turn<'_>, row: &mut Obj, name: &str, value: Value) -> Result<(), Refusal> {
+fn assign(
+    ctx: &RequestContext<'_>,
+    row: &mut Obj,
+    name: &str,
+    value: Value,
+) -> Result<(), Refusal> {
     let wrong = |reason: &str| {
         Err(refuse(400, format!("Provided object does not match schema 'image': {reason}")))
     };
-    let shown = python(&value);
+    let rendered = python::repr(&value);
     if READ_ONLY.contains(&name) {
         return Err(refuse(403, format!("Attribute '{name}' is read-only.")));
     }
@@ -156,10 +164,10 @@ fn assign(turn: &Turn<'_>, row: &mut Obj, name: &str, value: Value) -> Result<()
             let known = ["community", "public", "private", "shared"];
             if !value.as_str().is_some_and(|word| known.contains(&word)) {
                 return wrong(&format!(
-                    "{shown} is not one of ['community', 'public', 'private', 'shared']"
+                    "{rendered} is not one of ['community', 'public', 'private', 'shared']"
                 ));
             }
-            if value == json!("public") && !turn.who.is_admin {
+            if value == json!("public") && !ctx.caller.is_admin {
                 return Err(refuse(
                     403,
                     "You are not authorized to complete publicize_image action.",
@@ -169,19 +177,19 @@ fn assign(turn: &Turn<'_>, row: &mut Obj, name: &str, value: Value) -> Result<()
         "container_format" | "disk_format" => {
             let known = if name == "disk_format" { DISKS } else { CONTAINERS };
             if !value.is_null() && !value.as_str().is_some_and(|word| known.contains(&word)) {
-                let listed = super::super::dialect::python_list(known);
-                return wrong(&format!("{shown} is not one of [None, {}", &listed[1..]));
+                let listed = crate::python::repr_list(known);
+                return wrong(&format!("{rendered} is not one of [None, {}", &listed[1..]));
             }
         }
         "min_disk" | "min_ram" if !value.is_i64() && !value.is_u64() => {
-            return wrong(&format!("{shown} is not of type 'integer'"));
+            return wrong(&format!("{rendered} is not of type 'integer'"));
         }
         "protected" | "os_hidden" if !value.is_boolean() => {
-            return wrong(&format!("{shown} is not of type 'boolean'"));
+            return wrong(&format!("{rendered} is not of type 'boolean'"));
         }
-        "tags" if !value.is_array() => return wrong(&format!("{shown} is not of type 'array'")),
+        "tags" if !value.is_array() => return wrong(&format!("{rendered} is not of type 'array'")),
         "min_disk" | "min_ram" | "protected" | "os_hidden" | "tags" => {}
-        "owner" if !turn.who.is_admin && value != json!(turn.who.project) => {
+        "owner" if !ctx.caller.is_admin && value != json!(ctx.caller.project) => {
             return Err(refuse(
                 403,
                 "You are not permitted to create images owned by someone else.",
@@ -190,32 +198,32 @@ fn assign(turn: &Turn<'_>, row: &mut Obj, name: &str, value: Value) -> Result<()
         "owner" => set(row, "project_id", value.clone()),
         "name" | "id" if value.is_string() || value.is_null() => {}
         _ if value.is_string() => {}
-        _ => return wrong(&format!("{shown} is not of type 'string'")),
+        _ => return wrong(&format!("{rendered} is not of type 'string'")),
     }
     set(row, name, value);
     Ok(())
 }
 
-fn listed(turn: &mut Turn<'_>) -> Answer {
-    let ask = turn.ask;
+fn list_images(ctx: &mut RequestContext<'_>) -> Answer {
+    let request = ctx.request;
     let number =
         |row: &Obj, field: &str| row.get(field).and_then(Value::as_i64).unwrap_or_default();
     let keeps = |row: &&Obj| {
-        let status = ask.query("member_status").unwrap_or("accepted");
-        let mine = row["_members"][&turn.who.project]
+        let status = request.query("member_status").unwrap_or("accepted");
+        let mine = row["_members"][&ctx.caller.project]
             .as_str()
             .is_some_and(|own| own == status || status == "all");
-        let asked = ask.query("visibility");
+        let asked = request.query("visibility");
         let open = text(row, "visibility") == "public"
             || (asked == Some("community") && text(row, "visibility") == "community");
-        let seen = turn.who.is_admin || text(row, "owner") == turn.who.project || open || mine;
-        seen && ask.query.iter().all(|(name, wanted)| match name.as_str() {
+        let seen = ctx.caller.is_admin || text(row, "owner") == ctx.caller.project || open || mine;
+        seen && request.query.iter().all(|(name, wanted)| match name.as_str() {
             "limit" | "marker" | "sort" | "sort_key" | "sort_dir" | "member_status" => true,
-            "tag" => words(row, "tags").iter().any(|tag| tag == wanted),
+            "tag" => strings(row, "tags").iter().any(|tag| tag == wanted),
             "visibility" if wanted == "all" => true,
             "size_min" => wanted.parse::<i64>().is_ok_and(|least| number(row, "size") >= least),
             "size_max" => wanted.parse::<i64>().is_ok_and(|most| number(row, "size") <= most),
-            "protected" | "os_hidden" => truth(wanted) == Some(flag(row, name)),
+            "protected" | "os_hidden" => parse_bool(wanted) == Some(flag(row, name)),
             "name" | "id" | "status" if wanted.starts_with("in:") => {
                 wanted[3..].split(',').any(|word| word.trim_matches('"') == text(row, name))
             }
@@ -226,10 +234,10 @@ fn listed(turn: &mut Turn<'_>) -> Answer {
             },
         })
     };
-    let rows: Vec<Obj> = turn.world.table(IMAGES).iter().rev().filter(keeps).cloned().collect();
-    let (rows, next) = query::page(turn, &IMAGE, rows)?;
-    let first = format!("/v2/images{}", if ask.query.is_empty() { "" } else { "?" });
-    let rows: Vec<Value> = rows.iter().map(shown).collect();
+    let rows: Vec<Obj> = ctx.state.table(IMAGES).iter().rev().filter(keeps).cloned().collect();
+    let (rows, next) = query::page(ctx, &IMAGE, rows)?;
+    let first = format!("/v2/images{}", if request.query.is_empty() { "" } else { "?" });
+    let rows: Vec<Value> = rows.iter().map(render).collect();
     let mut body = json!({ "images": rows, "first": first, "schema": "/v2/schemas/images" });
     if let Some((_, query)) = next.as_deref().and_then(|next| next.split_once('?')) {
         body["next"] = json!(format!("/v2/images?{query}"));
@@ -237,12 +245,12 @@ fn listed(turn: &mut Turn<'_>) -> Answer {
     Ok(Reply::ok(body))
 }
 
-fn update(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let mut row = own(turn, id, "modify_image")?;
-    let body = serde_json::from_slice(&turn.ask.bytes).unwrap_or(Value::Null);
+fn update(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let mut row = own(ctx, id, "modify_image")?;
+    let body = serde_json::from_slice(&ctx.request.bytes).unwrap_or(Value::Null);
     for change in patch::read(&body).map_err(|reason| refuse(400, reason))? {
         match change {
-            Change::Set(name, value) => assign(turn, &mut row, &name, value)?,
+            Change::Set(name, value) => assign(ctx, &mut row, &name, value)?,
             Change::Remove(name) => {
                 if READ_ONLY.contains(&name.as_str())
                     || ["name", "visibility", "tags", "protected"].contains(&name.as_str())
@@ -255,55 +263,58 @@ fn update(turn: &mut Turn<'_>, id: &str) -> Answer {
             }
         }
     }
-    let stamp = turn.world.stamp();
-    set(&mut row, "updated_at", stamp);
-    turn.world.put(IMAGES, id, row.clone());
-    Ok(Reply::ok(shown(&row)))
+    let timestamp = ctx.state.timestamp();
+    set(&mut row, "updated_at", timestamp);
+    ctx.state.put(IMAGES, id, row.clone());
+    Ok(Reply::ok(render(&row)))
 }
 
-fn delete(turn: &mut Turn<'_>, id: &str) -> Answer {
+fn delete(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
     let missing = |refusal: Refusal| match refusal.status {
         404 => refuse(404, format!("Failed to find image {id} to delete")),
         _ => refusal,
     };
-    let row = own(turn, id, "delete_image").map_err(missing)?;
+    let row = own(ctx, id, "delete_image").map_err(missing)?;
     if flag(&row, "protected") {
         return Err(refuse(403, format!("Image {id} is protected and cannot be deleted.")));
     }
-    turn.world.remove(IMAGES, id);
+    ctx.state.remove(IMAGES, id);
     Ok(Reply::empty(204))
 }
 
 /// Puts bytes into an image.
-pub(super) fn fill(world: &mut World, id: &str, bytes: &[u8]) {
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let (sum, hash) = (Md5::digest(bytes), Sha512::digest(bytes));
-    let stamp = world.stamp();
-    world.set(IMAGES, id, json!({
-        "status": "active", "size": bytes.len(), "checksum": hex(&sum), "os_hash_algo": "sha512",
-        "os_hash_value": hex(&hash), "updated_at": stamp, "_data": STANDARD.encode(bytes),
-    }));
+pub(super) fn fill(state: &mut CloudState, id: &str, bytes: &[u8]) {
+    let (sum, hash) = (hex::encode(Md5::digest(bytes)), hex::encode(Sha512::digest(bytes)));
+    let timestamp = state.timestamp();
+    state.set(
+        IMAGES,
+        id,
+        json!({
+            "status": "active", "size": bytes.len(), "checksum": sum, "os_hash_algo": "sha512",
+            "os_hash_value": hash, "updated_at": timestamp, "_data": STANDARD.encode(bytes),
+        }),
+    );
 }
 
 /// What a request to import or to snapshot promised is there.
-pub(super) fn imported(world: &mut World, id: &str) {
-    let row = world.copy(IMAGES, id);
+pub(super) fn imported(state: &mut CloudState, id: &str) {
+    let row = state.copy(IMAGES, id);
     if !["queued", "importing", "saving", "uploading"].contains(&text(&row, "status")) {
         return;
     }
     if text(&row, "_source").contains("/fail") {
-        world.set(IMAGES, id, json!({ "status": "queued", "os_glance_failed_import": "file" }));
+        state.set(IMAGES, id, json!({ "status": "queued", "os_glance_failed_import": "file" }));
         return;
     }
     let bytes = format!("what {} holds", text(&row, "_source"));
-    fill(world, id, bytes.as_bytes());
-    world.edit(IMAGES, id, |row| {
+    fill(state, id, bytes.as_bytes());
+    state.edit(IMAGES, id, |row| {
         row.remove("os_glance_importing_to_stores");
     });
 }
 
-fn upload(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let row = own(turn, id, "upload_image")?;
+fn upload(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let row = own(ctx, id, "upload_image")?;
     if text(&row, "status") != "queued" {
         let message = format!(
             "Image status transition from {} to saving is not allowed",
@@ -317,14 +328,14 @@ fn upload(turn: &mut Turn<'_>, id: &str) -> Answer {
             "Properties disk_format, container_format must be set prior to saving data.",
         ));
     }
-    let bytes = turn.ask.bytes.clone();
-    fill(turn.world, id, &bytes);
+    let bytes = ctx.request.bytes.clone();
+    fill(ctx.state, id, &bytes);
     Ok(Reply::empty(204))
 }
 
-fn download(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let row = find(turn, id)?;
-    if text(&row, "status") == "deactivated" && !turn.who.is_admin {
+fn download(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let row = find(ctx, id)?;
+    if text(&row, "status") == "deactivated" && !ctx.caller.is_admin {
         return Err(refuse(
             403,
             "The requested image has been deactivated. Image data download is forbidden.",
@@ -338,10 +349,10 @@ fn download(turn: &mut Turn<'_>, id: &str) -> Answer {
     Ok(Reply { status: 200, headers: Vec::new(), body })
 }
 
-fn import(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let row = own(turn, id, "import_image")?;
-    let how = turn.body["method"]["name"].as_str().unwrap_or_default().to_owned();
-    let uri = turn.body["method"]["uri"].as_str().unwrap_or_default().to_owned();
+fn import(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let row = own(ctx, id, "import_image")?;
+    let how = ctx.body["method"]["name"].as_str().unwrap_or_default().to_owned();
+    let uri = ctx.body["method"]["uri"].as_str().unwrap_or_default().to_owned();
     if !["glance-direct", "web-download", "copy-image"].contains(&how.as_str()) {
         return Err(refuse(400, format!("Unknown import method name '{how}'.")));
     }
@@ -356,13 +367,13 @@ fn import(turn: &mut Turn<'_>, id: &str) -> Answer {
     let fields = object(json!({
         "status": "importing", "_source": uri, "os_glance_importing_to_stores": "file",
     }));
-    turn.world.set(IMAGES, id, Value::from(fields));
-    turn.world.step_when_built("image/imported", id);
+    ctx.state.set(IMAGES, id, Value::from(fields));
+    ctx.state.step_when_built("image/imported", id);
     Ok(Reply::empty(202))
 }
 
-fn switch(turn: &mut Turn<'_>, id: &str, word: &str) -> Answer {
-    let row = own(turn, id, word)?;
+fn switch(ctx: &mut RequestContext<'_>, id: &str, word: &str) -> Answer {
+    let row = own(ctx, id, word)?;
     let (from, to) = match word {
         "deactivate" => ("active", "deactivated"),
         "reactivate" => ("deactivated", "active"),
@@ -373,13 +384,13 @@ fn switch(turn: &mut Turn<'_>, id: &str, word: &str) -> Answer {
         let message = format!("Not allowed to {word} image in status '{status}'");
         return Err(refuse(403, message));
     }
-    turn.world.set(IMAGES, id, json!({ "status": to }));
+    ctx.state.set(IMAGES, id, json!({ "status": to }));
     Ok(Reply::empty(204))
 }
 
-fn tag_one(turn: &mut Turn<'_>, method: &str, id: &str, tag: &str) -> Answer {
-    let row = own(turn, id, "modify_image")?;
-    let mut tags = words(&row, "tags");
+fn tag_one(ctx: &mut RequestContext<'_>, method: &str, id: &str, tag: &str) -> Answer {
+    let row = own(ctx, id, "modify_image")?;
+    let mut tags = strings(&row, "tags");
     let before = tags.len();
     tags.retain(|known| known != tag);
     match method {
@@ -390,17 +401,17 @@ fn tag_one(turn: &mut Turn<'_>, method: &str, id: &str, tag: &str) -> Answer {
         "DELETE" => {}
         _ => return Err(refuse(405, "Method not allowed")),
     }
-    turn.world.set(IMAGES, id, json!({ "tags": tags }));
+    ctx.state.set(IMAGES, id, json!({ "tags": tags }));
     Ok(Reply::empty(204))
 }
 
-fn members(turn: &mut Turn<'_>, method: &str, id: &str, member: Option<&str>) -> Answer {
-    let row = find(turn, id)?;
-    let stamp = turn.world.stamp();
+fn members(ctx: &mut RequestContext<'_>, method: &str, id: &str, member: Option<&str>) -> Answer {
+    let row = find(ctx, id)?;
+    let timestamp = ctx.state.timestamp();
     let mut all = row["_members"].as_object().cloned().unwrap_or_default();
     let entry = |project: &str, status: &Value| {
         json!({
-            "image_id": id, "member_id": project, "status": status, "created_at": stamp, "updated_at": stamp,
+            "image_id": id, "member_id": project, "status": status, "created_at": timestamp, "updated_at": timestamp,
             "schema": "/v2/schemas/member",
         })
     };
@@ -418,11 +429,11 @@ fn members(turn: &mut Turn<'_>, method: &str, id: &str, member: Option<&str>) ->
             return Ok(Reply::ok(entry(member, status)));
         }
         ("POST", None) => {
-            own(turn, id, "add_member")?;
+            own(ctx, id, "add_member")?;
             if text(&row, "visibility") != "shared" {
                 return Err(refuse(403, "Only shared images have members."));
             }
-            let Some(member) = turn.body["member"].as_str().map(str::to_owned) else {
+            let Some(member) = ctx.body["member"].as_str().map(str::to_owned) else {
                 return Err(refuse(400, "Member to be added not specified"));
             };
             if all.insert(member.clone(), json!("pending")).is_some() {
@@ -434,17 +445,17 @@ fn members(turn: &mut Turn<'_>, method: &str, id: &str, member: Option<&str>) ->
             Reply::ok(entry(&member, &json!("pending")))
         }
         ("PUT", Some(member)) => {
-            let status = turn.body["status"].clone();
+            let status = ctx.body["status"].clone();
             *all.get_mut(member).ok_or_else(|| absent(member))? = status.clone();
             Reply::ok(entry(member, &status))
         }
         ("DELETE", Some(member)) => {
-            own(turn, id, "delete_member")?;
+            own(ctx, id, "delete_member")?;
             all.remove(member).ok_or_else(|| absent(member))?;
             Reply::empty(204)
         }
         _ => return Err(refuse(405, "Method not allowed")),
     };
-    turn.world.set(IMAGES, id, json!({ "_members": all }));
+    ctx.state.set(IMAGES, id, json!({ "_members": all }));
     Ok(reply)
 }

@@ -5,12 +5,12 @@ mod images;
 
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Turn, flag, object, set, text, words};
 use super::dialect::Dialect;
+use super::request::{Answer, RequestContext, flag, object, set, strings, text};
 use super::schema::Collection;
 use super::services::{Service, Step};
+use super::state::CloudState;
 use super::table::Obj;
-use super::world::World;
 
 pub(super) use self::dialect::Glance;
 
@@ -28,7 +28,7 @@ pub(super) static SERVICE: Service = Service {
     collections: &[COLLECTIONS],
     serve,
     versions,
-    sow,
+    seed,
 };
 
 pub(super) static STEPS: &[Step] = &[("image/imported", images::imported)];
@@ -47,36 +47,36 @@ fn versions(base: &str, path: &[&str]) -> Option<(u16, Value)> {
     }
 }
 
-fn serve(turn: &mut Turn<'_>) -> Answer {
-    let parts = turn.ask.parts();
+fn serve(ctx: &mut RequestContext<'_>) -> Answer {
+    let parts = ctx.request.parts();
     let ["v2", path @ ..] = parts.as_slice() else {
-        return Err(Glance.plain(404, "The resource could not be found."));
+        return Err(Glance.generic(404, "The resource could not be found."));
     };
-    let method = turn.ask.method.clone();
-    images::serve(turn, &method, path)
-        .unwrap_or_else(|| Err(Glance.plain(404, "The resource could not be found.")))
+    let method = ctx.request.method.clone();
+    images::serve(ctx, &method, path)
+        .unwrap_or_else(|| Err(Glance.generic(404, "The resource could not be found.")))
 }
 
 /// Whether the caller sees an image: it is theirs, everybody's, or shared with them.
-pub(super) fn sees(turn: &Turn<'_>, row: &Obj) -> bool {
+pub(super) fn sees(ctx: &RequestContext<'_>, row: &Obj) -> bool {
     let open = ["public", "community"].contains(&text(row, "visibility"));
     let members = row.get("_members").and_then(Value::as_object);
-    let member = members.is_some_and(|members| members.contains_key(&turn.who.project));
-    open || turn.who.is_admin || text(row, "owner") == turn.who.project || member
+    let member = members.is_some_and(|members| members.contains_key(&ctx.caller.project));
+    open || ctx.caller.is_admin || text(row, "owner") == ctx.caller.project || member
 }
 
 /// The image of a server or a volume: it is there at once and takes a while to be whole.
 pub(super) fn snapshot(
-    turn: &mut Turn<'_>,
+    ctx: &mut RequestContext<'_>,
     name: &str,
     server: &str,
     base: &str,
     disk: Value,
     metadata: &Value,
 ) -> String {
-    let id = turn.world.uuid();
-    let project = turn.who.project.clone();
-    let mut row = blank(turn.world, &id, name, &project, "private");
+    let id = ctx.state.uuid();
+    let project = ctx.caller.project.clone();
+    let mut row = blank(ctx.state, &id, name, &project, "private");
     set(&mut row, "min_disk", disk);
     if !server.is_empty() {
         set(&mut row, "image_type", "snapshot");
@@ -87,19 +87,19 @@ pub(super) fn snapshot(
         row.extend(metadata.clone());
     }
     set(&mut row, "status", "queued");
-    turn.world.put(IMAGES, &id, row);
-    turn.world.step_when_built("image/imported", &id);
+    ctx.state.put(IMAGES, &id, row);
+    ctx.state.step_when_built("image/imported", &id);
     id
 }
 
 /// An image with nothing in it.
-fn blank(world: &World, id: &str, name: &str, project: &str, visibility: &str) -> Obj {
-    let stamp = world.stamp();
+fn blank(state: &CloudState, id: &str, name: &str, project: &str, visibility: &str) -> Obj {
+    let timestamp = state.timestamp();
     object(json!({
         "id": id, "name": name, "owner": project, "project_id": project, "visibility": visibility,
         "status": "queued", "container_format": "bare", "disk_format": "qcow2", "min_disk": 0, "min_ram": 0,
         "protected": false, "tags": [], "os_hidden": false, "checksum": null, "os_hash_algo": null,
-        "os_hash_value": null, "size": null, "virtual_size": null, "created_at": stamp, "updated_at": stamp,
+        "os_hash_value": null, "size": null, "virtual_size": null, "created_at": timestamp, "updated_at": timestamp,
         "_members": {},
     }))
 }
@@ -136,32 +136,32 @@ const FIRST: &[&str] = &[
     "centos-6.5-x86_64-cfntools",
 ];
 
-fn sow(world: &mut World) {
+fn seed(state: &mut CloudState) {
     let admin = crate::identity::project_id("admin");
     for name in FIRST {
-        let id = world.uuid();
-        let row = blank(world, &id, name, &admin, "public");
-        world.put(IMAGES, &id, row);
-        images::fill(world, &id, format!("the image {name}").as_bytes());
+        let id = state.uuid();
+        let row = blank(state, &id, name, &admin, "public");
+        state.put(IMAGES, &id, row);
+        images::fill(state, &id, format!("the image {name}").as_bytes());
     }
 }
 
 /// Whether the image may be changed by the caller.
-fn owns(turn: &Turn<'_>, row: &Obj) -> bool {
-    turn.who.is_admin || text(row, "owner") == turn.who.project
+fn owns(ctx: &RequestContext<'_>, row: &Obj) -> bool {
+    ctx.caller.is_admin || text(row, "owner") == ctx.caller.project
 }
 
 /// The image as clients see it.
-fn shown(row: &Obj) -> Value {
-    let mut shown = row.clone();
-    shown.retain(|name, _| !name.starts_with('_') && name != "project_id");
+fn render(row: &Obj) -> Value {
+    let mut rendered = row.clone();
+    rendered.retain(|name, _| !name.starts_with('_') && name != "project_id");
     let id = text(row, "id");
-    let mut tags = words(row, "tags");
+    let mut tags = strings(row, "tags");
     tags.sort_unstable();
-    set(&mut shown, "tags", tags);
-    set(&mut shown, "self", format!("/v2/images/{id}"));
-    set(&mut shown, "file", format!("/v2/images/{id}/file"));
-    set(&mut shown, "schema", "/v2/schemas/image");
-    set(&mut shown, "protected", flag(row, "protected"));
-    Value::from(shown)
+    set(&mut rendered, "tags", tags);
+    set(&mut rendered, "self", format!("/v2/images/{id}"));
+    set(&mut rendered, "file", format!("/v2/images/{id}/file"));
+    set(&mut rendered, "schema", "/v2/schemas/image");
+    set(&mut rendered, "protected", flag(row, "protected"));
+    Value::from(rendered)
 }

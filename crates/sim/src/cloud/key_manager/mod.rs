@@ -4,14 +4,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Content, Refusal, Reply, Turn, list, object, set, text};
-use super::forms::{Form, Words, refuse};
-use super::schema::{Collection, plain};
+use super::error_style::{ErrorForm, ErrorStyle, refuse};
+use super::request::{Answer, Content, Refusal, Reply, RequestContext, list, object, set, text};
+use super::schema::Collection;
 use super::services::{Service, Step};
+use super::state::CloudState;
 use super::table::Obj;
-use super::world::World;
 
-static BARBICAN: Words = Words { form: Form::Described, missing: "", bad: 400 };
+static BARBICAN: ErrorStyle = ErrorStyle { form: ErrorForm::Described, missing: "", bad: 400 };
 
 const SECRETS: &str = "key-manager/secrets";
 const ORDERS: &str = "key-manager/orders";
@@ -20,9 +20,9 @@ const CONTAINERS: &str = "key-manager/containers";
 const fn kept(name: &'static str) -> Collection {
     Collection {
         name,
-        verbs: "",
+        operations: "",
         fields: "name text r \"\"\n project_id text r \"\"",
-        ..plain(&BARBICAN)
+        ..Collection::new(&BARBICAN)
     }
 }
 
@@ -50,38 +50,38 @@ pub(super) static SERVICE: Service = Service {
             _ => None,
         }
     },
-    sow: |_| (),
+    seed: |_| (),
 };
 
 pub(super) static STEPS: &[Step] = &[("key-manager/ordered", ordered)];
 
-fn serve(turn: &mut Turn<'_>) -> Answer {
-    let parts = turn.ask.parts();
-    let method = turn.ask.method.clone();
+fn serve(ctx: &mut RequestContext<'_>) -> Answer {
+    let parts = ctx.request.parts();
+    let method = ctx.request.method.clone();
     match (method.as_str(), parts.as_slice()) {
-        ("POST", ["v1", "secrets"]) => create_secret(turn),
-        ("GET", ["v1", "secrets"]) => listed(turn, SECRETS, "secrets"),
-        ("GET", ["v1", "secrets", id]) => secret(turn, id),
-        ("GET", ["v1", "secrets", id, "payload"]) => payload(turn, id),
-        ("PUT", ["v1", "secrets", id]) => fill(turn, id),
-        (_, ["v1", "secrets", id, "metadata", rest @ ..]) => metadata(turn, &method, id, rest.first().copied()),
-        ("POST", ["v1", "orders"]) => create_order(turn),
-        ("GET", ["v1", "orders"]) => listed(turn, ORDERS, "orders"),
-        ("POST", ["v1", "containers"]) => create_container(turn),
-        ("GET", ["v1", "containers"]) => listed(turn, CONTAINERS, "containers"),
+        ("POST", ["v1", "secrets"]) => create_secret(ctx),
+        ("GET", ["v1", "secrets"]) => list_entities(ctx, SECRETS, "secrets"),
+        ("GET", ["v1", "secrets", id]) => secret(ctx, id),
+        ("GET", ["v1", "secrets", id, "payload"]) => payload(ctx, id),
+        ("PUT", ["v1", "secrets", id]) => fill(ctx, id),
+        (_, ["v1", "secrets", id, "metadata", rest @ ..]) => metadata(ctx, &method, id, rest.first().copied()),
+        ("POST", ["v1", "orders"]) => create_order(ctx),
+        ("GET", ["v1", "orders"]) => list_entities(ctx, ORDERS, "orders"),
+        ("POST", ["v1", "containers"]) => create_container(ctx),
+        ("GET", ["v1", "containers"]) => list_entities(ctx, CONTAINERS, "containers"),
         ("GET", ["v1", kind @ ("orders" | "containers"), id]) => {
             let (table, word) = table(kind);
-            find(turn, table, word, id).map(|row| Reply::ok(shown(turn, kind, &row)))
+            find(ctx, table, word, id).map(|row| Reply::ok(render(ctx, kind, &row)))
         }
         ("DELETE", ["v1", kind @ ("secrets" | "orders" | "containers"), id]) => {
             let (table, word) = table(kind);
-            find(turn, table, word, id).map(|_| {
-                turn.world.remove(table, id);
+            find(ctx, table, word, id).map(|_| {
+                ctx.state.remove(table, id);
                 Reply::empty(204)
             })
         }
-        ("POST" | "DELETE", ["v1", "containers", id, "consumers"]) => consumers(turn, &method, id),
-        ("GET", ["v1", "containers", id, "consumers"]) => find(turn, CONTAINERS, "container", id)
+        ("POST" | "DELETE", ["v1", "containers", id, "consumers"]) => consumers(ctx, &method, id),
+        ("GET", ["v1", "containers", id, "consumers"]) => find(ctx, CONTAINERS, "container", id)
             .map(|row| Reply::ok(json!({ "consumers": row["consumers"], "total": list(&row, "consumers").len() }))),
         _ => Err(refuse(404, "Not Found.")),
     }
@@ -95,23 +95,23 @@ fn table(kind: &str) -> (&'static str, &'static str) {
     }
 }
 
-fn find(turn: &Turn<'_>, table: &str, word: &str, id: &str) -> Result<Obj, Refusal> {
-    let row = turn.world.get(table, id).filter(|row| turn.owns(row)).cloned();
+fn find(ctx: &RequestContext<'_>, table: &str, word: &str, id: &str) -> Result<Obj, Refusal> {
+    let row = ctx.state.get(table, id).filter(|row| ctx.owns(row)).cloned();
     row.ok_or_else(|| {
         refuse(404, format!("Not Found. Sorry but your {word} is in another castle."))
     })
 }
 
-fn reference(turn: &Turn<'_>, kind: &str, id: &str) -> String {
-    format!("{}{}/v1/{kind}/{id}", turn.ask.base, turn.ask.service)
+fn reference(ctx: &RequestContext<'_>, kind: &str, id: &str) -> String {
+    format!("{}{}/v1/{kind}/{id}", ctx.request.base, ctx.request.service)
 }
 
 /// What every row has.
-fn fresh(turn: &mut Turn<'_>, status: &str) -> Obj {
-    let stamp = turn.world.stamp_bare();
+fn fresh(ctx: &mut RequestContext<'_>, status: &str) -> Obj {
+    let timestamp = ctx.state.timestamp_seconds();
     object(json!({
-        "id": turn.world.uuid(), "project_id": turn.who.project, "creator_id": turn.who.user, "status": status,
-        "created": stamp, "updated": stamp, "_base": format!("{}{}", turn.ask.base, turn.ask.service),
+        "id": ctx.state.uuid(), "project_id": ctx.caller.project, "creator_id": ctx.caller.user, "status": status,
+        "created": timestamp, "updated": timestamp, "_base": format!("{}{}", ctx.request.base, ctx.request.service),
     }))
 }
 
@@ -127,9 +127,9 @@ const SECRET_FIELDS: &[&str] = &[
     "payload_content_encoding",
 ];
 
-fn create_secret(turn: &mut Turn<'_>) -> Answer {
+fn create_secret(ctx: &mut RequestContext<'_>) -> Answer {
     let sent =
-        turn.body.as_object().cloned().map(Obj::from).ok_or_else(|| refuse(400, "Invalid JSON"))?;
+        ctx.body.as_object().cloned().map(Obj::from).ok_or_else(|| refuse(400, "Invalid JSON"))?;
     if let Some(strange) = sent.keys().find(|name| !SECRET_FIELDS.contains(&name.as_str())) {
         return Err(refuse(
             400,
@@ -154,7 +154,7 @@ fn create_secret(turn: &mut Turn<'_>) -> Answer {
             ));
         }
     }
-    let mut row = fresh(turn, "ACTIVE");
+    let mut row = fresh(ctx, "ACTIVE");
     for name in SECRET_FIELDS {
         set(&mut row, name, sent.get(*name).cloned().unwrap_or_default());
     }
@@ -162,43 +162,43 @@ fn create_secret(turn: &mut Turn<'_>) -> Answer {
         set(&mut row, "secret_type", "opaque");
     }
     let id = text(&row, "id").to_owned();
-    turn.world.add(SECRETS, row);
-    let link = reference(turn, "secrets", &id);
+    ctx.state.add(SECRETS, row);
+    let link = reference(ctx, "secrets", &id);
     Ok(Reply::json(201, json!({ "secret_ref": link })).with("location", link))
 }
 
 /// The object as clients see it: by reference, not by id.
-fn shown(turn: &Turn<'_>, kind: &str, row: &Obj) -> Value {
-    let mut shown = row.clone();
-    shown.retain(|name, _| {
+fn render(ctx: &RequestContext<'_>, kind: &str, row: &Obj) -> Value {
+    let mut rendered = row.clone();
+    rendered.retain(|name, _| {
         !name.starts_with('_')
             && !name.starts_with("payload")
             && name != "id"
             && name != "project_id"
     });
     let word = kind.trim_end_matches('s');
-    set(&mut shown, &format!("{word}_ref"), reference(turn, kind, text(row, "id")));
+    set(&mut rendered, &format!("{word}_ref"), reference(ctx, kind, text(row, "id")));
     if kind == "secrets" {
         let held = row.get("payload").is_some_and(|payload| !payload.is_null());
         if held {
-            set(&mut shown, "content_types", json!({ "default": row["payload_content_type"] }));
+            set(&mut rendered, "content_types", json!({ "default": row["payload_content_type"] }));
         }
     }
-    Value::from(shown)
+    Value::from(rendered)
 }
 
-fn listed(turn: &mut Turn<'_>, table: &str, kind: &str) -> Answer {
-    let named = turn.ask.query("name");
+fn list_entities(ctx: &mut RequestContext<'_>, table: &str, kind: &str) -> Answer {
+    let named = ctx.request.query("name");
     let number = |name: &str, usual: usize| {
-        turn.ask.query(name).and_then(|text| text.parse().ok()).unwrap_or(usual)
+        ctx.request.query(name).and_then(|text| text.parse().ok()).unwrap_or(usual)
     };
-    let all: Vec<Value> = turn
-        .world
+    let all: Vec<Value> = ctx
+        .state
         .table(table)
         .iter()
-        .filter(|row| text(row, "project_id") == turn.who.project)
+        .filter(|row| text(row, "project_id") == ctx.caller.project)
         .filter(|row| named.is_none_or(|name| text(row, "name") == name))
-        .map(|row| shown(turn, kind, row))
+        .map(|row| render(ctx, kind, row))
         .collect();
     let total = all.len();
     let (offset, limit) = (number("offset", 0), number("limit", 10));
@@ -207,23 +207,23 @@ fn listed(turn: &mut Turn<'_>, table: &str, kind: &str) -> Answer {
     if offset + limit < total {
         body["next"] = json!(format!(
             "{}?limit={limit}&offset={}",
-            reference(turn, kind, "").trim_end_matches('/'),
+            reference(ctx, kind, "").trim_end_matches('/'),
             offset + limit
         ));
     }
     Ok(Reply::ok(body))
 }
 
-fn secret(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let accepts = turn.ask.header("accept").unwrap_or_default();
+fn secret(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let accepts = ctx.request.header("accept").unwrap_or_default();
     if !accepts.is_empty() && !accepts.contains("json") && !accepts.contains("*/*") {
-        return payload(turn, id);
+        return payload(ctx, id);
     }
-    find(turn, SECRETS, "secret", id).map(|row| Reply::ok(shown(turn, "secrets", &row)))
+    find(ctx, SECRETS, "secret", id).map(|row| Reply::ok(render(ctx, "secrets", &row)))
 }
 
-fn payload(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let row = find(turn, SECRETS, "secret", id)?;
+fn payload(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let row = find(ctx, SECRETS, "secret", id)?;
     if row["payload"].is_null() {
         return Err(refuse(404, "Not Found. Sorry but your secret has no payload."));
     }
@@ -236,41 +236,41 @@ fn payload(turn: &mut Turn<'_>, id: &str) -> Answer {
     Ok(Reply { status: 200, headers: Vec::new(), body: Content::Bytes(kind, bytes) })
 }
 
-fn fill(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let row = find(turn, SECRETS, "secret", id)?;
+fn fill(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let row = find(ctx, SECRETS, "secret", id)?;
     if !row["payload"].is_null() {
         return Err(refuse(409, "Secret already has data, cannot modify it."));
     }
-    let kind = turn.ask.header("content-type").unwrap_or("text/plain").to_owned();
+    let kind = ctx.request.header("content-type").unwrap_or("text/plain").to_owned();
     let held = match kind.as_str() {
-        "application/octet-stream" if turn.ask.header("content-encoding") != Some("base64") => {
-            STANDARD.encode(&turn.ask.bytes)
+        "application/octet-stream" if ctx.request.header("content-encoding") != Some("base64") => {
+            STANDARD.encode(&ctx.request.bytes)
         }
-        _ => String::from_utf8_lossy(&turn.ask.bytes).into_owned(),
+        _ => String::from_utf8_lossy(&ctx.request.bytes).into_owned(),
     };
-    turn.world.set(SECRETS, id, json!({ "payload": held, "payload_content_type": kind }));
+    ctx.state.set(SECRETS, id, json!({ "payload": held, "payload_content_type": kind }));
     Ok(Reply::empty(204))
 }
 
-fn metadata(turn: &mut Turn<'_>, method: &str, id: &str, key: Option<&str>) -> Answer {
-    let row = find(turn, SECRETS, "secret", id)?;
+fn metadata(ctx: &mut RequestContext<'_>, method: &str, id: &str, key: Option<&str>) -> Answer {
+    let row = find(ctx, SECRETS, "secret", id)?;
     let mut own = row.get("_metadata").and_then(Value::as_object).cloned().unwrap_or_default();
     let reply = match (method, key) {
         ("GET", None) => return Ok(Reply::ok(json!({ "metadata": own }))),
         ("GET", Some(key)) => return Ok(Reply::ok(json!({ "key": key, "value": own.get(key) }))),
         ("PUT", None) => {
-            own = turn.body["metadata"].as_object().cloned().unwrap_or_default();
+            own = ctx.body["metadata"].as_object().cloned().unwrap_or_default();
             Reply::json(
                 201,
-                json!({ "metadata_ref": reference(turn, "secrets", &format!("{id}/metadata")) }),
+                json!({ "metadata_ref": reference(ctx, "secrets", &format!("{id}/metadata")) }),
             )
         }
         ("POST" | "PUT", _) => {
             own.insert(
-                turn.body["key"].as_str().unwrap_or_default().to_owned(),
-                turn.body["value"].clone(),
+                ctx.body["key"].as_str().unwrap_or_default().to_owned(),
+                ctx.body["value"].clone(),
             );
-            Reply::json(201, turn.body.clone())
+            Reply::json(201, ctx.body.clone())
         }
         ("DELETE", Some(key)) => {
             own.remove(key);
@@ -278,12 +278,12 @@ fn metadata(turn: &mut Turn<'_>, method: &str, id: &str, key: Option<&str>) -> A
         }
         _ => return Err(refuse(405, "Method Not Allowed")),
     };
-    turn.world.set(SECRETS, id, json!({ "_metadata": own }));
+    ctx.state.set(SECRETS, id, json!({ "_metadata": own }));
     Ok(reply)
 }
 
-fn create_order(turn: &mut Turn<'_>) -> Answer {
-    let sent = object(turn.body.clone());
+fn create_order(ctx: &mut RequestContext<'_>) -> Answer {
+    let sent = object(ctx.body.clone());
     let kind = text(&sent, "type").to_owned();
     if !["key", "asymmetric", "certificate"].contains(&kind.as_str()) {
         return Err(refuse(
@@ -299,61 +299,61 @@ fn create_order(turn: &mut Turn<'_>) -> Answer {
             "Provided object does not match schema 'Order': 'meta' is a required property",
         ));
     }
-    let mut row = fresh(turn, "PENDING");
+    let mut row = fresh(ctx, "PENDING");
     set(&mut row, "type", kind);
     set(&mut row, "meta", sent["meta"].clone());
     let id = text(&row, "id").to_owned();
-    turn.world.add(ORDERS, row);
-    turn.world.step_when_built("key-manager/ordered", &id);
-    let link = reference(turn, "orders", &id);
+    ctx.state.add(ORDERS, row);
+    ctx.state.step_when_built("key-manager/ordered", &id);
+    let link = reference(ctx, "orders", &id);
     Ok(Reply::json(202, json!({ "order_ref": link })).with("location", link))
 }
 
 /// What was ordered is there.
-fn ordered(world: &mut World, id: &str) {
-    let order = world.copy(ORDERS, id);
+fn ordered(state: &mut CloudState, id: &str) {
+    let order = state.copy(ORDERS, id);
     if order.is_empty() {
         return;
     }
     let base = text(&order, "_base").to_owned();
-    let make = |world: &mut World, kind: &str, name: Value| {
-        let payload = STANDARD.encode(world.random.hex(32));
-        let secret = world.uuid();
+    let make = |state: &mut CloudState, kind: &str, name: Value| {
+        let payload = STANDARD.encode(state.random.hex(32));
+        let secret = state.uuid();
         let meta = &order["meta"];
-        let stamp = world.stamp_bare();
-        world.add(SECRETS, object(json!({
+        let timestamp = state.timestamp_seconds();
+        state.add(SECRETS, object(json!({
             "id": secret, "project_id": order["project_id"], "creator_id": order["creator_id"], "status": "ACTIVE",
-            "created": stamp, "updated": stamp, "name": name, "algorithm": meta["algorithm"],
+            "created": timestamp, "updated": timestamp, "name": name, "algorithm": meta["algorithm"],
             "bit_length": meta["bit_length"], "mode": meta["mode"], "expiration": meta["expiration"],
             "secret_type": kind, "payload": payload, "payload_content_type": "application/octet-stream",
         })));
         format!("{base}/v1/secrets/{secret}")
     };
     if text(&order, "type") == "key" {
-        let secret = make(world, "symmetric", order["meta"]["name"].clone());
-        world.set(ORDERS, id, json!({ "status": "ACTIVE", "secret_ref": secret }));
+        let secret = make(state, "symmetric", order["meta"]["name"].clone());
+        state.set(ORDERS, id, json!({ "status": "ACTIVE", "secret_ref": secret }));
         return;
     }
     let refs: Vec<Value> = ["private_key", "public_key"]
         .iter()
         .map(|name| {
             let kind = if *name == "private_key" { "private" } else { "public" };
-            json!({ "name": name, "secret_ref": make(world, kind, json!(name)) })
+            json!({ "name": name, "secret_ref": make(state, kind, json!(name)) })
         })
         .collect();
-    let container = world.uuid();
-    let stamp = world.stamp_bare();
-    world.add(CONTAINERS, object(json!({
+    let container = state.uuid();
+    let timestamp = state.timestamp_seconds();
+    state.add(CONTAINERS, object(json!({
         "id": container, "project_id": order["project_id"], "creator_id": order["creator_id"], "status": "ACTIVE",
-        "created": stamp, "updated": stamp, "name": order["meta"]["name"], "type": "rsa", "secret_refs": refs,
+        "created": timestamp, "updated": timestamp, "name": order["meta"]["name"], "type": "rsa", "secret_refs": refs,
         "consumers": [],
     })));
     let container = format!("{base}/v1/containers/{container}");
-    world.set(ORDERS, id, json!({ "status": "ACTIVE", "container_ref": container }));
+    state.set(ORDERS, id, json!({ "status": "ACTIVE", "container_ref": container }));
 }
 
-fn create_container(turn: &mut Turn<'_>) -> Answer {
-    let sent = object(turn.body.clone());
+fn create_container(ctx: &mut RequestContext<'_>) -> Answer {
+    let sent = object(ctx.body.clone());
     let kind = text(&sent, "type").to_owned();
     if !["generic", "rsa", "certificate"].contains(&kind.as_str()) {
         return Err(refuse(
@@ -366,30 +366,30 @@ fn create_container(turn: &mut Turn<'_>) -> Answer {
     for one in list(&sent, "secret_refs") {
         let id =
             one["secret_ref"].as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default();
-        if turn.world.get(SECRETS, id).is_none_or(|row| !turn.owns(row)) {
+        if ctx.state.get(SECRETS, id).is_none_or(|row| !ctx.owns(row)) {
             return Err(refuse(404, "Not Found. Sorry but your secret is in another castle."));
         }
     }
-    let mut row = fresh(turn, "ACTIVE");
+    let mut row = fresh(ctx, "ACTIVE");
     set(&mut row, "name", sent.get("name").cloned().unwrap_or_default());
     set(&mut row, "type", kind);
     set(&mut row, "secret_refs", list(&sent, "secret_refs").to_vec());
     set(&mut row, "consumers", json!([]));
     let id = text(&row, "id").to_owned();
-    turn.world.add(CONTAINERS, row);
-    let link = reference(turn, "containers", &id);
+    ctx.state.add(CONTAINERS, row);
+    let link = reference(ctx, "containers", &id);
     Ok(Reply::json(201, json!({ "container_ref": link })).with("location", link))
 }
 
-fn consumers(turn: &mut Turn<'_>, method: &str, id: &str) -> Answer {
-    let row = find(turn, CONTAINERS, "container", id)?;
+fn consumers(ctx: &mut RequestContext<'_>, method: &str, id: &str) -> Answer {
+    let row = find(ctx, CONTAINERS, "container", id)?;
     let mut own = list(&row, "consumers").to_vec();
-    let sent = json!({ "name": turn.body["name"], "URL": turn.body["URL"] });
+    let sent = json!({ "name": ctx.body["name"], "URL": ctx.body["URL"] });
     own.retain(|consumer| *consumer != sent);
     if method == "POST" {
         own.push(sent);
     }
-    turn.world.set(CONTAINERS, id, json!({ "consumers": own }));
-    let row = turn.world.copy(CONTAINERS, id);
-    Ok(Reply::ok(shown(turn, "containers", &row)))
+    ctx.state.set(CONTAINERS, id, json!({ "consumers": own }));
+    let row = ctx.state.copy(CONTAINERS, id);
+    Ok(Reply::ok(render(ctx, "containers", &row)))
 }

@@ -2,19 +2,19 @@
 //!
 //! Whatever changes below a load balancer makes it immutable for a while: until then nothing else below it can change.
 
-mod kinds;
+mod collections;
 mod tree;
 
 use serde_json::{Map, Value, json};
 
-use super::ask::{Answer, Reply, Turn};
-use super::forms::{Form, Words, refuse};
+use super::error_style::{ErrorForm, ErrorStyle, refuse};
+use super::request::{Answer, Reply, RequestContext};
 use super::rest;
 use super::schema::Collection;
 use super::services::{Service, Step};
 
-pub(super) static OCTAVIA: Words =
-    Words { form: Form::Faultstring, missing: "not found.", bad: 400 };
+pub(super) static OCTAVIA: ErrorStyle =
+    ErrorStyle { form: ErrorForm::Faultstring, missing: "not found.", bad: 400 };
 
 pub(super) const BALANCERS: &str = "load-balancer/loadbalancers";
 pub(super) const LISTENERS: &str = "load-balancer/listeners";
@@ -25,17 +25,17 @@ pub(super) const POOLS: &str = "load-balancer/pools";
 pub(super) const RULES: &str = "load-balancer/l7rules";
 
 static COLLECTIONS: &[&Collection] = &[
-    &kinds::BALANCER,
-    &kinds::FLAVOR,
-    &kinds::FLAVOR_PROFILE,
-    &kinds::LISTENER,
-    &kinds::MEMBER,
-    &kinds::MONITOR,
-    &kinds::POLICY,
-    &kinds::POOL,
-    &kinds::RULE,
-    &kinds::ZONE,
-    &kinds::ZONE_PROFILE,
+    &collections::BALANCER,
+    &collections::FLAVOR,
+    &collections::FLAVOR_PROFILE,
+    &collections::LISTENER,
+    &collections::MEMBER,
+    &collections::MONITOR,
+    &collections::POLICY,
+    &collections::POOL,
+    &collections::RULE,
+    &collections::ZONE,
+    &collections::ZONE_PROFILE,
 ];
 
 pub(super) static SERVICE: Service = Service {
@@ -48,7 +48,7 @@ pub(super) static SERVICE: Service = Service {
     collections: &[COLLECTIONS],
     serve,
     versions,
-    sow: |_| (),
+    seed: |_| (),
 };
 
 pub(super) static STEPS: &[Step] =
@@ -68,20 +68,20 @@ fn versions(base: &str, path: &[&str]) -> Option<(u16, Value)> {
     Some((200, json!({ "versions": rows })))
 }
 
-fn serve(turn: &mut Turn<'_>) -> Answer {
-    let parts = turn.ask.parts();
+fn serve(ctx: &mut RequestContext<'_>) -> Answer {
+    let parts = ctx.request.parts();
     let path = match parts.as_slice() {
         ["v2", "lbaas", path @ ..] | ["v2.0", "lbaas", path @ ..] => path,
         _ => return Err(refuse(404, "The resource could not be found.")),
     };
-    let method = turn.ask.method.clone();
+    let method = ctx.request.method.clone();
     let special = match (method.as_str(), path) {
         ("GET", ["providers"]) => Some(Ok(Reply::ok(json!({ "providers": [
             { "name": "amphora", "description": "The Octavia Amphora driver." },
             { "name": "octavia", "description": "Deprecated alias of the Octavia Amphora driver." },
         ] })))),
-        ("DELETE", ["loadbalancers", id]) => Some(tree::delete_balancer(turn, id)),
-        ("GET", ["loadbalancers", id, "status" | "statuses"]) => Some(tree::status(turn, id)),
+        ("DELETE", ["loadbalancers", id]) => Some(tree::delete_balancer(ctx, id)),
+        ("GET", ["loadbalancers", id, "status" | "statuses"]) => Some(tree::status(ctx, id)),
         ("GET", ["loadbalancers" | "listeners", _, "stats"]) => {
             Some(Ok(Reply::ok(json!({ "stats": {
             "active_connections": 0, "bytes_in": 0, "bytes_out": 0, "request_errors": 0, "total_connections": 0,
@@ -89,14 +89,14 @@ fn serve(turn: &mut Turn<'_>) -> Answer {
         }
         ("PUT", ["loadbalancers", id, "failover"]) => {
             let id = (*id).to_owned();
-            Some(tree::touch(turn, &id).map(|()| Reply::empty(202)))
+            Some(tree::touch(ctx, &id).map(|()| Reply::empty(202)))
         }
-        ("PUT", ["pools", id, "members"]) => Some(tree::replace_members(turn, id)),
-        (_, ["quotas", rest @ ..]) => Some(quotas(turn, &method, rest)),
+        ("PUT", ["pools", id, "members"]) => Some(tree::replace_members(ctx, id)),
+        (_, ["quotas", rest @ ..]) => Some(quotas(ctx, &method, rest)),
         _ => None,
     };
     special
-        .or_else(|| rest::serve(turn, COLLECTIONS, path))
+        .or_else(|| rest::serve(ctx, COLLECTIONS, path))
         .unwrap_or_else(|| Err(refuse(404, "The resource could not be found.")))
 }
 
@@ -110,14 +110,14 @@ const QUOTAS: &[(&str, &str)] = &[
     ("l7rule", RULES),
 ];
 
-fn quotas(turn: &mut Turn<'_>, method: &str, rest: &[&str]) -> Answer {
+fn quotas(ctx: &mut RequestContext<'_>, method: &str, rest: &[&str]) -> Answer {
     let project = rest.first().copied().unwrap_or_default().to_owned();
-    if !turn.who.is_admin && (method != "GET" || project != turn.who.project) {
+    if !ctx.caller.is_admin && (method != "GET" || project != ctx.caller.project) {
         return Err(refuse(403, "Policy does not allow this request to be performed."));
     }
     match method {
         "PUT" => {
-            let sent = turn.body["quota"].as_object().cloned().unwrap_or_default();
+            let sent = ctx.body["quota"].as_object().cloned().unwrap_or_default();
             for (name, limit) in sent {
                 let name = match name.as_str() {
                     "loadbalancer" => "load_balancer",
@@ -130,26 +130,26 @@ fn quotas(turn: &mut Turn<'_>, method: &str, rest: &[&str]) -> Answer {
                         format!("Unknown attribute for argument quota: {name}"),
                     ));
                 }
-                turn.world.set_quota("load-balancer", &project, name, limit.as_i64().unwrap_or(-1));
+                ctx.state.set_quota("load-balancer", &project, name, limit.as_i64().unwrap_or(-1));
             }
         }
         "DELETE" => {
-            turn.world.reset_quota("load-balancer", &project);
+            ctx.state.reset_quota("load-balancer", &project);
             return Ok(Reply::empty(204));
         }
         _ => {}
     }
-    let mut shown = Map::new();
+    let mut rendered = Map::new();
     for (name, _) in QUOTAS {
         let limit = match project.as_str() {
             "defaults" => -1,
-            project => turn.world.quota("load-balancer", project, name, -1),
+            project => ctx.state.quota("load-balancer", project, name, -1),
         };
-        shown.insert((*name).to_owned(), json!(limit));
+        rendered.insert((*name).to_owned(), json!(limit));
         let old = name
             .replace("load_balancer", "loadbalancer")
             .replace("health_monitor", "healthmonitor");
-        shown.insert(old, json!(limit));
+        rendered.insert(old, json!(limit));
     }
-    Ok(Reply::json(if method == "PUT" { 202 } else { 200 }, json!({ "quota": shown })))
+    Ok(Reply::json(if method == "PUT" { 202 } else { 200 }, json!({ "quota": rendered })))
 }

@@ -2,24 +2,24 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Answer, Done, Refusal, Reply, Turn, object, set, text};
-use super::super::forms::refuse;
+use super::super::error_style::refuse;
 use super::super::network::{self, PORTS};
+use super::super::request::{Answer, Done, Refusal, Reply, RequestContext, object, set, text};
 use super::super::rest;
+use super::super::state::CloudState;
 use super::super::table::Obj;
-use super::super::world::World;
-use super::kinds;
+use super::collections;
 use super::{BALANCERS, LISTENERS, MEMBERS, MONITORS, POLICIES, POOLS, RULES};
 
 /// All tables whose rows belong to a load balancer.
 const TABLES: &[&str] = &[BALANCERS, LISTENERS, MEMBERS, MONITORS, POLICIES, POOLS, RULES];
 
 /// The load balancer that a row belongs to.
-pub(super) fn balancer_of(world: &World, row: &Obj) -> String {
+pub(super) fn balancer_of(state: &CloudState, row: &Obj) -> String {
     if let Some(id) = row.get("loadbalancer_id").and_then(Value::as_str) {
         return id.to_owned();
     }
-    let up = |table: &str, field: &str| balancer_of(world, &world.copy(table, text(row, field)));
+    let up = |table: &str, field: &str| balancer_of(state, &state.copy(table, text(row, field)));
     if row.contains_key("pool_id") {
         return up(POOLS, "pool_id");
     }
@@ -38,8 +38,8 @@ fn immutable(title: &str, id: &str) -> Refusal {
 }
 
 /// Marks the balancer as changing, if it is not already.
-pub(super) fn touch(turn: &mut Turn<'_>, id: &str) -> Done {
-    let row = turn.world.copy(BALANCERS, id);
+pub(super) fn touch(ctx: &mut RequestContext<'_>, id: &str) -> Done {
+    let row = ctx.state.copy(BALANCERS, id);
     if row.is_empty() {
         return Err(refuse(404, format!("Load Balancer {id} not found.")));
     }
@@ -47,16 +47,16 @@ pub(super) fn touch(turn: &mut Turn<'_>, id: &str) -> Done {
     {
         return Err(immutable("Load Balancer", id));
     }
-    turn.world.set(BALANCERS, id, json!({ "provisioning_status": "PENDING_UPDATE" }));
-    turn.world.step_when_built("load-balancer/settled", &format!("{BALANCERS}|{id}"));
+    ctx.state.set(BALANCERS, id, json!({ "provisioning_status": "PENDING_UPDATE" }));
+    ctx.state.step_when_built("load-balancer/settled", &format!("{BALANCERS}|{id}"));
     Ok(())
 }
 
 /// A row begins its life; it is ready after a while.
-pub(super) fn begin(turn: &mut Turn<'_>, table: &str, row: &mut Obj) {
+pub(super) fn begin(ctx: &mut RequestContext<'_>, table: &str, row: &mut Obj) {
     set(row, "provisioning_status", "PENDING_CREATE");
-    set(row, "created_at", turn.world.stamp_bare());
-    turn.world.step_when_built("load-balancer/settled", &format!("{table}|{}", text(row, "id")));
+    set(row, "created_at", ctx.state.timestamp_seconds());
+    ctx.state.step_when_built("load-balancer/settled", &format!("{table}|{}", text(row, "id")));
 }
 
 /// The table of a row, by what it says.
@@ -80,31 +80,30 @@ fn table_of(row: &Obj) -> &'static str {
 }
 
 /// A new child of a balancer.
-pub(super) fn join(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
-    let balancer = balancer_of(turn.world, row);
-    touch(turn, &balancer)?;
-    begin(turn, table_of(row), row);
+pub(super) fn join(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
+    let balancer = balancer_of(ctx.state, row);
+    touch(ctx, &balancer)?;
+    begin(ctx, table_of(row), row);
     Ok(())
 }
 
 /// A change of something.
-pub(super) fn alter(turn: &mut Turn<'_>, old: &Obj, new: &mut Obj) -> Done {
-    let balancer = balancer_of(turn.world, old);
-    touch(turn, &balancer)?;
+pub(super) fn alter(ctx: &mut RequestContext<'_>, old: &Obj, new: &mut Obj) -> Done {
+    let balancer = balancer_of(ctx.state, old);
+    touch(ctx, &balancer)?;
     let table = table_of(old);
     set(new, "provisioning_status", "PENDING_UPDATE");
-    set(new, "updated_at", turn.world.stamp_bare());
+    set(new, "updated_at", ctx.state.timestamp_seconds());
     if table != BALANCERS {
-        turn.world
-            .step_when_built("load-balancer/settled", &format!("{table}|{}", text(old, "id")));
+        ctx.state.step_when_built("load-balancer/settled", &format!("{table}|{}", text(old, "id")));
     }
     Ok(())
 }
 
 /// What changed is ready: the row itself.
-pub(super) fn settled(world: &mut World, key: &str) {
+pub(super) fn settled(state: &mut CloudState, key: &str) {
     let Some((table, id)) = key.split_once('|') else { return };
-    let row = world.copy(table, id);
+    let row = state.copy(table, id);
     if text(&row, "provisioning_status").starts_with("PENDING")
         && text(&row, "provisioning_status") != "PENDING_DELETE"
     {
@@ -112,7 +111,7 @@ pub(super) fn settled(world: &mut World, key: &str) {
             MEMBERS => "NO_MONITOR",
             _ => "ONLINE",
         };
-        world.set(
+        state.set(
             table,
             id,
             json!({ "provisioning_status": "ACTIVE", "operating_status": operating }),
@@ -121,11 +120,11 @@ pub(super) fn settled(world: &mut World, key: &str) {
 }
 
 /// The removal of a child takes a while too. Until then it is shown.
-pub(super) fn leave(turn: &mut Turn<'_>, row: &Obj) -> Done {
+pub(super) fn leave(ctx: &mut RequestContext<'_>, row: &Obj) -> Done {
     let (id, table) = (text(row, "id"), table_of(row));
-    let balancer = balancer_of(turn.world, row);
+    let balancer = balancer_of(ctx.state, row);
     if table == POOLS {
-        let used = turn.world.table(POLICIES).with("redirect_pool_id", id);
+        let used = ctx.state.table(POLICIES).with("redirect_pool_id", id);
         if let Some(policy) = used.first() {
             return Err(refuse(
                 409,
@@ -133,16 +132,16 @@ pub(super) fn leave(turn: &mut Turn<'_>, row: &Obj) -> Done {
             ));
         }
     }
-    touch(turn, &balancer)?;
-    cascade(turn.world, table, id);
-    turn.world.set(table, id, json!({ "provisioning_status": "PENDING_DELETE" }));
+    touch(ctx, &balancer)?;
+    cascade(ctx.state, table, id);
+    ctx.state.set(table, id, json!({ "provisioning_status": "PENDING_DELETE" }));
     let key = format!("{table}|{id}");
-    turn.world.step_when_built("load-balancer/gone", &key);
+    ctx.state.step_when_built("load-balancer/gone", &key);
     Ok(())
 }
 
 /// What hangs on a row goes with it.
-fn cascade(world: &mut World, table: &str, id: &str) {
+fn cascade(state: &mut CloudState, table: &str, id: &str) {
     let children: &[(&str, &'static str)] = match table {
         POOLS => &[(MEMBERS, "pool_id"), (MONITORS, "pool_id")],
         LISTENERS => &[(POLICIES, "listener_id")],
@@ -150,47 +149,48 @@ fn cascade(world: &mut World, table: &str, id: &str) {
         _ => &[],
     };
     for (child, field) in children {
-        for row in world.with(child, field, id) {
+        for row in state.with(child, field, id) {
             let key = text(&row, "id").to_owned();
-            cascade(world, child, &key);
-            world.remove(child, &key);
+            cascade(state, child, &key);
+            state.remove(child, &key);
         }
     }
     if table == POOLS {
-        for listener in world.with(LISTENERS, "default_pool_id", id) {
-            world.set(LISTENERS, text(&listener, "id"), json!({ "default_pool_id": null }));
+        for listener in state.with(LISTENERS, "default_pool_id", id) {
+            state.set(LISTENERS, text(&listener, "id"), json!({ "default_pool_id": null }));
         }
     }
 }
 
 /// Something is gone.
-pub(super) fn gone(world: &mut World, key: &str) {
+pub(super) fn gone(state: &mut CloudState, key: &str) {
     let Some((table, id)) = key.split_once('|') else { return };
     if table == BALANCERS {
-        let port = text(&world.copy(BALANCERS, id), "vip_port_id").to_owned();
-        let row = world.copy(PORTS, &port);
+        let port = text(&state.copy(BALANCERS, id), "vip_port_id").to_owned();
+        let row = state.copy(PORTS, &port);
         if text(&row, "device_id") == format!("lb-{id}") {
-            network::ports::release_floating(world, &port);
+            network::ports::release_floating(state, &port);
             if text(&row, "name").starts_with("octavia-lb-") {
-                world.remove(PORTS, &port);
+                state.remove(PORTS, &port);
             } else {
-                world.set(PORTS, &port, json!({ "device_id": "", "device_owner": "" }));
+                state.set(PORTS, &port, json!({ "device_id": "", "device_owner": "" }));
             }
         }
     }
-    world.remove(table, id);
+    state.remove(table, id);
 }
 
-pub(super) fn delete_balancer(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let row = turn.find(&kinds::BALANCER, id)?;
+pub(super) fn delete_balancer(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let row = ctx.find(&collections::BALANCER, id)?;
     let children: Vec<(&str, String)> = TABLES
         .iter()
         .skip(1)
-        .flat_map(|table| turn.world.table(table).iter().map(move |row| (*table, row)))
-        .filter(|(_, row)| balancer_of(turn.world, row) == id)
+        .flat_map(|table| ctx.state.table(table).iter().map(move |row| (*table, row)))
+        .filter(|(_, row)| balancer_of(ctx.state, row) == id)
         .map(|(table, row)| (table, text(row, "id").to_owned()))
         .collect();
-    let cascades = turn.ask.query("cascade").is_some_and(|word| word.eq_ignore_ascii_case("true"));
+    let cascades =
+        ctx.request.query("cascade").is_some_and(|word| word.eq_ignore_ascii_case("true"));
     if !children.is_empty() && !cascades {
         let message = "Validation failure: Cannot delete Load Balancer %s - it has children";
         return Err(refuse(400, message.replace("%s", id)));
@@ -200,47 +200,43 @@ pub(super) fn delete_balancer(turn: &mut Turn<'_>, id: &str) -> Answer {
         return Err(immutable("Load Balancer", id));
     }
     for (table, child) in children {
-        turn.world.remove(table, &child);
+        ctx.state.remove(table, &child);
     }
-    turn.world.set(BALANCERS, id, json!({ "provisioning_status": "PENDING_DELETE" }));
-    turn.world.step_when_built("load-balancer/gone", &format!("{BALANCERS}|{id}"));
+    ctx.state.set(BALANCERS, id, json!({ "provisioning_status": "PENDING_DELETE" }));
+    ctx.state.step_when_built("load-balancer/gone", &format!("{BALANCERS}|{id}"));
     Ok(Reply::empty(204))
 }
 
-fn ids(turn: &Turn<'_>, table: &str, field: &'static str, key: &str) -> Value {
-    let rows = turn.world.table(table).with(field, key);
+fn ids(ctx: &RequestContext<'_>, table: &str, field: &'static str, key: &str) -> Value {
+    let rows = ctx.state.table(table).with(field, key);
     rows.iter().map(|row| json!({ "id": row["id"] })).collect()
 }
 
 /// Adds who belongs to whom.
-pub(super) fn show(turn: &Turn<'_>, row: &mut Obj) {
+pub(super) fn show(ctx: &RequestContext<'_>, row: &mut Obj) {
     let id = text(row, "id").to_owned();
     match table_of(row) {
         BALANCERS => {
-            let listeners = ids(turn, LISTENERS, "loadbalancer_id", &id);
-            let pools = ids(turn, POOLS, "loadbalancer_id", &id);
+            let listeners = ids(ctx, LISTENERS, "loadbalancer_id", &id);
+            let pools = ids(ctx, POOLS, "loadbalancer_id", &id);
             set(row, "listeners", listeners);
             set(row, "pools", pools);
         }
         LISTENERS => {
             let balancer = row.remove("loadbalancer_id").unwrap_or_default();
             set(row, "loadbalancers", json!([{ "id": balancer }]));
-            set(row, "l7policies", ids(turn, POLICIES, "listener_id", &id));
+            set(row, "l7policies", ids(ctx, POLICIES, "listener_id", &id));
         }
         POOLS => {
             let balancer = row.remove("loadbalancer_id").unwrap_or_default();
             set(row, "loadbalancers", json!([{ "id": balancer }]));
-            set(row, "listeners", ids(turn, LISTENERS, "default_pool_id", &id));
-            set(row, "members", ids(turn, MEMBERS, "pool_id", &id));
-            let monitor = turn
-                .world
-                .table(MONITORS)
-                .with("pool_id", &id)
-                .first()
-                .map(|row| row["id"].clone());
+            set(row, "listeners", ids(ctx, LISTENERS, "default_pool_id", &id));
+            set(row, "members", ids(ctx, MEMBERS, "pool_id", &id));
+            let monitor =
+                ctx.state.table(MONITORS).with("pool_id", &id).first().map(|row| row["id"].clone());
             set(row, "healthmonitor_id", monitor);
         }
-        POLICIES => set(row, "rules", ids(turn, RULES, "l7policy_id", &id)),
+        POLICIES => set(row, "rules", ids(ctx, RULES, "l7policy_id", &id)),
         MONITORS => {
             let pool = row.remove("pool_id").unwrap_or_default();
             set(row, "pools", json!([{ "id": pool }]));
@@ -255,8 +251,8 @@ pub(super) fn show(turn: &Turn<'_>, row: &mut Obj) {
 }
 
 /// The whole tree with its states.
-pub(super) fn status(turn: &Turn<'_>, id: &str) -> Answer {
-    let row = turn.find(&kinds::BALANCER, id)?;
+pub(super) fn status(ctx: &RequestContext<'_>, id: &str) -> Answer {
+    let row = ctx.find(&collections::BALANCER, id)?;
     let brief = |row: &Obj| {
         json!({
             "id": row["id"], "name": row["name"], "provisioning_status": row["provisioning_status"],
@@ -264,47 +260,47 @@ pub(super) fn status(turn: &Turn<'_>, id: &str) -> Answer {
         })
     };
     let mut tree = brief(&row);
-    let listeners = turn.world.table(LISTENERS).with("loadbalancer_id", id);
+    let listeners = ctx.state.table(LISTENERS).with("loadbalancer_id", id);
     tree["listeners"] = listeners.iter().map(|row| brief(row)).collect();
-    let pools = turn.world.table(POOLS).with("loadbalancer_id", id);
+    let pools = ctx.state.table(POOLS).with("loadbalancer_id", id);
     tree["pools"] = pools.iter().map(|row| brief(row)).collect();
     Ok(Reply::ok(json!({ "statuses": { "loadbalancer": tree } })))
 }
 
 /// All members of a pool at once: those that are not named go, the others come or change.
-pub(super) fn replace_members(turn: &mut Turn<'_>, pool: &str) -> Answer {
-    let row = turn.find(&kinds::POOL, pool)?;
-    let wanted = turn.body["members"].as_array().cloned().unwrap_or_default();
-    let balancer = balancer_of(turn.world, &row);
-    let state = turn.world.copy(BALANCERS, &balancer);
+pub(super) fn replace_members(ctx: &mut RequestContext<'_>, pool: &str) -> Answer {
+    let row = ctx.find(&collections::POOL, pool)?;
+    let wanted = ctx.body["members"].as_array().cloned().unwrap_or_default();
+    let balancer = balancer_of(ctx.state, &row);
+    let state = ctx.state.copy(BALANCERS, &balancer);
     if text(&state, "provisioning_status") != "ACTIVE" {
         return Err(immutable("Load Balancer", &balancer));
     }
     let additive =
-        turn.ask.query("additive_only").is_some_and(|word| word.eq_ignore_ascii_case("true"));
+        ctx.request.query("additive_only").is_some_and(|word| word.eq_ignore_ascii_case("true"));
     let same = |one: &Obj, other: &Value| {
         one["address"] == other["address"] && one["protocol_port"] == other["protocol_port"]
     };
-    let old = turn.world.with(MEMBERS, "pool_id", pool);
+    let old = ctx.state.with(MEMBERS, "pool_id", pool);
     for member in &old {
-        if !additive && !wanted.iter().any(|wish| same(member, wish)) {
-            turn.world.remove(MEMBERS, text(member, "id"));
+        if !additive && !wanted.iter().any(|wanted| same(member, wanted)) {
+            ctx.state.remove(MEMBERS, text(member, "id"));
         }
     }
-    for wish in wanted {
+    for wanted in wanted {
         // Each of them would find the balancer changing because of the one before.
-        turn.world.set(BALANCERS, &balancer, json!({ "provisioning_status": "ACTIVE" }));
-        let mut sent = object(wish.clone());
-        match old.iter().find(|member| same(member, &wish)) {
+        ctx.state.set(BALANCERS, &balancer, json!({ "provisioning_status": "ACTIVE" }));
+        let mut sent = object(wanted.clone());
+        match old.iter().find(|member| same(member, &wanted)) {
             Some(member) => {
                 for fixed in ["address", "protocol_port", "subnet_id"] {
                     sent.remove(fixed);
                 }
-                rest::update(turn, &kinds::MEMBER, text(member, "id"), &sent)?;
+                rest::update(ctx, &collections::MEMBER, text(member, "id"), &sent)?;
             }
             None => {
                 set(&mut sent, "pool_id", pool);
-                rest::create(turn, &kinds::MEMBER, &sent)?;
+                rest::create(ctx, &collections::MEMBER, &sent)?;
             }
         }
     }

@@ -5,14 +5,15 @@ mod shared;
 
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Refusal, Reply, Turn, object, set, text};
-use super::forms::{Form, Words, refuse};
+use super::error_style::{ErrorForm, ErrorStyle, refuse};
 use super::patch;
-use super::schema::{Collection, plain};
+use super::request::{Answer, Refusal, Reply, RequestContext, object, set, text};
+use super::schema::Collection;
 use super::services::Service;
 use super::table::Obj;
 
-static ZAQAR: Words = Words { form: Form::Described, missing: "does not exist.", bad: 400 };
+static ZAQAR: ErrorStyle =
+    ErrorStyle { form: ErrorForm::Described, missing: "does not exist.", bad: 400 };
 
 const QUEUES: &str = "messaging/queues";
 const MESSAGES: &str = "messaging/messages";
@@ -22,10 +23,10 @@ const SUBSCRIPTIONS: &str = "messaging/subscriptions";
 const fn kept(name: &'static str) -> Collection {
     Collection {
         name,
-        verbs: "",
+        operations: "",
         index: &["queue"],
         fields: "name text r \"\"\n project_id text r \"\"",
-        ..plain(&ZAQAR)
+        ..Collection::new(&ZAQAR)
     }
 }
 
@@ -54,69 +55,67 @@ pub(super) static SERVICE: Service = Service {
         ["v2", "ping"] => Some((200, json!({}))),
         _ => None,
     },
-    sow: |_| (),
+    seed: |_| (),
 };
 
-fn serve(turn: &mut Turn<'_>) -> Answer {
-    let parts = turn.ask.parts();
+fn serve(ctx: &mut RequestContext<'_>) -> Answer {
+    let parts = ctx.request.parts();
     let ["v2", path @ ..] = parts.as_slice() else { return Err(refuse(404, "Not Found")) };
-    if turn.who.user.is_empty() {
+    if ctx.caller.user.is_empty() {
         // Without a token, only a signed request is served, and only for what it is signed for.
-        turn.who.project = shared::project(turn).ok_or_else(|| {
+        ctx.caller.project = shared::project(ctx).ok_or_else(|| {
             Refusal::new(401, "Unauthorized", "The request you have made requires authentication.")
         })?;
     }
     let needs_client = matches!(path, ["queues", _, "messages" | "claims", ..]);
-    if needs_client && turn.ask.header("client-id").is_none() {
+    if needs_client && ctx.request.header("client-id").is_none() {
         return Err(refuse(400, "The header Client-ID is missing: it has to be a UUID."));
     }
-    let method = turn.ask.method.clone();
+    let method = ctx.request.method.clone();
     match (method.as_str(), path) {
-        ("GET", ["queues"]) => Ok(listed(turn)),
-        ("PUT", ["queues", name]) => put(turn, name),
-        ("GET", ["queues", name]) => {
-            queue(turn, name).map(|row| Reply::ok(row["metadata"].clone()))
-        }
-        ("PATCH", ["queues", name]) => change(turn, name),
-        ("DELETE", ["queues", name]) => Ok(delete(turn, name)),
-        ("GET", ["queues", name, "stats"]) => Ok(messages::stats(turn, name)),
+        ("GET", ["queues"]) => Ok(list_queues(ctx)),
+        ("PUT", ["queues", name]) => put(ctx, name),
+        ("GET", ["queues", name]) => queue(ctx, name).map(|row| Reply::ok(row["metadata"].clone())),
+        ("PATCH", ["queues", name]) => change(ctx, name),
+        ("DELETE", ["queues", name]) => Ok(delete(ctx, name)),
+        ("GET", ["queues", name, "stats"]) => Ok(messages::stats(ctx, name)),
         ("POST", ["queues", name, "purge"]) => {
-            messages::purge(turn, name);
+            messages::purge(ctx, name);
             Ok(Reply::empty(204))
         }
-        ("POST", ["queues", name, "share"]) => shared::share(turn, name),
-        (_, ["queues", name, "messages", rest @ ..]) => messages::serve(turn, &method, name, rest),
+        ("POST", ["queues", name, "share"]) => shared::share(ctx, name),
+        (_, ["queues", name, "messages", rest @ ..]) => messages::serve(ctx, &method, name, rest),
         (_, ["queues", name, "claims", rest @ ..]) => {
-            messages::claims(turn, &method, name, rest.first().copied())
+            messages::claims(ctx, &method, name, rest.first().copied())
         }
         (_, ["queues", name, "subscriptions", rest @ ..]) => {
-            subscriptions(turn, &method, name, rest.first().copied())
+            subscriptions(ctx, &method, name, rest.first().copied())
         }
         ("GET", ["health"]) => Ok(Reply::ok(json!({}))),
         _ => Err(refuse(404, "Not Found")),
     }
 }
 
-fn key(turn: &Turn<'_>, name: &str) -> String {
-    format!("{}/{name}", turn.who.project)
+fn key(ctx: &RequestContext<'_>, name: &str) -> String {
+    format!("{}/{name}", ctx.caller.project)
 }
 
 /// The queue; it need not have been made, so it may be one with nothing in it.
-fn queue(turn: &Turn<'_>, name: &str) -> Result<Obj, Refusal> {
-    let row = turn.world.get(QUEUES, &key(turn, name)).cloned();
-    Ok(row.unwrap_or_else(|| fresh(turn, name)))
+fn queue(ctx: &RequestContext<'_>, name: &str) -> Result<Obj, Refusal> {
+    let row = ctx.state.get(QUEUES, &key(ctx, name)).cloned();
+    Ok(row.unwrap_or_else(|| fresh(ctx, name)))
 }
 
-fn fresh(turn: &Turn<'_>, name: &str) -> Obj {
-    object(json!({ "name": name, "project_id": turn.who.project, "metadata": {
+fn fresh(ctx: &RequestContext<'_>, name: &str) -> Obj {
+    object(json!({ "name": name, "project_id": ctx.caller.project, "metadata": {
         "_max_messages_post_size": 262_144, "_default_message_ttl": 3_600, "_default_message_delay": 0,
         "_dead_letter_queue": null, "_dead_letter_queue_messages_ttl": null, "_max_claim_count": null,
         "_enable_encrypt_messages": false,
     } }))
 }
 
-fn listed(turn: &Turn<'_>) -> Reply {
-    let own = turn.world.table(QUEUES).with("project_id", &turn.who.project);
+fn list_queues(ctx: &RequestContext<'_>) -> Reply {
+    let own = ctx.state.table(QUEUES).with("project_id", &ctx.caller.project);
     let rows: Vec<Value> = own
         .iter()
         .map(|row| json!({ "name": row["name"], "href": format!("/v2/queues/{}", text(row, "name")) }))
@@ -124,7 +123,7 @@ fn listed(turn: &Turn<'_>) -> Reply {
     Reply::ok(json!({ "queues": rows, "links": [{ "rel": "next", "href": "/v2/queues" }] }))
 }
 
-fn put(turn: &mut Turn<'_>, name: &str) -> Answer {
+fn put(ctx: &mut RequestContext<'_>, name: &str) -> Answer {
     let fits = name.len() <= 64
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     if !fits {
@@ -134,42 +133,47 @@ fn put(turn: &mut Turn<'_>, name: &str) -> Answer {
             "Queue names are more than 64 bytes or contain other than letters, digits, underscores, and hyphens.",
         ));
     }
-    let there = turn.world.get(QUEUES, &key(turn, name)).is_some();
-    let mut row = fresh(turn, name);
-    for (name, value) in object(turn.body.clone()) {
+    let there = ctx.state.get(QUEUES, &key(ctx, name)).is_some();
+    let mut row = fresh(ctx, name);
+    for (name, value) in object(ctx.body.clone()) {
         row.set_entry("metadata", &name, value);
     }
-    turn.world.put(QUEUES, &key(turn, name), row);
+    ctx.state.put(QUEUES, &key(ctx, name), row);
     let reply = Reply::empty(if there { 204 } else { 201 });
     Ok(reply.with("location", format!("/v2/queues/{name}")))
 }
 
 /// A patch of the metadata: its paths begin with `/metadata/`.
-fn change(turn: &mut Turn<'_>, name: &str) -> Answer {
-    let Some(mut row) = turn.world.get(QUEUES, &key(turn, name)).cloned() else {
+fn change(ctx: &mut RequestContext<'_>, name: &str) -> Answer {
+    let Some(mut row) = ctx.state.get(QUEUES, &key(ctx, name)).cloned() else {
         return Err(refuse(404, format!("Queue {name} does not exist.")));
     };
-    let changes = patch::read(&turn.body).map_err(|reason| refuse(400, reason))?;
+    let changes = patch::read(&ctx.body).map_err(|reason| refuse(400, reason))?;
     patch::apply(&mut row, changes);
-    turn.world.put(QUEUES, &key(turn, name), row.clone());
+    ctx.state.put(QUEUES, &key(ctx, name), row.clone());
     Ok(Reply::ok(row["metadata"].clone()))
 }
 
-fn delete(turn: &mut Turn<'_>, name: &str) -> Reply {
-    messages::purge(turn, name);
-    let queue = key(turn, name);
-    for row in turn.world.with(SUBSCRIPTIONS, "queue", &queue) {
-        turn.world.remove(SUBSCRIPTIONS, text(&row, "id"));
+fn delete(ctx: &mut RequestContext<'_>, name: &str) -> Reply {
+    messages::purge(ctx, name);
+    let queue = key(ctx, name);
+    for row in ctx.state.with(SUBSCRIPTIONS, "queue", &queue) {
+        ctx.state.remove(SUBSCRIPTIONS, text(&row, "id"));
     }
-    turn.world.remove(QUEUES, &queue);
+    ctx.state.remove(QUEUES, &queue);
     Reply::empty(204)
 }
 
-fn subscriptions(turn: &mut Turn<'_>, method: &str, name: &str, id: Option<&str>) -> Answer {
-    let queue = key(turn, name);
-    let seconds = turn.now() / 1_000_000;
-    let own: Vec<Obj> = turn.world.with(SUBSCRIPTIONS, "queue", &queue);
-    let shown = |row: &Obj| {
+fn subscriptions(
+    ctx: &mut RequestContext<'_>,
+    method: &str,
+    name: &str,
+    id: Option<&str>,
+) -> Answer {
+    let queue = key(ctx, name);
+    let seconds = ctx.now() / 1_000_000;
+    let own: Vec<Obj> = ctx.state.with(SUBSCRIPTIONS, "queue", &queue);
+    let render = |row: &Obj| {
         let age = seconds - row["_made"].as_i64().unwrap_or_default();
         json!({
             "id": row["id"], "source": name, "subscriber": row["subscriber"], "ttl": row["ttl"], "age": age,
@@ -184,15 +188,15 @@ fn subscriptions(turn: &mut Turn<'_>, method: &str, name: &str, id: Option<&str>
     };
     match (method, id) {
         ("GET", None) => {
-            let rows: Vec<Value> = own.iter().map(shown).collect();
+            let rows: Vec<Value> = own.iter().map(render).collect();
             let href = format!("/v2/queues/{name}/subscriptions");
             Ok(Reply::ok(
                 json!({ "subscriptions": rows, "links": [{ "rel": "next", "href": href }] }),
             ))
         }
-        ("GET", Some(id)) => find(id).map(|row| Reply::ok(shown(&row))),
+        ("GET", Some(id)) => find(id).map(|row| Reply::ok(render(&row))),
         ("POST", None) => {
-            let subscriber = turn.body["subscriber"].as_str().unwrap_or_default().to_owned();
+            let subscriber = ctx.body["subscriber"].as_str().unwrap_or_default().to_owned();
             let scheme = subscriber.split(':').next().unwrap_or_default();
             if !["http", "https", "mailto", "trust+http", "trust+https"].contains(&scheme) {
                 return Err(Refusal::new(
@@ -207,28 +211,28 @@ fn subscriptions(turn: &mut Turn<'_>, method: &str, name: &str, id: Option<&str>
                     "Such subscription already exists. Subscriptions are unique by project + queue + subscriber URI.",
                 ));
             }
-            let id = turn.world.random.hex(24);
+            let id = ctx.state.random.hex(24);
             let row = object(json!({
-                "id": id, "queue": queue, "project_id": turn.who.project, "name": name, "subscriber": subscriber,
-                "ttl": turn.body["ttl"].as_i64().unwrap_or(3_600), "_made": seconds,
-                "options": turn.body.get("options").cloned().unwrap_or_else(|| json!({})),
+                "id": id, "queue": queue, "project_id": ctx.caller.project, "name": name, "subscriber": subscriber,
+                "ttl": ctx.body["ttl"].as_i64().unwrap_or(3_600), "_made": seconds,
+                "options": ctx.body.get("options").cloned().unwrap_or_else(|| json!({})),
             }));
-            turn.world.add(SUBSCRIPTIONS, row);
+            ctx.state.add(SUBSCRIPTIONS, row);
             Ok(Reply::json(201, json!({ "subscription_id": id })))
         }
         ("PATCH", Some(id)) => {
             let mut row = find(id)?;
             for field in ["subscriber", "ttl", "options"] {
-                if let Some(value) = turn.body.get(field) {
+                if let Some(value) = ctx.body.get(field) {
                     set(&mut row, field, value.clone());
                 }
             }
-            turn.world.put(SUBSCRIPTIONS, id, row);
+            ctx.state.put(SUBSCRIPTIONS, id, row);
             Ok(Reply::empty(204))
         }
         ("DELETE", Some(id)) => {
             // Removing what is not there is no mistake here.
-            turn.world.remove(SUBSCRIPTIONS, id);
+            ctx.state.remove(SUBSCRIPTIONS, id);
             Ok(Reply::empty(204))
         }
         ("PUT", Some(_)) => Ok(Reply::empty(204)),
@@ -237,7 +241,7 @@ fn subscriptions(turn: &mut Turn<'_>, method: &str, name: &str, id: Option<&str>
 }
 
 /// The ids that the query names.
-fn ids(turn: &Turn<'_>) -> Vec<String> {
-    let asked = turn.ask.query("ids").unwrap_or_default();
+fn ids(ctx: &RequestContext<'_>) -> Vec<String> {
+    let asked = ctx.request.query("ids").unwrap_or_default();
     asked.split(',').filter(|id| !id.is_empty()).map(str::to_owned).collect()
 }

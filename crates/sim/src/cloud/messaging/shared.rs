@@ -4,28 +4,23 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-use super::super::ask::{Answer, Refusal, Reply, Turn, object, words};
-use super::super::forms::refuse;
-use super::super::world::{World, moment};
+use super::super::error_style::refuse;
+use super::super::request::{Answer, Refusal, Reply, RequestContext, object, strings};
+use super::super::state::{CloudState, format_time};
 
 /// The key that signatures are made with, drawn once.
-fn secret(world: &mut World) -> String {
-    if !world.notes.contains_key("messaging/key") {
-        let key = world.random.hex(64);
-        world.notes.insert("messaging/key".to_owned(), json!(key));
+fn secret(state: &mut CloudState) -> String {
+    if !state.notes.contains_key("messaging/key") {
+        let key = state.random.hex(64);
+        state.notes.insert("messaging/key".to_owned(), json!(key));
     }
-    world.notes["messaging/key"].as_str().unwrap_or_default().to_owned()
+    state.notes["messaging/key"].as_str().unwrap_or_default().to_owned()
 }
 
 fn signature(key: &str, paths: &str, methods: &str, project: &str, expires: &str) -> String {
     let text = format!("{paths}\\n{methods}\\n{project}\\n{expires}");
     let Ok(mac) = Hmac::<Sha256>::new_from_slice(key.as_bytes()) else { return String::new() };
-    mac.chain_update(text)
-        .finalize()
-        .into_bytes()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hex::encode(mac.chain_update(text).finalize().into_bytes())
 }
 
 fn wrong(message: &str) -> Refusal {
@@ -33,9 +28,9 @@ fn wrong(message: &str) -> Refusal {
 }
 
 /// Signs what a queue's owner wants to share.
-pub(super) fn share(turn: &mut Turn<'_>, name: &str) -> Answer {
-    let sent = object(turn.body.clone());
-    let mut paths = words(&sent, "paths");
+pub(super) fn share(ctx: &mut RequestContext<'_>, name: &str) -> Answer {
+    let sent = object(ctx.body.clone());
+    let mut paths = strings(&sent, "paths");
     if paths.is_empty() {
         paths = vec!["messages".to_owned()];
     }
@@ -46,15 +41,15 @@ pub(super) fn share(turn: &mut Turn<'_>, name: &str) -> Answer {
     let mut paths: Vec<String> =
         paths.iter().map(|path| format!("/v2/queues/{name}/{path}")).collect();
     paths.sort_unstable();
-    let mut methods = words(&sent, "methods");
+    let mut methods = strings(&sent, "methods");
     if methods.is_empty() {
         methods = vec!["GET".to_owned()];
     }
     methods.sort_unstable();
-    let tomorrow = moment(turn.now() + 86_400_000_000, "%Y-%m-%dT%H:%M:%S");
+    let tomorrow = format_time(ctx.now() + 86_400_000_000, "%Y-%m-%dT%H:%M:%S");
     let expires = sent.get("expires").and_then(Value::as_str).map_or(tomorrow, str::to_owned);
-    let project = turn.who.project.clone();
-    let key = secret(turn.world);
+    let project = ctx.caller.project.clone();
+    let key = secret(ctx.state);
     let signed = signature(&key, &paths.join(","), &methods.join(","), &project, &expires);
     Ok(Reply::ok(json!({
         "paths": paths, "methods": methods, "expires": expires, "project": project, "signature": signed,
@@ -62,20 +57,20 @@ pub(super) fn share(turn: &mut Turn<'_>, name: &str) -> Answer {
 }
 
 /// The project for which the request is signed, if it is, and for this method and path, and not too late.
-pub(super) fn project(turn: &mut Turn<'_>) -> Option<String> {
-    let ask = turn.ask;
-    let (signed, expires) = (ask.header("url-signature")?, ask.header("url-expires")?);
-    let (methods, paths) = (ask.header("url-methods")?, ask.header("url-paths")?);
-    let project = ask.header("x-project-id")?.to_owned();
-    let key = secret(turn.world);
+pub(super) fn project(ctx: &mut RequestContext<'_>) -> Option<String> {
+    let request = ctx.request;
+    let (signed, expires) = (request.header("url-signature")?, request.header("url-expires")?);
+    let (methods, paths) = (request.header("url-methods")?, request.header("url-paths")?);
+    let project = request.header("x-project-id")?.to_owned();
+    let key = secret(ctx.state);
     if signature(&key, paths, methods, &project, expires) != signed {
         return None;
     }
-    if *expires.trim_end_matches('Z') < *moment(turn.now(), "%Y-%m-%dT%H:%M:%S") {
+    if *expires.trim_end_matches('Z') < *format_time(ctx.now(), "%Y-%m-%dT%H:%M:%S") {
         return None;
     }
-    let here = format!("/{}", ask.path.join("/"));
+    let here = format!("/{}", request.path.join("/"));
     let covered =
         paths.split(',').any(|path| here == path || here.starts_with(&format!("{path}/")));
-    (covered && methods.split(',').any(|method| method == ask.method)).then_some(project)
+    (covered && methods.split(',').any(|method| method == request.method)).then_some(project)
 }

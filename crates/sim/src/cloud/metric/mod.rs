@@ -2,26 +2,27 @@
 
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Reply, Turn};
-use super::forms::{Form, Words, refuse};
+use super::error_style::{ErrorForm, ErrorStyle, refuse};
+use super::request::{Answer, Reply, RequestContext};
 use super::rest;
-use super::schema::{Collection, plain};
+use super::schema::Collection;
 use super::services::Service;
 
-static GNOCCHI: Words = Words { form: Form::Described, missing: "does not exist", bad: 400 };
+static GNOCCHI: ErrorStyle =
+    ErrorStyle { form: ErrorForm::Described, missing: "does not exist", bad: 400 };
 
 static METRIC: Collection = Collection {
     name: "metric/metrics",
     path: "metric",
-    many: "metrics",
+    plural: "metrics",
     title: "Metric",
-    verbs: "CSD",
+    operations: "CSD",
     fields: "name                text c null
              unit                text c null
              resource_id         text c null
              archive_policy_name text c \"low\"
              project_id          text r @project",
-    ..plain(&GNOCCHI)
+    ..Collection::new(&GNOCCHI)
 };
 
 static COLLECTIONS: &[&Collection] = &[&METRIC];
@@ -44,22 +45,22 @@ pub(super) static SERVICE: Service = Service {
         )),
         _ => None,
     },
-    sow: |_| (),
+    seed: |_| (),
 };
 
-fn serve(turn: &mut Turn<'_>) -> Answer {
-    let parts = turn.ask.parts();
+fn serve(ctx: &mut RequestContext<'_>) -> Answer {
+    let parts = ctx.request.parts();
     let ["v1", path @ ..] = parts.as_slice() else { return Err(refuse(404, "Not found")) };
-    let method = turn.ask.method.clone();
+    let method = ctx.request.method.clone();
     match (method.as_str(), path) {
         ("GET", ["metric"]) => {
             let rows: Vec<Value> =
-                turn.world.table(METRIC.name).iter().map(|row| json!(row)).collect();
+                ctx.state.table(METRIC.name).iter().map(|row| json!(row)).collect();
             Ok(Reply::ok(json!(rows)))
         }
         ("GET", ["metric", _, "measures"]) => Ok(Reply::ok(json!([]))),
         ("POST", ["metric", _, "measures"] | ["batch", ..]) => Ok(Reply::empty(202)),
         ("GET", ["resource", ..]) => Ok(Reply::ok(json!([]))),
-        _ => rest::serve(turn, COLLECTIONS, path).unwrap_or_else(|| Err(refuse(404, "Not found"))),
+        _ => rest::serve(ctx, COLLECTIONS, path).unwrap_or_else(|| Err(refuse(404, "Not found"))),
     }
 }

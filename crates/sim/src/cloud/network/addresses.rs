@@ -4,9 +4,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Refusal, list, text};
+use super::super::request::{Refusal, list, text};
+use super::super::state::CloudState;
 use super::super::table::Obj;
-use super::super::world::World;
 use super::dialect::refusal;
 use super::{PORTS, SUBNETS};
 
@@ -112,14 +112,14 @@ pub(super) fn pools(subnet: &Obj) -> Vec<(u128, u128)> {
 }
 
 /// Whether the address is taken on the subnet's network.
-pub(super) fn is_taken(world: &World, subnet: &Obj, address: &str) -> bool {
+pub(super) fn is_taken(state: &CloudState, subnet: &Obj, address: &str) -> bool {
     let network = text(subnet, "network_id");
-    let on = world.table(PORTS).with("fixed_ips.ip_address", address);
+    let on = state.table(PORTS).with("fixed_ips.ip_address", address);
     on.iter().any(|port| text(port, "network_id") == network)
 }
 
 /// A free address of the subnet's pools, if one is left. The search goes on where the last one ended.
-pub(super) fn draw(world: &mut World, subnet: &Obj) -> Option<String> {
+pub(super) fn draw(state: &mut CloudState, subnet: &Obj) -> Option<String> {
     let block = Block::read(text(subnet, "cidr"))?;
     let pools = pools(subnet);
     let total = pools.iter().fold(0_u128, |sum, (start, end)| {
@@ -129,14 +129,14 @@ pub(super) fn draw(world: &mut World, subnet: &Obj) -> Option<String> {
         return None;
     }
     let id = text(subnet, "id").to_owned();
-    let at = world.cursors.get(&id).copied().unwrap_or_default() % total;
+    let at = state.cursors.get(&id).copied().unwrap_or_default() % total;
     // No more ports can be on the subnet than there are ports with addresses on it, so the search ends.
-    let most = u128::try_from(world.table(PORTS).count("fixed_ips.subnet_id", &id)).ok()? + 1;
+    let most = u128::try_from(state.table(PORTS).count("fixed_ips.subnet_id", &id)).ok()? + 1;
     for step in 0..total.min(most) {
         let place = (at + step) % total;
         let address = written(block.is_v4, nth(&pools, place)?);
-        if !is_taken(world, subnet, &address) {
-            world.cursors.insert(id, place + 1);
+        if !is_taken(state, subnet, &address) {
+            state.cursors.insert(id, place + 1);
             return Some(address);
         }
     }
@@ -169,9 +169,9 @@ fn stateless(subnet: &Obj, mac: &str) -> Option<String> {
 }
 
 /// An address of this subnet for a port with this MAC address.
-pub(super) fn on_subnet(world: &mut World, subnet: &Obj, mac: &str) -> Result<Value, Refusal> {
+pub(super) fn on_subnet(state: &mut CloudState, subnet: &Obj, mac: &str) -> Result<Value, Refusal> {
     let network = text(subnet, "network_id").to_owned();
-    let drawn = stateless(subnet, mac).or_else(|| draw(world, subnet));
+    let drawn = stateless(subnet, mac).or_else(|| draw(state, subnet));
     let none = || {
         let message = format!("No more IP addresses available on network {network}.");
         refusal(409, "IpAddressGenerationFailure", message)
@@ -181,8 +181,12 @@ pub(super) fn on_subnet(world: &mut World, subnet: &Obj, mac: &str) -> Result<Va
 }
 
 /// Addresses for a port of a network that asks for none in particular: one of each version that the network has.
-pub(super) fn anywhere(world: &mut World, network: &str, mac: &str) -> Result<Vec<Value>, Refusal> {
-    let subnets = world.with(SUBNETS, "network_id", network);
+pub(super) fn anywhere(
+    state: &mut CloudState,
+    network: &str,
+    mac: &str,
+) -> Result<Vec<Value>, Refusal> {
+    let subnets = state.with(SUBNETS, "network_id", network);
     let mut ips = Vec::new();
     for version in [4, 6] {
         let of_version: Vec<&Obj> = subnets
@@ -193,7 +197,7 @@ pub(super) fn anywhere(world: &mut World, network: &str, mac: &str) -> Result<Ve
             of_version.into_iter().partition(|subnet| stateless(subnet, mac).is_some());
         let mut failure = None;
         for subnet in &managed {
-            match on_subnet(world, subnet, mac) {
+            match on_subnet(state, subnet, mac) {
                 Ok(ip) => {
                     ips.push(ip);
                     failure = None;
@@ -206,7 +210,7 @@ pub(super) fn anywhere(world: &mut World, network: &str, mac: &str) -> Result<Ve
             return Err(refusal);
         }
         for subnet in own {
-            ips.push(on_subnet(world, subnet, mac)?);
+            ips.push(on_subnet(state, subnet, mac)?);
         }
     }
     Ok(ips)

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::Refusal;
-use super::super::dialect::{Dialect, python, python_list};
-use super::super::schema::{Collection, Field, Kind};
+use super::super::dialect::Dialect;
+use super::super::request::Refusal;
+use super::super::schema::{Collection, Field, FieldType};
 use super::super::table::Obj;
+use crate::python;
 
 /// Neutron's words.
 pub(in super::super) struct Neutron;
@@ -43,72 +44,84 @@ const MISSING: &[(&str, &str, &str, &str)] = &[
 ];
 
 impl Dialect for Neutron {
-    fn unknown(&self, _of: &Collection, names: &[&str], _sent: &Obj) -> Refusal {
+    fn unknown_fields(&self, _collection: &Collection, names: &[&str], _sent: &Obj) -> Refusal {
         let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
         let message = format!("Unrecognized attribute(s) {}", names.join(", "));
         refusal(400, "HTTPBadRequest", message)
     }
 
-    fn missing(&self, _of: &Collection, name: &str, _sent: &Obj) -> Refusal {
+    fn missing_field(&self, _collection: &Collection, name: &str, _sent: &Obj) -> Refusal {
         let message = format!("Failed to parse request. Required attribute '{name}' not specified");
         refusal(400, "HTTPBadRequest", message)
     }
 
-    fn read_only(&self, _of: &Collection, name: &str, creating: bool) -> Refusal {
-        let message = match creating {
-            true => format!("Attribute '{name}' not allowed in POST"),
-            false => format!("Cannot update read-only attribute {name}"),
+    fn read_only_field(&self, _collection: &Collection, name: &str, creating: bool) -> Refusal {
+        let message = if creating {
+            format!("Attribute '{name}' not allowed in POST")
+        } else {
+            format!("Cannot update read-only attribute {name}")
         };
         refusal(400, "HTTPBadRequest", message)
     }
 
-    fn invalid(&self, _of: &Collection, field: &Field, value: &Value) -> Refusal {
-        let shown = python(value);
-        let reason = match &field.kind {
-            Kind::Bool => return invalid_input(&format!("{shown} cannot be converted to boolean")),
-            Kind::Int => format!("{shown} is not an integer"),
-            Kind::Number => format!("{shown} is not a number"),
-            Kind::List => format!("{shown} is not a list"),
-            Kind::Map => format!("{shown} is not a dictionary"),
-            Kind::Ip => format!("{shown} is not a valid IP address"),
-            Kind::Cidr => format!("{shown} is not a valid IP subnet"),
-            Kind::Mac => format!("{shown} is not a valid MAC address"),
-            Kind::Uuid | Kind::Ref(_) => format!("{shown} is not a valid UUID"),
-            Kind::OneOf(words) => format!("{shown} is not in {}", python_list(words)),
-            Kind::Text | Kind::Any => format!("{shown} is not a valid string"),
+    fn invalid_value(&self, _collection: &Collection, field: &Field, value: &Value) -> Refusal {
+        let rendered = python::repr(value);
+        let reason = match &field.field_type {
+            FieldType::Bool => {
+                return invalid_input(&format!("{rendered} cannot be converted to boolean"));
+            }
+            FieldType::Int => format!("{rendered} is not an integer"),
+            FieldType::Number => format!("{rendered} is not a number"),
+            FieldType::List => format!("{rendered} is not a list"),
+            FieldType::Map => format!("{rendered} is not a dictionary"),
+            FieldType::Ip => format!("{rendered} is not a valid IP address"),
+            FieldType::Cidr => format!("{rendered} is not a valid IP subnet"),
+            FieldType::Mac => format!("{rendered} is not a valid MAC address"),
+            FieldType::Uuid | FieldType::Ref(_) => format!("{rendered} is not a valid UUID"),
+            FieldType::OneOf(strings) => {
+                format!("{rendered} is not in {}", python::repr_list(strings))
+            }
+            FieldType::Text | FieldType::Any => format!("{rendered} is not a valid string"),
         };
         bad_value(field.name, &reason)
     }
 
-    fn absent(&self, of: &Collection, key: &str) -> Refusal {
-        let row = MISSING.iter().find(|(title, ..)| *title == of.title);
+    fn not_found(&self, collection: &Collection, key: &str) -> Refusal {
+        let row = MISSING.iter().find(|(title, ..)| *title == collection.title);
         match row {
             Some((_, kind, before, after)) => refusal(404, kind, format!("{before}{key}{after}")),
             None => {
-                let message = format!("{} {key} could not be found.", of.title);
-                refusal(404, &format!("{}NotFound", of.title), message)
+                let message = format!("{} {key} could not be found.", collection.title);
+                refusal(404, &format!("{}NotFound", collection.title), message)
             }
         }
     }
 
-    fn forbidden(&self, of: &Collection, action: &str) -> Refusal {
+    fn forbidden(&self, collection: &Collection, action: &str) -> Refusal {
         let (verb, field) = action.split_once(':').unwrap_or((action, ""));
         let rule = match field {
-            "" => format!("rule:{verb}_{}", of.one),
-            field => format!("(rule:{verb}_{} and rule:{verb}_{}:{field})", of.one, of.one),
+            "" => format!("rule:{verb}_{}", collection.singular),
+            field => format!(
+                "(rule:{verb}_{} and rule:{verb}_{}:{field})",
+                collection.singular, collection.singular
+            ),
         };
         refusal(403, "PolicyNotAuthorized", format!("{rule} is disallowed by policy"))
     }
 
-    fn over_quota(&self, _of: &Collection, name: &str) -> Refusal {
+    fn over_quota(&self, _collection: &Collection, name: &str) -> Refusal {
         refusal(409, "OverQuota", format!("Quota exceeded for resources: ['{name}']."))
     }
 
-    fn no_envelope(&self, of: &Collection) -> Refusal {
-        refusal(400, "HTTPBadRequest", format!("Unable to find '{}' in request body", of.one))
+    fn no_envelope(&self, collection: &Collection) -> Refusal {
+        refusal(
+            400,
+            "HTTPBadRequest",
+            format!("Unable to find '{}' in request body", collection.singular),
+        )
     }
 
-    fn plain(&self, status: u16, message: &str) -> Refusal {
+    fn generic(&self, status: u16, message: &str) -> Refusal {
         let kind = match status {
             400 => "HTTPBadRequest",
             403 => "HTTPForbidden",
@@ -123,7 +136,7 @@ impl Dialect for Neutron {
     }
 
     fn render(&self, refusal: &Refusal, _request_id: &str) -> (&'static str, String) {
-        let error = json!({ "type": refusal.kind, "message": refusal.message, "detail": "" });
+        let error = json!({ "type": refusal.error_type, "message": refusal.message, "detail": "" });
         ("application/json", json!({ "NeutronError": error }).to_string())
     }
 
@@ -141,7 +154,7 @@ impl Dialect for Neutron {
         }
     }
 
-    fn unknown_filter(&self, _of: &Collection, name: &str) -> Option<Refusal> {
+    fn unknown_filter(&self, _collection: &Collection, name: &str) -> Option<Refusal> {
         let message = format!("['{name}'] is invalid attribute for filtering");
         Some(refusal(400, "HTTPBadRequest", message))
     }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Done, Turn, flag, int, list, set, text};
-use super::super::schema::{Collection, plain};
+use super::super::request::{Done, RequestContext, flag, int, list, set, text};
+use super::super::schema::Collection;
 use super::super::table::Obj;
 use super::dialect::{Neutron, invalid_input, refusal};
 use super::{FLOATING, FORWARDS, NETWORKS, PORTS, internal};
@@ -11,8 +11,8 @@ use super::{FLOATING, FORWARDS, NETWORKS, PORTS, internal};
 pub(super) static FLOATING_IP: Collection = Collection {
     name: FLOATING,
     path: "floatingips",
-    one: "floatingip",
-    many: "floatingips",
+    singular: "floatingip",
+    plural: "floatingips",
     title: "FloatingIP",
     quota: Some(("floatingip", 50)),
     index: &["router_id"],
@@ -34,9 +34,9 @@ pub(super) static FLOATING_IP: Collection = Collection {
         standard!()
     ),
     make,
-    change: |turn, old, new, sent| {
+    change: |ctx, old, new, sent| {
         if sent.contains_key("port_id") || sent.contains_key("fixed_ip_address") {
-            if turn.world.table(FORWARDS).count("floatingip_id", text(old, "id")) > 0 {
+            if ctx.state.table(FORWARDS).count("floatingip_id", text(old, "id")) > 0 {
                 let message = format!(
                     "Floating IP {} in use by Port Forwarding resources.",
                     text(old, "floating_ip_address")
@@ -46,21 +46,21 @@ pub(super) static FLOATING_IP: Collection = Collection {
             if !sent.contains_key("fixed_ip_address") {
                 set(new, "fixed_ip_address", Value::Null);
             }
-            associate(turn, new)?;
+            associate(ctx, new)?;
         }
         Ok(())
     },
-    remove: |turn, row| {
-        for port in turn.world.with(PORTS, "device_id", text(row, "id")) {
-            turn.world.remove(PORTS, text(&port, "id"));
+    remove: |ctx, row| {
+        for port in ctx.state.with(PORTS, "device_id", text(row, "id")) {
+            ctx.state.remove(PORTS, text(&port, "id"));
         }
-        for forward in turn.world.with(FORWARDS, "floatingip_id", text(row, "id")) {
-            turn.world.remove(FORWARDS, text(&forward, "id"));
+        for forward in ctx.state.with(FORWARDS, "floatingip_id", text(row, "id")) {
+            ctx.state.remove(FORWARDS, text(&forward, "id"));
         }
         Ok(())
     },
-    show: |turn, row| {
-        if let Some(port) = turn.world.get(PORTS, text(row, "port_id")) {
+    show: |ctx, row| {
+        if let Some(port) = ctx.state.get(PORTS, text(row, "port_id")) {
             let details = json!({
                 "name": port["name"], "network_id": port["network_id"], "mac_address": port["mac_address"],
                 "admin_state_up": port["admin_state_up"], "status": port["status"],
@@ -68,8 +68,8 @@ pub(super) static FLOATING_IP: Collection = Collection {
             });
             set(row, "port_details", details);
         }
-        let forwards = turn.world.table(FORWARDS).with("floatingip_id", text(row, "id"));
-        let shown: Vec<Value> = forwards
+        let forwards = ctx.state.table(FORWARDS).with("floatingip_id", text(row, "id"));
+        let rendered: Vec<Value> = forwards
             .into_iter()
             .map(|one| json!({
                 "protocol": one["protocol"], "external_port": one["external_port"],
@@ -77,16 +77,16 @@ pub(super) static FLOATING_IP: Collection = Collection {
                 "internal_port_id": one["internal_port_id"], "id": one["id"],
             }))
             .collect();
-        set(row, "port_forwardings", shown);
+        set(row, "port_forwardings", rendered);
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 pub(super) static FORWARD: Collection = Collection {
     name: FORWARDS,
     path: "floatingips/{floatingip_id}/port_forwardings",
-    one: "port_forwarding",
-    many: "port_forwardings",
+    singular: "port_forwarding",
+    plural: "port_forwardings",
     title: "PortForwarding",
     parent: Some(FLOATING),
     fields: "floatingip_id          text c  !
@@ -99,8 +99,8 @@ pub(super) static FORWARD: Collection = Collection {
              protocol               enum:tcp|udp|icmp|icmp6|sctp|dccp cu !
              description            text cu \"\"
              project_id             text c  @project",
-    make: |turn, row| {
-        let taken = turn.world.table(FORWARDS).with("floatingip_id", text(row, "floatingip_id"));
+    make: |ctx, row| {
+        let taken = ctx.state.table(FORWARDS).with("floatingip_id", text(row, "floatingip_id"));
         let twin = taken.iter().any(|other| {
             other["external_port"] == row["external_port"] && other["protocol"] == row["protocol"]
         });
@@ -108,12 +108,12 @@ pub(super) static FORWARD: Collection = Collection {
             let message = format!(
                 "Bad port_forwarding request: A duplicate port forwarding entry with same attributes already exists, \
                  conflicting values are {{'floating_ip_address': '{}', 'external_port': {}}}.",
-                text(&turn.world.copy(FLOATING, text(row, "floatingip_id")), "floating_ip_address"),
+                text(&ctx.state.copy(FLOATING, text(row, "floatingip_id")), "floating_ip_address"),
                 int(row, "external_port")
             );
             return Err(refusal(400, "BadRequest", message));
         }
-        let floating = turn.world.copy(FLOATING, text(row, "floatingip_id"));
+        let floating = ctx.state.copy(FLOATING, text(row, "floatingip_id"));
         if !floating["port_id"].is_null() {
             let message = format!(
                 "Cannot create port forwarding to floating IP {} ({}) with port {}, as the floating IP is associated.",
@@ -123,24 +123,24 @@ pub(super) static FORWARD: Collection = Collection {
             );
             return Err(refusal(409, "FipInUseByPort", message));
         }
-        inside(turn, row)
+        inside(ctx, row)
     },
-    change: |turn, _, new, sent| {
+    change: |ctx, _, new, sent| {
         if sent.contains_key("internal_port_id") && !sent.contains_key("internal_ip_address") {
             set(new, "internal_ip_address", Value::Null);
         }
-        inside(turn, new)
+        inside(ctx, new)
     },
     show: |_, row| {
         row.remove("floatingip_id");
         row.remove("project_id");
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 /// The inside of a forwarded port: the port's first address if none is said.
-fn inside(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
-    let port = turn.world.copy(PORTS, text(row, "internal_port_id"));
+fn inside(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
+    let port = ctx.state.copy(PORTS, text(row, "internal_port_id"));
     if row["internal_ip_address"].is_null() {
         let first = list(&port, "fixed_ips").first().map(|ip| ip["ip_address"].clone());
         set(row, "internal_ip_address", first.unwrap_or_default());
@@ -150,7 +150,7 @@ fn inside(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
         let message = format!(
             "Bad port_forwarding request: The internal IP does not correspond to an address on the internal port, \
              which has fixed-ips {}.",
-            super::super::dialect::python(&json!(list(&port, "fixed_ips")))
+            crate::python::repr(&json!(list(&port, "fixed_ips")))
         );
         return Err(refusal(400, "BadRequest", message));
     }
@@ -165,8 +165,8 @@ fn inside(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
     Ok(())
 }
 
-fn make(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
-    let network = turn.world.copy(NETWORKS, text(row, "floating_network_id"));
+fn make(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
+    let network = ctx.state.copy(NETWORKS, text(row, "floating_network_id"));
     if !flag(&network, "router:external") {
         let id = text(&network, "id");
         let message =
@@ -186,8 +186,8 @@ fn make(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
     if ip != json!({}) {
         sent["fixed_ips"] = json!([ip]);
     }
-    let port = internal(turn, &super::ports::PORT, sent, "").map_err(|failed| {
-        match failed.kind.as_str() {
+    let port = internal(ctx, &super::ports::PORT, sent, "").map_err(|failed| {
+        match failed.error_type.as_str() {
             "IpAddressGenerationFailure" => {
                 let message =
                     format!("No more IP addresses available on network {}.", text(&network, "id"));
@@ -200,23 +200,23 @@ fn make(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
         .iter()
         .find(|ip| ip["ip_address"].as_str().is_some_and(|text| text.contains('.')));
     let Some(address) = address.map(|ip| ip["ip_address"].clone()) else {
-        turn.world.remove(PORTS, text(&port, "id"));
+        ctx.state.remove(PORTS, text(&port, "id"));
         let message =
             format!("Unable to find any IP address on external network {}.", text(&network, "id"));
         return Err(refusal(400, "ExternalIpAddressExhausted", message));
     };
     set(row, "floating_ip_address", address);
     row.remove("subnet_id");
-    if let Err(refusal) = associate(turn, row) {
-        turn.world.remove(PORTS, text(&port, "id"));
+    if let Err(refusal) = associate(ctx, row) {
+        ctx.state.remove(PORTS, text(&port, "id"));
         return Err(refusal);
     }
     Ok(())
 }
 
 /// Ties the floating address to its port, or unties it.
-fn associate(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
-    let Some(port) = row["port_id"].as_str().map(|id| turn.world.copy(PORTS, id)) else {
+fn associate(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
+    let Some(port) = row["port_id"].as_str().map(|id| ctx.state.copy(PORTS, id)) else {
         if !row["fixed_ip_address"].is_null() {
             return Err(invalid_input("fixed_ip_address cannot be specified without a port_id"));
         }
@@ -241,7 +241,7 @@ fn associate(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
         return Err(refusal(400, "BadRequest", message));
     };
     let fixed = inside["ip_address"].clone();
-    let others = turn.world.with(FLOATING, "port_id", &id);
+    let others = ctx.state.with(FLOATING, "port_id", &id);
     let network = row["floating_network_id"].clone();
     let twin = others.iter().any(|other| {
         other["id"] != row["id"]
@@ -261,7 +261,7 @@ fn associate(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
     }
     let subnet = inside["subnet_id"].as_str().unwrap_or_default();
     let network = network.as_str().unwrap_or_default();
-    let Some(router) = way_out(turn, subnet, network) else {
+    let Some(router) = external_router(ctx, subnet, network) else {
         let message = format!(
             "External network {network} is not reachable from subnet {subnet}.  Therefore, cannot associate Port {id} \
              with a Floating IP."
@@ -275,14 +275,14 @@ fn associate(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
 }
 
 /// The router that leads from the subnet to the network outside.
-fn way_out(turn: &Turn<'_>, subnet: &str, network: &str) -> Option<String> {
-    let inside = turn.world.table(PORTS).with("fixed_ips.subnet_id", subnet);
+fn external_router(ctx: &RequestContext<'_>, subnet: &str, network: &str) -> Option<String> {
+    let inside = ctx.state.table(PORTS).with("fixed_ips.subnet_id", subnet);
     inside.iter().find_map(|port| {
         if text(port, "device_owner") != "network:router_interface" {
             return None;
         }
         let router = text(port, "device_id");
-        let own = turn.world.table(PORTS).with("device_id", router);
+        let own = ctx.state.table(PORTS).with("device_id", router);
         let leads = own.iter().any(|port| {
             text(port, "device_owner") == "network:router_gateway"
                 && text(port, "network_id") == network

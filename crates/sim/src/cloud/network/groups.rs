@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Done, Turn, flag, object, set, text};
-use super::super::schema::{Collection, plain};
+use super::super::request::{Done, RequestContext, flag, object, set, text};
+use super::super::schema::Collection;
+use super::super::state::CloudState;
 use super::super::table::Obj;
-use super::super::world::World;
 use super::addresses::Block;
 use super::dialect::{Neutron, refusal};
 use super::{GROUPS, PORTS, RULES, networks};
@@ -13,8 +13,8 @@ use super::{GROUPS, PORTS, RULES, networks};
 pub(super) static GROUP: Collection = Collection {
     name: GROUPS,
     path: "security-groups",
-    one: "security_group",
-    many: "security_groups",
+    singular: "security_group",
+    plural: "security_groups",
     title: "SecurityGroup",
     quota: Some(("security_group", 10)),
     fields: concat!(
@@ -24,33 +24,33 @@ pub(super) static GROUP: Collection = Collection {
          security_group_rules list r  []",
         standard!()
     ),
-    is_shared: |turn, row| networks::is_granted(turn, row),
-    make: |turn, row| {
+    is_shared: |ctx, row| networks::is_granted(ctx, row),
+    make: |ctx, row| {
         let project = text(row, "project_id").to_owned();
         if text(row, "name") == "default" {
             let message = "Default security group already exists.";
             return Err(refusal(409, "SecurityGroupDefaultAlreadyExists", message));
         }
-        default_of(turn.world, &project);
-        egress(turn.world, text(row, "id"), &project);
+        default_of(ctx.state, &project);
+        egress(ctx.state, text(row, "id"), &project);
         Ok(())
     },
-    change: |turn, old, new, _| {
+    change: |ctx, old, new, _| {
         if text(old, "name") == "default" && text(new, "name") != "default" {
             let message = "Updating default security group not allowed.";
             return Err(refusal(409, "SecurityGroupCannotUpdateDefault", message));
         }
         let id = text(old, "id");
         if old["stateful"] != new["stateful"]
-            && turn.world.table(PORTS).count("security_groups", id) > 0
+            && ctx.state.table(PORTS).count("security_groups", id) > 0
         {
             return Err(in_use(id, "stateful cannot be changed while the group is in use"));
         }
         Ok(())
     },
     remove,
-    show: |turn, row| {
-        let rules = turn.world.table(RULES).with("security_group_id", text(row, "id"));
+    show: |ctx, row| {
+        let rules = ctx.state.table(RULES).with("security_group_id", text(row, "id"));
         let rules: Vec<Value> = rules
             .into_iter()
             .map(|rule| {
@@ -62,17 +62,17 @@ pub(super) static GROUP: Collection = Collection {
             .collect();
         set(row, "security_group_rules", rules);
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 pub(super) static RULE: Collection = Collection {
     name: RULES,
     path: "security-group-rules",
-    one: "security_group_rule",
-    many: "security_group_rules",
+    singular: "security_group_rule",
+    plural: "security_group_rules",
     title: "SecurityGroupRule",
     quota: Some(("security_group_rule", 100)),
-    verbs: "CLSD",
+    operations: "CLSD",
     fields: concat!(
         "security_group_id       ref:network/security_groups c !
          direction               enum:ingress|egress c !
@@ -88,73 +88,73 @@ pub(super) static RULE: Collection = Collection {
         standard!()
     ),
     make: make_rule,
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
-fn in_use(id: &str, reason: &str) -> super::super::ask::Refusal {
+fn in_use(id: &str, reason: &str) -> super::super::request::Refusal {
     refusal(409, "SecurityGroupInUse", format!("Security Group {id} {reason}."))
 }
 
 /// The default group of a project, made when it is first needed.
-pub(in super::super) fn default_of(world: &mut World, project: &str) -> String {
-    let groups = world.table(GROUPS).with("project_id", project);
+pub(in super::super) fn default_of(state: &mut CloudState, project: &str) -> String {
+    let groups = state.table(GROUPS).with("project_id", project);
     if let Some(group) = groups.iter().find(|group| text(group, "name") == "default") {
         return text(group, "id").to_owned();
     }
-    let id = world.uuid();
-    let stamp = world.stamp();
+    let id = state.uuid();
+    let timestamp = state.timestamp();
     let group = json!({
         "id": id, "name": "default", "stateful": true, "shared": false, "description": "Default security group",
-        "project_id": project, "tags": [], "revision_number": 1, "created_at": stamp, "updated_at": stamp,
+        "project_id": project, "tags": [], "revision_number": 1, "created_at": timestamp, "updated_at": timestamp,
         "security_group_rules": [],
     });
-    world.put(GROUPS, &id, object(group));
+    state.put(GROUPS, &id, object(group));
     for version in ["IPv4", "IPv6"] {
-        add_rule(world, &id, project, "ingress", version, json!(id));
+        add_rule(state, &id, project, "ingress", version, json!(id));
     }
-    egress(world, &id, project);
+    egress(state, &id, project);
     id
 }
 
 /// The rules that every new group has: everything may leave.
-fn egress(world: &mut World, group: &str, project: &str) {
+fn egress(state: &mut CloudState, group: &str, project: &str) {
     for version in ["IPv4", "IPv6"] {
-        add_rule(world, group, project, "egress", version, Value::Null);
+        add_rule(state, group, project, "egress", version, Value::Null);
     }
 }
 
 fn add_rule(
-    world: &mut World,
+    state: &mut CloudState,
     group: &str,
     project: &str,
     direction: &str,
     version: &str,
     remote: Value,
 ) {
-    let id = world.uuid();
-    let stamp = world.stamp();
+    let id = state.uuid();
+    let timestamp = state.timestamp();
     let rule = json!({
         "id": id, "security_group_id": group, "direction": direction, "ethertype": version,
         "protocol": null, "port_range_min": null, "port_range_max": null, "remote_ip_prefix": null,
         "remote_group_id": remote, "remote_address_group_id": null, "normalized_cidr": null,
         "belongs_to_default_sg": false, "description": null, "project_id": project, "tags": [],
-        "revision_number": 0, "created_at": stamp, "updated_at": stamp,
+        "revision_number": 0, "created_at": timestamp, "updated_at": timestamp,
     });
-    world.put(RULES, &id, object(rule));
+    state.put(RULES, &id, object(rule));
 }
 
-fn remove(turn: &mut Turn<'_>, row: &Obj) -> Done {
+fn remove(ctx: &mut RequestContext<'_>, row: &Obj) -> Done {
     let id = text(row, "id");
-    if text(row, "name") == "default" && !turn.who.is_admin {
+    if text(row, "name") == "default" && !ctx.caller.is_admin {
         let message = "Insufficient rights for removing default security group.";
         return Err(refusal(409, "SecurityGroupCannotRemoveDefault", message));
     }
-    if turn.world.table(PORTS).count("security_groups", id) > 0 {
+    if ctx.state.table(PORTS).count("security_groups", id) > 0 {
         return Err(in_use(id, "in use"));
     }
     for field in ["security_group_id", "remote_group_id"] {
-        for rule in turn.world.with(RULES, field, id) {
-            turn.world.remove(RULES, text(&rule, "id"));
+        for rule in ctx.state.with(RULES, field, id) {
+            ctx.state.remove(RULES, text(&rule, "id"));
         }
     }
     Ok(())
@@ -178,9 +178,9 @@ const PROTOCOLS: &[&str] = &[
     "ipv6-icmp", "ipv6-nonxt", "ipv6-opts", "ipv6-route", "ospf", "pgm", "rsvp", "sctp", "tcp", "udp", "udplite", "vrrp",
 ];
 
-fn make_rule(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
-    let group = turn.world.copy(GROUPS, text(row, "security_group_id"));
-    if !turn.owns(&group) {
+fn make_rule(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
+    let group = ctx.state.copy(GROUPS, text(row, "security_group_id"));
+    if !ctx.owns(&group) {
         let message = format!("Security group {} does not exist", text(row, "security_group_id"));
         return Err(refusal(404, "SecurityGroupNotFound", message));
     }
@@ -192,7 +192,7 @@ fn make_rule(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
     };
     let numbered = protocol.parse::<u8>().is_ok();
     if !protocol.is_empty() && !numbered && !PROTOCOLS.contains(&protocol.as_str()) {
-        let values = super::super::dialect::python_list(PROTOCOLS);
+        let values = crate::python::repr_list(PROTOCOLS);
         let message = format!(
             "Security group rule protocol {protocol} not supported. Only protocol values {values} and integer \
              representations [0 to 255] are supported."
@@ -206,7 +206,7 @@ fn make_rule(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
         return Err(refusal(400, "SecurityGroupMultipleRemoteEntites", message));
     }
     prefix(row)?;
-    let others = turn.world.table(RULES).with("security_group_id", text(&group, "id"));
+    let others = ctx.state.table(RULES).with("security_group_id", text(&group, "id"));
     let twin =
         others.iter().find(|other| SAME.iter().all(|name| other.get(*name) == row.get(*name)));
     if let Some(twin) = twin {
@@ -263,25 +263,26 @@ fn ports_in_order(row: &Obj, protocol: &str) -> Done {
 
 /// An address alone is a block of one.
 fn prefix(row: &mut Obj) -> Done {
-    let given = text(row, "remote_ip_prefix").to_owned();
-    if given.is_empty() {
+    let supplied = text(row, "remote_ip_prefix").to_owned();
+    if supplied.is_empty() {
         set(row, "remote_ip_prefix", Value::Null);
         return Ok(());
     }
-    let full = match given.contains('/') {
-        true => given.clone(),
-        false => format!("{given}/{}", if given.contains(':') { 128 } else { 32 }),
+    let full = if supplied.contains('/') {
+        supplied.clone()
+    } else {
+        format!("{supplied}/{}", if supplied.contains(':') { 128 } else { 32 })
     };
     let Some(block) = Block::read(&full) else {
         return Err(refusal(
             400,
             "InvalidCIDR",
-            format!("Invalid CIDR {given} given as IP prefix."),
+            format!("Invalid CIDR {supplied} given as IP prefix."),
         ));
     };
     if block.is_v4 != (text(row, "ethertype") == "IPv4") {
         let message =
-            format!("Conflicting value ethertype {} for CIDR {given}", text(row, "ethertype"));
+            format!("Conflicting value ethertype {} for CIDR {supplied}", text(row, "ethertype"));
         return Err(refusal(400, "SecurityGroupRuleParameterConflict", message));
     }
     set(row, "remote_ip_prefix", full);

@@ -14,14 +14,14 @@ macro_rules! standard {
 }
 
 mod addresses;
-pub(super) mod around;
 mod dialect;
+pub(super) mod extensions;
 mod floating;
 pub(super) mod groups;
 pub(super) mod networks;
 mod policies;
 pub(super) mod ports;
-mod quality;
+mod qos;
 mod routers;
 mod seed;
 mod services;
@@ -30,8 +30,8 @@ mod tags;
 
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Refusal, Turn, object, set};
 use super::dialect::Dialect;
+use super::request::{Answer, Refusal, RequestContext, object, set};
 use super::rest;
 use super::schema::Collection;
 use super::services::Service;
@@ -64,12 +64,12 @@ static COLLECTIONS: &[&Collection] = &[
     &policies::SEGMENT,
     &policies::TRUNK,
     &ports::PORT,
-    &quality::BANDWIDTH,
-    &quality::DSCP,
-    &quality::MINIMUM_BANDWIDTH,
-    &quality::MINIMUM_RATE,
-    &quality::POLICY,
-    &quality::RATE_LIMIT,
+    &qos::BANDWIDTH,
+    &qos::DSCP,
+    &qos::MINIMUM_BANDWIDTH,
+    &qos::MINIMUM_RATE,
+    &qos::POLICY,
+    &qos::RATE_LIMIT,
     &routers::ROUTER,
     &subnets::SUBNET,
 ];
@@ -84,7 +84,7 @@ pub(super) static SERVICE: Service = Service {
     collections: &[COLLECTIONS, services::COLLECTIONS],
     serve,
     versions,
-    sow: seed::sow,
+    seed: seed::seed,
 };
 
 fn versions(base: &str, path: &[&str]) -> Option<(u16, Value)> {
@@ -95,14 +95,14 @@ fn versions(base: &str, path: &[&str]) -> Option<(u16, Value)> {
             Some((200, json!({ "versions": [version] })))
         }
         ["v2.0"] => {
-            let name = |of: &&Collection| !of.path.contains(['{', '/']);
+            let name = |collection: &&Collection| !collection.path.contains(['{', '/']);
             let resources: Vec<Value> = COLLECTIONS
                 .iter()
-                .filter(|of| name(of))
-                .map(|of| {
+                .filter(|collection| name(collection))
+                .map(|collection| {
                     json!({
-                        "name": of.one, "collection": of.many,
-                        "links": [{ "rel": "self", "href": format!("{base}/v2.0/{}", of.path) }],
+                        "name": collection.singular, "collection": collection.plural,
+                        "links": [{ "rel": "self", "href": format!("{base}/v2.0/{}", collection.path) }],
                     })
                 })
                 .collect();
@@ -112,51 +112,51 @@ fn versions(base: &str, path: &[&str]) -> Option<(u16, Value)> {
     }
 }
 
-fn serve(turn: &mut Turn<'_>) -> Answer {
-    let parts = turn.ask.parts();
+fn serve(ctx: &mut RequestContext<'_>) -> Answer {
+    let parts = ctx.request.parts();
     let ["v2.0", path @ ..] = parts.as_slice() else { return Err(nothing()) };
     let path: Vec<&str> =
         path.iter().map(|part| part.strip_suffix(".json").unwrap_or(part)).collect();
     if let ["security-groups" | "ports", ..] = path.as_slice() {
-        let project = turn.who.project.clone();
+        let project = ctx.caller.project.clone();
         if !project.is_empty() {
-            groups::default_of(turn.world, &project);
+            groups::default_of(ctx.state, &project);
         }
     }
     let special = match path.as_slice() {
-        ["routers", id, action] => routers::serve(turn, id, action),
-        ["trunks", id, action] => around::trunk(turn, id, action),
-        ["network-gateways", id, action] => services::gateway(turn, id, action),
+        ["routers", id, action] => routers::serve(ctx, id, action),
+        ["trunks", id, action] => extensions::trunk(ctx, id, action),
+        ["network-gateways", id, action] => services::gateway(ctx, id, action),
         [version @ ("fw" | "fwaas"), "firewall_policies", id, action] => {
-            services::policy_rule(turn, version, id, action)
+            services::policy_rule(ctx, version, id, action)
         }
         _ => None,
     };
     let special =
-        special.or_else(|| around::serve(turn, &path, &[COLLECTIONS, services::COLLECTIONS]));
-    let special = special.or_else(|| tags::serve(turn, COLLECTIONS, &path));
+        special.or_else(|| extensions::serve(ctx, &path, &[COLLECTIONS, services::COLLECTIONS]));
+    let special = special.or_else(|| tags::serve(ctx, COLLECTIONS, &path));
     special
-        .or_else(|| rest::serve(turn, COLLECTIONS, &path))
-        .or_else(|| rest::serve(turn, services::COLLECTIONS, &path))
+        .or_else(|| rest::serve(ctx, COLLECTIONS, &path))
+        .or_else(|| rest::serve(ctx, services::COLLECTIONS, &path))
         .unwrap_or_else(|| Err(nothing()))
 }
 
 fn nothing() -> Refusal {
-    Neutron.plain(404, "The resource could not be found.")
+    Neutron.generic(404, "The resource could not be found.")
 }
 
 /// Makes something for the cloud itself: it belongs to the project named, or to nobody, and no quota counts it.
 pub(super) fn internal(
-    turn: &mut Turn<'_>,
-    of: &'static Collection,
+    ctx: &mut RequestContext<'_>,
+    collection: &'static Collection,
     sent: Value,
     project: &str,
 ) -> Result<Obj, Refusal> {
-    let who = turn.who.clone();
-    turn.who.is_admin = true;
+    let caller = ctx.caller.clone();
+    ctx.caller.is_admin = true;
     let mut sent = object(sent);
     set(&mut sent, "project_id", project);
-    let made = rest::create(turn, of, &sent);
-    turn.who = who;
+    let made = rest::create(ctx, collection, &sent);
+    ctx.caller = caller;
     made
 }

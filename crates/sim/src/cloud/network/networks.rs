@@ -2,18 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Done, Turn, flag, set, text};
-use super::super::schema::{Collection, plain};
+use super::super::request::{Done, RequestContext, flag, set, text};
+use super::super::schema::Collection;
+use super::super::state::CloudState;
 use super::super::table::Obj;
-use super::super::world::World;
 use super::dialect::{Neutron, invalid_input, refusal};
 use super::{NETWORKS, PORTS, RBAC, SEGMENTS, SUBNETS};
 
 pub(in super::super) static NETWORK: Collection = Collection {
     name: NETWORKS,
     path: "networks",
-    one: "network",
-    many: "networks",
+    singular: "network",
+    plural: "networks",
     title: "Network",
     quota: Some(("network", 100)),
     fields: concat!(
@@ -40,56 +40,56 @@ pub(in super::super) static NETWORK: Collection = Collection {
          subnets                   list r   []",
         standard!()
     ),
-    is_shared: |turn, row| {
-        flag(row, "shared") || flag(row, "router:external") || is_granted(turn, row)
+    is_shared: |ctx, row| {
+        flag(row, "shared") || flag(row, "router:external") || is_granted(ctx, row)
     },
     make,
     change,
     remove,
     show,
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 /// Whether a policy lets the caller's project use the object.
-pub(super) fn is_granted(turn: &Turn<'_>, row: &Obj) -> bool {
-    let policies = turn.world.table(RBAC).with("object_id", text(row, "id"));
+pub(super) fn is_granted(ctx: &RequestContext<'_>, row: &Obj) -> bool {
+    let policies = ctx.state.table(RBAC).with("object_id", text(row, "id"));
     policies.iter().any(|policy| {
         let target = text(policy, "target_tenant");
-        target == "*" || target == turn.who.project
+        target == "*" || target == ctx.caller.project
     })
 }
 
-fn make(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
+fn make(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     if row.get("provider:network_type").is_none_or(Value::is_null) {
         set(row, "provider:network_type", "vxlan");
     }
     if text(row, "provider:network_type") != "flat" && row["provider:segmentation_id"].is_null() {
-        let id = turn.world.number();
+        let id = ctx.state.next_number();
         set(row, "provider:segmentation_id", id);
     }
     set(row, "availability_zones", json!(["nova"]));
-    let segment = first_segment(turn.world, row);
-    turn.world.add(SEGMENTS, segment);
+    let segment = first_segment(ctx.state, row);
+    ctx.state.add(SEGMENTS, segment);
     Ok(())
 }
 
 /// Every network has a segment of its own, without a name.
-fn first_segment(world: &mut World, network: &Obj) -> Obj {
-    let id = world.uuid();
+fn first_segment(state: &mut CloudState, network: &Obj) -> Obj {
+    let id = state.uuid();
     let segment = json!({
         "id": id, "network_id": network["id"], "name": null, "description": null,
         "network_type": network["provider:network_type"],
         "physical_network": network["provider:physical_network"],
         "segmentation_id": network["provider:segmentation_id"],
-        "revision_number": 1, "created_at": world.stamp(), "updated_at": world.stamp(),
+        "revision_number": 1, "created_at": state.timestamp(), "updated_at": state.timestamp(),
     });
-    super::super::ask::object(segment)
+    super::super::request::object(segment)
 }
 
-fn change(turn: &mut Turn<'_>, old: &Obj, new: &mut Obj, _sent: &Obj) -> Done {
+fn change(ctx: &mut RequestContext<'_>, old: &Obj, new: &mut Obj, _sent: &Obj) -> Done {
     let id = text(old, "id");
     if flag(old, "router:external") && !flag(new, "router:external") {
-        let used = turn.world.table(PORTS).with("network_id", id);
+        let used = ctx.state.table(PORTS).with("network_id", id);
         let used = used.iter().any(|port| text(port, "device_owner").starts_with("network:"));
         if used {
             let message = format!(
@@ -98,11 +98,11 @@ fn change(turn: &mut Turn<'_>, old: &Obj, new: &mut Obj, _sent: &Obj) -> Done {
             return Err(refusal(409, "ExternalNetworkInUse", message));
         }
     }
-    move_segment(turn, old, new)
+    move_segment(ctx, old, new)
 }
 
 /// Of what a network is made of, only the number of its segment can change, and only if it is the only one.
-fn move_segment(turn: &mut Turn<'_>, old: &Obj, new: &Obj) -> Done {
+fn move_segment(ctx: &mut RequestContext<'_>, old: &Obj, new: &Obj) -> Done {
     let differs = |name: &str| old.get(name) != new.get(name);
     let fixed = ["provider:network_type", "provider:physical_network"];
     let refused: Vec<&str> = fixed.into_iter().filter(|name| differs(name)).collect();
@@ -115,20 +115,20 @@ fn move_segment(turn: &mut Turn<'_>, old: &Obj, new: &Obj) -> Done {
     if !differs("provider:segmentation_id") {
         return Ok(());
     }
-    let segments = turn.world.with(SEGMENTS, "network_id", text(old, "id"));
+    let segments = ctx.state.with(SEGMENTS, "network_id", text(old, "id"));
     let [segment] = &segments[..] else {
         return Err(invalid_input(
             "Provider network attributes can be updated only in provider networks with a single segment.",
         ));
     };
     let number = new["provider:segmentation_id"].clone();
-    turn.world.edit(SEGMENTS, text(segment, "id"), |row| set(row, "segmentation_id", number));
+    ctx.state.edit(SEGMENTS, text(segment, "id"), |row| set(row, "segmentation_id", number));
     Ok(())
 }
 
-fn remove(turn: &mut Turn<'_>, row: &Obj) -> Done {
+fn remove(ctx: &mut RequestContext<'_>, row: &Obj) -> Done {
     let id = text(row, "id");
-    let ports = turn.world.with(PORTS, "network_id", id);
+    let ports = ctx.state.with(PORTS, "network_id", id);
     if ports.iter().any(|port| text(port, "device_owner") != "network:dhcp") {
         let message = format!(
             "Unable to complete operation on network {id}. There are one or more ports still in use on the network."
@@ -136,28 +136,28 @@ fn remove(turn: &mut Turn<'_>, row: &Obj) -> Done {
         return Err(refusal(409, "NetworkInUse", message));
     }
     for port in ports {
-        turn.world.remove(PORTS, text(&port, "id"));
+        ctx.state.remove(PORTS, text(&port, "id"));
     }
     for table in [SUBNETS, SEGMENTS] {
-        for child in turn.world.with(table, "network_id", id) {
-            turn.world.remove(table, text(&child, "id"));
+        for child in ctx.state.with(table, "network_id", id) {
+            ctx.state.remove(table, text(&child, "id"));
         }
     }
-    for policy in turn.world.with(RBAC, "object_id", id) {
-        turn.world.remove(RBAC, text(&policy, "id"));
+    for policy in ctx.state.with(RBAC, "object_id", id) {
+        ctx.state.remove(RBAC, text(&policy, "id"));
     }
     Ok(())
 }
 
-fn show(turn: &Turn<'_>, row: &mut Obj) {
-    let subnets = turn.world.table(SUBNETS).with("network_id", text(row, "id"));
+fn show(ctx: &RequestContext<'_>, row: &mut Obj) {
+    let subnets = ctx.state.table(SUBNETS).with("network_id", text(row, "id"));
     let ids: Vec<&str> = subnets.iter().map(|subnet| text(subnet, "id")).collect();
     let ids = json!(ids);
     set(row, "subnets", ids);
-    if is_granted(turn, row) && !turn.owns(row) {
+    if is_granted(ctx, row) && !ctx.owns(row) {
         set(row, "shared", true);
     }
-    if !turn.who.is_admin {
+    if !ctx.caller.is_admin {
         row.retain(|name, _| !name.starts_with("provider:") && name != "segments");
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Done, Turn, flag, int, list, set, text};
-use super::super::schema::{Collection, plain};
+use super::super::request::{Done, RequestContext, flag, int, list, set, text};
+use super::super::schema::Collection;
 use super::super::table::Obj;
 use super::addresses::Block;
 use super::dialect::{Neutron, bad_value, invalid_input, refusal};
@@ -12,8 +12,8 @@ use super::{GROUPS, NETWORKS, POOLS, PORTS, RBAC, SEGMENTS, SUBNETS, TRUNKS, net
 pub(super) static POOL: Collection = Collection {
     name: POOLS,
     path: "subnetpools",
-    one: "subnetpool",
-    many: "subnetpools",
+    singular: "subnetpool",
+    plural: "subnetpools",
     title: "SubnetPool",
     fields: concat!(
         "name              text cu !
@@ -28,7 +28,7 @@ pub(super) static POOL: Collection = Collection {
          ip_version        int  r 4",
         standard!()
     ),
-    is_shared: |turn, row| flag(row, "shared") || networks::is_granted(turn, row),
+    is_shared: |ctx, row| flag(row, "shared") || networks::is_granted(ctx, row),
     make: pool,
     change: |_, old, new, _| {
         let kept = list(old, "prefixes").iter().all(|prefix| {
@@ -48,9 +48,9 @@ pub(super) static POOL: Collection = Collection {
         }
         Ok(())
     },
-    remove: |turn, row| {
+    remove: |ctx, row| {
         let id = text(row, "id");
-        if turn.world.table(SUBNETS).count("subnetpool_id", id) > 0 {
+        if ctx.state.table(SUBNETS).count("subnetpool_id", id) > 0 {
             let message = format!(
                 "Unable to complete operation on subnet pool {id}. Subnet pool has existing allocations."
             );
@@ -58,10 +58,10 @@ pub(super) static POOL: Collection = Collection {
         }
         Ok(())
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
-fn pool(_: &mut Turn<'_>, row: &mut Obj) -> Done {
+fn pool(_: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     let blocks: Option<Vec<Block>> =
         list(row, "prefixes").iter().map(|prefix| prefix.as_str().and_then(Block::read)).collect();
     let Some(first) = blocks.as_ref().and_then(|blocks| blocks.first().copied()) else {
@@ -92,8 +92,8 @@ fn pool(_: &mut Turn<'_>, row: &mut Obj) -> Done {
 pub(super) static RBAC_POLICY: Collection = Collection {
     name: RBAC,
     path: "rbac-policies",
-    one: "rbac_policy",
-    many: "rbac_policies",
+    singular: "rbac_policy",
+    plural: "rbac_policies",
     title: "RbacPolicy",
     quota: Some(("rbac_policy", 10)),
     index: &["object_id"],
@@ -102,7 +102,7 @@ pub(super) static RBAC_POLICY: Collection = Collection {
              target_tenant text cu !
              action        enum:access_as_shared|access_as_external c !
              project_id    text c @project",
-    make: |turn, row| {
+    make: |ctx, row| {
         let table = match text(row, "object_type") {
             "network" => NETWORKS,
             "qos_policy" => super::POLICIES,
@@ -112,11 +112,11 @@ pub(super) static RBAC_POLICY: Collection = Collection {
             _ => "",
         };
         let id = text(row, "object_id");
-        let target = turn.world.get(table, id);
-        if !target.is_some_and(|target| turn.owns(target)) {
+        let target = ctx.state.get(table, id);
+        if !target.is_some_and(|target| ctx.owns(target)) {
             return Err(refusal(404, "ObjectNotFound", format!("Object {id} not found.")));
         }
-        let twin = turn.world.table(RBAC).with("object_id", id).iter().any(|other| {
+        let twin = ctx.state.table(RBAC).with("object_id", id).iter().any(|other| {
             other["target_tenant"] == row["target_tenant"] && other["action"] == row["action"]
         });
         if twin {
@@ -124,18 +124,18 @@ pub(super) static RBAC_POLICY: Collection = Collection {
             return Err(refusal(409, "DuplicateRbacPolicy", message));
         }
         if text(row, "action") == "access_as_external" {
-            turn.world.set(NETWORKS, text(row, "object_id"), json!({ "router:external": true }));
+            ctx.state.set(NETWORKS, text(row, "object_id"), json!({ "router:external": true }));
         }
         Ok(())
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 pub(super) static SEGMENT: Collection = Collection {
     name: SEGMENTS,
     path: "segments",
-    one: "segment",
-    many: "segments",
+    singular: "segment",
+    plural: "segments",
     title: "Segment",
     admin_only: true,
     fields: "name             text cu null
@@ -147,18 +147,18 @@ pub(super) static SEGMENT: Collection = Collection {
              revision_number  int  r  1
              created_at       text r  @now
              updated_at       text r  @now",
-    make: |turn, row| {
+    make: |ctx, row| {
         if row["segmentation_id"].is_null()
             && !["flat", "local"].contains(&text(row, "network_type"))
         {
-            let id = turn.world.number();
+            let id = ctx.state.next_number();
             set(row, "segmentation_id", id);
         }
         Ok(())
     },
-    remove: |turn, row| {
+    remove: |ctx, row| {
         let id = text(row, "id");
-        if turn.world.table(SUBNETS).count("segment_id", id) > 0 {
+        if ctx.state.table(SUBNETS).count("segment_id", id) > 0 {
             let message = format!(
                 "Segment '{id}' cannot be deleted: The segment is still associated with subnet(s)."
             );
@@ -166,14 +166,14 @@ pub(super) static SEGMENT: Collection = Collection {
         }
         Ok(())
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 pub(super) static TRUNK: Collection = Collection {
     name: TRUNKS,
     path: "trunks",
-    one: "trunk",
-    many: "trunks",
+    singular: "trunk",
+    plural: "trunks",
     title: "Trunk",
     quota: Some(("trunk", -1)),
     index: &["sub_ports.port_id"],
@@ -185,10 +185,10 @@ pub(super) static TRUNK: Collection = Collection {
          status         text r  \"ACTIVE\"",
         standard!()
     ),
-    make: |turn, row| {
+    make: |ctx, row| {
         let id = text(row, "port_id").to_owned();
-        if turn.world.table(TRUNKS).count("port_id", &id)
-            + turn.world.table(TRUNKS).count("sub_ports.port_id", &id)
+        if ctx.state.table(TRUNKS).count("port_id", &id)
+            + ctx.state.table(TRUNKS).count("sub_ports.port_id", &id)
             > 0
         {
             let message = format!("Port {id} is in use by another trunk.");
@@ -196,29 +196,33 @@ pub(super) static TRUNK: Collection = Collection {
         }
         let wanted = list(row, "sub_ports").to_vec();
         set(row, "sub_ports", json!([]));
-        add_subports(turn, row, &wanted)
+        add_subports(ctx, row, &wanted)
     },
-    remove: |turn, row| {
-        let port = turn.world.copy(PORTS, text(row, "port_id"));
+    remove: |ctx, row| {
+        let port = ctx.state.copy(PORTS, text(row, "port_id"));
         if !text(&port, "binding:host_id").is_empty() {
             let message = format!("Trunk {} is currently in use.", text(row, "id"));
             return Err(refusal(409, "TrunkInUse", message));
         }
         Ok(())
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 /// Adds ports to a trunk that no other trunk has.
-pub(super) fn add_subports(turn: &mut Turn<'_>, trunk: &mut Obj, wanted: &[Value]) -> Done {
+pub(super) fn add_subports(
+    ctx: &mut RequestContext<'_>,
+    trunk: &mut Obj,
+    wanted: &[Value],
+) -> Done {
     let mut ports = list(trunk, "sub_ports").to_vec();
-    for wish in wanted {
-        let Some(id) = wish["port_id"].as_str() else {
+    for wanted in wanted {
+        let Some(id) = wanted["port_id"].as_str() else {
             return Err(bad_value("sub_ports", "'port_id' is required"));
         };
-        turn.find(&super::ports::PORT, id)?;
-        let used = turn.world.table(TRUNKS).count("port_id", id)
-            + turn.world.table(TRUNKS).count("sub_ports.port_id", id);
+        ctx.find(&super::ports::PORT, id)?;
+        let used = ctx.state.table(TRUNKS).count("port_id", id)
+            + ctx.state.table(TRUNKS).count("sub_ports.port_id", id);
         if used > 0
             || ports.iter().any(|own| own["port_id"] == json!(id))
             || text(trunk, "port_id") == id
@@ -226,8 +230,8 @@ pub(super) fn add_subports(turn: &mut Turn<'_>, trunk: &mut Obj, wanted: &[Value
             let message = format!("Port {id} is in use by another trunk.");
             return Err(refusal(409, "TrunkPortInUse", message));
         }
-        let kind = wish["segmentation_type"].as_str().unwrap_or("vlan");
-        let Some(number) = wish["segmentation_id"].as_i64() else {
+        let kind = wanted["segmentation_type"].as_str().unwrap_or("vlan");
+        let Some(number) = wanted["segmentation_id"].as_i64() else {
             return Err(invalid_input("Invalid segmentation_id: it must be an integer"));
         };
         if ports.iter().any(|own| {
@@ -243,7 +247,7 @@ pub(super) fn add_subports(turn: &mut Turn<'_>, trunk: &mut Obj, wanted: &[Value
     }
     for port in &ports {
         let id = port["port_id"].as_str().unwrap_or_default();
-        turn.world.set(PORTS, id, json!({ "device_owner": "trunk:subport" }));
+        ctx.state.set(PORTS, id, json!({ "device_owner": "trunk:subport" }));
     }
     set(trunk, "sub_ports", ports);
     Ok(())

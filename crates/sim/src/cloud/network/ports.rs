@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Done, Refusal, Turn, flag, list, set, text, words};
 use super::super::check::is_uuid;
-use super::super::schema::{Collection, plain};
+use super::super::request::{Done, Refusal, RequestContext, flag, list, set, strings, text};
+use super::super::schema::Collection;
+use super::super::state::CloudState;
 use super::super::table::Obj;
-use super::super::world::World;
 use super::addresses::{Block, anywhere, is_taken, number, on_subnet};
 use super::dialect::{Neutron, bad_value, invalid_input, refusal};
 use super::{FLOATING, GROUPS, NETWORKS, PORTS, SUBNETS, TRUNKS, groups};
@@ -14,8 +14,8 @@ use super::{FLOATING, GROUPS, NETWORKS, PORTS, SUBNETS, TRUNKS, groups};
 pub(in super::super) static PORT: Collection = Collection {
     name: PORTS,
     path: "ports",
-    one: "port",
-    many: "ports",
+    singular: "port",
+    plural: "ports",
     title: "Port",
     quota: Some(("port", 500)),
     index: &[
@@ -59,41 +59,41 @@ pub(in super::super) static PORT: Collection = Collection {
          status                  text r  \"DOWN\"",
         standard!()
     ),
-    is_shared: |turn, row| {
+    is_shared: |ctx, row| {
         // The owner of a network sees every port on it.
-        let network = turn.world.get(NETWORKS, text(row, "network_id"));
-        network.is_some_and(|network| turn.owns(network))
+        let network = ctx.state.get(NETWORKS, text(row, "network_id"));
+        network.is_some_and(|network| ctx.owns(network))
     },
     make,
     change,
     remove,
     show,
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
-fn make(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
-    let network = turn.world.copy(NETWORKS, text(row, "network_id"));
+fn make(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
+    let network = ctx.state.copy(NETWORKS, text(row, "network_id"));
     let id = text(&network, "id").to_owned();
     match text(row, "mac_address") {
         "" => {
-            let mac = new_mac(turn.world);
+            let mac = new_mac(ctx.state);
             set(row, "mac_address", mac);
         }
-        mac => mac_is_free(turn.world, &id, mac, "")?,
+        mac => mac_is_free(ctx.state, &id, mac, "")?,
     }
     let mac = text(row, "mac_address").to_owned();
     let ips = match row.get("fixed_ips") {
         Some(Value::Array(wanted)) => {
             let wanted = wanted.clone();
-            addresses(turn.world, &id, &wanted, &mac, &[])?
+            addresses(ctx.state, &id, &wanted, &mac, &[])?
         }
-        _ => anywhere(turn.world, &id, &mac)?,
+        _ => anywhere(ctx.state, &id, &mac)?,
     };
     set(row, "fixed_ips", ips);
     if !row.contains_key("port_security_enabled") {
         set(row, "port_security_enabled", flag(&network, "port_security_enabled"));
     }
-    security_groups(turn, row)?;
+    security_groups(ctx, row)?;
     pairs(row)?;
     set(row, "qos_network_policy_id", network.get("qos_policy_id").cloned().unwrap_or_default());
     bind(row);
@@ -101,18 +101,18 @@ fn make(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
 }
 
 /// A MAC address that no port has.
-fn new_mac(world: &mut World) -> String {
+fn new_mac(state: &mut CloudState) -> String {
     loop {
-        let drawn = world.random.next().to_be_bytes();
+        let drawn = state.random.next().to_be_bytes();
         let mac = format!("fa:16:3e:{:02x}:{:02x}:{:02x}", drawn[0], drawn[1], drawn[2]);
-        if world.table(PORTS).count("mac_address", &mac) == 0 {
+        if state.table(PORTS).count("mac_address", &mac) == 0 {
             return mac;
         }
     }
 }
 
-fn mac_is_free(world: &World, network: &str, mac: &str, own: &str) -> Done {
-    let others = world.table(PORTS).with("mac_address", mac);
+fn mac_is_free(state: &CloudState, network: &str, mac: &str, own: &str) -> Done {
+    let others = state.table(PORTS).with("mac_address", mac);
     if others.iter().any(|port| text(port, "network_id") == network && text(port, "id") != own) {
         let message = format!(
             "Unable to complete operation for network {network}. The mac address {mac} is in use."
@@ -124,28 +124,28 @@ fn mac_is_free(world: &World, network: &str, mac: &str, own: &str) -> Done {
 
 /// The addresses that were wished for, completed. Those that the port has already are its own.
 fn addresses(
-    world: &mut World,
+    state: &mut CloudState,
     network: &str,
     wanted: &[Value],
     mac: &str,
     own: &[Value],
 ) -> Result<Vec<Value>, Refusal> {
     let mut ips: Vec<Value> = Vec::new();
-    for wish in wanted {
-        let (subnet, ip) = (wish["subnet_id"].as_str(), wish["ip_address"].as_str());
+    for wanted in wanted {
+        let (subnet, ip) = (wanted["subnet_id"].as_str(), wanted["ip_address"].as_str());
         let ip = match (subnet, ip) {
             (None, None) => {
                 return Err(invalid_input("IP allocation requires subnet_id or ip_address"));
             }
-            (subnet, Some(ip)) => named_address(world, network, subnet, ip, own)?,
+            (subnet, Some(ip)) => named_address(state, network, subnet, ip, own)?,
             (Some(subnet), None) => {
                 let kept = own
                     .iter()
                     .find(|kept| kept["subnet_id"] == json!(subnet) && !ips.contains(kept));
-                let subnet = subnet_of(world, network, subnet)?;
+                let subnet = subnet_of(state, network, subnet)?;
                 match kept {
                     Some(kept) => kept.clone(),
-                    None => on_subnet(world, &subnet, mac)?,
+                    None => on_subnet(state, &subnet, mac)?,
                 }
             }
         };
@@ -159,8 +159,8 @@ fn addresses(
     Ok(ips)
 }
 
-fn subnet_of(world: &World, network: &str, id: &str) -> Result<Obj, Refusal> {
-    let subnet = world.copy(SUBNETS, id);
+fn subnet_of(state: &CloudState, network: &str, id: &str) -> Result<Obj, Refusal> {
+    let subnet = state.copy(SUBNETS, id);
     if subnet.is_empty() {
         return Err(refusal(404, "SubnetNotFound", format!("Subnet {id} could not be found.")));
     }
@@ -173,7 +173,7 @@ fn subnet_of(world: &World, network: &str, id: &str) -> Result<Obj, Refusal> {
 }
 
 fn named_address(
-    world: &World,
+    state: &CloudState,
     network: &str,
     subnet: Option<&str>,
     ip: &str,
@@ -186,7 +186,7 @@ fn named_address(
         |subnet: &Obj| Block::read(text(subnet, "cidr")).is_some_and(|block| block.has(address));
     let subnet = match subnet {
         Some(id) => {
-            let subnet = subnet_of(world, network, id)?;
+            let subnet = subnet_of(state, network, id)?;
             if !holds(&subnet) {
                 let message =
                     format!("IP address {ip} is not a valid IP for the specified subnet.");
@@ -195,7 +195,7 @@ fn named_address(
             subnet
         }
         None => {
-            let found = world
+            let found = state
                 .table(SUBNETS)
                 .with("network_id", network)
                 .into_iter()
@@ -211,7 +211,7 @@ fn named_address(
     };
     let ip = super::addresses::written(address.0, address.1);
     let entry = json!({ "subnet_id": subnet["id"], "ip_address": ip });
-    if !own.contains(&entry) && is_taken(world, &subnet, &ip) {
+    if !own.contains(&entry) && is_taken(state, &subnet, &ip) {
         let message =
             format!("IP address {ip} already allocated in subnet {}", text(&subnet, "id"));
         return Err(refusal(409, "IpAddressAlreadyAllocated", message));
@@ -220,19 +220,19 @@ fn named_address(
 }
 
 /// The groups that were wished for; the project's own default group if nothing was said.
-fn security_groups(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
+fn security_groups(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     let secured = flag(row, "port_security_enabled");
     let owner = text(row, "device_owner");
     let trusted = owner.starts_with("network:");
     match row.get("security_groups") {
         None if secured && !trusted => {
             let project = text(row, "project_id").to_owned();
-            let default = groups::default_of(turn.world, &project);
+            let default = groups::default_of(ctx.state, &project);
             set(row, "security_groups", json!([default]));
         }
         None => set(row, "security_groups", json!([])),
         Some(_) => {
-            let wanted = words(row, "security_groups");
+            let wanted = strings(row, "security_groups");
             if !secured && !wanted.is_empty() {
                 let message = "Port security must be enabled and port must have an IP address in order to use \
                                security groups.";
@@ -245,10 +245,10 @@ fn security_groups(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
                         &format!("'{id}' is not an integer or uuid"),
                     ));
                 }
-                let group = turn.world.get(GROUPS, &id);
-                if !group.is_some_and(|group| {
-                    turn.owns(group) || super::networks::is_granted(turn, group)
-                }) {
+                let group = ctx.state.get(GROUPS, &id);
+                if !group
+                    .is_some_and(|group| ctx.owns(group) || super::networks::is_granted(ctx, group))
+                {
                     let message = format!("Security group {id} does not exist");
                     return Err(refusal(404, "SecurityGroupNotFound", message));
                 }
@@ -297,8 +297,8 @@ fn bind(row: &mut Obj) {
 }
 
 /// An address that a floating one stands for stays, and has to be named.
-fn keeps_floating(world: &World, port: &str, wanted: &Value) -> Done {
-    let floating = world.with(FLOATING, "port_id", port);
+fn keeps_floating(state: &CloudState, port: &str, wanted: &Value) -> Done {
+    let floating = state.with(FLOATING, "port_id", port);
     let Some(inside) = floating.first().map(|row| &row["fixed_ip_address"]) else { return Ok(()) };
     let mut wanted = wanted.as_array().into_iter().flatten();
     if wanted.any(|it| it["ip_address"] == *inside) {
@@ -311,18 +311,18 @@ fn keeps_floating(world: &World, port: &str, wanted: &Value) -> Done {
     Err(refusal(400, "BadRequest", message))
 }
 
-fn change(turn: &mut Turn<'_>, old: &Obj, new: &mut Obj, sent: &Obj) -> Done {
+fn change(ctx: &mut RequestContext<'_>, old: &Obj, new: &mut Obj, sent: &Obj) -> Done {
     let (id, network) = (text(old, "id").to_owned(), text(old, "network_id").to_owned());
     if sent.contains_key("mac_address") {
-        mac_is_free(turn.world, &network, text(new, "mac_address"), &id)?;
+        mac_is_free(ctx.state, &network, text(new, "mac_address"), &id)?;
     }
     if let Some(wanted) = sent.get("fixed_ips") {
-        keeps_floating(turn.world, &id, wanted)?;
+        keeps_floating(ctx.state, &id, wanted)?;
     }
     if let Some(Value::Array(wanted)) = sent.get("fixed_ips") {
         let mac = text(new, "mac_address").to_owned();
         let own = list(old, "fixed_ips").to_vec();
-        let ips = addresses(turn.world, &network, wanted, &mac, &own)?;
+        let ips = addresses(ctx.state, &network, wanted, &mac, &own)?;
         set(new, "fixed_ips", ips);
     } else if sent.contains_key("fixed_ips") {
         set(new, "fixed_ips", json!([]));
@@ -331,7 +331,7 @@ fn change(turn: &mut Turn<'_>, old: &Obj, new: &mut Obj, sent: &Obj) -> Done {
         new.remove("security_groups");
     }
     if sent.contains_key("security_groups") || sent.contains_key("port_security_enabled") {
-        security_groups(turn, new)?;
+        security_groups(ctx, new)?;
     }
     pairs(new)?;
     let bound = ["binding:host_id", "device_owner", "admin_state_up"];
@@ -341,7 +341,7 @@ fn change(turn: &mut Turn<'_>, old: &Obj, new: &mut Obj, sent: &Obj) -> Done {
     Ok(())
 }
 
-fn remove(turn: &mut Turn<'_>, row: &Obj) -> Done {
+fn remove(ctx: &mut RequestContext<'_>, row: &Obj) -> Done {
     let (id, owner) = (text(row, "id"), text(row, "device_owner"));
     let guarded = [
         "network:router_interface",
@@ -356,28 +356,28 @@ fn remove(turn: &mut Turn<'_>, row: &Obj) -> Done {
         );
         return Err(refusal(409, "ServicePortInUse", message));
     }
-    if let Some(trunk) = turn.world.table(TRUNKS).with("port_id", id).first() {
+    if let Some(trunk) = ctx.state.table(TRUNKS).with("port_id", id).first() {
         let message =
             format!("Port {id} is currently a parent port for trunk {}.", text(trunk, "id"));
         return Err(refusal(409, "PortInUseAsTrunkParent", message));
     }
-    if let Some(trunk) = turn.world.table(TRUNKS).with("sub_ports.port_id", id).first() {
+    if let Some(trunk) = ctx.state.table(TRUNKS).with("sub_ports.port_id", id).first() {
         let message = format!("Port {id} is currently a subport for trunk {}.", text(trunk, "id"));
         return Err(refusal(409, "PortInUseAsSubPort", message));
     }
-    release_floating(turn.world, id);
+    release_floating(ctx.state, id);
     Ok(())
 }
 
 /// Floating addresses let go of a port that goes away.
-pub(in super::super) fn release_floating(world: &mut World, port: &str) {
-    for floating in world.with(FLOATING, "port_id", port) {
+pub(in super::super) fn release_floating(state: &mut CloudState, port: &str) {
+    for floating in state.with(FLOATING, "port_id", port) {
         let gone = json!({ "port_id": null, "fixed_ip_address": null, "router_id": null, "status": "DOWN" });
-        world.set(FLOATING, text(&floating, "id"), gone);
+        state.set(FLOATING, text(&floating, "id"), gone);
     }
 }
 
-fn show(turn: &Turn<'_>, row: &mut Obj) {
+fn show(ctx: &RequestContext<'_>, row: &mut Obj) {
     let name = text(row, "dns_name").to_owned();
     let assigned: Vec<Value> = list(row, "fixed_ips")
         .iter()
@@ -391,12 +391,12 @@ fn show(turn: &Turn<'_>, row: &mut Obj) {
         })
         .collect();
     set(row, "dns_assignment", assigned);
-    if let Some(trunk) = turn.world.table(TRUNKS).with("port_id", text(row, "id")).first() {
+    if let Some(trunk) = ctx.state.table(TRUNKS).with("port_id", text(row, "id")).first() {
         let details =
             json!({ "trunk_id": text(trunk, "id"), "sub_ports": list(trunk, "sub_ports") });
         set(row, "trunk_details", details);
     }
-    if !turn.who.is_admin {
+    if !ctx.caller.is_admin {
         let hidden = [
             "binding:host_id",
             "binding:profile",

@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Answer, Done, Refusal, Reply, Turn, flag, list, object, set, text};
+use super::super::request::{
+    Answer, Done, Refusal, Reply, RequestContext, flag, list, object, set, text,
+};
 use super::super::rest;
-use super::super::schema::{Collection, plain};
+use super::super::schema::Collection;
 use super::super::table::Obj;
 use super::addresses::{Block, number};
 use super::dialect::{Neutron, bad_value, invalid_input, refusal};
@@ -13,8 +15,8 @@ use super::{FLOATING, NETWORKS, PORTS, ROUTERS, SUBNETS, internal};
 pub(super) static ROUTER: Collection = Collection {
     name: ROUTERS,
     path: "routers",
-    one: "router",
-    many: "routers",
+    singular: "router",
+    plural: "routers",
     title: "Router",
     quota: Some(("router", 10)),
     fields: concat!(
@@ -32,51 +34,51 @@ pub(super) static ROUTER: Collection = Collection {
          status                  text r  \"ACTIVE\"",
         standard!()
     ),
-    make: |turn, row| {
+    make: |ctx, row| {
         set(row, "availability_zones", json!(["nova"]));
         let wanted = row.get("external_gateway_info").cloned().unwrap_or_default();
         set(row, "external_gateway_info", Value::Null);
-        gateway(turn, row, wanted)
+        gateway(ctx, row, wanted)
     },
-    change: |turn, old, new, sent| {
+    change: |ctx, old, new, sent| {
         if let Some(routes) = sent.get("routes") {
-            valid_routes(turn, old, routes)?;
+            valid_routes(ctx, old, routes)?;
         }
         if let Some(wanted) = sent.get("external_gateway_info").cloned() {
             set(new, "external_gateway_info", old["external_gateway_info"].clone());
-            gateway(turn, new, wanted)?;
+            gateway(ctx, new, wanted)?;
         }
         Ok(())
     },
     remove,
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 /// The owners of a router's ports on the inside.
 const INTERFACE: &str = "network:router_interface";
 const GATEWAY: &str = "network:router_gateway";
 
-fn ports_of(turn: &Turn<'_>, router: &str, owner: &str) -> Vec<Obj> {
-    let mut ports = turn.world.with(PORTS, "device_id", router);
+fn ports_of(ctx: &RequestContext<'_>, router: &str, owner: &str) -> Vec<Obj> {
+    let mut ports = ctx.state.with(PORTS, "device_id", router);
     ports.retain(|port| text(port, "device_owner") == owner);
     ports
 }
 
 /// Gives the router the gateway that is wanted; none if that is null or empty.
-fn gateway(turn: &mut Turn<'_>, row: &mut Obj, wanted: Value) -> Done {
+fn gateway(ctx: &mut RequestContext<'_>, row: &mut Obj, wanted: Value) -> Done {
     let id = text(row, "id").to_owned();
-    let old = ports_of(turn, &id, GATEWAY);
+    let old = ports_of(ctx, &id, GATEWAY);
     let network = wanted["network_id"].as_str().unwrap_or_default().to_owned();
     if network.is_empty() {
         if old.is_empty() {
             return Ok(());
         }
-        without_floating(turn, &id, &old)?;
-        old.iter().for_each(|port| drop(turn.world.remove(PORTS, text(port, "id"))));
+        without_floating(ctx, &id, &old)?;
+        old.iter().for_each(|port| drop(ctx.state.remove(PORTS, text(port, "id"))));
         set(row, "external_gateway_info", Value::Null);
         return Ok(());
     }
-    let target = turn.world.copy(NETWORKS, &network);
+    let target = ctx.state.copy(NETWORKS, &network);
     if target.is_empty() {
         let message = format!("Network {network} could not be found.");
         return Err(refusal(404, "NetworkNotFound", message));
@@ -91,15 +93,15 @@ fn gateway(turn: &mut Turn<'_>, row: &mut Obj, wanted: Value) -> Done {
         old[0].clone()
     } else {
         if !stays {
-            without_floating(turn, &id, &old)?;
+            without_floating(ctx, &id, &old)?;
         }
-        old.iter().for_each(|port| drop(turn.world.remove(PORTS, text(port, "id"))));
+        old.iter().for_each(|port| drop(ctx.state.remove(PORTS, text(port, "id"))));
         let mut sent =
             json!({ "network_id": network, "device_id": id, "device_owner": GATEWAY, "name": "" });
         if let Some(ips) = ips {
             sent["fixed_ips"] = json!(ips);
         }
-        internal(turn, &super::ports::PORT, sent, "")?
+        internal(ctx, &super::ports::PORT, sent, "")?
     };
     let info = json!({
         "network_id": network, "external_fixed_ips": port["fixed_ips"],
@@ -109,9 +111,9 @@ fn gateway(turn: &mut Turn<'_>, row: &mut Obj, wanted: Value) -> Done {
     Ok(())
 }
 
-fn without_floating(turn: &Turn<'_>, router: &str, gateways: &[Obj]) -> Done {
+fn without_floating(ctx: &RequestContext<'_>, router: &str, gateways: &[Obj]) -> Done {
     let Some(port) = gateways.first() else { return Ok(()) };
-    if turn.world.table(FLOATING).with("router_id", router).is_empty() {
+    if ctx.state.table(FLOATING).with("router_id", router).is_empty() {
         return Ok(());
     }
     let message = format!(
@@ -122,40 +124,41 @@ fn without_floating(turn: &Turn<'_>, router: &str, gateways: &[Obj]) -> Done {
     Err(refusal(409, "RouterExternalGatewayInUseByFloatingIp", message))
 }
 
-fn remove(turn: &mut Turn<'_>, row: &Obj) -> Done {
+fn remove(ctx: &mut RequestContext<'_>, row: &Obj) -> Done {
     let id = text(row, "id");
-    if !ports_of(turn, id, INTERFACE).is_empty() {
+    if !ports_of(ctx, id, INTERFACE).is_empty() {
         return Err(refusal(409, "RouterInUse", format!("Router {id} still has ports")));
     }
-    let gateways = ports_of(turn, id, GATEWAY);
-    without_floating(turn, id, &gateways)?;
-    gateways.iter().for_each(|port| drop(turn.world.remove(PORTS, text(port, "id"))));
+    let gateways = ports_of(ctx, id, GATEWAY);
+    without_floating(ctx, id, &gateways)?;
+    gateways.iter().for_each(|port| drop(ctx.state.remove(PORTS, text(port, "id"))));
     Ok(())
 }
 
 /// The calls on one router beyond the usual ones.
-pub(super) fn serve(turn: &mut Turn<'_>, id: &str, action: &str) -> Option<Answer> {
-    let act: fn(&mut Turn<'_>, Obj) -> Answer = match (turn.ask.method.as_str(), action) {
-        ("PUT", "add_router_interface") => add_interface,
-        ("PUT", "remove_router_interface") => remove_interface,
-        ("PUT", "add_extraroutes") => add_routes,
-        ("PUT", "remove_extraroutes") => remove_routes,
-        ("PUT", "add_external_gateways" | "update_external_gateways") => add_gateways,
-        ("PUT", "remove_external_gateways") => remove_gateways,
-        _ => return None,
-    };
-    let router = match turn.find(&ROUTER, id) {
+pub(super) fn serve(ctx: &mut RequestContext<'_>, id: &str, action: &str) -> Option<Answer> {
+    let act: fn(&mut RequestContext<'_>, Obj) -> Answer =
+        match (ctx.request.method.as_str(), action) {
+            ("PUT", "add_router_interface") => add_interface,
+            ("PUT", "remove_router_interface") => remove_interface,
+            ("PUT", "add_extraroutes") => add_routes,
+            ("PUT", "remove_extraroutes") => remove_routes,
+            ("PUT", "add_external_gateways" | "update_external_gateways") => add_gateways,
+            ("PUT", "remove_external_gateways") => remove_gateways,
+            _ => return None,
+        };
+    let router = match ctx.find(&ROUTER, id) {
         Ok(router) => router,
         Err(refusal) => return Some(Err(refusal)),
     };
-    if !turn.owns(&router) {
+    if !ctx.owns(&router) {
         return Some(Err(refusal(
             403,
             "PolicyNotAuthorized",
             format!("rule:{action} is disallowed by policy"),
         )));
     }
-    Some(act(turn, router))
+    Some(act(ctx, router))
 }
 
 fn bad(message: &str) -> Refusal {
@@ -163,35 +166,35 @@ fn bad(message: &str) -> Refusal {
 }
 
 /// Puts the router on a subnet.
-pub(super) fn join(turn: &mut Turn<'_>, router: &Obj, subnet: &str) -> Done {
-    let body = std::mem::replace(&mut turn.body, json!({ "subnet_id": subnet }));
-    let joined = add_interface(turn, router.clone());
-    turn.body = body;
+pub(super) fn join(ctx: &mut RequestContext<'_>, router: &Obj, subnet: &str) -> Done {
+    let body = std::mem::replace(&mut ctx.body, json!({ "subnet_id": subnet }));
+    let joined = add_interface(ctx, router.clone());
+    ctx.body = body;
     joined.map(drop)
 }
 
-fn add_interface(turn: &mut Turn<'_>, router: Obj) -> Answer {
+fn add_interface(ctx: &mut RequestContext<'_>, router: Obj) -> Answer {
     let id = text(&router, "id").to_owned();
-    let (subnet, port) = (turn.body["subnet_id"].as_str(), turn.body["port_id"].as_str());
+    let (subnet, port) = (ctx.body["subnet_id"].as_str(), ctx.body["port_id"].as_str());
     let (subnet, port) = (subnet.map(str::to_owned), port.map(str::to_owned));
     let port = match (subnet, port) {
         (Some(_), Some(_)) => return Err(bad("Cannot specify both subnet-id and port-id")),
         (None, None) => return Err(bad("Either subnet_id or port_id must be specified")),
         (Some(subnet), None) => {
-            let subnet = turn.find(&super::subnets::SUBNET, &subnet)?;
+            let subnet = ctx.find(&super::subnets::SUBNET, &subnet)?;
             let gateway = text(&subnet, "gateway_ip");
             if gateway.is_empty() {
                 return Err(bad("Subnet for router interface must have a gateway IP"));
             }
-            apart(turn, &id, &subnet)?;
+            apart(ctx, &id, &subnet)?;
             let sent = json!({
                 "network_id": subnet["network_id"], "device_id": id, "device_owner": INTERFACE, "name": "",
                 "fixed_ips": [{ "subnet_id": subnet["id"], "ip_address": gateway }],
             });
-            internal(turn, &super::ports::PORT, sent, text(&router, "project_id"))?
+            internal(ctx, &super::ports::PORT, sent, text(&router, "project_id"))?
         }
         (None, Some(port)) => {
-            let port = turn.find(&super::ports::PORT, &port)?;
+            let port = ctx.find(&super::ports::PORT, &port)?;
             if !text(&port, "device_id").is_empty() {
                 let message = format!(
                     "Unable to complete operation on port {} for network {}. Port already has an attached device {}.",
@@ -205,15 +208,15 @@ fn add_interface(turn: &mut Turn<'_>, router: Obj) -> Answer {
                 return Err(bad("Router port must have at least one fixed IP"));
             }
             for ip in list(&port, "fixed_ips") {
-                let subnet = turn.world.copy(SUBNETS, ip["subnet_id"].as_str().unwrap_or_default());
-                apart(turn, &id, &subnet)?;
+                let subnet = ctx.state.copy(SUBNETS, ip["subnet_id"].as_str().unwrap_or_default());
+                apart(ctx, &id, &subnet)?;
             }
             let taken = json!({ "device_id": id, "device_owner": INTERFACE, "status": "ACTIVE" });
-            turn.world.set(PORTS, text(&port, "id"), taken);
+            ctx.state.set(PORTS, text(&port, "id"), taken);
             port
         }
     };
-    turn.world.set(PORTS, text(&port, "id"), json!({ "status": "ACTIVE" }));
+    ctx.state.set(PORTS, text(&port, "id"), json!({ "status": "ACTIVE" }));
     Ok(Reply::ok(interface(&router, &port)))
 }
 
@@ -227,11 +230,11 @@ fn interface(router: &Obj, port: &Obj) -> Value {
 }
 
 /// A router cannot be on two blocks that overlap.
-fn apart(turn: &Turn<'_>, router: &str, subnet: &Obj) -> Done {
+fn apart(ctx: &RequestContext<'_>, router: &str, subnet: &Obj) -> Done {
     let Some(block) = Block::read(text(subnet, "cidr")) else { return Ok(()) };
-    for port in ports_of(turn, router, INTERFACE) {
+    for port in ports_of(ctx, router, INTERFACE) {
         for ip in list(&port, "fixed_ips") {
-            let other = turn.world.copy(SUBNETS, ip["subnet_id"].as_str().unwrap_or_default());
+            let other = ctx.state.copy(SUBNETS, ip["subnet_id"].as_str().unwrap_or_default());
             if other.get("id") == subnet.get("id") {
                 return Err(bad(&format!(
                     "Router already has a port on subnet {}",
@@ -253,11 +256,11 @@ fn apart(turn: &Turn<'_>, router: &str, subnet: &Obj) -> Done {
     Ok(())
 }
 
-fn remove_interface(turn: &mut Turn<'_>, router: Obj) -> Answer {
+fn remove_interface(ctx: &mut RequestContext<'_>, router: Obj) -> Answer {
     let id = text(&router, "id").to_owned();
-    let subnet = turn.body["subnet_id"].as_str().map(str::to_owned);
-    let port = turn.body["port_id"].as_str().map(str::to_owned);
-    let ports = ports_of(turn, &id, INTERFACE);
+    let subnet = ctx.body["subnet_id"].as_str().map(str::to_owned);
+    let port = ctx.body["port_id"].as_str().map(str::to_owned);
+    let ports = ports_of(ctx, &id, INTERFACE);
     let on = |port: &Obj, subnet: &str| {
         list(port, "fixed_ips").iter().any(|ip| ip["subnet_id"] == json!(subnet))
     };
@@ -270,7 +273,7 @@ fn remove_interface(turn: &mut Turn<'_>, router: Obj) -> Answer {
             })?
         }
         (Some(subnet), None) => {
-            turn.find(&super::subnets::SUBNET, subnet)?;
+            ctx.find(&super::subnets::SUBNET, subnet)?;
             ports.into_iter().find(|own| on(own, subnet)).ok_or_else(|| {
                 let message = format!("Router {id} has no interface on subnet {subnet}");
                 refusal(404, "RouterInterfaceNotFoundForSubnet", message)
@@ -284,8 +287,8 @@ fn remove_interface(turn: &mut Turn<'_>, router: Obj) -> Answer {
         );
         return Err(refusal(400, "SubnetMismatchForPort", message));
     }
-    for floating in turn.world.with(FLOATING, "router_id", &id) {
-        let inside = turn.world.copy(PORTS, text(&floating, "port_id"));
+    for floating in ctx.state.with(FLOATING, "router_id", &id) {
+        let inside = ctx.state.copy(PORTS, text(&floating, "port_id"));
         let fixed = &floating["fixed_ip_address"];
         let home = list(&inside, "fixed_ips").iter().find(|ip| ip["ip_address"] == *fixed);
         let home = home.and_then(|ip| ip["subnet_id"].as_str()).unwrap_or_default();
@@ -300,7 +303,7 @@ fn remove_interface(turn: &mut Turn<'_>, router: Obj) -> Answer {
     for route in list(&router, "routes") {
         let hop = route["nexthop"].as_str().and_then(number);
         for ip in list(&found, "fixed_ips") {
-            let home = turn.world.copy(SUBNETS, ip["subnet_id"].as_str().unwrap_or_default());
+            let home = ctx.state.copy(SUBNETS, ip["subnet_id"].as_str().unwrap_or_default());
             if hop.zip(Block::read(text(&home, "cidr"))).is_some_and(|(hop, block)| block.has(hop))
             {
                 let message = format!(
@@ -311,24 +314,24 @@ fn remove_interface(turn: &mut Turn<'_>, router: Obj) -> Answer {
             }
         }
     }
-    turn.world.remove(PORTS, text(&found, "id"));
+    ctx.state.remove(PORTS, text(&found, "id"));
     Ok(Reply::ok(interface(&router, &found)))
 }
 
-fn valid_routes(turn: &Turn<'_>, router: &Obj, routes: &Value) -> Done {
+fn valid_routes(ctx: &RequestContext<'_>, router: &Obj, routes: &Value) -> Done {
     let id = text(router, "id");
-    let mut ports = ports_of(turn, id, INTERFACE);
-    ports.extend(ports_of(turn, id, GATEWAY));
+    let mut ports = ports_of(ctx, id, INTERFACE);
+    ports.extend(ports_of(ctx, id, GATEWAY));
     let ips: Vec<&Value> = ports.iter().flat_map(|port| list(port, "fixed_ips")).collect();
     for route in routes.as_array().map_or(&[][..], Vec::as_slice) {
-        let shown = super::super::dialect::python(route);
+        let rendered = crate::python::repr(route);
         let destination = route["destination"].as_str().and_then(Block::read);
         let hop = route["nexthop"].as_str().and_then(|hop| Some((hop, number(hop)?)));
         let (Some(_), Some((hop, address))) = (destination, hop) else {
-            return Err(bad_value("routes", &format!("{shown} is not a valid route")));
+            return Err(bad_value("routes", &format!("{rendered} is not a valid route")));
         };
         let reached = ips.iter().any(|ip| {
-            let subnet = turn.world.get(SUBNETS, ip["subnet_id"].as_str().unwrap_or_default());
+            let subnet = ctx.state.get(SUBNETS, ip["subnet_id"].as_str().unwrap_or_default());
             let block = subnet.and_then(|subnet| Block::read(text(subnet, "cidr")));
             block.is_some_and(|block| block.has(address))
         });
@@ -342,10 +345,7 @@ fn valid_routes(turn: &Turn<'_>, router: &Obj, routes: &Value) -> Done {
         return Err(refusal(
             400,
             "InvalidRoutes",
-            format!(
-                "Invalid format for routes: {}, {reason}.",
-                super::super::dialect::python(routes)
-            ),
+            format!("Invalid format for routes: {}, {reason}.", crate::python::repr(routes)),
         ));
     }
     Ok(())
@@ -356,44 +356,44 @@ fn same(one: &Value, other: &Value) -> bool {
     one["destination"] == other["destination"] && one["nexthop"] == other["nexthop"]
 }
 
-fn sent_routes(turn: &Turn<'_>) -> Result<Vec<Value>, Refusal> {
-    let routes = turn.body["router"]["routes"].as_array();
+fn requested_routes(ctx: &RequestContext<'_>) -> Result<Vec<Value>, Refusal> {
+    let routes = ctx.body["router"]["routes"].as_array();
     routes.cloned().ok_or_else(|| invalid_input("routes is required"))
 }
 
-fn add_routes(turn: &mut Turn<'_>, router: Obj) -> Answer {
+fn add_routes(ctx: &mut RequestContext<'_>, router: Obj) -> Answer {
     let mut routes = list(&router, "routes").to_vec();
-    for route in sent_routes(turn)? {
+    for route in requested_routes(ctx)? {
         if !routes.iter().any(|own| same(own, &route)) {
             routes.push(route);
         }
     }
-    valid_routes(turn, &router, &json!(routes))?;
-    save_routes(turn, &router, routes)
+    valid_routes(ctx, &router, &json!(routes))?;
+    save_routes(ctx, &router, routes)
 }
 
-fn remove_routes(turn: &mut Turn<'_>, router: Obj) -> Answer {
-    let gone = sent_routes(turn)?;
+fn remove_routes(ctx: &mut RequestContext<'_>, router: Obj) -> Answer {
+    let gone = requested_routes(ctx)?;
     let mut routes = list(&router, "routes").to_vec();
     routes.retain(|own| !gone.iter().any(|route| same(own, route)));
-    save_routes(turn, &router, routes)
+    save_routes(ctx, &router, routes)
 }
 
-fn save_routes(turn: &mut Turn<'_>, router: &Obj, routes: Vec<Value>) -> Answer {
+fn save_routes(ctx: &mut RequestContext<'_>, router: &Obj, routes: Vec<Value>) -> Answer {
     let router =
-        rest::update(turn, &ROUTER, text(router, "id"), &object(json!({ "routes": routes })))?;
-    Ok(Reply::ok(rest::envelope(&ROUTER, rest::shown(turn, &ROUTER, router))))
+        rest::update(ctx, &ROUTER, text(router, "id"), &object(json!({ "routes": routes })))?;
+    Ok(Reply::ok(rest::envelope(&ROUTER, rest::render(ctx, &ROUTER, router))))
 }
 
-fn add_gateways(turn: &mut Turn<'_>, router: Obj) -> Answer {
-    let wanted = turn.body["router"]["external_gateways"][0].clone();
+fn add_gateways(ctx: &mut RequestContext<'_>, router: Obj) -> Answer {
+    let wanted = ctx.body["router"]["external_gateways"][0].clone();
     let sent = object(json!({ "external_gateway_info": wanted }));
-    let router = rest::update(turn, &ROUTER, text(&router, "id"), &sent)?;
-    Ok(Reply::ok(rest::envelope(&ROUTER, rest::shown(turn, &ROUTER, router))))
+    let router = rest::update(ctx, &ROUTER, text(&router, "id"), &sent)?;
+    Ok(Reply::ok(rest::envelope(&ROUTER, rest::render(ctx, &ROUTER, router))))
 }
 
-fn remove_gateways(turn: &mut Turn<'_>, router: Obj) -> Answer {
+fn remove_gateways(ctx: &mut RequestContext<'_>, router: Obj) -> Answer {
     let sent = object(json!({ "external_gateway_info": {} }));
-    let router = rest::update(turn, &ROUTER, text(&router, "id"), &sent)?;
-    Ok(Reply::ok(rest::envelope(&ROUTER, rest::shown(turn, &ROUTER, router))))
+    let router = rest::update(ctx, &ROUTER, text(&router, "id"), &sent)?;
+    Ok(Reply::ok(rest::envelope(&ROUTER, rest::render(ctx, &ROUTER, router))))
 }

@@ -2,19 +2,19 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Ask, Turn, Who, object, text};
+use super::super::request::{Caller, Request, RequestContext, object, text};
 use super::super::rest;
 use super::super::schema::Collection;
+use super::super::state::CloudState;
 use super::super::table::Obj;
-use super::super::world::World;
 use super::{networks::NETWORK, routers::ROUTER, subnets::SUBNET};
 use crate::identity::project_id;
 
-pub(super) fn sow(world: &mut World) {
+pub(super) fn seed(state: &mut CloudState) {
     let admin = project_id("admin");
     let demo = project_id("demo");
     let public = add(
-        world,
+        state,
         &NETWORK,
         &admin,
         json!({
@@ -23,7 +23,7 @@ pub(super) fn sow(world: &mut World) {
         }),
     );
     add(
-        world,
+        state,
         &SUBNET,
         &admin,
         json!({
@@ -31,9 +31,9 @@ pub(super) fn sow(world: &mut World) {
             "gateway_ip": "172.24.4.1", "enable_dhcp": false,
         }),
     );
-    let private = add(world, &NETWORK, &demo, json!({ "name": "private" }));
+    let private = add(state, &NETWORK, &demo, json!({ "name": "private" }));
     let subnet = add(
-        world,
+        state,
         &SUBNET,
         &demo,
         json!({
@@ -43,33 +43,40 @@ pub(super) fn sow(world: &mut World) {
     );
     let gateway = json!({ "network_id": public });
     let router =
-        add(world, &ROUTER, &demo, json!({ "name": "router1", "external_gateway_info": gateway }));
-    let router = world.copy(super::ROUTERS, &router);
+        add(state, &ROUTER, &demo, json!({ "name": "router1", "external_gateway_info": gateway }));
+    let router = state.copy(super::ROUTERS, &router);
     // There is nothing that could be in the way of the first interface.
-    let _ = with_turn(world, &demo, |turn| super::routers::join(turn, &router, &subnet));
+    let _ = with_context(state, &demo, |ctx| super::routers::join(ctx, &router, &subnet));
     let pool = json!({
         "name": "shared-default-subnetpool-v4", "prefixes": ["10.64.0.0/12"], "default_prefixlen": 26,
         "shared": true, "is_default": true,
     });
-    add(world, &super::policies::POOL, &admin, pool);
+    add(state, &super::policies::POOL, &admin, pool);
 }
 
 /// Adds an object for a project and gives its id.
-fn add(world: &mut World, of: &'static Collection, project: &str, sent: Value) -> String {
-    with_turn(world, project, |turn| {
+fn add(
+    state: &mut CloudState,
+    collection: &'static Collection,
+    project: &str,
+    sent: Value,
+) -> String {
+    with_context(state, project, |ctx| {
         let mut sent: Obj = object(sent);
         sent.insert("project_id".to_owned(), json!(project));
-        rest::create(turn, of, &sent).map(|row| text(&row, "id").to_owned()).unwrap_or_default()
+        rest::create(ctx, collection, &sent)
+            .map(|row| text(&row, "id").to_owned())
+            .unwrap_or_default()
     })
 }
 
 /// Acts as an administrator of the project.
-pub(in super::super) fn with_turn<T>(
-    world: &mut World,
+pub(in super::super) fn with_context<T>(
+    state: &mut CloudState,
     project: &str,
-    act: impl FnOnce(&mut Turn<'_>) -> T,
+    act: impl FnOnce(&mut RequestContext<'_>) -> T,
 ) -> T {
-    let ask = Ask {
+    let request = Request {
         method: "PUT".to_owned(),
         service: String::new(),
         path: Vec::new(),
@@ -78,6 +85,6 @@ pub(in super::super) fn with_turn<T>(
         bytes: Vec::new(),
         base: String::new(),
     };
-    let who = Who { user: String::new(), project: project.to_owned(), is_admin: true };
-    act(&mut Turn { world, ask: &ask, who, body: json!({}), version: 0 })
+    let caller = Caller { user: String::new(), project: project.to_owned(), is_admin: true };
+    act(&mut RequestContext { state, request: &request, caller, body: json!({}), version: 0 })
 }

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Answer, Done, Reply, Turn, flag, list, set, text};
+use super::super::request::{Answer, Done, Reply, RequestContext, flag, list, set, text};
 use super::super::rest;
-use super::super::schema::{Collection, plain};
+use super::super::schema::Collection;
 use super::super::table::Obj;
 use super::dialect::{Neutron, refusal};
 
@@ -37,83 +37,83 @@ pub(super) static COLLECTIONS: &[&Collection] = &[
 ];
 
 /// Becomes ready after a while, in a state of its own until then.
-fn pending(turn: &mut Turn<'_>, table: &str, row: &mut Obj, then: &str) {
+fn pending(ctx: &mut RequestContext<'_>, table: &str, row: &mut Obj, then: &str) {
     set(row, "status", "PENDING_CREATE");
-    turn.world.when_built(table, text(row, "id"), json!({ "status": then }));
+    ctx.state.when_built(table, text(row, "id"), json!({ "status": then }));
 }
 
 /// Refuses what others still name.
 fn unused(
-    turn: &Turn<'_>,
+    ctx: &RequestContext<'_>,
     users: &[(&str, &'static str)],
     id: &str,
     kind: &str,
     message: String,
 ) -> Done {
-    let used = users.iter().any(|(table, field)| turn.world.table(table).count(field, id) > 0);
+    let used = users.iter().any(|(table, field)| ctx.state.table(table).count(field, id) > 0);
     if used { Err(refusal(409, kind, message)) } else { Ok(()) }
 }
 
 static ADDRESS_SCOPE: Collection = Collection {
     name: "network/address_scopes",
     path: "address-scopes",
-    one: "address_scope",
-    many: "address_scopes",
+    singular: "address_scope",
+    plural: "address_scopes",
     title: "AddressScope",
     fields: "name       text cu \"\"
              ip_version enum:4|6 c !
              shared     bool cua false
              project_id text c @project",
-    is_shared: |turn, row| flag(row, "shared") || super::networks::is_granted(turn, row),
-    remove: |turn, row| {
+    is_shared: |ctx, row| flag(row, "shared") || super::networks::is_granted(ctx, row),
+    remove: |ctx, row| {
         let id = text(row, "id");
         let message = format!(
             "Unable to complete operation on address scope {id}. There are one or more subnet pools in use on the \
              address scope."
         );
-        unused(turn, &[(super::POOLS, "address_scope_id")], id, "AddressScopeInUse", message)
+        unused(ctx, &[(super::POOLS, "address_scope_id")], id, "AddressScopeInUse", message)
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 static ADDRESS_GROUP: Collection = Collection {
     name: "network/address_groups",
     path: "address-groups",
-    one: "address_group",
-    many: "address_groups",
+    singular: "address_group",
+    plural: "address_groups",
     title: "AddressGroup",
     fields: concat!("name text cu \"\"\n addresses list c []\n shared bool r false", standard!()),
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 static LABEL: Collection = Collection {
     name: "network/metering_labels",
     path: "metering/metering-labels",
-    one: "metering_label",
-    many: "metering_labels",
+    singular: "metering_label",
+    plural: "metering_labels",
     title: "MeteringLabel",
-    verbs: "CLSD",
+    operations: "CLSD",
     admin_only: true,
     fields: "name        text c \"\"
              description text c \"\"
              shared      bool c false
              project_id  text c @project",
-    remove: |turn, row| {
-        for rule in turn.world.with(LABEL_RULE.name, "metering_label_id", text(row, "id")) {
-            turn.world.remove(LABEL_RULE.name, text(&rule, "id"));
+    remove: |ctx, row| {
+        for rule in ctx.state.with(LABEL_RULE.name, "metering_label_id", text(row, "id")) {
+            ctx.state.remove(LABEL_RULE.name, text(&rule, "id"));
         }
         Ok(())
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 static LABEL_RULE: Collection = Collection {
     name: "network/metering_label_rules",
     path: "metering/metering-label-rules",
-    one: "metering_label_rule",
-    many: "metering_label_rules",
+    singular: "metering_label_rule",
+    plural: "metering_label_rules",
     title: "MeteringLabelRule",
-    verbs: "CLSD",
+    operations: "CLSD",
     admin_only: true,
     fields: "metering_label_id     ref:network/metering_labels c !
              direction             enum:ingress|egress c \"ingress\"
@@ -121,14 +121,14 @@ static LABEL_RULE: Collection = Collection {
              source_ip_prefix      cidr c null
              destination_ip_prefix cidr c null
              excluded              bool c false",
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 static FIREWALL: Collection = Collection {
     name: "network/firewalls",
     path: "fw/firewalls",
-    one: "firewall",
-    many: "firewalls",
+    singular: "firewall",
+    plural: "firewalls",
     title: "Firewall",
     fields: "name               text cu \"\"
              description        text cu \"\"
@@ -138,11 +138,11 @@ static FIREWALL: Collection = Collection {
              router_ids         list cu []
              status             text r  \"PENDING_CREATE\"
              project_id         text c  @project",
-    make: |turn, row| {
-        pending(turn, FIREWALL.name, row, "ACTIVE");
+    make: |ctx, row| {
+        pending(ctx, FIREWALL.name, row, "ACTIVE");
         Ok(())
     },
-    change: |turn, old, new, _| {
+    change: |ctx, old, new, _| {
         if text(old, "status").starts_with("PENDING") {
             let message = format!(
                 "Operation cannot be performed since associated Firewall {} is in {}.",
@@ -152,10 +152,10 @@ static FIREWALL: Collection = Collection {
             return Err(refusal(409, "FirewallInPendingState", message));
         }
         set(new, "status", "PENDING_UPDATE");
-        turn.world.when_built(FIREWALL.name, text(old, "id"), json!({ "status": "ACTIVE" }));
+        ctx.state.when_built(FIREWALL.name, text(old, "id"), json!({ "status": "ACTIVE" }));
         Ok(())
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 const FIREWALL_POLICY_FIELDS: &str = "
@@ -183,9 +183,9 @@ const FIREWALL_RULE_FIELDS: &str = "
     project_id             text c  @project";
 
 /// The rules that a policy names have to be there.
-fn rules_exist(turn: &Turn<'_>, policy: &Obj, rules: &str) -> Done {
+fn rules_exist(ctx: &RequestContext<'_>, policy: &Obj, rules: &str) -> Done {
     for id in list(policy, "firewall_rules").iter().filter_map(Value::as_str) {
-        if turn.world.get(rules, id).is_none() {
+        if ctx.state.get(rules, id).is_none() {
             let message = format!("Firewall Rule {id} could not be found.");
             return Err(refusal(404, "FirewallRuleNotFound", message));
         }
@@ -193,46 +193,46 @@ fn rules_exist(turn: &Turn<'_>, policy: &Obj, rules: &str) -> Done {
     Ok(())
 }
 
-fn rule_unused(turn: &Turn<'_>, policies: &str, row: &Obj) -> Done {
+fn rule_unused(ctx: &RequestContext<'_>, policies: &str, row: &Obj) -> Done {
     let id = text(row, "id");
     let message = format!("Firewall rule {id} is being used.");
-    unused(turn, &[(policies, "firewall_rules")], id, "FirewallRuleInUse", message)
+    unused(ctx, &[(policies, "firewall_rules")], id, "FirewallRuleInUse", message)
 }
 
 static FIREWALL_POLICY: Collection = Collection {
     name: "network/firewall_policies",
     path: "fw/firewall_policies",
-    one: "firewall_policy",
-    many: "firewall_policies",
+    singular: "firewall_policy",
+    plural: "firewall_policies",
     title: "FirewallPolicy",
     index: &["firewall_rules"],
     fields: FIREWALL_POLICY_FIELDS,
-    make: |turn, row| rules_exist(turn, row, FIREWALL_RULE.name),
-    change: |turn, _, row, _| rules_exist(turn, row, FIREWALL_RULE.name),
-    remove: |turn, row| {
+    make: |ctx, row| rules_exist(ctx, row, FIREWALL_RULE.name),
+    change: |ctx, _, row, _| rules_exist(ctx, row, FIREWALL_RULE.name),
+    remove: |ctx, row| {
         let id = text(row, "id");
         let message = format!("Firewall Policy {id} is being used.");
-        unused(turn, &[(FIREWALL.name, "firewall_policy_id")], id, "FirewallPolicyInUse", message)
+        unused(ctx, &[(FIREWALL.name, "firewall_policy_id")], id, "FirewallPolicyInUse", message)
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 static FIREWALL_RULE: Collection = Collection {
     name: "network/firewall_rules",
     path: "fw/firewall_rules",
-    one: "firewall_rule",
-    many: "firewall_rules",
+    singular: "firewall_rule",
+    plural: "firewall_rules",
     title: "FirewallRule",
     fields: FIREWALL_RULE_FIELDS,
-    remove: |turn, row| rule_unused(turn, FIREWALL_POLICY.name, row),
-    ..plain(&Neutron)
+    remove: |ctx, row| rule_unused(ctx, FIREWALL_POLICY.name, row),
+    ..Collection::new(&Neutron)
 };
 
 static FIREWALL_GROUP: Collection = Collection {
     name: "network/firewall_groups",
     path: "fwaas/firewall_groups",
-    one: "firewall_group",
-    many: "firewall_groups",
+    singular: "firewall_group",
+    plural: "firewall_groups",
     title: "FirewallGroup",
     fields: "name                       text cu \"\"
              description                text cu \"\"
@@ -243,38 +243,38 @@ static FIREWALL_GROUP: Collection = Collection {
              ports                      list cu []
              status                     text r  \"INACTIVE\"
              project_id                 text c  @project",
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 static FIREWALL_POLICY_V2: Collection = Collection {
     name: "network/fwaas_policies",
     path: "fwaas/firewall_policies",
-    one: "firewall_policy",
-    many: "firewall_policies",
+    singular: "firewall_policy",
+    plural: "firewall_policies",
     title: "FirewallPolicy",
     index: &["firewall_rules"],
     fields: FIREWALL_POLICY_FIELDS,
-    make: |turn, row| rules_exist(turn, row, FIREWALL_RULE_V2.name),
-    change: |turn, _, row, _| rules_exist(turn, row, FIREWALL_RULE_V2.name),
-    ..plain(&Neutron)
+    make: |ctx, row| rules_exist(ctx, row, FIREWALL_RULE_V2.name),
+    change: |ctx, _, row, _| rules_exist(ctx, row, FIREWALL_RULE_V2.name),
+    ..Collection::new(&Neutron)
 };
 
 static FIREWALL_RULE_V2: Collection = Collection {
     name: "network/fwaas_rules",
     path: "fwaas/firewall_rules",
-    one: "firewall_rule",
-    many: "firewall_rules",
+    singular: "firewall_rule",
+    plural: "firewall_rules",
     title: "FirewallRule",
     fields: FIREWALL_RULE_FIELDS,
-    remove: |turn, row| rule_unused(turn, FIREWALL_POLICY_V2.name, row),
-    ..plain(&Neutron)
+    remove: |ctx, row| rule_unused(ctx, FIREWALL_POLICY_V2.name, row),
+    ..Collection::new(&Neutron)
 };
 
 static VPN: Collection = Collection {
     name: "network/vpnservices",
     path: "vpn/vpnservices",
-    one: "vpnservice",
-    many: "vpnservices",
+    singular: "vpnservice",
+    plural: "vpnservices",
     title: "VPNService",
     fields: "name           text cu \"\"
              description    text cu \"\"
@@ -286,19 +286,19 @@ static VPN: Collection = Collection {
              external_v6_ip text r  null
              status         text r  \"PENDING_CREATE\"
              project_id     text c  @project",
-    remove: |turn, row| {
+    remove: |ctx, row| {
         let id = text(row, "id");
         let message = format!("VPNService {id} is still in use");
-        unused(turn, &[(CONNECTION.name, "vpnservice_id")], id, "VPNServiceInUse", message)
+        unused(ctx, &[(CONNECTION.name, "vpnservice_id")], id, "VPNServiceInUse", message)
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 static CONNECTION: Collection = Collection {
     name: "network/ipsec_site_connections",
     path: "vpn/ipsec-site-connections",
-    one: "ipsec_site_connection",
-    many: "ipsec_site_connections",
+    singular: "ipsec_site_connection",
+    plural: "ipsec_site_connections",
     title: "IPsecSiteConnection",
     fields: "name              text cu \"\"
              description       text cu \"\"
@@ -320,39 +320,39 @@ static CONNECTION: Collection = Collection {
              ipsecpolicy_id    ref:network/ipsecpolicies c !
              status            text r  \"PENDING_CREATE\"
              project_id        text c  @project",
-    make: |turn, row| {
+    make: |ctx, row| {
         let mut dpd = json!({ "action": "hold", "interval": 30, "timeout": 120 });
         for (name, value) in row["dpd"].as_object().cloned().unwrap_or_default() {
             dpd[name] = value;
         }
         set(row, "dpd", dpd);
-        pending(turn, CONNECTION.name, row, "ACTIVE");
+        pending(ctx, CONNECTION.name, row, "ACTIVE");
         let service = text(row, "vpnservice_id").to_owned();
-        turn.world.when_built(VPN.name, &service, json!({ "status": "ACTIVE" }));
+        ctx.state.when_built(VPN.name, &service, json!({ "status": "ACTIVE" }));
         Ok(())
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 static ENDPOINT_GROUP: Collection = Collection {
     name: "network/endpoint_groups",
     path: "vpn/endpoint-groups",
-    one: "endpoint_group",
-    many: "endpoint_groups",
+    singular: "endpoint_group",
+    plural: "endpoint_groups",
     title: "VPNEndpointGroup",
     fields: "name        text cu \"\"
              description text cu \"\"
              type        enum:subnet|cidr|network|vlan|router c !
              endpoints   list c !
              project_id  text c @project",
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 static IKE: Collection = Collection {
     name: "network/ikepolicies",
     path: "vpn/ikepolicies",
-    one: "ikepolicy",
-    many: "ikepolicies",
+    singular: "ikepolicy",
+    plural: "ikepolicies",
     title: "IKEPolicy",
     fields: "name                    text cu \"\"
              description             text cu \"\"
@@ -363,21 +363,21 @@ static IKE: Collection = Collection {
              lifetime                map  cu {\"units\": \"seconds\", \"value\": 3600}
              pfs                     text cu \"group5\"
              project_id              text c  @project",
-    remove: |turn, row| {
+    remove: |ctx, row| {
         let id = text(row, "id");
         let message = format!(
             "IKEPolicy {id} is in use by existing IPsecSiteConnection and can't be updated or deleted"
         );
-        unused(turn, &[(CONNECTION.name, "ikepolicy_id")], id, "IKEPolicyInUse", message)
+        unused(ctx, &[(CONNECTION.name, "ikepolicy_id")], id, "IKEPolicyInUse", message)
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 static IPSEC: Collection = Collection {
     name: "network/ipsecpolicies",
     path: "vpn/ipsecpolicies",
-    one: "ipsecpolicy",
-    many: "ipsecpolicies",
+    singular: "ipsecpolicy",
+    plural: "ipsecpolicies",
     title: "IPsecPolicy",
     fields: "name                 text cu \"\"
              description          text cu \"\"
@@ -388,21 +388,21 @@ static IPSEC: Collection = Collection {
              lifetime             map  cu {\"units\": \"seconds\", \"value\": 3600}
              pfs                  text cu \"group5\"
              project_id           text c  @project",
-    remove: |turn, row| {
+    remove: |ctx, row| {
         let id = text(row, "id");
         let message = format!(
             "IPsecPolicy {id} is in use by existing IPsecSiteConnection and can't be updated or deleted"
         );
-        unused(turn, &[(CONNECTION.name, "ipsecpolicy_id")], id, "IPsecPolicyInUse", message)
+        unused(ctx, &[(CONNECTION.name, "ipsecpolicy_id")], id, "IPsecPolicyInUse", message)
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 static PAIR: Collection = Collection {
     name: "network/port_pairs",
     path: "sfc/port_pairs",
-    one: "port_pair",
-    many: "port_pairs",
+    singular: "port_pair",
+    plural: "port_pairs",
     title: "PortPair",
     fields: "name                        text cu \"\"
              description                 text cu \"\"
@@ -410,19 +410,19 @@ static PAIR: Collection = Collection {
              egress                      ref:network/ports c !
              service_function_parameters map  c {}
              project_id                  text c @project",
-    remove: |turn, row| {
+    remove: |ctx, row| {
         let id = text(row, "id");
         let message = format!("Port Pair {id} in use.");
-        unused(turn, &[(PAIR_GROUP.name, "port_pairs")], id, "PortPairInUse", message)
+        unused(ctx, &[(PAIR_GROUP.name, "port_pairs")], id, "PortPairInUse", message)
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 static PAIR_GROUP: Collection = Collection {
     name: "network/port_pair_groups",
     path: "sfc/port_pair_groups",
-    one: "port_pair_group",
-    many: "port_pair_groups",
+    singular: "port_pair_group",
+    plural: "port_pair_groups",
     title: "PortPairGroup",
     index: &["port_pairs"],
     fields: "name                       text cu \"\"
@@ -433,19 +433,19 @@ static PAIR_GROUP: Collection = Collection {
              group_id                   int  r  0
              is_tap                     bool r  false
              project_id                 text c  @project",
-    remove: |turn, row| {
+    remove: |ctx, row| {
         let id = text(row, "id");
         let message = format!("Port Pair Group {id} in use.");
-        unused(turn, &[(CHAIN.name, "port_pair_groups")], id, "PortPairGroupInUse", message)
+        unused(ctx, &[(CHAIN.name, "port_pair_groups")], id, "PortPairGroupInUse", message)
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 static CHAIN: Collection = Collection {
     name: "network/port_chains",
     path: "sfc/port_chains",
-    one: "port_chain",
-    many: "port_chains",
+    singular: "port_chain",
+    plural: "port_chains",
     title: "PortChain",
     index: &["port_pair_groups", "flow_classifiers"],
     fields: "name             text cu \"\"
@@ -455,14 +455,14 @@ static CHAIN: Collection = Collection {
              chain_parameters map  c  {\"correlation\": \"mpls\", \"symmetric\": false}
              chain_id         int  c  0
              project_id       text c  @project",
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 static CLASSIFIER: Collection = Collection {
     name: "network/flow_classifiers",
     path: "sfc/flow_classifiers",
-    one: "flow_classifier",
-    many: "flow_classifiers",
+    singular: "flow_classifier",
+    plural: "flow_classifiers",
     title: "FlowClassifier",
     fields: "name                       text cu \"\"
              description                text cu \"\"
@@ -478,43 +478,43 @@ static CLASSIFIER: Collection = Collection {
              logical_destination_port   ref:network/ports c null
              l7_parameters              map  c {}
              project_id                 text c @project",
-    remove: |turn, row| {
+    remove: |ctx, row| {
         let id = text(row, "id");
         let message = format!("Flow Classifier {id} in use.");
-        unused(turn, &[(CHAIN.name, "flow_classifiers")], id, "FlowClassifierInUse", message)
+        unused(ctx, &[(CHAIN.name, "flow_classifiers")], id, "FlowClassifierInUse", message)
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 static TAP_SERVICE: Collection = Collection {
     name: "network/tap_services",
     path: "taas/tap_services",
-    one: "tap_service",
-    many: "tap_services",
+    singular: "tap_service",
+    plural: "tap_services",
     title: "TapService",
     fields: "name        text cu \"\"
              description text cu \"\"
              port_id     ref:network/ports c !
              status      text r  \"DOWN\"
              project_id  text c  @project",
-    make: |turn, row| {
-        turn.world.when_built(TAP_SERVICE.name, text(row, "id"), json!({ "status": "ACTIVE" }));
+    make: |ctx, row| {
+        ctx.state.when_built(TAP_SERVICE.name, text(row, "id"), json!({ "status": "ACTIVE" }));
         Ok(())
     },
-    remove: |turn, row| {
-        for flow in turn.world.with(TAP_FLOW.name, "tap_service_id", text(row, "id")) {
-            turn.world.remove(TAP_FLOW.name, text(&flow, "id"));
+    remove: |ctx, row| {
+        for flow in ctx.state.with(TAP_FLOW.name, "tap_service_id", text(row, "id")) {
+            ctx.state.remove(TAP_FLOW.name, text(&flow, "id"));
         }
         Ok(())
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 static TAP_FLOW: Collection = Collection {
     name: "network/tap_flows",
     path: "taas/tap_flows",
-    one: "tap_flow",
-    many: "tap_flows",
+    singular: "tap_flow",
+    plural: "tap_flows",
     title: "TapFlow",
     fields: "name           text cu \"\"
              description    text cu \"\"
@@ -524,51 +524,51 @@ static TAP_FLOW: Collection = Collection {
              vlan_filter    text c  null
              status         text r  \"DOWN\"
              project_id     text c  @project",
-    make: |turn, row| {
-        turn.world.when_built(TAP_FLOW.name, text(row, "id"), json!({ "status": "ACTIVE" }));
+    make: |ctx, row| {
+        ctx.state.when_built(TAP_FLOW.name, text(row, "id"), json!({ "status": "ACTIVE" }));
         Ok(())
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 static L2_GATEWAY: Collection = Collection {
     name: "network/l2_gateways",
     path: "l2-gateways",
-    one: "l2_gateway",
-    many: "l2_gateways",
+    singular: "l2_gateway",
+    plural: "l2_gateways",
     title: "L2Gateway",
     fields: "name       text cu \"\"
              devices    list cu !
              project_id text c  @project",
-    remove: |turn, row| {
+    remove: |ctx, row| {
         let id = text(row, "id");
         let message = format!(
             "L2 Gateway '{id}' still has active mappings with one or more neutron networks."
         );
-        unused(turn, &[(L2_CONNECTION.name, "l2_gateway_id")], id, "L2GatewayInUse", message)
+        unused(ctx, &[(L2_CONNECTION.name, "l2_gateway_id")], id, "L2GatewayInUse", message)
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 static L2_CONNECTION: Collection = Collection {
     name: "network/l2_gateway_connections",
     path: "l2-gateway-connections",
-    one: "l2_gateway_connection",
-    many: "l2_gateway_connections",
+    singular: "l2_gateway_connection",
+    plural: "l2_gateway_connections",
     title: "L2GatewayConnection",
-    verbs: "CLSD",
+    operations: "CLSD",
     fields: "l2_gateway_id   ref:network/l2_gateways c !
              network_id      ref:network/networks c !
              segmentation_id any  c -
              project_id      text c @project",
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 static NETWORK_GATEWAY: Collection = Collection {
     name: "network/network_gateways",
     path: "network-gateways",
-    one: "network_gateway",
-    many: "network_gateways",
+    singular: "network_gateway",
+    plural: "network_gateways",
     title: "NetworkGateway",
     fields: "name       text cu \"\"
              devices    list cu !
@@ -585,29 +585,29 @@ static NETWORK_GATEWAY: Collection = Collection {
         );
         Err(refusal(409, "GatewayInUse", message))
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 /// Connects a network to a gateway or disconnects it.
-pub(super) fn gateway(turn: &mut Turn<'_>, id: &str, action: &str) -> Option<Answer> {
+pub(super) fn gateway(ctx: &mut RequestContext<'_>, id: &str, action: &str) -> Option<Answer> {
     let connects = match action {
         "connect_network" => true,
         "disconnect_network" => false,
         _ => return None,
     };
-    Some(connect(turn, id, connects))
+    Some(connect(ctx, id, connects))
 }
 
-fn connect(turn: &mut Turn<'_>, id: &str, connects: bool) -> Answer {
-    let mut row = turn.find(&NETWORK_GATEWAY, id)?;
-    let wish = turn.body.clone();
-    let network = wish["network_id"].as_str().unwrap_or_default();
-    turn.find(&super::networks::NETWORK, network)?;
+fn connect(ctx: &mut RequestContext<'_>, id: &str, connects: bool) -> Answer {
+    let mut row = ctx.find(&NETWORK_GATEWAY, id)?;
+    let wanted = ctx.body.clone();
+    let network = wanted["network_id"].as_str().unwrap_or_default();
+    ctx.find(&super::networks::NETWORK, network)?;
     let mut ports = list(&row, "ports").to_vec();
     let same = |port: &Value| {
         ["network_id", "segmentation_type", "segmentation_id"]
             .iter()
-            .all(|name| port[*name] == wish[*name])
+            .all(|name| port[*name] == wanted[*name])
     };
     let there = ports.iter().position(same);
     match (connects, there) {
@@ -616,8 +616,8 @@ fn connect(turn: &mut Turn<'_>, id: &str, connects: bool) -> Answer {
             return Err(refusal(409, "GatewayConnectionInUse", message));
         }
         (true, None) => {
-            let mut port = wish.clone();
-            port["port_id"] = json!(turn.world.uuid());
+            let mut port = wanted.clone();
+            port["port_id"] = json!(ctx.state.uuid());
             ports.push(port);
         }
         (false, Some(at)) => drop(ports.remove(at)),
@@ -628,26 +628,26 @@ fn connect(turn: &mut Turn<'_>, id: &str, connects: bool) -> Answer {
     }
     let info = ports.last().cloned().unwrap_or_default();
     set(&mut row, "ports", ports);
-    turn.world.put(NETWORK_GATEWAY.name, id, row);
+    ctx.state.put(NETWORK_GATEWAY.name, id, row);
     Ok(Reply::ok(json!({ "connection_info": info })))
 }
 
 /// Puts a rule into a policy of firewalls or takes it out.
 pub(super) fn policy_rule(
-    turn: &mut Turn<'_>,
+    ctx: &mut RequestContext<'_>,
     version: &str,
     id: &str,
     action: &str,
 ) -> Option<Answer> {
-    let of = if version == "fw" { &FIREWALL_POLICY } else { &FIREWALL_POLICY_V2 };
-    let rule = turn.body["firewall_rule_id"].clone();
-    let policy = match turn.find(of, id) {
+    let collection = if version == "fw" { &FIREWALL_POLICY } else { &FIREWALL_POLICY_V2 };
+    let rule = ctx.body["firewall_rule_id"].clone();
+    let policy = match ctx.find(collection, id) {
         Ok(policy) => policy,
         Err(refusal) => return Some(Err(refusal)),
     };
     let mut rules = list(&policy, "firewall_rules").to_vec();
     let place = |field: &str| {
-        let near = &turn.body[field];
+        let near = &ctx.body[field];
         rules.iter().position(|own| own == near)
     };
     match action {
@@ -659,7 +659,7 @@ pub(super) fn policy_rule(
         "remove_rule" => rules.retain(|own| *own != rule),
         _ => return None,
     }
-    let sent = super::super::ask::object(json!({ "firewall_rules": rules }));
-    let changed = rest::update(turn, of, id, &sent);
-    Some(changed.map(|row| Reply::ok(Value::from(rest::shown(turn, of, row)))))
+    let sent = super::super::request::object(json!({ "firewall_rules": rules }));
+    let changed = rest::update(ctx, collection, id, &sent);
+    Some(changed.map(|row| Reply::ok(Value::from(rest::render(ctx, collection, row)))))
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Done, Turn, flag, int, list, set, text};
-use super::super::schema::{Collection, plain};
+use super::super::request::{Done, RequestContext, flag, int, list, set, text};
+use super::super::schema::Collection;
 use super::super::table::Obj;
 use super::addresses::{Block, number, pools, written};
 use super::dialect::{Neutron, bad_value, invalid_input, refusal};
@@ -12,8 +12,8 @@ use super::{NETWORKS, POOLS, PORTS, SUBNETS, networks};
 pub(super) static SUBNET: Collection = Collection {
     name: SUBNETS,
     path: "subnets",
-    one: "subnet",
-    many: "subnets",
+    singular: "subnet",
+    plural: "subnets",
     title: "Subnet",
     quota: Some(("subnet", 100)),
     fields: concat!(
@@ -37,30 +37,29 @@ pub(super) static SUBNET: Collection = Collection {
          router:external         bool r  false",
         standard!()
     ),
-    is_shared: |turn, row| {
-        let network = turn.world.get(NETWORKS, text(row, "network_id"));
-        network
-            .is_some_and(|network| flag(network, "shared") || networks::is_granted(turn, network))
+    is_shared: |ctx, row| {
+        let network = ctx.state.get(NETWORKS, text(row, "network_id"));
+        network.is_some_and(|network| flag(network, "shared") || networks::is_granted(ctx, network))
     },
     make,
     change,
     remove,
-    show: |turn, row| {
-        let network = turn.world.get(NETWORKS, text(row, "network_id"));
+    show: |ctx, row| {
+        let network = ctx.state.get(NETWORKS, text(row, "network_id"));
         let external = network.is_some_and(|network| flag(network, "router:external"));
         set(row, "router:external", external);
         set(row, "dns_publish_fixed_ip", flag(row, "dns_publish_fixed_ip"));
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
-fn make(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
+fn make(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     let version = int(row, "ip_version");
     if version != 4 && version != 6 {
         return Err(bad_value("ip_version", &format!("{version} is not in [4, 6]")));
     }
-    let network = turn.world.copy(NETWORKS, text(row, "network_id"));
-    if !turn.owns(&network) {
+    let network = ctx.state.copy(NETWORKS, text(row, "network_id"));
+    if !ctx.owns(&network) {
         return Err(refusal(
             403,
             "PolicyNotAuthorized",
@@ -69,7 +68,7 @@ fn make(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
     }
     set(row, "project_id", text(&network, "project_id"));
     let block = match text(row, "cidr") {
-        "" => from_pool(turn, row)?,
+        "" => from_pool(ctx, row)?,
         cidr => Block::read(cidr)
             .ok_or_else(|| bad_value("cidr", &format!("'{cidr}' is not a valid IP subnet")))?,
     };
@@ -82,7 +81,7 @@ fn make(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
     row.remove("prefixlen");
     row.remove("use_default_subnetpool");
     set(row, "cidr", block.text());
-    free_of_others(turn, row, block)?;
+    free_of_others(ctx, row, block)?;
     gateway(row, block)?;
     if !row.contains_key("allocation_pools") {
         let gateway = number(text(row, "gateway_ip")).map(|(_, number)| number);
@@ -98,11 +97,14 @@ fn make(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
 }
 
 /// A part of a pool of addresses that no other subnet has.
-fn from_pool(turn: &Turn<'_>, row: &mut Obj) -> Result<Block, super::super::ask::Refusal> {
+fn from_pool(
+    ctx: &RequestContext<'_>,
+    row: &mut Obj,
+) -> Result<Block, super::super::request::Refusal> {
     if flag(row, "use_default_subnetpool") {
         let wanted = int(row, "ip_version");
-        let default = turn
-            .world
+        let default = ctx
+            .state
             .table(POOLS)
             .iter()
             .find(|pool| flag(pool, "is_default") && int(pool, "ip_version") == wanted);
@@ -112,7 +114,7 @@ fn from_pool(turn: &Turn<'_>, row: &mut Obj) -> Result<Block, super::super::ask:
         };
         set(row, "subnetpool_id", id);
     }
-    let pool = turn.world.copy(POOLS, text(row, "subnetpool_id"));
+    let pool = ctx.state.copy(POOLS, text(row, "subnetpool_id"));
     if pool.is_empty() {
         return Err(refusal(
             400,
@@ -137,8 +139,8 @@ fn from_pool(turn: &Turn<'_>, row: &mut Obj) -> Result<Block, super::super::ask:
         );
         return Err(refusal(400, "MaxPrefixSubnetAllocationError", message));
     }
-    let taken: Vec<Block> = turn
-        .world
+    let taken: Vec<Block> = ctx
+        .state
         .table(SUBNETS)
         .with("subnetpool_id", text(&pool, "id"))
         .iter()
@@ -166,9 +168,9 @@ fn from_pool(turn: &Turn<'_>, row: &mut Obj) -> Result<Block, super::super::ask:
     ))
 }
 
-fn free_of_others(turn: &Turn<'_>, row: &Obj, block: Block) -> Done {
+fn free_of_others(ctx: &RequestContext<'_>, row: &Obj, block: Block) -> Done {
     let network = text(row, "network_id");
-    for other in turn.world.table(SUBNETS).with("network_id", network) {
+    for other in ctx.state.table(SUBNETS).with("network_id", network) {
         if Block::read(text(other, "cidr")).is_some_and(|other| other.overlaps(block)) {
             return Err(invalid_input(&format!(
                 "Requested subnet with cidr: {} for network: {network} overlaps with another subnet",
@@ -204,10 +206,10 @@ fn gateway(row: &mut Obj, block: Block) -> Done {
 fn check_pools(row: &Obj, block: Block) -> Done {
     let ranges = pools(row);
     if ranges.len() != list(row, "allocation_pools").len() {
-        let shown = super::super::dialect::python(&row["allocation_pools"]);
+        let rendered = crate::python::repr(&row["allocation_pools"]);
         return Err(bad_value(
             "allocation_pools",
-            &format!("{shown} is not a valid list of pools"),
+            &format!("{rendered} is not a valid list of pools"),
         ));
     }
     let name = |(start, end): &(u128, u128)| {
@@ -254,7 +256,7 @@ fn check_pools(row: &Obj, block: Block) -> Done {
     Ok(())
 }
 
-fn change(_turn: &mut Turn<'_>, old: &Obj, new: &mut Obj, sent: &Obj) -> Done {
+fn change(_turn: &mut RequestContext<'_>, old: &Obj, new: &mut Obj, sent: &Obj) -> Done {
     let Some(block) = Block::read(text(new, "cidr")) else { return Ok(()) };
     if sent.contains_key("gateway_ip") {
         gateway(new, block)?;
@@ -272,9 +274,9 @@ fn change(_turn: &mut Turn<'_>, old: &Obj, new: &mut Obj, sent: &Obj) -> Done {
     check_pools(new, block)
 }
 
-fn remove(turn: &mut Turn<'_>, row: &Obj) -> Done {
+fn remove(ctx: &mut RequestContext<'_>, row: &Obj) -> Done {
     let id = text(row, "id");
-    let ports = turn.world.with(PORTS, "fixed_ips.subnet_id", id);
+    let ports = ctx.state.with(PORTS, "fixed_ips.subnet_id", id);
     let own = ["network:dhcp", "network:distributed"];
     if ports.iter().any(|port| !own.contains(&text(port, "device_owner"))) {
         let message = format!(
@@ -283,7 +285,7 @@ fn remove(turn: &mut Turn<'_>, row: &Obj) -> Done {
         return Err(refusal(409, "SubnetInUse", message));
     }
     for port in ports {
-        turn.world.remove(PORTS, text(&port, "id"));
+        ctx.state.remove(PORTS, text(&port, "id"));
     }
     Ok(())
 }

@@ -2,24 +2,25 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Answer, Content, Refusal, Reply, Turn, object, set, text};
-use super::super::forms::refuse;
+use super::super::error_style::refuse;
+use super::super::request::{Answer, Content, Refusal, Reply, RequestContext, object, set, text};
+use super::super::state::format_time;
 use super::super::table::Obj;
-use super::super::world::moment;
 use super::{
-    ACCOUNTS, CONTAINERS, OBJECTS, Place, container_key, contents, keep, size, stamp, with_headers,
+    ACCOUNTS, CONTAINERS, OBJECTS, Place, container_key, contents, keep, size, timestamp,
+    with_headers,
 };
 
-pub(super) fn account(turn: &mut Turn<'_>, place: &Place, method: &str) -> Answer {
-    let mut row = turn.world.copy(ACCOUNTS, &place.account);
-    let mut containers = turn.world.with(CONTAINERS, "project_id", &place.account);
+pub(super) fn account(ctx: &mut RequestContext<'_>, place: &Place, method: &str) -> Answer {
+    let mut row = ctx.state.copy(ACCOUNTS, &place.account);
+    let mut containers = ctx.state.with(CONTAINERS, "project_id", &place.account);
     containers.sort_by(|one, other| text(one, "name").cmp(text(other, "name")));
     match method {
-        "POST" if turn.ask.query("bulk-delete").is_some() => bulk_delete(turn, place),
+        "POST" if ctx.request.query("bulk-delete").is_some() => bulk_delete(ctx, place),
         "POST" => {
             set(&mut row, "name", place.account.clone());
-            keep(turn, &mut row, "account", &[]);
-            turn.world.put(ACCOUNTS, &place.account, row);
+            keep(ctx, &mut row, "account", &[]);
+            ctx.state.put(ACCOUNTS, &place.account, row);
             Ok(Reply::empty(204))
         }
         "GET" | "HEAD" => {
@@ -31,7 +32,7 @@ pub(super) fn account(turn: &mut Turn<'_>, place: &Place, method: &str) -> Answe
                     container: text(container, "name").to_owned(),
                     object: String::new(),
                 };
-                let all = contents(turn, &inside);
+                let all = contents(ctx, &inside);
                 let own: u64 = all.iter().map(size).sum();
                 bytes += own;
                 count += all.len();
@@ -39,11 +40,11 @@ pub(super) fn account(turn: &mut Turn<'_>, place: &Place, method: &str) -> Answe
                     "name": container["name"], "count": all.len(), "bytes": own, "last_modified": container["made"],
                 }));
             }
-            let reply = listing(turn, method, rows)?
+            let reply = listing(ctx, method, rows)?
                 .with("x-account-container-count", containers.len().to_string())
                 .with("x-account-object-count", count.to_string())
                 .with("x-account-bytes-used", bytes.to_string())
-                .with("x-timestamp", stamp(turn));
+                .with("x-timestamp", timestamp(ctx));
             Ok(with_headers(reply, &row))
         }
         _ => Err(refuse(405, "The method is not allowed for this resource.")),
@@ -51,33 +52,32 @@ pub(super) fn account(turn: &mut Turn<'_>, place: &Place, method: &str) -> Answe
 }
 
 /// A list as text or as JSON, cut as asked for.
-fn listing(turn: &Turn<'_>, method: &str, mut rows: Vec<Value>) -> Result<Reply, Refusal> {
-    let ask = turn.ask;
+fn listing(ctx: &RequestContext<'_>, method: &str, mut rows: Vec<Value>) -> Result<Reply, Refusal> {
+    let request = ctx.request;
     let name = |row: &Value| {
         row["name"].as_str().or(row["subdir"].as_str()).unwrap_or_default().to_owned()
     };
-    if let Some(prefix) = ask.query("prefix") {
+    if let Some(prefix) = request.query("prefix") {
         rows.retain(|row| name(row).starts_with(prefix));
     }
-    if let Some(delimiter) = ask.query("delimiter").filter(|delimiter| !delimiter.is_empty()) {
-        rows = folded(rows, ask.query("prefix").unwrap_or_default(), delimiter);
+    if let Some(delimiter) = request.query("delimiter").filter(|delimiter| !delimiter.is_empty()) {
+        rows = folded(rows, request.query("prefix").unwrap_or_default(), delimiter);
     }
-    if let Some(marker) = ask.query("marker") {
+    if let Some(marker) = request.query("marker") {
         rows.retain(|row| name(row).as_str() > marker);
     }
-    if let Some(end) = ask.query("end_marker") {
+    if let Some(end) = request.query("end_marker") {
         rows.retain(|row| name(row).as_str() < end);
     }
-    let limit = ask.query("limit").and_then(|limit| limit.parse().ok()).unwrap_or(10_000_usize);
+    let limit = request.query("limit").and_then(|limit| limit.parse().ok()).unwrap_or(10_000_usize);
     rows.truncate(limit);
-    let wants_json = ask.query("format") == Some("json")
-        || ask.header("accept").is_some_and(|accept| accept.contains("application/json"));
-    let body = match wants_json {
-        true => Content::Json(Value::Array(rows.clone())),
-        false => {
-            let names: String = rows.iter().map(|row| format!("{}\n", name(row))).collect();
-            Content::Bytes("text/plain; charset=utf-8".to_owned(), names.into_bytes())
-        }
+    let wants_json = request.query("format") == Some("json")
+        || request.header("accept").is_some_and(|accept| accept.contains("application/json"));
+    let body = if wants_json {
+        Content::Json(Value::Array(rows.clone()))
+    } else {
+        let names: String = rows.iter().map(|row| format!("{}\n", name(row))).collect();
+        Content::Bytes("text/plain; charset=utf-8".to_owned(), names.into_bytes())
     };
     let empty = rows.is_empty() && !wants_json;
     if method == "HEAD" || empty {
@@ -116,10 +116,10 @@ const HEADERS: &[&str] = &[
     "x-storage-policy",
 ];
 
-pub(super) fn container(turn: &mut Turn<'_>, place: &Place, method: &str) -> Answer {
+pub(super) fn container(ctx: &mut RequestContext<'_>, place: &Place, method: &str) -> Answer {
     let key = container_key(place);
     let missing = || refuse(404, "The resource could not be found.");
-    let there = turn.world.get(CONTAINERS, &key).cloned();
+    let there = ctx.state.get(CONTAINERS, &key).cloned();
     match method {
         "PUT" => {
             if place.container.len() > 256 {
@@ -129,31 +129,31 @@ pub(super) fn container(turn: &mut Turn<'_>, place: &Place, method: &str) -> Ans
                 ));
             }
             let status = if there.is_some() { 202 } else { 201 };
-            let mut row = there.unwrap_or_else(|| new_container(turn, place));
-            keep(turn, &mut row, "container", HEADERS);
-            turn.world.put(CONTAINERS, &key, row);
+            let mut row = there.unwrap_or_else(|| new_container(ctx, place));
+            keep(ctx, &mut row, "container", HEADERS);
+            ctx.state.put(CONTAINERS, &key, row);
             Ok(Reply::empty(status))
         }
         "POST" => {
             let mut row = there.ok_or_else(missing)?;
-            keep(turn, &mut row, "container", HEADERS);
-            turn.world.put(CONTAINERS, &key, row);
+            keep(ctx, &mut row, "container", HEADERS);
+            ctx.state.put(CONTAINERS, &key, row);
             Ok(Reply::empty(204))
         }
         "DELETE" => {
             there.ok_or_else(missing)?;
-            if !contents(turn, place).is_empty() {
+            if !contents(ctx, place).is_empty() {
                 return Err(refuse(
                     409,
                     "There was a conflict when trying to complete your request.",
                 ));
             }
-            turn.world.remove(CONTAINERS, &key);
+            ctx.state.remove(CONTAINERS, &key);
             Ok(Reply::empty(204))
         }
         "GET" | "HEAD" => {
             let row = there.ok_or_else(missing)?;
-            let all = contents(turn, place);
+            let all = contents(ctx, place);
             let bytes: u64 = all.iter().map(size).sum();
             let rows: Vec<Value> = all
                 .iter()
@@ -164,7 +164,7 @@ pub(super) fn container(turn: &mut Turn<'_>, place: &Place, method: &str) -> Ans
                     })
                 })
                 .collect();
-            let reply = listing(turn, method, rows)?
+            let reply = listing(ctx, method, rows)?
                 .with("x-container-object-count", all.len().to_string())
                 .with("x-container-bytes-used", bytes.to_string())
                 .with("x-timestamp", text(&row, "stamp"))
@@ -176,16 +176,16 @@ pub(super) fn container(turn: &mut Turn<'_>, place: &Place, method: &str) -> Ans
     }
 }
 
-fn new_container(turn: &Turn<'_>, place: &Place) -> Obj {
+fn new_container(ctx: &RequestContext<'_>, place: &Place) -> Obj {
     object(json!({
-        "name": place.container, "project_id": place.account, "headers": {}, "stamp": stamp(turn),
-        "made": moment(turn.now(), "%Y-%m-%dT%H:%M:%S.%6f"),
+        "name": place.container, "project_id": place.account, "headers": {}, "stamp": timestamp(ctx),
+        "made": format_time(ctx.now(), "%Y-%m-%dT%H:%M:%S.%6f"),
     }))
 }
 
 /// Removes what a list of names names: objects, and containers that are empty by then.
-fn bulk_delete(turn: &mut Turn<'_>, place: &Place) -> Answer {
-    let names = String::from_utf8_lossy(&turn.ask.bytes).into_owned();
+fn bulk_delete(ctx: &mut RequestContext<'_>, place: &Place) -> Answer {
+    let names = String::from_utf8_lossy(&ctx.request.bytes).into_owned();
     let (mut gone, mut missing) = (0, 0);
     let mut errors: Vec<Value> = Vec::new();
     for line in names.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -196,11 +196,11 @@ fn bulk_delete(turn: &mut Turn<'_>, place: &Place) -> Answer {
             container: name.clone(),
             object: String::new(),
         };
-        if turn.world.remove(OBJECTS, &key).is_some() {
+        if ctx.state.remove(OBJECTS, &key).is_some() {
             gone += 1;
-        } else if turn.world.get(CONTAINERS, &key).is_some() {
-            if contents(turn, &inside).is_empty() {
-                turn.world.remove(CONTAINERS, &key);
+        } else if ctx.state.get(CONTAINERS, &key).is_some() {
+            if contents(ctx, &inside).is_empty() {
+                ctx.state.remove(CONTAINERS, &key);
                 gone += 1;
             } else {
                 errors.push(json!([name, "409 Conflict"]));

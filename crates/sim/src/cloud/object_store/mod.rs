@@ -6,33 +6,37 @@ mod temp_url;
 
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Refusal, Reply, Turn, set, text};
 use super::dialect::Dialect;
-use super::forms::{Form, Words, refuse};
-use super::schema::{Collection, plain};
+use super::error_style::{ErrorForm, ErrorStyle, refuse};
+use super::request::{Answer, Refusal, Reply, RequestContext, set, text};
+use super::schema::Collection;
 use super::services::Service;
 use super::table::Obj;
 
-static SWIFT: Words = Words { form: Form::Page, missing: "", bad: 400 };
+static SWIFT: ErrorStyle = ErrorStyle { form: ErrorForm::Page, missing: "", bad: 400 };
 
 pub(super) const ACCOUNTS: &str = "object-store/accounts";
 pub(super) const CONTAINERS: &str = "object-store/containers";
 pub(super) const OBJECTS: &str = "object-store/objects";
 
-static ACCOUNT: Collection =
-    Collection { name: ACCOUNTS, verbs: "", fields: "name text r \"\"", ..plain(&SWIFT) };
+static ACCOUNT: Collection = Collection {
+    name: ACCOUNTS,
+    operations: "",
+    fields: "name text r \"\"",
+    ..Collection::new(&SWIFT)
+};
 static CONTAINER: Collection = Collection {
     name: CONTAINERS,
-    verbs: "",
+    operations: "",
     fields: "name text r \"\"\n project_id text r \"\"",
-    ..plain(&SWIFT)
+    ..Collection::new(&SWIFT)
 };
 static OBJECT: Collection = Collection {
     name: OBJECTS,
-    verbs: "",
+    operations: "",
     index: &["container"],
     fields: "name text r \"\"\n project_id text r \"\"",
-    ..plain(&SWIFT)
+    ..Collection::new(&SWIFT)
 };
 
 pub(super) static SERVICE: Service = Service {
@@ -48,7 +52,7 @@ pub(super) static SERVICE: Service = Service {
         ["info"] => Some((200, info())),
         _ => None,
     },
-    sow: |_| (),
+    seed: |_| (),
 };
 
 fn info() -> Value {
@@ -70,8 +74,8 @@ struct Place {
     object: String,
 }
 
-fn serve(turn: &mut Turn<'_>) -> Answer {
-    let parts = turn.ask.parts();
+fn serve(ctx: &mut RequestContext<'_>) -> Answer {
+    let parts = ctx.request.parts();
     let ["v1", account, rest @ ..] = parts.as_slice() else {
         return Err(refuse(404, "The resource could not be found."));
     };
@@ -83,24 +87,24 @@ fn serve(turn: &mut Turn<'_>) -> Answer {
         container: rest.first().map(|part| (*part).to_owned()).unwrap_or_default(),
         object: rest.get(1..).map(|rest| rest.join("/")).unwrap_or_default(),
     };
-    let method = turn.ask.method.clone();
-    allowed(turn, &place, &method)?;
+    let method = ctx.request.method.clone();
+    allowed(ctx, &place, &method)?;
     match (place.container.is_empty(), place.object.is_empty()) {
-        (true, _) => accounts::account(turn, &place, &method),
-        (false, true) => accounts::container(turn, &place, &method),
-        (false, false) => objects::serve(turn, &place, &method),
+        (true, _) => accounts::account(ctx, &place, &method),
+        (false, true) => accounts::container(ctx, &place, &method),
+        (false, false) => objects::serve(ctx, &place, &method),
     }
 }
 
 /// Whether the caller may: it is their account, the container is open for this, or the address is signed.
-fn allowed(turn: &Turn<'_>, place: &Place, method: &str) -> Result<(), Refusal> {
-    if turn.who.project == place.account || turn.who.is_admin {
+fn allowed(ctx: &RequestContext<'_>, place: &Place, method: &str) -> Result<(), Refusal> {
+    if ctx.caller.project == place.account || ctx.caller.is_admin {
         return Ok(());
     }
-    if temp_url::is_valid(turn, place, method) {
+    if temp_url::is_valid(ctx, place, method) {
         return Ok(());
     }
-    let container = turn.world.copy(CONTAINERS, &container_key(place));
+    let container = ctx.state.copy(CONTAINERS, &container_key(place));
     let reads = ["GET", "HEAD"].contains(&method);
     let acl = if reads {
         header(&container, "x-container-read")
@@ -112,14 +116,16 @@ fn allowed(turn: &Turn<'_>, place: &Place, method: &str) -> Result<(), Refusal> 
         let word = if listing { ".rlistings" } else { ".r:*" };
         (entry == word && reads)
             || entry == "*:*"
-            || (!turn.who.project.is_empty() && entry.split(':').next() == Some(&turn.who.project))
+            || (!ctx.caller.project.is_empty()
+                && entry.split(':').next() == Some(&ctx.caller.project))
     });
     if open {
         return Ok(());
     }
-    match turn.who.user.is_empty() {
-        true => Err(SWIFT.plain(401, "This server could not verify that you are authorized to access the document you requested.")),
-        false => Err(SWIFT.plain(403, "Access was denied to this resource.")),
+    if ctx.caller.user.is_empty() {
+        Err(SWIFT.generic(401, "This server could not verify that you are authorized to access the document you requested."))
+    } else {
+        Err(SWIFT.generic(403, "Access was denied to this resource."))
     }
 }
 
@@ -137,17 +143,18 @@ fn header<'a>(row: &'a Obj, name: &str) -> &'a str {
 }
 
 /// Keeps the headers of a request that are worth keeping; an empty one or `X-Remove-…` is forgotten.
-fn keep(turn: &Turn<'_>, row: &mut Obj, kind: &str, others: &[&str]) {
+fn keep(ctx: &RequestContext<'_>, row: &mut Obj, kind: &str, others: &[&str]) {
     let mut kept = row.get("headers").and_then(Value::as_object).cloned().unwrap_or_default();
     let prefix = format!("x-{kind}-meta-");
     let removal = format!("x-remove-{kind}-");
-    for (name, value) in &turn.ask.headers {
+    for (name, value) in &ctx.request.headers {
         if let Some(rest) = name.strip_prefix(&removal) {
             kept.remove(&format!("x-{kind}-{rest}"));
         } else if name.starts_with(&prefix) || others.contains(&name.as_str()) {
-            match value.is_empty() {
-                true => drop(kept.remove(name)),
-                false => drop(kept.insert(name.clone(), json!(value))),
+            if value.is_empty() {
+                drop(kept.remove(name))
+            } else {
+                drop(kept.insert(name.clone(), json!(value)))
             }
         }
     }
@@ -164,8 +171,8 @@ fn with_headers(mut reply: Reply, row: &Obj) -> Reply {
 }
 
 /// A number in the form of the headers.
-fn stamp(turn: &Turn<'_>) -> String {
-    format!("{}.{:05}", turn.now() / 1_000_000, turn.now() % 1_000_000 / 10)
+fn timestamp(ctx: &RequestContext<'_>) -> String {
+    format!("{}.{:05}", ctx.now() / 1_000_000, ctx.now() % 1_000_000 / 10)
 }
 
 /// The bytes that an object counts for.
@@ -174,8 +181,8 @@ fn size(row: &Obj) -> u64 {
 }
 
 /// The objects of a container, by name.
-fn contents(turn: &Turn<'_>, place: &Place) -> Vec<Obj> {
-    let mut rows = turn.world.with(OBJECTS, "container", &container_key(place));
+fn contents(ctx: &RequestContext<'_>, place: &Place) -> Vec<Obj> {
+    let mut rows = ctx.state.with(OBJECTS, "container", &container_key(place));
     rows.sort_by(|one, other| text(one, "name").cmp(text(other, "name")));
     rows
 }

@@ -6,31 +6,31 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 use sha2::{Sha256, Sha512};
 
-use super::super::ask::Turn;
 use super::super::http::encode;
-use super::super::world::moment;
+use super::super::request::RequestContext;
+use super::super::state::format_time;
 use super::{ACCOUNTS, CONTAINERS, Place, container_key, header};
 
 /// Whether the request is signed for this method and this object, and not too late.
-pub(super) fn is_valid(turn: &Turn<'_>, place: &Place, method: &str) -> bool {
+pub(super) fn is_valid(ctx: &RequestContext<'_>, place: &Place, method: &str) -> bool {
     let (Some(signature), Some(expires)) =
-        (turn.ask.query("temp_url_sig"), turn.ask.query("temp_url_expires"))
+        (ctx.request.query("temp_url_sig"), ctx.request.query("temp_url_expires"))
     else {
         return false;
     };
     if place.object.is_empty() {
         return false;
     }
-    let seconds = turn.now() / 1_000_000;
+    let seconds = ctx.now() / 1_000_000;
     let late = match expires.parse::<i64>() {
         Ok(end) => end < seconds,
-        Err(_) => *expires < *moment(turn.now(), "%Y-%m-%dT%H:%M:%SZ"),
+        Err(_) => *expires < *format_time(ctx.now(), "%Y-%m-%dT%H:%M:%SZ"),
     };
     if late {
         return false;
     }
-    let account = turn.world.copy(ACCOUNTS, &place.account);
-    let container = turn.world.copy(CONTAINERS, &container_key(place));
+    let account = ctx.state.copy(ACCOUNTS, &place.account);
+    let container = ctx.state.copy(CONTAINERS, &container_key(place));
     let keys = [
         header(&account, "x-account-meta-temp-url-key"),
         header(&account, "x-account-meta-temp-url-key-2"),
@@ -66,7 +66,7 @@ pub(super) fn is_valid(turn: &Turn<'_>, place: &Place, method: &str) -> bool {
 fn is_signed(key: &str, text: &str, signature: &str) -> bool {
     let wanted = match signature.split_once(':') {
         Some((_, coded)) => URL_SAFE.decode(coded).or_else(|_| STANDARD.decode(coded)).ok(),
-        None => unhex(signature),
+        None => hex::decode(signature).ok(),
     };
     let Some(wanted) = wanted else { return false };
     match wanted.len() {
@@ -78,14 +78,4 @@ fn is_signed(key: &str, text: &str, signature: &str) -> bool {
             .is_ok_and(|mac| mac.chain_update(text).verify_slice(&wanted).is_ok()),
         _ => false,
     }
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let nibble =
-        |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    if !rest.is_empty() {
-        return None;
-    }
-    pairs.iter().map(|[high, low]| Some(nibble(*high)? << 4 | nibble(*low)?)).collect()
 }

@@ -2,17 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Refusal, Reply, Turn, flag, int, list, set, text, words};
-use super::forms::{Form, Words, refuse};
+use super::error_style::{ErrorForm, ErrorStyle, refuse};
 use super::network::{NETWORKS, SUBNETS};
 use super::query;
+use super::request::{Answer, Refusal, Reply, RequestContext, flag, int, list, set, strings, text};
 use super::rest;
-use super::schema::{Collection, plain};
+use super::schema::Collection;
 use super::services::{Microversions, Service};
+use super::state::CloudState;
 use super::table::Obj;
-use super::world::World;
 
-static MANILA: Words = Words { form: Form::Named, missing: "could not be found.", bad: 400 };
+static MANILA: ErrorStyle =
+    ErrorStyle { form: ErrorForm::Named, missing: "could not be found.", bad: 400 };
 
 const SHARES: &str = "share/shares";
 const SNAPSHOTS: &str = "share/snapshots";
@@ -50,12 +51,12 @@ pub(super) static SERVICE: Service = Service {
             _ => None,
         }
     },
-    sow,
+    seed,
 };
 
-fn sow(world: &mut World) {
-    let id = world.uuid();
-    world.add(TYPES, super::ask::object(json!({
+fn seed(state: &mut CloudState) {
+    let id = state.uuid();
+    state.add(TYPES, super::request::object(json!({
         "id": id, "name": "default", "share_type_access:is_public": true, "os-share-type-access:is_public": true,
         "is_default": true, "description": null, "extra_specs": { "driver_handles_share_servers": "False" },
         "required_extra_specs": { "driver_handles_share_servers": "False" },
@@ -65,10 +66,10 @@ fn sow(world: &mut World) {
 static SHARE: Collection = Collection {
     name: SHARES,
     path: "shares",
-    one: "share",
-    many: "shares",
+    singular: "share",
+    plural: "shares",
     title: "Share",
-    verbs: "CSUD",
+    operations: "CSUD",
     statuses: (200, 200, 202),
     lingers: true,
     quota: Some(("shares", 50)),
@@ -95,7 +96,7 @@ static SHARE: Collection = Collection {
              export_locations  list r  []
              project_id        text r  @project
              user_id           text r  @user",
-    make: |turn, row| {
+    make: |ctx, row| {
         let protocols = ["NFS", "CIFS", "GLUSTERFS", "HDFS", "CEPHFS", "MAPRFS"];
         let protocol = text(row, "share_proto").to_uppercase();
         if !protocols.contains(&protocol.as_str()) {
@@ -118,7 +119,7 @@ static SHARE: Collection = Collection {
             "" => "default".to_owned(),
             wanted => wanted.to_owned(),
         };
-        let kind = turn.find(&SHARE_TYPE, &wanted)?;
+        let kind = ctx.find(&SHARE_TYPE, &wanted)?;
         set(row, "share_type", kind["id"].clone());
         set(row, "share_type_name", kind["name"].clone());
         set(row, "volume_type", kind["name"].clone());
@@ -126,16 +127,16 @@ static SHARE: Collection = Collection {
             set(row, "availability_zone", "nova");
         }
         row.remove("scheduler_hints");
-        set(row, "created_at", turn.world.stamp_micros());
+        set(row, "created_at", ctx.state.timestamp_micros());
         let id = text(row, "id").to_owned();
         let path = format!("10.0.0.250:/shares/{id}");
-        let status = if turn.world.fails_to_build { "error" } else { "available" };
-        turn.world.when_built(SHARES, &id, json!({
+        let status = if ctx.state.fail_builds { "error" } else { "available" };
+        ctx.state.when_built(SHARES, &id, json!({
             "status": status, "host": "controller@generic#pool", "export_location": path, "export_locations": [path],
         }));
         Ok(())
     },
-    remove: |turn, row| {
+    remove: |ctx, row| {
         let states = ["available", "error", "inactive"];
         if !states.contains(&text(row, "status")) {
             let message =
@@ -143,24 +144,24 @@ static SHARE: Collection = Collection {
             return Err(refuse(403, message));
         }
         let id = text(row, "id").to_owned();
-        if turn.world.table(SNAPSHOTS).count("share_id", &id) > 0 {
+        if ctx.state.table(SNAPSHOTS).count("share_id", &id) > 0 {
             return Err(refuse(409, "Invalid share: Share still has 1 dependent snapshots."));
         }
-        for rule in turn.world.with(RULES, "share_id", &id) {
-            turn.world.remove(RULES, text(&rule, "id"));
+        for rule in ctx.state.with(RULES, "share_id", &id) {
+            ctx.state.remove(RULES, text(&rule, "id"));
         }
-        turn.world.set(SHARES, &id, json!({ "status": "deleting" }));
-        turn.world.remove_when_built(SHARES, &id);
+        ctx.state.set(SHARES, &id, json!({ "status": "deleting" }));
+        ctx.state.remove_when_built(SHARES, &id);
         Ok(())
     },
-    ..plain(&MANILA)
+    ..Collection::new(&MANILA)
 };
 
 static SNAPSHOT: Collection = Collection {
     name: SNAPSHOTS,
     path: "snapshots",
-    one: "snapshot",
-    many: "snapshots",
+    singular: "snapshot",
+    plural: "snapshots",
     title: "Snapshot",
     statuses: (202, 200, 202),
     lingers: true,
@@ -171,27 +172,27 @@ static SNAPSHOT: Collection = Collection {
              status      text r  \"creating\"
              size        int  r  0
              project_id  text r  @project",
-    make: |turn, row| {
-        let share = turn.world.copy(SHARES, text(row, "share_id"));
+    make: |ctx, row| {
+        let share = ctx.state.copy(SHARES, text(row, "share_id"));
         set(row, "size", int(&share, "size"));
         set(row, "share_proto", share["share_proto"].clone());
-        turn.world.when_built(SNAPSHOTS, text(row, "id"), json!({ "status": "available" }));
+        ctx.state.when_built(SNAPSHOTS, text(row, "id"), json!({ "status": "available" }));
         Ok(())
     },
-    remove: |turn, row| {
+    remove: |ctx, row| {
         let id = text(row, "id");
-        turn.world.set(SNAPSHOTS, id, json!({ "status": "deleting" }));
-        turn.world.remove_when_built(SNAPSHOTS, id);
+        ctx.state.set(SNAPSHOTS, id, json!({ "status": "deleting" }));
+        ctx.state.remove_when_built(SNAPSHOTS, id);
         Ok(())
     },
-    ..plain(&MANILA)
+    ..Collection::new(&MANILA)
 };
 
 static SHARE_NETWORK: Collection = Collection {
     name: NETS,
     path: "share-networks",
-    one: "share_network",
-    many: "share_networks",
+    singular: "share_network",
+    plural: "share_networks",
     title: "Share network",
     statuses: (200, 200, 202),
     quota: Some(("share_networks", 10)),
@@ -207,14 +208,14 @@ static SHARE_NETWORK: Collection = Collection {
              ip_version        int  r  null
              project_id        text r  @project
              _services         list r  []",
-    make: |turn, row| {
+    make: |ctx, row| {
         if row["neutron_net_id"].is_null() != row["neutron_subnet_id"].is_null() {
             let message = "Both 'neutron_net_id' and 'neutron_subnet_id' should be specified. Alternatively, neither of them should be specified.";
             return Err(refuse(400, message));
         }
         for (field, table) in [("neutron_net_id", NETWORKS), ("neutron_subnet_id", SUBNETS)] {
             if let Some(id) = row[field].as_str()
-                && turn.world.get(table, id).is_none()
+                && ctx.state.get(table, id).is_none()
             {
                 return Err(refuse(
                     400,
@@ -222,25 +223,25 @@ static SHARE_NETWORK: Collection = Collection {
                 ));
             }
         }
-        set(row, "created_at", turn.world.stamp_micros());
+        set(row, "created_at", ctx.state.timestamp_micros());
         Ok(())
     },
-    remove: |turn, row| {
-        if turn.world.table(SHARES).count("share_network_id", text(row, "id")) > 0 {
+    remove: |ctx, row| {
+        if ctx.state.table(SHARES).count("share_network_id", text(row, "id")) > 0 {
             let message =
                 format!("Can not delete share network {}, it has 1 share(s).", text(row, "id"));
             return Err(refuse(409, message));
         }
         Ok(())
     },
-    ..plain(&MANILA)
+    ..Collection::new(&MANILA)
 };
 
 static SECURITY_SERVICE: Collection = Collection {
     name: SECURITY,
     path: "security-services",
-    one: "security_service",
-    many: "security_services",
+    singular: "security_service",
+    plural: "security_services",
     title: "Security service",
     statuses: (200, 200, 202),
     fields: "name        text cu null
@@ -255,12 +256,12 @@ static SECURITY_SERVICE: Collection = Collection {
              default_ad_site text cu null
              status      text r  \"new\"
              project_id  text r  @project",
-    remove: |turn, row| {
-        let used = turn
-            .world
+    remove: |ctx, row| {
+        let used = ctx
+            .state
             .table(NETS)
             .iter()
-            .any(|net| words(net, "_services").iter().any(|id| id == text(row, "id")));
+            .any(|net| strings(net, "_services").iter().any(|id| id == text(row, "id")));
         if used {
             return Err(refuse(
                 403,
@@ -272,14 +273,14 @@ static SECURITY_SERVICE: Collection = Collection {
         }
         Ok(())
     },
-    ..plain(&MANILA)
+    ..Collection::new(&MANILA)
 };
 
 static SHARE_TYPE: Collection = Collection {
     name: TYPES,
     path: "types",
-    one: "share_type",
-    many: "share_types",
+    singular: "share_type",
+    plural: "share_types",
     title: "Share type",
     admin_only: true,
     by_name: true,
@@ -290,8 +291,8 @@ static SHARE_TYPE: Collection = Collection {
              is_default   bool r  false
              share_type_access:is_public bool cu true
              os-share-type-access:is_public bool c true",
-    make: |turn, row| {
-        if turn.world.table(TYPES).count("name", text(row, "name")) > 0 {
+    make: |ctx, row| {
+        if ctx.state.table(TYPES).count("name", text(row, "name")) > 0 {
             return Err(refuse(409, format!("Share Type {} already exists.", text(row, "name"))));
         }
         if row["extra_specs"]["driver_handles_share_servers"].is_null() {
@@ -302,8 +303,8 @@ static SHARE_TYPE: Collection = Collection {
         }
         Ok(())
     },
-    remove: |turn, row| {
-        if turn.world.table(SHARES).iter().any(|share| share["share_type"] == row["id"]) {
+    remove: |ctx, row| {
+        if ctx.state.table(SHARES).iter().any(|share| share["share_type"] == row["id"]) {
             return Err(refuse(
                 400,
                 "Target share type is still in use by shares or share groups.",
@@ -315,25 +316,25 @@ static SHARE_TYPE: Collection = Collection {
         let handles = row["extra_specs"]["driver_handles_share_servers"].clone();
         set(row, "required_extra_specs", json!({ "driver_handles_share_servers": handles }));
     },
-    ..plain(&MANILA)
+    ..Collection::new(&MANILA)
 };
 
 static ACCESS: Collection = Collection {
     name: RULES,
-    verbs: "",
+    operations: "",
     fields: "share_id ref:share/shares r \"\"\n project_id text r @project",
-    ..plain(&MANILA)
+    ..Collection::new(&MANILA)
 };
 
-fn serve(turn: &mut Turn<'_>) -> Answer {
-    let parts = turn.ask.parts();
+fn serve(ctx: &mut RequestContext<'_>) -> Answer {
+    let parts = ctx.request.parts();
     let nothing = || refuse(404, "The resource could not be found.");
     let ["v2", rest @ ..] = parts.as_slice() else { return Err(nothing()) };
     let path = match rest {
         [project, path @ ..] if super::check::is_uuid(project) => path,
         path => path,
     };
-    let method = turn.ask.method.clone();
+    let method = ctx.request.method.clone();
     let special = match (method.as_str(), path) {
         (
             "GET",
@@ -341,9 +342,11 @@ fn serve(turn: &mut Turn<'_>) -> Answer {
                 kind @ ("shares" | "snapshots" | "share-networks" | "security-services" | "types"),
                 rest @ ..,
             ],
-        ) if rest.is_empty() || rest == ["detail"] => Some(listed(turn, kind, !rest.is_empty())),
-        ("POST", ["shares", id, "action"]) => Some(act(turn, id)),
-        ("GET", ["shares", id, "export_locations"]) => Some(turn.find(&SHARE, id).map(|row| {
+        ) if rest.is_empty() || rest == ["detail"] => {
+            Some(list_collection(ctx, kind, !rest.is_empty()))
+        }
+        ("POST", ["shares", id, "action"]) => Some(act(ctx, id)),
+        ("GET", ["shares", id, "export_locations"]) => Some(ctx.find(&SHARE, id).map(|row| {
             let rows: Vec<Value> = list(&row, "export_locations")
                 .iter()
                 .map(|path| json!({ "path": path, "preferred": true }))
@@ -351,15 +354,15 @@ fn serve(turn: &mut Turn<'_>) -> Answer {
             Reply::ok(json!({ "export_locations": rows }))
         })),
         (_, ["shares", id, "metadata", key @ ..]) => {
-            Some(metadata(turn, &method, id, key.first().copied()))
+            Some(metadata(ctx, &method, id, key.first().copied()))
         }
         ("GET", ["share-access-rules"]) => {
-            let share = turn.ask.query("share_id").unwrap_or_default().to_owned();
-            Some(Ok(access_list(turn, &share)))
+            let share = ctx.request.query("share_id").unwrap_or_default().to_owned();
+            Some(Ok(access_list(ctx, &share)))
         }
-        ("POST", ["share-networks", id, "action"]) => Some(assign(turn, id)),
+        ("POST", ["share-networks", id, "action"]) => Some(assign(ctx, id)),
         (_, ["types", id, "extra_specs", key @ ..]) => {
-            Some(specs(turn, &method, id, key.first().copied()))
+            Some(specs(ctx, &method, id, key.first().copied()))
         }
         ("POST", ["types", _, "action"]) => Some(Ok(Reply::empty(202))),
         ("GET", ["availability-zones"]) => {
@@ -370,43 +373,47 @@ fn serve(turn: &mut Turn<'_>) -> Answer {
         }
         _ => None,
     };
-    special.or_else(|| rest::serve(turn, COLLECTIONS, path)).unwrap_or_else(|| Err(nothing()))
+    special.or_else(|| rest::serve(ctx, COLLECTIONS, path)).unwrap_or_else(|| Err(nothing()))
 }
 
-fn listed(turn: &mut Turn<'_>, kind: &str, detailed: bool) -> Answer {
-    let of = COLLECTIONS.iter().find(|of| of.path == kind).copied().unwrap_or(&SHARE);
-    let rows = query::rows(turn, of, &[])?;
-    let (rows, _) = query::page(turn, of, rows)?;
+fn list_collection(ctx: &mut RequestContext<'_>, kind: &str, detailed: bool) -> Answer {
+    let collection =
+        COLLECTIONS.iter().find(|collection| collection.path == kind).copied().unwrap_or(&SHARE);
+    let rows = query::rows(ctx, collection, &[])?;
+    let (rows, _) = query::page(ctx, collection, rows)?;
     let rows: Vec<Value> = rows
         .into_iter()
-        .map(|row| match detailed || kind == "types" {
-            true => Value::from(row),
-            false => json!({ "id": row["id"], "name": row["name"] }),
+        .map(|row| {
+            if detailed || kind == "types" {
+                Value::from(row)
+            } else {
+                json!({ "id": row["id"], "name": row["name"] })
+            }
         })
         .collect();
-    Ok(Reply::ok(json!({ of.many: rows })))
+    Ok(Reply::ok(json!({ collection.plural: rows })))
 }
 
-fn access_list(turn: &Turn<'_>, share: &str) -> Reply {
-    let rows: Vec<Value> = turn
-        .world
+fn access_list(ctx: &RequestContext<'_>, share: &str) -> Reply {
+    let rows: Vec<Value> = ctx
+        .state
         .table(RULES)
         .with("share_id", share)
         .iter()
-        .map(|rule| shown_rule(rule))
+        .map(|rule| render_rule(rule))
         .collect();
     Reply::ok(json!({ "access_list": rows }))
 }
 
-fn shown_rule(rule: &Obj) -> Value {
+fn render_rule(rule: &Obj) -> Value {
     let mut rule = rule.clone();
     rule.remove("project_id");
     Value::from(rule)
 }
 
-fn act(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let share = turn.find(&SHARE, id)?;
-    let Some((name, what)) = turn.body.as_object().and_then(|body| body.iter().next()) else {
+fn act(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let share = ctx.find(&SHARE, id)?;
+    let Some((name, what)) = ctx.body.as_object().and_then(|body| body.iter().next()) else {
         return Err(refuse(400, "There is no such action."));
     };
     let (name, what) = (name.trim_start_matches("os-").to_owned(), what.clone());
@@ -420,7 +427,7 @@ fn act(turn: &mut Turn<'_>, id: &str) -> Answer {
             ),
         )),
         "allow_access" => {
-            let twin = turn.world.table(RULES).with("share_id", id).iter().any(|rule| {
+            let twin = ctx.state.table(RULES).with("share_id", id).iter().any(|rule| {
                 rule["access_to"] == what["access_to"] && rule["access_type"] == what["access_type"]
             });
             if twin {
@@ -433,49 +440,49 @@ fn act(turn: &mut Turn<'_>, id: &str) -> Answer {
                 ));
             }
             let rule = json!({
-                "id": turn.world.uuid(), "share_id": id, "access_type": what["access_type"],
+                "id": ctx.state.uuid(), "share_id": id, "access_type": what["access_type"],
                 "access_to": what["access_to"], "access_level": what["access_level"].as_str().unwrap_or("rw"),
                 "state": "new", "access_key": null, "project_id": share["project_id"],
             });
-            let rule = super::ask::object(rule);
-            turn.world.add(RULES, rule.clone());
-            turn.world.when_built(RULES, text(&rule, "id"), json!({ "state": "active" }));
-            Ok(Reply::ok(json!({ "access": shown_rule(&rule) })))
+            let rule = super::request::object(rule);
+            ctx.state.add(RULES, rule.clone());
+            ctx.state.when_built(RULES, text(&rule, "id"), json!({ "state": "active" }));
+            Ok(Reply::ok(json!({ "access": render_rule(&rule) })))
         }
         "deny_access" => {
             let rule = what["access_id"].as_str().unwrap_or_default().to_owned();
-            match turn.world.get(RULES, &rule) {
+            match ctx.state.get(RULES, &rule) {
                 Some(_) => {
-                    turn.world.set(RULES, &rule, json!({ "state": "deleting" }));
-                    turn.world.remove_when_built(RULES, &rule);
+                    ctx.state.set(RULES, &rule, json!({ "state": "deleting" }));
+                    ctx.state.remove_when_built(RULES, &rule);
                     Ok(Reply::empty(202))
                 }
                 None => Err(refuse(404, format!("Share access {rule} could not be found."))),
             }
         }
-        "access_list" => Ok(access_list(turn, id)),
+        "access_list" => Ok(access_list(ctx, id)),
         "extend" | "shrink" if ready => {
             let size = what["new_size"].clone();
-            turn.world.set(SHARES, id, json!({ "status": format!("{name}ing") }));
-            turn.world.when_built(SHARES, id, json!({ "status": "available", "size": size }));
+            ctx.state.set(SHARES, id, json!({ "status": format!("{name}ing") }));
+            ctx.state.when_built(SHARES, id, json!({ "status": "available", "size": size }));
             Ok(Reply::empty(202))
         }
-        "reset_status" if turn.who.is_admin => {
-            turn.world.set(SHARES, id, json!({ "status": what["status"] }));
+        "reset_status" if ctx.caller.is_admin => {
+            ctx.state.set(SHARES, id, json!({ "status": what["status"] }));
             Ok(Reply::empty(202))
         }
-        "force_delete" if turn.who.is_admin => {
-            turn.world.remove(SHARES, id);
+        "force_delete" if ctx.caller.is_admin => {
+            ctx.state.remove(SHARES, id);
             Ok(Reply::empty(202))
         }
         other => Err(refuse(400, format!("There is no such action: {other}"))),
     }
 }
 
-fn metadata(turn: &mut Turn<'_>, method: &str, id: &str, key: Option<&str>) -> Answer {
-    let row = turn.find(&SHARE, id)?;
+fn metadata(ctx: &mut RequestContext<'_>, method: &str, id: &str, key: Option<&str>) -> Answer {
+    let row = ctx.find(&SHARE, id)?;
     let mut own = row["metadata"].as_object().cloned().unwrap_or_default();
-    let sent = turn.body["metadata"].as_object().cloned().unwrap_or_default();
+    let sent = ctx.body["metadata"].as_object().cloned().unwrap_or_default();
     match (method, key) {
         ("GET", _) => {}
         ("POST", None) => own.extend(sent),
@@ -485,47 +492,47 @@ fn metadata(turn: &mut Turn<'_>, method: &str, id: &str, key: Option<&str>) -> A
         }
         _ => return Err(refuse(405, "Method not allowed")),
     }
-    turn.world.set(SHARES, id, json!({ "metadata": own }));
+    ctx.state.set(SHARES, id, json!({ "metadata": own }));
     Ok(if method == "DELETE" { Reply::empty(200) } else { Reply::ok(json!({ "metadata": own })) })
 }
 
-fn assign(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let row = turn.find(&SHARE_NETWORK, id)?;
-    let mut services = words(&row, "_services");
-    let body = turn.body.clone();
+fn assign(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let row = ctx.find(&SHARE_NETWORK, id)?;
+    let mut services = strings(&row, "_services");
+    let body = ctx.body.clone();
     if let Some(service) = body["add_security_service"]["security_service_id"].as_str() {
-        turn.find(&SECURITY_SERVICE, service)?;
+        ctx.find(&SECURITY_SERVICE, service)?;
         services.push(service.to_owned());
     } else if let Some(service) = body["remove_security_service"]["security_service_id"].as_str() {
         services.retain(|own| own != service);
     } else {
         return Err(refuse(400, "There is no such action."));
     }
-    turn.world.set(NETS, id, json!({ "_services": services }));
-    let row = turn.world.copy(NETS, id);
-    Ok(Reply::ok(rest::envelope(&SHARE_NETWORK, rest::shown(turn, &SHARE_NETWORK, row))))
+    ctx.state.set(NETS, id, json!({ "_services": services }));
+    let row = ctx.state.copy(NETS, id);
+    Ok(Reply::ok(rest::envelope(&SHARE_NETWORK, rest::render(ctx, &SHARE_NETWORK, row))))
 }
 
-fn specs(turn: &mut Turn<'_>, method: &str, id: &str, key: Option<&str>) -> Answer {
-    let row: Result<Obj, Refusal> = turn.find(&SHARE_TYPE, id);
+fn specs(ctx: &mut RequestContext<'_>, method: &str, id: &str, key: Option<&str>) -> Answer {
+    let row: Result<Obj, Refusal> = ctx.find(&SHARE_TYPE, id);
     let row = row?;
     let mut own = row["extra_specs"].as_object().cloned().unwrap_or_default();
     match (method, key) {
         ("GET", _) => return Ok(Reply::ok(json!({ "extra_specs": own }))),
-        _ if !turn.who.is_admin => {
+        _ if !ctx.caller.is_admin => {
             return Err(refuse(
                 403,
                 "Policy doesn't allow share_types_extra_spec to be performed.",
             ));
         }
         ("POST", None) => {
-            own.extend(turn.body["extra_specs"].as_object().cloned().unwrap_or_default())
+            own.extend(ctx.body["extra_specs"].as_object().cloned().unwrap_or_default())
         }
         ("DELETE", Some(key)) => drop(own.remove(key)),
         _ => return Err(refuse(405, "Method not allowed")),
     }
     let key = text(&row, "id").to_owned();
-    turn.world.set(TYPES, &key, json!({ "extra_specs": own }));
+    ctx.state.set(TYPES, &key, json!({ "extra_specs": own }));
     Ok(if method == "DELETE" {
         Reply::empty(202)
     } else {

@@ -2,27 +2,27 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{list, set, text};
 use super::super::compute::SERVERS;
-use super::super::world::World;
+use super::super::request::{list, set, text};
+use super::super::state::CloudState;
 use super::VOLUMES;
 
 /// The volume is on its way to a server or from it.
-pub(in super::super) fn reserve(world: &mut World, volume: &str, status: &str) {
-    world.set(VOLUMES, volume, json!({ "status": status }));
+pub(in super::super) fn reserve(state: &mut CloudState, volume: &str, status: &str) {
+    state.set(VOLUMES, volume, json!({ "status": status }));
 }
 
 /// The volume is at its server.
-pub(in super::super) fn finish(world: &mut World, volume: &str, server: &str) {
-    let row = world.copy(SERVERS, server);
+pub(in super::super) fn finish(state: &mut CloudState, volume: &str, server: &str) {
+    let row = state.copy(SERVERS, server);
     let entry = list(&row, "_volumes").iter().find(|own| own["id"] == json!(volume)).cloned();
     let Some(entry) = entry else { return };
     let attachment = json!({
         "id": volume, "volume_id": volume, "server_id": server, "attachment_id": entry["attachment_id"],
         "device": entry["device"], "host_name": text(&row, "OS-EXT-SRV-ATTR:host"),
-        "attached_at": world.stamp_micros(),
+        "attached_at": state.timestamp_micros(),
     });
-    world.edit(VOLUMES, volume, |row| {
+    state.edit(VOLUMES, volume, |row| {
         let mut attachments = list(row, "attachments").to_vec();
         attachments.retain(|own| own["server_id"] != json!(server));
         attachments.push(attachment);
@@ -32,8 +32,8 @@ pub(in super::super) fn finish(world: &mut World, volume: &str, server: &str) {
 }
 
 /// The volume is free of this server.
-pub(in super::super) fn release(world: &mut World, volume: &str, server: &str) {
-    world.edit(VOLUMES, volume, |row| {
+pub(in super::super) fn release(state: &mut CloudState, volume: &str, server: &str) {
+    state.edit(VOLUMES, volume, |row| {
         let mut attachments: Vec<Value> = list(row, "attachments").to_vec();
         attachments.retain(|own| own["server_id"] != json!(server));
         let status = if attachments.is_empty() { "available" } else { "in-use" };

@@ -2,20 +2,20 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Answer, Reply, Turn, flag, int, set, text};
-use super::super::fault_body::fault;
-use super::super::schema::{Collection, plain};
-use super::super::world::World;
-use super::dialect::{Cinder, invalid_volume};
-use super::{BACKUPS, SNAPSHOTS, VOLUMES, links, listed, metadata, volumes};
+use super::super::microversioned::fault;
+use super::super::request::{Answer, Reply, RequestContext, flag, int, set, text};
+use super::super::schema::Collection;
+use super::super::state::CloudState;
+use super::dialect::{CINDER, invalid_volume};
+use super::{BACKUPS, SNAPSHOTS, VOLUMES, links, list_collection, metadata, volumes};
 
 pub(super) static SNAPSHOT: Collection = Collection {
     name: SNAPSHOTS,
     path: "snapshots",
-    one: "snapshot",
-    many: "snapshots",
+    singular: "snapshot",
+    plural: "snapshots",
     title: "Snapshot",
-    verbs: "CSU",
+    operations: "CSU",
     statuses: (202, 200, 202),
     fields: "name        text cu null
              description text cu null
@@ -26,18 +26,18 @@ pub(super) static SNAPSHOT: Collection = Collection {
              size        int  r  0
              user_id     text r  @user
              project_id  text r  @project",
-    make: |turn, row| {
-        let volume = turn.world.copy(VOLUMES, text(row, "volume_id"));
+    make: |ctx, row| {
+        let volume = ctx.state.copy(VOLUMES, text(row, "volume_id"));
         let status = text(&volume, "status");
-        let forced = turn.version >= 66 || flag(row, "force") || row["force"] == json!("True");
+        let forced = ctx.version >= 66 || flag(row, "force") || row["force"] == json!("True");
         if status != "available" && !(status == "in-use" && forced) {
             let id = text(&volume, "id");
             let message =
                 format!("Volume {id} status must be available, but current status is: {status}.");
             return Err(invalid_volume(&message));
         }
-        let most = turn.world.quota("volume", &turn.who.project, "snapshots", 10);
-        let used = turn.world.table(SNAPSHOTS).count("project_id", &turn.who.project);
+        let most = ctx.state.quota("volume", &ctx.caller.project, "snapshots", 10);
+        let used = ctx.state.table(SNAPSHOTS).count("project_id", &ctx.caller.project);
         if usize::try_from(most).is_ok_and(|most| used >= most) {
             let message = format!(
                 "SnapshotLimitExceeded: Maximum number of snapshots allowed ({most}) exceeded"
@@ -46,9 +46,9 @@ pub(super) static SNAPSHOT: Collection = Collection {
         }
         row.remove("force");
         set(row, "size", int(&volume, "size"));
-        set(row, "created_at", turn.world.stamp_micros());
+        set(row, "created_at", ctx.state.timestamp_micros());
         set(row, "updated_at", Value::Null);
-        turn.world.when_built(SNAPSHOTS, text(row, "id"), json!({ "status": "available" }));
+        ctx.state.when_built(SNAPSHOTS, text(row, "id"), json!({ "status": "available" }));
         Ok(())
     },
     show: |_, row| {
@@ -56,16 +56,16 @@ pub(super) static SNAPSHOT: Collection = Collection {
         let project = row.remove("project_id").unwrap_or_default();
         set(row, "os-extended-snapshot-attributes:project_id", project);
     },
-    ..plain(&Cinder)
+    ..Collection::new(&CINDER)
 };
 
 pub(super) static BACKUP: Collection = Collection {
     name: BACKUPS,
     path: "backups",
-    one: "backup",
-    many: "backups",
+    singular: "backup",
+    plural: "backups",
     title: "Backup",
-    verbs: "CSU",
+    operations: "CSU",
     statuses: (202, 200, 202),
     fields: "name              text cu null
              description       text cu null
@@ -82,8 +82,8 @@ pub(super) static BACKUP: Collection = Collection {
              fail_reason       text r  null
              user_id           text r  @user
              project_id        text r  @project",
-    make: |turn, row| {
-        let volume = turn.world.copy(VOLUMES, text(row, "volume_id"));
+    make: |ctx, row| {
+        let volume = ctx.state.copy(VOLUMES, text(row, "volume_id"));
         let status = text(&volume, "status").to_owned();
         let id = text(&volume, "id").to_owned();
         let forced = flag(row, "force") || row["force"] == json!("True");
@@ -97,8 +97,8 @@ pub(super) static BACKUP: Collection = Collection {
             );
             return Err(invalid_volume(&message));
         }
-        let most = turn.world.quota("volume", &turn.who.project, "backups", 10);
-        let used = turn.world.table(BACKUPS).count("project_id", &turn.who.project);
+        let most = ctx.state.quota("volume", &ctx.caller.project, "backups", 10);
+        let used = ctx.state.table(BACKUPS).count("project_id", &ctx.caller.project);
         if usize::try_from(most).is_ok_and(|most| used >= most) {
             let message =
                 format!("BackupLimitExceeded: Maximum number of backups allowed ({most}) exceeded");
@@ -110,82 +110,82 @@ pub(super) static BACKUP: Collection = Collection {
         set(row, "is_incremental", incremental);
         set(row, "has_dependent_backups", false);
         set(row, "size", int(&volume, "size"));
-        set(row, "created_at", turn.world.stamp_micros());
+        set(row, "created_at", ctx.state.timestamp_micros());
         set(row, "updated_at", Value::Null);
         set(row, "_bootable", volume["bootable"].clone());
-        turn.world.set(VOLUMES, &id, json!({ "status": "backing-up" }));
-        turn.world.when_built(VOLUMES, &id, json!({ "status": status }));
+        ctx.state.set(VOLUMES, &id, json!({ "status": "backing-up" }));
+        ctx.state.when_built(VOLUMES, &id, json!({ "status": status }));
         let ready = json!({ "status": "available", "container": "volumebackups" });
-        turn.world.when_built(BACKUPS, text(row, "id"), ready);
+        ctx.state.when_built(BACKUPS, text(row, "id"), ready);
         Ok(())
     },
-    show: |turn, row| {
+    show: |ctx, row| {
         let id = text(row, "id").to_owned();
-        set(row, "links", links(turn, "backups", &id));
+        set(row, "links", links(ctx, "backups", &id));
         let project = row.remove("project_id").unwrap_or_default();
         set(row, "os-backup-project-attr:project_id", project);
     },
-    ..plain(&Cinder)
+    ..Collection::new(&CINDER)
 };
 
-pub(super) fn serve(turn: &mut Turn<'_>, method: &str, path: &[&str]) -> Option<Answer> {
+pub(super) fn serve(ctx: &mut RequestContext<'_>, method: &str, path: &[&str]) -> Option<Answer> {
     Some(match (method, path) {
-        ("GET", ["snapshots"]) => listed(turn, &SNAPSHOT, true),
-        ("GET", ["snapshots", "detail"]) => listed(turn, &SNAPSHOT, true),
-        ("DELETE", ["snapshots", id]) => delete_snapshot(turn, id),
-        ("POST", ["snapshots", id, "action"]) => reset(turn, &SNAPSHOT, id),
+        ("GET", ["snapshots"]) => list_collection(ctx, &SNAPSHOT, true),
+        ("GET", ["snapshots", "detail"]) => list_collection(ctx, &SNAPSHOT, true),
+        ("DELETE", ["snapshots", id]) => delete_snapshot(ctx, id),
+        ("POST", ["snapshots", id, "action"]) => reset(ctx, &SNAPSHOT, id),
         (_, ["snapshots", id, "metadata", key @ ..]) => {
-            metadata(turn, &SNAPSHOT, method, id, key.first().copied())
+            metadata(ctx, &SNAPSHOT, method, id, key.first().copied())
         }
-        ("GET", ["backups"]) => listed(turn, &BACKUP, false),
-        ("GET", ["backups", "detail"]) => listed(turn, &BACKUP, true),
-        ("DELETE", ["backups", id]) => delete_backup(turn, id),
-        ("POST", ["backups", id, "restore"]) => restore(turn, id),
-        ("POST", ["backups", id, "action"]) => reset(turn, &BACKUP, id),
+        ("GET", ["backups"]) => list_collection(ctx, &BACKUP, false),
+        ("GET", ["backups", "detail"]) => list_collection(ctx, &BACKUP, true),
+        ("DELETE", ["backups", id]) => delete_backup(ctx, id),
+        ("POST", ["backups", id, "restore"]) => restore(ctx, id),
+        ("POST", ["backups", id, "action"]) => reset(ctx, &BACKUP, id),
         _ => return None,
     })
 }
 
-fn reset(turn: &mut Turn<'_>, of: &'static Collection, id: &str) -> Answer {
-    turn.find(of, id)?;
-    if !turn.who.is_admin {
+fn reset(ctx: &mut RequestContext<'_>, collection: &'static Collection, id: &str) -> Answer {
+    ctx.find(collection, id)?;
+    if !ctx.caller.is_admin {
         return Err(fault(
             403,
             "Policy doesn't allow volume_extension:reset_status to be performed.",
         ));
     }
-    if let Some(status) = turn.body["os-reset_status"]["status"].as_str().map(str::to_owned) {
-        turn.world.set(of.name, id, json!({ "status": status }));
+    if let Some(status) = ctx.body["os-reset_status"]["status"].as_str().map(str::to_owned) {
+        ctx.state.set(collection.name, id, json!({ "status": status }));
     } else {
-        turn.world.remove_when_built(of.name, id);
+        ctx.state.remove_when_built(collection.name, id);
     }
     Ok(Reply::empty(202))
 }
 
-fn delete_snapshot(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let row = turn.find(&SNAPSHOT, id)?;
+fn delete_snapshot(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let row = ctx.find(&SNAPSHOT, id)?;
     if !["available", "error"].contains(&text(&row, "status")) {
         let message =
             "Invalid snapshot: Snapshot status must be one of 'available', 'error' values";
         return Err(fault(400, message));
     }
-    turn.world.set(SNAPSHOTS, id, json!({ "status": "deleting" }));
-    turn.world.remove_when_built(SNAPSHOTS, id);
+    ctx.state.set(SNAPSHOTS, id, json!({ "status": "deleting" }));
+    ctx.state.remove_when_built(SNAPSHOTS, id);
     Ok(Reply::empty(202))
 }
 
-fn delete_backup(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let row = turn.find(&BACKUP, id)?;
+fn delete_backup(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let row = ctx.find(&BACKUP, id)?;
     if !["available", "error"].contains(&text(&row, "status")) {
         return Err(fault(400, "Invalid backup: Backup status must be available or error"));
     }
-    turn.world.set(BACKUPS, id, json!({ "status": "deleting" }));
-    turn.world.remove_when_built(BACKUPS, id);
+    ctx.state.set(BACKUPS, id, json!({ "status": "deleting" }));
+    ctx.state.remove_when_built(BACKUPS, id);
     Ok(Reply::empty(202))
 }
 
-fn restore(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let backup = turn.find(&BACKUP, id)?;
+fn restore(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let backup = ctx.find(&BACKUP, id)?;
     let status = text(&backup, "status");
     if status != "available" {
         let message = format!(
@@ -193,10 +193,10 @@ fn restore(turn: &mut Turn<'_>, id: &str) -> Answer {
         );
         return Err(fault(400, message));
     }
-    let wish = turn.body["restore"].clone();
-    let volume = match wish["volume_id"].as_str() {
+    let wanted = ctx.body["restore"].clone();
+    let volume = match wanted["volume_id"].as_str() {
         Some(volume) => {
-            let volume = turn.find(&volumes::VOLUME, volume)?;
+            let volume = ctx.find(&volumes::VOLUME, volume)?;
             if text(&volume, "status") != "available" {
                 return Err(invalid_volume("Volume to be restored to must be available"));
             }
@@ -211,27 +211,27 @@ fn restore(turn: &mut Turn<'_>, id: &str) -> Answer {
             volume
         }
         None => {
-            let name = wish["name"].as_str().map(str::to_owned);
+            let name = wanted["name"].as_str().map(str::to_owned);
             let name = name.unwrap_or_else(|| format!("restore_backup_{id}"));
-            volumes::internal(turn, json!({ "size": backup["size"], "name": name }))?
+            volumes::internal(ctx, json!({ "size": backup["size"], "name": name }))?
         }
     };
     let key = text(&volume, "id").to_owned();
-    turn.world.set(
+    ctx.state.set(
         VOLUMES,
         &key,
         json!({ "status": "restoring-backup", "bootable": backup["_bootable"] }),
     );
-    turn.world.set(BACKUPS, id, json!({ "status": "restoring" }));
-    turn.world.step_when_built("volume/restored", &format!("{id}/{key}"));
+    ctx.state.set(BACKUPS, id, json!({ "status": "restoring" }));
+    ctx.state.step_when_built("volume/restored", &format!("{id}/{key}"));
     let restore = json!({ "backup_id": id, "volume_id": key, "volume_name": volume["name"] });
     Ok(Reply::json(202, json!({ "restore": restore })))
 }
 
 /// The volume holds what the backup held.
-pub(super) fn restored(world: &mut World, key: &str) {
+pub(super) fn restored(state: &mut CloudState, key: &str) {
     if let Some((backup, volume)) = key.split_once('/') {
-        world.set(BACKUPS, backup, json!({ "status": "available" }));
-        world.set(VOLUMES, volume, json!({ "status": "available" }));
+        state.set(BACKUPS, backup, json!({ "status": "available" }));
+        state.set(VOLUMES, volume, json!({ "status": "available" }));
     }
 }

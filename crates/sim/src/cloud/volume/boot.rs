@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Refusal, Turn, object, text};
-use super::super::fault_body::fault;
 use super::super::image::IMAGES;
+use super::super::microversioned::fault;
+use super::super::request::{Refusal, RequestContext, object, text};
 use super::super::table::Obj;
 use super::{SNAPSHOTS, VOLUMES, volumes};
 
 /// The disks that a request asks for, checked. A server without an image needs one to start from.
 pub(in super::super) fn devices(
-    turn: &Turn<'_>,
+    ctx: &RequestContext<'_>,
     sent: &Obj,
     image: Option<&Obj>,
 ) -> Result<Vec<Value>, Refusal> {
@@ -34,7 +34,7 @@ pub(in super::super) fn devices(
         ));
     }
     for device in &mut devices {
-        check(turn, device)?;
+        check(ctx, device)?;
     }
     Ok(devices)
 }
@@ -60,14 +60,14 @@ fn old_form(sent: &Obj) -> Vec<Value> {
         .collect()
 }
 
-fn check(turn: &Turn<'_>, device: &Value) -> Result<(), Refusal> {
+fn check(ctx: &RequestContext<'_>, device: &Value) -> Result<(), Refusal> {
     let id = device["uuid"].as_str().unwrap_or_default();
     let failed = |kind: &str| {
         Err(fault(400, format!("Block Device Mapping is Invalid: failed to get {kind} {id}.")))
     };
     match device["source_type"].as_str().unwrap_or_default() {
         "volume" => {
-            let found = turn.world.get(VOLUMES, id).filter(|row| turn.owns(row));
+            let found = ctx.state.get(VOLUMES, id).filter(|row| ctx.owns(row));
             let Some(found) = found else { return failed("volume") };
             if text(found, "status") != "available" {
                 let message = format!(
@@ -81,11 +81,11 @@ fn check(turn: &Turn<'_>, device: &Value) -> Result<(), Refusal> {
             }
             Ok(())
         }
-        "snapshot" => match turn.world.get(SNAPSHOTS, id).filter(|row| turn.owns(row)) {
+        "snapshot" => match ctx.state.get(SNAPSHOTS, id).filter(|row| ctx.owns(row)) {
             Some(_) => Ok(()),
             None => failed("snapshot"),
         },
-        "image" => match turn.world.get(IMAGES, id) {
+        "image" => match ctx.state.get(IMAGES, id) {
             Some(_) => Ok(()),
             None => failed("image"),
         },
@@ -95,7 +95,11 @@ fn check(turn: &Turn<'_>, device: &Value) -> Result<(), Refusal> {
 }
 
 /// Takes the volumes that were named and makes the others. What stays on the host leaves no trace.
-pub(in super::super) fn claim(turn: &mut Turn<'_>, server: &str, devices: &[Value]) -> Vec<Value> {
+pub(in super::super) fn claim(
+    ctx: &mut RequestContext<'_>,
+    server: &str,
+    devices: &[Value],
+) -> Vec<Value> {
     let mut claimed = Vec::new();
     let mut letter = b'b';
     for device in devices {
@@ -116,7 +120,7 @@ pub(in super::super) fn claim(turn: &mut Turn<'_>, server: &str, devices: &[Valu
                     "snapshot" => sent["snapshot_id"] = id,
                     _ => {}
                 }
-                match volumes::internal(turn, sent) {
+                match volumes::internal(ctx, sent) {
                     Ok(row) => text(&row, "id").to_owned(),
                     Err(_) => continue,
                 }
@@ -130,10 +134,10 @@ pub(in super::super) fn claim(turn: &mut Turn<'_>, server: &str, devices: &[Valu
         let device_name = device_name
             .map(|name| if name.starts_with('/') { name } else { format!("/dev/{name}") });
         let device_name = device_name.unwrap_or_else(|| format!("/dev/vd{}", char::from(name)));
-        turn.world.set(VOLUMES, &volume, json!({ "status": "reserved" }));
+        ctx.state.set(VOLUMES, &volume, json!({ "status": "reserved" }));
         let ends = device["delete_on_termination"] == json!(true);
         claimed.push(Value::from(object(json!({
-            "id": volume, "device": device_name, "attachment_id": turn.world.uuid(), "delete_on_termination": ends,
+            "id": volume, "device": device_name, "attachment_id": ctx.state.uuid(), "delete_on_termination": ends,
             "server_id": server,
         }))));
     }

@@ -1,23 +1,23 @@
 //! The block storage service: Cinder, version 3 with its microversions.
 
-mod around;
 pub(super) mod attach;
 mod backups;
 pub(super) mod boot;
 mod dialect;
+mod quotas;
 mod types;
 mod volumes;
 
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Refusal, Reply, Turn, flag, text};
 use super::dialect::Dialect;
 use super::query;
+use super::request::{Answer, Refusal, Reply, RequestContext, flag, text};
 use super::rest;
 use super::schema::Collection;
 use super::services::{Microversions, Service, Step};
 
-pub(super) use self::dialect::Cinder;
+pub(super) use self::dialect::CINDER;
 
 pub(super) const BACKUPS: &str = "volume/backups";
 pub(super) const QOS: &str = "volume/qos_specs";
@@ -40,11 +40,11 @@ pub(super) static SERVICE: Service = Service {
         newest: 71,
         old_header: None,
     }),
-    dialect: &Cinder,
+    dialect: &CINDER,
     collections: &[COLLECTIONS],
     serve,
     versions,
-    sow: types::sow,
+    seed: types::seed,
 };
 
 pub(super) static STEPS: &[Step] = &[("volume/restored", backups::restored)];
@@ -61,41 +61,41 @@ fn versions(base: &str, path: &[&str]) -> Option<(u16, Value)> {
     }
 }
 
-fn serve(turn: &mut Turn<'_>) -> Answer {
-    let parts = turn.ask.parts();
+fn serve(ctx: &mut RequestContext<'_>) -> Answer {
+    let parts = ctx.request.parts();
     let ["v3", rest @ ..] = parts.as_slice() else { return Err(nothing()) };
-    if rest.is_empty() && turn.ask.method == "GET" {
+    if rest.is_empty() && ctx.request.method == "GET" {
         // Unlike the list at the root, what a version tells of itself is for those who are let in.
-        let base = format!("{}/{}", turn.ask.base, SERVICE.prefix);
+        let base = format!("{}/{}", ctx.request.base, SERVICE.prefix);
         return Ok(Reply::ok(versions(&base, &[]).map(|it| it.1).unwrap_or_default()));
     }
     let path = match rest {
-        [project, rest @ ..] if *project == turn.who.project => rest,
+        [project, rest @ ..] if *project == ctx.caller.project => rest,
         [project, rest @ ..] if super::check::is_uuid(project) => {
-            if !turn.who.is_admin {
-                return Err(Cinder.plain(400, "Malformed request url"));
+            if !ctx.caller.is_admin {
+                return Err(CINDER.generic(400, "Malformed request url"));
             }
             rest
         }
         rest => rest,
     };
-    let method = turn.ask.method.clone();
+    let method = ctx.request.method.clone();
     let method = if method == "HEAD" { "GET" } else { method.as_str() };
-    let special = volumes::serve(turn, method, path)
-        .or_else(|| backups::serve(turn, method, path))
-        .or_else(|| types::serve(turn, method, path))
-        .or_else(|| around::serve(turn, method, path));
-    special.or_else(|| rest::serve(turn, COLLECTIONS, path)).unwrap_or_else(|| Err(nothing()))
+    let special = volumes::serve(ctx, method, path)
+        .or_else(|| backups::serve(ctx, method, path))
+        .or_else(|| types::serve(ctx, method, path))
+        .or_else(|| quotas::serve(ctx, method, path));
+    special.or_else(|| rest::serve(ctx, COLLECTIONS, path)).unwrap_or_else(|| Err(nothing()))
 }
 
 fn nothing() -> Refusal {
-    Cinder.plain(404, "The resource could not be found.")
+    CINDER.generic(404, "The resource could not be found.")
 }
 
 /// The links of an object.
-fn links(turn: &Turn<'_>, collection: &str, id: &str) -> Value {
-    let base = format!("{}{}", turn.ask.base, turn.ask.service);
-    let project = &turn.who.project;
+fn links(ctx: &RequestContext<'_>, collection: &str, id: &str) -> Value {
+    let base = format!("{}{}", ctx.request.base, ctx.request.service);
+    let project = &ctx.caller.project;
     json!([
         { "rel": "self", "href": format!("{base}/v3/{project}/{collection}/{id}") },
         { "rel": "bookmark", "href": format!("{base}/{project}/{collection}/{id}") },
@@ -103,44 +103,47 @@ fn links(turn: &Turn<'_>, collection: &str, id: &str) -> Value {
 }
 
 /// A list, with everything or with names only; the newest first.
-fn listed(turn: &mut Turn<'_>, of: &'static Collection, detailed: bool) -> Answer {
+fn list_collection(
+    ctx: &mut RequestContext<'_>,
+    collection: &'static Collection,
+    detailed: bool,
+) -> Answer {
     let everybody =
-        turn.who.is_admin && turn.ask.query("all_tenants").is_some_and(|word| word != "0");
-    let mut rows = query::rows(turn, of, &[])?;
-    let project = turn.who.project.clone();
+        ctx.caller.is_admin && ctx.request.query("all_tenants").is_some_and(|word| word != "0");
+    let mut rows = query::rows(ctx, collection, &[])?;
+    let project = ctx.caller.project.clone();
     rows.retain(|row| {
-        let owned =
-            turn.world.get(of.name, text(row, "id")).and_then(|row| row.get("project_id").cloned());
+        let owned = ctx
+            .state
+            .get(collection.name, text(row, "id"))
+            .and_then(|row| row.get("project_id").cloned());
         everybody || owned.is_none_or(|owner| owner == json!(project))
     });
     rows.reverse();
-    let (rows, next) = query::page(turn, of, rows)?;
+    let (rows, next) = query::page(ctx, collection, rows)?;
     let rows: Vec<Value> = rows
         .into_iter()
-        .map(|row| match detailed {
-            true => Value::from(row),
-            false => json!({ "id": row["id"], "name": row["name"], "links": links(turn, of.path, text(&row, "id")) }),
-        })
+        .map(|row| if detailed { Value::from(row) } else { json!({ "id": row["id"], "name": row["name"], "links": links(ctx, collection.path, text(&row, "id")) }) })
         .collect();
-    let mut body = json!({ of.many: rows });
+    let mut body = json!({ collection.plural: rows });
     if let Some(next) = next {
-        body[format!("{}_links", of.many)] = json!([{ "rel": "next", "href": next }]);
+        body[format!("{}_links", collection.plural)] = json!([{ "rel": "next", "href": next }]);
     }
     Ok(Reply::ok(body))
 }
 
 /// Metadata of an object: all of it or one key.
 fn metadata(
-    turn: &mut Turn<'_>,
-    of: &'static Collection,
+    ctx: &mut RequestContext<'_>,
+    collection: &'static Collection,
     method: &str,
     id: &str,
     key: Option<&str>,
 ) -> Answer {
-    let row = turn.find(of, id)?;
+    let row = ctx.find(collection, id)?;
     let mut own = row["metadata"].as_object().cloned().unwrap_or_default();
-    let sent = turn.body["metadata"].as_object().cloned().unwrap_or_default();
-    let absent = |key: &str| Cinder.plain(404, &format!("Metadata item {key} was not found."));
+    let sent = ctx.body["metadata"].as_object().cloned().unwrap_or_default();
+    let absent = |key: &str| CINDER.generic(404, &format!("Metadata item {key} was not found."));
     let reply = match (method, key) {
         ("GET", None) => return Ok(Reply::ok(json!({ "metadata": own }))),
         ("GET", Some(key)) => {
@@ -156,22 +159,22 @@ fn metadata(
             Reply::ok(json!({ "metadata": own }))
         }
         ("PUT", Some(key)) => {
-            own.insert(key.to_owned(), turn.body["meta"][key].clone());
-            Reply::ok(json!({ "meta": turn.body["meta"] }))
+            own.insert(key.to_owned(), ctx.body["meta"][key].clone());
+            Reply::ok(json!({ "meta": ctx.body["meta"] }))
         }
         ("DELETE", Some(key)) => {
             own.remove(key).ok_or_else(|| absent(key))?;
             Reply::empty(200)
         }
-        _ => return Err(Cinder.plain(405, "The method is not allowed.")),
+        _ => return Err(CINDER.generic(405, "The method is not allowed.")),
     };
-    turn.world.set(of.name, id, json!({ "metadata": own }));
+    ctx.state.set(collection.name, id, json!({ "metadata": own }));
     Ok(reply)
 }
 
 /// Whether a type is for everybody or for the caller's project.
-fn may_use(turn: &Turn<'_>, row: &super::table::Obj) -> bool {
-    turn.who.is_admin
+fn may_use(ctx: &RequestContext<'_>, row: &super::table::Obj) -> bool {
+    ctx.caller.is_admin
         || flag(row, "is_public")
-        || super::ask::words(row, "_access").contains(&turn.who.project)
+        || super::request::strings(row, "_access").contains(&ctx.caller.project)
 }

@@ -2,19 +2,21 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Answer, Refusal, Reply, Turn, flag, object, set, text, words};
-use super::super::fault_body::fault;
-use super::super::schema::{Collection, plain};
+use super::super::microversioned::fault;
+use super::super::request::{
+    Answer, Refusal, Reply, RequestContext, flag, object, set, strings, text,
+};
+use super::super::schema::Collection;
+use super::super::state::CloudState;
 use super::super::table::Obj;
-use super::super::world::World;
-use super::dialect::Cinder;
+use super::dialect::CINDER;
 use super::{QOS, TYPES, VOLUMES, may_use};
 
 pub(super) static TYPE: Collection = Collection {
     name: TYPES,
     path: "types",
-    one: "volume_type",
-    many: "volume_types",
+    singular: "volume_type",
+    plural: "volume_types",
     title: "Volume type",
     admin_only: true,
     statuses: (200, 200, 202),
@@ -26,32 +28,32 @@ pub(super) static TYPE: Collection = Collection {
              qos_specs_id text r  null
              _access      list r  []
              _encryption  any  r  null",
-    make: |turn, row| {
+    make: |ctx, row| {
         let public = flag(row, "os-volume-type-access:is_public");
         set(row, "is_public", public);
-        name_is_free(turn, text(row, "name"), "")
+        name_is_free(ctx, text(row, "name"), "")
     },
-    change: |turn, old, new, _| {
+    change: |ctx, old, new, _| {
         let public = flag(new, "is_public");
         set(new, "os-volume-type-access:is_public", public);
-        name_is_free(turn, text(new, "name"), text(old, "id"))
+        name_is_free(ctx, text(new, "name"), text(old, "id"))
     },
-    remove: |turn, row| {
-        if turn.world.table(VOLUMES).iter().any(|volume| volume["volume_type"] == row["id"]) {
+    remove: |ctx, row| {
+        if ctx.state.table(VOLUMES).iter().any(|volume| volume["volume_type"] == row["id"]) {
             return Err(fault(400, "Target volume type is still in use."));
         }
         Ok(())
     },
-    show: |turn, row| {
-        if !turn.who.is_admin {
+    show: |ctx, row| {
+        if !ctx.caller.is_admin {
             row.remove("qos_specs_id");
         }
     },
-    ..plain(&Cinder)
+    ..Collection::new(&CINDER)
 };
 
-fn name_is_free(turn: &Turn<'_>, name: &str, own: &str) -> Result<(), Refusal> {
-    let twins = turn.world.table(TYPES).with("name", name);
+fn name_is_free(ctx: &RequestContext<'_>, name: &str, own: &str) -> Result<(), Refusal> {
+    let twins = ctx.state.table(TYPES).with("name", name);
     if twins.iter().any(|twin| text(twin, "id") != own) {
         return Err(fault(409, format!("Volume Type {name} already exists.")));
     }
@@ -61,82 +63,80 @@ fn name_is_free(turn: &Turn<'_>, name: &str, own: &str) -> Result<(), Refusal> {
 pub(super) static QOS_SPECS: Collection = Collection {
     name: QOS,
     path: "qos-specs",
-    one: "qos_specs",
-    many: "qos_specs",
+    singular: "qos_specs",
+    plural: "qos_specs",
     title: "QoS specs",
-    verbs: "LS",
+    operations: "LS",
     fields: "name     text r \"\"
              consumer text r \"\"
              specs    map  r {}",
-    ..plain(&Cinder)
+    ..Collection::new(&CINDER)
 };
 
-pub(super) fn serve(turn: &mut Turn<'_>, method: &str, path: &[&str]) -> Option<Answer> {
+pub(super) fn serve(ctx: &mut RequestContext<'_>, method: &str, path: &[&str]) -> Option<Answer> {
     Some(match (method, path) {
-        ("GET", ["types"]) => Ok(listed(turn)),
-        ("GET", ["types", "default"]) => find(turn, "lvmdriver-1").map(|row| shown(turn, row)),
-        ("GET", ["types", id]) => find(turn, id).map(|row| shown(turn, row)),
-        (_, ["types", id, "extra_specs", key @ ..]) => {
-            specs(turn, method, id, key.first().copied())
-        }
-        (_, ["types", id, "encryption", rest @ ..]) => encryption(turn, method, id, rest),
-        ("GET", ["types", id, "os-volume-type-access"]) => find(turn, id).map(|row| {
-            let rows: Vec<Value> = words(&row, "_access")
+        ("GET", ["types"]) => Ok(list_types(ctx)),
+        ("GET", ["types", "default"]) => find(ctx, "lvmdriver-1").map(|row| render(ctx, row)),
+        ("GET", ["types", id]) => find(ctx, id).map(|row| render(ctx, row)),
+        (_, ["types", id, "extra_specs", key @ ..]) => specs(ctx, method, id, key.first().copied()),
+        (_, ["types", id, "encryption", rest @ ..]) => encryption(ctx, method, id, rest),
+        ("GET", ["types", id, "os-volume-type-access"]) => find(ctx, id).map(|row| {
+            let rows: Vec<Value> = strings(&row, "_access")
                 .iter()
                 .map(|project| json!({ "volume_type_id": row["id"], "project_id": project }))
                 .collect();
             Reply::ok(json!({ "volume_type_access": rows }))
         }),
-        ("POST", ["types", id, "action"]) => access(turn, id),
-        (_, ["qos-specs", rest @ ..]) => return quality(turn, method, rest),
+        ("POST", ["types", id, "action"]) => access(ctx, id),
+        (_, ["qos-specs", rest @ ..]) => return quality(ctx, method, rest),
         _ => return None,
     })
 }
 
-fn find(turn: &Turn<'_>, id: &str) -> Result<Obj, Refusal> {
-    let by_name = turn.world.table(TYPES).with("name", id);
-    let row = turn.world.get(TYPES, id).or_else(|| by_name.first().copied());
-    let row = row.filter(|row| may_use(turn, row)).cloned();
+fn find(ctx: &RequestContext<'_>, id: &str) -> Result<Obj, Refusal> {
+    let by_name = ctx.state.table(TYPES).with("name", id);
+    let row = ctx.state.get(TYPES, id).or_else(|| by_name.first().copied());
+    let row = row.filter(|row| may_use(ctx, row)).cloned();
     row.ok_or_else(|| fault(404, format!("Volume type {id} could not be found.")))
 }
 
-fn shown(turn: &Turn<'_>, row: Obj) -> Reply {
-    Reply::ok(json!({ "volume_type": super::rest::shown(turn, &TYPE, row) }))
+fn render(ctx: &RequestContext<'_>, row: Obj) -> Reply {
+    Reply::ok(json!({ "volume_type": super::rest::render(ctx, &TYPE, row) }))
 }
 
-fn listed(turn: &Turn<'_>) -> Reply {
-    let wanted = turn.ask.query("is_public").map(str::to_lowercase);
+fn list_types(ctx: &RequestContext<'_>) -> Reply {
+    let wanted = ctx.request.query("is_public").map(str::to_lowercase);
     let keeps = |row: &&Obj| {
         let public = flag(row, "is_public");
         let asked = match wanted.as_deref() {
-            Some("none") if turn.who.is_admin => true,
-            Some("false") if turn.who.is_admin => !public,
-            _ => public || !turn.who.is_admin,
+            Some("none") if ctx.caller.is_admin => true,
+            Some("false") if ctx.caller.is_admin => !public,
+            _ => public || !ctx.caller.is_admin,
         };
-        asked && may_use(turn, row)
+        asked && may_use(ctx, row)
     };
-    let rows: Vec<Obj> = turn
-        .world
+    let rows: Vec<Obj> = ctx
+        .state
         .table(TYPES)
         .iter()
         .filter(keeps)
-        .map(|row| super::rest::shown(turn, &TYPE, row.clone()))
+        .map(|row| super::rest::render(ctx, &TYPE, row.clone()))
         .collect();
     Reply::ok(json!({ "volume_types": rows }))
 }
 
-fn admin(turn: &Turn<'_>) -> Result<(), Refusal> {
-    if turn.who.is_admin {
+fn admin(ctx: &RequestContext<'_>) -> Result<(), Refusal> {
+    if ctx.caller.is_admin {
         return Ok(());
     }
     Err(fault(403, "Policy doesn't allow volume_extension:types_manage to be performed."))
 }
 
-fn specs(turn: &mut Turn<'_>, method: &str, id: &str, key: Option<&str>) -> Answer {
-    let row = find(turn, id)?;
+fn specs(ctx: &mut RequestContext<'_>, method: &str, id: &str, key: Option<&str>) -> Answer {
+    let row = find(ctx, id)?;
     let mut own = row["extra_specs"].as_object().cloned().unwrap_or_default();
     if method != "GET" {
-        admin(turn)?;
+        admin(ctx)?;
     }
     let absent =
         |key: &str| fault(404, format!("Volume Type {id} has no extra specs with key {key}."));
@@ -147,12 +147,12 @@ fn specs(turn: &mut Turn<'_>, method: &str, id: &str, key: Option<&str>) -> Answ
             return Ok(Reply::ok(json!({ key: value })));
         }
         ("POST", None) => {
-            own.extend(turn.body["extra_specs"].as_object().cloned().unwrap_or_default());
-            Reply::ok(json!({ "extra_specs": turn.body["extra_specs"] }))
+            own.extend(ctx.body["extra_specs"].as_object().cloned().unwrap_or_default());
+            Reply::ok(json!({ "extra_specs": ctx.body["extra_specs"] }))
         }
         ("PUT", Some(key)) => {
-            own.insert(key.to_owned(), turn.body[key].clone());
-            Reply::ok(json!({ key: turn.body[key] }))
+            own.insert(key.to_owned(), ctx.body[key].clone());
+            Reply::ok(json!({ key: ctx.body[key] }))
         }
         ("DELETE", Some(key)) => {
             own.remove(key).ok_or_else(|| absent(key))?;
@@ -161,19 +161,19 @@ fn specs(turn: &mut Turn<'_>, method: &str, id: &str, key: Option<&str>) -> Answ
         _ => return Err(fault(405, "The method is not allowed.")),
     };
     let key = text(&row, "id").to_owned();
-    turn.world.set(TYPES, &key, json!({ "extra_specs": own }));
+    ctx.state.set(TYPES, &key, json!({ "extra_specs": own }));
     Ok(reply)
 }
 
-fn encryption(turn: &mut Turn<'_>, method: &str, id: &str, rest: &[&str]) -> Answer {
-    admin(turn)?;
-    let row = find(turn, id)?;
+fn encryption(ctx: &mut RequestContext<'_>, method: &str, id: &str, rest: &[&str]) -> Answer {
+    admin(ctx)?;
+    let row = find(ctx, id)?;
     let id = text(&row, "id").to_owned();
     let own = row["_encryption"].clone();
     match method {
         "GET" if rest.is_empty() => {
-            let shown = if own.is_null() { json!({}) } else { own };
-            Ok(Reply::ok(shown))
+            let rendered = if own.is_null() { json!({}) } else { own };
+            Ok(Reply::ok(rendered))
         }
         "GET" => {
             let name = rest.first().copied().unwrap_or_default();
@@ -184,23 +184,23 @@ fn encryption(turn: &mut Turn<'_>, method: &str, id: &str, rest: &[&str]) -> Ans
                 let message = format!("Volume type encryption for type {id} already exists.");
                 return Err(fault(400, message));
             }
-            let sent = object(turn.body["encryption"].clone());
+            let sent = object(ctx.body["encryption"].clone());
             if !sent.contains_key("provider") {
-                return Err(super::super::fault_body::missing("encryption", "provider", &sent));
+                return Err(super::super::microversioned::missing("encryption", "provider", &sent));
             }
             let mut kept = object(json!({
                 "volume_type_id": id, "control_location": "front-end", "cipher": null, "key_size": null,
-                "encryption_id": turn.world.uuid(),
+                "encryption_id": ctx.state.uuid(),
             }));
             kept.extend(sent);
-            turn.world.set(TYPES, &id, json!({ "_encryption": kept }));
+            ctx.state.set(TYPES, &id, json!({ "_encryption": kept }));
             Ok(Reply::ok(json!({ "encryption": kept })))
         }
         "PUT" => {
-            let sent = object(turn.body["encryption"].clone());
+            let sent = object(ctx.body["encryption"].clone());
             let mut kept = own.as_object().cloned().unwrap_or_default();
             kept.extend(sent.clone());
-            turn.world.set(TYPES, &id, json!({ "_encryption": kept }));
+            ctx.state.set(TYPES, &id, json!({ "_encryption": kept }));
             Ok(Reply::ok(json!({ "encryption": sent })))
         }
         "DELETE" => {
@@ -208,18 +208,18 @@ fn encryption(turn: &mut Turn<'_>, method: &str, id: &str, rest: &[&str]) -> Ans
                 let message = format!("Volume type encryption for type {id} does not exist.");
                 return Err(fault(404, message));
             }
-            turn.world.set(TYPES, &id, json!({ "_encryption": null }));
+            ctx.state.set(TYPES, &id, json!({ "_encryption": null }));
             Ok(Reply::empty(202))
         }
         _ => Err(fault(405, "The method is not allowed.")),
     }
 }
 
-fn access(turn: &mut Turn<'_>, id: &str) -> Answer {
-    admin(turn)?;
-    let row = find(turn, id)?;
-    let mut projects = words(&row, "_access");
-    let body = turn.body.clone();
+fn access(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    admin(ctx)?;
+    let row = find(ctx, id)?;
+    let mut projects = strings(&row, "_access");
+    let body = ctx.body.clone();
     if flag(&row, "is_public") {
         let message = "Type access modification is not applicable to public volume type.";
         return Err(fault(409, message));
@@ -240,46 +240,46 @@ fn access(turn: &mut Turn<'_>, id: &str) -> Answer {
         }
     }
     let key = text(&row, "id").to_owned();
-    turn.world.set(TYPES, &key, json!({ "_access": projects }));
+    ctx.state.set(TYPES, &key, json!({ "_access": projects }));
     Ok(Reply::empty(202))
 }
 
-fn quality(turn: &mut Turn<'_>, method: &str, rest: &[&str]) -> Option<Answer> {
-    if let Err(refusal) = admin(turn) {
+fn quality(ctx: &mut RequestContext<'_>, method: &str, rest: &[&str]) -> Option<Answer> {
+    if let Err(refusal) = admin(ctx) {
         return Some(Err(refusal));
     }
     Some(match (method, rest) {
-        ("POST", []) => create_quality(turn),
-        ("PUT", [id]) => turn.find(&QOS_SPECS, id).map(|row| {
+        ("POST", []) => create_quality(ctx),
+        ("PUT", [id]) => ctx.find(&QOS_SPECS, id).map(|row| {
             let mut specs = row["specs"].as_object().cloned().unwrap_or_default();
-            let mut sent = turn.body["qos_specs"].as_object().cloned().unwrap_or_default();
-            let shown = sent.clone();
+            let mut sent = ctx.body["qos_specs"].as_object().cloned().unwrap_or_default();
+            let rendered = sent.clone();
             if let Some(consumer) = sent.remove("consumer") {
-                turn.world.set(QOS, id, json!({ "consumer": consumer }));
+                ctx.state.set(QOS, id, json!({ "consumer": consumer }));
             }
             specs.extend(sent);
-            turn.world.set(QOS, id, json!({ "specs": specs }));
-            Reply::ok(json!({ "qos_specs": shown }))
+            ctx.state.set(QOS, id, json!({ "specs": specs }));
+            Reply::ok(json!({ "qos_specs": rendered }))
         }),
-        ("PUT", [id, "delete_keys"]) => turn.find(&QOS_SPECS, id).map(|row| {
+        ("PUT", [id, "delete_keys"]) => ctx.find(&QOS_SPECS, id).map(|row| {
             let mut specs = row["specs"].as_object().cloned().unwrap_or_default();
-            let gone = words(&object(turn.body.clone()), "keys");
+            let gone = strings(&object(ctx.body.clone()), "keys");
             specs.retain(|key, _| !gone.contains(key));
-            turn.world.set(QOS, id, json!({ "specs": specs }));
+            ctx.state.set(QOS, id, json!({ "specs": specs }));
             Reply::empty(202)
         }),
-        ("DELETE", [id]) => delete_quality(turn, id),
-        ("GET", [id, "associations"]) => turn.find(&QOS_SPECS, id).map(|_| {
-            let rows: Vec<Value> = users(turn, id)
+        ("DELETE", [id]) => delete_quality(ctx, id),
+        ("GET", [id, "associations"]) => ctx.find(&QOS_SPECS, id).map(|_| {
+            let rows: Vec<Value> = users(ctx, id)
                 .iter()
                 .map(|kind| json!({ "association_type": "volume_type", "id": kind["id"], "name": kind["name"] }))
                 .collect();
             Reply::ok(json!({ "qos_associations": rows }))
         }),
-        ("GET", [id, word @ ("associate" | "disassociate")]) => associate(turn, id, *word == "associate"),
-        ("GET", [id, "disassociate_all"]) => turn.find(&QOS_SPECS, id).map(|_| {
-            for kind in users(turn, id) {
-                turn.world.set(TYPES, text(&kind, "id"), json!({ "qos_specs_id": null }));
+        ("GET", [id, word @ ("associate" | "disassociate")]) => associate(ctx, id, *word == "associate"),
+        ("GET", [id, "disassociate_all"]) => ctx.find(&QOS_SPECS, id).map(|_| {
+            for kind in users(ctx, id) {
+                ctx.state.set(TYPES, text(&kind, "id"), json!({ "qos_specs_id": null }));
             }
             Reply::empty(202)
         }),
@@ -287,45 +287,45 @@ fn quality(turn: &mut Turn<'_>, method: &str, rest: &[&str]) -> Option<Answer> {
     })
 }
 
-fn users(turn: &Turn<'_>, id: &str) -> Vec<Obj> {
+fn users(ctx: &RequestContext<'_>, id: &str) -> Vec<Obj> {
     let uses = |kind: &&Obj| kind["qos_specs_id"] == json!(id);
-    turn.world.table(TYPES).iter().filter(uses).cloned().collect()
+    ctx.state.table(TYPES).iter().filter(uses).cloned().collect()
 }
 
-fn create_quality(turn: &mut Turn<'_>) -> Answer {
-    let mut sent = turn.sent(&QOS_SPECS)?;
+fn create_quality(ctx: &mut RequestContext<'_>) -> Answer {
+    let mut sent = ctx.sent(&QOS_SPECS)?;
     let Some(name) = sent.remove("name").as_ref().and_then(Value::as_str).map(str::to_owned) else {
-        return Err(super::super::fault_body::missing("qos_specs", "name", &sent));
+        return Err(super::super::microversioned::missing("qos_specs", "name", &sent));
     };
-    if turn.world.table(QOS).count("name", &name) > 0 {
+    if ctx.state.table(QOS).count("name", &name) > 0 {
         return Err(fault(409, format!("Qos Specs {name} already exists.")));
     }
     let consumer = sent.remove("consumer").unwrap_or_else(|| json!("back-end"));
-    let id = turn.world.uuid();
+    let id = ctx.state.uuid();
     let row = object(json!({ "id": id, "name": name, "consumer": consumer, "specs": sent }));
-    turn.world.add(QOS, row.clone());
-    Ok(Reply::ok(json!({ "qos_specs": row, "links": super::links(turn, "qos-specs", &id) })))
+    ctx.state.add(QOS, row.clone());
+    Ok(Reply::ok(json!({ "qos_specs": row, "links": super::links(ctx, "qos-specs", &id) })))
 }
 
-fn delete_quality(turn: &mut Turn<'_>, id: &str) -> Answer {
-    turn.find(&QOS_SPECS, id)?;
-    let users = users(turn, id);
-    let force = turn.ask.query("force").is_some_and(|word| word.eq_ignore_ascii_case("true"));
+fn delete_quality(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    ctx.find(&QOS_SPECS, id)?;
+    let users = users(ctx, id);
+    let force = ctx.request.query("force").is_some_and(|word| word.eq_ignore_ascii_case("true"));
     if !users.is_empty() && !force {
         let message = format!("QoS Specs {id} is still associated with entities.");
         return Err(fault(400, message));
     }
     for kind in users {
-        turn.world.set(TYPES, text(&kind, "id"), json!({ "qos_specs_id": null }));
+        ctx.state.set(TYPES, text(&kind, "id"), json!({ "qos_specs_id": null }));
     }
-    turn.world.remove(QOS, id);
+    ctx.state.remove(QOS, id);
     Ok(Reply::empty(202))
 }
 
-fn associate(turn: &mut Turn<'_>, id: &str, adds: bool) -> Answer {
-    turn.find(&QOS_SPECS, id)?;
-    let kind = turn.ask.query("vol_type_id").unwrap_or_default().to_owned();
-    let kind = find(turn, &kind)?;
+fn associate(ctx: &mut RequestContext<'_>, id: &str, adds: bool) -> Answer {
+    ctx.find(&QOS_SPECS, id)?;
+    let kind = ctx.request.query("vol_type_id").unwrap_or_default().to_owned();
+    let kind = find(ctx, &kind)?;
     let key = text(&kind, "id").to_owned();
     if adds && !kind["qos_specs_id"].is_null() && kind["qos_specs_id"] != json!(id) {
         let message = format!(
@@ -335,16 +335,16 @@ fn associate(turn: &mut Turn<'_>, id: &str, adds: bool) -> Answer {
         return Err(fault(400, message));
     }
     let now = if adds { json!(id) } else { Value::Null };
-    turn.world.set(TYPES, &key, json!({ "qos_specs_id": now }));
+    ctx.state.set(TYPES, &key, json!({ "qos_specs_id": now }));
     Ok(Reply::empty(202))
 }
 
-pub(super) fn sow(world: &mut World) {
+pub(super) fn seed(state: &mut CloudState) {
     for (name, description) in
         [("lvmdriver-1", Value::Null), ("__DEFAULT__", json!("Default Volume Type"))]
     {
-        let id = world.uuid();
-        world.add(TYPES, object(json!({
+        let id = state.uuid();
+        state.add(TYPES, object(json!({
             "id": id, "name": name, "description": description, "is_public": true,
             "os-volume-type-access:is_public": true, "extra_specs": {}, "qos_specs_id": null, "_access": [],
             "_encryption": null,

@@ -2,23 +2,25 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Answer, Done, Refusal, Reply, Turn, int, list, object, set, text};
-use super::super::fault_body::fault;
 use super::super::image::{self, IMAGES};
+use super::super::microversioned::fault;
+use super::super::request::{
+    Answer, Done, Refusal, Reply, RequestContext, int, list, object, set, text,
+};
 use super::super::rest;
-use super::super::schema::{Collection, plain};
+use super::super::schema::Collection;
+use super::super::state::CloudState;
 use super::super::table::Obj;
-use super::super::world::World;
-use super::dialect::{Cinder, invalid_input, invalid_volume};
-use super::{BACKUPS, SNAPSHOTS, TYPES, VOLUMES, backups, links, listed, metadata};
+use super::dialect::{CINDER, invalid_input, invalid_volume};
+use super::{BACKUPS, SNAPSHOTS, TYPES, VOLUMES, backups, links, list_collection, metadata};
 
 pub(super) static VOLUME: Collection = Collection {
     name: VOLUMES,
     path: "volumes",
-    one: "volume",
-    many: "volumes",
+    singular: "volume",
+    plural: "volumes",
     title: "Volume",
-    verbs: "CSUD",
+    operations: "CSUD",
     statuses: (202, 200, 202),
     index: &["status"],
     fields: "name                text cu null
@@ -48,103 +50,104 @@ pub(super) static VOLUME: Collection = Collection {
              migration_status    text r  null
              bootable            text r  \"false\"",
     make,
-    remove: |turn, row| {
-        deletable(turn, row)?;
+    remove: |ctx, row| {
+        deletable(ctx, row)?;
         Ok(())
     },
     show,
-    ..plain(&Cinder)
+    ..Collection::new(&CINDER)
 };
 
-fn show(turn: &Turn<'_>, row: &mut Obj) {
+fn show(ctx: &RequestContext<'_>, row: &mut Obj) {
     let id = text(row, "id").to_owned();
-    set(row, "links", links(turn, "volumes", &id));
+    set(row, "links", links(ctx, "volumes", &id));
     let project = row.remove("project_id").unwrap_or_default();
     set(row, "os-vol-tenant-attr:tenant_id", project);
     let named =
-        row.get("volume_type").and_then(Value::as_str).and_then(|id| turn.world.get(TYPES, id));
+        row.get("volume_type").and_then(Value::as_str).and_then(|id| ctx.state.get(TYPES, id));
     let name = named.map(|kind| kind["name"].clone());
     if let Some(name) = name {
         set(row, "volume_type", name);
     }
-    if turn.who.is_admin {
+    if ctx.caller.is_admin {
         set(row, "os-vol-host-attr:host", "controller@lvm#lvm");
         set(row, "os-vol-mig-status-attr:migstat", Value::Null);
         set(row, "os-vol-mig-status-attr:name_id", Value::Null);
     }
 }
 
-fn make(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
+fn make(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     for (old, new) in [("display_name", "name"), ("display_description", "description")] {
         if let Some(value) = row.remove(old) {
             set(row, new, value);
         }
     }
-    let source = source(turn, row)?;
+    let source = source(ctx, row)?;
     let size = match row.get("size") {
         Some(Value::Null) | None => source,
-        Some(given) => given.as_i64().or_else(|| given.as_str()?.parse().ok()),
+        Some(supplied) => supplied.as_i64().or_else(|| supplied.as_str()?.parse().ok()),
     };
     let Some(size) = size.filter(|size| *size > 0) else {
-        let given = super::super::dialect::python(row.get("size").unwrap_or(&Value::Null));
+        let supplied = crate::python::repr(row.get("size").unwrap_or(&Value::Null));
         let message = format!(
             "Volume size '{}' must be an integer and greater than 0",
-            given.trim_matches('\'')
+            supplied.trim_matches('\'')
         );
         return Err(invalid_input(&message));
     };
     if let Some(least) = source.filter(|least| size < *least) {
-        let of =
+        let collection =
             if row["snapshot_id"].is_null() { "original volume size" } else { "snapshot size" };
         let message = format!(
-            "Volume size '{size}'GB cannot be smaller than the {of} {least}GB. They must be >= {of}."
+            "Volume size '{size}'GB cannot be smaller than the {collection} {least}GB. They must be >= {collection}."
         );
         return Err(invalid_input(&message));
     }
     set(row, "size", size);
-    kind(turn, row)?;
+    kind(ctx, row)?;
     zone(row)?;
-    room_for(turn, size)?;
+    room_for(ctx, size)?;
     if let Some(image) =
         row.remove("imageRef").or_else(|| row.remove("image_id")).filter(Value::is_string)
     {
-        from_image(turn, row, image.as_str().unwrap_or_default(), size)?;
+        from_image(ctx, row, image.as_str().unwrap_or_default(), size)?;
     }
-    let now = turn.world.stamp_micros();
+    let now = ctx.state.timestamp_micros();
     set(row, "created_at", now);
     set(row, "updated_at", Value::Null);
-    let multiattach = super::super::check::truth(row["multiattach"].as_str().unwrap_or_default());
+    let multiattach =
+        super::super::check::parse_bool(row["multiattach"].as_str().unwrap_or_default());
     let multiattach = row["multiattach"].as_bool().or(multiattach).unwrap_or(false);
     set(row, "multiattach", multiattach);
     for gone in ["scheduler_hints", "source_replica", "backup_id"] {
         row.remove(gone);
     }
     let id = text(row, "id").to_owned();
-    ready(turn.world, &id);
+    ready(ctx.state, &id);
     Ok(())
 }
 
 /// The volume becomes ready, or fails, if this request is to fail.
-pub(super) fn ready(world: &mut World, id: &str) {
-    let status = if world.fails_to_build { "error" } else { "available" };
-    world.when_built(VOLUMES, id, json!({ "status": status }));
+pub(super) fn ready(state: &mut CloudState, id: &str) {
+    let status = if state.fail_builds { "error" } else { "available" };
+    state.when_built(VOLUMES, id, json!({ "status": status }));
 }
 
 /// The size of what the volume is made of, if it is made of something.
-fn source(turn: &Turn<'_>, row: &mut Obj) -> Result<Option<i64>, Refusal> {
+fn source(ctx: &RequestContext<'_>, row: &mut Obj) -> Result<Option<i64>, Refusal> {
     if let Some(id) = row["snapshot_id"].as_str() {
-        let snapshot = turn.find(&backups::SNAPSHOT, id)?;
+        let snapshot = ctx.find(&backups::SNAPSHOT, id)?;
         if text(&snapshot, "status") != "available" {
             let message =
                 "Invalid snapshot: Originating snapshot status must be one of 'available' values";
             return Err(fault(400, message));
         }
-        let origin = turn.world.copy(VOLUMES, text(&snapshot, "volume_id"));
+        let origin = ctx.state.copy(VOLUMES, text(&snapshot, "volume_id"));
         set(row, "bootable", if text(&origin, "bootable") == "true" { "true" } else { "false" });
         return Ok(Some(int(&snapshot, "size")));
     }
     if let Some(id) = row["source_volid"].as_str() {
-        let origin = turn.find(&VOLUME, id)?;
+        let origin = ctx.find(&VOLUME, id)?;
         let states = ["available", "in-use"];
         if !states.contains(&text(&origin, "status")) {
             return Err(invalid_volume(
@@ -156,18 +159,18 @@ fn source(turn: &Turn<'_>, row: &mut Obj) -> Result<Option<i64>, Refusal> {
         return Ok(Some(int(&origin, "size")));
     }
     if let Some(id) = row.get("backup_id").and_then(Value::as_str) {
-        let backup = turn.find(&backups::BACKUP, id)?;
+        let backup = ctx.find(&backups::BACKUP, id)?;
         return Ok(Some(int(&backup, "size")));
     }
     Ok(None)
 }
 
-fn kind(turn: &Turn<'_>, row: &mut Obj) -> Done {
+fn kind(ctx: &RequestContext<'_>, row: &mut Obj) -> Done {
     let Some(wanted) =
         row["volume_type"].as_str().filter(|wanted| !wanted.is_empty()).map(str::to_owned)
     else {
-        let default = turn
-            .world
+        let default = ctx
+            .state
             .table(TYPES)
             .with("name", "lvmdriver-1")
             .first()
@@ -175,16 +178,16 @@ fn kind(turn: &Turn<'_>, row: &mut Obj) -> Done {
         set(row, "volume_type", default);
         return Ok(());
     };
-    let id = type_id(turn, &wanted)?;
+    let id = type_id(ctx, &wanted)?;
     set(row, "volume_type", id);
     Ok(())
 }
 
 /// The id of a type by its name or id.
-pub(super) fn type_id(turn: &Turn<'_>, wanted: &str) -> Result<String, Refusal> {
-    let by_name = turn.world.table(TYPES).with("name", wanted);
-    let found = turn.world.get(TYPES, wanted).or_else(|| by_name.first().copied());
-    let found = found.filter(|kind| super::may_use(turn, kind));
+pub(super) fn type_id(ctx: &RequestContext<'_>, wanted: &str) -> Result<String, Refusal> {
+    let by_name = ctx.state.table(TYPES).with("name", wanted);
+    let found = ctx.state.get(TYPES, wanted).or_else(|| by_name.first().copied());
+    let found = found.filter(|kind| super::may_use(ctx, kind));
     found.map(|kind| text(kind, "id").to_owned()).ok_or_else(|| {
         let by = if super::super::check::is_uuid(wanted) { "" } else { "with name " };
         fault(404, format!("Volume type {by}{wanted} could not be found."))
@@ -204,10 +207,10 @@ fn zone(row: &mut Obj) -> Done {
 }
 
 /// Whether the project may have one more volume of this size.
-pub(super) fn room_for(turn: &Turn<'_>, size: i64) -> Done {
-    let project = &turn.who.project;
-    let own = turn.world.table(VOLUMES).with("project_id", project);
-    let most = turn.world.quota("volume", project, "volumes", 10);
+pub(super) fn room_for(ctx: &RequestContext<'_>, size: i64) -> Done {
+    let project = &ctx.caller.project;
+    let own = ctx.state.table(VOLUMES).with("project_id", project);
+    let most = ctx.state.quota("volume", project, "volumes", 10);
     if usize::try_from(most).is_ok_and(|most| own.len() >= most) {
         let message = format!(
             "VolumeLimitExceeded: Maximum number of volumes allowed ({most}) exceeded for quota 'volumes'."
@@ -215,7 +218,7 @@ pub(super) fn room_for(turn: &Turn<'_>, size: i64) -> Done {
         return Err(fault(413, message));
     }
     let used: i64 = own.iter().map(|volume| int(volume, "size")).sum();
-    let most = turn.world.quota("volume", project, "gigabytes", 1_000);
+    let most = ctx.state.quota("volume", project, "gigabytes", 1_000);
     if most >= 0 && used + size > most {
         let message = format!(
             "VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. Requested \
@@ -226,9 +229,9 @@ pub(super) fn room_for(turn: &Turn<'_>, size: i64) -> Done {
     Ok(())
 }
 
-fn from_image(turn: &Turn<'_>, row: &mut Obj, id: &str, size: i64) -> Done {
+fn from_image(ctx: &RequestContext<'_>, row: &mut Obj, id: &str, size: i64) -> Done {
     let id = id.rsplit('/').next().unwrap_or_default();
-    let found = turn.world.get(IMAGES, id).filter(|image| image::sees(turn, image)).cloned();
+    let found = ctx.state.get(IMAGES, id).filter(|image| image::sees(ctx, image)).cloned();
     let Some(found) = found else {
         return Err(fault(400, "Invalid image identifier or unable to access requested image."));
     };
@@ -256,8 +259,8 @@ fn from_image(turn: &Turn<'_>, row: &mut Obj, id: &str, size: i64) -> Done {
 const DELETABLE: &[&str] =
     &["available", "error", "error_restoring", "error_extending", "error_managing"];
 
-fn deletable(turn: &Turn<'_>, row: &Obj) -> Done {
-    let snapshots = turn.world.table(SNAPSHOTS).count("volume_id", text(row, "id"));
+fn deletable(ctx: &RequestContext<'_>, row: &Obj) -> Done {
+    let snapshots = ctx.state.table(SNAPSHOTS).count("volume_id", text(row, "id"));
     if DELETABLE.contains(&text(row, "status"))
         && snapshots == 0
         && list(row, "attachments").is_empty()
@@ -271,51 +274,49 @@ fn deletable(turn: &Turn<'_>, row: &Obj) -> Done {
     ))
 }
 
-pub(super) fn serve(turn: &mut Turn<'_>, method: &str, path: &[&str]) -> Option<Answer> {
+pub(super) fn serve(ctx: &mut RequestContext<'_>, method: &str, path: &[&str]) -> Option<Answer> {
     let ["volumes", rest @ ..] = path else { return None };
     Some(match (method, rest) {
-        ("GET", []) => listed(turn, &VOLUME, false),
-        ("GET", ["detail"]) => listed(turn, &VOLUME, true),
-        ("DELETE", [id]) => delete(turn, id, false),
-        ("POST", [id, "action"]) => act(turn, id),
-        (_, [id, "metadata", key @ ..]) => {
-            metadata(turn, &VOLUME, method, id, key.first().copied())
-        }
+        ("GET", []) => list_collection(ctx, &VOLUME, false),
+        ("GET", ["detail"]) => list_collection(ctx, &VOLUME, true),
+        ("DELETE", [id]) => delete(ctx, id, false),
+        ("POST", [id, "action"]) => act(ctx, id),
+        (_, [id, "metadata", key @ ..]) => metadata(ctx, &VOLUME, method, id, key.first().copied()),
         ("GET", [id, "encryption"]) => {
-            turn.find(&VOLUME, id).map(|_| Reply::ok(json!({ "encryption_key_id": null })))
+            ctx.find(&VOLUME, id).map(|_| Reply::ok(json!({ "encryption_key_id": null })))
         }
         _ => return None,
     })
 }
 
-fn delete(turn: &mut Turn<'_>, id: &str, force: bool) -> Answer {
-    let row = turn.find(&VOLUME, id)?;
-    if !force && turn.ask.query("cascade").is_some() {
-        for snapshot in turn.world.with(SNAPSHOTS, "volume_id", id) {
-            turn.world.remove(SNAPSHOTS, text(&snapshot, "id"));
+fn delete(ctx: &mut RequestContext<'_>, id: &str, force: bool) -> Answer {
+    let row = ctx.find(&VOLUME, id)?;
+    if !force && ctx.request.query("cascade").is_some() {
+        for snapshot in ctx.state.with(SNAPSHOTS, "volume_id", id) {
+            ctx.state.remove(SNAPSHOTS, text(&snapshot, "id"));
         }
     }
     if !force {
-        deletable(turn, &row)?;
+        deletable(ctx, &row)?;
     }
-    turn.world.set(VOLUMES, id, json!({ "status": "deleting" }));
-    turn.world.remove_when_built(VOLUMES, id);
+    ctx.state.set(VOLUMES, id, json!({ "status": "deleting" }));
+    ctx.state.remove_when_built(VOLUMES, id);
     Ok(Reply::empty(202))
 }
 
-fn act(turn: &mut Turn<'_>, id: &str) -> Answer {
-    let row = turn.find(&VOLUME, id)?;
-    let Some((name, what)) = turn.body.as_object().and_then(|body| body.iter().next()) else {
+fn act(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
+    let row = ctx.find(&VOLUME, id)?;
+    let Some((name, what)) = ctx.body.as_object().and_then(|body| body.iter().next()) else {
         return Err(fault(400, "There is no such action."));
     };
     let (name, what) = (name.clone(), what.clone());
-    let set_fields = |turn: &mut Turn<'_>, fields: Value| {
-        turn.world.set(VOLUMES, id, fields);
+    let set_fields = |ctx: &mut RequestContext<'_>, fields: Value| {
+        ctx.state.set(VOLUMES, id, fields);
         Ok(Reply::empty(202))
     };
     match name.as_str() {
-        "os-extend" => extend(turn, id, &row, &what),
-        "os-retype" => retype(turn, id, &row, &what),
+        "os-extend" => extend(ctx, id, &row, &what),
+        "os-retype" => retype(ctx, id, &row, &what),
         "os-update_readonly_flag" => {
             if text(&row, "status") != "available" {
                 let message = format!(
@@ -326,17 +327,17 @@ fn act(turn: &mut Turn<'_>, id: &str) -> Answer {
             }
             let readonly = what["readonly"].as_bool().unwrap_or_default();
             let word = if readonly { "True" } else { "False" };
-            turn.world.edit(VOLUMES, id, |row| row.set_entry("metadata", "readonly", json!(word)));
+            ctx.state.edit(VOLUMES, id, |row| row.set_entry("metadata", "readonly", json!(word)));
             Ok(Reply::empty(202))
         }
         "os-reserve" if text(&row, "status") == "available" => {
-            set_fields(turn, json!({ "status": "attaching" }))
+            set_fields(ctx, json!({ "status": "attaching" }))
         }
-        "os-unreserve" => set_fields(turn, json!({ "status": "available" })),
+        "os-unreserve" => set_fields(ctx, json!({ "status": "available" })),
         "os-begin_detaching" if text(&row, "status") == "in-use" => {
-            set_fields(turn, json!({ "status": "detaching" }))
+            set_fields(ctx, json!({ "status": "detaching" }))
         }
-        "os-roll_detaching" => set_fields(turn, json!({ "status": "in-use" })),
+        "os-roll_detaching" => set_fields(ctx, json!({ "status": "in-use" })),
         "os-reserve" | "os-begin_detaching" => {
             let message = format!(
                 "Volume {id} status must be available, but current status is: {}.",
@@ -346,14 +347,14 @@ fn act(turn: &mut Turn<'_>, id: &str) -> Answer {
         }
         "os-attach" => {
             super::attach::finish(
-                turn.world,
+                ctx.state,
                 id,
                 what["instance_uuid"].as_str().unwrap_or_default(),
             );
             Ok(Reply::empty(202))
         }
         "os-detach" | "os-force_detach" => {
-            turn.world.set(VOLUMES, id, json!({ "status": "available", "attachments": [] }));
+            ctx.state.set(VOLUMES, id, json!({ "status": "available", "attachments": [] }));
             Ok(Reply::empty(202))
         }
         "os-initialize_connection" => Ok(Reply::ok(
@@ -362,7 +363,7 @@ fn act(turn: &mut Turn<'_>, id: &str) -> Answer {
         "os-terminate_connection" => Ok(Reply::empty(202)),
         "os-set_bootable" => {
             let bootable = what["bootable"] == json!(true) || what["bootable"] == json!("True");
-            turn.world.set(
+            ctx.state.set(
                 VOLUMES,
                 id,
                 json!({ "bootable": if bootable { "true" } else { "false" } }),
@@ -370,26 +371,26 @@ fn act(turn: &mut Turn<'_>, id: &str) -> Answer {
             Ok(Reply::empty(200))
         }
         "os-set_image_metadata" => {
-            turn.world.set(VOLUMES, id, json!({ "volume_image_metadata": what["metadata"] }));
+            ctx.state.set(VOLUMES, id, json!({ "volume_image_metadata": what["metadata"] }));
             Ok(Reply::ok(json!({ "metadata": what["metadata"] })))
         }
         "os-show_image_metadata" => {
             let about = row.get("volume_image_metadata").cloned().unwrap_or_else(|| json!({}));
             Ok(Reply::ok(json!({ "metadata": about })))
         }
-        "os-reset_status" if turn.who.is_admin => {
+        "os-reset_status" if ctx.caller.is_admin => {
             let status = what["status"].clone();
-            set_fields(turn, json!({ "status": status }))
+            set_fields(ctx, json!({ "status": status }))
         }
-        "os-force_delete" if turn.who.is_admin => delete(turn, id, true),
-        "os-volume_upload_image" => upload(turn, id, &row, &what),
+        "os-force_delete" if ctx.caller.is_admin => delete(ctx, id, true),
+        "os-volume_upload_image" => upload(ctx, id, &row, &what),
         other => Err(fault(400, format!("There is no such action: {other}"))),
     }
 }
 
-fn extend(turn: &mut Turn<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
+fn extend(ctx: &mut RequestContext<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
     let status = text(row, "status");
-    let online = turn.version >= 42 && status == "in-use";
+    let online = ctx.version >= 42 && status == "in-use";
     if status != "available" && !online {
         let message =
             format!("Volume {id} status must be 'available' to extend, currently {status}.");
@@ -402,8 +403,8 @@ fn extend(turn: &mut Turn<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
         );
         return Err(invalid_input(&message));
     }
-    let most = turn.world.quota("volume", &turn.who.project, "gigabytes", 1_000);
-    let own = turn.world.table(VOLUMES).with("project_id", &turn.who.project);
+    let most = ctx.state.quota("volume", &ctx.caller.project, "gigabytes", 1_000);
+    let own = ctx.state.table(VOLUMES).with("project_id", &ctx.caller.project);
     let used: i64 = own.iter().map(|volume| int(volume, "size")).sum();
     if most >= 0 && used + size - old > most {
         let message = format!(
@@ -414,13 +415,13 @@ fn extend(turn: &mut Turn<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
         return Err(fault(413, message));
     }
     let status = status.to_owned();
-    turn.world.set(VOLUMES, id, json!({ "status": "extending" }));
-    turn.world.when_built(VOLUMES, id, json!({ "status": status, "size": size }));
+    ctx.state.set(VOLUMES, id, json!({ "status": "extending" }));
+    ctx.state.when_built(VOLUMES, id, json!({ "status": status, "size": size }));
     Ok(Reply::empty(202))
 }
 
-fn retype(turn: &mut Turn<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
-    let kind = type_id(turn, what["new_type"].as_str().unwrap_or_default())?;
+fn retype(ctx: &mut RequestContext<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
+    let kind = type_id(ctx, what["new_type"].as_str().unwrap_or_default())?;
     let status = text(row, "status").to_owned();
     if !["available", "in-use"].contains(&status.as_str()) {
         let message = format!(
@@ -431,17 +432,17 @@ fn retype(turn: &mut Turn<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
     if row["volume_type"] == json!(kind) {
         return Err(invalid_input(&format!("New volume_type same as original: {kind}.")));
     }
-    turn.world.set(VOLUMES, id, json!({ "status": "retyping" }));
-    turn.world.when_built(VOLUMES, id, json!({ "status": status, "volume_type": kind }));
+    ctx.state.set(VOLUMES, id, json!({ "status": "retyping" }));
+    ctx.state.when_built(VOLUMES, id, json!({ "status": status, "volume_type": kind }));
     Ok(Reply::empty(202))
 }
 
-fn upload(turn: &mut Turn<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
+fn upload(ctx: &mut RequestContext<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
     let name = what["image_name"].as_str().unwrap_or_default().to_owned();
-    let image = image::snapshot(turn, &name, "", "", row["size"].clone(), &Value::Null);
+    let image = image::snapshot(ctx, &name, "", "", row["size"].clone(), &Value::Null);
     let status = row["status"].clone();
-    turn.world.set(VOLUMES, id, json!({ "status": "uploading" }));
-    turn.world.when_built(VOLUMES, id, json!({ "status": status }));
+    ctx.state.set(VOLUMES, id, json!({ "status": "uploading" }));
+    ctx.state.when_built(VOLUMES, id, json!({ "status": status }));
     let info = json!({
         "id": id, "image_id": image, "image_name": name, "status": "uploading", "size": row["size"],
         "disk_format": what["disk_format"], "container_format": what["container_format"],
@@ -450,16 +451,16 @@ fn upload(turn: &mut Turn<'_>, id: &str, row: &Obj, what: &Value) -> Answer {
 }
 
 /// A volume that the cloud makes by itself, for a server or from a backup.
-pub(super) fn internal(turn: &mut Turn<'_>, sent: Value) -> Result<Obj, Refusal> {
-    rest::create(turn, &VOLUME, &object(sent))
+pub(super) fn internal(ctx: &mut RequestContext<'_>, sent: Value) -> Result<Obj, Refusal> {
+    rest::create(ctx, &VOLUME, &object(sent))
 }
 
 /// How many volumes, gigabytes, snapshots and backups the project has.
-pub(super) fn counted(turn: &Turn<'_>, project: &str) -> (i64, i64, i64, i64) {
+pub(super) fn counted(ctx: &RequestContext<'_>, project: &str) -> (i64, i64, i64, i64) {
     let count = |table: &str| {
-        i64::try_from(turn.world.table(table).count("project_id", project)).unwrap_or(i64::MAX)
+        i64::try_from(ctx.state.table(table).count("project_id", project)).unwrap_or(i64::MAX)
     };
-    let own = turn.world.table(VOLUMES).with("project_id", project);
+    let own = ctx.state.table(VOLUMES).with("project_id", project);
     let gigabytes = own.iter().map(|volume| int(volume, "size")).sum();
     (count(VOLUMES), gigabytes, count(SNAPSHOTS), count(BACKUPS))
 }

@@ -2,14 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Refusal, Reply, Turn, object, set, text};
-use super::forms::{Form, Words, refuse};
+use super::error_style::{ErrorForm, ErrorStyle, refuse};
+use super::request::{Answer, Refusal, Reply, RequestContext, object, set, text};
 use super::rest;
-use super::schema::{Collection, plain};
+use super::schema::Collection;
 use super::services::Service;
 use super::table::Obj;
+use super::versions;
 
-static MISTRAL: Words = Words { form: Form::Faultstring, missing: "not found", bad: 400 };
+static MISTRAL: ErrorStyle =
+    ErrorStyle { form: ErrorForm::Faultstring, missing: "not found", bad: 400 };
 
 const WORKFLOWS: &str = "workflow/workflows";
 const EXECUTIONS: &str = "workflow/executions";
@@ -26,33 +28,27 @@ pub(super) static SERVICE: Service = Service {
     dialect: &MISTRAL,
     collections: &[COLLECTIONS],
     serve,
-    versions: |base, path| match path {
-        [] => Some((
-            200,
-            json!({ "versions": [{
-            "id": "v2.0", "status": "CURRENT", "links": [{ "rel": "self", "target": "v2", "href": format!("{base}/v2") }],
-        }] }),
-        )),
-        ["v2"] => Some((200, json!({ "uri": format!("{base}/v2") }))),
-        _ => None,
+    versions: |base, path| {
+        versions::single(path, "v2", json!({ "uri": format!("{base}/v2") }), |_| {
+            let mut version = versions::current(base, "v2.0", "v2", json!({}));
+            version["links"][0]["target"] = json!("v2");
+            json!({ "versions": [version] })
+        })
     },
-    sow: |_| (),
+    seed: |_| (),
 };
 
 static WORKFLOW: Collection = Collection {
     name: WORKFLOWS,
     path: "workflows",
-    many: "workflows",
+    plural: "workflows",
     title: "Workflow",
-    verbs: "LSD",
+    operations: "LSD",
     by_name: true,
     fields: "name text r \"\"\n scope text r \"private\"\n project_id text r @project",
-    remove: |turn, row| {
-        let used = turn
-            .world
-            .table(TRIGGERS)
-            .iter()
-            .any(|trigger| trigger["workflow_name"] == row["name"]);
+    remove: |ctx, row| {
+        let used =
+            ctx.state.table(TRIGGERS).iter().any(|trigger| trigger["workflow_name"] == row["name"]);
         if used {
             return Err(refuse(
                 400,
@@ -64,15 +60,15 @@ static WORKFLOW: Collection = Collection {
         }
         Ok(())
     },
-    ..plain(&MISTRAL)
+    ..Collection::new(&MISTRAL)
 };
 
 static EXECUTION: Collection = Collection {
     name: EXECUTIONS,
     path: "executions",
-    many: "executions",
+    plural: "executions",
     title: "WorkflowExecution",
-    verbs: "CLSUD",
+    operations: "CLSUD",
     fields: "id            text c -
              workflow_name text c null
              workflow_id   text c null
@@ -85,7 +81,7 @@ static EXECUTION: Collection = Collection {
              state_info    text r  null
              output        any  r  \"{}\"
              project_id    text r  @project",
-    make: |turn, row| {
+    make: |ctx, row| {
         let wanted = match text(row, "workflow_id") {
             "" => text(row, "workflow_name").to_owned(),
             id => id.to_owned(),
@@ -96,7 +92,7 @@ static EXECUTION: Collection = Collection {
                 "Workflow ID or workflow name must be provided. Workflow ID is recommended.",
             ));
         }
-        let workflow = turn.find(&WORKFLOW, &wanted).map_err(|_| {
+        let workflow = ctx.find(&WORKFLOW, &wanted).map_err(|_| {
             refuse(404, format!("Workflow not found [workflow_identifier={wanted}]"))
         })?;
         set(row, "workflow_id", workflow["id"].clone());
@@ -107,16 +103,17 @@ static EXECUTION: Collection = Collection {
                 set(row, field, text);
             }
         }
-        set(row, "created_at", turn.world.stamp_bare().replace('T', " "));
+        set(row, "created_at", ctx.state.timestamp_seconds().replace('T', " "));
         set(row, "updated_at", Value::Null);
         let id = text(row, "id").to_owned();
-        let state = if turn.world.fails_to_build { "ERROR" } else { "SUCCESS" };
-        turn.world.when_built(EXECUTIONS, &id, json!({ "state": state }));
+        let state = if ctx.state.fail_builds { "ERROR" } else { "SUCCESS" };
+        ctx.state.when_built(EXECUTIONS, &id, json!({ "state": state }));
         Ok(())
     },
-    remove: |turn, row| {
+    remove: |ctx, row| {
         let done = ["SUCCESS", "ERROR", "CANCELLED"].contains(&text(row, "state"));
-        let force = turn.ask.query("force").is_some_and(|word| word.eq_ignore_ascii_case("true"));
+        let force =
+            ctx.request.query("force").is_some_and(|word| word.eq_ignore_ascii_case("true"));
         if !done && !force {
             return Err(refuse(
                 403,
@@ -125,15 +122,15 @@ static EXECUTION: Collection = Collection {
         }
         Ok(())
     },
-    ..plain(&MISTRAL)
+    ..Collection::new(&MISTRAL)
 };
 
 static TRIGGER: Collection = Collection {
     name: TRIGGERS,
     path: "cron_triggers",
-    many: "cron_triggers",
+    plural: "cron_triggers",
     title: "Cron Trigger",
-    verbs: "CLSD",
+    operations: "CLSD",
     by_name: true,
     fields: "name                   text c !
              workflow_name          text c null
@@ -146,7 +143,7 @@ static TRIGGER: Collection = Collection {
              scope                  text c \"private\"
              next_execution_time    text r null
              project_id             text r @project",
-    make: |turn, row| {
+    make: |ctx, row| {
         if row["pattern"].is_null() && row["first_execution_time"].is_null() {
             return Err(refuse(400, "Pattern or first_execution_time must be specified."));
         }
@@ -154,10 +151,10 @@ static TRIGGER: Collection = Collection {
             "" => text(row, "workflow_name").to_owned(),
             id => id.to_owned(),
         };
-        let workflow = turn.find(&WORKFLOW, &wanted).map_err(|_| {
+        let workflow = ctx.find(&WORKFLOW, &wanted).map_err(|_| {
             refuse(404, format!("Workflow not found [workflow_identifier={wanted}]"))
         })?;
-        if turn.world.table(TRIGGERS).count("name", text(row, "name")) > 0 {
+        if ctx.state.table(TRIGGERS).count("name", text(row, "name")) > 0 {
             return Err(refuse(
                 409,
                 format!(
@@ -171,17 +168,17 @@ static TRIGGER: Collection = Collection {
         let next = row["first_execution_time"]
             .as_str()
             .map(str::to_owned)
-            .unwrap_or_else(|| turn.world.stamp_bare());
+            .unwrap_or_else(|| ctx.state.timestamp_seconds());
         set(row, "next_execution_time", next);
         Ok(())
     },
-    ..plain(&MISTRAL)
+    ..Collection::new(&MISTRAL)
 };
 
 static ENVIRONMENT: Collection = Collection {
     name: "workflow/environments",
     path: "environments",
-    many: "environments",
+    plural: "environments",
     title: "Environment",
     key: "name",
     fields: "name        text cu !
@@ -189,36 +186,36 @@ static ENVIRONMENT: Collection = Collection {
              variables   any  cu \"{}\"
              scope       text cu \"private\"
              project_id  text r  @project",
-    ..plain(&MISTRAL)
+    ..Collection::new(&MISTRAL)
 };
 
-fn serve(turn: &mut Turn<'_>) -> Answer {
-    let parts = turn.ask.parts();
+fn serve(ctx: &mut RequestContext<'_>) -> Answer {
+    let parts = ctx.request.parts();
     let ["v2", path @ ..] = parts.as_slice() else { return Err(refuse(404, "Not Found")) };
-    let method = turn.ask.method.clone();
+    let method = ctx.request.method.clone();
     match (method.as_str(), path) {
-        ("POST", ["workflows"]) => save(turn, true),
-        ("PUT", ["workflows"]) => save(turn, false),
-        ("PUT", ["workflows", _]) => save(turn, false),
+        ("POST", ["workflows"]) => save(ctx, true),
+        ("PUT", ["workflows"]) => save(ctx, false),
+        ("PUT", ["workflows", _]) => save(ctx, false),
         ("GET", ["tasks" | "actions" | "workbooks" | "services", ..]) => {
             let word = path.first().copied().unwrap_or_default();
             Ok(Reply::ok(json!({ word: [] })))
         }
-        ("POST", ["executions"]) if is_known(turn) => {
+        ("POST", ["executions"]) if is_known(ctx) => {
             // Whoever sends the same id again means the same execution.
-            let id = turn.body["id"].as_str().unwrap_or_default().to_owned();
-            turn.find(&EXECUTION, &id).map(|row| Reply::json(201, json!(row)))
+            let id = ctx.body["id"].as_str().unwrap_or_default().to_owned();
+            ctx.find(&EXECUTION, &id).map(|row| Reply::json(201, json!(row)))
         }
         ("GET", ["executions", id, "tasks"]) => {
-            turn.find(&EXECUTION, id).map(|_| Reply::ok(json!({ "tasks": [] })))
+            ctx.find(&EXECUTION, id).map(|_| Reply::ok(json!({ "tasks": [] })))
         }
-        _ => rest::serve(turn, COLLECTIONS, path).unwrap_or_else(|| Err(refuse(404, "Not Found"))),
+        _ => rest::serve(ctx, COLLECTIONS, path).unwrap_or_else(|| Err(refuse(404, "Not Found"))),
     }
 }
 
 /// Whether an execution of the id that is sent is there.
-fn is_known(turn: &Turn<'_>) -> bool {
-    turn.body["id"].as_str().is_some_and(|id| turn.world.get(EXECUTIONS, id).is_some())
+fn is_known(ctx: &RequestContext<'_>) -> bool {
+    ctx.body["id"].as_str().is_some_and(|id| ctx.state.get(EXECUTIONS, id).is_some())
 }
 
 /// The names of the workflows in a definition: what stands at the beginning of a line, except the version.
@@ -234,10 +231,10 @@ fn names(definition: &str) -> Vec<String> {
 }
 
 /// Takes the workflows of a definition: new ones, or changed ones.
-fn save(turn: &mut Turn<'_>, is_new: bool) -> Answer {
-    let definition = String::from_utf8_lossy(&turn.ask.bytes).into_owned();
+fn save(ctx: &mut RequestContext<'_>, is_new: bool) -> Answer {
+    let definition = String::from_utf8_lossy(&ctx.request.bytes).into_owned();
     // JSON is YAML as well, and some clients send it.
-    let found = match &turn.body {
+    let found = match &ctx.body {
         Value::Object(body) => body.keys().filter(|name| *name != "version").cloned().collect(),
         _ => names(&definition),
     };
@@ -246,19 +243,19 @@ fn save(turn: &mut Turn<'_>, is_new: bool) -> Answer {
     }
     let mut rows: Vec<Obj> = Vec::new();
     for name in found {
-        let there = turn.find(&WORKFLOW, &name).ok();
+        let there = ctx.find(&WORKFLOW, &name).ok();
         let row = match (there, is_new) {
             (Some(_), true) => {
                 let message = format!(
                     "Duplicate entry for WorkflowDefinition ['name', 'namespace', 'project_id']: {name}, , {}",
-                    turn.who.project
+                    ctx.caller.project
                 );
                 return Err(refuse(409, message));
             }
             (None, false) => return Err(missing(&name)),
             (Some(row), false) => row,
             (None, true) => object(
-                json!({ "id": turn.world.uuid(), "created_at": turn.world.stamp_bare().replace('T', " ") }),
+                json!({ "id": ctx.state.uuid(), "created_at": ctx.state.timestamp_seconds().replace('T', " ") }),
             ),
         };
         let mut row = row;
@@ -267,15 +264,15 @@ fn save(turn: &mut Turn<'_>, is_new: bool) -> Answer {
             ("definition", json!(definition)),
             ("input", json!("")),
             ("namespace", json!("")),
-            ("scope", json!(turn.ask.query("scope").unwrap_or("private"))),
+            ("scope", json!(ctx.request.query("scope").unwrap_or("private"))),
             ("tags", json!([])),
             ("interface", Value::Null),
-            ("project_id", json!(turn.who.project)),
-            ("updated_at", json!(turn.world.stamp_bare().replace('T', " "))),
+            ("project_id", json!(ctx.caller.project)),
+            ("updated_at", json!(ctx.state.timestamp_seconds().replace('T', " "))),
         ] {
             set(&mut row, field, value);
         }
-        turn.world.add(WORKFLOWS, row.clone());
+        ctx.state.add(WORKFLOWS, row.clone());
         rows.push(row);
     }
     Ok(Reply::json(if is_new { 201 } else { 200 }, json!({ "workflows": rows })))

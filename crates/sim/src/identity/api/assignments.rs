@@ -4,126 +4,141 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Answer, Ask};
-use super::super::problem::Problem;
-use super::super::records::{Grant, Holder, Place};
-use super::super::rights::Target;
+use super::super::error::ApiError;
+use super::super::policy::Target;
+use super::super::records::{ActorType, Grant, Scope};
+use super::super::request::{Answer, Request};
 use super::super::state::State;
 
-pub(in super::super) fn list(ask: &Ask<'_>) -> Answer {
-    let caller = ask.caller()?;
-    caller.may("list_role_assignments", Target::default())?;
-    let said = |name: &str| ask.query(name).filter(|value| !value.is_empty());
+pub(in super::super) fn list(request: &Request<'_>) -> Answer {
+    let caller = request.caller()?;
+    caller.authorize("list_role_assignments", Target::default())?;
+    let value_of = |name: &str| request.query(name).filter(|value| !value.is_empty());
     let scopes = ["scope.domain.id", "scope.project.id", "scope.system"];
-    if scopes.iter().filter(|name| said(name).is_some()).count() > 1 {
-        return Err(Problem::bad("Specify a domain or project, not both"));
+    if scopes.iter().filter(|name| value_of(name).is_some()).count() > 1 {
+        return Err(ApiError::bad("Specify a domain or project, not both"));
     }
-    if said("user.id").is_some() && said("group.id").is_some() {
-        return Err(Problem::bad("Specify a user or group, not both"));
+    if value_of("user.id").is_some() && value_of("group.id").is_some() {
+        return Err(ApiError::bad("Specify a user or group, not both"));
     }
-    let effective = ask.asks_for("effective");
-    if effective && said("group.id").is_some() {
-        return Err(Problem::bad(
+    let effective = request.has_flag("effective");
+    if effective && value_of("group.id").is_some() {
+        return Err(ApiError::bad(
             "Combining effective and group filter will always result in an empty list.",
         ));
     }
     // Nothing is inherited.
-    if said("scope.OS-INHERIT:inherited_to").is_some() {
-        return ask.list("role_assignments", Vec::new(), &[]);
+    if value_of("scope.OS-INHERIT:inherited_to").is_some() {
+        return request.list("role_assignments", Vec::new(), &[]);
     }
-    let rows = ask.identity.look(|state| {
+    let rows = request.identity.read(|state| {
         let mut rows = Vec::new();
         for grant in state.grants.iter() {
-            let here = match (&grant.place, caller.own_domain()) {
+            let here = match (&grant.scope, caller.scope_domain()) {
                 (_, None) => true,
-                (Place::Domain(id), Some(own)) => id == own,
-                (Place::Project(id), Some(own)) => {
+                (Scope::Domain(id), Some(own)) => id == own,
+                (Scope::Project(id), Some(own)) => {
                     state.projects.get(id).is_some_and(|project| project.domain_id == own)
                 }
-                (Place::System, Some(_)) => false,
+                (Scope::System, Some(_)) => false,
             };
-            if !here || !is_placed_right(ask, grant) {
+            if !here || !matches_scope(request, grant) {
                 continue;
             }
-            for held in holders(state, grant, effective) {
-                if is_held_right(ask, &held) {
-                    rows.extend(show(ask, state, &held, effective));
+            for effective_grant in holders(state, grant, effective) {
+                if matches_actor(request, &effective_grant) {
+                    rows.extend(show(request, state, &effective_grant, effective));
                 }
             }
         }
         rows
     });
-    ask.list("role_assignments", rows, &[])
+    request.list("role_assignments", rows, &[])
 }
 
 /// A grant as somebody has it.
-struct Held<'a> {
+struct EffectiveGrant<'a> {
     grant: &'a Grant,
     holder: &'a str,
-    kind: Holder,
+    kind: ActorType,
 }
 
 /// Who has a grant: if it is asked for who has it in effect, the members of a group instead of the group.
-fn holders<'a>(state: &'a State, grant: &'a Grant, effective: bool) -> Vec<Held<'a>> {
-    if effective && grant.kind == Holder::Group {
-        let members = state.members_of(&grant.holder);
-        return members.map(|user| Held { grant, holder: &user.id, kind: Holder::User }).collect();
+fn holders<'a>(state: &'a State, grant: &'a Grant, effective: bool) -> Vec<EffectiveGrant<'a>> {
+    if effective && grant.actor_type == ActorType::Group {
+        let members = state.members_of(&grant.actor);
+        return members
+            .map(|user| EffectiveGrant { grant, holder: &user.id, kind: ActorType::User })
+            .collect();
     }
-    vec![Held { grant, holder: &grant.holder, kind: grant.kind }]
+    vec![EffectiveGrant { grant, holder: &grant.actor, kind: grant.actor_type }]
 }
 
 /// Whether a value is what the query says, if it says something.
-fn fits(ask: &Ask<'_>, name: &str, value: Option<&str>) -> bool {
-    let said = ask.query(name).filter(|word| !word.is_empty());
-    said.is_none_or(|word| value == Some(word))
+fn matches(request: &Request<'_>, name: &str, value: Option<&str>) -> bool {
+    let wanted = request.query(name).filter(|word| !word.is_empty());
+    wanted.is_none_or(|word| value == Some(word))
 }
 
-fn is_held_right(ask: &Ask<'_>, held: &Held<'_>) -> bool {
-    let of = |kind: Holder| (held.kind == kind).then_some(held.holder);
-    fits(ask, "user.id", of(Holder::User)) && fits(ask, "group.id", of(Holder::Group))
+fn matches_actor(request: &Request<'_>, effective_grant: &EffectiveGrant<'_>) -> bool {
+    let actor_of =
+        |kind: ActorType| (effective_grant.kind == kind).then_some(effective_grant.holder);
+    matches(request, "user.id", actor_of(ActorType::User))
+        && matches(request, "group.id", actor_of(ActorType::Group))
 }
 
-fn is_placed_right(ask: &Ask<'_>, grant: &Grant) -> bool {
-    let (project, domain, system) = match &grant.place {
-        Place::Project(id) => (Some(id.as_str()), None, None),
-        Place::Domain(id) => (None, Some(id.as_str()), None),
-        Place::System => (None, None, Some("all")),
+fn matches_scope(request: &Request<'_>, grant: &Grant) -> bool {
+    let (project, domain, system) = match &grant.scope {
+        Scope::Project(id) => (Some(id.as_str()), None, None),
+        Scope::Domain(id) => (None, Some(id.as_str()), None),
+        Scope::System => (None, None, Some("all")),
     };
-    fits(ask, "scope.project.id", project)
-        && fits(ask, "scope.domain.id", domain)
-        && fits(ask, "scope.system", system)
+    matches(request, "scope.project.id", project)
+        && matches(request, "scope.domain.id", domain)
+        && matches(request, "scope.system", system)
 }
 
 /// The grant and, if asked for, what it implies. The role is looked at here: an implied one may be the one asked for.
-fn show(ask: &Ask<'_>, state: &State, held: &Held<'_>, effective: bool) -> Vec<Value> {
-    let grant = held.grant;
+fn show(
+    request: &Request<'_>,
+    state: &State,
+    effective_grant: &EffectiveGrant<'_>,
+    effective: bool,
+) -> Vec<Value> {
+    let grant = effective_grant.grant;
     let roles = if effective {
         state.with_implied(BTreeSet::from([grant.role.clone()]))
     } else {
         BTreeSet::from([grant.role.clone()])
     };
-    let asked_for = ask.query("role.id").filter(|word| !word.is_empty());
+    let asked_for = request.query("role.id").filter(|word| !word.is_empty());
     let roles = roles.iter().filter(|role| asked_for.is_none_or(|wanted| *role == wanted));
-    roles.map(|role| row(ask, state, held, role)).collect()
+    roles.map(|role| row(request, state, effective_grant, role)).collect()
 }
 
-fn row(ask: &Ask<'_>, state: &State, held: &Held<'_>, role: &str) -> Value {
-    let grant = held.grant;
-    let names = ask.asks_for("include_names");
-    let path = match &grant.place {
-        Place::Project(id) => format!("projects/{id}"),
-        Place::Domain(id) => format!("domains/{id}"),
-        Place::System => "system".to_owned(),
+fn row(
+    request: &Request<'_>,
+    state: &State,
+    effective_grant: &EffectiveGrant<'_>,
+    role: &str,
+) -> Value {
+    let grant = effective_grant.grant;
+    let names = request.has_flag("include_names");
+    let path = match &grant.scope {
+        Scope::Project(id) => format!("projects/{id}"),
+        Scope::Domain(id) => format!("domains/{id}"),
+        Scope::System => "system".to_owned(),
     };
-    let word = grant.kind.word();
-    let link = ask.link(&format!("{path}/{word}s/{}/roles/{}", grant.holder, grant.role));
+    let word = grant.actor_type.word();
+    let link = request.link(&format!("{path}/{word}s/{}/roles/{}", grant.actor, grant.role));
     let mut links = json!({ "assignment": link });
-    if held.kind != grant.kind {
-        let membership = format!("groups/{}/users/{}", grant.holder, held.holder);
-        links["membership"] = json!(ask.link(&membership));
+    if effective_grant.kind != grant.actor_type {
+        let membership = format!("groups/{}/users/{}", grant.actor, effective_grant.holder);
+        links["membership"] = json!(request.link(&membership));
     }
     if role != grant.role {
-        links["prior_role"] = json!(ask.link(&format!("prior_role/{role}/implies/{}", grant.role)));
+        links["prior_role"] =
+            json!(request.link(&format!("prior_role/{role}/implies/{}", grant.role)));
     }
     let domain = |id: &str| {
         let name = state.domains.get(id).map_or("", |domain| domain.name.as_str());
@@ -133,23 +148,27 @@ fn row(ask: &Ask<'_>, state: &State, held: &Held<'_>, role: &str) -> Value {
         Some((name, home)) => json!({ "id": id, "name": name, "domain": domain(home) }),
         None => json!({ "id": id }),
     };
-    let scope = match &grant.place {
-        Place::Project(id) => {
+    let scope = match &grant.scope {
+        Scope::Project(id) => {
             let project = state.projects.get(id);
             let found = project.map(|project| (project.name.as_str(), project.domain_id.as_str()));
             json!({ "project": named(id, found) })
         }
-        Place::Domain(id) => json!({ "domain": domain(id) }),
-        Place::System => json!({ "system": { "all": true } }),
+        Scope::Domain(id) => json!({ "domain": domain(id) }),
+        Scope::System => json!({ "system": { "all": true } }),
     };
-    let holder = match held.kind {
-        Holder::User => state.users.get(held.holder).map(|it| (&*it.name, &*it.domain_id)),
-        Holder::Group => state.groups.get(held.holder).map(|it| (&*it.name, &*it.domain_id)),
+    let holder = match effective_grant.kind {
+        ActorType::User => {
+            state.users.get(effective_grant.holder).map(|it| (&*it.name, &*it.domain_id))
+        }
+        ActorType::Group => {
+            state.groups.get(effective_grant.holder).map(|it| (&*it.name, &*it.domain_id))
+        }
     };
-    let holder = named(held.holder, holder);
-    let mut shown_role = json!({ "id": role });
+    let holder = named(effective_grant.holder, holder);
+    let mut rendered_role = json!({ "id": role });
     if let Some(known) = state.roles.get(role).filter(|_| names) {
-        shown_role["name"] = json!(known.name);
+        rendered_role["name"] = json!(known.name);
     }
-    json!({ "links": links, "scope": scope, held.kind.word(): holder, "role": shown_role })
+    json!({ "links": links, "scope": scope, effective_grant.kind.word(): holder, "role": rendered_role })
 }

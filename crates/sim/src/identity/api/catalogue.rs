@@ -14,7 +14,7 @@ pub(super) fn catalogue(state: &State, project: Option<&str>, user: &str) -> Val
         by_service.entry(&endpoint.service_id).or_default().push(endpoint);
     }
     let services = state.services.iter().filter(|service| service.enabled);
-    let shown = services.map(|service| {
+    let rendered = services.map(|service| {
         let mut endpoints = by_service.remove(service.id.as_str()).unwrap_or_default();
         endpoints.sort_by(|one, other| one.interface.cmp(&other.interface));
         let endpoints: Vec<Value> = endpoints
@@ -28,9 +28,9 @@ pub(super) fn catalogue(state: &State, project: Option<&str>, user: &str) -> Val
             })
             .collect();
         let name = service.extra.get("name").cloned().unwrap_or_else(|| json!(""));
-        json!({ "endpoints": endpoints, "id": service.id, "type": service.kind, "name": name })
+        json!({ "endpoints": endpoints, "id": service.id, "type": service.service_type, "name": name })
     });
-    Value::Array(shown.collect())
+    Value::Array(rendered.collect())
 }
 
 /// Whether an address only has placeholders that can be filled in.

@@ -1,102 +1,80 @@
 //! `/v3/domains`.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::super::ask::{Answer, Ask, Reply, new_id};
-use super::super::problem::Problem;
+use super::super::error::ApiError;
+use super::super::policy::Target;
 use super::super::records::Domain;
-use super::super::rights::Target;
-use super::super::shape::{self, Field, Kind};
+use super::super::request::{Answer, Reply, Request, new_id};
 use super::super::state::State;
 use super::super::token::Subject;
-use super::projects::{description, tags};
-use super::users::set_options;
+use super::super::validation::{self, Field, FieldType};
+use super::named_entity::NamedEntity;
 
 const FIELDS: &[Field] = &[
-    ("name", Kind::Name(64), true),
-    ("description", Kind::Note, false),
-    ("enabled", Kind::Flag, false),
-    ("options", Kind::Options(&["immutable"]), false),
-    ("tags", Kind::Tags, false),
+    ("name", FieldType::Name(64), true),
+    ("description", FieldType::Note, false),
+    ("enabled", FieldType::Flag, false),
+    ("options", FieldType::Options(&["immutable"]), false),
+    ("tags", FieldType::Tags, false),
 ];
 
-const KNOWN: &[&str] = &["description", "enabled", "id", "links", "name", "options", "tags"];
-
-pub(in super::super) fn list(ask: &Ask<'_>) -> Answer {
-    let caller = ask.caller()?;
-    caller.may("list_domains", Target::default())?;
-    let rows = ask.identity.look(|state| {
-        let own = caller.own_domain();
+pub(in super::super) fn list(request: &Request<'_>) -> Answer {
+    let caller = request.caller()?;
+    caller.authorize("list_domains", Target::default())?;
+    let rows = request.identity.read(|state| {
+        let own = caller.scope_domain();
         let seen = state.domains.iter().filter(|domain| own.is_none_or(|own| domain.id == own));
-        seen.map(|domain| show_domain(ask, domain)).collect()
+        seen.map(|domain| show_domain(request, domain)).collect()
     });
-    ask.list("domains", rows, &["enabled", "name"])
+    request.list("domains", rows, &["enabled", "name"])
 }
 
-pub(in super::super) fn create(ask: &Ask<'_>) -> Answer {
-    let caller = ask.caller()?;
-    let asked = shape::object(&ask.body, "domain", FIELDS)?;
-    caller.may("create_domain", Target::default())?;
-    let domain = Domain {
-        id: new_id()?,
-        name: shape::text(asked, "name").unwrap_or_default(),
-        description: description(asked),
-        enabled: shape::flag(asked, "enabled").unwrap_or(true),
-        tags: tags(asked).unwrap_or_default(),
-        options: set_options(Map::new(), asked),
-        extra: shape::others(asked, KNOWN),
-    };
-    let shown = show_domain(ask, &domain);
-    ask.identity.change(|state| {
-        let clash = clash(&domain);
-        state.domains.add(domain).map_err(|_| clash)
+pub(in super::super) fn create(request: &Request<'_>) -> Answer {
+    let caller = request.caller()?;
+    let requested = validation::object(&request.body, "domain", FIELDS)?;
+    caller.authorize("create_domain", Target::default())?;
+    let mut domain = Domain { id: new_id()?, ..Domain::default() };
+    domain.initialize(requested);
+    let rendered = show_domain(request, &domain);
+    request.identity.update(|state| {
+        let name_conflict = name_conflict(&domain);
+        state.domains.add(domain).map_err(|_| name_conflict)
     })?;
-    Ok(Reply::created(json!({ "domain": shown })))
+    Ok(Reply::created(json!({ "domain": rendered })))
 }
 
-pub(in super::super) fn show(ask: &Ask<'_>) -> Answer {
-    let caller = ask.caller()?;
-    let domain = ask.identity.look(|state| find(state, ask.param(0), &caller, "get_domain"))?;
-    Ok(Reply::ok(json!({ "domain": show_domain(ask, &domain) })))
+pub(in super::super) fn show(request: &Request<'_>) -> Answer {
+    let caller = request.caller()?;
+    let domain =
+        request.identity.read(|state| find(state, request.param(0), &caller, "get_domain"))?;
+    Ok(Reply::ok(json!({ "domain": show_domain(request, &domain) })))
 }
 
-pub(in super::super) fn update(ask: &Ask<'_>) -> Answer {
-    let caller = ask.caller()?;
+pub(in super::super) fn update(request: &Request<'_>) -> Answer {
+    let caller = request.caller()?;
     let fields: Vec<Field> = FIELDS.iter().map(|(name, kind, _)| (*name, *kind, false)).collect();
-    let domain = ask.identity.change(|state| {
-        let domain = find(state, ask.param(0), &caller, "update_domain")?;
-        let asked = shape::change(&ask.body, "domain", &fields)?;
+    let domain = request.identity.update(|state| {
+        let domain = find(state, request.param(0), &caller, "update_domain")?;
+        let requested = validation::non_empty_object(&request.body, "domain", &fields)?;
         let mut fresh = domain.clone();
-        if let Some(name) = shape::text(asked, "name") {
-            fresh.name = name;
-        }
-        if asked.contains_key("description") {
-            fresh.description = shape::text(asked, "description");
-        }
-        if let Some(enabled) = shape::flag(asked, "enabled") {
-            fresh.enabled = enabled;
-        }
-        if let Some(tags) = tags(asked) {
-            fresh.tags = tags;
-        }
-        fresh.options = set_options(fresh.options, asked);
-        fresh.extra.extend(shape::others(asked, KNOWN));
-        let clash = clash(&fresh);
-        state.domains.put(fresh.clone()).map_err(|_| clash)?;
+        fresh.apply(requested);
+        let name_conflict = name_conflict(&fresh);
+        state.domains.put(fresh.clone()).map_err(|_| name_conflict)?;
         if domain.enabled && !fresh.enabled {
-            void_all(ask, state, &domain.id);
+            revoke_all_tokens(request, state, &domain.id);
         }
         Ok(fresh)
     })?;
-    Ok(Reply::ok(json!({ "domain": show_domain(ask, &domain) })))
+    Ok(Reply::ok(json!({ "domain": show_domain(request, &domain) })))
 }
 
-pub(in super::super) fn delete(ask: &Ask<'_>) -> Answer {
-    let caller = ask.caller()?;
-    ask.identity.change(|state| {
-        let domain = find(state, ask.param(0), &caller, "delete_domain")?;
+pub(in super::super) fn delete(request: &Request<'_>) -> Answer {
+    let caller = request.caller()?;
+    request.identity.update(|state| {
+        let domain = find(state, request.param(0), &caller, "delete_domain")?;
         if domain.enabled {
-            return Err(Problem::refused(
+            return Err(ApiError::refused(
                 "Cannot delete a domain that is enabled, please disable it first.",
             ));
         }
@@ -107,25 +85,29 @@ pub(in super::super) fn delete(ask: &Ask<'_>) -> Answer {
 }
 
 /// The tokens of a disabled domain's users and projects do not come back when it is enabled again.
-fn void_all(ask: &Ask<'_>, state: &mut State, domain: &str) {
+fn revoke_all_tokens(request: &Request<'_>, state: &mut State, domain: &str) {
     let users: Vec<String> = state.users.in_scope(domain).map(|user| user.id.clone()).collect();
-    users.iter().for_each(|user| state.void_user(user, ask.now, ask.horizon()));
+    users
+        .iter()
+        .for_each(|user| state.revoke_user_tokens(user, request.now, request.token_expiry()));
     let projects: Vec<String> =
         state.projects.in_scope(domain).map(|project| project.id.clone()).collect();
-    projects.iter().for_each(|project| state.void_project(project, ask.now, ask.horizon()));
+    projects.iter().for_each(|project| {
+        state.revoke_project_tokens(project, request.now, request.token_expiry())
+    });
 }
 
-fn find(state: &State, id: &str, caller: &Subject, rule: &str) -> Result<Domain, Problem> {
+fn find(state: &State, id: &str, caller: &Subject, rule: &str) -> Result<Domain, ApiError> {
     let Some(domain) = state.domains.get(id) else {
-        caller.may(rule, Target::default())?;
-        return Err(Problem::missing("domain", id));
+        caller.authorize(rule, Target::default())?;
+        return Err(ApiError::missing("domain", id));
     };
-    caller.may(rule, Target { domains: &[&domain.id], ..Target::default() })?;
+    caller.authorize(rule, Target { domains: &[&domain.id], ..Target::default() })?;
     Ok(domain.clone())
 }
 
-fn clash(domain: &Domain) -> Problem {
-    Problem::conflict(
+fn name_conflict(domain: &Domain) -> ApiError {
+    ApiError::conflict(
         "project",
         format!(
             "it is not permitted to have two projects acting as domains with the same name: {}",
@@ -134,14 +116,8 @@ fn clash(domain: &Domain) -> Problem {
     )
 }
 
-pub(super) fn show_domain(ask: &Ask<'_>, domain: &Domain) -> Value {
-    let mut shown = domain.extra.clone();
-    let mut tell = |key: &str, value: Value| shown.insert(key.to_owned(), value);
-    tell("id", json!(domain.id));
-    tell("name", json!(domain.name));
-    tell("description", json!(domain.description));
-    tell("enabled", json!(domain.enabled));
-    tell("tags", json!(domain.tags));
-    tell("options", json!(domain.options));
-    ask.linked(Value::Object(shown), "domains", &domain.id)
+pub(super) fn show_domain(request: &Request<'_>, domain: &Domain) -> Value {
+    let mut rendered = domain.clone().render();
+    rendered.insert("id".to_owned(), json!(domain.id));
+    request.with_self_link(Value::Object(rendered), "domains", &domain.id)
 }

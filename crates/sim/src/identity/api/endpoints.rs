@@ -2,38 +2,38 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::ask::{Answer, Ask, Reply, new_id};
-use super::super::problem::Problem;
+use super::super::error::ApiError;
+use super::super::policy::Target;
 use super::super::records::Endpoint;
-use super::super::rights::Target;
-use super::super::shape::{self, Field, Kind};
+use super::super::request::{Answer, Reply, Request, new_id};
 use super::super::state::State;
+use super::super::validation::{self, Field, FieldType};
 use super::catalogue::is_address;
 
 const FIELDS: &[Field] = &[
-    ("service_id", Kind::Text, true),
-    ("interface", Kind::OneOf(&["admin", "internal", "public"]), true),
-    ("url", Kind::Name(2048), true),
-    ("enabled", Kind::Flag, false),
-    ("region", Kind::Note, false),
-    ("region_id", Kind::Note, false),
+    ("service_id", FieldType::Text, true),
+    ("interface", FieldType::OneOf(&["admin", "internal", "public"]), true),
+    ("url", FieldType::Name(2048), true),
+    ("enabled", FieldType::Flag, false),
+    ("region", FieldType::Note, false),
+    ("region_id", FieldType::Note, false),
 ];
 
 const KNOWN: &[&str] =
     &["enabled", "id", "interface", "links", "region", "region_id", "service_id", "url"];
 
-pub(in super::super) fn list(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("list_endpoints", Target::default())?;
-    let rows = ask.identity.look(|state| {
-        state.endpoints.iter().map(|endpoint| show_endpoint(ask, endpoint)).collect()
+pub(in super::super) fn list(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("list_endpoints", Target::default())?;
+    let rows = request.identity.read(|state| {
+        state.endpoints.iter().map(|endpoint| show_endpoint(request, endpoint)).collect()
     });
-    ask.list("endpoints", rows, &["interface", "region_id", "service_id"])
+    request.list("endpoints", rows, &["interface", "region_id", "service_id"])
 }
 
-pub(in super::super) fn create(ask: &Ask<'_>) -> Answer {
-    let caller = ask.caller()?;
-    let asked = shape::object(&ask.body, "endpoint", FIELDS)?;
-    caller.may("create_endpoint", Target::default())?;
+pub(in super::super) fn create(request: &Request<'_>) -> Answer {
+    let caller = request.caller()?;
+    let requested = validation::object(&request.body, "endpoint", FIELDS)?;
+    caller.authorize("create_endpoint", Target::default())?;
     let blank = Endpoint {
         id: new_id()?,
         service_id: String::new(),
@@ -43,94 +43,97 @@ pub(in super::super) fn create(ask: &Ask<'_>) -> Answer {
         enabled: true,
         extra: Map::new(),
     };
-    let endpoint = ask.identity.change(|state| {
-        let endpoint = changed(blank, asked);
+    let endpoint = request.identity.update(|state| {
+        let endpoint = changed(blank, requested);
         check(state, &endpoint)?;
         let _ = state.endpoints.put(endpoint.clone());
         Ok(endpoint)
     })?;
-    Ok(Reply::created(json!({ "endpoint": show_endpoint(ask, &endpoint) })))
+    Ok(Reply::created(json!({ "endpoint": show_endpoint(request, &endpoint) })))
 }
 
-pub(in super::super) fn show(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("get_endpoint", Target::default())?;
-    let endpoint = ask.identity.look(|state| find(state, ask.param(0)))?;
-    Ok(Reply::ok(json!({ "endpoint": show_endpoint(ask, &endpoint) })))
+pub(in super::super) fn show(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("get_endpoint", Target::default())?;
+    let endpoint = request.identity.read(|state| find(state, request.param(0)))?;
+    Ok(Reply::ok(json!({ "endpoint": show_endpoint(request, &endpoint) })))
 }
 
-pub(in super::super) fn update(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("update_endpoint", Target::default())?;
+pub(in super::super) fn update(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("update_endpoint", Target::default())?;
     let fields: Vec<Field> = FIELDS.iter().map(|(name, kind, _)| (*name, *kind, false)).collect();
-    let endpoint = ask.identity.change(|state| {
-        let endpoint = find(state, ask.param(0))?;
-        let endpoint = changed(endpoint, shape::change(&ask.body, "endpoint", &fields)?);
+    let endpoint = request.identity.update(|state| {
+        let endpoint = find(state, request.param(0))?;
+        let endpoint =
+            changed(endpoint, validation::non_empty_object(&request.body, "endpoint", &fields)?);
         check(state, &endpoint)?;
         let _ = state.endpoints.put(endpoint.clone());
         Ok(endpoint)
     })?;
-    Ok(Reply::ok(json!({ "endpoint": show_endpoint(ask, &endpoint) })))
+    Ok(Reply::ok(json!({ "endpoint": show_endpoint(request, &endpoint) })))
 }
 
-pub(in super::super) fn delete(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("delete_endpoint", Target::default())?;
-    ask.identity.change(|state| {
-        let endpoint = find(state, ask.param(0))?;
+pub(in super::super) fn delete(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("delete_endpoint", Target::default())?;
+    request.identity.update(|state| {
+        let endpoint = find(state, request.param(0))?;
         state.endpoints.remove(&endpoint.id);
         Ok(())
     })?;
     Ok(Reply::done())
 }
 
-fn find(state: &State, id: &str) -> Result<Endpoint, Problem> {
-    state.endpoints.get(id).cloned().ok_or_else(|| Problem::missing("endpoint", id))
+fn find(state: &State, id: &str) -> Result<Endpoint, ApiError> {
+    state.endpoints.get(id).cloned().ok_or_else(|| ApiError::missing("endpoint", id))
 }
 
-fn changed(mut endpoint: Endpoint, asked: &Map<String, Value>) -> Endpoint {
-    if let Some(service) = shape::text(asked, "service_id") {
+fn changed(mut endpoint: Endpoint, requested: &Map<String, Value>) -> Endpoint {
+    if let Some(service) = validation::text(requested, "service_id") {
         endpoint.service_id = service;
     }
-    if let Some(interface) = shape::text(asked, "interface") {
+    if let Some(interface) = validation::text(requested, "interface") {
         endpoint.interface = interface;
     }
-    if let Some(url) = shape::text(asked, "url") {
+    if let Some(url) = validation::text(requested, "url") {
         endpoint.url = url;
     }
     // `region` is the older name.
     for field in ["region", "region_id"] {
-        if asked.contains_key(field) {
-            endpoint.region_id = shape::text(asked, field);
+        if requested.contains_key(field) {
+            endpoint.region_id = validation::text(requested, field);
         }
     }
-    if let Some(enabled) = shape::flag(asked, "enabled") {
+    if let Some(enabled) = validation::flag(requested, "enabled") {
         endpoint.enabled = enabled;
     }
-    endpoint.extra.extend(shape::others(asked, KNOWN));
+    endpoint.extra.extend(validation::extra_fields(requested, KNOWN));
     endpoint
 }
 
-fn check(state: &State, endpoint: &Endpoint) -> Result<(), Problem> {
+fn check(state: &State, endpoint: &Endpoint) -> Result<(), ApiError> {
     if !state.services.has(&endpoint.service_id) {
-        return Err(Problem::expecting("endpoint service_id", "service table"));
+        return Err(ApiError::expecting("endpoint service_id", "service table"));
     }
     if endpoint.region_id.as_deref().is_some_and(|region| !state.regions.has(region)) {
-        return Err(Problem::expecting("endpoint region_id", "region table"));
+        return Err(ApiError::expecting("endpoint region_id", "region table"));
     }
     if !is_address(&endpoint.url) {
         let url = &endpoint.url;
-        return Err(Problem::bad(format!("Cannot create an endpoint with an invalid URL: {url}.")));
+        return Err(ApiError::bad(format!(
+            "Cannot create an endpoint with an invalid URL: {url}."
+        )));
     }
     Ok(())
 }
 
-fn show_endpoint(ask: &Ask<'_>, endpoint: &Endpoint) -> Value {
-    let mut shown = endpoint.extra.clone();
-    let mut tell = |key: &str, value: Value| shown.insert(key.to_owned(), value);
-    tell("id", json!(endpoint.id));
-    tell("interface", json!(endpoint.interface));
-    tell("region_id", json!(endpoint.region_id));
-    tell("service_id", json!(endpoint.service_id));
-    tell("url", json!(endpoint.url));
-    tell("enabled", json!(endpoint.enabled));
-    tell("region", json!(endpoint.region_id));
-    ask.linked(Value::Object(shown), "endpoints", &endpoint.id)
+fn show_endpoint(request: &Request<'_>, endpoint: &Endpoint) -> Value {
+    let mut rendered = endpoint.extra.clone();
+    let mut set = |key: &str, value: Value| rendered.insert(key.to_owned(), value);
+    set("id", json!(endpoint.id));
+    set("interface", json!(endpoint.interface));
+    set("region_id", json!(endpoint.region_id));
+    set("service_id", json!(endpoint.service_id));
+    set("url", json!(endpoint.url));
+    set("enabled", json!(endpoint.enabled));
+    set("region", json!(endpoint.region_id));
+    request.with_self_link(Value::Object(rendered), "endpoints", &endpoint.id)
 }

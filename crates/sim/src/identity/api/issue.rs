@@ -3,22 +3,22 @@
 use serde_json::{Map, Value, json};
 
 use super::super::Identity;
-use super::super::problem::Problem;
-use super::super::records::Place;
+use super::super::error::ApiError;
+use super::super::records::Scope;
 use super::super::state::State;
 use super::super::time::Moment;
-use super::super::token::{self, Grantee, Subject};
+use super::super::token::{self, Subject, TokenRequest};
 use super::catalogue::catalogue;
 
 /// A token for somebody whose identity is beyond doubt, if the scope is theirs to have.
 pub(in super::super) fn issue(
     identity: &Identity,
-    who: Grantee,
+    token_request: TokenRequest,
     now: Moment,
-) -> Result<(String, Subject), Problem> {
-    let uses = who.trust.clone();
-    let subject = identity.look(|state| {
-        let claims = token::claims(state, who, now)?;
+) -> Result<(String, Subject), ApiError> {
+    let uses = token_request.trust.clone();
+    let subject = identity.read(|state| {
+        let claims = token::claims(state, token_request, now)?;
         token::examine(state, claims, now, 0)
     })?;
     if let Some(trust) = uses.filter(|_| limited(&subject)) {
@@ -31,11 +31,11 @@ fn limited(subject: &Subject) -> bool {
     subject.trust.as_ref().is_some_and(|trust| trust.remaining_uses.is_some())
 }
 
-fn use_trust(identity: &Identity, id: &str) -> Result<(), Problem> {
-    identity.change(|state| {
-        let mut trust = state.trusts.get(id).cloned().ok_or_else(Problem::unauthorized)?;
+fn use_trust(identity: &Identity, id: &str) -> Result<(), ApiError> {
+    identity.update(|state| {
+        let mut trust = state.trusts.get(id).cloned().ok_or_else(ApiError::unauthorized)?;
         let left = trust.remaining_uses.unwrap_or(1).checked_sub(1);
-        trust.remaining_uses = Some(left.ok_or_else(Problem::unauthorized)?);
+        trust.remaining_uses = Some(left.ok_or_else(ApiError::unauthorized)?);
         let _ = state.trusts.put(trust);
         Ok(())
     })
@@ -49,21 +49,21 @@ pub(in super::super) fn body(state: &State, subject: &Subject, with_catalogue: b
         json!({ "id": id, "name": name })
     };
     let mut token = Map::new();
-    let mut tell = |key: &str, value: Value| token.insert(key.to_owned(), value);
-    tell("methods", json!(claims.methods));
+    let mut set = |key: &str, value: Value| token.insert(key.to_owned(), value);
+    set("methods", json!(claims.methods));
     let user = &subject.user;
-    tell(
+    set(
         "user",
         json!({
             "domain": domain(&user.domain_id), "id": user.id, "name": user.name,
             "password_expires_at": null,
         }),
     );
-    tell("audit_ids", json!(claims.audit));
-    tell("expires_at", json!(claims.expires.seconds()));
-    tell("issued_at", json!(claims.issued.seconds()));
+    set("audit_ids", json!(claims.audit));
+    set("expires_at", json!(claims.expires.seconds()));
+    set("issued_at", json!(claims.issued.seconds()));
     if let Some(trust) = &subject.trust {
-        tell(
+        set(
             "OS-TRUST:trust",
             json!({
                 "id": trust.id, "trustor_user": { "id": trust.trustor },
@@ -73,28 +73,28 @@ pub(in super::super) fn body(state: &State, subject: &Subject, with_catalogue: b
     }
     if let Some(project) = &subject.project {
         let home = domain(&project.domain_id);
-        tell("project", json!({ "domain": home, "id": project.id, "name": project.name }));
+        set("project", json!({ "domain": home, "id": project.id, "name": project.name }));
         if subject.trust.is_none() {
-            tell("is_domain", json!(false));
+            set("is_domain", json!(false));
         }
     }
     if let Some(scope) = &subject.domain {
-        tell("domain", json!({ "id": scope.id, "name": scope.name }));
+        set("domain", json!({ "id": scope.id, "name": scope.name }));
     }
     if claims.scope.is_some() {
         let roles = subject.roles.iter().map(|role| json!({ "id": role.id, "name": role.name }));
-        tell("roles", roles.collect());
+        set("roles", roles.collect());
     }
-    if claims.scope == Some(Place::System) {
-        tell("system", json!({ "all": true }));
+    if claims.scope == Some(Scope::System) {
+        set("system", json!({ "all": true }));
     }
     if claims.scope.is_some() && with_catalogue {
         let project = subject.project.as_ref().map(|project| project.id.as_str());
-        tell("catalog", catalogue(state, project, &subject.user.id));
+        set("catalog", catalogue(state, project, &subject.user.id));
     }
     if let Some(credential) = &subject.app_credential {
         let restricted = credential.unrestricted != Some(true);
-        tell(
+        set(
             "application_credential",
             json!({ "id": credential.id, "name": credential.name, "restricted": restricted }),
         );

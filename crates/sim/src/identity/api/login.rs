@@ -1,17 +1,19 @@
 //! `POST /v3/auth/tokens`: who is it, and what may they have.
 
-use super::super::ask::{Answer, Ask, Reply};
-use super::super::problem::Problem;
-use super::super::records::{AppCredential, Place, Project, User};
+use super::super::error::ApiError;
+use super::super::records::{AppCredential, Project, Scope, User};
+use super::super::request::{Answer, Reply, Request};
 use super::super::secret;
 use super::super::state::State;
 use super::super::time::Moment;
-use super::super::token::{Grantee, Subject};
+use super::super::token::{Subject, TokenRequest};
+use super::auth_request::{
+    self, AppRef, AuthMethod, DomainRef, ProjectRef, RequestedScope, UserRef,
+};
 use super::issue::{body, issue};
-use super::wish::{self, AppRef, DomainRef, ProjectRef, Proof, Scope, UserRef};
 
 /// What the proofs of a login amount to.
-struct Proved {
+struct Authenticated {
     user: String,
     methods: Vec<String>,
     chain: Option<String>,
@@ -19,84 +21,96 @@ struct Proved {
     app_credential: Option<AppCredential>,
 }
 
-pub(in super::super) fn login(ask: &Ask<'_>) -> Answer {
-    let wish = wish::read(&ask.body)?;
-    let mut proved: Option<Proved> = None;
-    for proof in &wish.proofs {
-        let next = prove(ask, proof, &wish.scope)?;
-        proved = Some(match proved {
+pub(in super::super) fn login(request: &Request<'_>) -> Answer {
+    let auth_request = auth_request::read(&request.body)?;
+    let mut authenticated: Option<Authenticated> = None;
+    for auth_method in &auth_request.auth_methods {
+        let next = authenticate(request, auth_method, &auth_request.scope)?;
+        authenticated = Some(match authenticated {
             None => next,
             Some(before) => both(before, next)?,
         });
     }
-    let proved = proved.ok_or_else(Problem::unauthorized)?;
-    let who = ask.identity.look(|state| grantee(state, proved, &wish.scope, ask.now))?;
-    let with_trust = who.trust.is_some();
+    let authenticated = authenticated.ok_or_else(ApiError::unauthorized)?;
+    let token_request = request.identity.read(|state| {
+        build_token_request(state, authenticated, &auth_request.scope, request.now)
+    })?;
+    let with_trust = token_request.trust.is_some();
     let (token, subject) =
-        issue(ask.identity, who, ask.now).map_err(|problem| match problem.status {
+        issue(request.identity, token_request, request.now).map_err(|api_error| match api_error
+            .status
+        {
             // The trustor no longer has what they handed on.
-            404 if with_trust => Problem::forbidden(""),
-            404 => Problem::unauthorized(),
-            _ => problem,
+            404 if with_trust => ApiError::forbidden(""),
+            404 => ApiError::unauthorized(),
+            _ => api_error,
         })?;
-    let told = ask.identity.look(|state| body(state, &subject, !ask.asks_for("nocatalog")));
-    Ok(Reply::created(told).with("x-subject-token", token))
+    let document =
+        request.identity.read(|state| body(state, &subject, !request.has_flag("nocatalog")));
+    Ok(Reply::created(document).with("x-subject-token", token))
 }
 
-fn prove(ask: &Ask<'_>, proof: &Proof, scope: &Scope) -> Result<Proved, Problem> {
-    let horizon = ask.horizon();
-    match proof {
-        Proof::Password { user, password } => {
-            let user = ask.identity.look(|state| find_user(state, user).cloned());
+fn authenticate(
+    request: &Request<'_>,
+    auth_method: &AuthMethod,
+    scope: &RequestedScope,
+) -> Result<Authenticated, ApiError> {
+    let token_expiry = request.token_expiry();
+    match auth_method {
+        AuthMethod::Password { user, password } => {
+            let user = request.identity.read(|state| find_user(state, user).cloned());
             let hash = user.as_ref().and_then(|user| user.password.as_deref());
             let right = secret::password_is(password.as_deref().unwrap_or_default(), hash);
             let user = user.filter(|_| right && password.is_some());
-            let user = user.ok_or_else(Problem::unauthorized)?;
-            Ok(Proved::by("password", user.id, horizon))
+            let user = user.ok_or_else(ApiError::unauthorized)?;
+            Ok(Authenticated::new("password", user.id, token_expiry))
         }
-        Proof::Token(token) => {
-            let subject = ask.examine(token, 0)?;
+        AuthMethod::Token(token) => {
+            let subject = request.examine(token, 0)?;
             may_be_exchanged(&subject, scope)?;
             let Subject { claims, .. } = subject;
             // A chain of tokens never lasts longer than its first one.
-            let mut proved = Proved::by("token", claims.user, claims.expires);
-            proved.methods.extend(claims.methods.into_iter().filter(|method| method != "token"));
-            proved.chain = claims.audit.last().cloned();
-            Ok(proved)
+            let mut authenticated = Authenticated::new("token", claims.user, claims.expires);
+            authenticated
+                .methods
+                .extend(claims.methods.into_iter().filter(|method| method != "token"));
+            authenticated.chain = claims.audit.last().cloned();
+            Ok(authenticated)
         }
-        Proof::AppCredential { which, secret } => {
-            if !matches!(scope, Scope::Unsaid | Scope::Unscoped) {
+        AuthMethod::AppCredential { which, secret } => {
+            if !matches!(scope, RequestedScope::Unspecified | RequestedScope::Unscoped) {
                 let why = "Error authenticating with application credential: \
                            Application credentials cannot request a scope.";
-                return Err(Problem::login(why).with_identity(serde_json::json!({})));
+                return Err(ApiError::login(why).with_identity(serde_json::json!({})));
             }
-            let credential = ask.identity.look(|state| find_app(state, which).cloned())?;
+            let credential = request.identity.read(|state| find_app(state, which).cloned())?;
             let right = secret::password_is(
                 secret.as_deref().unwrap_or_default(),
                 Some(&credential.secret),
             );
             if !right || secret.is_none() {
-                return Err(Problem::unauthorized());
+                return Err(ApiError::unauthorized());
             }
-            let end = credential.expires_at.map_or(horizon, |end| end.min(horizon));
-            let mut proved = Proved::by("application_credential", credential.user_id.clone(), end);
-            proved.app_credential = Some(credential);
-            Ok(proved)
+            let end = credential.expires_at.map_or(token_expiry, |end| end.min(token_expiry));
+            let mut authenticated =
+                Authenticated::new("application_credential", credential.user_id.clone(), end);
+            authenticated.app_credential = Some(credential);
+            Ok(authenticated)
         }
     }
 }
 
-impl Proved {
-    fn by(method: &str, user: String, expires: Moment) -> Proved {
+impl Authenticated {
+    fn new(method: &str, user: String, expires: Moment) -> Authenticated {
         let methods = vec![method.to_owned()];
-        Proved { user, methods, chain: None, expires, app_credential: None }
+        Authenticated { user, methods, chain: None, expires, app_credential: None }
     }
 }
 
 /// Two proofs have to be about the same user.
-fn both(one: Proved, other: Proved) -> Result<Proved, Problem> {
+fn both(one: Authenticated, other: Authenticated) -> Result<Authenticated, ApiError> {
     if one.user != other.user {
-        return Err(Problem::unauthorized());
+        return Err(ApiError::unauthorized());
     }
     let mut methods = one.methods;
     methods.extend(other.methods);
@@ -107,7 +121,7 @@ fn both(one: Proved, other: Proved) -> Result<Proved, Problem> {
             true
         }
     });
-    Ok(Proved {
+    Ok(Authenticated {
         user: one.user,
         methods,
         chain: one.chain.or(other.chain),
@@ -117,77 +131,91 @@ fn both(one: Proved, other: Proved) -> Result<Proved, Problem> {
 }
 
 /// What was delegated cannot be turned into something else.
-fn may_be_exchanged(subject: &Subject, scope: &Scope) -> Result<(), Problem> {
+fn may_be_exchanged(subject: &Subject, scope: &RequestedScope) -> Result<(), ApiError> {
     if subject.trust.is_some() {
-        return Err(Problem::forbidden(
+        return Err(ApiError::forbidden(
             "Using trust-scoped token to create another token. Create a new trust-scoped token instead",
         ));
     }
-    if subject.is_system() && matches!(scope, Scope::Project(_) | Scope::Domain(_)) {
-        return Err(Problem::forbidden(
+    if subject.is_system()
+        && matches!(scope, RequestedScope::Project(_) | RequestedScope::Domain(_))
+    {
+        return Err(ApiError::forbidden(
             "Using a system-scoped token to create a project-scoped or domain-scoped token is not allowed.",
         ));
     }
     if subject.is_delegated() {
-        return Err(Problem::forbidden(
+        return Err(ApiError::forbidden(
             "Using a delegated token to create another token is not allowed.",
         ));
     }
     Ok(())
 }
 
-fn grantee(state: &State, proved: Proved, scope: &Scope, now: Moment) -> Result<Grantee, Problem> {
-    let mut who = Grantee {
-        user: proved.user,
-        methods: proved.methods,
+fn build_token_request(
+    state: &State,
+    authenticated: Authenticated,
+    scope: &RequestedScope,
+    now: Moment,
+) -> Result<TokenRequest, ApiError> {
+    let mut token_request = TokenRequest {
+        user: authenticated.user,
+        methods: authenticated.methods,
         scope: None,
-        chain: proved.chain,
-        expires: proved.expires,
+        chain: authenticated.chain,
+        expires: authenticated.expires,
         trust: None,
         app_credential: None,
     };
-    if let Some(credential) = proved.app_credential {
-        who.scope = credential.project_id.map(Place::Project);
-        who.app_credential = Some(credential.id);
-        return Ok(who);
+    if let Some(credential) = authenticated.app_credential {
+        token_request.scope = credential.project_id.map(Scope::Project);
+        token_request.app_credential = Some(credential.id);
+        return Ok(token_request);
     }
-    who.scope = match scope {
-        Scope::Unsaid => default_project(state, &who.user),
-        Scope::Unscoped => None,
-        Scope::Project(project) => Some(Place::Project(
-            find_project(state, project).ok_or_else(Problem::unauthorized)?.id.clone(),
+    token_request.scope = match scope {
+        RequestedScope::Unspecified => default_project(state, &token_request.user),
+        RequestedScope::Unscoped => None,
+        RequestedScope::Project(project) => Some(Scope::Project(
+            find_project(state, project).ok_or_else(ApiError::unauthorized)?.id.clone(),
         )),
-        Scope::Domain(domain) => {
-            Some(Place::Domain(find_domain(state, domain).ok_or_else(Problem::unauthorized)?))
+        RequestedScope::Domain(domain) => {
+            Some(Scope::Domain(find_domain(state, domain).ok_or_else(ApiError::unauthorized)?))
         }
-        Scope::System => Some(Place::System),
-        Scope::Trust(id) => return with_trust(state, who, id, now),
+        RequestedScope::System => Some(Scope::System),
+        RequestedScope::Trust(id) => return with_trust(state, token_request, id, now),
     };
-    Ok(who)
+    Ok(token_request)
 }
 
-fn with_trust(state: &State, who: Grantee, id: &str, now: Moment) -> Result<Grantee, Problem> {
+fn with_trust(
+    state: &State,
+    token_request: TokenRequest,
+    id: &str,
+    now: Moment,
+) -> Result<TokenRequest, ApiError> {
     let trust = state.trusts.get(id).filter(|trust| {
         trust.expires_at.is_none_or(|end| end > now) && trust.remaining_uses != Some(0)
     });
-    let trust = trust.ok_or_else(Problem::unauthorized)?;
-    if trust.trustee != who.user {
-        return Err(Problem::forbidden(""));
+    let trust = trust.ok_or_else(ApiError::unauthorized)?;
+    if trust.trustee != token_request.user {
+        return Err(ApiError::forbidden(""));
     }
-    Ok(Grantee {
-        scope: trust.project_id.clone().map(Place::Project),
-        expires: trust.expires_at.map_or(who.expires, |end| end.min(who.expires)),
+    Ok(TokenRequest {
+        scope: trust.project_id.clone().map(Scope::Project),
+        expires: trust
+            .expires_at
+            .map_or(token_request.expires, |end| end.min(token_request.expires)),
         trust: Some(trust.id.clone()),
-        ..who
+        ..token_request
     })
 }
 
 /// The project that a user works in when they do not say, if they may.
-fn default_project(state: &State, user: &str) -> Option<Place> {
+fn default_project(state: &State, user: &str) -> Option<Scope> {
     let id = state.users.get(user)?.default_project_id.as_deref()?;
-    let project = state.projects.get(id).filter(|project| state.project_lives(project))?;
-    let place = Place::Project(project.id.clone());
-    (!state.roles_at(user, &place).is_empty()).then_some(place)
+    let project = state.projects.get(id).filter(|project| state.is_project_active(project))?;
+    let scope = Scope::Project(project.id.clone());
+    (!state.roles_at(user, &scope).is_empty()).then_some(scope)
 }
 
 fn find_user<'a>(state: &'a State, user: &UserRef) -> Option<&'a User> {
@@ -195,7 +223,7 @@ fn find_user<'a>(state: &'a State, user: &UserRef) -> Option<&'a User> {
         UserRef::Id(id) => state.users.get(id),
         UserRef::Named(name, domain) => state.users.named(&find_domain(state, domain)?, name),
     };
-    found.filter(|user| state.user_lives(user))
+    found.filter(|user| state.is_user_active(user))
 }
 
 fn find_domain(state: &State, domain: &DomainRef) -> Option<String> {
@@ -211,18 +239,18 @@ fn find_project<'a>(state: &'a State, project: &ProjectRef) -> Option<&'a Projec
         ProjectRef::Id(id) => state.projects.get(id),
         ProjectRef::Named(name, domain) => state.projects.named(&find_domain(state, domain)?, name),
     };
-    found.filter(|project| state.project_lives(project))
+    found.filter(|project| state.is_project_active(project))
 }
 
-fn find_app<'a>(state: &'a State, which: &AppRef) -> Result<&'a AppCredential, Problem> {
+fn find_app<'a>(state: &'a State, which: &AppRef) -> Result<&'a AppCredential, ApiError> {
     match which {
         AppRef::Id(id) => {
-            let missing = || Problem::missing("Application Credential", id);
+            let missing = || ApiError::missing("Application Credential", id);
             state.app_credentials.get(id).ok_or_else(missing)
         }
         AppRef::Named(name, user) => {
-            let user = find_user(state, user).ok_or_else(Problem::unauthorized)?;
-            let missing = || Problem::missing("Application Credential", name);
+            let user = find_user(state, user).ok_or_else(ApiError::unauthorized)?;
+            let missing = || ApiError::missing("Application Credential", name);
             state.app_credentials.named(&user.id, name).ok_or_else(missing)
         }
     }

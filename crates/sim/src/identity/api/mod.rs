@@ -2,6 +2,7 @@
 
 pub(super) mod app_credentials;
 pub(super) mod assignments;
+mod auth_request;
 mod catalogue;
 pub(super) mod credentials;
 pub(super) mod discovery;
@@ -12,6 +13,7 @@ pub(super) mod grants;
 pub(super) mod groups;
 mod issue;
 pub(super) mod login;
+mod named_entity;
 pub(super) mod projects;
 pub(super) mod regions;
 pub(super) mod revocations;
@@ -21,6 +23,5 @@ mod signature;
 pub(super) mod tokens;
 pub(super) mod trusts;
 pub(super) mod users;
-mod wish;
 
 pub(super) use self::issue::{body, issue};

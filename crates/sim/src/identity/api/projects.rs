@@ -4,145 +4,135 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::super::ask::{Answer, Ask, Reply, new_id};
-use super::super::problem::Problem;
-use super::super::records::{Domain, Place, Project};
-use super::super::rights::Target;
-use super::super::shape::{self, Field, Kind};
+use super::super::error::ApiError;
+use super::super::policy::Target;
+use super::super::records::{Domain, Project, Scope};
+use super::super::request::{Answer, Reply, Request, new_id};
 use super::super::state::State;
 use super::super::token::Subject;
-use super::users::{home_domain, set_options};
+use super::super::validation::{self, Field, FieldType};
+use super::named_entity::NamedEntity;
+use super::users::home_domain;
 
 const FIELDS: &[Field] = &[
-    ("name", Kind::Name(64), true),
-    ("description", Kind::Note, false),
-    ("domain_id", Kind::Note, false),
-    ("enabled", Kind::Flag, false),
-    ("is_domain", Kind::Flag, false),
-    ("options", Kind::Options(&["immutable"]), false),
-    ("parent_id", Kind::Note, false),
-    ("tags", Kind::Tags, false),
+    ("name", FieldType::Name(64), true),
+    ("description", FieldType::Note, false),
+    ("domain_id", FieldType::Note, false),
+    ("enabled", FieldType::Flag, false),
+    ("is_domain", FieldType::Flag, false),
+    ("options", FieldType::Options(&["immutable"]), false),
+    ("parent_id", FieldType::Note, false),
+    ("tags", FieldType::Tags, false),
 ];
 
-const KNOWN: &[&str] = &[
-    "description",
-    "domain_id",
-    "enabled",
-    "id",
-    "is_domain",
-    "links",
-    "name",
-    "options",
-    "parent_id",
-    "tags",
-];
-
-pub(in super::super) fn list(ask: &Ask<'_>) -> Answer {
-    let caller = ask.caller()?;
-    caller.may("list_projects", Target::default())?;
-    let wanted: Option<BTreeSet<&str>> = ask.query("tags").map(|tags| tags.split(',').collect());
-    let rows = ask.identity.look(|state| {
-        if ask.query("is_domain").is_some_and(|word| shape::truth(word) == Some(true)) {
-            return state.domains.iter().map(|domain| show_domain(ask, domain)).collect();
+pub(in super::super) fn list(request: &Request<'_>) -> Answer {
+    let caller = request.caller()?;
+    caller.authorize("list_projects", Target::default())?;
+    let wanted: Option<BTreeSet<&str>> =
+        request.query("tags").map(|tags| tags.split(',').collect());
+    let rows = request.identity.read(|state| {
+        if request.query("is_domain").is_some_and(|word| validation::parse_bool(word) == Some(true))
+        {
+            return state.domains.iter().map(|domain| show_domain(request, domain)).collect();
         }
-        let own = caller.own_domain();
-        let seen = candidates(ask, state).into_iter().filter(|project| {
+        let own = caller.scope_domain();
+        let seen = candidates(request, state).into_iter().filter(|project| {
             let tagged = |tags: &BTreeSet<&str>| {
                 tags.iter().all(|tag| project.tags.iter().any(|own| own == tag))
             };
             own.is_none_or(|own| project.domain_id == own) && wanted.as_ref().is_none_or(tagged)
         });
-        seen.map(|project| show_project(ask, project)).collect()
+        seen.map(|project| show_project(request, project)).collect()
     });
-    ask.list("projects", rows, &["domain_id", "enabled", "name", "parent_id"])
+    request.list("projects", rows, &["domain_id", "enabled", "name", "parent_id"])
 }
 
-pub(in super::super) fn create(ask: &Ask<'_>) -> Answer {
-    let caller = ask.caller()?;
-    let asked = shape::object(&ask.body, "project", FIELDS)?;
-    let parent = shape::text(asked, "parent_id");
+pub(in super::super) fn create(request: &Request<'_>) -> Answer {
+    let caller = request.caller()?;
+    let requested = validation::object(&request.body, "project", FIELDS)?;
+    let parent = validation::text(requested, "parent_id");
     // A project under another one is in the domain of that one.
-    let above =
-        parent.as_deref().map(|id| ask.identity.look(|state| above(state, id))).transpose()?;
-    let domain = match (asked.get("domain_id"), above) {
+    let parent_domain = parent
+        .as_deref()
+        .map(|id| request.identity.read(|state| parent_domain(state, id)))
+        .transpose()?;
+    let domain = match (requested.get("domain_id"), parent_domain) {
         (None | Some(Value::Null), Some(domain)) => domain,
-        (said, Some(domain)) if said.and_then(Value::as_str) != Some(&domain) => {
-            return Err(Problem::bad(
+        (requested, Some(domain)) if requested.and_then(Value::as_str) != Some(&domain) => {
+            return Err(ApiError::bad(
                 "Cannot create project, since it specifies its domain_id differently from its parent.",
             ));
         }
-        _ => home_domain(&caller, asked),
+        _ => home_domain(&caller, requested),
     };
-    caller.may("create_project", Target { domains: &[&domain], ..Target::default() })?;
-    if shape::flag(asked, "is_domain") == Some(true) {
-        return Err(Problem::refused("Projects acting as domains are made with POST /v3/domains."));
+    caller.authorize("create_project", Target { domains: &[&domain], ..Target::default() })?;
+    if validation::flag(requested, "is_domain") == Some(true) {
+        return Err(ApiError::refused(
+            "Projects acting as domains are made with POST /v3/domains.",
+        ));
     }
-    let project = Project {
+    let mut project = Project {
         id: new_id()?,
         parent_id: parent.unwrap_or_else(|| domain.clone()),
         domain_id: domain,
-        name: shape::text(asked, "name").unwrap_or_default(),
-        description: description(asked),
-        enabled: shape::flag(asked, "enabled").unwrap_or(true),
-        tags: tags(asked).unwrap_or_default(),
-        options: set_options(Map::new(), asked),
-        extra: shape::others(asked, KNOWN),
-        epoch: 0,
+        ..Project::default()
     };
-    let shown = show_project(ask, &project);
-    ask.identity.change(|state| {
+    project.initialize(requested);
+    let rendered = show_project(request, &project);
+    request.identity.update(|state| {
         if !state.domains.has(&project.domain_id) {
-            return Err(Problem::bad(format!("Could not find domain: {}.", project.domain_id)));
+            return Err(ApiError::bad(format!("Could not find domain: {}.", project.domain_id)));
         }
-        let clash = clash(&project);
-        state.projects.add(project).map_err(|_| clash)
+        let name_conflict = name_conflict(&project);
+        state.projects.add(project).map_err(|_| name_conflict)
     })?;
-    Ok(Reply::created(json!({ "project": shown })))
+    Ok(Reply::created(json!({ "project": rendered })))
 }
 
-pub(in super::super) fn show(ask: &Ask<'_>) -> Answer {
-    let caller = ask.caller()?;
-    let project = ask.identity.look(|state| find(state, ask.param(0), &caller, "get_project"))?;
-    Ok(Reply::ok(json!({ "project": show_project(ask, &project) })))
+pub(in super::super) fn show(request: &Request<'_>) -> Answer {
+    let caller = request.caller()?;
+    let project =
+        request.identity.read(|state| find(state, request.param(0), &caller, "get_project"))?;
+    Ok(Reply::ok(json!({ "project": show_project(request, &project) })))
 }
 
-pub(in super::super) fn update(ask: &Ask<'_>) -> Answer {
-    let caller = ask.caller()?;
+pub(in super::super) fn update(request: &Request<'_>) -> Answer {
+    let caller = request.caller()?;
     let fields: Vec<Field> = FIELDS.iter().map(|(name, kind, _)| (*name, *kind, false)).collect();
-    let project = ask.identity.change(|state| {
-        let project = find(state, ask.param(0), &caller, "update_project")?;
-        let asked = shape::object(&ask.body, "project", &fields)?;
-        let fresh = changed(&project, asked)?;
+    let project = request.identity.update(|state| {
+        let project = find(state, request.param(0), &caller, "update_project")?;
+        let requested = validation::object(&request.body, "project", &fields)?;
+        let fresh = changed(&project, requested)?;
         let off = project.enabled && !fresh.enabled;
         if off && children(state, &project.id).any(|child| child.enabled) {
-            return Err(Problem::refused(format!(
+            return Err(ApiError::refused(format!(
                 "Cannot disable project {} since its subtree contains enabled projects.",
                 project.id
             )));
         }
-        let clash = clash(&fresh);
-        state.projects.put(fresh.clone()).map_err(|_| clash)?;
+        let name_conflict = name_conflict(&fresh);
+        state.projects.put(fresh.clone()).map_err(|_| name_conflict)?;
         if off {
-            state.void_project(&project.id, ask.now, ask.horizon());
+            state.revoke_project_tokens(&project.id, request.now, request.token_expiry());
         }
         Ok(fresh)
     })?;
-    Ok(Reply::ok(json!({ "project": show_project(ask, &project) })))
+    Ok(Reply::ok(json!({ "project": show_project(request, &project) })))
 }
 
-pub(in super::super) fn delete(ask: &Ask<'_>) -> Answer {
-    let caller = ask.caller()?;
-    ask.identity.change(|state| {
-        let project = find(state, ask.param(0), &caller, "delete_project")?;
-        immutable(&project, "delete")?;
+pub(in super::super) fn delete(request: &Request<'_>) -> Answer {
+    let caller = request.caller()?;
+    request.identity.update(|state| {
+        let project = find(state, request.param(0), &caller, "delete_project")?;
+        check_mutable(&project, "delete")?;
         if children(state, &project.id).next().is_some() {
-            return Err(Problem::refused(format!(
+            return Err(ApiError::refused(format!(
                 "Cannot delete the project {} since it is not a leaf in the hierarchy. Use the cascade option if \
                  you want to delete a whole subtree.",
                 project.id
             )));
         }
-        state.void_project(&project.id, ask.now, ask.horizon());
+        state.revoke_project_tokens(&project.id, request.now, request.token_expiry());
         state.remove_project(&project.id);
         Ok(())
     })?;
@@ -150,38 +140,38 @@ pub(in super::super) fn delete(ask: &Ask<'_>) -> Answer {
 }
 
 /// The projects in which a user has a role.
-pub(super) fn of_user(ask: &Ask<'_>, user: &str) -> Vec<Value> {
-    ask.identity.look(|state| {
-        let projects = state.places_of(user).into_iter().filter_map(|place| match place {
-            Place::Project(id) => state.projects.get(id),
+pub(super) fn of_user(request: &Request<'_>, user: &str) -> Vec<Value> {
+    request.identity.read(|state| {
+        let projects = state.scopes_of(user).into_iter().filter_map(|scope| match scope {
+            Scope::Project(id) => state.projects.get(id),
             _ => None,
         });
         projects
             .filter(|project| project.enabled)
-            .map(|project| show_project(ask, project))
+            .map(|project| show_project(request, project))
             .collect()
     })
 }
 
-fn find(state: &State, id: &str, caller: &Subject, rule: &str) -> Result<Project, Problem> {
+fn find(state: &State, id: &str, caller: &Subject, rule: &str) -> Result<Project, ApiError> {
     let Some(project) = state.projects.get(id) else {
-        caller.may(rule, Target::default())?;
-        return Err(Problem::missing("project", id));
+        caller.authorize(rule, Target::default())?;
+        return Err(ApiError::missing("project", id));
     };
     let target = Target { domains: &[&project.domain_id], users: &[], project: Some(&project.id) };
-    caller.may(rule, target)?;
+    caller.authorize(rule, target)?;
     Ok(project.clone())
 }
 
 /// The domain of what a new project is to be under, which may be a domain itself.
-fn above(state: &State, id: &str) -> Result<String, Problem> {
+fn parent_domain(state: &State, id: &str) -> Result<String, ApiError> {
     let domain = state.domains.get(id).map(|domain| domain.id.clone());
     let parent = || state.projects.get(id).map(|project| project.domain_id.clone());
-    domain.or_else(parent).ok_or_else(|| Problem::bad(format!("Could not find project: {id}.")))
+    domain.or_else(parent).ok_or_else(|| ApiError::bad(format!("Could not find project: {id}.")))
 }
 
-fn candidates<'a>(ask: &Ask<'_>, state: &'a State) -> Vec<&'a Project> {
-    match (ask.query("domain_id"), ask.query("name")) {
+fn candidates<'a>(request: &Request<'_>, state: &'a State) -> Vec<&'a Project> {
+    match (request.query("domain_id"), request.query("name")) {
         (Some(domain), Some(name)) => state.projects.named(domain, name).into_iter().collect(),
         (Some(domain), None) => state.projects.in_scope(domain).collect(),
         _ => state.projects.iter().collect(),
@@ -192,8 +182,8 @@ fn children<'a>(state: &'a State, id: &'a str) -> impl Iterator<Item = &'a Proje
     state.projects.iter().filter(move |project| project.parent_id == id)
 }
 
-fn clash(project: &Project) -> Problem {
-    Problem::conflict(
+fn name_conflict(project: &Project) -> ApiError {
+    ApiError::conflict(
         "project",
         format!(
             "it is not permitted to have two projects with either the same name or same id in the same domain: \
@@ -203,9 +193,9 @@ fn clash(project: &Project) -> Problem {
     )
 }
 
-fn immutable(project: &Project, verb: &str) -> Result<(), Problem> {
+fn check_mutable(project: &Project, verb: &str) -> Result<(), ApiError> {
     if project.options.get("immutable") == Some(&json!(true)) {
-        return Err(Problem::refused(format!(
+        return Err(ApiError::refused(format!(
             "Unable to {verb} immutable project resource: `{}. Set resource option \"immutable\" to false first.",
             project.id
         )));
@@ -213,74 +203,42 @@ fn immutable(project: &Project, verb: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-fn changed(project: &Project, asked: &Map<String, Value>) -> Result<Project, Problem> {
-    let differs =
-        |field: &str, now: &str| asked.get(field).is_some_and(|value| value.as_str() != Some(now));
+fn changed(project: &Project, requested: &Map<String, Value>) -> Result<Project, ApiError> {
+    let differs = |field: &str, now: &str| {
+        requested.get(field).is_some_and(|value| value.as_str() != Some(now))
+    };
     if differs("id", &project.id) {
-        return Err(Problem::bad("Cannot change ID"));
+        return Err(ApiError::bad("Cannot change ID"));
     }
     if differs("domain_id", &project.domain_id) {
-        return Err(Problem::bad("Cannot change Domain ID"));
+        return Err(ApiError::bad("Cannot change Domain ID"));
     }
     if differs("parent_id", &project.parent_id) {
-        return Err(Problem::refused("Update of `parent_id` is not allowed."));
+        return Err(ApiError::refused("Update of `parent_id` is not allowed."));
     }
     let mut fresh = project.clone();
-    fresh.options = set_options(fresh.options, asked);
+    fresh.apply(requested);
     if fresh.options.get("immutable") == Some(&json!(true)) {
-        immutable(project, "update")?;
+        check_mutable(project, "update")?;
     }
-    if let Some(name) = shape::text(asked, "name") {
-        fresh.name = name;
-    }
-    if asked.contains_key("description") {
-        fresh.description = shape::text(asked, "description");
-    }
-    if let Some(enabled) = shape::flag(asked, "enabled") {
-        fresh.enabled = enabled;
-    }
-    if let Some(tags) = tags(asked) {
-        fresh.tags = tags;
-    }
-    fresh.extra.extend(shape::others(asked, KNOWN));
     Ok(fresh)
 }
 
-/// Nothing said is an empty description; null is null.
-pub(super) fn description(asked: &Map<String, Value>) -> Option<String> {
-    match asked.get("description") {
-        None => Some(String::new()),
-        Some(value) => value.as_str().map(str::to_owned),
-    }
-}
-
-/// The tags of a request that has been checked.
-pub(super) fn tags(asked: &Map<String, Value>) -> Option<Vec<String>> {
-    let tags = asked.get("tags")?.as_array()?;
-    Some(tags.iter().filter_map(Value::as_str).map(str::to_owned).collect())
-}
-
-fn show_project(ask: &Ask<'_>, project: &Project) -> Value {
-    let mut shown = project.extra.clone();
-    let mut tell = |key: &str, value: Value| shown.insert(key.to_owned(), value);
-    tell("id", json!(project.id));
-    tell("name", json!(project.name));
-    tell("domain_id", json!(project.domain_id));
-    tell("description", json!(project.description));
-    tell("enabled", json!(project.enabled));
-    tell("parent_id", json!(project.parent_id));
-    tell("is_domain", json!(false));
-    tell("tags", json!(project.tags));
-    tell("options", json!(project.options));
-    ask.linked(Value::Object(shown), "projects", &project.id)
+fn show_project(request: &Request<'_>, project: &Project) -> Value {
+    let mut rendered = project.clone().render();
+    rendered.insert("id".to_owned(), json!(project.id));
+    rendered.insert("domain_id".to_owned(), json!(project.domain_id));
+    rendered.insert("parent_id".to_owned(), json!(project.parent_id));
+    rendered.insert("is_domain".to_owned(), json!(false));
+    request.with_self_link(Value::Object(rendered), "projects", &project.id)
 }
 
 /// A domain, for those who want to see it as a project.
-fn show_domain(ask: &Ask<'_>, domain: &Domain) -> Value {
-    let shown = json!({
+fn show_domain(request: &Request<'_>, domain: &Domain) -> Value {
+    let rendered = json!({
         "id": domain.id, "name": domain.name, "domain_id": null, "description": domain.description,
         "enabled": domain.enabled, "parent_id": null, "is_domain": true, "tags": domain.tags,
         "options": domain.options,
     });
-    ask.linked(shown, "projects", &domain.id)
+    request.with_self_link(rendered, "projects", &domain.id)
 }

@@ -4,100 +4,100 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Answer, Ask, Reply, new_id};
-use super::super::problem::Problem;
+use super::super::error::ApiError;
+use super::super::policy::Target;
 use super::super::records::Region;
-use super::super::rights::Target;
-use super::super::shape::{self, Field, Kind};
+use super::super::request::{Answer, Reply, Request, new_id};
 use super::super::state::State;
+use super::super::validation::{self, Field, FieldType};
 
 const FIELDS: &[Field] = &[
-    ("description", Kind::Note, false),
-    ("id", Kind::Name(255), false),
-    ("parent_region_id", Kind::Note, false),
+    ("description", FieldType::Note, false),
+    ("id", FieldType::Name(255), false),
+    ("parent_region_id", FieldType::Note, false),
 ];
 
-pub(in super::super) fn list(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("list_regions", Target::default())?;
-    let rows = ask
+pub(in super::super) fn list(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("list_regions", Target::default())?;
+    let rows = request
         .identity
-        .look(|state| state.regions.iter().map(|region| show_region(ask, region)).collect());
-    ask.list("regions", rows, &["parent_region_id"])
+        .read(|state| state.regions.iter().map(|region| show_region(request, region)).collect());
+    request.list("regions", rows, &["parent_region_id"])
 }
 
 /// A `PUT` names the region in its path, a `POST` in its body or not at all.
-pub(in super::super) fn create(ask: &Ask<'_>) -> Answer {
-    let caller = ask.caller()?;
-    let asked = shape::object(&ask.body, "region", FIELDS)?;
-    caller.may("create_region", Target::default())?;
-    let said = shape::text(asked, "id");
-    let id = match (ask.param(0), said) {
+pub(in super::super) fn create(request: &Request<'_>) -> Answer {
+    let caller = request.caller()?;
+    let requested = validation::object(&request.body, "region", FIELDS)?;
+    caller.authorize("create_region", Target::default())?;
+    let body_id = validation::text(requested, "id");
+    let id = match (request.param(0), body_id) {
         ("", Some(id)) => id,
         ("", None) => new_id()?,
         (path, Some(id)) if path != id => {
-            return Err(Problem::bad("The region id in the URL and the one in the body differ."));
+            return Err(ApiError::bad("The region id in the URL and the one in the body differ."));
         }
         (path, _) => path.to_owned(),
     };
     let region = Region {
         id,
-        description: shape::text(asked, "description").unwrap_or_default(),
-        parent_region_id: shape::text(asked, "parent_region_id"),
+        description: validation::text(requested, "description").unwrap_or_default(),
+        parent_region_id: validation::text(requested, "parent_region_id"),
     };
-    let shown = show_region(ask, &region);
-    ask.identity.change(|state| {
+    let rendered = show_region(request, &region);
+    request.identity.update(|state| {
         if let Some(parent) = region.parent_region_id.as_deref().filter(|id| !state.regions.has(id))
         {
-            return Err(Problem::missing("region", parent));
+            return Err(ApiError::missing("region", parent));
         }
         let taken = format!("Duplicate ID, {}.", region.id);
-        state.regions.add(region).map_err(|_| Problem::conflict("region", taken))
+        state.regions.add(region).map_err(|_| ApiError::conflict("region", taken))
     })?;
-    Ok(Reply::created(json!({ "region": shown })))
+    Ok(Reply::created(json!({ "region": rendered })))
 }
 
-pub(in super::super) fn show(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("get_region", Target::default())?;
-    let region = ask.identity.look(|state| find(state, ask.param(0)))?;
-    Ok(Reply::ok(json!({ "region": show_region(ask, &region) })))
+pub(in super::super) fn show(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("get_region", Target::default())?;
+    let region = request.identity.read(|state| find(state, request.param(0)))?;
+    Ok(Reply::ok(json!({ "region": show_region(request, &region) })))
 }
 
-pub(in super::super) fn update(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("update_region", Target::default())?;
-    let region = ask.identity.change(|state| {
-        let mut region = find(state, ask.param(0))?;
-        let asked = shape::change(&ask.body, "region", FIELDS)?;
-        if shape::text(asked, "id").is_some_and(|id| id != region.id) {
-            return Err(Problem::bad("Cannot change ID"));
+pub(in super::super) fn update(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("update_region", Target::default())?;
+    let region = request.identity.update(|state| {
+        let mut region = find(state, request.param(0))?;
+        let requested = validation::non_empty_object(&request.body, "region", FIELDS)?;
+        if validation::text(requested, "id").is_some_and(|id| id != region.id) {
+            return Err(ApiError::bad("Cannot change ID"));
         }
-        if let Some(description) = shape::text(asked, "description") {
+        if let Some(description) = validation::text(requested, "description") {
             region.description = description;
         }
-        if asked.contains_key("parent_region_id") {
-            region.parent_region_id = shape::text(asked, "parent_region_id");
+        if requested.contains_key("parent_region_id") {
+            region.parent_region_id = validation::text(requested, "parent_region_id");
             let parent = region.parent_region_id.as_deref().unwrap_or_default();
             if !parent.is_empty() && !state.regions.has(parent) {
-                return Err(Problem::missing("region", parent));
+                return Err(ApiError::missing("region", parent));
             }
             if family(state, &region.id).contains(parent) {
-                return Err(Problem::bad("A region cannot be within itself."));
+                return Err(ApiError::bad("A region cannot be within itself."));
             }
         }
         let _ = state.regions.put(region.clone());
         Ok(region)
     })?;
-    Ok(Reply::ok(json!({ "region": show_region(ask, &region) })))
+    Ok(Reply::ok(json!({ "region": show_region(request, &region) })))
 }
 
 /// Removes a region with those within it, if nothing is there.
-pub(in super::super) fn delete(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("delete_region", Target::default())?;
-    ask.identity.change(|state| {
-        let region = find(state, ask.param(0))?;
+pub(in super::super) fn delete(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("delete_region", Target::default())?;
+    request.identity.update(|state| {
+        let region = find(state, request.param(0))?;
         let gone = family(state, &region.id);
         let used = |id: &Option<String>| id.as_ref().is_some_and(|id| gone.contains(id));
         if state.endpoints.iter().any(|endpoint| used(&endpoint.region_id)) {
-            return Err(Problem::refused(format!(
+            return Err(ApiError::refused(format!(
                 "Unable to delete region {} because it or its child regions have associated endpoints.",
                 region.id
             )));
@@ -128,14 +128,14 @@ fn family(state: &State, id: &str) -> BTreeSet<String> {
     }
 }
 
-fn find(state: &State, id: &str) -> Result<Region, Problem> {
-    state.regions.get(id).cloned().ok_or_else(|| Problem::missing("region", id))
+fn find(state: &State, id: &str) -> Result<Region, ApiError> {
+    state.regions.get(id).cloned().ok_or_else(|| ApiError::missing("region", id))
 }
 
-fn show_region(ask: &Ask<'_>, region: &Region) -> Value {
-    let shown = json!({
+fn show_region(request: &Request<'_>, region: &Region) -> Value {
+    let rendered = json!({
         "id": region.id, "description": region.description,
         "parent_region_id": region.parent_region_id,
     });
-    ask.linked(shown, "regions", &region.id)
+    request.with_self_link(rendered, "regions", &region.id)
 }

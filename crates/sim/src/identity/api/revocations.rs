@@ -2,24 +2,24 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Answer, Ask, Reply};
-use super::super::problem::Problem;
+use super::super::error::ApiError;
+use super::super::policy::Target;
 use super::super::records::{Revocation, Revoked};
-use super::super::rights::Target;
+use super::super::request::{Answer, Reply, Request};
 use super::super::time::Moment;
 
-pub(in super::super) fn list(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("list_revoke_events", Target::default())?;
-    let since = match ask.query("since") {
+pub(in super::super) fn list(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("list_revoke_events", Target::default())?;
+    let since = match request.query("since") {
         None => Moment(i64::MIN),
         Some(text) => Moment::read(text)
-            .ok_or_else(|| Problem::bad(format!("invalidate date format {text}")))?,
+            .ok_or_else(|| ApiError::bad(format!("invalidate date format {text}")))?,
     };
-    let events: Vec<Value> = ask.identity.look(|state| {
-        let live = |event: &&Revocation| event.until >= ask.now && event.at >= since;
+    let events: Vec<Value> = request.identity.read(|state| {
+        let live = |event: &&Revocation| event.until >= request.now && event.at >= since;
         state.revocations.iter().filter(live).map(show).collect()
     });
-    let links = json!({ "next": null, "self": ask.link("OS-REVOKE/events"), "previous": null });
+    let links = json!({ "next": null, "self": request.link("OS-REVOKE/events"), "previous": null });
     Ok(Reply::ok(json!({ "events": events, "links": links })))
 }
 

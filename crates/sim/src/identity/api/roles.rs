@@ -4,164 +4,166 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::super::ask::{Answer, Ask, Reply, new_id};
-use super::super::problem::Problem;
+use super::super::error::ApiError;
+use super::super::policy::Target;
 use super::super::records::{Implication, Role};
-use super::super::rights::Target;
-use super::super::shape::{self, Field, Kind};
+use super::super::request::{Answer, Reply, Request, new_id};
 use super::super::state::State;
+use super::super::validation::{self, Field, FieldType};
 use super::users::set_options;
 
 const FIELDS: &[Field] = &[
-    ("name", Kind::Name(255), true),
-    ("description", Kind::Note, false),
-    ("domain_id", Kind::Note, false),
-    ("options", Kind::Options(&["immutable"]), false),
+    ("name", FieldType::Name(255), true),
+    ("description", FieldType::Note, false),
+    ("domain_id", FieldType::Note, false),
+    ("options", FieldType::Options(&["immutable"]), false),
 ];
 
-pub(in super::super) fn list(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("list_roles", Target::default())?;
-    let domain = ask.query("domain_id").unwrap_or("");
-    let rows = ask
+pub(in super::super) fn list(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("list_roles", Target::default())?;
+    let domain = request.query("domain_id").unwrap_or("");
+    let rows = request
         .identity
-        .look(|state| state.roles.in_scope(domain).map(|role| show_role(ask, role)).collect());
-    ask.list("roles", rows, &["name"])
+        .read(|state| state.roles.in_scope(domain).map(|role| show_role(request, role)).collect());
+    request.list("roles", rows, &["name"])
 }
 
-pub(in super::super) fn create(ask: &Ask<'_>) -> Answer {
-    let caller = ask.caller()?;
-    let asked = shape::object(&ask.body, "role", FIELDS)?;
-    caller.may("create_role", Target::default())?;
+pub(in super::super) fn create(request: &Request<'_>) -> Answer {
+    let caller = request.caller()?;
+    let requested = validation::object(&request.body, "role", FIELDS)?;
+    caller.authorize("create_role", Target::default())?;
     let role = Role {
         id: new_id()?,
-        name: shape::text(asked, "name").unwrap_or_default(),
-        domain_id: shape::text(asked, "domain_id"),
-        description: shape::text(asked, "description"),
-        options: set_options(Map::new(), asked),
+        name: validation::text(requested, "name").unwrap_or_default(),
+        domain_id: validation::text(requested, "domain_id"),
+        description: validation::text(requested, "description"),
+        options: set_options(Map::new(), requested),
     };
-    let shown = show_role(ask, &role);
-    ask.identity.change(|state| {
+    let rendered = show_role(request, &role);
+    request.identity.update(|state| {
         if let Some(domain) = role.domain_id.as_deref().filter(|id| !state.domains.has(id)) {
-            return Err(Problem::missing("domain", domain));
+            return Err(ApiError::missing("domain", domain));
         }
-        let clash = clash(&role);
-        state.roles.add(role).map_err(|_| clash)
+        let name_conflict = name_conflict(&role);
+        state.roles.add(role).map_err(|_| name_conflict)
     })?;
-    Ok(Reply::created(json!({ "role": shown })))
+    Ok(Reply::created(json!({ "role": rendered })))
 }
 
-pub(in super::super) fn show(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("get_role", Target::default())?;
-    let role = ask.identity.look(|state| find(state, ask.param(0)))?;
-    Ok(Reply::ok(json!({ "role": show_role(ask, &role) })))
+pub(in super::super) fn show(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("get_role", Target::default())?;
+    let role = request.identity.read(|state| find(state, request.param(0)))?;
+    Ok(Reply::ok(json!({ "role": show_role(request, &role) })))
 }
 
-pub(in super::super) fn update(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("update_role", Target::default())?;
+pub(in super::super) fn update(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("update_role", Target::default())?;
     let fields: Vec<Field> = FIELDS.iter().map(|(name, kind, _)| (*name, *kind, false)).collect();
-    let role = ask.identity.change(|state| {
-        let role = find(state, ask.param(0))?;
-        let asked = shape::change(&ask.body, "role", &fields)?;
+    let role = request.identity.update(|state| {
+        let role = find(state, request.param(0))?;
+        let requested = validation::non_empty_object(&request.body, "role", &fields)?;
         let mut fresh = role.clone();
-        fresh.options = set_options(fresh.options, asked);
+        fresh.options = set_options(fresh.options, requested);
         if fresh.options.get("immutable") == Some(&json!(true)) {
-            immutable(&role, "update")?;
+            check_mutable(&role, "update")?;
         }
-        if let Some(name) = shape::text(asked, "name") {
+        if let Some(name) = validation::text(requested, "name") {
             fresh.name = name;
         }
-        if asked.contains_key("description") {
-            fresh.description = shape::text(asked, "description");
+        if requested.contains_key("description") {
+            fresh.description = validation::text(requested, "description");
         }
-        let clash = clash(&fresh);
-        state.roles.put(fresh.clone()).map_err(|_| clash)?;
+        let name_conflict = name_conflict(&fresh);
+        state.roles.put(fresh.clone()).map_err(|_| name_conflict)?;
         Ok(fresh)
     })?;
-    Ok(Reply::ok(json!({ "role": show_role(ask, &role) })))
+    Ok(Reply::ok(json!({ "role": show_role(request, &role) })))
 }
 
-pub(in super::super) fn delete(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("delete_role", Target::default())?;
-    ask.identity.change(|state| {
-        let role = find(state, ask.param(0))?;
-        immutable(&role, "delete")?;
+pub(in super::super) fn delete(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("delete_role", Target::default())?;
+    request.identity.update(|state| {
+        let role = find(state, request.param(0))?;
+        check_mutable(&role, "delete")?;
         state.remove_role(&role.id);
         Ok(())
     })?;
     Ok(Reply::done())
 }
 
-pub(in super::super) fn inferences(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("list_role_inference_rules", Target::default())?;
-    let rules = ask.identity.look(|state| {
+pub(in super::super) fn inferences(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("list_role_inference_rules", Target::default())?;
+    let rules = request.identity.read(|state| {
         let mut rules: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
         for rule in state.implications.iter() {
-            rules.entry(&rule.prior).or_default().push(brief(ask, state, &rule.implied));
+            rules.entry(&rule.prior).or_default().push(brief(request, state, &rule.implied));
         }
-        let shown = rules.into_iter().map(|(prior, implied)| {
-            json!({ "prior_role": brief(ask, state, prior), "implies": implied })
+        let rendered = rules.into_iter().map(|(prior, implied)| {
+            json!({ "prior_role": brief(request, state, prior), "implies": implied })
         });
-        shown.collect::<Vec<Value>>()
+        rendered.collect::<Vec<Value>>()
     });
     Ok(Reply::ok(json!({ "role_inferences": rules })))
 }
 
-pub(in super::super) fn implied(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("list_implied_roles", Target::default())?;
-    let prior = ask.param(0);
-    let inference = ask.identity.look(|state| {
+pub(in super::super) fn implied(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("list_implied_roles", Target::default())?;
+    let prior = request.param(0);
+    let inference = request.identity.read(|state| {
         find(state, prior)?;
         let prefix = format!("{prior}/");
         let implied: Vec<Value> = state
             .implications
             .beginning(&prefix)
-            .map(|rule| brief(ask, state, &rule.implied))
+            .map(|rule| brief(request, state, &rule.implied))
             .collect();
-        Ok::<Value, Problem>(json!({ "prior_role": brief(ask, state, prior), "implies": implied }))
+        Ok::<Value, ApiError>(
+            json!({ "prior_role": brief(request, state, prior), "implies": implied }),
+        )
     })?;
-    let links = json!({ "self": ask.link(&format!("roles/{prior}/implies")) });
+    let links = json!({ "self": request.link(&format!("roles/{prior}/implies")) });
     Ok(Reply::ok(json!({ "role_inference": inference, "links": links })))
 }
 
-pub(in super::super) fn show_implied(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("get_implied_role", Target::default())?;
-    ask.identity.look(|state| rule(ask, state))?;
-    Ok(Reply::ok(inference(ask)))
+pub(in super::super) fn show_implied(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("get_implied_role", Target::default())?;
+    request.identity.read(|state| rule(request, state))?;
+    Ok(Reply::ok(inference(request)))
 }
 
-pub(in super::super) fn check_implied(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("check_implied_role", Target::default())?;
-    ask.identity.look(|state| rule(ask, state))?;
+pub(in super::super) fn check_implied(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("check_implied_role", Target::default())?;
+    request.identity.read(|state| rule(request, state))?;
     Ok(Reply::done())
 }
 
-pub(in super::super) fn imply(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("create_implied_role", Target::default())?;
-    ask.identity.change(|state| {
-        let prior = find(state, ask.param(0))?;
-        let implied = find(state, ask.param(1))?;
+pub(in super::super) fn imply(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("create_implied_role", Target::default())?;
+    request.identity.update(|state| {
+        let prior = find(state, request.param(0))?;
+        let implied = find(state, request.param(1))?;
         // Whoever may say what roles imply could make themselves an administrator that way.
         if implied.name == "admin" && implied.domain_id.is_none() {
-            return Err(Problem::refused(format!("{} cannot be an implied roles.", implied.id)));
+            return Err(ApiError::refused(format!("{} cannot be an implied roles.", implied.id)));
         }
         let _ = state.implications.put(Implication { prior: prior.id, implied: implied.id });
         Ok(())
     })?;
-    Ok(Reply::created(inference(ask)))
+    Ok(Reply::created(inference(request)))
 }
 
-pub(in super::super) fn stop_implying(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("delete_implied_role", Target::default())?;
-    ask.identity.change(|state| {
-        let id = rule(ask, state)?;
+pub(in super::super) fn stop_implying(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("delete_implied_role", Target::default())?;
+    request.identity.update(|state| {
+        let id = rule(request, state)?;
         state.implications.remove(&id);
         Ok(())
     })?;
     Ok(Reply::done())
 }
 
-pub(super) fn show_role(ask: &Ask<'_>, role: &Role) -> Value {
-    ask.linked(plain(role), "roles", &role.id)
+pub(super) fn show_role(request: &Request<'_>, role: &Role) -> Value {
+    request.with_self_link(plain(role), "roles", &role.id)
 }
 
 /// A role without a link, as it is shown within other things.
@@ -172,40 +174,40 @@ pub(super) fn plain(role: &Role) -> Value {
     })
 }
 
-fn rule(ask: &Ask<'_>, state: &State) -> Result<String, Problem> {
-    let (prior, implied) = (ask.param(0), ask.param(1));
+fn rule(request: &Request<'_>, state: &State) -> Result<String, ApiError> {
+    let (prior, implied) = (request.param(0), request.param(1));
     let id = format!("{prior}/{implied}");
     if state.implications.has(&id) {
         return Ok(id);
     }
-    Err(Problem::not_found(format!("{prior} does not imply {implied}.")))
+    Err(ApiError::not_found(format!("{prior} does not imply {implied}.")))
 }
 
-fn inference(ask: &Ask<'_>) -> Value {
-    let (prior, implied) = (ask.param(0), ask.param(1));
-    let rule = ask.identity.look(|state| {
-        json!({ "prior_role": brief(ask, state, prior), "implies": brief(ask, state, implied) })
+fn inference(request: &Request<'_>) -> Value {
+    let (prior, implied) = (request.param(0), request.param(1));
+    let rule = request.identity.read(|state| {
+        json!({ "prior_role": brief(request, state, prior), "implies": brief(request, state, implied) })
     });
-    let links = json!({ "self": ask.link(&format!("roles/{prior}/implies/{implied}")) });
+    let links = json!({ "self": request.link(&format!("roles/{prior}/implies/{implied}")) });
     json!({ "role_inference": rule, "links": links })
 }
 
-fn brief(ask: &Ask<'_>, state: &State, id: &str) -> Value {
+fn brief(request: &Request<'_>, state: &State, id: &str) -> Value {
     let name = state.roles.get(id).map_or("", |role| role.name.as_str());
-    json!({ "id": id, "links": { "self": ask.link(&format!("roles/{id}")) }, "name": name })
+    json!({ "id": id, "links": { "self": request.link(&format!("roles/{id}")) }, "name": name })
 }
 
-fn find(state: &State, id: &str) -> Result<Role, Problem> {
-    state.roles.get(id).cloned().ok_or_else(|| Problem::missing("role", id))
+fn find(state: &State, id: &str) -> Result<Role, ApiError> {
+    state.roles.get(id).cloned().ok_or_else(|| ApiError::missing("role", id))
 }
 
-fn clash(role: &Role) -> Problem {
-    Problem::conflict("role", format!("Duplicate entry found with name {}", role.name))
+fn name_conflict(role: &Role) -> ApiError {
+    ApiError::conflict("role", format!("Duplicate entry found with name {}", role.name))
 }
 
-fn immutable(role: &Role, verb: &str) -> Result<(), Problem> {
+fn check_mutable(role: &Role, verb: &str) -> Result<(), ApiError> {
     if role.options.get("immutable") == Some(&json!(true)) {
-        return Err(Problem::refused(format!(
+        return Err(ApiError::refused(format!(
             "Unable to {verb} immutable role resource: `{}. Set resource option \"immutable\" to false first.",
             role.id
         )));

@@ -2,92 +2,93 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::ask::{Answer, Ask, Reply, new_id};
-use super::super::problem::Problem;
+use super::super::error::ApiError;
+use super::super::policy::Target;
 use super::super::records::Service;
-use super::super::rights::Target;
-use super::super::shape::{self, Field, Kind};
+use super::super::request::{Answer, Reply, Request, new_id};
 use super::super::state::State;
+use super::super::validation::{self, Field, FieldType};
 
 const FIELDS: &[Field] = &[
-    ("type", Kind::Name(255), true),
-    ("description", Kind::Note, false),
-    ("enabled", Kind::Flag, false),
-    ("name", Kind::Text, false),
+    ("type", FieldType::Name(255), true),
+    ("description", FieldType::Note, false),
+    ("enabled", FieldType::Flag, false),
+    ("name", FieldType::Text, false),
 ];
 
 const KNOWN: &[&str] = &["enabled", "id", "links", "type"];
 
-pub(in super::super) fn list(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("list_services", Target::default())?;
-    let rows = ask
-        .identity
-        .look(|state| state.services.iter().map(|service| show_service(ask, service)).collect());
-    ask.list("services", rows, &["name", "type"])
+pub(in super::super) fn list(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("list_services", Target::default())?;
+    let rows = request.identity.read(|state| {
+        state.services.iter().map(|service| show_service(request, service)).collect()
+    });
+    request.list("services", rows, &["name", "type"])
 }
 
-pub(in super::super) fn create(ask: &Ask<'_>) -> Answer {
-    let caller = ask.caller()?;
-    let asked = shape::object(&ask.body, "service", FIELDS)?;
-    caller.may("create_service", Target::default())?;
+pub(in super::super) fn create(request: &Request<'_>) -> Answer {
+    let caller = request.caller()?;
+    let requested = validation::object(&request.body, "service", FIELDS)?;
+    caller.authorize("create_service", Target::default())?;
     let service = Service {
         id: new_id()?,
-        kind: shape::text(asked, "type").unwrap_or_default(),
-        enabled: shape::flag(asked, "enabled").unwrap_or(true),
-        extra: shape::others(asked, KNOWN),
+        service_type: validation::text(requested, "type").unwrap_or_default(),
+        enabled: validation::flag(requested, "enabled").unwrap_or(true),
+        extra: validation::extra_fields(requested, KNOWN),
     };
-    let shown = show_service(ask, &service);
-    ask.identity.change(|state| {
+    let rendered = show_service(request, &service);
+    request.identity.update(|state| {
         let _ = state.services.put(service);
         Ok(())
     })?;
-    Ok(Reply::created(json!({ "service": shown })))
+    Ok(Reply::created(json!({ "service": rendered })))
 }
 
-pub(in super::super) fn show(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("get_service", Target::default())?;
-    let service = ask.identity.look(|state| find(state, ask.param(0)))?;
-    Ok(Reply::ok(json!({ "service": show_service(ask, &service) })))
+pub(in super::super) fn show(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("get_service", Target::default())?;
+    let service = request.identity.read(|state| find(state, request.param(0)))?;
+    Ok(Reply::ok(json!({ "service": show_service(request, &service) })))
 }
 
-pub(in super::super) fn update(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("update_service", Target::default())?;
+pub(in super::super) fn update(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("update_service", Target::default())?;
     let fields: Vec<Field> = FIELDS.iter().map(|(name, kind, _)| (*name, *kind, false)).collect();
-    let service = ask.identity.change(|state| {
-        let mut service = find(state, ask.param(0))?;
-        let asked: &Map<String, Value> = shape::change(&ask.body, "service", &fields)?;
-        if let Some(kind) = shape::text(asked, "type") {
-            service.kind = kind;
+    let service = request.identity.update(|state| {
+        let mut service = find(state, request.param(0))?;
+        let requested: &Map<String, Value> =
+            validation::non_empty_object(&request.body, "service", &fields)?;
+        if let Some(kind) = validation::text(requested, "type") {
+            service.service_type = kind;
         }
-        if let Some(enabled) = shape::flag(asked, "enabled") {
+        if let Some(enabled) = validation::flag(requested, "enabled") {
             service.enabled = enabled;
         }
-        service.extra.extend(shape::others(asked, KNOWN));
+        service.extra.extend(validation::extra_fields(requested, KNOWN));
         let _ = state.services.put(service.clone());
         Ok(service)
     })?;
-    Ok(Reply::ok(json!({ "service": show_service(ask, &service) })))
+    Ok(Reply::ok(json!({ "service": show_service(request, &service) })))
 }
 
-pub(in super::super) fn delete(ask: &Ask<'_>) -> Answer {
-    ask.caller()?.may("delete_service", Target::default())?;
-    ask.identity.change(|state| {
-        let service = find(state, ask.param(0))?;
+pub(in super::super) fn delete(request: &Request<'_>) -> Answer {
+    request.caller()?.authorize("delete_service", Target::default())?;
+    request.identity.update(|state| {
+        let service = find(state, request.param(0))?;
         state.remove_service(&service.id);
         Ok(())
     })?;
     Ok(Reply::done())
 }
 
-fn find(state: &State, id: &str) -> Result<Service, Problem> {
-    state.services.get(id).cloned().ok_or_else(|| Problem::missing("service", id))
+fn find(state: &State, id: &str) -> Result<Service, ApiError> {
+    state.services.get(id).cloned().ok_or_else(|| ApiError::missing("service", id))
 }
 
-fn show_service(ask: &Ask<'_>, service: &Service) -> Value {
-    let mut shown = service.extra.clone();
-    let mut tell = |key: &str, value: Value| shown.insert(key.to_owned(), value);
-    tell("id", json!(service.id));
-    tell("type", json!(service.kind));
-    tell("enabled", json!(service.enabled));
-    ask.linked(Value::Object(shown), "services", &service.id)
+fn show_service(request: &Request<'_>, service: &Service) -> Value {
+    let mut rendered = service.extra.clone();
+    let mut set = |key: &str, value: Value| rendered.insert(key.to_owned(), value);
+    set("id", json!(service.id));
+    set("type", json!(service.service_type));
+    set("enabled", json!(service.enabled));
+    request.with_self_link(Value::Object(rendered), "services", &service.id)
 }

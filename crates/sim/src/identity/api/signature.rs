@@ -3,26 +3,28 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
-use super::super::secret::{hex, hmac, hmac_sha1, same, sha256_hex};
+use super::super::secret::{hmac, hmac_sha1, same, sha256_hex};
 
 /// Whether the signature of the described request was made with this secret.
-pub(super) fn is_right(secret: &str, said: &Value) -> bool {
-    let Some(signature) = said["signature"].as_str() else { return false };
-    let right = |expected: Option<String>| {
+pub(super) fn is_valid(secret: &str, described: &Value) -> bool {
+    let Some(signature) = described["signature"].as_str() else { return false };
+    let matches = |expected: Option<String>| {
         expected.is_some_and(|expected| same(expected.as_bytes(), signature.as_bytes()))
     };
-    let host = said["host"].as_str().unwrap_or_default();
-    match said["params"]["SignatureVersion"].as_str() {
-        Some("0") => right(version_0(secret, said)),
-        Some("1") => right(version_1(secret, said)),
+    let host = described["host"].as_str().unwrap_or_default();
+    match described["params"]["SignatureVersion"].as_str() {
+        Some("0") => matches(version_0(secret, described)),
+        Some("1") => matches(version_1(secret, described)),
         Some("2") => {
             // Some clients sign the host without its port.
             let bare = host.split(':').next().unwrap_or_default();
-            right(version_2(secret, said, host)) || right(version_2(secret, said, bare))
+            matches(version_2(secret, described, host))
+                || matches(version_2(secret, described, bare))
         }
-        _ => right(version_4(secret, said)),
+        _ => matches(version_4(secret, described)),
     }
 }
 
@@ -34,33 +36,33 @@ fn header<'a>(headers: &'a Value, name: &str) -> &'a Value {
 }
 
 /// What is done, and when: nothing else is signed.
-fn version_0(secret: &str, said: &Value) -> Option<String> {
-    let part = |name: &str| said["params"][name].as_str();
+fn version_0(secret: &str, described: &Value) -> Option<String> {
+    let part = |name: &str| described["params"][name].as_str();
     let text = format!("{}{}", part("Action")?, part("Timestamp")?);
     Some(STANDARD.encode(hmac_sha1(secret.as_bytes(), text.as_bytes())))
 }
 
 /// All parameters, by their names in whatever case, one behind the other.
-fn version_1(secret: &str, said: &Value) -> Option<String> {
-    let mut pairs: Vec<(&String, &Value)> = said["params"].as_object()?.iter().collect();
+fn version_1(secret: &str, described: &Value) -> Option<String> {
+    let mut pairs: Vec<(&String, &Value)> = described["params"].as_object()?.iter().collect();
     pairs.sort_by_key(|(name, _)| name.to_lowercase());
     let text: String =
         pairs.iter().map(|(name, value)| format!("{name}{}", printed(value))).collect();
     Some(STANDARD.encode(hmac_sha1(secret.as_bytes(), text.as_bytes())))
 }
 
-fn version_2(secret: &str, said: &Value, host: &str) -> Option<String> {
-    let mut params = said["params"].as_object()?.clone();
+fn version_2(secret: &str, described: &Value, host: &str) -> Option<String> {
+    let mut params = described["params"].as_object()?.clone();
     params.insert("SignatureMethod".to_owned(), Value::from("HmacSHA256"));
-    let (verb, path) = (said["verb"].as_str()?, said["path"].as_str()?);
+    let (verb, path) = (described["verb"].as_str()?, described["path"].as_str()?);
     let text = format!("{verb}\n{host}\n{path}\n{}", query(&params));
     Some(STANDARD.encode(hmac(secret.as_bytes(), text.as_bytes())))
 }
 
-fn version_4(secret: &str, said: &Value) -> Option<String> {
+fn version_4(secret: &str, described: &Value) -> Option<String> {
     let none = Map::new();
-    let params = said["params"].as_object().unwrap_or(&none);
-    let headers = &said["headers"];
+    let params = described["params"].as_object().unwrap_or(&none);
+    let headers = &described["headers"];
     // Keystone looks for these two as they are written here, and for no others.
     let authorization = headers["Authorization"].as_str();
     let (credential, signed) = match authorization {
@@ -82,10 +84,10 @@ fn version_4(secret: &str, said: &Value) -> Option<String> {
     if !date.starts_with(day) {
         return None;
     }
-    let verb = said["verb"].as_str()?.to_uppercase();
+    let verb = described["verb"].as_str()?.to_uppercase();
     // The parameters of a POST are in its body, which is hashed.
     let query = if verb == "POST" { String::new() } else { query(params) };
-    let (path, body) = (said["path"].as_str()?, said["body_hash"].as_str()?);
+    let (path, body) = (described["path"].as_str()?, described["body_hash"].as_str()?);
     let lines = signed
         .split(';')
         .filter_map(|name| Some(format!("{name}:{}\n", header(headers, name).as_str()?.trim())));
@@ -96,7 +98,7 @@ fn version_4(secret: &str, said: &Value) -> Option<String> {
     let steps = [day, region, service, "aws4_request", &text];
     let start = format!("AWS4{secret}").into_bytes();
     let tag = steps.iter().fold(start, |key, step| hmac(&key, step.as_bytes()).to_vec());
-    Some(hex(&tag))
+    Some(hex::encode(&tag))
 }
 
 /// What stands in a line after the word, up to a comma.
@@ -118,20 +120,15 @@ fn query(params: &Map<String, Value>) -> String {
 fn printed(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        other => super::super::shape::python(other),
+        other => crate::python::repr(other),
     }
 }
 
+/// The characters that AWS percent-encodes: all but letters, digits and `-_.~`.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
 fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            escaped.push(char::from(byte));
-        } else {
-            escaped.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    escaped
+    utf8_percent_encode(text, RESERVED).to_string()
 }
 
 #[cfg(test)]
@@ -148,13 +145,13 @@ mod tests {
             "SignatureMethod": "HmacSHA256", "SignatureVersion": "2",
             "Timestamp": "2011-10-03T15:19:30", "Version": "2009-03-31",
         });
-        let said = json!({
+        let described = json!({
             "signature": "i91nKc4PWAt0JJIdXwz9HxZCJDdiy6cf/Mj6vPxyYIs=",
             "host": "elasticmapreduce.amazonaws.com", "verb": "GET", "path": "/", "params": params,
         });
         let secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
-        assert!(is_right(secret, &said));
-        assert!(!is_right("other", &said));
+        assert!(is_valid(secret, &described));
+        assert!(!is_valid("other", &described));
     }
 
     /// As Keystone's own library signs these.
@@ -164,13 +161,13 @@ mod tests {
             json!({ "Action": "Test", "SignatureVersion": version, "Timestamp": "2012-01-01T00:00:00Z",
                     "aWSAccessKeyId": "k" })
         };
-        let said = |version: &str, signature: &str| json!({ "signature": signature, "params": params(version) });
+        let described = |version: &str, signature: &str| json!({ "signature": signature, "params": params(version) });
         let signed = |text: &str| STANDARD.encode(hmac_sha1(b"secret", text.as_bytes()));
-        let zero = said("0", &signed("Test2012-01-01T00:00:00Z"));
+        let zero = described("0", &signed("Test2012-01-01T00:00:00Z"));
         let one = "ActionTestaWSAccessKeyIdkSignatureVersion1Timestamp2012-01-01T00:00:00Z";
-        let one = said("1", &signed(one));
-        assert!(is_right("secret", &zero) && !is_right("other", &zero));
-        assert!(is_right("secret", &one) && !is_right("other", &one));
+        let one = described("1", &signed(one));
+        assert!(is_valid("secret", &zero) && !is_valid("other", &zero));
+        assert!(is_valid("secret", &one) && !is_valid("other", &one));
     }
 
     /// AWS's published test `get-vanilla` of version 4.
@@ -179,7 +176,7 @@ mod tests {
         let authorization = "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, \
              SignedHeaders=host;x-amz-date, \
              Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31";
-        let said = json!({
+        let described = json!({
             "signature": "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31",
             "host": "example.amazonaws.com", "verb": "GET", "path": "/", "params": {},
             "headers": {
@@ -188,13 +185,13 @@ mod tests {
             },
             "body_hash": sha256_hex(b""),
         });
-        assert!(is_right("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", &said));
-        assert!(!is_right("other", &said));
+        assert!(is_valid("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", &described));
+        assert!(!is_valid("other", &described));
     }
 
     #[test]
     fn nonsense_is_wrong_but_harmless() {
-        for said in [
+        for described in [
             json!(null),
             json!([]),
             json!({ "signature": "x" }),
@@ -202,7 +199,7 @@ mod tests {
             json!({ "signature": "x", "headers": { "Authorization": "AWS4-HMAC-SHA256 Credential=" } }),
             json!({ "signature": "x", "headers": 5, "params": { "X-Amz-Algorithm": "AWS4-HMAC-SHA256" } }),
         ] {
-            assert!(!is_right("secret", &said), "{said}");
+            assert!(!is_valid("secret", &described), "{described}");
         }
     }
 }

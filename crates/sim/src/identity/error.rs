@@ -9,7 +9,7 @@ const MALFORMED: &str = "The server could not comply with the request since it i
 
 /// A refusal: the status, its title, and the sentence that clients show.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Problem {
+pub(super) struct ApiError {
     pub(super) status: u16,
     pub(super) title: &'static str,
     pub(super) message: String,
@@ -17,65 +17,65 @@ pub(super) struct Problem {
     pub(super) identity: Option<Value>,
 }
 
-impl Problem {
-    fn new(status: u16, title: &'static str, message: impl Into<String>) -> Problem {
-        Problem { status, title, message: message.into(), identity: None }
+impl ApiError {
+    fn new(status: u16, title: &'static str, message: impl Into<String>) -> ApiError {
+        ApiError { status, title, message: message.into(), identity: None }
     }
 
     /// Nobody, or nobody we know.
-    pub(super) fn unauthorized() -> Problem {
-        Problem::login("The request you have made requires authentication.")
+    pub(super) fn unauthorized() -> ApiError {
+        ApiError::login("The request you have made requires authentication.")
     }
 
     /// A login that fails with a reason.
-    pub(super) fn login(message: &str) -> Problem {
-        Problem::new(401, "Unauthorized", message)
+    pub(super) fn login(message: &str) -> ApiError {
+        ApiError::new(401, "Unauthorized", message)
     }
 
     /// The caller may not do this. The detail is a rule, or a sentence, or nothing.
-    pub(super) fn forbidden(detail: &str) -> Problem {
+    pub(super) fn forbidden(detail: &str) -> ApiError {
         let mut message = "You are not authorized to perform the requested action".to_owned();
         if !detail.is_empty() {
             message.push_str(": ");
             message.push_str(detail);
         }
         message.push('.');
-        Problem::refused(message)
+        ApiError::refused(message)
     }
 
     /// Nobody may do this.
-    pub(super) fn refused(message: impl Into<String>) -> Problem {
-        Problem::new(403, "Forbidden", message)
+    pub(super) fn refused(message: impl Into<String>) -> ApiError {
+        ApiError::new(403, "Forbidden", message)
     }
 
     /// There is no such thing.
-    pub(super) fn missing(kind: &str, id: &str) -> Problem {
-        Problem::not_found(format!("Could not find {kind}: {id}."))
+    pub(super) fn missing(kind: &str, id: &str) -> ApiError {
+        ApiError::not_found(format!("Could not find {kind}: {id}."))
     }
 
     /// Something is not there, in other words.
-    pub(super) fn not_found(message: impl Into<String>) -> Problem {
-        Problem::new(404, "Not Found", message)
+    pub(super) fn not_found(message: impl Into<String>) -> ApiError {
+        ApiError::new(404, "Not Found", message)
     }
 
     /// The request makes no sense.
-    pub(super) fn bad(message: impl Into<String>) -> Problem {
-        Problem::new(400, "Bad Request", message)
+    pub(super) fn bad(message: impl Into<String>) -> ApiError {
+        ApiError::new(400, "Bad Request", message)
     }
 
     /// The request makes no sense, and the client is told so at length.
-    pub(super) fn malformed(what: &str) -> Problem {
-        Problem::bad(format!("{what} {MALFORMED}"))
+    pub(super) fn malformed(what: &str) -> ApiError {
+        ApiError::bad(format!("{what} {MALFORMED}"))
     }
 
     /// Something is missing from somewhere in the request.
-    pub(super) fn expecting(what: &str, place: &str) -> Problem {
-        Problem::malformed(&format!("Expecting to find {what} in {place}."))
+    pub(super) fn expecting(what: &str, location: &str) -> ApiError {
+        ApiError::malformed(&format!("Expecting to find {what} in {location}."))
     }
 
     /// Something of this kind is in the way.
-    pub(super) fn conflict(kind: &str, detail: impl std::fmt::Display) -> Problem {
-        Problem::new(
+    pub(super) fn conflict(kind: &str, detail: impl std::fmt::Display) -> ApiError {
+        ApiError::new(
             409,
             "Conflict",
             format!("Conflict occurred attempting to store {kind} - {detail}."),
@@ -83,17 +83,21 @@ impl Problem {
     }
 
     /// The body is larger than anything that makes sense.
-    pub(super) fn too_large() -> Problem {
-        Problem::new(413, "Request Entity Too Large", "Request is too large.")
+    pub(super) fn too_large() -> ApiError {
+        ApiError::new(413, "Request Entity Too Large", "Request is too large.")
     }
 
     /// It is our fault.
-    pub(super) fn internal(cause: impl std::fmt::Display) -> Problem {
-        Problem::new(500, "Internal Server Error", format!("The identity service failed: {cause}."))
+    pub(super) fn internal(cause: impl std::fmt::Display) -> ApiError {
+        ApiError::new(
+            500,
+            "Internal Server Error",
+            format!("The identity service failed: {cause}."),
+        )
     }
 
-    pub(super) fn with_identity(self, identity: Value) -> Problem {
-        Problem { identity: Some(identity), ..self }
+    pub(super) fn with_identity(self, identity: Value) -> ApiError {
+        ApiError { identity: Some(identity), ..self }
     }
 
     /// The body of the answer.
@@ -109,8 +113,8 @@ impl Problem {
     }
 }
 
-impl From<secret::Error> for Problem {
-    fn from(error: secret::Error) -> Problem {
-        Problem::internal(error)
+impl From<secret::Error> for ApiError {
+    fn from(error: secret::Error) -> ApiError {
+        ApiError::internal(error)
     }
 }

@@ -10,14 +10,14 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::ask::{Ask, int, set};
-use super::faults::Faulty;
+use super::faults::FaultInjector;
 use super::random::Random;
-use super::schema::{Collection, Schema, Shape};
+use super::request::{Request, int, set};
+use super::schema::{Collection, ParsedCollection, Schema};
 use super::table::{Obj, Table};
 
 /// The state of the cloud.
-pub(super) struct World {
+pub(super) struct CloudState {
     schema: Arc<Schema>,
     tables: BTreeMap<&'static str, Table>,
     /// What will happen, by moment.
@@ -26,7 +26,7 @@ pub(super) struct World {
     pub(super) notes: BTreeMap<String, Value>,
     pub(super) random: Random,
     sequence: u64,
-    pub(super) faults: Faulty,
+    pub(super) faults: FaultInjector,
     /// How often each method and path was asked for.
     pub(super) calls: BTreeMap<String, u64>,
     /// The moment of the request that is being answered, in microseconds since 1970.
@@ -38,10 +38,10 @@ pub(super) struct World {
     /// Where to allocate next, by subnet or whatever else runs out.
     pub(super) cursors: BTreeMap<String, u128>,
     /// What everybody may have of everything, unless something else was set.
-    pub(super) every_quota: Option<i64>,
+    pub(super) default_quota: Option<i64>,
     pub(super) region: String,
     /// Whether what this request makes is to fail.
-    pub(super) fails_to_build: bool,
+    pub(super) fail_builds: bool,
 }
 
 /// Something that will happen.
@@ -54,13 +54,18 @@ pub(super) enum Pending {
     /// A service does something with an object; see [`super::services::step`].
     Step { name: String, key: String },
     /// A request whose connection is gone is carried out.
-    Late(Box<Ask>),
+    Late(Box<Request>),
 }
 
-impl World {
-    pub(super) fn new(schema: Arc<Schema>, seed: u64, build_time: i64, faults: Faulty) -> World {
-        let tables = schema.iter().map(|(name, shape)| (*name, Table::new(shape.indexed())));
-        World {
+impl CloudState {
+    pub(super) fn new(
+        schema: Arc<Schema>,
+        seed: u64,
+        build_time: i64,
+        faults: FaultInjector,
+    ) -> CloudState {
+        let tables = schema.iter().map(|(name, parsed)| (*name, Table::new(parsed.indexed())));
+        CloudState {
             tables: tables.collect(),
             schema,
             pending: BTreeMap::new(),
@@ -73,9 +78,9 @@ impl World {
             build_time,
             changes: 0,
             cursors: BTreeMap::new(),
-            every_quota: None,
+            default_quota: None,
             region: String::new(),
-            fails_to_build: false,
+            fail_builds: false,
         }
     }
 
@@ -85,7 +90,7 @@ impl World {
 
     /// The collection with this name.
     pub(super) fn collection(&self, name: &str) -> Option<&'static Collection> {
-        self.schema.get(name).map(|shape: &Shape| shape.of)
+        self.schema.get(name).map(|parsed: &ParsedCollection| parsed.collection)
     }
 
     pub(super) fn tables(&self) -> impl Iterator<Item = (&'static str, &Table)> {
@@ -116,7 +121,7 @@ impl World {
 
     /// Adds an object under its `id`.
     pub(super) fn add(&mut self, table: &str, row: Obj) {
-        let key = super::ask::text(&row, "id").to_owned();
+        let key = super::request::text(&row, "id").to_owned();
         self.put(table, &key, row);
     }
 
@@ -135,7 +140,7 @@ impl World {
 
     /// Sets fields of an object.
     pub(super) fn set(&mut self, table: &str, key: &str, fields: Value) -> bool {
-        self.edit(table, key, |row| row.extend(super::ask::object(fields)))
+        self.edit(table, key, |row| row.extend(super::request::object(fields)))
     }
 
     /// Copies of the rows that say this at an indexed path.
@@ -155,7 +160,7 @@ impl World {
     }
 
     /// Notes what will happen so many microseconds from now.
-    pub(super) fn later(&mut self, delay: i64, what: Pending) {
+    pub(super) fn schedule(&mut self, delay: i64, what: Pending) {
         self.sequence += 1;
         self.changes += 1;
         self.pending.insert((self.now.saturating_add(delay), self.sequence), what);
@@ -164,20 +169,20 @@ impl World {
     /// Sets the fields when the object is ready: at once, if nothing takes time here.
     pub(super) fn when_built(&mut self, table: &str, key: &str, fields: Value) {
         let (table, key) = (table.to_owned(), key.to_owned());
-        let fields = super::ask::object(fields);
-        self.later(self.build_time, Pending::Set { table, key, fields });
+        let fields = super::request::object(fields);
+        self.schedule(self.build_time, Pending::Set { table, key, fields });
     }
 
     /// Has a service do its step when the time has come.
     pub(super) fn step_when_built(&mut self, name: &str, key: &str) {
         let step = Pending::Step { name: name.to_owned(), key: key.to_owned() };
-        self.later(self.build_time, step);
+        self.schedule(self.build_time, step);
     }
 
     /// Has an object go away when the time has come.
     pub(super) fn remove_when_built(&mut self, table: &str, key: &str) {
         let gone = Pending::Remove { table: table.to_owned(), key: key.to_owned() };
-        self.later(self.build_time, gone);
+        self.schedule(self.build_time, gone);
     }
 
     /// What is due first, if it is due by then.
@@ -192,7 +197,7 @@ impl World {
     }
 
     /// A number that nobody had before.
-    pub(super) fn number(&mut self) -> u64 {
+    pub(super) fn next_number(&mut self) -> u64 {
         let next = self.notes.get("number").and_then(Value::as_u64).unwrap_or_default() + 1;
         self.notes.insert("number".to_owned(), json!(next));
         next
@@ -202,7 +207,7 @@ impl World {
     pub(super) fn quota(&self, service: &str, project: &str, name: &str, usual: i64) -> i64 {
         let note = |whose: &str| self.notes.get(&format!("quota/{service}/{whose}/{name}"));
         let set = note(project).or_else(|| note("*")).and_then(Value::as_i64);
-        set.or(self.every_quota).unwrap_or(usual)
+        set.or(self.default_quota).unwrap_or(usual)
     }
 
     pub(super) fn set_quota(&mut self, service: &str, project: &str, name: &str, limit: i64) {
@@ -218,34 +223,34 @@ impl World {
     }
 
     /// The moment of this request, as most services write it.
-    pub(super) fn stamp(&self) -> String {
-        moment(self.now, "%Y-%m-%dT%H:%M:%SZ")
+    pub(super) fn timestamp(&self) -> String {
+        format_time(self.now, "%Y-%m-%dT%H:%M:%SZ")
     }
 
     /// The same with microseconds and without the letter, as Cinder and Octavia write it.
-    pub(super) fn stamp_micros(&self) -> String {
-        moment(self.now, "%Y-%m-%dT%H:%M:%S.%6f")
+    pub(super) fn timestamp_micros(&self) -> String {
+        format_time(self.now, "%Y-%m-%dT%H:%M:%S.%6f")
     }
 
     /// Whole seconds without the letter, as Octavia and Mistral write it.
-    pub(super) fn stamp_bare(&self) -> String {
-        moment(self.now, "%Y-%m-%dT%H:%M:%S")
+    pub(super) fn timestamp_seconds(&self) -> String {
+        format_time(self.now, "%Y-%m-%dT%H:%M:%S")
     }
 }
 
 /// A moment in some form.
-pub(super) fn moment(micros: i64, form: &str) -> String {
-    let stamp = Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX);
-    stamp.strftime(form).to_string()
+pub(super) fn format_time(micros: i64, form: &str) -> String {
+    let timestamp = Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX);
+    timestamp.strftime(form).to_string()
 }
 
 /// Counts an object's revision up and notes the moment, as Neutron does.
-pub(super) fn revise(world: &World, row: &mut Obj) {
+pub(super) fn revise(state: &CloudState, row: &mut Obj) {
     if row.contains_key("revision_number") {
         let next = int(row, "revision_number") + 1;
         set(row, "revision_number", next);
     }
     if row.contains_key("updated_at") {
-        set(row, "updated_at", world.stamp());
+        set(row, "updated_at", state.timestamp());
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Done, Turn, flag, set, text};
-use super::super::schema::{Collection, plain};
+use super::super::request::{Done, RequestContext, flag, set, text};
+use super::super::schema::Collection;
 use super::super::table::Obj;
 use super::dialect::{Neutron, refusal};
 use super::{FLOATING, NETWORKS, POLICIES, PORTS, networks};
@@ -11,8 +11,8 @@ use super::{FLOATING, NETWORKS, POLICIES, PORTS, networks};
 pub(super) static POLICY: Collection = Collection {
     name: POLICIES,
     path: "qos/policies",
-    one: "policy",
-    many: "policies",
+    singular: "policy",
+    plural: "policies",
     title: "QosPolicy",
     fields: concat!(
         "name       text cu \"\"
@@ -21,27 +21,27 @@ pub(super) static POLICY: Collection = Collection {
          rules      list r  []",
         standard!()
     ),
-    is_shared: |turn, row| flag(row, "shared") || networks::is_granted(turn, row),
-    remove: |turn, row| {
+    is_shared: |ctx, row| flag(row, "shared") || networks::is_granted(ctx, row),
+    remove: |ctx, row| {
         let id = text(row, "id");
         let tables = [("network", NETWORKS), ("port", PORTS), ("floatingip", FLOATING)];
         for (kind, table) in tables {
-            if let Some(user) = turn.world.table(table).with("qos_policy_id", id).first() {
+            if let Some(user) = ctx.state.table(table).with("qos_policy_id", id).first() {
                 let message = format!("QoS Policy {id} is used by {kind} {}.", text(user, "id"));
                 return Err(refusal(409, "QosPolicyInUse", message));
             }
         }
         for (table, _) in RULES {
-            for rule in turn.world.with(table, "policy_id", id) {
-                turn.world.remove(table, text(&rule, "id"));
+            for rule in ctx.state.with(table, "policy_id", id) {
+                ctx.state.remove(table, text(&rule, "id"));
             }
         }
         Ok(())
     },
-    show: |turn, row| {
+    show: |ctx, row| {
         let mut rules: Vec<Value> = Vec::new();
         for (table, kind) in RULES {
-            for rule in turn.world.table(table).with("policy_id", text(row, "id")) {
+            for rule in ctx.state.table(table).with("policy_id", text(row, "id")) {
                 let mut rule = rule.clone();
                 let policy = rule.remove("policy_id").unwrap_or_default();
                 set(&mut rule, "qos_policy_id", policy);
@@ -51,7 +51,7 @@ pub(super) static POLICY: Collection = Collection {
         }
         set(row, "rules", rules);
     },
-    ..plain(&Neutron)
+    ..Collection::new(&Neutron)
 };
 
 /// The tables of rules, and what each kind is called.
@@ -72,21 +72,21 @@ const fn rule() -> Collection {
         show: |_, row| {
             row.remove("policy_id");
         },
-        ..plain(&Neutron)
+        ..Collection::new(&Neutron)
     }
 }
 
 /// Only one rule of a kind and direction fits in a policy, and only its owner puts it there.
-fn make(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
-    let policy = turn.world.copy(POLICIES, text(row, "policy_id"));
-    let path = turn.ask.path.last().cloned().unwrap_or_default();
+fn make(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
+    let policy = ctx.state.copy(POLICIES, text(row, "policy_id"));
+    let path = ctx.request.path.last().cloned().unwrap_or_default();
     let kind = path.trim_end_matches("_rules").to_owned();
-    if !turn.owns(&policy) {
+    if !ctx.owns(&policy) {
         let message = format!("rule:create_policy_{kind}_rule is disallowed by policy");
         return Err(refusal(403, "PolicyNotAuthorized", message));
     }
     let table = RULES.iter().find(|(_, name)| *name == kind).map_or("", |(table, _)| table);
-    let others = turn.world.table(table).with("policy_id", text(&policy, "id"));
+    let others = ctx.state.table(table).with("policy_id", text(&policy, "id"));
     let twin = others.iter().find(|other| other.get("direction") == row.get("direction"));
     if let Some(twin) = twin {
         let message = format!(
@@ -102,8 +102,8 @@ fn make(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
 pub(super) static BANDWIDTH: Collection = Collection {
     name: "network/bandwidth_limit_rules",
     path: "qos/policies/{policy_id}/bandwidth_limit_rules",
-    one: "bandwidth_limit_rule",
-    many: "bandwidth_limit_rules",
+    singular: "bandwidth_limit_rule",
+    plural: "bandwidth_limit_rules",
     fields: "policy_id      text c  !
              max_kbps       int  cu !
              max_burst_kbps int  cu 0
@@ -114,8 +114,8 @@ pub(super) static BANDWIDTH: Collection = Collection {
 pub(super) static DSCP: Collection = Collection {
     name: "network/dscp_marking_rules",
     path: "qos/policies/{policy_id}/dscp_marking_rules",
-    one: "dscp_marking_rule",
-    many: "dscp_marking_rules",
+    singular: "dscp_marking_rule",
+    plural: "dscp_marking_rules",
     fields: "policy_id text c  !
              dscp_mark int  cu !",
     ..rule()
@@ -124,8 +124,8 @@ pub(super) static DSCP: Collection = Collection {
 pub(super) static MINIMUM_BANDWIDTH: Collection = Collection {
     name: "network/minimum_bandwidth_rules",
     path: "qos/policies/{policy_id}/minimum_bandwidth_rules",
-    one: "minimum_bandwidth_rule",
-    many: "minimum_bandwidth_rules",
+    singular: "minimum_bandwidth_rule",
+    plural: "minimum_bandwidth_rules",
     fields: "policy_id text c  !
              min_kbps  int  cu !
              direction enum:ingress|egress cu \"egress\"",
@@ -135,8 +135,8 @@ pub(super) static MINIMUM_BANDWIDTH: Collection = Collection {
 pub(super) static MINIMUM_RATE: Collection = Collection {
     name: "network/minimum_packet_rate_rules",
     path: "qos/policies/{policy_id}/minimum_packet_rate_rules",
-    one: "minimum_packet_rate_rule",
-    many: "minimum_packet_rate_rules",
+    singular: "minimum_packet_rate_rule",
+    plural: "minimum_packet_rate_rules",
     fields: "policy_id text c  !
              min_kpps  int  cu !
              direction enum:ingress|egress|any cu \"egress\"",
@@ -146,8 +146,8 @@ pub(super) static MINIMUM_RATE: Collection = Collection {
 pub(super) static RATE_LIMIT: Collection = Collection {
     name: "network/packet_rate_limit_rules",
     path: "qos/policies/{policy_id}/packet_rate_limit_rules",
-    one: "packet_rate_limit_rule",
-    many: "packet_rate_limit_rules",
+    singular: "packet_rate_limit_rule",
+    plural: "packet_rate_limit_rules",
     fields: "policy_id      text c  !
              max_kpps       int  cu !
              max_burst_kpps int  cu 0

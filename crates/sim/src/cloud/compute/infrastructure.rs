@@ -2,24 +2,24 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::ask::{Answer, Reply, Turn, object, text};
+use super::super::request::{Answer, Reply, RequestContext, object, text};
 use super::super::table::Obj;
 use super::dialect::fault;
 use super::{HOSTS, QUOTAS, SERVERS, limit, usage};
 
-pub(super) fn serve(turn: &mut Turn<'_>, method: &str, path: &[&str]) -> Option<Answer> {
+pub(super) fn serve(ctx: &mut RequestContext<'_>, method: &str, path: &[&str]) -> Option<Answer> {
     Some(match (method, path) {
-        ("GET", ["limits"]) => Ok(limits(turn)),
+        ("GET", ["limits"]) => Ok(limits(ctx)),
         ("GET", ["extensions"]) => Ok(Reply::ok(json!({ "extensions": [] }))),
-        (_, ["os-quota-sets", project, rest @ ..]) => quotas(turn, method, project, rest),
+        (_, ["os-quota-sets", project, rest @ ..]) => quotas(ctx, method, project, rest),
         ("GET", ["os-availability-zone"]) => Ok(Reply::ok(zones(false))),
         ("GET", ["os-availability-zone", "detail"]) => Ok(Reply::ok(zones(true))),
-        ("GET", ["os-hypervisors"]) => admin(turn).map(|()| hypervisors(turn, false)),
-        ("GET", ["os-hypervisors", "detail"]) => admin(turn).map(|()| hypervisors(turn, true)),
-        ("GET", ["os-hypervisors", "statistics"]) => admin(turn)
+        ("GET", ["os-hypervisors"]) => admin(ctx).map(|()| hypervisors(ctx, false)),
+        ("GET", ["os-hypervisors", "detail"]) => admin(ctx).map(|()| hypervisors(ctx, true)),
+        ("GET", ["os-hypervisors", "statistics"]) => admin(ctx)
             .map(|()| Reply::ok(json!({ "hypervisor_statistics": { "count": HOSTS.len() } }))),
-        ("GET", ["os-services"]) => admin(turn).map(|()| services(turn)),
-        ("GET", ["os-hosts"]) => admin(turn).map(|()| hosts()),
+        ("GET", ["os-services"]) => admin(ctx).map(|()| services(ctx)),
+        ("GET", ["os-hosts"]) => admin(ctx).map(|()| hosts()),
         ("GET", ["os-tenant-networks" | "os-networks" | "os-floating-ips" | "images", ..]) => {
             Err(fault(404, "The resource could not be found."))
         }
@@ -27,22 +27,25 @@ pub(super) fn serve(turn: &mut Turn<'_>, method: &str, path: &[&str]) -> Option<
     })
 }
 
-fn admin(turn: &Turn<'_>) -> Result<(), super::Refusal> {
-    if turn.who.is_admin {
+fn admin(ctx: &RequestContext<'_>) -> Result<(), super::Refusal> {
+    if ctx.caller.is_admin {
         return Ok(());
     }
     Err(fault(403, "Policy doesn't allow os_compute_api:os-hypervisors:list to be performed."))
 }
 
-fn limits(turn: &Turn<'_>) -> Reply {
-    let project =
-        turn.ask.query("tenant_id").filter(|_| turn.who.is_admin).unwrap_or(&turn.who.project);
-    let of = |name: &str| limit(turn.world, project, name);
-    let used = usage(turn.world, project);
+fn limits(ctx: &RequestContext<'_>) -> Reply {
+    let project = ctx
+        .request
+        .query("tenant_id")
+        .filter(|_| ctx.caller.is_admin)
+        .unwrap_or(&ctx.caller.project);
+    let collection = |name: &str| limit(ctx.state, project, name);
+    let used = usage(ctx.state, project);
     let absolute = json!({
-        "maxTotalInstances": of("instances"), "maxTotalCores": of("cores"), "maxTotalRAMSize": of("ram"),
-        "maxServerMeta": of("metadata_items"), "maxTotalKeypairs": of("key_pairs"),
-        "maxServerGroups": of("server_groups"), "maxServerGroupMembers": of("server_group_members"),
+        "maxTotalInstances": collection("instances"), "maxTotalCores": collection("cores"), "maxTotalRAMSize": collection("ram"),
+        "maxServerMeta": collection("metadata_items"), "maxTotalKeypairs": collection("key_pairs"),
+        "maxServerGroups": collection("server_groups"), "maxServerGroupMembers": collection("server_group_members"),
         "maxPersonality": 5, "maxPersonalitySize": 10_240, "maxImageMeta": 128,
         "maxSecurityGroups": -1, "maxSecurityGroupRules": -1, "maxTotalFloatingIps": -1,
         "totalInstancesUsed": used.0, "totalCoresUsed": used.1, "totalRAMUsed": used.2,
@@ -51,32 +54,32 @@ fn limits(turn: &Turn<'_>) -> Reply {
     Reply::ok(json!({ "limits": { "rate": [], "absolute": absolute } }))
 }
 
-fn quotas(turn: &mut Turn<'_>, method: &str, project: &str, rest: &[&str]) -> Answer {
+fn quotas(ctx: &mut RequestContext<'_>, method: &str, project: &str, rest: &[&str]) -> Answer {
     let forbidden =
         || fault(403, "Policy doesn't allow os_compute_api:os-quota-sets:update to be performed.");
-    if project != turn.who.project && !turn.who.is_admin {
+    if project != ctx.caller.project && !ctx.caller.is_admin {
         return Err(forbidden());
     }
     match method {
         "GET" => {}
-        "PUT" if turn.who.is_admin => {
-            let sent = object(turn.body["quota_set"].clone());
+        "PUT" if ctx.caller.is_admin => {
+            let sent = object(ctx.body["quota_set"].clone());
             for (name, value) in &sent {
                 if name == "force" || name == "tenant_id" {
                     continue;
                 }
                 if !QUOTAS.iter().any(|(own, _)| own == name) {
-                    return Err(super::super::fault_body::unknown("quota_set", &[name], &sent));
+                    return Err(super::super::microversioned::unknown("quota_set", &[name], &sent));
                 }
                 let limit = value.as_i64().or_else(|| value.as_str()?.parse().ok());
                 let Some(limit) = limit.filter(|limit| *limit >= -1) else {
-                    return Err(super::super::fault_body::wrong(
+                    return Err(super::super::microversioned::wrong(
                         name,
                         value,
                         "It is not a whole number from -1.",
                     ));
                 };
-                let used = usage(turn.world, project);
+                let used = usage(ctx.state, project);
                 let used = match name.as_str() {
                     "instances" => used.0,
                     "cores" => used.1,
@@ -91,20 +94,20 @@ fn quotas(turn: &mut Turn<'_>, method: &str, project: &str, rest: &[&str]) -> An
                         ),
                     ));
                 }
-                turn.world.set_quota("compute", project, name, limit);
+                ctx.state.set_quota("compute", project, name, limit);
             }
         }
-        "DELETE" if turn.who.is_admin => {
-            turn.world.reset_quota("compute", project);
+        "DELETE" if ctx.caller.is_admin => {
+            ctx.state.reset_quota("compute", project);
             return Ok(Reply::empty(202));
         }
         _ => return Err(forbidden()),
     }
-    let used = usage(turn.world, project);
-    let mut shown = Map::new();
+    let used = usage(ctx.state, project);
+    let mut rendered = Map::new();
     for (name, usual) in QUOTAS {
         let value = match rest {
-            ["defaults"] => json!(turn.world.every_quota.unwrap_or(*usual)),
+            ["defaults"] => json!(ctx.state.default_quota.unwrap_or(*usual)),
             ["detail"] => {
                 let used = match *name {
                     "instances" => used.0,
@@ -112,16 +115,16 @@ fn quotas(turn: &mut Turn<'_>, method: &str, project: &str, rest: &[&str]) -> An
                     "ram" => used.2,
                     _ => 0,
                 };
-                json!({ "limit": limit(turn.world, project, name), "in_use": used, "reserved": 0 })
+                json!({ "limit": limit(ctx.state, project, name), "in_use": used, "reserved": 0 })
             }
-            _ => json!(limit(turn.world, project, name)),
+            _ => json!(limit(ctx.state, project, name)),
         };
-        shown.insert((*name).to_owned(), value);
+        rendered.insert((*name).to_owned(), value);
     }
     if method == "GET" {
-        shown.insert("id".to_owned(), json!(project));
+        rendered.insert("id".to_owned(), json!(project));
     }
-    Ok(Reply::ok(json!({ "quota_set": shown })))
+    Ok(Reply::ok(json!({ "quota_set": rendered })))
 }
 
 fn zones(detailed: bool) -> Value {
@@ -136,7 +139,7 @@ fn zones(detailed: bool) -> Value {
     json!({ "availabilityZoneInfo": [{ "zoneName": "nova", "zoneState": { "available": true }, "hosts": hosts }] })
 }
 
-fn hypervisors(turn: &Turn<'_>, detailed: bool) -> Reply {
+fn hypervisors(ctx: &RequestContext<'_>, detailed: bool) -> Reply {
     let rows: Vec<Value> = HOSTS
         .iter()
         .enumerate()
@@ -144,7 +147,7 @@ fn hypervisors(turn: &Turn<'_>, detailed: bool) -> Reply {
             let mut row = json!({ "id": at + 1, "hypervisor_hostname": host, "state": "up", "status": "enabled" });
             if detailed {
                 let on = |server: &&Obj| text(server, "OS-EXT-SRV-ATTR:host") == *host;
-                let running = turn.world.table(SERVERS).iter().filter(on).count();
+                let running = ctx.state.table(SERVERS).iter().filter(on).count();
                 row["running_vms"] = json!(running);
                 row["vcpus"] = json!(64);
                 row["memory_mb"] = json!(262_144);
@@ -160,11 +163,11 @@ fn hypervisors(turn: &Turn<'_>, detailed: bool) -> Reply {
     Reply::ok(json!({ "hypervisors": rows }))
 }
 
-fn services(turn: &Turn<'_>) -> Reply {
+fn services(ctx: &RequestContext<'_>) -> Reply {
     let row = |binary: &str, host: &str, at: usize| {
         json!({
             "id": at + 1, "binary": binary, "host": host, "zone": if binary == "nova-compute" { "nova" } else { "internal" },
-            "status": "enabled", "state": "up", "updated_at": turn.world.stamp_micros(), "disabled_reason": null,
+            "status": "enabled", "state": "up", "updated_at": ctx.state.timestamp_micros(), "disabled_reason": null,
             "forced_down": false,
         })
     };
@@ -182,14 +185,14 @@ fn hosts() -> Reply {
 }
 
 /// The address of a console.
-pub(super) fn remote_console(turn: &mut Turn<'_>, server: &Obj) -> Reply {
-    let wish = turn.body["remote_console"].clone();
+pub(super) fn remote_console(ctx: &mut RequestContext<'_>, server: &Obj) -> Reply {
+    let wanted = ctx.body["remote_console"].clone();
     let url = format!(
         "{}/console/{}?token={}",
-        turn.ask.base,
+        ctx.request.base,
         text(server, "id"),
-        turn.world.random.hex(32)
+        ctx.state.random.hex(32)
     );
-    let console = json!({ "protocol": wish["protocol"], "type": wish["type"], "url": url });
+    let console = json!({ "protocol": wanted["protocol"], "type": wanted["type"], "url": url });
     Reply::ok(json!({ "remote_console": console }))
 }

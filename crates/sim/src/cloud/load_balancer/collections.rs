@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::super::ask::{Done, Turn, list, set, text};
-use super::super::forms::refuse;
+use super::super::error_style::refuse;
 use super::super::network::{PORTS, SUBNETS, internal, ports::PORT};
-use super::super::schema::{Collection, plain};
+use super::super::request::{Done, RequestContext, list, set, text};
+use super::super::schema::Collection;
 use super::super::table::Obj;
 use super::tree;
 use super::{BALANCERS, LISTENERS, MEMBERS, MONITORS, OCTAVIA, POLICIES, POOLS, RULES};
@@ -28,20 +28,20 @@ macro_rules! common {
 
 const fn child() -> Collection {
     Collection {
-        make: |turn, row| tree::join(turn, row),
-        change: |turn, old, new, _| tree::alter(turn, old, new),
-        remove: |turn, row| tree::leave(turn, row),
+        make: |ctx, row| tree::join(ctx, row),
+        change: |ctx, old, new, _| tree::alter(ctx, old, new),
+        remove: |ctx, row| tree::leave(ctx, row),
         lingers: true,
-        show: |turn, row| tree::show(turn, row),
-        ..plain(&OCTAVIA)
+        show: |ctx, row| tree::show(ctx, row),
+        ..Collection::new(&OCTAVIA)
     }
 }
 
 pub(super) static BALANCER: Collection = Collection {
     name: BALANCERS,
     path: "loadbalancers",
-    one: "loadbalancer",
-    many: "loadbalancers",
+    singular: "loadbalancer",
+    plural: "loadbalancers",
     title: "Load Balancer",
     quota: Some(("load_balancer", -1)),
     fields: concat!(
@@ -63,23 +63,23 @@ pub(super) static BALANCER: Collection = Collection {
 };
 
 /// The address that clients of the balancer use: a port on the network, made or given.
-fn vip(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
+fn vip(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     let bad = |message: &str| Err(refuse(400, message));
     let id = text(row, "id").to_owned();
     let owner = "Octavia";
     let port = if let Some(port) = row["vip_port_id"].as_str().map(str::to_owned) {
-        let found = turn.world.copy(PORTS, &port);
+        let found = ctx.state.copy(PORTS, &port);
         if found.is_empty() {
             return bad(&format!("Port {port} not found."));
         }
-        turn.world.set(
+        ctx.state.set(
             PORTS,
             &port,
             json!({ "device_owner": owner, "device_id": format!("lb-{id}") }),
         );
         found
     } else {
-        let subnet = row["vip_subnet_id"].as_str().map(|subnet| turn.world.copy(SUBNETS, subnet));
+        let subnet = row["vip_subnet_id"].as_str().map(|subnet| ctx.state.copy(SUBNETS, subnet));
         let network = match (&subnet, row["vip_network_id"].as_str()) {
             (Some(subnet), _) if subnet.is_empty() => {
                 return bad(&format!("Subnet {} not found.", text(row, "vip_subnet_id")));
@@ -107,22 +107,22 @@ fn vip(turn: &mut Turn<'_>, row: &mut Obj) -> Done {
             port["fixed_ips"] = json!([ip]);
         }
         let project = text(row, "project_id").to_owned();
-        internal(turn, &PORT, port, &project).map_err(|failed| refuse(400, failed.message))?
+        internal(ctx, &PORT, port, &project).map_err(|failed| refuse(400, failed.message))?
     };
     let first = list(&port, "fixed_ips").first().cloned().unwrap_or_default();
     set(row, "vip_port_id", port["id"].clone());
     set(row, "vip_network_id", port["network_id"].clone());
     set(row, "vip_subnet_id", first["subnet_id"].clone());
     set(row, "vip_address", first["ip_address"].clone());
-    tree::begin(turn, BALANCERS, row);
+    tree::begin(ctx, BALANCERS, row);
     Ok(())
 }
 
 pub(super) static LISTENER: Collection = Collection {
     name: LISTENERS,
     path: "listeners",
-    one: "listener",
-    many: "listeners",
+    singular: "listener",
+    plural: "listeners",
     title: "Listener",
     quota: Some(("listener", -1)),
     fields: concat!(
@@ -150,9 +150,9 @@ pub(super) static LISTENER: Collection = Collection {
          hsts_preload              bool cu false",
         common!()
     ),
-    make: |turn, row| {
+    make: |ctx, row| {
         let siblings =
-            turn.world.table(LISTENERS).with("loadbalancer_id", text(row, "loadbalancer_id"));
+            ctx.state.table(LISTENERS).with("loadbalancer_id", text(row, "loadbalancer_id"));
         let kind = |row: &Obj| if text(row, "protocol") == "UDP" { "UDP" } else { "TCP" };
         if siblings
             .iter()
@@ -176,7 +176,7 @@ pub(super) static LISTENER: Collection = Collection {
                 "An SNI or default container is required with TERMINATED_HTTPS protocol.",
             ));
         }
-        tree::join(turn, row)
+        tree::join(ctx, row)
     },
     ..child()
 };
@@ -184,8 +184,8 @@ pub(super) static LISTENER: Collection = Collection {
 pub(super) static POOL: Collection = Collection {
     name: POOLS,
     path: "pools",
-    one: "pool",
-    many: "pools",
+    singular: "pool",
+    plural: "pools",
     title: "Pool",
     quota: Some(("pool", -1)),
     fields: concat!(
@@ -203,8 +203,8 @@ pub(super) static POOL: Collection = Collection {
          alpn_protocols      list cu []",
         common!()
     ),
-    make: |turn, row| {
-        let listener = turn.world.copy(LISTENERS, text(row, "listener_id"));
+    make: |ctx, row| {
+        let listener = ctx.state.copy(LISTENERS, text(row, "listener_id"));
         if row["loadbalancer_id"].is_null() {
             if listener.is_empty() {
                 return Err(refuse(
@@ -220,10 +220,10 @@ pub(super) static POOL: Collection = Collection {
                 format!("Listener {} already has a default pool.", text(&listener, "id")),
             ));
         }
-        tree::join(turn, row)?;
+        tree::join(ctx, row)?;
         if !listener.is_empty() {
             let id = row["id"].clone();
-            turn.world.set(LISTENERS, text(&listener, "id"), json!({ "default_pool_id": id }));
+            ctx.state.set(LISTENERS, text(&listener, "id"), json!({ "default_pool_id": id }));
             row.remove("listener_id");
         }
         Ok(())
@@ -234,8 +234,8 @@ pub(super) static POOL: Collection = Collection {
 pub(super) static MEMBER: Collection = Collection {
     name: MEMBERS,
     path: "pools/{pool_id}/members",
-    one: "member",
-    many: "members",
+    singular: "member",
+    plural: "members",
     title: "Member",
     parent: Some(POOLS),
     index: &["pool_id"],
@@ -252,8 +252,8 @@ pub(super) static MEMBER: Collection = Collection {
          vnic_type       text r  \"normal\"",
         common!()
     ),
-    make: |turn, row| {
-        let siblings = turn.world.table(MEMBERS).with("pool_id", text(row, "pool_id"));
+    make: |ctx, row| {
+        let siblings = ctx.state.table(MEMBERS).with("pool_id", text(row, "pool_id"));
         if siblings.iter().any(|other| {
             other["address"] == row["address"] && other["protocol_port"] == row["protocol_port"]
         }) {
@@ -266,7 +266,7 @@ pub(super) static MEMBER: Collection = Collection {
                 ),
             ));
         }
-        tree::join(turn, row)
+        tree::join(ctx, row)
     },
     ..child()
 };
@@ -274,8 +274,8 @@ pub(super) static MEMBER: Collection = Collection {
 pub(super) static MONITOR: Collection = Collection {
     name: MONITORS,
     path: "healthmonitors",
-    one: "healthmonitor",
-    many: "healthmonitors",
+    singular: "healthmonitor",
+    plural: "healthmonitors",
     title: "Health Monitor",
     quota: Some(("health_monitor", -1)),
     fields: concat!(
@@ -292,8 +292,8 @@ pub(super) static MONITOR: Collection = Collection {
          domain_name      text cu null",
         common!()
     ),
-    make: |turn, row| {
-        if turn.world.table(MONITORS).count("pool_id", text(row, "pool_id")) > 0 {
+    make: |ctx, row| {
+        if ctx.state.table(MONITORS).count("pool_id", text(row, "pool_id")) > 0 {
             return Err(refuse(409, "This pool already has a health monitor."));
         }
         if text(row, "type").starts_with("HTTP") {
@@ -305,7 +305,7 @@ pub(super) static MONITOR: Collection = Collection {
                 }
             }
         }
-        tree::join(turn, row)
+        tree::join(ctx, row)
     },
     ..child()
 };
@@ -313,8 +313,8 @@ pub(super) static MONITOR: Collection = Collection {
 pub(super) static POLICY: Collection = Collection {
     name: POLICIES,
     path: "l7policies",
-    one: "l7policy",
-    many: "l7policies",
+    singular: "l7policy",
+    plural: "l7policies",
     title: "L7Policy",
     quota: Some(("l7policy", -1)),
     fields: concat!(
@@ -327,7 +327,7 @@ pub(super) static POLICY: Collection = Collection {
          redirect_http_code int  cu null",
         common!()
     ),
-    make: |turn, row| {
+    make: |ctx, row| {
         let needed = match text(row, "action") {
             "REDIRECT_TO_POOL" => "redirect_pool_id",
             "REDIRECT_TO_URL" => "redirect_url",
@@ -337,7 +337,7 @@ pub(super) static POLICY: Collection = Collection {
         if !needed.is_empty() && row[needed].is_null() {
             return Err(refuse(400, format!("Validation failure: Missing attribute {needed}.")));
         }
-        tree::join(turn, row)
+        tree::join(ctx, row)
     },
     ..child()
 };
@@ -345,8 +345,8 @@ pub(super) static POLICY: Collection = Collection {
 pub(super) static RULE: Collection = Collection {
     name: RULES,
     path: "l7policies/{l7policy_id}/rules",
-    one: "rule",
-    many: "rules",
+    singular: "rule",
+    plural: "rules",
     title: "L7Rule",
     parent: Some(POLICIES),
     index: &["l7policy_id"],
@@ -365,11 +365,17 @@ pub(super) static RULE: Collection = Collection {
 
 /// What administrators offer: nothing of it belongs to a load balancer.
 const fn offer() -> Collection {
-    Collection { admin_only: true, ..plain(&OCTAVIA) }
+    Collection { admin_only: true, ..Collection::new(&OCTAVIA) }
 }
 
-fn in_use(turn: &Turn<'_>, table: &str, field: &'static str, key: &str, what: &str) -> Done {
-    let uses = turn.world.table(table).iter().any(|row| text(row, field) == key);
+fn in_use(
+    ctx: &RequestContext<'_>,
+    table: &str,
+    field: &'static str,
+    key: &str,
+    what: &str,
+) -> Done {
+    let uses = ctx.state.table(table).iter().any(|row| text(row, field) == key);
     if uses {
         return Err(refuse(409, format!("{what} {key} is in use and cannot be modified.")));
     }
@@ -379,28 +385,28 @@ fn in_use(turn: &Turn<'_>, table: &str, field: &'static str, key: &str, what: &s
 pub(super) static FLAVOR: Collection = Collection {
     name: "load-balancer/flavors",
     path: "flavors",
-    one: "flavor",
-    many: "flavors",
+    singular: "flavor",
+    plural: "flavors",
     title: "Flavor",
     fields: "name              text cu !
              description       text cu \"\"
              enabled           bool cu true
              flavor_profile_id ref:load-balancer/flavorprofiles c !",
-    remove: |turn, row| in_use(turn, BALANCERS, "flavor_id", text(row, "id"), "Flavor"),
+    remove: |ctx, row| in_use(ctx, BALANCERS, "flavor_id", text(row, "id"), "Flavor"),
     ..offer()
 };
 
 pub(super) static FLAVOR_PROFILE: Collection = Collection {
     name: "load-balancer/flavorprofiles",
     path: "flavorprofiles",
-    one: "flavorprofile",
-    many: "flavorprofiles",
+    singular: "flavorprofile",
+    plural: "flavorprofiles",
     title: "Flavor Profile",
     fields: "name          text cu !
              provider_name text cu !
              flavor_data   text cu !",
-    remove: |turn, row| {
-        in_use(turn, FLAVOR.name, "flavor_profile_id", text(row, "id"), "Flavor profile")
+    remove: |ctx, row| {
+        in_use(ctx, FLAVOR.name, "flavor_profile_id", text(row, "id"), "Flavor profile")
     },
     ..offer()
 };
@@ -408,23 +414,23 @@ pub(super) static FLAVOR_PROFILE: Collection = Collection {
 pub(super) static ZONE: Collection = Collection {
     name: "load-balancer/availabilityzones",
     path: "availabilityzones",
-    one: "availability_zone",
-    many: "availability_zones",
+    singular: "availability_zone",
+    plural: "availability_zones",
     title: "Availability Zone",
     key: "name",
     fields: "name        text c  !
              description text cu \"\"
              enabled     bool cu true
              availability_zone_profile_id ref:load-balancer/availabilityzoneprofiles c !",
-    make: |turn, row| {
+    make: |ctx, row| {
         let name = text(row, "name");
-        if turn.world.get(ZONE.name, name).is_some() {
+        if ctx.state.get(ZONE.name, name).is_some() {
             return Err(refuse(409, format!("A availability zone of {name} already exists.")));
         }
         Ok(())
     },
-    remove: |turn, row| {
-        in_use(turn, BALANCERS, "availability_zone", text(row, "name"), "Availability Zone")
+    remove: |ctx, row| {
+        in_use(ctx, BALANCERS, "availability_zone", text(row, "name"), "Availability Zone")
     },
     show: |_, row| {
         row.remove("id");
@@ -435,8 +441,8 @@ pub(super) static ZONE: Collection = Collection {
 pub(super) static ZONE_PROFILE: Collection = Collection {
     name: "load-balancer/availabilityzoneprofiles",
     path: "availabilityzoneprofiles",
-    one: "availability_zone_profile",
-    many: "availability_zone_profiles",
+    singular: "availability_zone_profile",
+    plural: "availability_zone_profiles",
     title: "Availability Zone Profile",
     fields: "name                   text cu !
              provider_name          text cu !

@@ -3,14 +3,15 @@
 use serde_json::{Value, json};
 
 use super::Identity;
-use super::problem::Problem;
+use super::error::ApiError;
 use super::secret;
-use super::shape;
 use super::time::Moment;
 use super::token::{self, Subject};
+use super::validation;
+use crate::python;
 
 /// What is asked.
-pub(super) struct Ask<'a> {
+pub(super) struct Request<'a> {
     pub(super) identity: &'a Identity,
     pub(super) now: Moment,
     /// What links begin with: `http://HOST:PORT`.
@@ -36,7 +37,7 @@ pub(super) struct Reply {
     pub(super) body: Option<Value>,
 }
 
-pub(super) type Answer = Result<Reply, Problem>;
+pub(super) type Answer = Result<Reply, ApiError>;
 
 impl Reply {
     pub(super) fn ok(body: Value) -> Reply {
@@ -57,7 +58,7 @@ impl Reply {
     }
 }
 
-impl Ask<'_> {
+impl Request<'_> {
     /// The variable part of the path at this position.
     pub(super) fn param(&self, at: usize) -> &str {
         self.params.get(at).map_or("", String::as_str)
@@ -69,25 +70,25 @@ impl Ask<'_> {
     }
 
     /// Whether a parameter of the query is there and does not say no.
-    pub(super) fn asks_for(&self, name: &str) -> bool {
-        self.query(name).is_some_and(|value| shape::truth(value) != Some(false))
+    pub(super) fn has_flag(&self, name: &str) -> bool {
+        self.query(name).is_some_and(|value| validation::parse_bool(value) != Some(false))
     }
 
     /// Who asks.
-    pub(super) fn caller(&self) -> Result<Subject, Problem> {
-        let token = self.token.as_deref().ok_or_else(Problem::unauthorized)?;
-        self.examine(token, 0).map_err(|_| Problem::unauthorized())
+    pub(super) fn caller(&self) -> Result<Subject, ApiError> {
+        let token = self.token.as_deref().ok_or_else(ApiError::unauthorized)?;
+        self.examine(token, 0).map_err(|_| ApiError::unauthorized())
     }
 
     /// What a token is worth; expired ones may be so many seconds old.
-    pub(super) fn examine(&self, token: &str, grace: u64) -> Result<Subject, Problem> {
-        let unknown = || Problem::not_found("Could not recognize Fernet token");
+    pub(super) fn examine(&self, token: &str, grace: u64) -> Result<Subject, ApiError> {
+        let unknown = || ApiError::not_found("Could not recognize Fernet token");
         let claims = token::open(&self.identity.signing, token).ok_or_else(unknown)?;
-        self.identity.look(|state| token::examine(state, claims, self.now, grace))
+        self.identity.read(|state| token::examine(state, claims, self.now, grace))
     }
 
     /// Tokens issued until now are over then.
-    pub(super) fn horizon(&self) -> Moment {
+    pub(super) fn token_expiry(&self) -> Moment {
         self.now.plus_seconds(self.identity.lifetime)
     }
 
@@ -97,7 +98,7 @@ impl Ask<'_> {
     }
 
     /// A record with the link to itself.
-    pub(super) fn linked(&self, mut record: Value, collection: &str, id: &str) -> Value {
+    pub(super) fn with_self_link(&self, mut record: Value, collection: &str, id: &str) -> Value {
         record["links"] = json!({ "self": self.link(&format!("{collection}/{id}")) });
         record
     }
@@ -105,15 +106,17 @@ impl Ask<'_> {
     /// The rows of a list of which every parameter of the query that may filter is true, cut to the page asked for.
     pub(super) fn list(&self, key: &str, rows: Vec<Value>, filters: &[&str]) -> Answer {
         for name in filters.iter().filter(|name| **name == "enabled") {
-            if let Some(word) = self.query(name).filter(|word| shape::truth(word).is_none()) {
+            if let Some(word) =
+                self.query(name).filter(|word| validation::parse_bool(word).is_none())
+            {
                 let why = format!(
                     "{} is not one of the words for true and false",
-                    shape::python(&json!(word))
+                    python::repr(&json!(word))
                 );
-                return Err(shape::invalid(name, &json!(word), &why));
+                return Err(validation::invalid(name, &json!(word), &why));
             }
         }
-        let rows = rows.into_iter().filter(|row| self.keeps(row, filters)).collect();
+        let rows = rows.into_iter().filter(|row| self.matches_filters(row, filters)).collect();
         let (rows, next) = self.page(rows)?;
         let mut url = format!("{}{}", self.base, self.path);
         if !self.raw_query.is_empty() {
@@ -127,7 +130,7 @@ impl Ask<'_> {
         Ok(Reply::ok(body))
     }
 
-    fn keeps(&self, row: &Value, filters: &[&str]) -> bool {
+    fn matches_filters(&self, row: &Value, filters: &[&str]) -> bool {
         self.query.iter().all(|(key, wanted)| {
             let (field, how) = key.split_once("__").unwrap_or((key, "equals"));
             if !filters.contains(&field) {
@@ -135,7 +138,7 @@ impl Ask<'_> {
             }
             let wanted = wanted.as_str();
             match (&row[field], how) {
-                (Value::Bool(flag), "equals") => shape::truth(wanted) == Some(*flag),
+                (Value::Bool(flag), "equals") => validation::parse_bool(wanted) == Some(*flag),
                 (Value::String(text), "equals") => text == wanted,
                 (Value::String(text), "contains") => text.contains(wanted),
                 (Value::String(text), "startswith") => text.starts_with(wanted),
@@ -156,16 +159,16 @@ impl Ask<'_> {
     }
 
     /// The page that `limit` and `marker` ask for, and the link to the next one.
-    fn page(&self, mut rows: Vec<Value>) -> Result<(Vec<Value>, Value), Problem> {
+    fn page(&self, mut rows: Vec<Value>) -> Result<(Vec<Value>, Value), ApiError> {
         if let Some(marker) = self.query("marker").filter(|marker| !marker.is_empty()) {
             let at = rows.iter().position(|row| row["id"] == marker).ok_or_else(|| {
-                Problem::not_found(format!("Marker {marker} could not be found."))
+                ApiError::not_found(format!("Marker {marker} could not be found."))
             })?;
             rows.drain(..=at);
         }
         let Some(limit) = self.query("limit") else { return Ok((rows, Value::Null)) };
         let limit: i64 = limit.parse().map_err(|_| {
-            shape::invalid("limit", &json!(limit), "the limit is not a whole number")
+            validation::invalid("limit", &json!(limit), "the limit is not a whole number")
         })?;
         let Ok(limit) = usize::try_from(limit) else { return Ok((rows, Value::Null)) };
         if rows.len() <= limit || limit == 0 {
@@ -182,6 +185,6 @@ impl Ask<'_> {
 }
 
 /// An id for a record that is made now.
-pub(super) fn new_id() -> Result<String, Problem> {
+pub(super) fn new_id() -> Result<String, ApiError> {
     Ok(secret::new_id()?)
 }

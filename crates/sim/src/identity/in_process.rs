@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::Identity;
 use super::api::{body, issue};
-use super::problem::Problem;
-use super::records::Place;
+use super::error::ApiError;
+use super::records::Scope;
 use super::seed::DEFAULT_DOMAIN;
-use super::token::{self, Grantee};
+use super::token::{self, TokenRequest};
 
 /// How a service of the cloud logs in.
 #[derive(Clone)]
@@ -72,7 +72,7 @@ impl fmt::Debug for Token {
 
 /// Who holds a token.
 #[derive(Clone, Debug)]
-pub(crate) struct Holder {
+pub(crate) struct TokenInfo {
     pub(crate) user_id: String,
     pub(crate) project_id: Option<String>,
     pub(crate) roles: Vec<String>,
@@ -94,34 +94,36 @@ pub struct LoginError {
 impl Identity {
     /// Logs a user of the domain `default` in to a project of that domain, without a password.
     pub fn login(&self, user: &str, project: &str) -> Result<Token, LoginError> {
-        let error = |problem: Problem| LoginError {
+        let error = |api_error: ApiError| LoginError {
             user: user.to_owned(),
             project: project.to_owned(),
-            reason: problem.message,
+            reason: api_error.message,
         };
         let now = self.now();
         let (user_id, project_id) = self
-            .look(|state| {
+            .read(|state| {
                 let person = state.users.named(DEFAULT_DOMAIN, user);
-                let place = state.projects.named(DEFAULT_DOMAIN, project);
-                let person = person.ok_or_else(|| Problem::missing("user", user))?;
-                let place = place.ok_or_else(|| Problem::missing("project", project))?;
-                Ok((person.id.clone(), place.id.clone()))
+                let found = state.projects.named(DEFAULT_DOMAIN, project);
+                let person = person.ok_or_else(|| ApiError::missing("user", user))?;
+                let found = found.ok_or_else(|| ApiError::missing("project", project))?;
+                Ok((person.id.clone(), found.id.clone()))
             })
             .map_err(error)?;
-        let who = Grantee {
+        let token_request = TokenRequest {
             user: user_id.clone(),
             methods: vec!["password".to_owned()],
-            scope: Some(Place::Project(project_id.clone())),
+            scope: Some(Scope::Project(project_id.clone())),
             chain: None,
             expires: now.plus_seconds(self.lifetime),
             trust: None,
             app_credential: None,
         };
         // Whoever issues tokens does not say why not; here, nobody has to be kept in the dark.
-        let (id, subject) = issue(self, who, now).map_err(|problem| match problem.status {
-            404 => error(Problem::bad("one of them is disabled, or the user has no role there")),
-            _ => error(problem),
+        let (id, subject) = issue(self, token_request, now).map_err(|api_error| match api_error
+            .status
+        {
+            404 => error(ApiError::bad("one of them is disabled, or the user has no role there")),
+            _ => error(api_error),
         })?;
         let roles = subject.roles.iter().map(|role| role.name.clone()).collect();
         Ok(Token { id, user_id, project_id, roles, expires_at: subject.claims.expires.0 })
@@ -130,19 +132,19 @@ impl Identity {
     /// What `GET /v3/auth/tokens` says of a token: its body, or the status of the refusal.
     pub fn validate(&self, token: &str) -> Result<Value, StatusCode> {
         let claims = token::open(&self.signing, token).ok_or(StatusCode::NOT_FOUND)?;
-        self.look(|state| {
-            let subject = token::examine(state, claims, self.now(), 0).map_err(|problem| {
-                StatusCode::from_u16(problem.status).unwrap_or(StatusCode::NOT_FOUND)
+        self.read(|state| {
+            let subject = token::examine(state, claims, self.now(), 0).map_err(|api_error| {
+                StatusCode::from_u16(api_error.status).unwrap_or(StatusCode::NOT_FOUND)
             })?;
             Ok(body(state, &subject, true))
         })
     }
 
     /// Who holds a token: nobody if it does not hold.
-    pub(crate) fn who(&self, token: &str) -> Option<Holder> {
+    pub(crate) fn token_info(&self, token: &str) -> Option<TokenInfo> {
         let claims = token::open(&self.signing, token)?;
-        let subject = self.look(|state| token::examine(state, claims, self.now(), 0)).ok()?;
-        Some(Holder {
+        let subject = self.read(|state| token::examine(state, claims, self.now(), 0)).ok()?;
+        Some(TokenInfo {
             user_id: subject.user.id,
             project_id: subject.project.map(|project| project.id),
             roles: subject.roles.into_iter().map(|role| role.name).collect(),

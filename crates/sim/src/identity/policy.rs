@@ -1,16 +1,16 @@
-//! Who may do what: one table.
+//! Condition may do what: one table.
 //!
 //! The rules carry Keystone's names, because clients see them in refusals. In one point they are stricter than
 //! Keystone's: the administrator of a domain is nothing outside of it, so the one that owns the users of stacks cannot
 //! touch anybody else.
 
-use super::problem::Problem;
-use super::records::Place;
+use super::error::ApiError;
+use super::records::Scope;
 use super::token::Subject;
 
-/// Someone who may.
+/// Someone condition may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Who {
+pub(super) enum Condition {
     /// Has the role admin in a project or on the system.
     Admin,
     /// Has the role admin in the domain of the target.
@@ -26,21 +26,21 @@ pub(super) enum Who {
     /// Is the user that it is about and has the role member.
     OwnerMember,
     /// Works in the project that it is about.
-    Inhabitant,
+    ProjectMember,
     /// Works in the domain that it is about, or in a project of it.
-    Neighbour,
+    DomainMember,
     /// Has any valid token.
     Anyone,
 }
 
-use Who::{
-    Admin, AnyDomainAdmin, Anyone, DomainAdmin, Inhabitant, Neighbour, Owner, OwnerMember, Service,
-    SystemReader,
+use Condition::{
+    Admin, AnyDomainAdmin, Anyone, DomainAdmin, DomainMember, Owner, OwnerMember, ProjectMember,
+    Service, SystemReader,
 };
 
 /// The rules, by name.
 #[rustfmt::skip]
-pub(super) const RULES: &[(&str, &[Who])] = &[
+pub(super) const RULES: &[(&str, &[Condition])] = &[
     ("add_user_to_group",                 &[Admin, DomainAdmin]),
     ("check_grant",                       &[Admin, SystemReader, DomainAdmin]),
     ("check_implied_role",                &[Admin, SystemReader]),
@@ -79,11 +79,11 @@ pub(super) const RULES: &[(&str, &[Who])] = &[
     ("ec2tokens_validate",                &[Admin, Service]),
     ("get_application_credential",        &[Admin, SystemReader, Owner]),
     ("get_credential",                    &[Admin, SystemReader, DomainAdmin, Owner]),
-    ("get_domain",                        &[Admin, SystemReader, Neighbour]),
+    ("get_domain",                        &[Admin, SystemReader, DomainMember]),
     ("get_endpoint",                      &[Admin, SystemReader]),
     ("get_group",                         &[Admin, SystemReader, DomainAdmin]),
     ("get_implied_role",                  &[Admin, SystemReader]),
-    ("get_project",                       &[Admin, SystemReader, DomainAdmin, Inhabitant]),
+    ("get_project",                       &[Admin, SystemReader, DomainAdmin, ProjectMember]),
     ("get_region",                        &[Anyone]),
     ("get_role",                          &[Admin, SystemReader, AnyDomainAdmin]),
     ("get_role_for_trust",                &[Admin, SystemReader, Owner]),
@@ -141,12 +141,12 @@ pub(super) struct Target<'a> {
 
 impl Subject {
     /// Whether the caller may; the refusal names the rule.
-    pub(super) fn may(&self, rule: &str, target: Target<'_>) -> Result<(), Problem> {
+    pub(super) fn authorize(&self, rule: &str, target: Target<'_>) -> Result<(), ApiError> {
         let allowed = RULES.binary_search_by(|(name, _)| name.cmp(&rule)).map(|at| RULES[at].1);
-        if allowed.unwrap_or(&[]).iter().any(|who| self.is(*who, target)) {
+        if allowed.unwrap_or(&[]).iter().any(|condition| self.meets(*condition, target)) {
             return Ok(());
         }
-        Err(Problem::forbidden(&format!("identity:{rule}")))
+        Err(ApiError::forbidden(&format!("identity:{rule}")))
     }
 
     /// Whether the caller is an administrator of everything.
@@ -155,17 +155,17 @@ impl Subject {
     }
 
     /// The domain that the caller is limited to.
-    pub(super) fn own_domain(&self) -> Option<&str> {
+    pub(super) fn scope_domain(&self) -> Option<&str> {
         match &self.claims.scope {
-            Some(Place::Domain(id)) => Some(id),
+            Some(Scope::Domain(id)) => Some(id),
             _ => None,
         }
     }
 
-    fn is(&self, who: Who, target: Target<'_>) -> bool {
-        let domain_admin = self.has_role("admin").then(|| self.own_domain()).flatten();
+    fn meets(&self, condition: Condition, target: Target<'_>) -> bool {
+        let domain_admin = self.has_role("admin").then(|| self.scope_domain()).flatten();
         let owner = || target.users.contains(&self.user.id.as_str());
-        match who {
+        match condition {
             Admin => self.is_admin(),
             DomainAdmin => domain_admin.is_some_and(|own| {
                 !target.domains.is_empty() && target.domains.iter().all(|domain| *domain == own)
@@ -175,13 +175,13 @@ impl Subject {
             Service => self.has_role("service"),
             Owner => owner(),
             OwnerMember => owner() && self.has_role("member"),
-            Inhabitant => {
+            ProjectMember => {
                 target.project.is_some()
                     && self.project.as_ref().map(|project| project.id.as_str()) == target.project
             }
-            Neighbour => {
+            DomainMember => {
                 let home = self.project.as_ref().map(|project| project.domain_id.as_str());
-                let home = home.or(self.own_domain());
+                let home = home.or(self.scope_domain());
                 home.is_some_and(|home| target.domains.contains(&home))
             }
             Anyone => true,

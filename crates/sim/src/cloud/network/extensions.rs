@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::ask::{Answer, Refusal, Reply, Turn, flag, object, set, text};
 use super::super::dialect::Dialect;
+use super::super::request::{Answer, Refusal, Reply, RequestContext, flag, object, set, text};
 use super::super::rest;
 use super::super::schema::Collection;
 use super::super::table::Obj;
@@ -41,28 +41,31 @@ const AGENTS: &[(&str, &str, &str)] = &[
 
 /// Answers what is about the service itself, if it is.
 pub(super) fn serve(
-    turn: &mut Turn<'_>,
+    ctx: &mut RequestContext<'_>,
     path: &[&str],
     collections: &[&[&'static Collection]],
 ) -> Option<Answer> {
-    let method = turn.ask.method.clone();
+    let method = ctx.request.method.clone();
     Some(match (method.as_str(), path) {
         ("GET", ["extensions"]) => {
             let all: Vec<Value> = EXTENSIONS.iter().map(|alias| extension(alias)).collect();
             Ok(Reply::ok(json!({ "extensions": all })))
         }
-        ("GET", ["extensions", alias]) => match EXTENSIONS.contains(alias) {
-            true => Ok(Reply::ok(json!({ "extension": extension(alias) }))),
-            false => Err(refusal(404, "HTTPNotFound", "Extension with alias does not exist")),
-        },
+        ("GET", ["extensions", alias]) => {
+            if EXTENSIONS.contains(alias) {
+                Ok(Reply::ok(json!({ "extension": extension(alias) })))
+            } else {
+                Err(refusal(404, "HTTPNotFound", "Extension with alias does not exist"))
+            }
+        }
         ("GET", ["availability_zones"]) => {
             let zone =
                 |kind: &str| json!({ "name": "nova", "resource": kind, "state": "available" });
             Ok(Reply::ok(json!({ "availability_zones": [zone("network"), zone("router")] })))
         }
-        ("GET", ["agents"]) => agents(turn),
+        ("GET", ["agents"]) => agents(ctx),
         ("GET", ["agents", id]) => {
-            let all = all_agents(turn);
+            let all = all_agents(ctx);
             match all.iter().find(|agent| agent["id"] == json!(id)) {
                 Some(agent) => Ok(Reply::ok(json!({ "agent": agent }))),
                 None => {
@@ -70,16 +73,16 @@ pub(super) fn serve(
                 }
             }
         }
-        (_, ["agents", agent, "l3-routers", rest @ ..]) => scheduled(turn, "router", agent, rest),
+        (_, ["agents", agent, "l3-routers", rest @ ..]) => scheduled(ctx, "router", agent, rest),
         (_, ["agents", agent, "dhcp-networks", rest @ ..]) => {
-            scheduled(turn, "network", agent, rest)
+            scheduled(ctx, "network", agent, rest)
         }
-        ("GET", ["routers", id, "l3-agents"]) => hosting(turn, "router", id),
-        ("GET", ["networks", id, "dhcp-agents"]) => hosting(turn, "network", id),
-        ("GET", ["qos", "rule-types"]) => Ok(Reply::ok(super::quality::rule_types())),
-        (_, ["quotas", rest @ ..]) => quotas(turn, rest, collections),
-        ("GET", ["auto-allocated-topology", project]) => topology(turn, project),
-        ("DELETE", ["auto-allocated-topology", project]) => remove_topology(turn, project),
+        ("GET", ["routers", id, "l3-agents"]) => hosting(ctx, "router", id),
+        ("GET", ["networks", id, "dhcp-agents"]) => hosting(ctx, "network", id),
+        ("GET", ["qos", "rule-types"]) => Ok(Reply::ok(super::qos::rule_types())),
+        (_, ["quotas", rest @ ..]) => quotas(ctx, rest, collections),
+        ("GET", ["auto-allocated-topology", project]) => topology(ctx, project),
+        ("DELETE", ["auto-allocated-topology", project]) => remove_topology(ctx, project),
         _ => return None,
     })
 }
@@ -93,35 +96,35 @@ fn extension(alias: &str) -> Value {
 }
 
 /// The agents all live on one host; their ids are the same as long as the cloud lives.
-fn all_agents(turn: &mut Turn<'_>) -> Vec<Value> {
+fn all_agents(ctx: &mut RequestContext<'_>) -> Vec<Value> {
     let mut all = Vec::new();
     for (kind, topic, binary) in AGENTS {
         let note = format!("agent/{binary}");
-        if !turn.world.notes.contains_key(&note) {
-            let id = turn.world.uuid();
-            turn.world.notes.insert(note.clone(), json!(id));
+        if !ctx.state.notes.contains_key(&note) {
+            let id = ctx.state.uuid();
+            ctx.state.notes.insert(note.clone(), json!(id));
         }
-        let stamp = turn.world.stamp().replace('T', " ").replace('Z', "");
+        let timestamp = ctx.state.timestamp().replace('T', " ").replace('Z', "");
         all.push(json!({
-            "id": turn.world.notes[&note], "agent_type": kind, "topic": topic, "binary": binary,
+            "id": ctx.state.notes[&note], "agent_type": kind, "topic": topic, "binary": binary,
             "host": "compute-1", "alive": true, "admin_state_up": true, "availability_zone": "nova",
-            "configurations": {}, "created_at": stamp, "started_at": stamp, "heartbeat_timestamp": stamp,
+            "configurations": {}, "created_at": timestamp, "started_at": timestamp, "heartbeat_timestamp": timestamp,
             "description": null, "resources_synced": null,
         }));
     }
     all
 }
 
-fn agents(turn: &mut Turn<'_>) -> Answer {
-    if !turn.who.is_admin {
+fn agents(ctx: &mut RequestContext<'_>) -> Answer {
+    if !ctx.caller.is_admin {
         return Ok(Reply::ok(json!({ "agents": [] })));
     }
-    let all = all_agents(turn);
+    let all = all_agents(ctx);
     let says = |agent: &Value| {
-        turn.ask.query.iter().all(|(name, wanted)| {
+        ctx.request.query.iter().all(|(name, wanted)| {
             agent.get(name).is_none_or(|value| match value {
                 Value::String(text) => text == wanted,
-                Value::Bool(flag) => super::super::check::truth(wanted) == Some(*flag),
+                Value::Bool(flag) => super::super::check::parse_bool(wanted) == Some(*flag),
                 _ => true,
             })
         })
@@ -131,23 +134,23 @@ fn agents(turn: &mut Turn<'_>) -> Answer {
 }
 
 /// Which agents serve a router or a network is noted under it.
-fn scheduled(turn: &mut Turn<'_>, kind: &str, agent: &str, rest: &[&str]) -> Answer {
-    if !turn.who.is_admin {
+fn scheduled(ctx: &mut RequestContext<'_>, kind: &str, agent: &str, rest: &[&str]) -> Answer {
+    if !ctx.caller.is_admin {
         return Err(refusal(
             403,
             "PolicyNotAuthorized",
             "rule:create_agent is disallowed by policy",
         ));
     }
-    if !all_agents(turn).iter().any(|known| known["id"] == json!(agent)) {
+    if !all_agents(ctx).iter().any(|known| known["id"] == json!(agent)) {
         return Err(refusal(404, "AgentNotFound", format!("Agent {agent} could not be found.")));
     }
-    let sent = turn.body[format!("{kind}_id")].as_str().map(str::to_owned);
+    let sent = ctx.body[format!("{kind}_id")].as_str().map(str::to_owned);
     let id = rest.first().map(|id| (*id).to_owned()).or(sent);
-    match (turn.ask.method.as_str(), id) {
+    match (ctx.request.method.as_str(), id) {
         ("POST", Some(id)) => {
             let note = format!("scheduled/{kind}/{id}/{agent}");
-            if turn.world.notes.insert(note, json!(true)).is_some() {
+            if ctx.state.notes.insert(note, json!(true)).is_some() {
                 let message =
                     format!("The {kind} {id} has been already hosted by the agent {agent}.");
                 return Err(refusal(409, "HostedByAgent", message));
@@ -156,7 +159,7 @@ fn scheduled(turn: &mut Turn<'_>, kind: &str, agent: &str, rest: &[&str]) -> Ans
         }
         ("DELETE", Some(id)) => {
             let note = format!("scheduled/{kind}/{id}/{agent}");
-            match turn.world.notes.remove(&note) {
+            match ctx.state.notes.remove(&note) {
                 Some(_) => Ok(Reply::empty(204)),
                 None => {
                     let message = format!("The {kind} {id} is not hosted by the agent {agent}.");
@@ -165,8 +168,8 @@ fn scheduled(turn: &mut Turn<'_>, kind: &str, agent: &str, rest: &[&str]) -> Ans
             }
         }
         ("GET", None) => {
-            let ids: Vec<Value> = turn
-                .world
+            let ids: Vec<Value> = ctx
+                .state
                 .notes
                 .keys()
                 .filter_map(|note| note.strip_prefix(&format!("scheduled/{kind}/")))
@@ -175,28 +178,34 @@ fn scheduled(turn: &mut Turn<'_>, kind: &str, agent: &str, rest: &[&str]) -> Ans
                 .collect();
             Ok(Reply::ok(json!({ format!("{kind}s"): ids })))
         }
-        _ => Err(Neutron.plain(405, "The method is not allowed for the requested URL.")),
+        _ => Err(Neutron.generic(405, "The method is not allowed for the requested URL.")),
     }
 }
 
-fn hosting(turn: &mut Turn<'_>, kind: &str, id: &str) -> Answer {
-    let all = all_agents(turn);
+fn hosting(ctx: &mut RequestContext<'_>, kind: &str, id: &str) -> Answer {
+    let all = all_agents(ctx);
     let hosts = |agent: &&Value| {
         let agent = agent["id"].as_str().unwrap_or_default();
-        turn.world.notes.contains_key(&format!("scheduled/{kind}/{id}/{agent}"))
+        ctx.state.notes.contains_key(&format!("scheduled/{kind}/{id}/{agent}"))
     };
     let found: Vec<&Value> = all.iter().filter(hosts).collect();
     Ok(Reply::ok(json!({ "agents": found })))
 }
 
-fn quotas(turn: &mut Turn<'_>, rest: &[&str], collections: &[&[&'static Collection]]) -> Answer {
+fn quotas(
+    ctx: &mut RequestContext<'_>,
+    rest: &[&str],
+    collections: &[&[&'static Collection]],
+) -> Answer {
     let known: Vec<(&str, i64, &str)> = collections
         .iter()
         .flat_map(|some| some.iter())
-        .filter_map(|of| of.quota.map(|(name, usual)| (name, usual, of.name)))
+        .filter_map(|collection| {
+            collection.quota.map(|(name, usual)| (name, usual, collection.name))
+        })
         .chain([("subnetpool", -1, super::POOLS)])
         .collect();
-    let own = turn.who.project.clone();
+    let own = ctx.caller.project.clone();
     let (project, word) = match rest {
         [] => {
             let none: Vec<Value> = Vec::new();
@@ -210,17 +219,17 @@ fn quotas(turn: &mut Turn<'_>, rest: &[&str], collections: &[&[&'static Collecti
         [project] => (*project, ""),
         [project, word, ..] => (*project, *word),
     };
-    if project != own && !turn.who.is_admin {
+    if project != own && !ctx.caller.is_admin {
         return Err(refusal(
             403,
             "AdminRequired",
             "User does not have admin privileges: Cannot get quotas.",
         ));
     }
-    match turn.ask.method.as_str() {
+    match ctx.request.method.as_str() {
         "GET" => {}
-        "PUT" if turn.who.is_admin => {
-            let sent = turn.body["quota"].as_object().cloned().ok_or_else(no_quota)?;
+        "PUT" if ctx.caller.is_admin => {
+            let sent = ctx.body["quota"].as_object().cloned().ok_or_else(no_quota)?;
             for (name, limit) in sent {
                 if !known.iter().any(|(own, ..)| *own == name) {
                     let message = format!("Unrecognized attribute(s) '{name}'");
@@ -228,11 +237,11 @@ fn quotas(turn: &mut Turn<'_>, rest: &[&str], collections: &[&[&'static Collecti
                 }
                 let limit =
                     limit.as_i64().or_else(|| limit.as_str()?.parse().ok()).ok_or_else(no_quota)?;
-                turn.world.set_quota("network", project, &name, limit);
+                ctx.state.set_quota("network", project, &name, limit);
             }
         }
-        "DELETE" if turn.who.is_admin => {
-            turn.world.reset_quota("network", project);
+        "DELETE" if ctx.caller.is_admin => {
+            ctx.state.reset_quota("network", project);
             return Ok(Reply::empty(204));
         }
         _ => {
@@ -243,22 +252,21 @@ fn quotas(turn: &mut Turn<'_>, rest: &[&str], collections: &[&[&'static Collecti
             ));
         }
     }
-    let mut shown = Map::new();
+    let mut rendered = Map::new();
     for (name, usual, table) in known {
         let limit = match word {
-            "default" => turn.world.every_quota.unwrap_or(usual),
-            _ => turn.world.quota("network", project, name, usual),
+            "default" => ctx.state.default_quota.unwrap_or(usual),
+            _ => ctx.state.quota("network", project, name, usual),
         };
-        let value = match word.starts_with("details") {
-            true => {
-                let used = turn.world.table(table).count("project_id", project);
-                json!({ "limit": limit, "used": used, "reserved": 0 })
-            }
-            false => json!(limit),
+        let value = if word.starts_with("details") {
+            let used = ctx.state.table(table).count("project_id", project);
+            json!({ "limit": limit, "used": used, "reserved": 0 })
+        } else {
+            json!(limit)
         };
-        shown.insert(name.to_owned(), value);
+        rendered.insert(name.to_owned(), value);
     }
-    Ok(Reply::ok(json!({ "quota": shown })))
+    Ok(Reply::ok(json!({ "quota": rendered })))
 }
 
 fn no_quota() -> Refusal {
@@ -267,87 +275,90 @@ fn no_quota() -> Refusal {
 
 const TOPOLOGY: &str = "auto_allocated_network";
 
-fn find_topology(turn: &Turn<'_>, project: &str) -> Option<Obj> {
-    let own = turn.world.table(NETWORKS).with("project_id", project);
+fn find_topology(ctx: &RequestContext<'_>, project: &str) -> Option<Obj> {
+    let own = ctx.state.table(NETWORKS).with("project_id", project);
     own.into_iter().find(|net| text(net, "name") == TOPOLOGY).cloned()
 }
 
 /// The network of the project's automatic topology: a network, a subnet and a router, made when first asked for.
-pub(in super::super) fn allocate(turn: &mut Turn<'_>, project: &str) -> Result<String, Refusal> {
-    let outside = turn.world.table(NETWORKS).iter().find(|net| flag(net, "is_default")).cloned();
+pub(in super::super) fn allocate(
+    ctx: &mut RequestContext<'_>,
+    project: &str,
+) -> Result<String, Refusal> {
+    let outside = ctx.state.table(NETWORKS).iter().find(|net| flag(net, "is_default")).cloned();
     let Some(outside) = outside else {
         let message = "Deployment error: No default router:external network.";
         return Err(refusal(409, "AutoAllocationFailure", message));
     };
-    if let Some(network) = find_topology(turn, project) {
+    if let Some(network) = find_topology(ctx, project) {
         return Ok(text(&network, "id").to_owned());
     }
     let named = json!({ "name": TOPOLOGY });
-    let network = internal(turn, &super::networks::NETWORK, named, project)?;
+    let network = internal(ctx, &super::networks::NETWORK, named, project)?;
     let subnet = json!({
         "name": "auto_allocated_subnet_v4", "network_id": network["id"], "ip_version": 4,
         "use_default_subnetpool": true,
     });
-    let subnet = internal(turn, &super::subnets::SUBNET, subnet, project)?;
+    let subnet = internal(ctx, &super::subnets::SUBNET, subnet, project)?;
     let router = json!({
         "name": "auto_allocated_router", "external_gateway_info": { "network_id": outside["id"] },
     });
-    let router = internal(turn, &super::routers::ROUTER, router, project)?;
-    super::routers::join(turn, &router, text(&subnet, "id"))?;
+    let router = internal(ctx, &super::routers::ROUTER, router, project)?;
+    super::routers::join(ctx, &router, text(&subnet, "id"))?;
     Ok(text(&network, "id").to_owned())
 }
 
-fn topology(turn: &mut Turn<'_>, project: &str) -> Answer {
+fn topology(ctx: &mut RequestContext<'_>, project: &str) -> Answer {
     let project = match project {
-        "null" | "None" => turn.who.project.clone(),
+        "null" | "None" => ctx.caller.project.clone(),
         project => project.to_owned(),
     };
-    let id = match turn.ask.query("fields") {
+    let id = match ctx.request.query("fields") {
         Some("dry-run") => "dry-run=pass".to_owned(),
-        _ => allocate(turn, &project)?,
+        _ => allocate(ctx, &project)?,
     };
     let topology = json!({ "id": id, "tenant_id": project, "project_id": project });
     Ok(Reply::ok(json!({ "auto_allocated_topology": topology })))
 }
 
-fn remove_topology(turn: &mut Turn<'_>, project: &str) -> Answer {
-    let Some(network) = find_topology(turn, project) else {
+fn remove_topology(ctx: &mut RequestContext<'_>, project: &str) -> Answer {
+    let Some(network) = find_topology(ctx, project) else {
         let message = format!("Auto allocated topology for tenant {project} not found.");
         return Err(refusal(404, "AutoAllocatedTopologyNotFound", message));
     };
-    for port in turn.world.with(PORTS, "network_id", text(&network, "id")) {
+    for port in ctx.state.with(PORTS, "network_id", text(&network, "id")) {
         if text(&port, "device_owner") == "network:router_interface" {
             let router = text(&port, "device_id").to_owned();
-            turn.world.remove(PORTS, text(&port, "id"));
-            rest::delete(turn, &super::routers::ROUTER, &router)?;
+            ctx.state.remove(PORTS, text(&port, "id"));
+            rest::delete(ctx, &super::routers::ROUTER, &router)?;
         }
     }
-    rest::delete(turn, &super::networks::NETWORK, text(&network, "id"))?;
+    rest::delete(ctx, &super::networks::NETWORK, text(&network, "id"))?;
     Ok(Reply::empty(204))
 }
 
 /// Adds ports to a trunk, takes them away, or lists them.
-pub(super) fn trunk(turn: &mut Turn<'_>, id: &str, action: &str) -> Option<Answer> {
-    let adds = match (turn.ask.method.as_str(), action) {
+pub(super) fn trunk(ctx: &mut RequestContext<'_>, id: &str, action: &str) -> Option<Answer> {
+    let adds = match (ctx.request.method.as_str(), action) {
         ("PUT", "add_subports") => true,
         ("PUT", "remove_subports") => false,
         ("GET", "get_subports") => {
-            let found = turn.find(&super::policies::TRUNK, id);
+            let found = ctx.find(&super::policies::TRUNK, id);
             return Some(found.map(|row| Reply::ok(json!({ "sub_ports": row["sub_ports"] }))));
         }
         _ => return None,
     };
-    Some(change_trunk(turn, id, adds))
+    Some(change_trunk(ctx, id, adds))
 }
 
-fn change_trunk(turn: &mut Turn<'_>, id: &str, adds: bool) -> Answer {
-    let of = &super::policies::TRUNK;
-    let mut row = turn.find(of, id)?;
-    let wanted = turn.body["sub_ports"].as_array().cloned().unwrap_or_default();
+fn change_trunk(ctx: &mut RequestContext<'_>, id: &str, adds: bool) -> Answer {
+    let collection = &super::policies::TRUNK;
+    let mut row = ctx.find(collection, id)?;
+    let wanted = ctx.body["sub_ports"].as_array().cloned().unwrap_or_default();
     if adds {
-        super::policies::add_subports(turn, &mut row, &wanted)?;
+        super::policies::add_subports(ctx, &mut row, &wanted)?;
     } else {
-        let mut ports = super::super::ask::list(&row, "sub_ports").to_vec();
+        let mut ports = super::super::request::list(&row, "sub_ports").to_vec();
         for gone in &wanted {
             let at = ports.iter().position(|own| own["port_id"] == gone["port_id"]);
             let port = gone["port_id"].as_str().unwrap_or_default();
@@ -356,10 +367,10 @@ fn change_trunk(turn: &mut Turn<'_>, id: &str, adds: bool) -> Answer {
                 return Err(refusal(404, "SubPortNotFound", message));
             };
             ports.remove(at);
-            turn.world.set(PORTS, port, json!({ "device_owner": "" }));
+            ctx.state.set(PORTS, port, json!({ "device_owner": "" }));
         }
         set(&mut row, "sub_ports", ports);
     }
-    turn.world.put(of.name, id, row.clone());
-    Ok(Reply::ok(Value::from(object(json!(rest::shown(turn, of, row))))))
+    ctx.state.put(collection.name, id, row.clone());
+    Ok(Reply::ok(Value::from(object(json!(rest::render(ctx, collection, row))))))
 }

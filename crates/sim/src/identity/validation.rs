@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::problem::Problem;
+use super::error::ApiError;
+use crate::python;
 
 /// What a field of a body may hold.
 #[derive(Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum FieldType {
     /// Text of at most so many characters, not blank.
     Name(usize),
     /// Text.
@@ -30,26 +31,26 @@ pub(super) enum Kind {
 }
 
 /// A field: its name, what it may hold, and whether it must be there.
-pub(super) type Field = (&'static str, Kind, bool);
+pub(super) type Field = (&'static str, FieldType, bool);
 
 /// The object under the only key of the body, checked against the fields. Other fields are the client's own affair.
 pub(super) fn object<'a>(
     body: &'a Value,
     key: &str,
     fields: &[Field],
-) -> Result<&'a Map<String, Value>, Problem> {
+) -> Result<&'a Map<String, Value>, ApiError> {
     let map = body.as_object().ok_or_else(|| required(key))?;
     let value = map.get(key).ok_or_else(|| required(key))?;
     if let Some(other) = map.keys().find(|name| *name != key) {
-        return Err(Problem::bad(format!(
+        return Err(ApiError::bad(format!(
             "Additional properties are not allowed ({} was unexpected)",
-            python(&Value::from(other.as_str()))
+            python::repr(&Value::from(other.as_str()))
         )));
     }
     let object = value.as_object().ok_or_else(|| not_of(key, value, &["object"]))?;
-    for (name, kind, must) in fields {
+    for (name, field_type, must) in fields {
         match object.get(*name) {
-            Some(value) => check(name, *kind, value)?,
+            Some(value) => check(name, *field_type, value)?,
             None if *must => {
                 return Err(invalid(key, value, &format!("'{name}' is a required property")));
             }
@@ -60,11 +61,11 @@ pub(super) fn object<'a>(
 }
 
 /// Like [`object`], and at least one field must be there.
-pub(super) fn change<'a>(
+pub(super) fn non_empty_object<'a>(
     body: &'a Value,
     key: &str,
     fields: &[Field],
-) -> Result<&'a Map<String, Value>, Problem> {
+) -> Result<&'a Map<String, Value>, ApiError> {
     let object = object(body, key, fields)?;
     if object.is_empty() {
         return Err(invalid(key, &body[key], "{} should be non-empty"));
@@ -81,13 +82,13 @@ pub(super) fn text(object: &Map<String, Value>, name: &str) -> Option<String> {
 pub(super) fn flag(object: &Map<String, Value>, name: &str) -> Option<bool> {
     match object.get(name)? {
         Value::Bool(flag) => Some(*flag),
-        Value::String(word) => truth(word),
+        Value::String(word) => parse_bool(word),
         _ => None,
     }
 }
 
 /// What Keystone takes for true and false in texts.
-pub(super) fn truth(word: &str) -> Option<bool> {
+pub(super) fn parse_bool(word: &str) -> Option<bool> {
     match word.to_ascii_lowercase().as_str() {
         "true" | "" | "1" | "y" | "on" | "yes" => Some(true),
         "false" | "0" | "n" | "off" | "no" => Some(false),
@@ -96,63 +97,73 @@ pub(super) fn truth(word: &str) -> Option<bool> {
 }
 
 /// The fields of a checked object that are not among these.
-pub(super) fn others(object: &Map<String, Value>, known: &[&str]) -> Map<String, Value> {
+pub(super) fn extra_fields(object: &Map<String, Value>, known: &[&str]) -> Map<String, Value> {
     let unknown = object.iter().filter(|(name, _)| !known.contains(&name.as_str()));
     unknown.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 /// A sentence about a field in the form that Keystone has for all of them.
-pub(super) fn invalid(field: &str, value: &Value, why: &str) -> Problem {
-    let shown = match value {
+pub(super) fn invalid(field: &str, value: &Value, why: &str) -> ApiError {
+    let rendered = match value {
         Value::String(text) => text.clone(),
-        other => python(other),
+        other => python::repr(other),
     };
-    Problem::bad(format!("Invalid input for field/attribute {field}. Value: {shown}. {why}"))
+    ApiError::bad(format!("Invalid input for field/attribute {field}. Value: {rendered}. {why}"))
 }
 
-fn check(name: &str, kind: Kind, value: &Value) -> Result<(), Problem> {
-    match (kind, value) {
-        (Kind::Name(most), Value::String(text)) => check_name(name, most, text, value),
-        (Kind::Text, Value::String(_)) | (Kind::Note, Value::String(_) | Value::Null) => Ok(()),
-        (Kind::Name(_) | Kind::Text, _) => Err(not_of(name, value, &["string"])),
-        (Kind::Note, _) => Err(not_of(name, value, &["string", "null"])),
-        (Kind::Flag, Value::Bool(_)) | (Kind::Switch, Value::Bool(_) | Value::Null) => Ok(()),
-        (Kind::Flag, Value::String(word)) if truth(word).is_some() => Ok(()),
-        (Kind::Flag, _) => Err(not_of(name, value, &["boolean", "string", "null"])),
-        (Kind::Switch, _) => Err(not_of(name, value, &["boolean", "null"])),
-        (Kind::OneOf(words), Value::String(word)) if words.contains(&word.as_str()) => Ok(()),
-        (Kind::OneOf(words), _) => {
+fn check(name: &str, field_type: FieldType, value: &Value) -> Result<(), ApiError> {
+    match (field_type, value) {
+        (FieldType::Name(most), Value::String(text)) => check_name(name, most, text, value),
+        (FieldType::Text, Value::String(_)) | (FieldType::Note, Value::String(_) | Value::Null) => {
+            Ok(())
+        }
+        (FieldType::Name(_) | FieldType::Text, _) => Err(not_of(name, value, &["string"])),
+        (FieldType::Note, _) => Err(not_of(name, value, &["string", "null"])),
+        (FieldType::Flag, Value::Bool(_)) | (FieldType::Switch, Value::Bool(_) | Value::Null) => {
+            Ok(())
+        }
+        (FieldType::Flag, Value::String(word)) if parse_bool(word).is_some() => Ok(()),
+        (FieldType::Flag, _) => Err(not_of(name, value, &["boolean", "string", "null"])),
+        (FieldType::Switch, _) => Err(not_of(name, value, &["boolean", "null"])),
+        (FieldType::OneOf(words), Value::String(word)) if words.contains(&word.as_str()) => Ok(()),
+        (FieldType::OneOf(words), _) => {
             let list: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
-            let why = format!("{} is not one of [{}]", python(value), list.join(", "));
+            let why = format!("{} is not one of [{}]", python::repr(value), list.join(", "));
             Err(invalid(name, value, &why))
         }
-        (Kind::Count, Value::Null) => Ok(()),
-        (Kind::Count, value) => match value.as_i64() {
+        (FieldType::Count, Value::Null) => Ok(()),
+        (FieldType::Count, value) => match value.as_i64() {
             Some(count) if count >= 1 => Ok(()),
             Some(count) => {
                 Err(invalid(name, value, &format!("{count} is less than the minimum of 1")))
             }
             None => Err(not_of(name, value, &["integer", "null"])),
         },
-        (Kind::Options(known), Value::Object(object)) => check_options(name, known, object, value),
-        (Kind::Options(_), _) => Err(not_of(name, value, &["object"])),
-        (Kind::Objects | Kind::Tags, Value::Array(items)) => items
+        (FieldType::Options(known), Value::Object(object)) => {
+            check_options(name, known, object, value)
+        }
+        (FieldType::Options(_), _) => Err(not_of(name, value, &["object"])),
+        (FieldType::Objects | FieldType::Tags, Value::Array(items)) => items
             .iter()
             .enumerate()
-            .try_for_each(|(at, item)| check_item(&at.to_string(), kind, item)),
-        (Kind::Objects | Kind::Tags, _) => Err(not_of(name, value, &["array"])),
+            .try_for_each(|(at, item)| check_item(&at.to_string(), field_type, item)),
+        (FieldType::Objects | FieldType::Tags, _) => Err(not_of(name, value, &["array"])),
     }
 }
 
-fn check_name(name: &str, most: usize, text: &str, value: &Value) -> Result<(), Problem> {
+fn check_name(name: &str, most: usize, text: &str, value: &Value) -> Result<(), ApiError> {
     if text.is_empty() {
         return Err(invalid(name, value, "'' should be non-empty"));
     }
     if text.chars().count() > most {
-        return Err(invalid(name, value, &format!("{} is too long", python(value))));
+        return Err(invalid(name, value, &format!("{} is too long", python::repr(value))));
     }
     if text.trim().is_empty() {
-        return Err(invalid(name, value, &format!("{} does not match '[\\\\S]+'", python(value))));
+        return Err(invalid(
+            name,
+            value,
+            &format!("{} does not match '[\\\\S]+'", python::repr(value)),
+        ));
     }
     Ok(())
 }
@@ -162,7 +173,7 @@ fn check_options(
     known: &[&str],
     object: &Map<String, Value>,
     value: &Value,
-) -> Result<(), Problem> {
+) -> Result<(), ApiError> {
     for (option, setting) in object {
         if !known.contains(&option.as_str()) {
             let why = format!("Additional properties are not allowed ('{option}' was unexpected)");
@@ -176,12 +187,12 @@ fn check_options(
     Ok(())
 }
 
-fn check_item(at: &str, kind: Kind, item: &Value) -> Result<(), Problem> {
-    match (kind, item) {
-        (Kind::Objects, Value::Object(_)) => Ok(()),
-        (Kind::Objects, _) => Err(not_of(at, item, &["object"])),
+fn check_item(at: &str, field_type: FieldType, item: &Value) -> Result<(), ApiError> {
+    match (field_type, item) {
+        (FieldType::Objects, Value::Object(_)) => Ok(()),
+        (FieldType::Objects, _) => Err(not_of(at, item, &["object"])),
         (_, Value::String(tag)) if tag.contains([',', '/']) => {
-            Err(invalid(at, item, &format!("{} does not match '^[^,/]*$'", python(item))))
+            Err(invalid(at, item, &format!("{} does not match '^[^,/]*$'", python::repr(item))))
         }
         (_, Value::String(tag)) if tag.is_empty() || tag.chars().count() > 255 => {
             Err(invalid(at, item, "a tag has 1 to 255 characters"))
@@ -191,33 +202,11 @@ fn check_item(at: &str, kind: Kind, item: &Value) -> Result<(), Problem> {
     }
 }
 
-fn required(key: &str) -> Problem {
-    Problem::bad(format!("'{key}' is a required property"))
+fn required(key: &str) -> ApiError {
+    ApiError::bad(format!("'{key}' is a required property"))
 }
 
-fn not_of(field: &str, value: &Value, types: &[&str]) -> Problem {
+fn not_of(field: &str, value: &Value, types: &[&str]) -> ApiError {
     let types: Vec<String> = types.iter().map(|word| format!("'{word}'")).collect();
-    invalid(field, value, &format!("{} is not of type {}", python(value), types.join(", ")))
-}
-
-/// A value as Python writes it, which is how Keystone's sentences show them. The reader of JSON bounds the depth.
-pub(super) fn python(value: &Value) -> String {
-    match value {
-        Value::Null => "None".to_owned(),
-        Value::Bool(true) => "True".to_owned(),
-        Value::Bool(false) => "False".to_owned(),
-        Value::Number(number) => number.to_string(),
-        Value::String(text) if text.contains('\'') && !text.contains('"') => format!("\"{text}\""),
-        Value::String(text) => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")),
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(python).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Value::Object(object) => {
-            let pairs = object.iter().map(|(name, value)| {
-                format!("{}: {}", python(&Value::from(name.as_str())), python(value))
-            });
-            format!("{{{}}}", pairs.collect::<Vec<_>>().join(", "))
-        }
-    }
+    invalid(field, value, &format!("{} is not of type {}", python::repr(value), types.join(", ")))
 }

@@ -2,15 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::ask::Refusal;
-use super::dialect::{Dialect, python, python_list, schema_type};
-use super::fault_body;
-use super::schema::{Collection, Field, Kind};
+use super::dialect::{Dialect, schema_type};
+use super::microversioned;
+use super::request::Refusal;
+use super::schema::{Collection, Field, FieldType};
 use super::table::Obj;
+use crate::python;
 
 /// The form of the body of a refusal.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Form {
+pub(super) enum ErrorForm {
     /// Aodh and Ironic: WSME's fault in a text or an object called `error_message`.
     ErrorMessage,
     /// Blazar.
@@ -23,15 +24,15 @@ pub(super) enum Form {
     Errors,
     /// Octavia and Mistral: WSME's fault as it is.
     Faultstring,
-    /// Manila and Trove, after Nova.
+    /// Manila and Trove, after NOVA.
     Named,
     /// Swift.
     Page,
 }
 
 /// The words of one of the smaller services.
-pub(super) struct Words {
-    pub(super) form: Form,
+pub(super) struct ErrorStyle {
+    pub(super) form: ErrorForm,
     /// What is said when something is not there: the words after the title and the key.
     pub(super) missing: &'static str,
     /// The status of a value that makes no sense.
@@ -59,23 +60,26 @@ fn title(status: u16) -> &'static str {
     }
 }
 
-impl Dialect for Words {
-    fn unknown(&self, of: &Collection, names: &[&str], sent: &Obj) -> Refusal {
+impl Dialect for ErrorStyle {
+    fn unknown_fields(&self, collection: &Collection, names: &[&str], sent: &Obj) -> Refusal {
         let first = names.first().copied().unwrap_or_default();
         match self.form {
-            Form::Named => fault_body::unknown(of.one, names, sent),
-            Form::Typed | Form::Described => refuse(
+            ErrorForm::Named => microversioned::unknown(collection.singular, names, sent),
+            ErrorForm::Typed | ErrorForm::Described => refuse(
                 400,
                 format!("Additional properties are not allowed ('{first}' was unexpected)"),
             ),
-            _ => refuse(400, format!("Unknown attribute for argument {}: {first}", of.one)),
+            _ => refuse(
+                400,
+                format!("Unknown attribute for argument {}: {first}", collection.singular),
+            ),
         }
     }
 
-    fn missing(&self, of: &Collection, name: &str, sent: &Obj) -> Refusal {
+    fn missing_field(&self, collection: &Collection, name: &str, sent: &Obj) -> Refusal {
         match self.form {
-            Form::Named => fault_body::missing(of.one, name, sent),
-            Form::Typed | Form::Described => {
+            ErrorForm::Named => microversioned::missing(collection.singular, name, sent),
+            ErrorForm::Typed | ErrorForm::Described => {
                 refuse(400, format!("'{name}' is a required property"))
             }
             _ => refuse(
@@ -87,9 +91,9 @@ impl Dialect for Words {
         }
     }
 
-    fn read_only(&self, of: &Collection, name: &str, _creating: bool) -> Refusal {
+    fn read_only_field(&self, collection: &Collection, name: &str, _creating: bool) -> Refusal {
         match self.form {
-            Form::Named => fault_body::unknown(of.one, &[name], &Obj::new()),
+            ErrorForm::Named => microversioned::unknown(collection.singular, &[name], &Obj::new()),
             _ => refuse(
                 self.bad,
                 format!("Invalid input for field/attribute {name}: it cannot be set."),
@@ -97,71 +101,78 @@ impl Dialect for Words {
         }
     }
 
-    fn invalid(&self, _of: &Collection, field: &Field, value: &Value) -> Refusal {
-        let shown = python(value);
-        let reason = match &field.kind {
-            Kind::OneOf(words) => format!("{shown} is not one of {}", python_list(words)),
-            Kind::Ip => format!("{shown} is not a valid IP address"),
-            Kind::Uuid => format!("{shown} is not a valid UUID"),
-            kind => format!("{shown} is not of type '{}'", schema_type(kind)),
+    fn invalid_value(&self, _collection: &Collection, field: &Field, value: &Value) -> Refusal {
+        let rendered = python::repr(value);
+        let reason = match &field.field_type {
+            FieldType::OneOf(strings) => {
+                format!("{rendered} is not one of {}", python::repr_list(strings))
+            }
+            FieldType::Ip => format!("{rendered} is not a valid IP address"),
+            FieldType::Uuid => format!("{rendered} is not a valid UUID"),
+            kind => format!("{rendered} is not of type '{}'", schema_type(kind)),
         };
         refuse(
             self.bad,
-            format!("Invalid input for field/attribute {}. Value: {shown}. {reason}", field.name),
+            format!(
+                "Invalid input for field/attribute {}. Value: {rendered}. {reason}",
+                field.name
+            ),
         )
     }
 
-    fn absent(&self, of: &Collection, key: &str) -> Refusal {
-        if self.form == Form::Typed {
-            let kind = format!("{} not found", of.title.to_lowercase());
-            return Refusal::new(404, &kind, format!("Could not find {}", of.title));
+    fn not_found(&self, collection: &Collection, key: &str) -> Refusal {
+        if self.form == ErrorForm::Typed {
+            let kind = format!("{} not found", collection.title.to_lowercase());
+            return Refusal::new(404, &kind, format!("Could not find {}", collection.title));
         }
-        refuse(404, format!("{} {key} {}", of.title, self.missing))
+        refuse(404, format!("{} {key} {}", collection.title, self.missing))
     }
 
-    fn forbidden(&self, _of: &Collection, _action: &str) -> Refusal {
+    fn forbidden(&self, _collection: &Collection, _action: &str) -> Refusal {
         refuse(403, "Policy does not allow this request to be performed.")
     }
 
-    fn over_quota(&self, _of: &Collection, name: &str) -> Refusal {
+    fn over_quota(&self, _collection: &Collection, name: &str) -> Refusal {
         match self.form {
-            Form::Typed => refuse(413, format!("Quota exceeded for {name}.")),
-            Form::Named => refuse(413, format!("Maximum number of {name} exceeded.")),
+            ErrorForm::Typed => refuse(413, format!("Quota exceeded for {name}.")),
+            ErrorForm::Named => refuse(413, format!("Maximum number of {name} exceeded.")),
             _ => refuse(403, format!("Quota has been met for resources: {name}")),
         }
     }
 
-    fn no_envelope(&self, of: &Collection) -> Refusal {
+    fn no_envelope(&self, collection: &Collection) -> Refusal {
         match self.form {
-            Form::Typed => refuse(400, "Provided object does not match schema"),
-            _ => refuse(400, format!("Missing argument: \"{}\"", of.one)),
+            ErrorForm::Typed => refuse(400, "Provided object does not match schema"),
+            _ => refuse(400, format!("Missing argument: \"{}\"", collection.singular)),
         }
     }
 
-    fn plain(&self, status: u16, message: &str) -> Refusal {
+    fn generic(&self, status: u16, message: &str) -> Refusal {
         refuse(status, message)
     }
 
     fn render(&self, refusal: &Refusal, request_id: &str) -> (&'static str, String) {
-        let (status, kind, message) = (refusal.status, &refusal.kind, &refusal.message);
+        let (status, kind, message) = (refusal.status, &refusal.error_type, &refusal.message);
         let side = if status >= 500 { "Server" } else { "Client" };
         let fault = json!({ "faultcode": side, "faultstring": message, "debuginfo": null });
         let body = match self.form {
-            Form::ErrorMessage => json!({ "error_message": fault }),
-            Form::ErrorName => {
+            ErrorForm::ErrorMessage => json!({ "error_message": fault }),
+            ErrorForm::ErrorName => {
                 json!({ "error_code": status, "error_message": message, "error_name": kind })
             }
-            Form::Typed => {
+            ErrorForm::Typed => {
                 let kind = kind.to_lowercase().replace(' ', "_");
                 json!({ "code": status, "type": kind, "message": message, "request_id": request_id })
             }
-            Form::Described => json!({ "code": status, "title": kind, "description": message }),
-            Form::Errors => json!({ "errors": [{
+            ErrorForm::Described => {
+                json!({ "code": status, "title": kind, "description": message })
+            }
+            ErrorForm::Errors => json!({ "errors": [{
                 "status": status, "code": "", "title": kind, "detail": message, "links": [], "request_id": request_id,
             }] }),
-            Form::Faultstring => fault,
-            Form::Named => return fault_body::render(refusal),
-            Form::Page => {
+            ErrorForm::Faultstring => fault,
+            ErrorForm::Named => return microversioned::render(refusal),
+            ErrorForm::Page => {
                 let page = format!("<html><h1>{kind}</h1><p>{message}</p></html>");
                 return ("text/html; charset=UTF-8", page);
             }

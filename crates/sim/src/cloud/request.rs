@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::schema::Collection;
+use super::state::CloudState;
 use super::table::Obj;
-use super::world::World;
 
 /// A request, whole and owned, so that it can also be carried out later.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Ask {
+pub(super) struct Request {
     pub(super) method: String,
     /// The prefix of the service: `/network`.
     pub(super) service: String,
@@ -27,17 +27,17 @@ pub(super) struct Ask {
 
 /// Who asks.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Who {
+pub(super) struct Caller {
     pub(super) user: String,
     pub(super) project: String,
     pub(super) is_admin: bool,
 }
 
 /// One request on its way through a service.
-pub(super) struct Turn<'a> {
-    pub(super) world: &'a mut World,
-    pub(super) ask: &'a Ask,
-    pub(super) who: Who,
+pub(super) struct RequestContext<'a> {
+    pub(super) state: &'a mut CloudState,
+    pub(super) request: &'a Request,
+    pub(super) caller: Caller,
     /// The body, if it is JSON; an empty object if there is none.
     pub(super) body: Value,
     /// The minor microversion that the client asks for; the oldest if it does not.
@@ -65,7 +65,7 @@ pub(super) enum Content {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Refusal {
     pub(super) status: u16,
-    pub(super) kind: String,
+    pub(super) error_type: String,
     pub(super) message: String,
 }
 
@@ -73,8 +73,8 @@ pub(super) type Answer = Result<Reply, Refusal>;
 pub(super) type Done = Result<(), Refusal>;
 
 impl Refusal {
-    pub(super) fn new(status: u16, kind: &str, message: impl Into<String>) -> Refusal {
-        Refusal { status, kind: kind.to_owned(), message: message.into() }
+    pub(super) fn new(status: u16, error_type: &str, message: impl Into<String>) -> Refusal {
+        Refusal { status, error_type: error_type.to_owned(), message: message.into() }
     }
 }
 
@@ -97,7 +97,7 @@ impl Reply {
     }
 }
 
-impl Ask {
+impl Request {
     /// The first value of a parameter of the query.
     pub(super) fn query(&self, name: &str) -> Option<&str> {
         self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
@@ -113,36 +113,44 @@ impl Ask {
     }
 }
 
-impl Turn<'_> {
+impl RequestContext<'_> {
     pub(super) fn now(&self) -> i64 {
-        self.world.now
+        self.state.now
     }
 
     /// The object in the envelope of the body, or what the collection says to its absence.
-    pub(super) fn sent(&self, of: &Collection) -> Result<Obj, Refusal> {
-        let inner = if of.one.is_empty() { &self.body } else { &self.body[of.one] };
-        inner.as_object().cloned().map(Obj::from).ok_or_else(|| of.dialect.no_envelope(of))
+    pub(super) fn sent(&self, collection: &Collection) -> Result<Obj, Refusal> {
+        let inner = if collection.singular.is_empty() {
+            &self.body
+        } else {
+            &self.body[collection.singular]
+        };
+        inner
+            .as_object()
+            .cloned()
+            .map(Obj::from)
+            .ok_or_else(|| collection.dialect.no_envelope(collection))
     }
 
     /// Whether the caller sees this object.
-    pub(super) fn sees(&self, of: &Collection, row: &Obj) -> bool {
-        self.owns(row) || (of.is_shared)(self, row)
+    pub(super) fn sees(&self, collection: &Collection, row: &Obj) -> bool {
+        self.owns(row) || (collection.is_shared)(self, row)
     }
 
     /// Whether the object is the caller's to change.
     pub(super) fn owns(&self, row: &Obj) -> bool {
-        self.who.is_admin
-            || row.get("project_id").is_none_or(|owner| *owner == json!(self.who.project))
+        self.caller.is_admin
+            || row.get("project_id").is_none_or(|owner| *owner == json!(self.caller.project))
     }
 
     /// The object with this key, as far as the caller sees it.
-    pub(super) fn find(&self, of: &'static Collection, key: &str) -> Result<Obj, Refusal> {
-        let row = self.world.get(of.name, key).filter(|row| self.sees(of, row));
+    pub(super) fn find(&self, collection: &'static Collection, key: &str) -> Result<Obj, Refusal> {
+        let row = self.state.get(collection.name, key).filter(|row| self.sees(collection, row));
         let named = || {
-            let rows = self.world.table(of.name).with("name", key);
-            rows.into_iter().find(|row| self.sees(of, row)).filter(|_| of.by_name)
+            let rows = self.state.table(collection.name).with("name", key);
+            rows.into_iter().find(|row| self.sees(collection, row)).filter(|_| collection.by_name)
         };
-        row.or_else(named).cloned().ok_or_else(|| of.dialect.absent(of, key))
+        row.or_else(named).cloned().ok_or_else(|| collection.dialect.not_found(collection, key))
     }
 }
 
@@ -167,7 +175,7 @@ pub(super) fn list<'a>(row: &'a Obj, field: &str) -> &'a [Value] {
 }
 
 /// The texts in a list of an object.
-pub(super) fn words(row: &Obj, field: &str) -> Vec<String> {
+pub(super) fn strings(row: &Obj, field: &str) -> Vec<String> {
     list(row, field).iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
