@@ -5,7 +5,7 @@ use crate::caller::Caller;
 use crate::fault::Fault;
 use crate::query::{Query, flag, percent};
 use kiln_cloud::CreatedBy;
-use kiln_engine::gaps::Part;
+use kiln_engine::partial_tree::TreePart;
 use kiln_engine::service::{Asker, Refusal, Service};
 use kiln_engine::store::StackRow;
 use kiln_engine::view::{StackView, View};
@@ -129,7 +129,7 @@ impl Ask {
     /// than it takes.
     pub async fn look<T>(
         &self,
-        part: Part<'_>,
+        part: TreePart<'_>,
         show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault> + Send,
     ) -> Result<T, Fault> {
         let stack = self.stack().await?;
@@ -140,7 +140,7 @@ impl Ask {
     pub async fn look_at<T>(
         &self,
         stack: &StackRow,
-        part: Part<'_>,
+        part: TreePart<'_>,
         show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault> + Send,
     ) -> Result<T, Fault> {
         let seen = |view: &View| match view.stack(stack.id) {
@@ -149,7 +149,7 @@ impl Ask {
         };
         let view = self.service().part(stack, part).await?;
         let shown = seen(&view);
-        match view.is_short() {
+        match view.is_incomplete() {
             false => shown,
             true => seen(&self.service().view(stack).await?),
         }
@@ -166,10 +166,10 @@ impl Ask {
             Some(seen) => show(&stack, &seen),
             None => Err(Refusal::no_such("Stack", &stack.name).into()),
         };
-        let mut view = service.part(&stack, Part::Resource(resource)).await?;
+        let mut view = service.part(&stack, TreePart::Resource(resource)).await?;
         service.look_now(&mut view, stack.id, resource).await;
         let shown = seen(&view);
-        if !view.is_short() {
+        if !view.is_incomplete() {
             return shown;
         }
         let mut view = service.view(&stack).await?;

@@ -108,7 +108,7 @@ impl World {
             global: kiln_resources::environment::shipped(),
             region: Some("here".into()),
             // Nothing here takes effect late.
-            quiet: std::time::Duration::from_millis(1),
+            lost_call_window: std::time::Duration::from_millis(1),
             messenger: Arc::new(kiln_api::Outgoing::to(starts)),
             ..Config::default()
         });

@@ -73,7 +73,7 @@ pub struct Blueprint {
     /// What resource types mean in it.
     pub registry: Registry,
     /// What the types of the resources are, by their places in the template.
-    pub kinds: Vec<Kind>,
+    pub types: Vec<ResolvedType>,
     /// What the whole tree shares.
     pub shared: Arc<SharedParts>,
 }
@@ -93,18 +93,18 @@ pub struct SharedParts {
 
 /// What a resource's type is.
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub enum ResolvedType {
     /// A built-in type.
     Builtin(&'static ResourceType),
     /// A template.
-    Template(Arc<TemplateKind>),
+    Template(Arc<TemplateType>),
     /// It cannot be found, for this reason.
     Unknown(Arc<str>),
 }
 
 /// A template that stands for a type.
 #[derive(Debug)]
-pub struct TemplateKind {
+pub struct TemplateType {
     /// What its resources are recorded as: the type as written, marked if a built-in one has that name.
     pub label: Arc<str>,
     /// The name of its file.
@@ -119,32 +119,32 @@ pub struct TemplateKind {
     pub interface: TypeSchema,
 }
 
-impl Kind {
+impl ResolvedType {
     /// The schema of the type; nothing if it cannot be found.
     pub fn schema(&self) -> Option<&TypeSchema> {
         match self {
-            Kind::Builtin(kind) => Some(&kind.schema),
-            Kind::Template(kind) => Some(&kind.interface),
-            Kind::Unknown(_) => None,
+            ResolvedType::Builtin(resource_type) => Some(&resource_type.schema),
+            ResolvedType::Template(resource_type) => Some(&resource_type.interface),
+            ResolvedType::Unknown(_) => None,
         }
     }
 
     /// The built-in type.
     pub fn builtin(&self) -> Option<&'static ResourceType> {
         match self {
-            Kind::Builtin(kind) => Some(kind),
+            ResolvedType::Builtin(resource_type) => Some(resource_type),
             _ => None,
         }
     }
 
     /// The definition of a resource of it without functions. Those in properties that the type has no
     /// use for are not carried out.
-    pub fn freeze(
+    pub fn resolve_definition(
         &self,
         scope: &Scope<'_>,
         resource: &Resource,
     ) -> Result<ResolvedDefinition, ResolveError> {
-        match self.builtin().is_some_and(|kind| kind.placeholder) {
+        match self.builtin().is_some_and(|resource_type| resource_type.placeholder) {
             true => ResolvedDefinition::resolve_without_properties(scope, resource),
             false => ResolvedDefinition::resolve(scope, resource),
         }
@@ -153,9 +153,9 @@ impl Kind {
     /// Whether a resource of it holds a nested stack.
     pub fn is_nested(&self) -> bool {
         match self {
-            Kind::Builtin(kind) => kind.behaviour.stages.is_some(),
-            Kind::Template(_) => true,
-            Kind::Unknown(_) => false,
+            ResolvedType::Builtin(resource_type) => resource_type.behaviour.stages.is_some(),
+            ResolvedType::Template(_) => true,
+            ResolvedType::Unknown(_) => false,
         }
     }
 }
@@ -170,7 +170,7 @@ impl Templates {
     /// The template in a text.
     fn read(
         &mut self,
-        library: &Library,
+        template_cache: &Library,
         url: &Arc<str>,
         text: &Arc<str>,
     ) -> Result<Arc<Template>, String> {
@@ -179,7 +179,7 @@ impl Templates {
         {
             return Ok(template.clone());
         }
-        let template = library.template(text, || read_template(url, text))?;
+        let template = template_cache.template(text, || read_template(url, text))?;
         self.read.insert(url.clone(), (text.clone(), template.clone()));
         Ok(template)
     }
@@ -200,7 +200,7 @@ fn read_template(url: &Arc<str>, text: &Arc<str>) -> Result<Template, String> {
 
 /// A template that was sent as text.
 pub(crate) fn sent_template(config: &Config, text: &Arc<str>) -> Result<Arc<Template>, String> {
-    config.library.template(text, || read_template(&"template".into(), text))
+    config.template_cache.template(text, || read_template(&"template".into(), text))
 }
 
 fn made_template(value: &Value) -> Result<Template, String> {
@@ -228,13 +228,16 @@ fn without_secrets(template: &Value) -> (Value, Members) {
         return (template.clone(), hidden);
     };
     let declared = hidden.iter().map(|(name, value)| {
-        let kind = match value.exposed() {
+        let resource_type = match value.exposed() {
             Value::Bool(_) => words.boolean,
             Value::Int(_) | Value::Float(_) => words.number,
             Value::List(_) | Value::Map(_) => words.json,
             _ => words.string,
         };
-        (name.clone(), Value::map([(words.kind, kind.into()), (words.hidden, true.into())]))
+        (
+            name.clone(),
+            Value::map([(words.kind, resource_type.into()), (words.hidden, true.into())]),
+        )
     });
     let parameters = members.get(words.parameters).and_then(Value::as_map).into_iter().flatten();
     let parameters = parameters.map(|(name, value)| (name.clone(), value.clone()));
@@ -370,11 +373,11 @@ impl Blueprint {
         templates: &mut Templates,
         recipe: &Recipe,
         identity: &Identity<'_>,
-        holder: (&str, Option<&EntryPath>),
+        parent_resource: (&str, Option<&EntryPath>),
     ) -> Result<Blueprint, String> {
         let mut properties = recipe.parameters.clone();
         let template = match &recipe.template {
-            Source::File(url, text) => templates.read(&config.library, url, text)?,
+            Source::File(url, text) => templates.read(&config.template_cache, url, text)?,
             Source::Text(text) => sent_template(config, text)?,
             Source::Made(value) => {
                 let (open, hidden) = without_secrets(value);
@@ -395,7 +398,8 @@ impl Blueprint {
         if findings.has_errors() {
             return Err(first_error(findings.into_ordered()));
         }
-        let registry = self.registry.child(holder.0, holder.1).over(&recipe.aliases);
+        let registry =
+            self.registry.child(parent_resource.0, parent_resource.1).over(&recipe.aliases);
         Ok(Blueprint::new(config, templates, definition, registry, self.shared.clone()))
     }
 
@@ -406,38 +410,42 @@ impl Blueprint {
         registry: Registry,
         shared: Arc<SharedParts>,
     ) -> Blueprint {
-        let mut known: IndexMap<Arc<str>, Kind> = IndexMap::new();
+        let mut known: IndexMap<Arc<str>, ResolvedType> = IndexMap::new();
         let has_exceptions = registry.user().has_resources();
-        let mut kinds = Vec::with_capacity(definition.template.resources.len());
+        let mut types = Vec::with_capacity(definition.template.resources.len());
         for resource in definition.template.resources.values() {
             let name = &resource.type_name.value;
             // Unless the registry makes a difference between resources, a type means one thing.
-            let kind = match known.get(name) {
-                Some(kind) if !has_exceptions => kind.clone(),
-                _ => kind_of(config, templates, &registry, &shared, name, &resource.name),
+            let resource_type = match known.get(name) {
+                Some(resource_type) if !has_exceptions => resource_type.clone(),
+                _ => resolve_type(config, templates, &registry, &shared, name, &resource.name),
             };
             if !has_exceptions {
-                known.insert(name.clone(), kind.clone());
+                known.insert(name.clone(), resource_type.clone());
             }
-            kinds.push(kind);
+            types.push(resource_type);
         }
-        let is_unawaited =
-            |kind: &Kind| kind.builtin().is_some_and(|it| it.schema.reference_known_early);
-        let unawaited = kinds.iter().enumerate().filter(|(_, kind)| is_unawaited(kind));
+        let is_unawaited = |resource_type: &ResolvedType| {
+            resource_type.builtin().is_some_and(|it| it.schema.reference_known_early)
+        };
+        let unawaited =
+            types.iter().enumerate().filter(|(_, resource_type)| is_unawaited(resource_type));
         definition.wait_not_for(&unawaited.map(|(at, _)| at).collect());
-        let needs = implicit::needs(&candidates(config, &definition, &kinds));
+        let needs = implicit::needs(&candidates(config, &definition, &types));
         if !needs.is_empty() {
             definition.need_also(&needs);
         }
-        Blueprint { definition, registry, kinds, shared }
+        Blueprint { definition, registry, types, shared }
     }
 }
 
 /// The resources that may need each other although the template does not say so.
-fn candidates(config: &Config, definition: &Definition, kinds: &[Kind]) -> Vec<Candidate> {
+fn candidates(config: &Config, definition: &Definition, types: &[ResolvedType]) -> Vec<Candidate> {
     let scope = Scope::new(definition, &UnknownResolver);
     let relevant = definition.resources().filter_map(|(at, resource)| {
-        let kind = kinds[at].builtin().filter(|kind| implicit::matters(config.types, kind))?;
+        let resource_type = types[at]
+            .builtin()
+            .filter(|resource_type| implicit::matters(config.types, resource_type))?;
         let properties = resource.properties.as_ref().map(|expr| scope.value(expr));
         let mut properties = match properties {
             Some(Ok(Value::Map(members))) => (*members).clone(),
@@ -445,49 +453,53 @@ fn candidates(config: &Config, definition: &Definition, kinds: &[Kind]) -> Vec<C
         };
         // Older names of properties mean the same; what is wrong with them is told elsewhere.
         let place = PropertyLocation { path: &Path::Root, spans: &|_, _| resource.name_span };
-        _ = translation::apply(&kind.schema, &mut properties, &place);
-        Some(Candidate { at, name: resource.name.clone(), kind, properties })
+        _ = translation::apply(&resource_type.schema, &mut properties, &place);
+        Some(Candidate { at, name: resource.name.clone(), kind: resource_type, properties })
     });
     relevant.collect()
 }
 
-fn kind_of(
+fn resolve_type(
     config: &Config,
     templates: &mut Templates,
     registry: &Registry,
     shared: &SharedParts,
-    kind: &Arc<str>,
+    resource_type: &Arc<str>,
     resource: &str,
-) -> Kind {
+) -> ResolvedType {
     let is_builtin = |name: &str| config.types.get(name).is_some();
-    let unknown =
-        || Kind::Unknown(format!("The Resource Type ({kind}) could not be found.").into());
-    match registry.resolve(kind, Some(resource), &is_builtin) {
+    let unknown = || {
+        ResolvedType::Unknown(
+            format!("The Resource Type ({resource_type}) could not be found.").into(),
+        )
+    };
+    match registry.resolve(resource_type, Some(resource), &is_builtin) {
         // Whatever led here: a nested template, a group, a name that was computed.
         Ok(Implementation::Builtin(name)) if shared.forbidden.contains(&*name) => {
             let message = format!("You are not authorized to use resource_types:{name}.");
-            Kind::Unknown(message.into())
+            ResolvedType::Unknown(message.into())
         }
         Ok(Implementation::Builtin(name)) => {
-            config.types.get(&name).map_or_else(unknown, Kind::Builtin)
+            config.types.get(&name).map_or_else(unknown, ResolvedType::Builtin)
         }
         Ok(Implementation::Template { url, entry, .. }) => {
             let Some(text) = shared.files.get(&url) else {
                 let message = format!("Could not fetch remote template \"{url}\"");
-                return Kind::Unknown(message.into());
+                return ResolvedType::Unknown(message.into());
             };
-            match templates.read(&config.library, &url, text) {
+            match templates.read(&config.template_cache, &url, text) {
                 Ok(template) => {
-                    let interface = nested::interface(kind, &template, &shared.defaults);
+                    let interface = nested::interface(resource_type, &template, &shared.defaults);
                     let text = text.clone();
-                    let label = match is_builtin(kind) {
-                        true => format!("{kind} (a template)").into(),
-                        false => kind.clone(),
+                    let label = match is_builtin(resource_type) {
+                        true => format!("{resource_type} (a template)").into(),
+                        false => resource_type.clone(),
                     };
-                    let kind = TemplateKind { label, url, text, entry, template, interface };
-                    Kind::Template(Arc::new(kind))
+                    let resource_type =
+                        TemplateType { label, url, text, entry, template, interface };
+                    ResolvedType::Template(Arc::new(resource_type))
                 }
-                Err(message) => Kind::Unknown(message.into()),
+                Err(message) => ResolvedType::Unknown(message.into()),
             }
         }
         Err(_) => unknown(),
@@ -592,15 +604,16 @@ impl Recipe {
         };
         let template = part("template");
         let template = template.as_list().unwrap_or_default();
-        let template = match template.first().and_then(Value::as_text).map(|kind| &**kind) {
-            Some("text") => Source::Text(named(template.get(1))?),
-            Some("file") => {
-                let url = template.get(1).and_then(Value::as_text).cloned();
-                Source::File(url.unwrap_or_default(), named(template.get(2))?)
-            }
-            Some("made") => Source::Made(template.get(1).cloned().unwrap_or_default()),
-            _ => Source::Nothing,
-        };
+        let template =
+            match template.first().and_then(Value::as_text).map(|resource_type| &**resource_type) {
+                Some("text") => Source::Text(named(template.get(1))?),
+                Some("file") => {
+                    let url = template.get(1).and_then(Value::as_text).cloned();
+                    Source::File(url.unwrap_or_default(), named(template.get(2))?)
+                }
+                Some("made") => Source::Made(template.get(1).cloned().unwrap_or_default()),
+                _ => Source::Nothing,
+            };
         let mut files = Files::new();
         for (name, hash) in part("files").as_map().into_iter().flatten() {
             files.insert(name.clone(), named(Some(hash))?);

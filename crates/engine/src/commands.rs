@@ -35,7 +35,7 @@ impl Command {
             Command::Cancel { with_rollback } => {
                 Value::map([("do", "cancel".into()), ("rollback", (*with_rollback).into())])
             }
-            Command::Over(stack, action) => Value::map([
+            Command::ForEach(stack, action) => Value::map([
                 ("do", "over".into()),
                 ("stack", stack.to_string().into()),
                 ("action", action.name().into()),
@@ -110,7 +110,7 @@ impl<'v> Parts<'v> {
             "delete snapshot" => Command::DeleteSnapshot(self.snapshot()?),
             "restore" => Command::Restore(self.snapshot()?),
             "cancel" => Command::Cancel { with_rollback: self.flag("rollback")? },
-            "over" => Command::Over(self.stack()?, Action::parse(&self.text("action")?)?),
+            "over" => Command::ForEach(self.stack()?, Action::parse(&self.text("action")?)?),
             "signal" => Command::Signal {
                 stack: self.stack()?,
                 resource: self.text("resource")?,

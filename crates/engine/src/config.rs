@@ -33,7 +33,7 @@ pub struct Config {
     /// Whether every update compares objects with what they should be.
     pub observe_on_update: bool,
     /// How long a call whose reply was lost may still take effect.
-    pub quiet: Duration,
+    pub lost_call_window: Duration,
     /// How many events of a stack are kept; nothing means all.
     pub max_events: Option<u64>,
     /// How long what is known of a deleted stack is kept; nothing means for ever.
@@ -46,13 +46,13 @@ pub struct Config {
     pub keep_history: Duration,
     /// How many rows may change before they are written down: what has to be looked at besides waits
     /// until then, so that a step takes a bounded time and memory however large a tree is.
-    pub stride: usize,
+    pub max_changes_per_step: usize,
     /// Who takes what alarms tell to addresses outside.
     pub messenger: Arc<dyn Messenger>,
     /// Who is told of what happens to stacks, once it is durable; if nobody is, nothing is made for them.
     pub listener: Option<Arc<dyn Listener>>,
     /// Texts that were read lately: clones of a configuration share them.
-    pub library: Arc<Library>,
+    pub template_cache: Arc<Library>,
 }
 
 impl Default for Config {
@@ -68,16 +68,16 @@ impl Default for Config {
             max_depth: 5,
             max_resources: Some(1000),
             observe_on_update: false,
-            quiet: Duration::from_secs(30),
+            lost_call_window: Duration::from_secs(30),
             max_events: Some(1000),
             keep_deleted: Some(Duration::from_secs(90 * 86_400)),
             watch: Duration::from_secs(60),
             keep_metrics: Duration::from_secs(2 * 86_400),
             keep_history: Duration::from_secs(30 * 86_400),
-            stride: 10_000,
+            max_changes_per_step: 10_000,
             messenger: Arc::new(NoMessenger),
             listener: None,
-            library: Arc::default(),
+            template_cache: Arc::default(),
         }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! The same decision is made when a stack is updated and when an update is previewed.
 
-use crate::blueprint::Kind;
-use crate::reality::Reality;
+use crate::blueprint::ResolvedType;
+use crate::drift::Observed;
 use crate::state::{Action, Status};
 use crate::tree::Resource;
 use kiln_resources::behaviour::Change;
@@ -23,7 +23,7 @@ pub(crate) enum Decision {
     /// Nothing: it is what it should be.
     Keep,
     /// Nothing, but it counts as failed and is not.
-    Mend,
+    MarkComplete,
     /// It is changed; these properties differ.
     Update(Vec<Arc<str>>),
     /// Another takes its place.
@@ -32,7 +32,7 @@ pub(crate) enum Decision {
         is_announced: bool,
     },
     /// It may not become that: the class of the error, and the message.
-    Refuse(&'static str, String),
+    Reject(&'static str, String),
     /// It may not be touched like that, and the environment says so.
     Restricted(environment::Action),
 }
@@ -43,16 +43,16 @@ pub(crate) struct Case<'a> {
     pub(crate) before: &'a ResolvedDefinition,
     pub(crate) after: &'a ResolvedDefinition,
     /// The type that it is to be of.
-    pub(crate) kind: &'a Kind,
+    pub(crate) resolved_type: &'a ResolvedType,
     /// The name of that type: of a built-in one, or as written.
-    pub(crate) kind_name: &'a str,
+    pub(crate) type_name: &'a str,
     pub(crate) restricted: BTreeSet<environment::Action>,
     /// A check found something wrong inside the nested stack.
-    pub(crate) is_sick_inside: bool,
+    pub(crate) is_nested_check_failed: bool,
     /// The nested stack has to be looked at, whether or not the definition changed.
-    pub(crate) must_look_inside: bool,
+    pub(crate) must_update_nested: bool,
     /// What its object was found to be, if it was read.
-    pub(crate) reality: Option<&'a Reality>,
+    pub(crate) observed: Option<&'a Observed>,
 }
 
 /// Decides.
@@ -69,15 +69,15 @@ pub(crate) fn decide(case: &Case<'_>) -> Decision {
 fn decide_freely(case: &Case<'_>) -> Decision {
     let (resource, before, after) = (case.resource, case.before, case.after);
     let silently = Decision::Replace { is_announced: false };
-    if &*resource.kind != case.kind_name && !is_successor(case) {
+    if &*resource.type_name != case.type_name && !is_successor(case) {
         return silently;
     }
     if before.external_id != after.external_id {
         let message = format!(
             "Update to property external_id of {} ({}) is not supported.",
-            resource.name, resource.kind
+            resource.name, resource.type_name
         );
-        return Decision::Refuse("NotSupported", message);
+        return Decision::Reject("NotSupported", message);
     }
     if after.external_id.is_some() {
         return Decision::Keep;
@@ -90,12 +90,15 @@ fn decide_freely(case: &Case<'_>) -> Decision {
     if resource.state.action == Action::Delete {
         return silently;
     }
-    if case.reality == Some(&Reality::Gone) {
+    if case.observed == Some(&Observed::Gone) {
         return silently;
     }
-    let has_drifted = matches!(case.reality, Some(Reality::Drifted(_)));
-    let asks_always = case.kind.builtin().is_some_and(|kind| kind.behaviour.replaces.is_some());
-    if before.equals(after) && !case.must_look_inside && !has_drifted {
+    let has_drifted = matches!(case.observed, Some(Observed::Drifted(_)));
+    let asks_always = case
+        .resolved_type
+        .builtin()
+        .is_some_and(|resource_type| resource_type.behaviour.replaces.is_some());
+    if before.equals(after) && !case.must_update_nested && !has_drifted {
         let is_replaced = match asks_always {
             true => is_replaced(case, &Converted::of(case)),
             false => Ok(false),
@@ -103,33 +106,37 @@ fn decide_freely(case: &Case<'_>) -> Decision {
         match is_replaced {
             Ok(true) => return Decision::Replace { is_announced: true },
             Ok(false) => {}
-            Err(failure) => return Decision::Refuse("InternalError", failure.message),
+            Err(failure) => return Decision::Reject("InternalError", failure.message),
         }
-        return if is_failed { Decision::Mend } else { Decision::Keep };
+        return if is_failed { Decision::MarkComplete } else { Decision::Keep };
     }
     decide_change(case)
 }
 
 fn is_successor(case: &Case<'_>) -> bool {
-    let old = case.kind.builtin();
-    old.is_some_and(|kind| kind.successor.as_deref() == Some(&*case.resource.kind))
+    let old = case.resolved_type.builtin();
+    old.is_some_and(|resource_type| {
+        resource_type.successor.as_deref() == Some(&*case.resource.type_name)
+    })
 }
 
 /// Whether a resource that failed is beyond repair.
 fn needs_another(case: &Case<'_>) -> bool {
-    let is_marked = case.resource.state.action == Action::Check && !case.is_sick_inside;
+    let is_marked = case.resource.state.action == Action::Check && !case.is_nested_check_failed;
     if case.resource.child.is_some() && !is_marked {
         // What failed inside is mended inside.
         return false;
     }
-    match case.kind.builtin() {
-        Some(kind) if case.resource.state.action == Action::Check => kind.replace_on_failed_check,
+    match case.resolved_type.builtin() {
+        Some(resource_type) if case.resource.state.action == Action::Check => {
+            resource_type.replace_on_failed_check
+        }
         _ => true,
     }
 }
 
 fn decide_change(case: &Case<'_>) -> Decision {
-    let Some(schema) = case.kind.schema() else { return Decision::Update(Vec::new()) };
+    let Some(schema) = case.resolved_type.schema() else { return Decision::Update(Vec::new()) };
     let converted = Converted::of(case);
     let changed = &converted.changed;
     let properties = changed.iter().filter_map(|name| schema.property(name));
@@ -140,14 +147,14 @@ fn decide_change(case: &Case<'_>) -> Decision {
             "Update to properties {} of {} ({}) is not supported.",
             immutable.join(", "),
             case.resource.name,
-            case.resource.kind
+            case.resource.type_name
         );
-        return Decision::Refuse("NotSupported", message);
+        return Decision::Reject("NotSupported", message);
     }
     match is_replaced(case, &converted) {
         Ok(true) => return Decision::Replace { is_announced: true },
         Ok(false) => {}
-        Err(failure) => return Decision::Refuse("InternalError", failure.message),
+        Err(failure) => return Decision::Reject("InternalError", failure.message),
     }
     let mut fixed = properties.filter(|property| !property.update_allowed);
     if fixed.next().is_some() && !schema.any_property {
@@ -165,13 +172,13 @@ struct Converted {
 
 impl Converted {
     fn of(case: &Case<'_>) -> Converted {
-        let convert = |members: &Arc<Members>| match case.kind.schema() {
+        let convert = |members: &Arc<Members>| match case.resolved_type.schema() {
             Some(schema) => convert_properties(schema, members, &offline(0), &Path::Root).0,
             None => Members::new(),
         };
         let (mut before, after) =
             (convert(&case.before.properties), convert(&case.after.properties));
-        if let Some(Reality::Drifted(found)) = case.reality {
+        if let Some(Observed::Drifted(found)) = case.observed {
             before.extend(found.iter().map(|(name, value)| (name.clone(), value.clone())));
         }
         let changed = differing(&before, &after);
@@ -181,7 +188,8 @@ impl Converted {
 
 /// Whether the type has another object made.
 fn is_replaced(case: &Case<'_>, converted: &Converted) -> Result<bool, op::Failure> {
-    let replaces = case.kind.builtin().and_then(|kind| kind.behaviour.replaces);
+    let replaces =
+        case.resolved_type.builtin().and_then(|resource_type| resource_type.behaviour.replaces);
     let change = Change {
         before: &converted.before,
         after: &converted.after,

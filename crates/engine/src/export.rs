@@ -54,7 +54,10 @@ impl Tree {
 
     fn export_resource(&self, slot: Slot) -> Value {
         let resource = self.resource(slot);
-        let kind = resource.frozen.as_ref().map_or(&resource.kind, |frozen| &frozen.type_name);
+        let resource_type = resource
+            .definition
+            .as_ref()
+            .map_or(&resource.type_name, |resolved| &resolved.type_name);
         let metadata = match &resource.metadata {
             Value::Null => Value::map([("", Value::Null); 0]),
             metadata => metadata.clone(),
@@ -62,7 +65,7 @@ impl Tree {
         Value::map([
             ("name", Value::Text(resource.name.clone())),
             ("resource_id", resource.physical_id.clone().map(Value::Text).unwrap_or_default()),
-            ("type", Value::Text(kind.clone())),
+            ("type", Value::Text(resource_type.clone())),
             ("action", resource.state.action.name().into()),
             ("status", resource.state.status.name().into()),
             ("metadata", metadata),

@@ -32,8 +32,8 @@ impl Failure {
     }
 
     /// The same, seen from the stack that holds the failed resource's stack.
-    pub fn inside(mut self, holder: &str) -> Failure {
-        self.path = format!("resources{}.{}", element(holder), self.path);
+    pub fn inside(mut self, parent_resource: &str) -> Failure {
+        self.path = format!("resources{}.{}", element(parent_resource), self.path);
         self
     }
 }

@@ -120,7 +120,7 @@ impl Tree {
             return;
         };
         let (kind, by) = cooldown.adjustment();
-        let size = |child| self.world(child).members().len();
+        let size = |child| self.scope(child).members().len();
         let scaling = Scaling {
             status,
             kind: kind.into(),

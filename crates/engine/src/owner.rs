@@ -74,7 +74,7 @@ impl Stage {
             Stage::Running(running) => running.turn(now.micros(), answer),
             Stage::Begun(run) => {
                 let context = std::mem::take(&mut run.context);
-                let mut running = Running::new(run.kind, run.verb, context);
+                let mut running = Running::new(run.resource_type, run.kind, context);
                 let came_to = running.turn(now.micros(), answer);
                 *self = Stage::Running(running);
                 came_to
@@ -106,8 +106,8 @@ impl Owner {
             ordered: 0,
         };
         let mut todo = VecDeque::new();
-        owner.carry_out(effects, now, &mut todo);
-        owner.work_off(todo, now, ids);
+        owner.apply_decision(effects, now, &mut todo);
+        owner.run_queue(todo, now, ids);
         owner
     }
 
@@ -123,7 +123,7 @@ impl Owner {
 
     /// Takes something that came in.
     pub fn input(&mut self, input: Input, now: Time, ids: &mut dyn Ids) {
-        self.work_off(VecDeque::from([Todo::Step(input)]), now, ids);
+        self.run_queue(VecDeque::from([Todo::Step(input)]), now, ids);
     }
 
     /// Takes the answer to an order of an operation. One that nobody waits for, such as one that comes a second
@@ -135,10 +135,10 @@ impl Owner {
         }
         let mut todo = VecDeque::new();
         if let (Some(step), Answer::Reply(Ok(reply))) = (live.calling.take(), &answer) {
-            todo.push_back(Todo::Step(Input::Replied(op, step, reply.clone())));
+            todo.push_back(Todo::Step(Input::StepReplied(op, step, reply.clone())));
         }
         todo.push_back(Todo::Turn(op, Some(answer)));
-        self.work_off(todo, now, ids);
+        self.run_queue(todo, now, ids);
     }
 
     /// Looks at what is due.
@@ -155,19 +155,19 @@ impl Owner {
             }
         }
         if self.tree.next_wake().is_some_and(|time| time <= now) {
-            todo.push_back(Todo::Step(Input::Time));
+            todo.push_back(Todo::Step(Input::Tick));
         }
-        self.work_off(todo, now, ids);
+        self.run_queue(todo, now, ids);
     }
 
     /// Whether there is more to do once what changed so far is on its way to the store.
-    pub fn is_behind(&self) -> bool {
-        self.tree.has_more()
+    pub fn has_queued_tasks(&self) -> bool {
+        self.tree.has_queued_tasks()
     }
 
     /// Does more of it.
     pub fn go_on(&mut self, now: Time, ids: &mut dyn Ids) {
-        self.input(Input::Further, now, ids);
+        self.input(Input::Continue, now, ids);
     }
 
     /// When to call [`Owner::wake`] next.
@@ -188,8 +188,8 @@ impl Owner {
     }
 
     /// What users lent and has to be given back now.
-    pub fn debts(&self) -> Vec<Arc<Credential>> {
-        self.tree.debts()
+    pub fn to_revoke(&self) -> Vec<Arc<Credential>> {
+        self.tree.to_revoke()
     }
 
     /// The name of the project of the tree's users, once, when all of it is deleted: it goes before that is
@@ -201,13 +201,13 @@ impl Owner {
     }
 
     /// Takes it that something was given back.
-    pub fn repaid(&mut self, credential: &Credential) {
-        self.tree.repaid(credential);
+    pub fn revoked(&mut self, credential: &Credential) {
+        self.tree.revoked(credential);
     }
 
     /// Whether something has yet to be given back.
-    pub fn owes(&self) -> bool {
-        self.tree.owes()
+    pub fn has_revocations(&self) -> bool {
+        self.tree.has_revocations()
     }
 
     /// Whether something has yet to be written down.
@@ -220,30 +220,30 @@ impl Owner {
         self.tree.has_work()
     }
 
-    fn work_off(&mut self, mut todo: VecDeque<Todo>, now: Time, ids: &mut dyn Ids) {
+    fn run_queue(&mut self, mut todo: VecDeque<Todo>, now: Time, ids: &mut dyn Ids) {
         while let Some(next) = todo.pop_front() {
             match next {
                 Todo::Step(input) => {
                     let effects = self.tree.step(input, &mut Env { now, ids });
-                    self.carry_out(effects, now, &mut todo);
+                    self.apply_decision(effects, now, &mut todo);
                 }
                 Todo::Turn(op, answer) => self.turn(op, answer, now, ids, &mut todo),
             }
         }
     }
 
-    fn carry_out(&mut self, effects: Vec<Effect>, now: Time, todo: &mut VecDeque<Todo>) {
+    fn apply_decision(&mut self, effects: Vec<Effect>, now: Time, todo: &mut VecDeque<Todo>) {
         for effect in effects {
             match effect {
                 Effect::Run(run) => {
                     let op = run.op;
-                    self.start(run);
+                    self.start_operation(run);
                     todo.push_back(Todo::Turn(op, None));
                 }
                 Effect::Stop(op) => self.stop(op, now, todo),
                 Effect::Changed(slot) => {
                     for op in self.watchers.remove(&slot).unwrap_or_default() {
-                        let metadata = self.tree.watched_at(slot);
+                        let metadata = self.tree.watched_value(slot);
                         todo.push_back(Todo::Turn(op, Some(Answer::Seen(metadata))));
                     }
                 }
@@ -251,7 +251,7 @@ impl Owner {
         }
     }
 
-    fn start(&mut self, run: Box<Run>) {
+    fn start_operation(&mut self, run: Box<Run>) {
         let (op, slot) = (run.op, run.slot);
         let live = Live {
             stage: Stage::Begun(run),
@@ -302,7 +302,7 @@ impl Owner {
 
     fn hear(&mut self, op: OpId, notes: Vec<Note>, todo: &mut VecDeque<Todo>) {
         if !notes.is_empty() {
-            todo.push_back(Todo::Step(Input::Said(op, notes)));
+            todo.push_back(Todo::Step(Input::Notes(op, notes)));
         }
     }
 
@@ -318,7 +318,7 @@ impl Owner {
         match demand {
             Demand::Call { step, call } => {
                 live.calling = Some(step.clone());
-                todo.push_back(Todo::Step(Input::Begun(op, step.clone())));
+                todo.push_back(Todo::Step(Input::StepBegun(op, step.clone())));
                 self.order(op, Some(step), call);
             }
             Demand::Read(call) => self.order(op, None, call),
@@ -341,11 +341,11 @@ impl Owner {
                 todo.push_back(Todo::Turn(op, Some(Answer::Sibling(sibling))));
             }
             Demand::Watch { reference, seen, until } => {
-                let Some(watched) = self.tree.sibling_called(live.slot, &reference) else {
+                let Some(watched) = self.tree.find_sibling(live.slot, &reference) else {
                     todo.push_back(Todo::Turn(op, Some(Answer::Seen(None))));
                     return;
                 };
-                let metadata = self.tree.watched_at(watched);
+                let metadata = self.tree.watched_value(watched);
                 if metadata != seen {
                     todo.push_back(Todo::Turn(op, Some(Answer::Seen(metadata))));
                 } else {
@@ -364,7 +364,7 @@ impl Owner {
         self.ordered += 1;
         live.order = Some(self.ordered);
         let by = self.tree.credential.clone();
-        let call = call.acting_for(self.tree.behalf_for(live.slot));
+        let call = call.acting_for(self.tree.acting_for_resource(live.slot));
         self.orders.push(Order { number: self.ordered, op, step, call, by });
     }
 

@@ -4,7 +4,7 @@ use crate::blueprint::Recipe;
 use crate::codec;
 use crate::config::Config;
 use crate::ids::{ResourceId, SnapshotId, StackId};
-use crate::machine::Walk;
+use crate::machine::Traversal;
 use crate::snapshot::Snapshot;
 use crate::store::{Hash, ResourceRow, StackRow, StoreError, TreeRows};
 use crate::time::Time;
@@ -101,7 +101,7 @@ fn sparse<const N: usize>(parts: [(&'static str, Value); N]) -> Value {
 impl Tree {
     pub(crate) fn stack_row(&self, key: StackKey) -> StackRow {
         let stack = self.stack(key);
-        let holder = stack.holder_id.map(id_value);
+        let holder = stack.parent_resource_id.map(id_value);
         let body = sparse([
             ("holder", holder.unwrap_or_default()),
             (
@@ -112,12 +112,12 @@ impl Tree {
             ("credential", self.credential_value(stack)),
             ("users", self.users_value(stack)),
             ("retired", self.retired_value(stack)),
-            ("work", stack.walk.as_ref().map(|walk| walk.to_value()).unwrap_or_default()),
+            ("work", stack.traversal.as_ref().map(|walk| walk.to_value()).unwrap_or_default()),
         ]);
         StackRow {
             id: stack.id,
             root: self.root,
-            parent: stack.holder.map(|(parent, _)| self.stack(parent).id),
+            parent: stack.parent_resource.map(|(parent, _)| self.stack(parent).id),
             project: self.project.clone(),
             name: stack.name.clone(),
             user_name: self.user_name.clone(),
@@ -149,8 +149,8 @@ impl Tree {
 
     /// And what it has yet to give back.
     fn retired_value(&self, stack: &Stack) -> Value {
-        match stack.id == self.root && !self.retired.is_empty() {
-            true => Value::list(self.retired.iter().map(|it| it.to_stored().to_string().into())),
+        match stack.id == self.root && !self.to_revoke.is_empty() {
+            true => Value::list(self.to_revoke.iter().map(|it| it.to_stored().to_string().into())),
             false => Value::Null,
         }
     }
@@ -159,10 +159,10 @@ impl Tree {
         let resource = self.resource(slot);
         let child = resource.child.map(|child| Value::from(self.stack(child).id.to_string()));
         let body = sparse([
-            ("frozen", resource.frozen.as_deref().map(frozen_value).unwrap_or_default()),
+            ("frozen", resource.definition.as_deref().map(frozen_value).unwrap_or_default()),
             ("data", Value::Map(resource.data.clone())),
             ("metadata", resource.metadata.clone()),
-            ("shown", resource.shown.clone()),
+            ("shown", resource.remote.clone()),
             ("requires", Value::list(resource.requires.iter().copied().map(id_value))),
             ("replaces", resource.replaces.map(id_value).unwrap_or_default()),
             ("replaced_by", resource.replaced_by.map(id_value).unwrap_or_default()),
@@ -184,7 +184,7 @@ impl Tree {
             root: self.root,
             number: resource.number,
             name: resource.name.clone(),
-            kind: resource.kind.clone(),
+            kind: resource.type_name.clone(),
             state: resource.state,
             reason: resource.reason.clone(),
             physical_id: resource.physical_id.clone(),
@@ -265,7 +265,7 @@ const VERBS: [(Verb, &str); 11] = [
 ];
 
 fn op_value(op: &Operation) -> Value {
-    let verb = VERBS.iter().find(|(verb, _)| *verb == op.verb).map_or("", |(_, name)| name);
+    let verb = VERBS.iter().find(|(verb, _)| *verb == op.kind).map_or("", |(_, name)| name);
     let failure = op.first_failure.as_ref().map(|failure| {
         Value::list([Value::Text(failure.class.clone()), failure.message.as_str().into()])
     });
@@ -355,7 +355,7 @@ fn op_of(body: &Body, id: OpId) -> Option<Operation> {
     let until = pause.get(1).and_then(number).map(Time::from_micros);
     Some(Operation {
         id,
-        verb: VERBS.iter().find(|(_, verb)| *verb == &*name)?.0,
+        kind: VERBS.iter().find(|(_, verb)| *verb == &*name)?.0,
         origin: body.flag("own").then_some((Operation::INTERRUPTED, 0)),
         action: crate::state::Action::parse(&body.text("action")?)?,
         target: body.map("target").map(|body| Arc::new(frozen_of(&body))),
@@ -410,7 +410,7 @@ impl Tree {
         let body = Body::read(&root.body, || "a root stack".into())?;
         tree.credential = credential_of(body.text("credential").as_deref());
         let retired = body.list("retired");
-        tree.retired =
+        tree.to_revoke =
             retired.iter().map(|it| credential_of(it.as_text().map(|text| &**text))).collect();
         tree.users = body.text("users");
         let mut keys = BTreeMap::new();
@@ -424,8 +424,8 @@ impl Tree {
             let stack = Stack {
                 id: row.id,
                 name: row.name.clone(),
-                holder: None,
-                holder_id: body.id("holder"),
+                parent_resource: None,
+                parent_resource_id: body.id("holder"),
                 depth: 0,
                 state: row.state,
                 reason: row.reason.clone(),
@@ -441,9 +441,11 @@ impl Tree {
                 by_name: IndexMap::new(),
                 busy: 0,
                 blueprint: None,
-                walk: body.map("work").map(|work| Box::new(Walk::of_value(&Value::Map(work.0)))),
+                traversal: body
+                    .map("work")
+                    .map(|work| Box::new(Traversal::of_value(&Value::Map(work.0)))),
             };
-            tree.walks += usize::from(stack.walk.is_some());
+            tree.active_traversals += usize::from(stack.traversal.is_some());
             tree.stacks.push(Some(stack));
             keys.insert(row.id, key);
             if let Some(holder) = body.id("holder") {
@@ -470,13 +472,13 @@ impl Tree {
             user_name,
             credential: Arc::default(),
             users: None,
-            retired: Vec::new(),
+            to_revoke: Vec::new(),
             stacks: Vec::new(),
             resources: Vec::new(),
             free_slots: Vec::new(),
             snapshots: BTreeMap::new(),
             copies: BTreeMap::new(),
-            population: 0,
+            resource_count: 0,
             ops: BTreeMap::new(),
             next_op: 0,
             next_number: 0,
@@ -485,12 +487,12 @@ impl Tree {
             timers: BTreeSet::new(),
             changes: Default::default(),
             news: Default::default(),
-            next_walk: 0,
-            walks: 0,
+            next_traversal: 0,
+            active_traversals: 0,
             queue: Default::default(),
             effects: Vec::new(),
-            reality: Default::default(),
-            gaps: None,
+            observed: Default::default(),
+            missing: None,
         }
     }
 
@@ -523,21 +525,21 @@ impl Tree {
             let id = OpId(self.next_op);
             let op = body.map("op").and_then(|op| op_of(&op, id)).map(Box::new);
             let has_op = op.is_some();
-            let slot = self.place_resource(Resource {
+            let slot = self.insert_resource(Resource {
                 id: row.id,
                 stack,
                 number: row.number,
                 name: row.name,
-                kind: row.kind,
+                type_name: row.kind,
                 state: row.state,
                 reason: row.reason,
                 physical_id: row.physical_id,
                 created: row.created,
                 updated: row.updated,
-                frozen: body.map("frozen").map(|body| Arc::new(frozen_of(&body))),
+                definition: body.map("frozen").map(|body| Arc::new(frozen_of(&body))),
                 data: body.map("data").map(|body| body.0).unwrap_or_default(),
                 metadata: body.get("metadata"),
-                shown: body.get("shown"),
+                remote: body.get("shown"),
                 requires: body.ids("requires"),
                 replaces: body.id("replaces"),
                 replaced_by: body.id("replaced_by"),
@@ -560,15 +562,15 @@ impl Tree {
                 self.stack_mut(stack).busy += 1;
             }
             if let Some(child) = child {
-                self.stack_mut(child).holder = Some((stack, slot));
+                self.stack_mut(child).parent_resource = Some((stack, slot));
             }
         }
         for key in (0..self.stacks.len() as u32).map(StackKey) {
             // Every stack comes after the one it is nested in.
-            if let Some((parent, _)) = self.stack(key).holder {
+            if let Some((parent, _)) = self.stack(key).parent_resource {
                 self.stack_mut(key).depth = self.stack(parent).depth + 1;
             }
-            self.put_current_last(key);
+            self.sort_candidates(key);
         }
         Ok(())
     }

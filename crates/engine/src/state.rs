@@ -23,7 +23,7 @@ pub enum Action {
     Adopt,
     /// A copy of its state is kept.
     Snapshot,
-    /// It is compared with reality.
+    /// It is compared with observed.
     Check,
     /// It goes back to a snapshot.
     Restore,

@@ -6,12 +6,12 @@
 
 use crate::blueprint::{Blueprint, Recipe, Templates};
 use crate::config::Config;
+use crate::drift::Observations;
 use crate::failure::first_characters;
-use crate::gaps::Gaps;
 use crate::ids::{CommandId, EventId, Ids, RecipeId, ResourceId, SnapshotId, StackId};
-use crate::machine::{Effect, Task, Walk};
+use crate::machine::{Effect, Task, Traversal};
 use crate::notice::News;
-use crate::reality::Found;
+use crate::partial_tree::Missing;
 use crate::snapshot::Snapshot;
 use crate::state::{Action, State, Status};
 use crate::store::{Batch, Content, EventRow};
@@ -59,7 +59,7 @@ pub struct Tree {
     /// The id of the project of its users; empty if it is not known whether there is one.
     pub(crate) users: Option<Arc<str>>,
     /// What was lent and is to be given back.
-    pub(crate) retired: Vec<Arc<Credential>>,
+    pub(crate) to_revoke: Vec<Arc<Credential>>,
     pub(crate) stacks: Vec<Option<Stack>>,
     pub(crate) resources: Vec<Option<Resource>>,
     pub(crate) free_slots: Vec<Slot>,
@@ -67,7 +67,7 @@ pub struct Tree {
     /// The copies that belong to snapshots, by the names of the resources they are copies of.
     pub(crate) copies: BTreeMap<(SnapshotId, Arc<str>), Slot>,
     /// How many resources there are, in all stacks; copies are none.
-    pub(crate) population: usize,
+    pub(crate) resource_count: usize,
     pub(crate) ops: BTreeMap<OpId, Slot>,
     pub(crate) next_op: u64,
     pub(crate) next_number: u64,
@@ -79,17 +79,17 @@ pub struct Tree {
     pub(crate) changes: Changes,
     /// What is to be told once it is written down.
     pub(crate) news: News,
-    pub(crate) next_walk: u64,
-    /// How many stacks have a walk under way.
-    pub(crate) walks: usize,
+    pub(crate) next_traversal: u64,
+    /// How many stacks have a traversal under way.
+    pub(crate) active_traversals: usize,
     /// What has to be looked at before a step is over.
     pub(crate) queue: VecDeque<Task>,
     /// What the step calls for.
     pub(crate) effects: Vec<Effect>,
     /// What objects were found to be, while they are compared with what they should be.
-    pub(crate) reality: Found,
+    pub(crate) observed: Observations,
     /// What is not there, if only a part of the tree was read.
-    pub(crate) gaps: Option<Box<Gaps>>,
+    pub(crate) missing: Option<Box<Missing>>,
 }
 
 /// What a timer is for.
@@ -124,9 +124,9 @@ pub struct Stack {
     /// Its name.
     pub name: Arc<str>,
     /// The resource that holds it, and the stack of that.
-    pub holder: Option<(StackKey, Slot)>,
+    pub parent_resource: Option<(StackKey, Slot)>,
     /// The id of that resource, which may be gone before this stack is.
-    pub holder_id: Option<ResourceId>,
+    pub parent_resource_id: Option<ResourceId>,
     /// How deep it is nested.
     pub depth: usize,
     /// What is being done with it.
@@ -156,7 +156,7 @@ pub struct Stack {
     /// How many of its resources have an operation under way.
     pub(crate) busy: usize,
     pub(crate) blueprint: Option<Arc<Blueprint>>,
-    pub(crate) walk: Option<Box<Walk>>,
+    pub(crate) traversal: Option<Box<Traversal>>,
 }
 
 /// A resource.
@@ -170,7 +170,7 @@ pub struct Resource {
     /// Its name in the template.
     pub name: Arc<str>,
     /// The built-in type that it is of, or the type as written if that is a template.
-    pub kind: Arc<str>,
+    pub type_name: Arc<str>,
     /// What is being done with it.
     pub state: State,
     /// Why it is in that state.
@@ -182,13 +182,13 @@ pub struct Resource {
     /// When its state last changed.
     pub updated: Time,
     /// What it was last brought to; nothing if it never was anything.
-    pub frozen: Option<Arc<ResolvedDefinition>>,
+    pub definition: Option<Arc<ResolvedDefinition>>,
     /// What it keeps for itself.
     pub data: Arc<Members>,
     /// The metadata.
     pub metadata: Value,
     /// What its service shows of its object.
-    pub shown: Value,
+    pub remote: Value,
     /// The resources that it needs.
     pub requires: Vec<ResourceId>,
     /// The resource whose place it takes.
@@ -222,8 +222,8 @@ pub struct Operation {
     /// Its number.
     pub id: OpId,
     /// What is done.
-    pub verb: Verb,
-    /// The walk that began it, and its node there; nothing if that walk was replaced.
+    pub kind: Verb,
+    /// The traversal that began it, and its node there; nothing if that traversal was replaced.
     pub origin: Option<(u64, usize)>,
     /// What it is part of: the retries of a create are a delete and a create.
     pub action: Action,
@@ -247,19 +247,19 @@ pub struct Operation {
     pub keeps_copy: bool,
     /// What it waits for, if it is not running.
     pub pause: Option<Pause>,
-    /// Whether the nested stack's walk under way is the last that is needed.
+    /// Whether the nested stack's traversal under way is the last that is needed.
     pub is_last_stage: bool,
-    /// How long to wait after that walk, if another is needed.
+    /// How long to wait after that traversal, if another is needed.
     pub stage_pause: Duration,
-    /// How many walks of the nested stack were begun for it.
+    /// How many traversals of the nested stack were begun for it.
     pub stages: u32,
 }
 
 impl Operation {
-    /// Stands for the number of the stack's walk until that is under way again after an interruption.
+    /// Stands for the number of the stack's traversal until that is under way again after an interruption.
     pub(crate) const INTERRUPTED: u64 = u64::MAX;
 
-    /// Whether the walk that is under way began it, before an interruption.
+    /// Whether the traversal that is under way began it, before an interruption.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.origin.is_some_and(|(number, _)| number == Operation::INTERRUPTED)
     }
@@ -334,20 +334,20 @@ impl Tree {
     pub(crate) fn add_resource(&mut self, mut resource: Resource) -> Slot {
         resource.number = self.next_number;
         self.next_number += 1;
-        let slot = self.place_resource(resource);
+        let slot = self.insert_resource(resource);
         self.changes.resources.insert(slot);
         slot
     }
 
     /// Makes room for so many new resources: growing little by little takes twice the memory.
-    pub(crate) fn make_room(&mut self, resources: usize) {
+    pub(crate) fn reserve_resources(&mut self, resources: usize) {
         self.resources.reserve(resources.saturating_sub(self.free_slots.len()));
         // Each begins, and ends.
         self.changes.events.reserve(2 * resources);
     }
 
     /// Puts a resource into its place, in memory only.
-    pub(crate) fn place_resource(&mut self, resource: Resource) -> Slot {
+    pub(crate) fn insert_resource(&mut self, resource: Resource) -> Slot {
         let (stack, number, name) = (resource.stack, resource.number, resource.name.clone());
         let copy_of = resource.copy_of;
         let slot = match self.free_slots.pop() {
@@ -366,7 +366,7 @@ impl Tree {
             Some(snapshot) => _ = self.copies.insert((snapshot, name), slot),
             None => {
                 stack.by_name.entry(name).or_default().push(slot);
-                self.population += 1;
+                self.resource_count += 1;
             }
         }
         slot
@@ -384,7 +384,7 @@ impl Tree {
             self.copies.remove(&(snapshot, resource.name));
             return;
         }
-        self.population -= 1;
+        self.resource_count -= 1;
         let stack = self.stack_mut(resource.stack);
         if let Some(slots) = stack.by_name.get_mut(&resource.name) {
             slots.retain(|other| *other != slot);
@@ -394,12 +394,12 @@ impl Tree {
         }
         let (replaces, replaced_by) = (resource.replaces, resource.replaced_by);
         for other in [replaces, replaced_by].into_iter().flatten() {
-            self.forget_partner(resource.stack, &resource.name, other, resource.id);
+            self.unlink_partner(resource.stack, &resource.name, other, resource.id);
         }
     }
 
     /// Takes a resource that is no more out of what its partner in a replacement says.
-    fn forget_partner(
+    fn unlink_partner(
         &mut self,
         stack: StackKey,
         name: &str,
@@ -418,7 +418,7 @@ impl Tree {
     }
 
     /// Puts the resources of each name in order: the one that counts is not replaced, and comes last.
-    pub(crate) fn put_current_last(&mut self, key: StackKey) {
+    pub(crate) fn sort_candidates(&mut self, key: StackKey) {
         let mut by_name = std::mem::take(&mut self.stack_mut(key).by_name);
         for slots in by_name.values_mut().filter(|slots| slots.len() > 1) {
             slots.sort_by_key(|slot| {
@@ -432,8 +432,8 @@ impl Tree {
     /// The resource of a name that counts.
     pub(crate) fn current(&self, stack: StackKey, name: &str) -> Option<Slot> {
         let slots = self.stack(stack).by_name.get(name);
-        if let (None, Some(gaps)) = (slots, &self.gaps) {
-            gaps.miss(name);
+        if let (None, Some(missing)) = (slots, &self.missing) {
+            missing.record(name);
         }
         slots?.last().copied()
     }
@@ -506,10 +506,11 @@ impl Tree {
             }
             _ => Vec::new(),
         };
-        let frozen = target.or(resource.frozen.as_ref());
-        let kind = frozen.map_or(&resource.kind, |frozen| &frozen.type_name).clone();
+        let resolved = target.or(resource.definition.as_ref());
+        let resource_type =
+            resolved.map_or(&resource.type_name, |resolved| &resolved.type_name).clone();
         let (stack, name) = (self.stack(resource.stack).id, resource.name.clone());
-        self.event(env, stack, name, kind, physical_id, state, reason, body);
+        self.event(env, stack, name, resource_type, physical_id, state, reason, body);
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -518,7 +519,7 @@ impl Tree {
         env: &mut Env<'_>,
         stack: StackId,
         resource: Arc<str>,
-        kind: Arc<str>,
+        resource_type: Arc<str>,
         physical_id: Arc<str>,
         state: State,
         reason: &str,
@@ -532,7 +533,7 @@ impl Tree {
             number: self.next_event,
             time: env.now,
             resource,
-            kind,
+            kind: resource_type,
             physical_id,
             state,
             reason: first_characters(reason, 255).into(),
@@ -543,7 +544,11 @@ impl Tree {
     /// The name under which a resource's object is known to its service.
     pub(crate) fn physical_name(&self, slot: Slot) -> String {
         let resource = self.resource(slot);
-        let limit = self.config.types.get(&resource.kind).map_or(255, |kind| kind.name_limit);
+        let limit = self
+            .config
+            .types
+            .get(&resource.type_name)
+            .map_or(255, |resource_type| resource_type.name_limit);
         resource.id.physical_name(&self.stack(resource.stack).name, &resource.name, limit)
     }
 
@@ -596,13 +601,13 @@ impl Tree {
             dropped_snapshots: changes.dropped_snapshots,
             events: changes.events,
             done: changes.done,
-            has_work: self.has_work() || self.owes(),
+            has_work: self.has_work() || self.has_revocations(),
         }
     }
 
     /// Whether something is under way.
     pub fn has_work(&self) -> bool {
-        !self.ops.is_empty() || self.walks > 0
+        !self.ops.is_empty() || self.active_traversals > 0
     }
 
     /// When to call again at the latest, if nothing happens before.

@@ -2,11 +2,11 @@
 //!
 //! Whoever reads sees what is durable, never what an owner has in mind.
 
-use crate::blueprint::{Blueprint, Kind, Source};
+use crate::blueprint::{Blueprint, ResolvedType, Source};
 use crate::config::Config;
-use crate::gaps::{Part, read_part};
 use crate::ids::{ResourceId, StackId};
 use crate::machine::Settings;
+use crate::partial_tree::{TreePart, read_part};
 use crate::state::{Action, State, Status};
 use crate::store::{CommandRow, Hash, Store, StoreError, TreeRows};
 use crate::time::Time;
@@ -45,13 +45,13 @@ pub(crate) async fn texts_of(
         if texts.contains_key(hash) {
             continue;
         }
-        if let Some(text) = config.library.text(*hash) {
+        if let Some(text) = config.template_cache.text(*hash) {
             texts.insert(*hash, text);
         } else if let Some(bytes) = store.content(*hash).await?
             && let Ok(text) = std::str::from_utf8(&bytes)
         {
             let text = Arc::from(text);
-            config.library.keep_text(*hash, &text);
+            config.template_cache.keep_text(*hash, &text);
             texts.insert(*hash, text);
         }
     }
@@ -80,7 +80,7 @@ impl View {
         let Some((mut tree, _)) = read_tree(store, config, root).await? else { return Ok(None) };
         for key in (0..tree.stacks.len() as u32).map(StackKey) {
             // A template that cannot be read any more shows as one without resources.
-            _ = tree.draw_up(key);
+            _ = tree.bind_template(key);
         }
         Ok(Some(View { tree }))
     }
@@ -91,7 +91,7 @@ impl View {
         store: &dyn Store,
         config: &Arc<Config>,
         root: StackId,
-        part: Part<'_>,
+        part: TreePart<'_>,
     ) -> Result<Option<View>, StoreError> {
         match read_part(store, config, root, part).await? {
             Some(view) => Ok(Some(view)),
@@ -105,8 +105,8 @@ impl View {
 
     /// Whether something was looked for that is not in the part that was read: then what was seen may
     /// be wrong.
-    pub fn is_short(&self) -> bool {
-        self.tree.gaps.as_ref().is_some_and(|gaps| gaps.are_felt())
+    pub fn is_incomplete(&self) -> bool {
+        self.tree.missing.as_ref().is_some_and(|missing| missing.is_incomplete())
     }
 
     /// In whose name the tree's calls are made.
@@ -125,7 +125,7 @@ impl View {
     }
 
     /// The place of a resource of which the cloud may know more than is written down.
-    pub(crate) fn worth_a_glimpse(&self, stack: StackId, resource: &str) -> Option<Slot> {
+    pub(crate) fn readable_slot(&self, stack: StackId, resource: &str) -> Option<Slot> {
         let slot = self.tree.current(self.tree.key_of(stack)?, resource)?;
         let resource = self.tree.resource(slot);
         let has_object = resource.physical_id.is_some() && resource.child.is_none();
@@ -166,7 +166,7 @@ pub struct ResourceView {
     /// Its name.
     pub name: Arc<str>,
     /// Its type, as written in the template.
-    pub kind: Arc<str>,
+    pub type_name: Arc<str>,
     /// What is being done with it.
     pub state: State,
     /// Why it is in that state.
@@ -203,8 +203,8 @@ impl<'v> StackView<'v> {
     }
 
     /// The resource that holds it.
-    pub fn holder(&self) -> Option<&'v Arc<str>> {
-        let (_, slot) = self.tree.stack(self.key).holder?;
+    pub fn parent_resource(&self) -> Option<&'v Arc<str>> {
+        let (_, slot) = self.tree.stack(self.key).parent_resource?;
         Some(&self.tree.resource(slot).name)
     }
 
@@ -259,8 +259,8 @@ impl<'v> StackView<'v> {
         let hidden = self.hidden_parameters();
         let is_hidden = |name: &str| hidden.contains(name);
         let resources = blueprint.definition.resources();
-        let kinds = resources.map(|(_, resource)| &*resource.type_name.value);
-        recipe.environment.shown(&is_hidden, &blueprint.registry, kinds)
+        let types = resources.map(|(_, resource)| &*resource.type_name.value);
+        recipe.environment.shown(&is_hidden, &blueprint.registry, types)
     }
 
     /// The names of the parameters, here or below, that are never shown.
@@ -291,7 +291,7 @@ impl<'v> StackView<'v> {
     pub fn output(&self, name: &str) -> Option<OutputView> {
         let definition = &self.blueprint()?.definition;
         let output = definition.template.outputs.get(name)?;
-        let world = self.tree.world(self.key);
+        let world = self.tree.scope(self.key);
         let value = Scope::new(definition, &world).output(output);
         Some(OutputView {
             name: output.name.clone(),
@@ -304,8 +304,8 @@ impl<'v> StackView<'v> {
 
     /// Its resources: those that there are, and those that are still to come.
     pub fn resources(&self) -> Vec<ResourceView> {
-        if let Some(gaps) = &self.tree.gaps {
-            gaps.miss_all();
+        if let Some(missing) = &self.tree.missing {
+            missing.record_all();
         }
         let stack = self.tree.stack(self.key);
         let definition = self.blueprint().map(|blueprint| &blueprint.definition);
@@ -317,31 +317,33 @@ impl<'v> StackView<'v> {
         // A stack that is gone has nothing to come.
         let missing = missing.filter(|_| stack.state.action != Action::Delete);
         let names = names.chain(missing);
-        names.filter_map(|name| self.shown(name, required_by(definition, &users, name))).collect()
+        names
+            .filter_map(|name| self.resource_view(name, required_by(definition, &users, name)))
+            .collect()
     }
 
     /// A resource by its name.
     pub fn resource(&self, name: &str) -> Option<ResourceView> {
         let stack = self.tree.stack(self.key);
-        if let (None, Some(gaps)) = (stack.by_name.get(name), &self.tree.gaps) {
-            gaps.miss(name);
+        if let (None, Some(missing)) = (stack.by_name.get(name), &self.tree.missing) {
+            missing.record(name);
         }
         let definition = self.blueprint().map(|blueprint| &blueprint.definition);
         let known = stack.by_name.get_key_value(name).map(|(name, _)| name);
         let planned = definition.filter(|_| stack.state.action != Action::Delete);
         let name = known.or_else(|| planned?.resource(name).map(|it| &it.name))?;
         let users = definition.map(|definition| definition.graph().users());
-        self.shown(name, required_by(definition, &users, name))
+        self.resource_view(name, required_by(definition, &users, name))
     }
 
-    fn shown(&self, name: &Arc<str>, required_by: Vec<Arc<str>>) -> Option<ResourceView> {
+    fn resource_view(&self, name: &Arc<str>, required_by: Vec<Arc<str>>) -> Option<ResourceView> {
         let planned = self.blueprint().and_then(|it| it.definition.resource(name));
         let description = planned.and_then(|resource| resource.description.clone());
         let Some(slot) = self.tree.current(self.key, name) else {
             let created = self.tree.stack(self.key).created;
             return Some(ResourceView {
                 name: name.clone(),
-                kind: planned?.type_name.value.clone(),
+                type_name: planned?.type_name.value.clone(),
                 state: State::new(Action::Init, Status::Complete),
                 reason: "".into(),
                 physical_id: None,
@@ -360,7 +362,7 @@ impl<'v> StackView<'v> {
         });
         Some(ResourceView {
             name: name.clone(),
-            kind: written_kind(resource, planned),
+            type_name: written_type(resource, planned),
             state: resource.state,
             reason: resource.reason.clone(),
             physical_id: self.physical_id(resource),
@@ -386,8 +388,8 @@ impl<'v> StackView<'v> {
 
     /// Notes that more of a resource is wanted than lists show.
     fn need_body(&self) {
-        if let Some(gaps) = &self.tree.gaps {
-            gaps.miss_body();
+        if let Some(missing) = &self.tree.missing {
+            missing.record_body();
         }
     }
 
@@ -401,7 +403,7 @@ impl<'v> StackView<'v> {
     pub fn metadata(&self, resource: &ResourceView) -> Value {
         self.need_body();
         let Some(slot) = resource.slot else { return Value::Map(Arc::default()) };
-        match self.tree.told_metadata(slot) {
+        match self.tree.resolve_metadata(slot) {
             Value::Null => Value::Map(Arc::default()),
             metadata => metadata,
         }
@@ -410,7 +412,8 @@ impl<'v> StackView<'v> {
     /// Whether a resource would understand a signal; why not, otherwise.
     pub fn hears(&self, resource: &ResourceView, details: &Value) -> Result<(), String> {
         self.need_body();
-        let signal = self.builtin(resource).and_then(|kind| kind.behaviour.signal);
+        let signal =
+            self.builtin(resource).and_then(|resource_type| resource_type.behaviour.signal);
         let (Some(slot), Some(on_signal)) = (resource.slot, signal) else { return Ok(()) };
         let signal = Signal { details, now: 0, is_at_work: false };
         match self.tree.with_view(slot, "signal", |view| on_signal(view, &signal)) {
@@ -426,8 +429,9 @@ impl<'v> StackView<'v> {
         let is_own = |it: &Resource| {
             it.data.get(USER).and_then(Value::as_text).is_some_and(|own| &**own == user)
         };
-        let reads_metadata =
-            self.builtin(resource).is_some_and(|kind| kind.behaviour.metadata.is_some());
+        let reads_metadata = self
+            .builtin(resource)
+            .is_some_and(|resource_type| resource_type.behaviour.metadata.is_some());
         if reads_metadata && is_own(self.tree.resource(slot)) {
             return true;
         }
@@ -438,13 +442,13 @@ impl<'v> StackView<'v> {
 
     /// The names of the policies of one of the stack's own users; nothing if there is no such user.
     fn policies_of(&self, user: &str) -> Option<Vec<Arc<str>>> {
-        if let Some(gaps) = &self.tree.gaps {
-            gaps.miss_all();
+        if let Some(missing) = &self.tree.missing {
+            missing.record_all();
         }
         let mut slots = self.tree.stack(self.key).resources.values();
         let slot = *slots.find(|slot| {
             let resource = self.tree.resource(**slot);
-            &*resource.kind == IAM_USER && resource.physical_id.as_deref() == Some(user)
+            &*resource.type_name == IAM_USER && resource.physical_id.as_deref() == Some(user)
         })?;
         let properties = self.tree.properties(slot);
         let policies = properties.get("Policies").and_then(Value::as_list).unwrap_or_default();
@@ -454,7 +458,7 @@ impl<'v> StackView<'v> {
     /// Whether a policy of the stack names a resource.
     fn allows(&self, policy: &str, resource: &str) -> bool {
         let Some(slot) = self.tree.current(self.key, policy) else { return false };
-        if &*self.tree.resource(slot).kind != ACCESS_POLICY {
+        if &*self.tree.resource(slot).type_name != ACCESS_POLICY {
             return false;
         }
         let properties = self.tree.properties(slot);
@@ -499,12 +503,12 @@ impl<'v> StackView<'v> {
     fn attribute_names(&self, resource: &ResourceView) -> Vec<(Arc<str>, bool)> {
         let blueprint = self.blueprint();
         let at = blueprint.and_then(|it| it.definition.position(&resource.name));
-        let kind = blueprint.zip(at).map(|(blueprint, at)| blueprint.kind(at).clone());
-        let kind = kind.or_else(|| {
+        let resource_type = blueprint.zip(at).map(|(blueprint, at)| blueprint.type_at(at).clone());
+        let resource_type = resource_type.or_else(|| {
             let resource = self.tree.resource(resource.slot?);
-            self.tree.config.types.get(&resource.kind).map(Kind::Builtin)
+            self.tree.config.types.get(&resource.type_name).map(ResolvedType::Builtin)
         });
-        let schema = kind.as_ref().and_then(Kind::schema);
+        let schema = resource_type.as_ref().and_then(ResolvedType::schema);
         let names = schema.map(|it| it.attributes.iter()).into_iter().flatten();
         let names = names.filter(|it| it.name != "show");
         names.map(|it| (Arc::from(&*it.name), it.is_handed_out)).collect()
@@ -546,7 +550,7 @@ impl<'v> StackView<'v> {
         &self,
         resource: &ResourceView,
     ) -> Option<&'static kiln_resources::declare::ResourceType> {
-        self.tree.config.types.get(&self.tree.resource(resource.slot?).kind)
+        self.tree.config.types.get(&self.tree.resource(resource.slot?).type_name)
     }
 
     /// The hook at which a resource waits.
@@ -576,14 +580,14 @@ fn required_by(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ambiguous;
 
-fn written_kind(
+fn written_type(
     resource: &Resource,
     planned: Option<&kiln_template::template::Resource>,
 ) -> Arc<str> {
-    match (&resource.frozen, planned) {
-        (Some(frozen), _) => frozen.type_name.clone(),
+    match (&resource.definition, planned) {
+        (Some(resolved), _) => resolved.type_name.clone(),
         (None, Some(planned)) => planned.type_name.value.clone(),
-        (None, None) => resource.kind.clone(),
+        (None, None) => resource.type_name.clone(),
     }
 }
 

@@ -256,7 +256,7 @@ const SCENARIOS: &[Scenario] = &[
             create(w, "a x; b x a; @n x");
             for action in [Action::Suspend, Action::Resume, Action::Check] {
                 let root = w.root;
-                later(w, 1, move |_| Command::Over(root, action));
+                later(w, 1, move |_| Command::ForEach(root, action));
                 w.run();
             }
         },

@@ -252,7 +252,10 @@ fn what_was_refused_is_gone_at_once() {
     world.run();
     assert_eq!(outcome(&world), "DELETE_COMPLETE: ");
     let took = world.now.since(begun);
-    assert!(took < world.config.quiet, "nothing can come yet of what was refused: {took:?}");
+    assert!(
+        took < world.config.lost_call_window,
+        "nothing can come yet of what was refused: {took:?}"
+    );
 }
 
 #[test]
@@ -277,7 +280,7 @@ fn a_check_tells_what_is_wrong_and_an_update_mends_it() {
     let template = format!("{}  r: {{type: OS::Heat::RandomString}}\n", things(&PAIR));
     let mut world = created(&template, "");
     let root = world.root;
-    let events = told(&mut world, Command::Over(root, Action::Check));
+    let events = told(&mut world, Command::ForEach(root, Action::Check));
     assert!(
         events.contains(&"r CHECK_COMPLETE CHECK not supported for OS::Heat::RandomString".into())
     );
@@ -287,7 +290,7 @@ fn a_check_tells_what_is_wrong_and_an_update_mends_it() {
          resources)"
     );
     world.cloud.things.remove("t1");
-    let events = told(&mut world, Command::Over(root, Action::Check));
+    let events = told(&mut world, Command::ForEach(root, Action::Check));
     let reason = "NotFound: resources.a: it is not there (HTTP 404). Next: bring it back, or update the stack, which makes another.";
     assert_eq!(
         events.last().unwrap(),
@@ -323,8 +326,8 @@ fn users_rest_first_and_wake_last() {
     let mut world = created(&things(&PAIR), "");
     let root = world.root;
     world.cloud.deeds.clear();
-    told(&mut world, Command::Over(root, Action::Suspend));
-    told(&mut world, Command::Over(root, Action::Resume));
+    told(&mut world, Command::ForEach(root, Action::Suspend));
+    told(&mut world, Command::ForEach(root, Action::Resume));
     assert_eq!(world.cloud.deeds, ["rest y", "rest x", "wake x", "wake y"]);
 }
 
@@ -336,7 +339,7 @@ fn who_rests_hears_no_signals() {
     let root = world.root;
     let signal = || Command::Signal { stack: root, resource: "h".into(), details: Value::Null };
     assert_eq!(told(&mut world, signal()).len(), 1);
-    told(&mut world, Command::Over(root, Action::Suspend));
+    told(&mut world, Command::ForEach(root, Action::Suspend));
     assert_eq!(
         told(&mut world, signal()),
         ["h SUSPEND_COMPLETE Cannot signal resource during SUSPEND"]

@@ -63,7 +63,7 @@ impl Site {
             idle: Duration::from_millis(200),
             ..Pace::default()
         };
-        let config = Config { quiet: Duration::from_millis(100), ..(*config()).clone() };
+        let config = Config { lost_call_window: Duration::from_millis(100), ..(*config()).clone() };
         Engine::start(Arc::new(config), self.store.clone(), self.cloud.clone(), pace)
     }
 

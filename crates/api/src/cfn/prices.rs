@@ -86,7 +86,7 @@ impl Prices {
 
     fn add(&self, forecasts: &[Forecast], estimate: &mut Estimate) {
         for forecast in forecasts {
-            let kind = &*forecast.resource.kind;
+            let kind = &*forecast.resource.type_name;
             if let Some((item, amount, price)) = self.price(kind, &forecast.resource.properties) {
                 let line = estimate.lines.entry((kind.to_owned(), item)).or_default();
                 line.count += 1;

@@ -7,7 +7,7 @@ use crate::aws::{AwsFault, Code, Params};
 use crate::native::resources::{server_of, with_metadata};
 use crate::native::show::{members, wrapped};
 use crate::waiting;
-use kiln_engine::gaps::Part;
+use kiln_engine::partial_tree::TreePart;
 use kiln_engine::service::Refusal;
 use kiln_engine::store::{StackQuery, StackRow};
 use kiln_engine::view::{ResourceView, StackView};
@@ -61,11 +61,11 @@ pub(super) async fn describe(ask: Ask, params: Params) -> Result<Value, AwsFault
         (None, None) => return Err(AwsFault::missing("StackName or PhysicalResourceId")),
         (Some(_), None) => {
             let stack = stack(&ask, &params).await?;
-            ask.look_at(&stack, Part::Resources, show).await?
+            ask.look_at(&stack, TreePart::Resources, show).await?
         }
         (None, Some(id)) => {
             let stack = holder(&ask, id).await?;
-            ask.look_at(&stack, Part::Resources, show).await?
+            ask.look_at(&stack, TreePart::Resources, show).await?
         }
     };
     Ok(wrapped("StackResources", Value::list(shown)))
@@ -89,7 +89,7 @@ async fn holder(ask: &Ask, id: &str) -> Result<StackRow, AwsFault> {
             Ok(seen.resources().iter().any(|it| it.physical_id.as_deref() == Some(id)))
         };
         // One that went meanwhile has nothing.
-        if ask.look_at(&stack, Part::Resources, has).await.unwrap_or(false) {
+        if ask.look_at(&stack, TreePart::Resources, has).await.unwrap_or(false) {
             return Ok(stack);
         }
     }
@@ -106,7 +106,7 @@ pub(super) async fn list(ask: Ask, params: Params) -> Result<Value, AwsFault> {
         });
         Ok(shown.collect::<Vec<Value>>())
     };
-    let shown = ask.look_at(&stack, Part::Resources, show).await?;
+    let shown = ask.look_at(&stack, TreePart::Resources, show).await?;
     Ok(wrapped("StackResourceSummaries", Value::list(shown)))
 }
 
@@ -118,7 +118,7 @@ fn common(found: &ResourceView) -> Members {
         ("PhysicalResourceId", physical),
         ("ResourceStatus", found.state.to_string().into()),
         ("ResourceStatusReason", Value::Text(found.reason.clone())),
-        ("ResourceType", Value::Text(found.kind.clone())),
+        ("ResourceType", Value::Text(found.type_name.clone())),
     ])
 }
 

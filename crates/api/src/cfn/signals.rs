@@ -8,7 +8,7 @@ use crate::body::Carried;
 use axum::body::Body;
 use axum::http::Request;
 use axum::response::Response;
-use kiln_engine::gaps::Part;
+use kiln_engine::partial_tree::TreePart;
 use kiln_engine::store::StackRow;
 use kiln_engine::view::StackView;
 use kiln_template::{Value, json};
@@ -30,7 +30,7 @@ pub(super) async fn wait_condition(
         // What is not there is told of when it is signalled.
         None => Ok(Ok(())),
     };
-    if let Err(why) = ask.look_at(&stack, Part::Resource(resource), hears).await? {
+    if let Err(why) = ask.look_at(&stack, TreePart::Resource(resource), hears).await? {
         return Err(AwsFault::bad(why));
     }
     ask.service().signal(&stack, resource, details.clone()).await?;
@@ -41,7 +41,7 @@ pub(super) async fn wait_condition(
     let show = |_: &StackRow, seen: &StackView<'_>| {
         Ok(seen.resource(resource).map(|found| seen.metadata(&found)).unwrap_or_default())
     };
-    let metadata = ask.look_at(&stack, Part::Resource(resource), show).await?;
+    let metadata = ask.look_at(&stack, TreePart::Resource(resource), show).await?;
     let body = Value::map([("resource", Value::from(resource)), ("metadata", metadata)]);
     Ok(Answer::ok(&body).into_response())
 }

@@ -5,7 +5,7 @@ use super::request::{request, template};
 use crate::ask::{Ask, moment};
 use crate::aws::{AwsFault, Params};
 use crate::native::show::{environment, members, wrapped};
-use kiln_engine::gaps::Part;
+use kiln_engine::partial_tree::TreePart;
 use kiln_engine::service::{Patch, StackRequest, TemplateSource};
 use kiln_engine::store::{StackQuery, StackRow};
 use kiln_engine::view::{OutputView, StackView};
@@ -44,7 +44,7 @@ pub(super) async fn describe(ask: Ask, params: Params) -> Result<Value, AwsFault
     let mut shown = Vec::with_capacity(stacks.len());
     for stack in &stacks {
         let show = |stack: &StackRow, seen: &StackView<'_>| Ok(described(stack, seen));
-        match ask.look_at(stack, Part::Outputs, show).await {
+        match ask.look_at(stack, TreePart::Outputs, show).await {
             Ok(stack) => shown.push(stack),
             // It went while the others were looked at.
             Err(fault) if stacks.len() > 1 && fault.kind == "EntityNotFound" => {}
@@ -137,7 +137,7 @@ pub(super) async fn delete(ask: Ask, params: Params) -> Result<Value, AwsFault> 
 
 pub(super) async fn get_template(ask: Ask, params: Params) -> Result<Value, AwsFault> {
     let stack = stack(&ask, &params).await?;
-    let template = ask.look_at(&stack, Part::Stack, |_, seen| Ok(seen.template())).await?;
+    let template = ask.look_at(&stack, TreePart::Stack, |_, seen| Ok(seen.template())).await?;
     Ok(wrapped("TemplateBody", template))
 }
 

@@ -121,7 +121,7 @@ fn element(ask: &Ask, sketch: &Sketch, fate: Option<Fate>) -> Members {
             "resource_status_reason",
             current.map_or_else(|| "".into(), |it| Value::Text(it.reason.clone())),
         ),
-        ("resource_type", Value::Text(sketch.kind.clone())),
+        ("resource_type", Value::Text(sketch.type_name.clone())),
         ("resource_identity", identity(format!("/resources/{}", sketch.name))),
         ("stack_identity", identity(String::new())),
         ("stack_name", Value::Text(sketch.stack_name.clone())),

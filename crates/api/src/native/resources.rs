@@ -9,7 +9,7 @@ use crate::fault::Fault;
 use crate::query::flag;
 use crate::waiting::{self, LONGEST, OFFER, Told};
 use axum::http::header::ETAG;
-use kiln_engine::gaps::Part;
+use kiln_engine::partial_tree::TreePart;
 use kiln_engine::service::Refusal;
 use kiln_engine::store::StackRow;
 use kiln_engine::view::{ResourceView, StackView};
@@ -57,8 +57,8 @@ pub(crate) async fn index(ask: Ask) -> Result<Answer, Fault> {
     };
     let shown = match with_detail {
         // Attributes are in what lists do without.
-        true => ask.look(Part::All, show).await?,
-        false => ask.look(Part::Resources, show).await?,
+        true => ask.look(TreePart::All, show).await?,
+        false => ask.look(TreePart::Resources, show).await?,
     };
     Ok(Answer::ok(&wrapped("resources", Value::list(shown))))
 }
@@ -95,7 +95,7 @@ fn passes(ask: &Ask, seen: &StackView<'_>, found: &ResourceView) -> Result<bool,
     };
     let id = seen.resource_id(found).map(|id| id.to_string()).unwrap_or_default();
     let physical = found.physical_id.as_deref().unwrap_or_default();
-    Ok(any("type", &|it| found.kind.contains(it))
+    Ok(any("type", &|it| found.type_name.contains(it))
         && any("name", &|it| *found.name == *it)
         && any("action", &|it| it == action)
         && any("status", &has_state)
@@ -177,7 +177,7 @@ pub(crate) async fn with_metadata<T>(
         let server = server_of(seen, &found);
         Ok((show(stack, seen, &found), seen.metadata(&found), server))
     };
-    let (shown, mut metadata, server) = ask.look_at(stack, Part::Resource(name), look).await?;
+    let (shown, mut metadata, server) = ask.look_at(stack, TreePart::Resource(name), look).await?;
     if let (Some(server), Value::Map(members)) = (server, &mut metadata) {
         let configs = ask.service().server_configs(&ask.asker(), &server).await?;
         if !configs.is_empty() {

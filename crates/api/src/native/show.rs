@@ -130,11 +130,11 @@ pub(crate) fn resource(
         ("physical_resource_id", physical),
         ("resource_status", resource.state.to_string().into()),
         ("resource_status_reason", Value::Text(resource.reason.clone())),
-        ("resource_type", Value::Text(resource.kind.clone())),
+        ("resource_type", Value::Text(resource.type_name.clone())),
         ("links", Value::list(links)),
         ("required_by", Value::list(required_by)),
     ]);
-    if let Some(holder) = view.holder() {
+    if let Some(holder) = view.parent_resource() {
         shown.insert("parent_resource".into(), Value::Text(holder.clone()));
     }
     shown

@@ -7,8 +7,8 @@ use crate::ask::{Ask, link};
 use crate::fault::Fault;
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
-use kiln_engine::gaps::Part;
 use kiln_engine::ids::StackId;
+use kiln_engine::partial_tree::TreePart;
 use kiln_engine::service::Sieve;
 use kiln_engine::state::Status;
 use kiln_engine::store::{StackField, StackQuery, StackRow, StackSort, TagQuery};
@@ -205,7 +205,7 @@ pub(crate) async fn create(ask: Ask) -> Result<Answer, Fault> {
 
 pub(crate) async fn show(ask: Ask) -> Result<Answer, Fault> {
     let with_outputs = ask.query.flag("resolve_outputs")?.unwrap_or(true);
-    let part = if with_outputs { Part::Outputs } else { Part::Stack };
+    let part = if with_outputs { TreePart::Outputs } else { TreePart::Stack };
     let show =
         |stack: &StackRow, seen: &StackView<'_>| Ok(detailed(&ask, stack, seen, with_outputs));
     let shown = ask.look(part, show).await?;
@@ -218,17 +218,17 @@ pub(crate) fn gone(stack: &StackRow) -> Fault {
 }
 
 pub(crate) async fn template(ask: Ask) -> Result<Answer, Fault> {
-    let template = ask.look(Part::Stack, |_, seen| Ok(seen.template())).await?;
+    let template = ask.look(TreePart::Stack, |_, seen| Ok(seen.template())).await?;
     Ok(Answer::ok(&template))
 }
 
 pub(crate) async fn environment(ask: Ask) -> Result<Answer, Fault> {
-    let environment = ask.look(Part::Stack, |_, seen| Ok(seen.environment())).await?;
+    let environment = ask.look(TreePart::Stack, |_, seen| Ok(seen.environment())).await?;
     Ok(Answer::ok(&super::show::environment(&environment)))
 }
 
 pub(crate) async fn files(ask: Ask) -> Result<Answer, Fault> {
-    let recipe = ask.look(Part::Stack, |_, seen| Ok(seen.recipe().clone())).await?;
+    let recipe = ask.look(TreePart::Stack, |_, seen| Ok(seen.recipe().clone())).await?;
     let files = recipe.files.iter();
     let files = files.map(|(name, text)| (name.clone(), Value::Text(text.clone())));
     Ok(Answer::ok(&Value::map(files)))
@@ -236,7 +236,7 @@ pub(crate) async fn files(ask: Ask) -> Result<Answer, Fault> {
 
 pub(crate) async fn outputs(ask: Ask) -> Result<Answer, Fault> {
     let stack = ask.live_stack().await?;
-    let names = ask.look_at(&stack, Part::Stack, |_, seen| Ok(seen.output_names())).await?;
+    let names = ask.look_at(&stack, TreePart::Stack, |_, seen| Ok(seen.output_names())).await?;
     let outputs = names.into_iter().map(|(name, description)| {
         Value::map([("output_key", Value::Text(name)), ("description", description)])
     });
@@ -246,7 +246,7 @@ pub(crate) async fn outputs(ask: Ask) -> Result<Answer, Fault> {
 pub(crate) async fn show_output(ask: Ask) -> Result<Answer, Fault> {
     let stack = ask.live_stack().await?;
     let name = ask.part("output_key");
-    let found = ask.look_at(&stack, Part::Outputs, |_, seen| Ok(seen.output(name))).await?;
+    let found = ask.look_at(&stack, TreePart::Outputs, |_, seen| Ok(seen.output(name))).await?;
     let found = found
         .ok_or_else(|| Fault::new("NotFound", format!("Specified output key {name} not found.")))?;
     Ok(Answer::ok(&wrapped("output", output(&found))))

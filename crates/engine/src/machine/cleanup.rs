@@ -1,7 +1,7 @@
 //! The way back: each resource that is no longer wanted goes, after those that need it.
 
 use super::Phase;
-use super::ops::Start;
+use super::operations::OperationSpec;
 use crate::state::{Action, Status};
 use crate::tree::{Env, Slot, StackKey, Tree};
 use kiln_resources::behaviour::Verb;
@@ -14,20 +14,21 @@ impl Tree {
         let slots = self.unwanted(key);
         let graph = self.graph_of_removal(&slots);
         let nodes = vec![true; slots.len()];
-        if let Some(walk) = self.walk_mut(key) {
-            walk.phase = Phase::Cleanup;
-            walk.slots = slots.into_iter().map(Some).collect();
+        if let Some(traversal) = self.traversal_mut(key) {
+            traversal.phase = Phase::Cleanup;
+            traversal.slots = slots.into_iter().map(Some).collect();
         }
-        self.walk_over(key, &graph, &nodes);
+        self.schedule_graph(key, &graph, &nodes);
     }
 
-    /// The resources that the goal of the walk has no place for, and those whose nested stacks have
-    /// some of that kind.
+    /// The resources that the goal of the traversal has no place for, and those whose nested stacks have
+    /// some of that resource_type.
     fn unwanted(&self, key: StackKey) -> Vec<Slot> {
         let stack = self.stack(key);
-        let is_delete = stack.walk.as_ref().is_some_and(|walk| walk.action == Action::Delete);
+        let is_delete =
+            stack.traversal.as_ref().is_some_and(|traversal| traversal.action == Action::Delete);
         let is_wanted = |slot: Slot| !is_delete && self.is_wanted(slot);
-        let is_to_go = |slot: &Slot| !is_wanted(*slot) || self.cleans_up_inside(*slot);
+        let is_to_go = |slot: &Slot| !is_wanted(*slot) || self.has_deferred_cleanup(*slot);
         stack.resources.values().copied().filter(is_to_go).collect()
     }
 
@@ -88,24 +89,24 @@ impl Tree {
     }
 
     pub(crate) fn visit_cleanup(&mut self, env: &mut Env<'_>, key: StackKey, node: usize) {
-        let Some(walk) = &self.stack(key).walk else { return };
-        let action = walk.action;
-        let Some(slot) = walk.slots[node] else { return self.node_done(key, node) };
+        let Some(traversal) = &self.stack(key).traversal else { return };
+        let action = traversal.action;
+        let Some(slot) = traversal.slots[node] else { return self.node_done(key, node) };
         let resource = self.resource(slot);
         if let Some(op) = &resource.op {
-            return match op.verb {
-                Verb::Delete | Verb::Forget => self.meet(key, slot, node),
+            return match op.kind {
+                Verb::Delete | Verb::Forget => self.claim_or_park(key, slot, node),
                 _ => self.park(key, slot, node),
             };
         }
         if action != Action::Delete && self.is_wanted(slot) {
-            return match self.cleans_up_inside(slot) {
-                true => self.clean_up_inside(env, slot, node),
+            return match self.has_deferred_cleanup(slot) {
+                true => self.clean_up_nested(env, slot, node),
                 false => self.node_done(key, node),
             };
         }
         if resource.copy_of.is_some() {
-            return self.start_forgetting(env, slot, node);
+            return self.start_copy_removal(env, slot, node);
         }
         let state = resource.state;
         let is_gone = state.is(Action::Delete, Status::Complete)
@@ -117,11 +118,13 @@ impl Tree {
             self.node_done(key, node);
             return self.drop_resource(slot);
         }
-        if action == Action::Delete && self.waits_at(env, slot, Hook::PreDelete, Action::Delete) {
+        if action == Action::Delete
+            && self.pauses_at_hook(env, slot, Hook::PreDelete, Action::Delete)
+        {
             return self.park(key, slot, node);
         }
-        let (verb, action) = (Verb::Delete, Action::Delete);
-        let start = Start { verb, action, node, target: None, requires: Vec::new() };
-        self.start(env, slot, start);
+        let (kind, action) = (Verb::Delete, Action::Delete);
+        let start = OperationSpec { kind, action, node, target: None, requires: Vec::new() };
+        self.start_operation(env, slot, start);
     }
 }

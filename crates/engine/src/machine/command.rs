@@ -1,6 +1,6 @@
 //! What users want of a stack.
 
-use super::walk::Ending;
+use super::traversal::StackFailure;
 use crate::blueprint::Recipe;
 use crate::config::Config;
 use crate::ids::{SnapshotId, StackId};
@@ -31,8 +31,8 @@ pub enum Command {
         /// And undone.
         with_rollback: bool,
     },
-    /// It is put to rest, woken, or compared with reality.
-    Over(StackId, Action),
+    /// It is put to rest, woken, or compared with observed.
+    ForEach(StackId, Action),
     /// Its records go, and its objects stay.
     Abandon,
     /// What it is now is kept.
@@ -111,8 +111,8 @@ impl Tree {
         let key = tree.add_stack(Stack {
             id: new.id,
             name: new.name,
-            holder: None,
-            holder_id: None,
+            parent_resource: None,
+            parent_resource_id: None,
             depth: 0,
             state: State::new(Action::Create, Status::InProgress),
             reason: "".into(),
@@ -128,13 +128,13 @@ impl Tree {
             by_name: IndexMap::new(),
             busy: 0,
             blueprint: None,
-            walk: None,
+            traversal: None,
         });
         let action = if new.adopted.is_some() { Action::Adopt } else { Action::Create };
         tree.stack_mut(key).state.action = action;
-        tree.begin(env, key, action, None);
-        if let Some(walk) = tree.walk_mut(key) {
-            walk.adopted = new.adopted;
+        tree.begin_traversal(env, key, action, None);
+        if let Some(traversal) = tree.traversal_mut(key) {
+            traversal.adopted = new.adopted;
         }
         tree
     }
@@ -163,16 +163,16 @@ impl Tree {
             Command::DeleteSnapshot(id) => self.delete_snapshot(env, id),
             Command::Restore(id) => self.restore(env, id),
             Command::Cancel { with_rollback } => self.cancel_root(env, root, with_rollback),
-            Command::Over(stack, action) => {
+            Command::ForEach(stack, action) => {
                 if let Some(key) = self.key_of(stack) {
-                    self.go_over(env, key, action);
+                    self.run_on_each(env, key, action);
                 }
             }
             Command::Signal { stack, resource, details } => {
                 self.signal(env, stack, &resource, &details);
             }
             Command::Mark { stack, resource, is_healthy, reason } => {
-                self.mark(env, stack, &resource, is_healthy, &reason);
+                self.mark_health(env, stack, &resource, is_healthy, &reason);
             }
         }
     }
@@ -186,7 +186,7 @@ impl Tree {
     ) {
         if self.stack(key).state.action == Action::Delete {
             // Somebody was quicker.
-            settings.credential.into_iter().for_each(|unused| self.retire(unused));
+            settings.credential.into_iter().for_each(|unused| self.revoke_later(unused));
             return;
         }
         let stack = self.stack_mut(key);
@@ -196,20 +196,20 @@ impl Tree {
         stack.timeout = settings.timeout.or(stack.timeout);
         stack.is_rolled_back = settings.is_rolled_back.unwrap_or(stack.is_rolled_back);
         if let Some(credential) = settings.credential {
-            self.borrow(credential);
+            self.use_credential(credential);
         }
-        self.begin(env, key, Action::Update, Some(recipe));
-        if let Some(walk) = self.walk_mut(key) {
-            walk.converges = settings.converges;
+        self.begin_traversal(env, key, Action::Update, Some(recipe));
+        if let Some(traversal) = self.traversal_mut(key) {
+            traversal.converges = settings.converges;
         }
-        self.draw_up_and_set_off(env, key);
+        self.bind_and_start(env, key);
     }
 
     /// Reads and binds the goal of a stack, and goes for it.
-    pub(crate) fn draw_up_and_set_off(&mut self, env: &mut Env<'_>, key: StackKey) {
-        match self.draw_up(key) {
-            Ok(()) => self.set_off(env, key),
-            Err(reason) => self.fail_walk(env, key, Ending { reason, failure: None }),
+    pub(crate) fn bind_and_start(&mut self, env: &mut Env<'_>, key: StackKey) {
+        match self.bind_template(key) {
+            Ok(()) => self.enter_phase(env, key),
+            Err(reason) => self.fail_traversal(env, key, StackFailure { reason, failure: None }),
         }
     }
 
@@ -218,45 +218,45 @@ impl Tree {
         if stack.deleted.is_some() {
             return;
         }
-        if let Some(walk) = &stack.walk {
-            if walk.action == Action::Delete && walk.failure.is_none() {
+        if let Some(traversal) = &stack.traversal {
+            if traversal.action == Action::Delete && traversal.failure.is_none() {
                 return;
             }
             // The interrupted action ends here, and is told of.
-            let action = walk.action;
+            let action = traversal.action;
             let reason = format!("Stack {action} cancelled");
             self.stack_event(env, key, State::new(action, Status::Failed), &reason);
         }
-        self.begin(env, key, Action::Delete, None);
-        if let Some(walk) = self.walk_mut(key) {
-            walk.keeps_objects = keeps_objects;
+        self.begin_traversal(env, key, Action::Delete, None);
+        if let Some(traversal) = self.traversal_mut(key) {
+            traversal.keeps_objects = keeps_objects;
         }
         self.delete_snapshots();
-        self.set_off(env, key);
+        self.enter_phase(env, key);
         self.stop_all(env, key);
     }
 
     fn cancel_root(&mut self, env: &mut Env<'_>, key: StackKey, with_rollback: bool) {
-        let Some(walk) = self.walk_mut(key) else { return };
-        let can_be =
-            matches!(walk.action, Action::Update | Action::Create) && walk.failure.is_none();
+        let Some(traversal) = self.traversal_mut(key) else { return };
+        let can_be = matches!(traversal.action, Action::Update | Action::Create)
+            && traversal.failure.is_none();
         if !can_be {
             return;
         }
-        self.cancel(env, key);
-        if let Some(walk) = self.walk_mut(key) {
-            walk.must_roll_back = with_rollback;
-            walk.must_not_roll_back = !with_rollback;
+        self.cancel_traversal(env, key);
+        if let Some(traversal) = self.traversal_mut(key) {
+            traversal.must_roll_back = with_rollback;
+            traversal.must_not_roll_back = !with_rollback;
         }
     }
 
-    fn go_over(&mut self, env: &mut Env<'_>, key: StackKey, action: Action) {
+    fn run_on_each(&mut self, env: &mut Env<'_>, key: StackKey, action: Action) {
         let stack = self.stack(key);
         let is_done = stack.state.is(action, Status::Complete) && action != Action::Check;
-        if stack.walk.is_some() || is_done {
+        if stack.traversal.is_some() || is_done {
             return;
         }
-        self.begin(env, key, action, None);
-        self.set_off(env, key);
+        self.begin_traversal(env, key, action, None);
+        self.enter_phase(env, key);
     }
 }

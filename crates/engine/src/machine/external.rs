@@ -9,15 +9,15 @@ use std::sync::Arc;
 
 impl Tree {
     /// Takes over an object that exists.
-    pub(crate) fn adopt(&mut self, env: &mut Env<'_>, slot: Slot) {
+    pub(crate) fn adopt_object(&mut self, env: &mut Env<'_>, slot: Slot) {
         let resource = self.resource(slot);
         let external = resource.op.as_ref().and_then(|op| op.target.as_ref()?.external_id.clone());
         if let Some(id) = external {
             self.change(slot).physical_id = Some(id);
-            self.is_over(slot);
+            self.finish_immediately(slot);
             return;
         }
-        let adopted = self.adopted(slot);
+        let adopted = self.adopted_data(slot);
         let known = |name: &str| adopted.as_ref().and_then(|it| it.get(name)).cloned();
         if let Some(Value::Text(id)) = known("resource_id") {
             let resource = self.change(slot);
@@ -28,16 +28,16 @@ impl Tree {
             if let Some(metadata @ Value::Map(_)) = known("metadata") {
                 resource.metadata = metadata;
             }
-            return self.is_over(slot);
+            return self.finish_immediately(slot);
         }
         let failure = Failure::new("Exception", &resource.name, "Resource ID was not provided.");
         self.finish_failed(env, slot, failure, None);
     }
 
     /// What is known of the object that a resource takes over.
-    pub(crate) fn adopted(&self, slot: Slot) -> Option<Arc<Members>> {
+    pub(crate) fn adopted_data(&self, slot: Slot) -> Option<Arc<Members>> {
         let resource = self.resource(slot);
-        let known = self.stack(resource.stack).walk.as_ref()?.adopted.as_ref()?;
+        let known = self.stack(resource.stack).traversal.as_ref()?.adopted.as_ref()?;
         match known.get(&resource.name)? {
             Value::Map(members) => Some(members.clone()),
             _ => None,
@@ -45,21 +45,29 @@ impl Tree {
     }
 
     pub(crate) fn is_external(&self, slot: Slot) -> bool {
-        self.resource(slot).frozen.as_ref().is_some_and(|frozen| frozen.external_id.is_some())
+        self.resource(slot)
+            .definition
+            .as_ref()
+            .is_some_and(|resolved| resolved.external_id.is_some())
     }
 
     /// Looks at an object that somebody else made, after it was taken over.
     pub(crate) fn check_external(&mut self, env: &mut Env<'_>, slot: Slot, op: Box<Operation>) {
-        let kind = self.resource(slot).kind.clone();
-        if self.config.types.get(&kind).is_some_and(|kind| kind.abilities.check) {
-            self.put_op(slot, op.origin, Verb::Check, Action::Check);
+        let resource_type = self.resource(slot).type_name.clone();
+        if self
+            .config
+            .types
+            .get(&resource_type)
+            .is_some_and(|resource_type| resource_type.abilities.check)
+        {
+            self.put_operation(slot, op.origin, Verb::Check, Action::Check);
             let in_progress = State::new(Action::Check, Status::InProgress);
             self.set_state(env, slot, in_progress, "state changed");
-            return self.go(env, slot);
+            return self.dispatch(env, slot);
         }
-        let reason = format!("CHECK not supported for {kind}");
+        let reason = format!("CHECK not supported for {resource_type}");
         self.set_state(env, slot, State::new(Action::Check, Status::Complete), &reason);
         let key = self.resource(slot).stack;
-        self.settled(key, slot, &op, true);
+        self.release_waiters(key, slot, &op, true);
     }
 }

@@ -1,8 +1,8 @@
 //! The way forward: each resource of the template becomes what it should be, after what it needs.
 
 use super::Phase;
-use super::walk::Ending;
-use crate::blueprint::{Blueprint, Kind};
+use super::traversal::StackFailure;
+use crate::blueprint::{Blueprint, ResolvedType};
 use crate::decide::{Case, Decision, decide};
 use crate::failure::Failure;
 use crate::ids::ResourceId;
@@ -17,25 +17,29 @@ use std::sync::Arc;
 
 impl Tree {
     pub(crate) fn start_forward(&mut self, env: &mut Env<'_>, key: StackKey) {
-        if let Some(walk) = self.walk_mut(key) {
-            walk.phase = Phase::Forward;
+        if let Some(traversal) = self.traversal_mut(key) {
+            traversal.phase = Phase::Forward;
         }
         let Some(blueprint) = self.stack(key).blueprint.clone() else {
-            return self.walk_over(key, &Graph::default(), &[]);
+            return self.schedule_graph(key, &Graph::default(), &[]);
         };
-        if let Err(ending) = self.check_population(key, &blueprint) {
-            return self.fail_walk(env, key, ending);
+        if let Err(ending) = self.check_resource_count(key, &blueprint) {
+            return self.fail_traversal(env, key, ending);
         }
         let definition = &blueprint.definition;
         let graph = definition.graph();
         let nodes: Vec<bool> = (0..graph.len()).map(|at| definition.is_enabled(at)).collect();
         let new = graph.len().saturating_sub(self.stack(key).by_name.len());
-        self.make_room(new);
-        self.walk_over(key, graph, &nodes);
+        self.reserve_resources(new);
+        self.schedule_graph(key, graph, &nodes);
     }
 
     /// A tree has no more resources than it may have.
-    fn check_population(&self, key: StackKey, blueprint: &Blueprint) -> Result<(), Ending> {
+    fn check_resource_count(
+        &self,
+        key: StackKey,
+        blueprint: &Blueprint,
+    ) -> Result<(), StackFailure> {
         let Some(limit) = self.config.max_resources else { return Ok(()) };
         let stack = self.stack(key);
         let new = blueprint
@@ -43,20 +47,22 @@ impl Tree {
             .resources()
             .filter(|(_, resource)| !stack.by_name.contains_key(&resource.name))
             .count();
-        if self.population + new <= limit || new == 0 {
+        if self.resource_count + new <= limit || new == 0 {
             return Ok(());
         }
         let reason = kiln_resources::behaviour::TOO_MANY.to_owned();
-        Err(Ending { reason, failure: None })
+        Err(StackFailure { reason, failure: None })
     }
 
     pub(crate) fn visit_forward(&mut self, env: &mut Env<'_>, key: StackKey, at: usize) {
         let stack = self.stack(key);
-        let (Some(blueprint), Some(walk)) = (stack.blueprint.clone(), &stack.walk) else { return };
-        if walk.failure.is_some() {
+        let (Some(blueprint), Some(traversal)) = (stack.blueprint.clone(), &stack.traversal) else {
+            return;
+        };
+        if traversal.failure.is_some() {
             return;
         }
-        let action = walk.action;
+        let action = traversal.action;
         let Some(resource) = blueprint.definition.resource_at(at) else { return };
         let name = &resource.name;
         let candidates = stack.by_name.get(name).cloned().unwrap_or_default();
@@ -64,56 +70,63 @@ impl Tree {
         if let Some(slot) = busy {
             return self.visit_busy(env, key, at, &blueprint, slot);
         }
-        let frozen = match self.freeze(key, &blueprint, at) {
-            Ok(frozen) => Arc::new(frozen),
+        let resolved = match self.resolve_definition(key, &blueprint, at) {
+            Ok(resolved) => Arc::new(resolved),
             Err(failure) => return self.node_failed(env, key, action, *failure),
         };
-        let kind = blueprint.kind(at);
-        if let Kind::Unknown(why) = kind {
+        let resource_type = blueprint.type_at(at);
+        if let ResolvedType::Unknown(why) = resource_type {
             let failure = Failure::new("ResourceTypeUnavailable", name, &**why);
             return self.node_failed(env, key, action, failure);
         }
-        let goal = Goal { at, kind, frozen, requires: self.requirements(key, &blueprint, at) };
+        let goal = Goal {
+            at,
+            resolved_type: resource_type,
+            definition: resolved,
+            requires: self.requirements(key, &blueprint, at),
+        };
         match self.choose(&blueprint, &goal, &candidates) {
             None => {
                 let slot = self.new_resource(env, key, &goal, name, None);
-                self.make(env, slot, goal);
+                self.create_resource(env, slot, goal);
             }
             Some((slot, _)) if self.resource(slot).state.action == Action::Init => {
-                self.make(env, slot, goal);
+                self.create_resource(env, slot, goal);
             }
             Some((slot, decision)) if self.must_observe(slot, &decision) => {
                 self.observe(env, slot, at);
             }
             Some((slot, decision)) => {
-                let is_back = self.promote(slot) && comes_back(goal.kind);
+                let is_back = self.promote(slot) && comes_back(goal.resolved_type);
                 if self.may_be_updated(slot, &goal)
-                    && self.waits_at(env, slot, Hook::PreUpdate, Action::Update)
+                    && self.pauses_at_hook(env, slot, Hook::PreUpdate, Action::Update)
                 {
                     return self.park(key, slot, at);
                 }
                 let decision = match decision {
-                    Decision::Keep | Decision::Mend if is_back => Decision::Update(Vec::new()),
+                    Decision::Keep | Decision::MarkComplete if is_back => {
+                        Decision::Update(Vec::new())
+                    }
                     decision => decision,
                 };
-                self.carry_out(env, slot, goal, decision);
+                self.apply_decision(env, slot, goal, decision);
             }
         }
     }
 
     /// The definition of a resource without functions.
-    pub(crate) fn freeze(
+    pub(crate) fn resolve_definition(
         &self,
         key: StackKey,
         blueprint: &Blueprint,
         at: usize,
     ) -> Result<ResolvedDefinition, Box<Failure>> {
-        let world = self.world(key);
+        let world = self.scope(key);
         let scope = Scope::new(&blueprint.definition, &world);
         let Some(resource) = blueprint.definition.resource_at(at) else {
             return Err(Box::new(Failure::new("NotFound", "", "the resource is not there")));
         };
-        blueprint.kind(at).freeze(&scope, resource).map_err(|unfrozen| {
+        blueprint.type_at(at).resolve_definition(&scope, resource).map_err(|unfrozen| {
             let message = format!("{}: {}", unfrozen.path, unfrozen.fault.message);
             Box::new(Failure::new(unfrozen.fault.code.kind, &resource.name, message))
         })
@@ -145,7 +158,7 @@ impl Tree {
         candidates: &[Slot],
     ) -> Option<(Slot, Decision)> {
         let cost = |decision: &Decision| match decision {
-            Decision::Keep | Decision::Mend => 0,
+            Decision::Keep | Decision::MarkComplete => 0,
             Decision::Update(_) => 1,
             _ => 2,
         };
@@ -156,21 +169,21 @@ impl Tree {
 
     pub(crate) fn decision(&self, blueprint: &Blueprint, goal: &Goal<'_>, slot: Slot) -> Decision {
         let resource = self.resource(slot);
-        let Some(before) = &resource.frozen else {
+        let Some(before) = &resource.definition else {
             return Decision::Replace { is_announced: false };
         };
         decide(&Case {
             resource,
             before,
-            after: &goal.frozen,
-            kind: goal.kind,
-            kind_name: goal.kind_name(),
+            after: &goal.definition,
+            resolved_type: goal.resolved_type,
+            type_name: goal.type_name(),
             restricted: blueprint.registry.restricted_actions(&resource.name),
-            is_sick_inside: resource
+            is_nested_check_failed: resource
                 .child
                 .is_some_and(|child| self.stack(child).state.is(Action::Check, Status::Failed)),
-            must_look_inside: self.must_look_inside(resource, goal),
-            reality: self.reality.get(&resource.id),
+            must_update_nested: self.must_update_nested(resource, goal),
+            observed: self.observed.get(&resource.id),
         })
     }
 
@@ -178,11 +191,13 @@ impl Tree {
     /// not one that becomes something else altogether, nor one that is somebody else's.
     fn may_be_updated(&self, slot: Slot, goal: &Goal<'_>) -> bool {
         let resource = self.resource(slot);
-        let walk = self.stack(resource.stack).walk.as_ref();
-        let is_update = walk.is_some_and(|walk| {
-            matches!(walk.action, Action::Update | Action::Rollback | Action::Restore)
+        let traversal = self.stack(resource.stack).traversal.as_ref();
+        let is_update = traversal.is_some_and(|traversal| {
+            matches!(traversal.action, Action::Update | Action::Rollback | Action::Restore)
         });
-        is_update && &*resource.kind == goal.kind_name() && goal.frozen.external_id.is_none()
+        is_update
+            && &*resource.type_name == goal.type_name()
+            && goal.definition.external_id.is_none()
     }
 
     /// Adds a resource that is no more than a record yet.
@@ -199,16 +214,16 @@ impl Tree {
             stack: key,
             number: 0,
             name: name.clone(),
-            kind: goal.kind_name().into(),
+            type_name: goal.type_name().into(),
             state: State::new(Action::Init, Status::Complete),
             reason: "".into(),
             physical_id: None,
             created: env.now,
             updated: env.now,
-            frozen: None,
+            definition: None,
             data: Arc::default(),
             metadata: Default::default(),
-            shown: Default::default(),
+            remote: Default::default(),
             requires: Vec::new(),
             replaces,
             replaced_by: None,
@@ -225,38 +240,48 @@ impl Tree {
     }
 
     /// Makes a resource that is no more than a record.
-    fn make(&mut self, env: &mut Env<'_>, slot: Slot, goal: Goal<'_>) {
+    fn create_resource(&mut self, env: &mut Env<'_>, slot: Slot, goal: Goal<'_>) {
         let key = self.resource(slot).stack;
-        let Some(walk) = &self.stack(key).walk else { return };
-        let action = walk.action;
-        if action == Action::Create && self.waits_at(env, slot, Hook::PreCreate, Action::Create) {
+        let Some(traversal) = &self.stack(key).traversal else { return };
+        let action = traversal.action;
+        if action == Action::Create
+            && self.pauses_at_hook(env, slot, Hook::PreCreate, Action::Create)
+        {
             return self.park(key, slot, goal.at);
         }
-        let kind: Arc<str> = goal.kind_name().into();
-        self.change(slot).kind = kind;
-        let (verb, action) = match (&goal.frozen.external_id, action) {
+        let type_name: Arc<str> = goal.type_name().into();
+        self.change(slot).type_name = type_name;
+        let (kind, action) = match (&goal.definition.external_id, action) {
             (Some(_), _) => (Verb::Check, Action::Adopt),
-            (None, Action::Adopt) if goal.kind.is_nested() => (Verb::Create, Action::Adopt),
+            (None, Action::Adopt) if goal.resolved_type.is_nested() => {
+                (Verb::Create, Action::Adopt)
+            }
             (None, Action::Adopt) => (Verb::Check, Action::Adopt),
             _ => (Verb::Create, Action::Create),
         };
-        self.start_goal(env, slot, verb, action, goal);
+        self.start_towards(env, slot, kind, action, goal);
     }
 
-    fn carry_out(&mut self, env: &mut Env<'_>, slot: Slot, goal: Goal<'_>, decision: Decision) {
+    fn apply_decision(
+        &mut self,
+        env: &mut Env<'_>,
+        slot: Slot,
+        goal: Goal<'_>,
+        decision: Decision,
+    ) {
         let key = self.resource(slot).stack;
         let name = self.resource(slot).name.clone();
         match decision {
-            Decision::Keep if self.waits_afterwards(slot) => self.park(key, slot, goal.at),
+            Decision::Keep if self.is_at_post_hook(slot) => self.park(key, slot, goal.at),
             Decision::Keep => {
                 // A nested stack that has yet to clean up may still lean on what it used before.
                 let is_other = self.resource(slot).requires != goal.requires;
-                if is_other && !self.cleans_up_inside(slot) {
+                if is_other && !self.has_deferred_cleanup(slot) {
                     self.change(slot).requires = goal.requires;
                 }
                 self.node_done(key, goal.at);
             }
-            Decision::Mend => {
+            Decision::MarkComplete => {
                 let state = State::new(self.resource(slot).state.action, Status::Complete);
                 let reason =
                     "Update status to COMPLETE for FAILED resource neither update nor replace.";
@@ -264,7 +289,7 @@ impl Tree {
                 self.node_done(key, goal.at);
             }
             Decision::Update(_) => {
-                self.start_goal(env, slot, Verb::Update, Action::Update, goal);
+                self.start_towards(env, slot, Verb::Update, Action::Update, goal);
             }
             Decision::Replace { is_announced } => {
                 if is_announced {
@@ -274,7 +299,7 @@ impl Tree {
                 }
                 self.replace(env, slot, goal);
             }
-            Decision::Refuse(class, message) => {
+            Decision::Reject(class, message) => {
                 let in_progress = State::new(Action::Update, Status::InProgress);
                 self.set_state(env, slot, in_progress, "state changed");
                 let failure = Failure::new(class, &name, message);
@@ -310,7 +335,7 @@ impl Tree {
         let new_id = self.resource(new).id;
         self.change(slot).replaced_by = Some(new_id);
         self.put_last(new);
-        self.make(env, new, goal);
+        self.create_resource(env, new, goal);
     }
 
     /// Makes a resource the one of its name that counts: a rollback goes back to what was replaced. Tells
@@ -343,8 +368,8 @@ impl Tree {
 }
 
 /// Whether an object of a type has to get back what its replacement took.
-fn comes_back(kind: &Kind) -> bool {
-    kind.builtin().is_some_and(|kind| kind.behaviour.comes_back)
+fn comes_back(resource_type: &ResolvedType) -> bool {
+    resource_type.builtin().is_some_and(|resource_type| resource_type.behaviour.comes_back)
 }
 
 /// What a resource is to become.
@@ -352,20 +377,20 @@ pub(crate) struct Goal<'b> {
     /// Its place in the template.
     pub(crate) at: usize,
     /// Its type.
-    pub(crate) kind: &'b Kind,
+    pub(crate) resolved_type: &'b ResolvedType,
     /// Its definition.
-    pub(crate) frozen: Arc<ResolvedDefinition>,
+    pub(crate) definition: Arc<ResolvedDefinition>,
     /// The resources that it will need.
     pub(crate) requires: Vec<ResourceId>,
 }
 
 impl Goal<'_> {
     /// The name of the type: of a built-in one, or as written.
-    pub(crate) fn kind_name(&self) -> &str {
-        match self.kind {
-            Kind::Builtin(kind) => kind.name(),
-            Kind::Template(kind) => &kind.label,
-            Kind::Unknown(_) => &self.frozen.type_name,
+    pub(crate) fn type_name(&self) -> &str {
+        match self.resolved_type {
+            ResolvedType::Builtin(resource_type) => resource_type.name(),
+            ResolvedType::Template(resource_type) => &resource_type.label,
+            ResolvedType::Unknown(_) => &self.definition.type_name,
         }
     }
 }

@@ -5,16 +5,16 @@ use crate::tree::{Env, Slot, StackKey, Tree};
 use kiln_template::environment::Hook;
 
 impl Tree {
-    /// A resource is past a hook: whoever comes to it again on the same walk, as after an interruption,
+    /// A resource is past a hook: whoever comes to it again on the same traversal, as after an interruption,
     /// does not wait there.
-    pub(crate) fn pass(&mut self, slot: Slot, hook: Hook) {
+    pub(crate) fn mark_hook_passed(&mut self, slot: Slot, hook: Hook) {
         if self.has_hook(slot, hook) && !self.resource(slot).cleared.contains(&hook) {
             self.change(slot).cleared.push(hook);
         }
     }
 
-    /// A walk begins: no hook is behind it.
-    pub(crate) fn set_hooks(&mut self, key: StackKey) {
+    /// A traversal begins: no hook is behind it.
+    pub(crate) fn reset_hooks(&mut self, key: StackKey) {
         let slots: Vec<Slot> = self.stack(key).resources.values().copied().collect();
         for slot in slots {
             if !self.resource(slot).cleared.is_empty() {
@@ -30,7 +30,7 @@ impl Tree {
     }
 
     /// Whether a resource has to wait at a hook; tells so when it gets there.
-    pub(crate) fn waits_at(
+    pub(crate) fn pauses_at_hook(
         &mut self,
         env: &mut Env<'_>,
         slot: Slot,
@@ -51,8 +51,8 @@ impl Tree {
         true
     }
 
-    /// Nobody waits at the hooks of a stack any more: its walk ends badly, or is replaced.
-    pub(crate) fn leave_hooks(&mut self, env: &mut Env<'_>, key: StackKey) {
+    /// Nobody waits at the hooks of a stack any more: its traversal ends badly, or is replaced.
+    pub(crate) fn abandon_hooks(&mut self, env: &mut Env<'_>, key: StackKey) {
         let slots: Vec<Slot> = self.stack(key).resources.values().copied().collect();
         for slot in slots {
             if self.resource(slot).hook.is_none() {
@@ -66,7 +66,7 @@ impl Tree {
     }
 
     /// Whether a resource is what it should be, and waits for somebody who says that it may go on.
-    pub(crate) fn waits_afterwards(&self, slot: Slot) -> bool {
+    pub(crate) fn is_at_post_hook(&self, slot: Slot) -> bool {
         matches!(self.resource(slot).hook, Some(Hook::PostCreate | Hook::PostUpdate))
     }
 
@@ -81,9 +81,9 @@ impl Tree {
             reason => reason.to_owned(),
         };
         self.resource_event(env, slot, state, &reason);
-        let parked = self.walk_mut(key).and_then(|walk| walk.parked.remove(&slot));
+        let parked = self.traversal_mut(key).and_then(|traversal| traversal.parked.remove(&slot));
         if let Some(node) = parked {
-            self.look_at(key, &[node]);
+            self.enqueue(key, &[node]);
         }
     }
 }

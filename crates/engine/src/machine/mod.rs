@@ -4,34 +4,34 @@
 //! world: time and ids are handed in, and nothing here reads or writes. Whoever drives it writes down
 //! what changed ([`Tree::take_batch`]) before an effect touches the world.
 //!
-//! A *walk* is an action carried out on a stack: forward through the graph of its blueprint, each
+//! A *traversal* is an action carried out on a stack: forward through the graph of its blueprint, each
 //! resource after what it needs, and then backwards through what is no longer wanted. A create, an
-//! update, a rollback and a delete are all walks to a goal; only the goals differ. A newer wish
-//! replaces the walk: what was done stays done, and what is under way is awaited.
+//! update, a rollback and a delete are all traversals to a goal; only the goals differ. A newer wish
+//! replaces the traversal: what was done stays done, and what is under way is awaited.
 
-mod child;
 mod cleanup;
 mod command;
-mod due;
-mod ending;
+mod deferred_cleanup;
 mod external;
+mod finish;
+mod for_each;
 mod forward;
 mod hook;
-mod look;
-mod ops;
-mod over;
+mod nested;
+mod operations;
 mod recover;
-mod rest;
+mod refresh_outputs;
 mod retry;
 mod signal;
 mod snapshot;
 mod stop;
-mod walk;
+mod timers;
+mod traversal;
 
 pub use command::{Command, NewStack, Settings};
 pub(crate) use forward::Goal;
-pub(crate) use walk::Phase;
-pub use walk::Walk;
+pub(crate) use traversal::Phase;
+pub use traversal::Traversal;
 
 use crate::ids::CommandId;
 use crate::tree::{Env, OpId, Slot, StackKey, Tree};
@@ -47,19 +47,19 @@ pub enum Input {
     /// Somebody wants something.
     Command(CommandId, Box<Command>),
     /// An operation says something of its resource.
-    Said(OpId, Vec<Note>),
+    Notes(OpId, Vec<Note>),
     /// An operation is about to make a call.
-    Begun(OpId, Arc<str>),
+    StepBegun(OpId, Arc<str>),
     /// A call that an operation made was replied to.
-    Replied(OpId, Arc<str>, Reply),
+    StepReplied(OpId, Arc<str>, Reply),
     /// An operation ended.
     Ended(OpId, Result<(), Stop>),
     /// An operation that was told to stop has stopped.
     Stopped(OpId),
     /// Some time has passed.
-    Time,
+    Tick,
     /// What changed so far is being written down: the rest of what has to be looked at.
-    Further,
+    Continue,
 }
 
 /// What is to be done in the world, after what was decided is durable.
@@ -81,9 +81,9 @@ pub struct Run {
     /// The resource.
     pub slot: Slot,
     /// The type of the resource.
-    pub kind: &'static ResourceType,
+    pub resource_type: &'static ResourceType,
     /// What is done.
-    pub verb: Verb,
+    pub kind: Verb,
     /// What it is told.
     pub context: Context,
 }
@@ -91,12 +91,12 @@ pub struct Run {
 /// What has to be looked at before a step is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Task {
-    /// A node of a stack's walk, the one of this number, has what it needs.
+    /// A node of a stack's traversal, the one of this number, has what it needs.
     Visit(StackKey, u64, usize),
     /// An operation on a resource is over without having run.
-    Over(OpId),
-    /// A stack's walk may have come to an end.
-    Settle(StackKey),
+    FinishOperation(OpId),
+    /// A stack's traversal may have come to an end.
+    MaybeFinish(StackKey),
 }
 
 impl Tree {
@@ -107,32 +107,32 @@ impl Tree {
                 self.changes.done.push(id);
                 self.command(env, *command);
             }
-            Input::Said(op, notes) => self.said(op, notes),
-            Input::Begun(op, step) => self.begun(op, &step),
-            Input::Replied(op, step, reply) => self.replied(op, &step, reply),
-            Input::Ended(op, result) => self.ended(env, op, result),
-            Input::Stopped(op) => self.stopped(env, op),
-            Input::Time => self.time(env),
-            Input::Further => {}
+            Input::Notes(op, notes) => self.apply_notes(op, notes),
+            Input::StepBegun(op, step) => self.record_step_begun(op, &step),
+            Input::StepReplied(op, step, reply) => self.record_reply(op, &step, reply),
+            Input::Ended(op, result) => self.operation_ended(env, op, result),
+            Input::Stopped(op) => self.operation_stopped(env, op),
+            Input::Tick => self.tick(env),
+            Input::Continue => {}
         }
-        self.work_off(env);
+        self.run_queue(env);
         std::mem::take(&mut self.effects)
     }
 
     /// Whether something is left to be looked at once what changed is on its way to the store.
-    pub fn has_more(&self) -> bool {
+    pub fn has_queued_tasks(&self) -> bool {
         !self.queue.is_empty()
     }
 
     /// Looks at everything that has to be looked at, until a good deal has changed.
-    pub(crate) fn work_off(&mut self, env: &mut Env<'_>) {
-        while self.count_changes() < self.config.stride
+    pub(crate) fn run_queue(&mut self, env: &mut Env<'_>) {
+        while self.count_changes() < self.config.max_changes_per_step
             && let Some(task) = self.queue.pop_front()
         {
             match task {
-                Task::Visit(stack, walk, node) => self.visit(env, stack, walk, node),
-                Task::Over(op) => self.ended(env, op, Ok(())),
-                Task::Settle(stack) => self.settle(env, stack),
+                Task::Visit(stack, traversal, node) => self.visit(env, stack, traversal, node),
+                Task::FinishOperation(op) => self.operation_ended(env, op, Ok(())),
+                Task::MaybeFinish(stack) => self.maybe_finish(env, stack),
             }
         }
     }
@@ -141,18 +141,22 @@ impl Tree {
         if self.stacks[stack.0 as usize].is_none() {
             return;
         }
-        let Some(walk) = self.walk_mut(stack).filter(|walk| walk.number == number) else { return };
-        walk.waiting -= 1;
-        match walk.phase {
+        let Some(traversal) =
+            self.traversal_mut(stack).filter(|traversal| traversal.traversal_id == number)
+        else {
+            return;
+        };
+        traversal.queued -= 1;
+        match traversal.phase {
             Phase::Forward => self.visit_forward(env, stack, node),
             Phase::Cleanup => self.visit_cleanup(env, stack, node),
-            Phase::Over => self.visit_over(env, stack, node),
-            Phase::Look => self.visit_look(env, stack, node),
-            Phase::Resting => {}
+            Phase::ForEach => self.visit_for_each(env, stack, node),
+            Phase::Refresh => self.visit_refresh(env, stack, node),
+            Phase::Deferred => {}
         }
-        let is_idle = self.walk_mut(stack).is_some_and(|walk| walk.waiting == 0);
+        let is_idle = self.traversal_mut(stack).is_some_and(|traversal| traversal.queued == 0);
         if is_idle {
-            self.queue.push_back(Task::Settle(stack));
+            self.queue.push_back(Task::MaybeFinish(stack));
         }
     }
 }

@@ -12,9 +12,13 @@ impl Tree {
         let keys: Vec<StackKey> = (0..self.stacks.len() as u32).map(StackKey).collect();
         for key in &keys {
             // Every stack comes after the one it is nested in.
-            let drawn = self.draw_up(*key);
-            if let (Err(reason), true) = (drawn, self.stack(*key).walk.is_some()) {
-                self.fail_walk(env, *key, super::walk::Ending { reason, failure: None });
+            let drawn = self.bind_template(*key);
+            if let (Err(reason), true) = (drawn, self.stack(*key).traversal.is_some()) {
+                self.fail_traversal(
+                    env,
+                    *key,
+                    super::traversal::StackFailure { reason, failure: None },
+                );
             }
         }
         for key in &keys {
@@ -24,53 +28,53 @@ impl Tree {
         for slot in slots {
             self.resume_op(env, slot);
         }
-        self.work_off(env);
+        self.run_queue(env);
         std::mem::take(&mut self.effects)
     }
 
     fn resume_walk(&mut self, env: &mut Env<'_>, key: StackKey) {
-        let Some(walk) = &self.stack(key).walk else { return };
-        let (deadline, patience) = (walk.deadline, walk.patience);
-        let has_failed = walk.failure.is_some();
+        let Some(traversal) = &self.stack(key).traversal else { return };
+        let (deadline, grace_until) = (traversal.deadline, traversal.grace_until);
+        let has_failed = traversal.failure.is_some();
         if self.has_own_deadline(key) {
             self.timers.insert((deadline, Timer::Stack(key)));
         }
-        if let Some(patience) = patience {
-            self.timers.insert((patience, Timer::Stack(key)));
+        if let Some(grace_until) = grace_until {
+            self.timers.insert((grace_until, Timer::Stack(key)));
         }
         if has_failed {
-            self.queue.push_back(Task::Settle(key));
+            self.queue.push_back(Task::MaybeFinish(key));
         } else {
-            self.set_off(env, key);
+            self.enter_phase(env, key);
         }
     }
 
     fn resume_op(&mut self, env: &mut Env<'_>, slot: Slot) {
         let resource = self.resource(slot);
         let Some(op) = resource.op.as_deref() else { return };
-        let (id, verb, action) = (op.id, op.verb, op.action);
+        let (id, kind, action) = (op.id, op.kind, op.action);
         if let Some(Pause::Retry(time) | Pause::Stage(time)) = op.pause {
             self.timers.insert((time, Timer::Resource(slot, id)));
             return;
         }
         if let Some(child) = resource.child {
             // The nested stack goes on by itself, and ends the operation.
-            if self.stack(child).walk.is_some() {
+            if self.stack(child).traversal.is_some() {
                 return;
             }
             let stack = self.stack(child);
             let is_done = stack.state.status == Status::Complete
-                && matches!(verb, Verb::Create | Verb::Update)
+                && matches!(kind, Verb::Create | Verb::Update)
                 && stack.state.action != Action::Delete;
             if is_done && op.is_last_stage {
-                self.is_over(slot);
+                self.finish_immediately(slot);
                 return;
             }
         }
-        if action == Action::Adopt && verb == Verb::Check {
-            self.is_over(slot);
+        if action == Action::Adopt && kind == Verb::Check {
+            self.finish_immediately(slot);
             return;
         }
-        self.go(env, slot);
+        self.dispatch(env, slot);
     }
 }

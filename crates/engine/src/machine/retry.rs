@@ -9,29 +9,29 @@ use kiln_resources::op::{self, Journal};
 use std::time::Duration;
 
 impl Tree {
-    pub(crate) fn may_try_again(&self, slot: Slot, cause: &op::Failure) -> bool {
+    pub(crate) fn may_retry(&self, slot: Slot, cause: &op::Failure) -> bool {
         let Some(op) = &self.resource(slot).op else { return false };
-        let walk = self.stack(self.resource(slot).stack).walk.as_ref();
-        let is_calm = match walk {
-            Some(walk) => walk.failure.is_none() || walk.action == Action::Delete,
-            None => op.verb == Verb::Forget,
+        let traversal = self.stack(self.resource(slot).stack).traversal.as_ref();
+        let is_calm = match traversal {
+            Some(traversal) => traversal.failure.is_none() || traversal.action == Action::Delete,
+            None => op.kind == Verb::Forget,
         };
         is_calm
             && !op.is_stopping
             && cause.is_worth_another_try
             && op.failures < self.config.retries
-            && matches!(op.verb, Verb::Create | Verb::Delete | Verb::Forget)
+            && matches!(op.kind, Verb::Create | Verb::Delete | Verb::Forget)
     }
 
     /// After a failed create, what is there of the object goes before the next try.
-    pub(crate) fn prepare_next_try(
+    pub(crate) fn prepare_retry(
         &mut self,
         env: &mut Env<'_>,
         slot: Slot,
         failure: &Failure,
         cause: op::Failure,
     ) {
-        let is_create = self.resource(slot).op.as_ref().is_some_and(|op| op.verb == Verb::Create);
+        let is_create = self.resource(slot).op.as_ref().is_some_and(|op| op.kind == Verb::Create);
         if is_create {
             let failed = State::new(Action::Create, Status::Failed);
             self.set_state(env, slot, failed, &failure.to_string());
@@ -44,19 +44,19 @@ impl Tree {
         op.first_failure.get_or_insert(bounded(cause));
         op.journal = Journal::default();
         if is_create {
-            op.verb = Verb::Delete;
+            op.kind = Verb::Delete;
             let in_progress = State::new(Action::Delete, Status::InProgress);
             self.set_state(env, slot, in_progress, "state changed");
-            return self.go(env, slot);
+            return self.dispatch(env, slot);
         }
         let until = now + backoff(op.failures);
         self.pause(slot, Pause::Retry(until), until);
     }
 
     /// Whether the operation that ended was the removal between two tries of a create.
-    pub(crate) fn is_between_tries(&self, slot: Slot) -> bool {
+    pub(crate) fn is_between_retries(&self, slot: Slot) -> bool {
         let op = self.resource(slot).op.as_deref();
-        op.is_some_and(|op| op.verb == Verb::Delete && op.action == Action::Create)
+        op.is_some_and(|op| op.kind == Verb::Delete && op.action == Action::Create)
     }
 
     pub(crate) fn try_again(&mut self, env: &mut Env<'_>, slot: Slot) {
@@ -65,7 +65,7 @@ impl Tree {
         resource.physical_id = None;
         resource.is_doubtful = false;
         let Some(op) = &mut resource.op else { return };
-        op.verb = Verb::Create;
+        op.kind = Verb::Create;
         op.journal = Journal::default();
         let until = env.now + backoff(op.failures);
         self.pause(slot, Pause::Retry(until), until);

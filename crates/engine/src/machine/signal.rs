@@ -23,7 +23,7 @@ impl Tree {
         name: &str,
         details: &Value,
     ) {
-        let Some(slot) = self.key_of(stack).and_then(|key| self.listener(key, name)) else {
+        let Some(slot) = self.key_of(stack).and_then(|key| self.signal_receiver(key, name)) else {
             return;
         };
         if let Some(hook) = details.as_map().and_then(|it| it.get("unset_hook")) {
@@ -34,22 +34,24 @@ impl Tree {
             return;
         }
         let resource = self.resource(slot);
-        let Some(kind) = self.config.types.get(&resource.kind) else { return };
-        let is_refused =
-            kind.no_signal_actions.iter().any(|action| *action == resource.state.action.name());
-        if is_refused && kind.behaviour.signal.is_some() {
+        let Some(resource_type) = self.config.types.get(&resource.type_name) else { return };
+        let is_refused = resource_type
+            .no_signal_actions
+            .iter()
+            .any(|action| *action == resource.state.action.name());
+        if is_refused && resource_type.behaviour.signal.is_some() {
             let state = resource.state;
             let reason = format!("Cannot signal resource during {}", state.action);
             return self.resource_event(env, slot, state, &reason);
         }
-        let Some(on_signal) = kind.behaviour.signal else { return };
+        let Some(on_signal) = resource_type.behaviour.signal else { return };
         let is_at_work = resource.op.is_some();
         let signal = Signal { details, now: env.now.micros(), is_at_work };
         match self.with_view(slot, "signal", |view| on_signal(view, &signal)) {
             Ok(Ok(heard)) => {
                 let is_news = heard.metadata.is_some() || !heard.data.is_empty();
-                self.heard(env, slot, heard, details);
-                if is_news && kind.signal_refreshes_metadata {
+                self.apply_signal_outcome(env, slot, heard, details);
+                if is_news && resource_type.signal_refreshes_metadata {
                     self.refresh_metadata(slot);
                 }
             }
@@ -65,12 +67,13 @@ impl Tree {
 
     /// The resource of a name that listens: the one that counts, unless one that it replaces waits to hear
     /// that it was undone.
-    fn listener(&self, key: StackKey, name: &str) -> Option<Slot> {
+    fn signal_receiver(&self, key: StackKey, name: &str) -> Option<Slot> {
         let current = self.current(key, name)?;
         let waits = |slot: &&Slot| {
             let resource = self.resource(**slot);
-            let kind = self.config.types.get(&resource.kind);
-            resource.op.is_some() && kind.is_some_and(|kind| kind.behaviour.hears_in_data)
+            let resource_type = self.config.types.get(&resource.type_name);
+            resource.op.is_some()
+                && resource_type.is_some_and(|resource_type| resource_type.behaviour.hears_in_data)
         };
         let mut namesakes = self.stack(key).by_name.get(name)?.iter().rev();
         Some(namesakes.find(waits).copied().unwrap_or(current))
@@ -86,7 +89,7 @@ impl Tree {
             if slot == signalled || !self.has_metadata_of_template(slot) {
                 continue;
             }
-            let world = self.world(key);
+            let world = self.scope(key);
             let told = Scope::new(&blueprint.definition, &world).value(expr);
             // What cannot be told now stays what it was.
             if let Ok(told) = told {
@@ -98,17 +101,18 @@ impl Tree {
     /// Whether the metadata of a resource is its template's: some types keep their own there.
     fn has_metadata_of_template(&self, slot: Slot) -> bool {
         let resource = self.resource(slot);
-        let kind = self.config.types.get(&resource.kind);
-        let keeps_own = kind
-            .is_some_and(|kind| kind.behaviour.signal.is_some() || kind.behaviour.rests.is_some());
+        let resource_type = self.config.types.get(&resource.type_name);
+        let keeps_own = resource_type.is_some_and(|resource_type| {
+            resource_type.behaviour.signal.is_some() || resource_type.behaviour.rests.is_some()
+        });
         resource.state.action != Action::Init && !keeps_own
     }
 
     fn refresh(&mut self, slot: Slot, told: &Value) {
         let resource = self.resource(slot);
         let target = resource.op.as_ref().and_then(|op| op.target.as_ref());
-        let Some(frozen) = target.or(resource.frozen.as_ref()).cloned() else { return };
-        if frozen.metadata.equals(told) {
+        let Some(resolved) = target.or(resource.definition.as_ref()).cloned() else { return };
+        if resolved.metadata.equals(told) {
             return;
         }
         // Deployments are put there by others, and stay.
@@ -121,17 +125,24 @@ impl Tree {
             }
             (told, _) => told.clone(),
         };
-        let frozen = Arc::new(ResolvedDefinition { metadata: told.clone(), ..(*frozen).clone() });
+        let resolved =
+            Arc::new(ResolvedDefinition { metadata: told.clone(), ..(*resolved).clone() });
         let resource = self.change(slot);
         resource.metadata = metadata;
         match resource.op.as_mut().and_then(|op| op.target.as_mut()) {
-            Some(target) => *target = frozen,
-            None => resource.frozen = Some(frozen),
+            Some(target) => *target = resolved,
+            None => resource.definition = Some(resolved),
         }
         self.effects.push(Effect::Changed(slot));
     }
 
-    fn heard(&mut self, env: &mut Env<'_>, slot: Slot, heard: Heard, details: &Value) {
+    fn apply_signal_outcome(
+        &mut self,
+        env: &mut Env<'_>,
+        slot: Slot,
+        heard: Heard,
+        details: &Value,
+    ) {
         let resource = self.change(slot);
         if let Some(metadata) = heard.metadata {
             resource.metadata = metadata;
@@ -162,17 +173,17 @@ impl Tree {
         let state = State::new(Action::Signal, self.resource(slot).state.status);
         self.resource_event(env, slot, state, &reason);
         if let Some(name) = heard.replaced {
-            self.make_anew(env, slot, &name);
+            self.replace_with_dependents(env, slot, &name);
         }
     }
 
     /// Has a resource made anew, with all that depend on it: they are taken to be unhealthy, and the tree is
     /// updated to what it is. If something is under way already, that is left alone.
-    fn make_anew(&mut self, env: &mut Env<'_>, restarter: Slot, name: &str) {
+    fn replace_with_dependents(&mut self, env: &mut Env<'_>, restarter: Slot, name: &str) {
         let (root, key) = (self.root_key(), self.resource(restarter).stack);
         let is_at_rest = |key: StackKey| {
             let stack = self.stack(key);
-            stack.walk.is_none()
+            stack.traversal.is_none()
                 && stack.state.status == Status::Complete
                 && stack.state.action != Action::Delete
         };
@@ -183,7 +194,7 @@ impl Tree {
         let reason = format!("to be replaced, as {} was told", self.resource(restarter).name);
         let Some(first) = self.current(key, name) else { return };
         for name in self.dependents(key, first, restarter) {
-            self.mark(env, stack, &name, false, &reason);
+            self.mark_health(env, stack, &name, false, &reason);
         }
         let id = RecipeId(env.ids.next());
         let recipe = Recipe { id, ..(*self.stack(root).recipe).clone() };
@@ -222,12 +233,12 @@ impl Tree {
         resource.wanted_size = Some(resize.size);
         resource.cooldown = Some(resize.cooldown);
         self.tell_of_scaling(env, group, Status::InProgress, None);
-        self.next_stage(env, group);
+        self.start_next_stage(env, group);
     }
 
     /// A group's stack has come to rest without an operation on the group, or it is clear that it will not: then
     /// it is told why.
-    pub(crate) fn resized(&mut self, env: &mut Env<'_>, group: Slot, failure: Option<&str>) {
+    pub(crate) fn finish_resize(&mut self, env: &mut Env<'_>, group: Slot, failure: Option<&str>) {
         if self.resource(group).wanted_size.is_none() {
             return;
         }
@@ -246,9 +257,12 @@ impl Tree {
     }
 
     /// A group is left alone for a while after a create or an update.
-    pub(crate) fn cool_down(&mut self, env: &mut Env<'_>, slot: Slot) {
-        let kind = self.config.types.get(&self.resource(slot).kind);
-        let Some(rests) = kind.and_then(|kind| kind.behaviour.rests) else { return };
+    pub(crate) fn start_cooldown(&mut self, env: &mut Env<'_>, slot: Slot) {
+        let resource_type = self.config.types.get(&self.resource(slot).type_name);
+        let Some(rests) = resource_type.and_then(|resource_type| resource_type.behaviour.rests)
+        else {
+            return;
+        };
         let Ok(cooldown) = self.with_view(slot, "cooldown", rests) else { return };
         let resource = self.change(slot);
         resource.metadata = cooldown.ended(&resource.metadata, env.now.micros());
@@ -256,7 +270,7 @@ impl Tree {
     }
 
     /// Somebody says whether a resource is healthy.
-    pub(crate) fn mark(
+    pub(crate) fn mark_health(
         &mut self,
         env: &mut Env<'_>,
         stack: StackId,

@@ -3,7 +3,7 @@
 //! A copy of an object is a resource of its own, in no template and seen by nobody: it is there before
 //! the copy is, so that whatever happens the copy can be found by its name and removed.
 
-use super::ops::Start;
+use super::operations::OperationSpec;
 use crate::blueprint::{Recipe, Source};
 use crate::failure::Failure;
 use crate::ids::{RecipeId, ResourceId, SnapshotId};
@@ -44,23 +44,23 @@ impl Tree {
         self.snapshots.insert(id, snapshot);
         self.changes.snapshots.insert(id);
         let stack = self.stack(key);
-        if stack.walk.is_some() {
+        if stack.traversal.is_some() {
             // Somebody was quicker; whoever asked was told the id, and finds out there.
             let reason = format!(
                 "Stack {} already has an action ({}) in progress.",
                 stack.name, stack.state.action
             );
-            return self.snapshot_ended(key, Some(id), Err(&reason));
+            return self.finish_snapshot(key, Some(id), Err(&reason));
         }
-        self.begin(env, key, Action::Snapshot, None);
-        if let Some(walk) = self.walk_mut(key) {
-            walk.snapshot = Some(id);
+        self.begin_traversal(env, key, Action::Snapshot, None);
+        if let Some(traversal) = self.traversal_mut(key) {
+            traversal.snapshot = Some(id);
         }
-        self.set_off(env, key);
+        self.enter_phase(env, key);
     }
 
-    /// The walk that a snapshot was taken by is over.
-    pub(crate) fn snapshot_ended(
+    /// The traversal that a snapshot was taken by is over.
+    pub(crate) fn finish_snapshot(
         &mut self,
         key: StackKey,
         id: Option<SnapshotId>,
@@ -85,11 +85,12 @@ impl Tree {
 
     /// Adds what stands for the copy of an object that is about to be made; gives the snapshot that it
     /// is made for.
-    pub(crate) fn expect_copy(&mut self, env: &mut Env<'_>, slot: Slot) -> Option<SnapshotId> {
+    pub(crate) fn add_copy_record(&mut self, env: &mut Env<'_>, slot: Slot) -> Option<SnapshotId> {
         let resource = self.resource(slot);
-        let kind = self.config.types.get(&resource.kind);
-        let is_copied = kind.is_some_and(|kind| kind.behaviour.forget.is_some());
-        let snapshot = self.stack(resource.stack).walk.as_ref()?.snapshot;
+        let resource_type = self.config.types.get(&resource.type_name);
+        let is_copied =
+            resource_type.is_some_and(|resource_type| resource_type.behaviour.forget.is_some());
+        let snapshot = self.stack(resource.stack).traversal.as_ref()?.snapshot;
         let snapshot = snapshot.filter(|_| is_copied && resource.physical_id.is_some())?;
         if self.copies.contains_key(&(snapshot, resource.name.clone())) {
             return Some(snapshot);
@@ -99,17 +100,17 @@ impl Tree {
             stack: resource.stack,
             number: 0,
             name: resource.name.clone(),
-            kind: resource.kind.clone(),
+            type_name: resource.type_name.clone(),
             state: State::new(Action::Snapshot, Status::Complete),
             reason: "".into(),
             physical_id: resource.physical_id.clone(),
             created: env.now,
             updated: env.now,
-            frozen: resource.frozen.clone(),
+            definition: resource.definition.clone(),
             // It may have to be found before it is known how its making ended.
             data: resource.data.clone(),
             metadata: Value::Null,
-            shown: Value::Null,
+            remote: Value::Null,
             requires: Vec::new(),
             replaces: None,
             replaced_by: None,
@@ -128,7 +129,7 @@ impl Tree {
     }
 
     /// What stands for the copy that is being made of a resource's object.
-    fn copy_under_way(&self, slot: Slot) -> Option<Slot> {
+    fn copy_being_made(&self, slot: Slot) -> Option<Slot> {
         let resource = self.resource(slot);
         let snapshot = resource.op.as_ref()?.snapshot?;
         self.copies.get(&(snapshot, resource.name.clone())).copied()
@@ -144,19 +145,20 @@ impl Tree {
     }
 
     /// Whether the copies of an abandoned stack stay.
-    pub(crate) fn leaves_copies(&self, copy: Slot) -> bool {
-        let walk = self.stack(self.resource(copy).stack).walk.as_ref();
-        walk.is_some_and(|walk| walk.keeps_objects && walk.action == Action::Delete)
+    pub(crate) fn abandons_copies(&self, copy: Slot) -> bool {
+        let traversal = self.stack(self.resource(copy).stack).traversal.as_ref();
+        traversal
+            .is_some_and(|traversal| traversal.keeps_objects && traversal.action == Action::Delete)
     }
 
     /// The name of the copy that an operation makes or removes. One that is made before an object goes
     /// has the object's.
     pub(crate) fn copy_name(&self, slot: Slot) -> String {
-        self.physical_name(self.copy_under_way(slot).unwrap_or(slot))
+        self.physical_name(self.copy_being_made(slot).unwrap_or(slot))
     }
 
     /// A copy was made: whoever removes it will know what its resource knows.
-    pub(crate) fn copied(&mut self, slot: Slot, op: &Operation) {
+    pub(crate) fn copy_made(&mut self, slot: Slot, op: &Operation) {
         let resource = self.resource(slot);
         let (data, name) = (resource.data.clone(), resource.name.clone());
         let copy = op.snapshot.and_then(|snapshot| self.copies.get(&(snapshot, name)).copied());
@@ -171,9 +173,12 @@ impl Tree {
     /// with it.
     pub(crate) fn is_copied_first(&self, slot: Slot) -> bool {
         let resource = self.resource(slot);
-        let is_kept =
-            self.stack(resource.stack).walk.as_ref().is_some_and(|walk| walk.keeps_objects);
-        let policy = resource.frozen.as_ref().map(|frozen| frozen.deletion_policy);
+        let is_kept = self
+            .stack(resource.stack)
+            .traversal
+            .as_ref()
+            .is_some_and(|traversal| traversal.keeps_objects);
+        let policy = resource.definition.as_ref().map(|resolved| resolved.deletion_policy);
         policy == Some(DeletionPolicy::Snapshot)
             && resource.state.status != Status::Failed
             && !is_kept
@@ -182,30 +187,30 @@ impl Tree {
     // --- letting go ---
 
     pub(crate) fn delete_snapshot(&mut self, env: &mut Env<'_>, id: SnapshotId) {
-        let walk = self.stack(self.root_key()).walk.as_ref();
-        let is_leaving = walk.is_some_and(|walk| walk.action == Action::Delete);
+        let traversal = self.stack(self.root_key()).traversal.as_ref();
+        let is_leaving = traversal.is_some_and(|traversal| traversal.action == Action::Delete);
         let Some(snapshot) = self.snapshots.get(&id) else { return };
         if is_leaving || snapshot.state.status == Status::InProgress {
             return;
         }
-        self.mark_leaving(id);
+        self.mark_snapshot_deleting(id);
         for slot in self.copies_of(id) {
-            self.put_op(slot, None, Verb::Forget, Action::Delete);
-            self.go(env, slot);
+            self.put_operation(slot, None, Verb::Forget, Action::Delete);
+            self.dispatch(env, slot);
         }
-        self.drop_if_alone(id);
+        self.drop_snapshot_if_empty(id);
     }
 
     /// The stack goes: its snapshots do, too.
     pub(crate) fn delete_snapshots(&mut self) {
         let ids: Vec<SnapshotId> = self.snapshots.keys().copied().collect();
         for id in ids {
-            self.mark_leaving(id);
-            self.drop_if_alone(id);
+            self.mark_snapshot_deleting(id);
+            self.drop_snapshot_if_empty(id);
         }
     }
 
-    fn mark_leaving(&mut self, id: SnapshotId) {
+    fn mark_snapshot_deleting(&mut self, id: SnapshotId) {
         if let Some(snapshot) = self.snapshots.get_mut(&id) {
             snapshot.state = State::new(Action::Delete, Status::InProgress);
             snapshot.reason = "".into();
@@ -220,7 +225,7 @@ impl Tree {
     }
 
     /// Drops a snapshot that is to go, once no copies are left of it.
-    fn drop_if_alone(&mut self, id: SnapshotId) {
+    fn drop_snapshot_if_empty(&mut self, id: SnapshotId) {
         let is_leaving = |it: &Snapshot| it.state.action == Action::Delete;
         if self.snapshots.get(&id).is_some_and(is_leaving) && self.copies_of(id).is_empty() {
             self.snapshots.remove(&id);
@@ -230,23 +235,23 @@ impl Tree {
     }
 
     /// Removes a copy as a part of removing the whole stack.
-    pub(crate) fn start_forgetting(&mut self, env: &mut Env<'_>, slot: Slot, node: usize) {
-        let (verb, action) = (Verb::Forget, Action::Delete);
-        let start = Start { verb, action, node, target: None, requires: Vec::new() };
-        self.start(env, slot, start);
+    pub(crate) fn start_copy_removal(&mut self, env: &mut Env<'_>, slot: Slot, node: usize) {
+        let (kind, action) = (Verb::Forget, Action::Delete);
+        let start = OperationSpec { kind, action, node, target: None, requires: Vec::new() };
+        self.start_operation(env, slot, start);
     }
 
     /// A copy is gone.
-    pub(crate) fn forgotten(&mut self, slot: Slot, op: &Operation) {
+    pub(crate) fn copy_removed(&mut self, slot: Slot, op: &Operation) {
         let snapshot = self.resource(slot).copy_of;
         self.removed(slot, op);
         if let Some(id) = snapshot {
-            self.drop_if_alone(id);
+            self.drop_snapshot_if_empty(id);
         }
     }
 
     /// A copy could not be removed.
-    pub(crate) fn not_forgotten(
+    pub(crate) fn copy_not_removed(
         &mut self,
         env: &mut Env<'_>,
         slot: Slot,
@@ -257,9 +262,11 @@ impl Tree {
         let resource = self.change(slot);
         resource.is_doubtful |= op.journal.is_doubtful();
         let (key, snapshot) = (resource.stack, resource.copy_of);
-        let walk = self.stack(key).walk.as_ref();
-        let is_own = walk.zip(op.origin).is_some_and(|(walk, (number, _))| walk.number == number);
-        let is_leaving = walk.is_some_and(|walk| walk.action == Action::Delete);
+        let traversal = self.stack(key).traversal.as_ref();
+        let is_own = traversal
+            .zip(op.origin)
+            .is_some_and(|(traversal, (number, _))| traversal.traversal_id == number);
+        let is_leaving = traversal.is_some_and(|traversal| traversal.action == Action::Delete);
         if let Some(id) = snapshot
             && let Some(snapshot) = self.snapshots.get_mut(&id).filter(|_| !is_leaving || is_own)
         {
@@ -269,9 +276,9 @@ impl Tree {
         }
         if is_own && !op.is_stopping {
             let reason = format!("Snapshot deletion failed: {why}");
-            self.fail_walk(env, key, super::walk::Ending { reason, failure: None });
+            self.fail_traversal(env, key, super::traversal::StackFailure { reason, failure: None });
         }
-        self.settled(key, slot, op, false);
+        self.release_waiters(key, slot, op, false);
     }
 
     // --- going back ---
@@ -284,7 +291,7 @@ impl Tree {
         let Some(snapshot) = self.snapshots.get(&id).filter(|it| it.state == MADE).cloned() else {
             return;
         };
-        let restored = self.restored(&snapshot);
+        let restored = self.restored_template(&snapshot);
         let (restored, failure) = match restored {
             Ok(restored) => (restored, None),
             Err(failure) => (None, Some(failure)),
@@ -295,18 +302,18 @@ impl Tree {
             author: self.stack(key).recipe.author.clone(),
             ..recipe_of(&snapshot, restored, RecipeId(env.ids.next()))
         };
-        self.begin(env, key, Action::Restore, Some(Arc::new(recipe)));
+        self.begin_traversal(env, key, Action::Restore, Some(Arc::new(recipe)));
         // As in the reference, what a snapshot says of tags does not come back, and the present ones go.
         self.stack_mut(key).tags.clear();
         match failure {
             Some(failure) => self.node_failed(env, key, Action::Restore, failure),
-            None => self.draw_up_and_set_off(env, key),
+            None => self.bind_and_start(env, key),
         }
     }
 
     /// The template with the properties that resources need to be made of copies; nothing if there are
     /// none.
-    fn restored(&self, snapshot: &Snapshot) -> Result<Option<Value>, Failure> {
+    fn restored_template(&self, snapshot: &Snapshot) -> Result<Option<Value>, Failure> {
         let map =
             |members: &Members, name: &str| members.get(name).and_then(Value::as_map).cloned();
         let (Some(mut template), Some(saved)) =
@@ -321,9 +328,10 @@ impl Tree {
         let Some(mut resources) = map(&template, section) else { return Ok(None) };
         let mut is_changed = false;
         for (name, entry) in saved.iter().filter_map(|(name, it)| Some((name, it.as_map()?))) {
-            let kind = entry.get("type").and_then(Value::as_text);
-            let kind = kind.and_then(|kind| self.config.types.get(kind));
-            let restore = kind.and_then(|kind| kind.behaviour.restore);
+            let resource_type = entry.get("type").and_then(Value::as_text);
+            let resource_type =
+                resource_type.and_then(|resource_type| self.config.types.get(resource_type));
+            let restore = resource_type.and_then(|resource_type| resource_type.behaviour.restore);
             let definition = resources.get(name).and_then(Value::as_map).cloned();
             let (Some(restore), Some(mut definition)) = (restore, definition) else { continue };
             let given = definition.get(word).and_then(Value::as_map).cloned();

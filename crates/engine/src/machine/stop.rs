@@ -1,7 +1,7 @@
 //! Stopping what is under way.
 
 use super::Effect;
-use super::due::TIMED_OUT;
+use super::timers::TIMED_OUT;
 use crate::tree::{Env, OpId, Operation, Slot, StackKey, Tree};
 use kiln_resources::behaviour::Verb;
 
@@ -14,7 +14,7 @@ impl Tree {
             let child = resource.child;
             let Some(op) = &mut resource.op else {
                 if let Some(child) = child {
-                    self.stop_below(env, child);
+                    self.stop_nested(env, child);
                 }
                 continue;
             };
@@ -22,43 +22,43 @@ impl Tree {
                 continue;
             }
             let (id, is_paused) = (op.id, op.pause.is_some());
-            let child = child.filter(|child| self.stack(*child).walk.is_some());
+            let child = child.filter(|child| self.stack(*child).traversal.is_some());
             match child {
-                _ if is_paused => self.stopped(env, id),
-                Some(child) => self.cancel(env, child),
+                _ if is_paused => self.operation_stopped(env, id),
+                Some(child) => self.cancel_traversal(env, child),
                 None => self.effects.push(Effect::Stop(id)),
             }
         }
     }
 
-    pub(crate) fn stopped(&mut self, env: &mut Env<'_>, op: OpId) {
+    pub(crate) fn operation_stopped(&mut self, env: &mut Env<'_>, op: OpId) {
         let Some(slot) = self.slot_of(op) else { return };
-        let Some(op) = self.take_op(slot) else { return };
-        if matches!(op.verb, Verb::Settle | Verb::Look | Verb::Observe) {
-            let is_done = op.verb == Verb::Look;
-            return self.settled(self.resource(slot).stack, slot, &op, is_done);
+        let Some(op) = self.take_operation(slot) else { return };
+        if matches!(op.kind, Verb::Settle | Verb::Look | Verb::Observe) {
+            let is_done = op.kind == Verb::Look;
+            return self.release_waiters(self.resource(slot).stack, slot, &op, is_done);
         }
-        let text = self.aborted(slot, &op);
-        if op.verb == Verb::Forget {
-            return self.not_forgotten(env, slot, &op, &text);
+        let text = self.abort_reason(slot, &op);
+        if op.kind == Verb::Forget {
+            return self.copy_not_removed(env, slot, &op, &text);
         }
         self.mark_failed(env, slot, &op, &text);
-        self.settled(self.resource(slot).stack, slot, &op, false);
+        self.release_waiters(self.resource(slot).stack, slot, &op, false);
     }
 
-    pub(crate) fn aborted(&self, slot: Slot, op: &Operation) -> String {
+    pub(crate) fn abort_reason(&self, slot: Slot, op: &Operation) -> String {
         let resource = self.resource(slot);
         let stack = self.stack(resource.stack);
-        let ending = stack.walk.as_ref().and_then(|walk| walk.failure.as_ref());
+        let ending = stack.traversal.as_ref().and_then(|traversal| traversal.failure.as_ref());
         let action = op.action;
         if ending.is_none_or(|ending| ending.reason != TIMED_OUT) {
             return format!("{action} aborted (user triggered cancel)");
         }
-        let class = resource.kind.rsplit("::").next().unwrap_or_default();
+        let class = resource.type_name.rsplit("::").next().unwrap_or_default();
         let id = resource.physical_id.as_deref().unwrap_or("None");
-        let verb = action.verb();
+        let kind = action.verb();
         format!(
-            "{action} aborted (Task {verb} from {class} \"{}\" [{id}] Stack \"{}\" [{}] Timed out)",
+            "{action} aborted (Task {kind} from {class} \"{}\" [{id}] Stack \"{}\" [{}] Timed out)",
             resource.name, stack.name, stack.id
         )
     }

@@ -3,20 +3,20 @@
 //! The same decisions as in earnest, on values as far as they are known: what a resource that changes
 //! will be called is not, so whatever uses it is told to change, too.
 
-mod inside;
+mod nested;
 mod sketch;
 
 pub use sketch::{Current, Sketch};
 
-use crate::blueprint::{Blueprint, Identity, Kind, Recipe};
+use crate::blueprint::{Blueprint, Identity, Recipe, ResolvedType};
 use crate::config::Config;
 use crate::decide::Decision;
 use crate::failure::Failure;
 use crate::ids::StackId;
 use crate::machine::Goal;
+use crate::resolver::StackScope;
 use crate::tree::{Slot, StackKey, Tree};
 use crate::view::OutputView;
-use crate::world::World;
 use kiln_template::definition::Definition;
 use kiln_template::eval::{Resolver, Scope};
 use kiln_template::functions::{Facade, Fault, step_into_attribute};
@@ -131,7 +131,7 @@ struct Place {
     /// The stack as it is.
     key: Option<StackKey>,
     name: Arc<str>,
-    holder: Option<Arc<str>>,
+    parent_resource: Option<Arc<str>>,
     depth: usize,
     /// Whether the whole tree is new: then nothing is unknown, only not there.
     is_new: bool,
@@ -139,7 +139,7 @@ struct Place {
 
 impl Place {
     fn new(name: Arc<str>, is_new: bool) -> Place {
-        Place { key: None, name, holder: None, depth: 0, is_new }
+        Place { key: None, name, parent_resource: None, depth: 0, is_new }
     }
 }
 
@@ -166,31 +166,36 @@ impl Tree {
         for at in order {
             let Some(resource) = definition.resource_at(at) else { continue };
             let current = place.key.and_then(|key| self.current(key, &resource.name));
-            let frozen = self.foresee(place, blueprint, at, &seen.fates)?;
-            let goal = Goal { at, kind: blueprint.kind(at), frozen, requires: Vec::new() };
+            let resolved = self.resolve_preview(place, blueprint, at, &seen.fates)?;
+            let goal = Goal {
+                at,
+                resolved_type: blueprint.type_at(at),
+                definition: resolved,
+                requires: Vec::new(),
+            };
             let fate = self.fate(blueprint, &goal, current)?;
             let sketch = self.sketch(place, definition, &goal, &users);
             seen.fates.insert(resource.name.clone(), fate);
             seen.properties.insert(resource.name.clone(), Arc::new(sketch.properties.clone()));
-            let inside = self.forecast_inside(place, blueprint, &goal, (current, fate), &seen)?;
+            let inside = self.forecast_nested(place, blueprint, &goal, (current, fate), &seen)?;
             let (nested, inside) = inside.unwrap_or_default();
             // What drifted inside is mended inside.
             let fate = match fate {
-                Fate::Unchanged if !self.reality.is_empty() && has_changes(&inside) => {
+                Fate::Unchanged if !self.observed.is_empty() && has_changes(&inside) => {
                     Fate::Updated
                 }
                 fate => fate,
             };
             seen.fates.insert(resource.name.clone(), fate);
             let resource = match (fate, current) {
-                (Fate::Updated, Some(slot)) => self.sketch_of(slot),
+                (Fate::Updated, Some(slot)) => self.sketch_current(slot),
                 (Fate::Unchanged, Some(slot)) => {
                     Sketch { current: self.current_of(slot), ..sketch }
                 }
                 _ => sketch,
             };
-            let is_nested = goal.kind.is_nested();
-            let is_group = is_nested && goal.kind.builtin().is_some();
+            let is_nested = goal.resolved_type.is_nested();
+            let is_group = is_nested && goal.resolved_type.builtin().is_some();
             forecasts.push(Forecast { fate, resource, is_nested, is_group, nested, inside });
         }
         if let Some(key) = place.key {
@@ -208,15 +213,15 @@ impl Tree {
         goal: &Goal<'_>,
         current: Option<Slot>,
     ) -> Result<Fate, String> {
-        if let Kind::Unknown(why) = goal.kind {
+        if let ResolvedType::Unknown(why) = goal.resolved_type {
             return Err(why.to_string());
         }
         let Some(slot) = current else { return Ok(Fate::Added) };
         Ok(match self.decision(blueprint, goal, slot) {
-            Decision::Keep | Decision::Mend => Fate::Unchanged,
+            Decision::Keep | Decision::MarkComplete => Fate::Unchanged,
             Decision::Update(_) => Fate::Updated,
             Decision::Replace { .. } => Fate::Replaced,
-            Decision::Refuse(_, message) => return Err(message),
+            Decision::Reject(_, message) => return Err(message),
             Decision::Restricted(what) => {
                 return Err(format!("{} is restricted for resource.", what.name()));
             }
@@ -233,7 +238,7 @@ impl Tree {
         });
         Forecast {
             fate: Fate::Deleted,
-            resource: self.sketch_of(slot),
+            resource: self.sketch_current(slot),
             is_nested: child.is_some(),
             is_group: false,
             nested: None,
@@ -242,24 +247,25 @@ impl Tree {
     }
 
     /// The definition of a resource as far as it can be told.
-    fn foresee(
+    fn resolve_preview(
         &self,
         place: &Place,
         blueprint: &Blueprint,
         at: usize,
         fates: &BTreeMap<Arc<str>, Fate>,
     ) -> Result<Arc<ResolvedDefinition>, String> {
-        let world = place.key.map(|key| self.world(key));
+        let world = place.key.map(|key| self.scope(key));
         let world = Foreseen { world, fates, is_new: place.is_new };
         let scope = Scope::new(&blueprint.definition, &world);
         let Some(resource) = blueprint.definition.resource_at(at) else {
             return Err("the resource is not there".into());
         };
-        let frozen = blueprint.kind(at).freeze(&scope, resource).map_err(|unfrozen| {
-            let message = format!("{}: {}", unfrozen.path, unfrozen.fault.message);
-            Failure::new(unfrozen.fault.code.kind, &resource.name, message).to_string()
-        })?;
-        Ok(Arc::new(frozen))
+        let resolved =
+            blueprint.type_at(at).resolve_definition(&scope, resource).map_err(|unfrozen| {
+                let message = format!("{}: {}", unfrozen.path, unfrozen.fault.message);
+                Failure::new(unfrozen.fault.code.kind, &resource.name, message).to_string()
+            })?;
+        Ok(Arc::new(resolved))
     }
 }
 
@@ -290,14 +296,14 @@ struct Seen {
 
 /// A stack as its template would see it in the middle of the update.
 struct Foreseen<'t> {
-    world: Option<World<'t>>,
+    world: Option<StackScope<'t>>,
     fates: &'t BTreeMap<Arc<str>, Fate>,
     is_new: bool,
 }
 
 impl<'t> Foreseen<'t> {
     /// The world as it is, if it tells something about a resource of this fate.
-    fn known(&self, resource: &str, stays: &[Fate]) -> Option<&World<'t>> {
+    fn known(&self, resource: &str, stays: &[Fate]) -> Option<&StackScope<'t>> {
         let fate = self.fates.get(resource)?;
         self.world.as_ref().filter(|_| stays.contains(fate))
     }

@@ -22,7 +22,7 @@ pub struct Sketch {
     /// Its name.
     pub name: Arc<str>,
     /// Its type, as written.
-    pub kind: Arc<str>,
+    pub type_name: Arc<str>,
     /// The name of its stack.
     pub stack_name: Arc<str>,
     /// The id of its stack, if there is one.
@@ -76,13 +76,13 @@ impl Tree {
         let required_by = users.get(goal.at).iter().filter_map(|at| definition.resource_at(*at));
         Sketch {
             name: resource.map(|it| it.name.clone()).unwrap_or_default(),
-            kind: goal.frozen.type_name.clone(),
+            type_name: goal.definition.type_name.clone(),
             stack_name: place.name.clone(),
             stack: place.key.map(|key| self.stack(key).id),
-            parent_resource: place.holder.clone(),
+            parent_resource: place.parent_resource.clone(),
             required_by: required_by.map(|it| it.name.clone()).collect(),
             description: resource.and_then(|it| it.description.clone()).unwrap_or_default(),
-            metadata: or_empty(&goal.frozen.metadata),
+            metadata: or_empty(&goal.definition.metadata),
             attributes: attributes_before(goal, &properties),
             properties,
             current: None,
@@ -90,7 +90,7 @@ impl Tree {
     }
 
     /// A resource as it is.
-    pub(super) fn sketch_of(&self, slot: Slot) -> Sketch {
+    pub(super) fn sketch_current(&self, slot: Slot) -> Sketch {
         let resource = self.resource(slot);
         let stack = self.stack(resource.stack);
         let named = |other: &Slot| {
@@ -100,14 +100,19 @@ impl Tree {
         let description = stack.blueprint.as_ref().and_then(|blueprint| {
             blueprint.definition.resource(&resource.name)?.description.clone()
         });
-        let attributes = self.world(resource.stack).attributes(&resource.name).unwrap_or_default();
-        let kind = resource.frozen.as_ref().map_or(&resource.kind, |frozen| &frozen.type_name);
+        let attributes = self.scope(resource.stack).attributes(&resource.name).unwrap_or_default();
+        let resource_type = resource
+            .definition
+            .as_ref()
+            .map_or(&resource.type_name, |resolved| &resolved.type_name);
         Sketch {
             name: resource.name.clone(),
-            kind: kind.clone(),
+            type_name: resource_type.clone(),
             stack_name: stack.name.clone(),
             stack: Some(stack.id),
-            parent_resource: stack.holder.map(|(_, slot)| self.resource(slot).name.clone()),
+            parent_resource: stack
+                .parent_resource
+                .map(|(_, slot)| self.resource(slot).name.clone()),
             required_by: stack.resources.values().filter_map(named).collect(),
             description: description.unwrap_or_default(),
             metadata: or_empty(&resource.metadata),
@@ -135,11 +140,15 @@ impl Tree {
 
 /// The attributes of a resource that is not there: null, but for those that come of its properties.
 fn attributes_before(goal: &Goal<'_>, properties: &Members) -> Members {
-    let names = goal.kind.schema().map(|schema| schema.attributes.iter()).into_iter().flatten();
+    let names =
+        goal.resolved_type.schema().map(|schema| schema.attributes.iter()).into_iter().flatten();
     let names = names.map(|it| Arc::<str>::from(&*it.name));
     // Types of services show what those say, and groups what is inside: there is neither.
-    let plain = goal.kind.builtin().filter(|kind| kind.service.is_none() && !goal.kind.is_nested());
-    let Some(tell) = plain.and_then(|kind| kind.behaviour.attribute) else {
+    let plain = goal
+        .resolved_type
+        .builtin()
+        .filter(|resource_type| resource_type.service.is_none() && !goal.resolved_type.is_nested());
+    let Some(tell) = plain.and_then(|resource_type| resource_type.behaviour.attribute) else {
         return names.map(|name| (name, Value::Null)).collect();
     };
     let data = Members::new();
@@ -186,8 +195,11 @@ impl Siblings for Nobody {
 
 /// The properties that a resource is to have, and those that it might have.
 fn all_properties(goal: &Goal<'_>) -> Members {
-    let Some(schema) = goal.kind.schema() else { return (*goal.frozen.properties).clone() };
-    let (given, _) = convert_properties(schema, &goal.frozen.properties, &offline(0), &Path::Root);
+    let Some(schema) = goal.resolved_type.schema() else {
+        return (*goal.definition.properties).clone();
+    };
+    let (given, _) =
+        convert_properties(schema, &goal.definition.properties, &offline(0), &Path::Root);
     if schema.any_property {
         return given;
     }

@@ -112,11 +112,11 @@ impl Driver {
             remove_users(self.engine.clone(), &project).await;
         }
         let glance = glance(self.owner.tree(), self.owner.is_busy(), self.commands);
-        let debts = self.owner.debts();
+        let debts = self.owner.to_revoke();
         let waiting = std::mem::take(&mut self.waiting);
         if let Some(batch) = batch {
             let written = self.engine.committer.hand_in(batch).await;
-            if self.owner.is_behind() {
+            if self.owner.has_queued_tasks() {
                 // Whoever writes begins before we go on.
                 tokio::task::yield_now().await;
                 self.owner.go_on(now(), &mut self.chance);
@@ -141,7 +141,7 @@ impl Driver {
     /// Takes what comes at the same time, to be written at the same time; whether to go on.
     async fn take_what_comes(&mut self) -> bool {
         let mut looks = 0;
-        while !self.owner.is_behind() && looks < LOOKS {
+        while !self.owner.has_queued_tasks() && looks < LOOKS {
             let Ok(mail) = self.post.try_recv() else {
                 looks += 1;
                 tokio::task::yield_now().await;
@@ -198,7 +198,7 @@ impl Driver {
         };
         // A tree in which nothing happens is not kept in memory: whoever wants something of it next
         // takes it up again.
-        let is_needed = self.owner.is_busy() || self.owner.owes();
+        let is_needed = self.owner.is_busy() || self.owner.has_revocations();
         let idle = if is_needed { Duration::MAX } else { self.engine.settings.idle };
         let pause = wake.min(idle).min(LONGEST_PAUSE);
         tokio::select! {
@@ -221,7 +221,7 @@ impl Driver {
             }
             Mail::Repaid(credential) => {
                 self.repaying.retain(|it| *it != credential);
-                self.owner.repaid(&credential);
+                self.owner.revoked(&credential);
             }
             Mail::Leave => return false,
         }
@@ -254,7 +254,7 @@ async fn remove_users(engine: Arc<Inner>, project: &str) {
 
 fn glance(tree: &Tree, is_busy: bool, commands: u64) -> Glance {
     let (state, reason) = tree.root_state();
-    Glance { state, reason, is_busy, commands, owes: tree.owes() }
+    Glance { state, reason, is_busy, commands, owes: tree.has_revocations() }
 }
 
 /// Gives back what a user lent, however long the identity service cannot be reached. What it refuses is as good as

@@ -65,6 +65,6 @@ impl Engine {
             }
             _ => false,
         });
-        Ok(is_wanted || is_it(&tree.credential) || tree.retired.iter().any(|it| is_it(it)))
+        Ok(is_wanted || is_it(&tree.credential) || tree.to_revoke.iter().any(|it| is_it(it)))
     }
 }

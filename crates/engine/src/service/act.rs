@@ -51,7 +51,7 @@ impl Service {
         if Service::is_at_work(stack) {
             return Err(Refusal::busy(&stack.name, stack.state.action));
         }
-        self.command(stack.root, Command::Over(stack.id, action)).await
+        self.command(stack.root, Command::ForEach(stack.id, action)).await
     }
 
     /// Gives up what is being done with a stack.

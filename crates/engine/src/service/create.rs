@@ -220,7 +220,7 @@ fn nested_parameters(forecasts: &[Forecast]) -> Option<Value> {
     let described = forecasts.iter().filter_map(|forecast| {
         let inside = forecast.nested.as_ref()?;
         let mut described = Members::new();
-        described.insert("Type".into(), Value::Text(forecast.resource.kind.clone()));
+        described.insert("Type".into(), Value::Text(forecast.resource.type_name.clone()));
         described.extend(inside.as_map().cloned().unwrap_or_default());
         // The members of a group are all alike.
         let shown = match forecast.is_group {

@@ -1,8 +1,8 @@
 //! Finding stacks.
 
 use super::{Asker, Refusal, Service};
-use crate::gaps::Part;
 use crate::ids::StackId;
+use crate::partial_tree::TreePart;
 use crate::store::{StackQuery, StackRow};
 use crate::view::View;
 use kiln_resources::op::{owner_of_users, users_name};
@@ -113,7 +113,7 @@ impl Service {
 
     /// A part of the tree of a stack, to be looked at. If [`View::is_short`] says so afterwards, what
     /// was seen is to be looked at again in the whole.
-    pub async fn part(&self, stack: &StackRow, part: Part<'_>) -> Result<View, Refusal> {
+    pub async fn part(&self, stack: &StackRow, part: TreePart<'_>) -> Result<View, Refusal> {
         let view = View::open_part(&*self.store, &self.config, stack.root, part).await?;
         view.ok_or_else(|| Refusal::no_such("Stack", &stack.name))
     }

@@ -18,7 +18,7 @@ impl Service {
     /// Has the object of a resource looked at. Nothing is written down; if the service does not answer,
     /// the resource stays as it was last seen.
     pub async fn look_now(&self, view: &mut View, stack: StackId, resource: &str) {
-        let Some(slot) = view.worth_a_glimpse(stack, resource) else { return };
+        let Some(slot) = view.readable_slot(stack, resource) else { return };
         let glimpse = glimpse(view.tree_mut(), slot, &*self.transport);
         // Too late is as good as not at all.
         _ = tokio::time::timeout(PATIENCE, glimpse).await;
@@ -27,12 +27,12 @@ impl Service {
 
 /// Has an object looked at, and keeps what is seen in memory.
 async fn glimpse(tree: &mut Tree, slot: Slot, transport: &dyn Transport) {
-    let Some(kind) = tree.config.types.get(&tree.resource(slot).kind) else { return };
+    let Some(kind) = tree.config.types.get(&tree.resource(slot).type_name) else { return };
     let running = Running::new(kind, Verb::Look, tree.context(slot));
-    let (by, behalf) = (tree.credential.clone(), tree.behalf());
+    let (by, behalf) = (tree.credential.clone(), tree.acting_for());
     let resource = tree.resource_mut(slot);
     let keep = |note| match note {
-        Note::Shown(shown) => resource.shown = shown,
+        Note::Shown(shown) => resource.remote = shown,
         Note::Datum(key, value) => _ = Arc::make_mut(&mut resource.data).insert(key, value),
         _ => {}
     };

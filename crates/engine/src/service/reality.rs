@@ -1,7 +1,7 @@
 //! Reading the objects of a tree for whoever asks, without touching anything.
 
+use crate::drift::{Observations, Observed};
 use crate::ids::ResourceId;
-use crate::reality::{Found, Reality};
 use crate::runtime::now;
 use kiln_cloud::{ActingFor, Credential, Transport};
 use kiln_resources::behaviour::Verb;
@@ -22,8 +22,8 @@ pub(super) async fn read(
     by: &Credential,
     behalf: ActingFor,
     open: Vec<(ResourceId, &'static ResourceType, Context)>,
-) -> Found {
-    let mut found = Found::new();
+) -> Observations {
+    let mut found = Observations::new();
     let mut reading = JoinSet::new();
     for (id, kind, context) in open {
         if reading.len() >= AT_ONCE
@@ -45,16 +45,16 @@ async fn read_one(
     behalf: &ActingFor,
     kind: &'static ResourceType,
     context: Context,
-) -> Reality {
+) -> Observed {
     let running = Running::new(kind, Verb::Observe, context);
-    let mut said = Reality::AsItShould;
+    let mut said = Observed::InSync;
     let hear = |note| match note {
-        Note::Drifted(drifted) if !drifted.is_empty() => said = Reality::Drifted(drifted.into()),
+        Note::Drifted(drifted) if !drifted.is_empty() => said = Observed::Drifted(drifted.into()),
         _ => {}
     };
     match run(transport, by, behalf, running, hear).await {
-        Some(result) => Reality::of_end(said, &result),
-        None => Reality::AsItShould,
+        Some(result) => Observed::of_end(said, &result),
+        None => Observed::InSync,
     }
 }
 

@@ -66,9 +66,9 @@ impl Service {
         let recipe = recipe(&self.config, asker, &request, report);
         let mut tree = view.into_tree();
         if compares && self.transport.has_cloud() {
-            let open = tree.to_be_observed();
-            let (by, behalf) = (tree.credential.clone(), tree.behalf());
-            tree.reality = reality::read(&self.transport, &by, behalf, open).await;
+            let open = tree.observable_resources();
+            let (by, behalf) = (tree.credential.clone(), tree.acting_for());
+            tree.observed = reality::read(&self.transport, &by, behalf, open).await;
         }
         tree.preview(&recipe).map_err(|message| Refusal::new("StackValidationFailed", message))
     }

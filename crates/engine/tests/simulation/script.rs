@@ -251,7 +251,7 @@ pub enum Wanted {
 /// Something for the whole stack.
 fn over(rng: &mut Rng, root: StackId) -> Command {
     let actions = [Action::Suspend, Action::Resume, Action::Resume, Action::Check];
-    Command::Over(root, actions[rng.below(4) as usize])
+    Command::ForEach(root, actions[rng.below(4) as usize])
 }
 
 /// Something for one of the resources: a signal to a policy, or a word about its health.

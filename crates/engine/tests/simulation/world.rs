@@ -134,7 +134,7 @@ pub fn now<T>(future: impl Future<Output = T>) -> T {
 
 /// How engines work in tests.
 pub fn config() -> Arc<Config> {
-    Arc::new(Config { types: &TYPES, quiet: QUIET, ..Config::default() })
+    Arc::new(Config { types: &TYPES, lost_call_window: QUIET, ..Config::default() })
 }
 
 /// In some worlds little is looked at before it is written down, so that there are many more moments to
@@ -142,7 +142,7 @@ pub fn config() -> Arc<Config> {
 fn stride(seed: u64) -> usize {
     match seed % 4 {
         0 => 1 + (seed / 4 % 30) as usize,
-        _ => Config::default().stride,
+        _ => Config::default().max_changes_per_step,
     }
 }
 
@@ -176,7 +176,7 @@ impl World {
             boundaries: 0,
             crashes: 0,
             root,
-            config: Arc::new(Config { stride: stride(seed), ..(*config()).clone() }),
+            config: Arc::new(Config { max_changes_per_step: stride(seed), ..(*config()).clone() }),
             owner: None,
             happenings: BTreeMap::new(),
             next: 0,
@@ -289,7 +289,7 @@ impl World {
             self.start()?;
         }
         self.flush()?;
-        if let Some(owner) = self.owner.as_mut().filter(|owner| owner.is_behind()) {
+        if let Some(owner) = self.owner.as_mut().filter(|owner| owner.has_queued_tasks()) {
             owner.go_on(self.now, &mut self.rng);
             return Ok(true);
         }

@@ -61,7 +61,7 @@ fn settings(arguments: &Server) -> Result<Settings, Failure> {
     if let Some(lease) = arguments.lease {
         settings.lease = Duration::from_secs(lease.max(1));
     }
-    settings.engine.quiet = Duration::from_secs(arguments.quiet);
+    settings.engine.lost_call_window = Duration::from_secs(arguments.quiet);
     Ok(settings)
 }
 
@@ -85,7 +85,7 @@ async fn serve(
             lease: settings.lease,
             look: LOOK.min(settings.lease / 8),
             is_alone: place.as_ref().is_some_and(|place| place.is_alone),
-            promises: settings.engine.quiet * 6,
+            promises: settings.engine.lost_call_window * 6,
             ..EngineSettings::default()
         };
         Engine::start(config.clone(), store.clone() as Arc<dyn Store>, own.clone(), engine)

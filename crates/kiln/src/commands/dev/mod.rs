@@ -174,7 +174,15 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
     // Whoever tries something out does not want to wait for it.
     let watch = Duration::from_secs(1);
     let global = shipped();
-    let config = Config { types, global, outside, region, quiet, watch, ..Config::default() };
+    let config = Config {
+        types,
+        global,
+        outside,
+        region,
+        lost_call_window: quiet,
+        watch,
+        ..Config::default()
+    };
     let config = Arc::new(config);
     // The state is ours alone, so nobody else's lease is valid.
     let settings = Settings { is_alone: true, ..Settings::default() };

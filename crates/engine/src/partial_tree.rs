@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What somebody wants to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part<'n> {
+pub enum TreePart<'n> {
     /// The stack, and nothing of its resources.
     Stack,
     /// The values of its outputs, too.
@@ -38,7 +38,7 @@ const FEW: usize = 20;
 
 /// What is not there of a tree that was read in part.
 #[derive(Default)]
-pub(crate) struct Gaps {
+pub(crate) struct Missing {
     /// The names of the resources that were asked for: if one of them is not there, there is none.
     asked: BTreeSet<Arc<str>>,
     /// The names of others that were wanted.
@@ -49,9 +49,9 @@ pub(crate) struct Gaps {
     is_lean: bool,
 }
 
-impl Gaps {
+impl Missing {
     /// Notes that a resource is wanted that is not there.
-    pub(crate) fn miss(&self, name: &str) {
+    pub(crate) fn record(&self, name: &str) {
         if !self.is_lean && !self.asked.contains(name) {
             let mut missed = self.missed.lock().unwrap_or_else(PoisonError::into_inner);
             missed.insert(name.into());
@@ -59,20 +59,20 @@ impl Gaps {
     }
 
     /// Notes that all resources are wanted.
-    pub(crate) fn miss_all(&self) {
+    pub(crate) fn record_all(&self) {
         if !self.is_lean {
             self.all_missed.store(true, Ordering::Relaxed);
         }
     }
 
     /// Notes that more of a resource is wanted than lists show.
-    pub(crate) fn miss_body(&self) {
+    pub(crate) fn record_body(&self) {
         if self.is_lean {
             self.all_missed.store(true, Ordering::Relaxed);
         }
     }
 
-    pub(crate) fn are_felt(&self) -> bool {
+    pub(crate) fn is_incomplete(&self) -> bool {
         let missed = self.missed.lock().unwrap_or_else(PoisonError::into_inner);
         self.all_missed.load(Ordering::Relaxed) || !missed.is_empty()
     }
@@ -83,9 +83,9 @@ pub(crate) async fn read_part(
     store: &dyn Store,
     config: &Arc<Config>,
     root: StackId,
-    part: Part<'_>,
+    part: TreePart<'_>,
 ) -> Result<Option<View>, StoreError> {
-    if part == Part::All {
+    if part == TreePart::All {
         return Ok(None);
     }
     let Some(rows) = store.load_stacks(root).await? else { return Ok(None) };
@@ -99,14 +99,14 @@ pub(crate) async fn read_part(
         return Ok(None);
     };
     // A template that cannot be read any more shows as one without resources.
-    _ = tree.draw_up(tree.root_key());
-    if part == Part::Resources {
+    _ = tree.bind_template(tree.root_key());
+    if part == TreePart::Resources {
         return read_lean(store, tree, last_event).await;
     }
     let wanted = match part {
-        Part::Stack | Part::Resources | Part::All => BTreeSet::new(),
-        Part::Resource(name) => [Arc::from(name)].into(),
-        Part::Outputs => match named_by_outputs(&mut tree) {
+        TreePart::Stack | TreePart::Resources | TreePart::All => BTreeSet::new(),
+        TreePart::Resource(name) => [Arc::from(name)].into(),
+        TreePart::Outputs => match named_by_outputs(&mut tree) {
             Some(names) => names,
             None => return Ok(None),
         },
@@ -116,7 +116,7 @@ pub(crate) async fn read_part(
     if seen != last_event || tree.add_rows(resources).is_err() {
         return Ok(None);
     }
-    tree.gaps = Some(Box::new(Gaps { asked: wanted, ..Gaps::default() }));
+    tree.missing = Some(Box::new(Missing { asked: wanted, ..Missing::default() }));
     Ok(Some(View::of(tree)))
 }
 
@@ -139,23 +139,23 @@ async fn read_lean(
     if seen != last_event || tree.add_rows(resources).is_err() {
         return Ok(None);
     }
-    tree.gaps = Some(Box::new(Gaps { is_lean: true, ..Gaps::default() }));
+    tree.missing = Some(Box::new(Missing { is_lean: true, ..Missing::default() }));
     Ok(Some(View::of(tree)))
 }
 
 /// The names of the resources that the outputs of a stack ask for, found by asking when there are none;
 /// nothing if they are too many.
 fn named_by_outputs(tree: &mut Tree) -> Option<BTreeSet<Arc<str>>> {
-    tree.gaps = Some(Box::default());
-    let world = tree.world(tree.root_key());
+    tree.missing = Some(Box::default());
+    let world = tree.scope(tree.root_key());
     if let Some(blueprint) = world.blueprint() {
         for name in blueprint.definition.template.outputs.keys() {
             // What it comes to does not matter yet.
             _ = world.output(name);
         }
     }
-    let gaps = tree.gaps.take()?;
-    let missed = gaps.missed.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let is_few = missed.len() <= FEW && !gaps.all_missed.into_inner();
+    let missing = tree.missing.take()?;
+    let missed = missing.missed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let is_few = missed.len() <= FEW && !missing.all_missed.into_inner();
     is_few.then_some(missed)
 }

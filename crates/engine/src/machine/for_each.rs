@@ -1,7 +1,7 @@
 //! What is done with every resource that there is: suspend, resume, check, snapshot.
 
 use super::Phase;
-use super::ops::Start;
+use super::operations::OperationSpec;
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Slot, StackKey, Tree};
 use kiln_resources::behaviour::Verb;
@@ -9,9 +9,10 @@ use kiln_template::graph::{Edge, Graph};
 use std::collections::BTreeMap;
 
 impl Tree {
-    pub(crate) fn start_over(&mut self, _: &mut Env<'_>, key: StackKey) {
+    pub(crate) fn start_for_each(&mut self, _: &mut Env<'_>, key: StackKey) {
         let stack = self.stack(key);
-        let is_backwards = stack.walk.as_ref().is_some_and(|walk| walk.action == Action::Suspend);
+        let is_backwards =
+            stack.traversal.as_ref().is_some_and(|traversal| traversal.action == Action::Suspend);
         let slots: Vec<Slot> = stack
             .resources
             .values()
@@ -31,25 +32,25 @@ impl Tree {
         let mut graph = Graph::with_capacity(slots.len());
         edges.iter().for_each(|edges| graph.push(edges));
         let nodes = vec![true; slots.len()];
-        if let Some(walk) = self.walk_mut(key) {
-            walk.phase = Phase::Over;
-            walk.slots = slots.into_iter().map(Some).collect();
+        if let Some(traversal) = self.traversal_mut(key) {
+            traversal.phase = Phase::ForEach;
+            traversal.slots = slots.into_iter().map(Some).collect();
         }
-        self.walk_over(key, &graph, &nodes);
+        self.schedule_graph(key, &graph, &nodes);
     }
 
-    pub(crate) fn visit_over(&mut self, env: &mut Env<'_>, key: StackKey, node: usize) {
+    pub(crate) fn visit_for_each(&mut self, env: &mut Env<'_>, key: StackKey, node: usize) {
         let stack = self.stack(key);
-        let Some(walk) = &stack.walk else { return };
-        if walk.failure.is_some() {
+        let Some(traversal) = &stack.traversal else { return };
+        if traversal.failure.is_some() {
             return;
         }
-        let action = walk.action;
-        let Some(slot) = walk.slots[node] else { return self.node_done(key, node) };
+        let action = traversal.action;
+        let Some(slot) = traversal.slots[node] else { return self.node_done(key, node) };
         let since = stack.updated;
         let resource = self.resource(slot);
         if resource.op.is_some() {
-            return self.meet(key, slot, node);
+            return self.claim_or_park(key, slot, node);
         }
         let state = resource.state;
         let is_done = state.is(action, Status::Complete) && Some(resource.updated) >= since;
@@ -71,11 +72,13 @@ impl Tree {
             self.set_state(env, slot, State::new(action, Status::Failed), &failure.to_string());
             return self.node_failed(env, key, action, failure);
         }
-        let kind = self.config.types.get(&self.resource(slot).kind);
-        if action == Action::Check && kind.is_some_and(|kind| !kind.abilities.check) {
-            let reason = format!("CHECK not supported for {}", self.resource(slot).kind);
-            if let Some(walk) = self.walk_mut(key) {
-                walk.keeps_objects = true;
+        let resource_type = self.config.types.get(&self.resource(slot).type_name);
+        if action == Action::Check
+            && resource_type.is_some_and(|resource_type| !resource_type.abilities.check)
+        {
+            let reason = format!("CHECK not supported for {}", self.resource(slot).type_name);
+            if let Some(traversal) = self.traversal_mut(key) {
+                traversal.keeps_objects = true;
             }
             // What failed stays failed: nobody looked whether it is well.
             if state.action != Action::Init && state.status != Status::Failed {
@@ -87,31 +90,31 @@ impl Tree {
             let message = format!("Resource {name} not created yet.");
             let reason = crate::failure::Failure::new("Error", &name, message).to_string();
             self.set_state(env, slot, State::new(action, Status::Failed), &reason);
-            self.queue.push_back(super::Task::Settle(key));
+            self.queue.push_back(super::Task::MaybeFinish(key));
             return self.check_failed(key, slot, node, &reason);
         }
-        let verb = match action {
+        let kind = match action {
             Action::Suspend => Verb::Suspend,
             Action::Resume => Verb::Resume,
             Action::Snapshot => Verb::Snapshot,
             _ => Verb::Check,
         };
-        let start = Start { verb, action, node, target: None, requires: Vec::new() };
-        self.start(env, slot, start);
+        let start = OperationSpec { kind, action, node, target: None, requires: Vec::new() };
+        self.start_operation(env, slot, start);
     }
 
     /// A check found something wrong: those that need the resource are not looked at.
     pub(crate) fn check_failed(&mut self, key: StackKey, slot: Slot, node: usize, reason: &str) {
         let name = self.resource(slot).name.clone();
-        let Some(walk) = self.walk_mut(key) else { return };
-        walk.flaws.push(format!("{name}: Resource CHECK failed: {reason}"));
+        let Some(traversal) = self.traversal_mut(key) else { return };
+        traversal.check_failures.push(format!("{name}: Resource CHECK failed: {reason}"));
         // Whatever needs it counts as done, all the way up.
         let mut skipped = vec![node];
         let mut seen = std::collections::BTreeSet::new();
         while let Some(node) = skipped.pop() {
             if seen.insert(node) {
-                walk.left -= 1;
-                skipped.extend(walk.users.get(node));
+                traversal.remaining -= 1;
+                skipped.extend(traversal.users.get(node));
             }
         }
         self.changes.stacks.insert(key);

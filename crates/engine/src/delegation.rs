@@ -11,38 +11,38 @@ use std::sync::Arc;
 
 impl Tree {
     /// From now on the tree's calls are made in this name; what was lent before goes back.
-    pub(crate) fn borrow(&mut self, credential: Arc<Credential>) {
+    pub(crate) fn use_credential(&mut self, credential: Arc<Credential>) {
         if *credential != *self.credential {
             let former = std::mem::replace(&mut self.credential, credential);
-            self.retire(former);
+            self.revoke_later(former);
         }
     }
 
     /// Something that was lent is not needed, or not any more.
-    pub(crate) fn retire(&mut self, credential: Arc<Credential>) {
+    pub(crate) fn revoke_later(&mut self, credential: Arc<Credential>) {
         if credential.needs_revoking() {
-            self.retired.push(credential);
+            self.to_revoke.push(credential);
             self.changes.stacks.insert(self.root_key());
         }
     }
 
     /// What has to be given back now.
-    pub fn debts(&self) -> Vec<Arc<Credential>> {
+    pub fn to_revoke(&self) -> Vec<Arc<Credential>> {
         if self.has_work() {
             return Vec::new();
         }
         let own = self.is_gone() && self.credential.needs_revoking();
-        self.retired.iter().chain(own.then_some(&self.credential)).cloned().collect()
+        self.to_revoke.iter().chain(own.then_some(&self.credential)).cloned().collect()
     }
 
     /// Whether something has to be given back, now or when nothing is under way any more.
-    pub(crate) fn owes(&self) -> bool {
-        !self.retired.is_empty() || self.is_gone() && self.credential.needs_revoking()
+    pub(crate) fn has_revocations(&self) -> bool {
+        !self.to_revoke.is_empty() || self.is_gone() && self.credential.needs_revoking()
     }
 
     /// Something was given back.
-    pub(crate) fn repaid(&mut self, credential: &Credential) {
-        self.retired.retain(|it| **it != *credential);
+    pub(crate) fn revoked(&mut self, credential: &Credential) {
+        self.to_revoke.retain(|it| **it != *credential);
         if *self.credential == *credential {
             self.credential = Arc::default();
         }

@@ -1,11 +1,11 @@
 //! Nested stacks: resources that are stacks of their own.
 //!
-//! A nested stack is a stack to whoever looks at it, and part of its root's machine: its walk is begun
+//! A nested stack is a stack to whoever looks at it, and part of its root's machine: its traversal is begun
 //! by the operation on the resource that holds it, and ends that operation.
 
 use super::forward::Goal;
-use super::walk::Ending;
-use crate::blueprint::{Blueprint, Kind, Recipe, Source};
+use super::traversal::StackFailure;
+use crate::blueprint::{Blueprint, Recipe, ResolvedType, Source};
 use crate::failure::Failure;
 use crate::ids::{RecipeId, ResourceId, StackId};
 use crate::state::{Action, State, Status};
@@ -27,49 +27,63 @@ impl Tree {
     pub(crate) fn is_nested(&self, slot: Slot) -> bool {
         let resource = self.resource(slot);
         resource.child.is_some()
-            || match self.config.types.get(&resource.kind) {
-                Some(kind) => kind.behaviour.stages.is_some(),
+            || match self.config.types.get(&resource.type_name) {
+                Some(resource_type) => resource_type.behaviour.stages.is_some(),
                 None => true,
             }
     }
 
     /// Whether a nested stack may have to change although the resource that holds it does not.
-    pub(crate) fn must_look_inside(&self, resource: &Resource, goal: &Goal<'_>) -> bool {
+    pub(crate) fn must_update_nested(&self, resource: &Resource, goal: &Goal<'_>) -> bool {
         let Some(child) = resource.child else { return false };
-        let Some(outer) = &self.stack(resource.stack).blueprint else { return true };
-        self.is_other_stack(child, outer, goal.kind)
+        let Some(parent_blueprint) = &self.stack(resource.stack).blueprint else { return true };
+        self.stack_differs(child, parent_blueprint, goal.resolved_type)
             || self.has_flaws(child)
             || self.converges(resource.stack)
     }
 
     /// Whether the nested stack of a resource is made of something else than it should be.
-    fn is_other_inside(&self, slot: Slot, outer: &Blueprint, kind: &Kind) -> bool {
-        self.resource(slot).child.is_none_or(|child| self.is_other_stack(child, outer, kind))
+    fn nested_stack_differs(
+        &self,
+        slot: Slot,
+        parent_blueprint: &Blueprint,
+        resource_type: &ResolvedType,
+    ) -> bool {
+        self.resource(slot)
+            .child
+            .is_none_or(|child| self.stack_differs(child, parent_blueprint, resource_type))
     }
 
-    fn is_other_stack(&self, child: StackKey, outer: &Blueprint, kind: &Kind) -> bool {
+    fn stack_differs(
+        &self,
+        child: StackKey,
+        parent_blueprint: &Blueprint,
+        resource_type: &ResolvedType,
+    ) -> bool {
         let stack = self.stack(child);
-        let is_other_template = match (kind, &stack.recipe.template) {
-            (Kind::Template(kind), Source::File(url, text)) => {
-                *url != kind.url || !Arc::ptr_eq(text, &kind.text) && *text != kind.text
+        let is_other_template = match (resource_type, &stack.recipe.template) {
+            (ResolvedType::Template(resource_type), Source::File(url, text)) => {
+                *url != resource_type.url
+                    || !Arc::ptr_eq(text, &resource_type.text) && *text != resource_type.text
             }
-            (Kind::Template(_), _) => true,
+            (ResolvedType::Template(_), _) => true,
             _ => false,
         };
         let inner = stack.blueprint.as_ref();
-        is_other_template || inner.is_none_or(|inner| !Arc::ptr_eq(&outer.shared, &inner.shared))
+        is_other_template
+            || inner.is_none_or(|inner| !Arc::ptr_eq(&parent_blueprint.shared, &inner.shared))
     }
 
     /// Whether something in a stack or below it is not as it should be.
     fn has_flaws(&self, key: StackKey) -> bool {
         let stack = self.stack(key);
         // What is under way sees to itself.
-        stack.walk.is_none() && stack.state.status != Status::Complete
+        stack.traversal.is_none() && stack.state.status != Status::Complete
             || stack.state.action == Action::Delete
             || stack.resources.values().any(|slot| {
                 let resource = self.resource(*slot);
                 resource.state.status == Status::Failed
-                    || stack.walk.is_none() && !self.is_wanted(*slot)
+                    || stack.traversal.is_none() && !self.is_wanted(*slot)
                     || resource.child.is_some_and(|child| self.has_flaws(child))
             })
     }
@@ -77,29 +91,29 @@ impl Tree {
     // --- going inside ---
 
     /// Has the nested stack of a resource do what the operation on the resource is for.
-    pub(crate) fn go_inside(&mut self, env: &mut Env<'_>, slot: Slot) {
+    pub(crate) fn dispatch_nested(&mut self, env: &mut Env<'_>, slot: Slot) {
         // Whatever a policy was about to do with a group is overtaken.
-        self.resized(env, slot, Some("Something else is done with the group"));
+        self.finish_resize(env, slot, Some("Something else is done with the group"));
         let resource = self.resource(slot);
         let Some(op) = resource.op.as_deref() else { return };
-        let verb = op.verb;
-        match (verb, resource.child) {
-            (Verb::Create | Verb::Update, _) => self.next_stage(env, slot),
+        let kind = op.kind;
+        match (kind, resource.child) {
+            (Verb::Create | Verb::Update, _) => self.start_next_stage(env, slot),
             // A nested stack can be made again from its template: nothing of it is kept.
-            (Verb::Snapshot, _) | (_, None) => self.is_over(slot),
-            (verb, Some(child)) => {
-                let action = match verb {
+            (Verb::Snapshot, _) | (_, None) => self.finish_immediately(slot),
+            (kind, Some(child)) => {
+                let action = match kind {
                     Verb::Delete => Action::Delete,
                     Verb::Suspend => Action::Suspend,
                     Verb::Resume => Action::Resume,
                     _ => Action::Check,
                 };
                 let keeps = self.keeps_objects(slot);
-                self.begin(env, child, action, None);
-                if let Some(walk) = self.walk_mut(child) {
-                    walk.keeps_objects = keeps;
+                self.begin_traversal(env, child, action, None);
+                if let Some(traversal) = self.traversal_mut(child) {
+                    traversal.keeps_objects = keeps;
                 }
-                self.set_off(env, child);
+                self.enter_phase(env, child);
             }
         }
     }
@@ -107,20 +121,20 @@ impl Tree {
     /// Whether the objects of a nested stack outlive it.
     fn keeps_objects(&self, slot: Slot) -> bool {
         let resource = self.resource(slot);
-        let walk = self.stack(resource.stack).walk.as_ref();
-        let is_retained = resource.frozen.as_ref().is_some_and(|frozen| {
-            frozen.deletion_policy == kiln_template::template::DeletionPolicy::Retain
+        let traversal = self.stack(resource.stack).traversal.as_ref();
+        let is_retained = resource.definition.as_ref().is_some_and(|resolved| {
+            resolved.deletion_policy == kiln_template::template::DeletionPolicy::Retain
         });
-        is_retained || walk.is_some_and(|walk| walk.keeps_objects)
+        is_retained || traversal.is_some_and(|traversal| traversal.keeps_objects)
     }
 
     /// Brings a nested stack one stage closer to what it should be.
-    pub(crate) fn next_stage(&mut self, env: &mut Env<'_>, slot: Slot) {
+    pub(crate) fn start_next_stage(&mut self, env: &mut Env<'_>, slot: Slot) {
         let stage = match self.stage(env, slot) {
             Ok(stage) => stage,
             Err(failure) => {
                 // Without an operation it was a policy that asked for it.
-                self.resized(env, slot, Some(&failure.to_string()));
+                self.finish_resize(env, slot, Some(&failure.to_string()));
                 return self.finish_failed(env, slot, *failure, None);
             }
         };
@@ -168,9 +182,9 @@ impl Tree {
             Some(child) => {
                 self.stack_mut(child).timeout = timeout;
                 let converges = self.converges(self.resource(slot).stack);
-                self.begin(env, child, Action::Update, Some(recipe));
-                if let Some(walk) = self.walk_mut(child) {
-                    walk.converges = converges;
+                self.begin_traversal(env, child, Action::Update, Some(recipe));
+                if let Some(traversal) = self.traversal_mut(child) {
+                    traversal.converges = converges;
                 }
                 child
             }
@@ -180,18 +194,18 @@ impl Tree {
                     let is_adopted = op.is_some_and(|op| op.action == Action::Adopt);
                     let action = if is_adopted { Action::Adopt } else { Action::Create };
                     self.stack_mut(child).timeout = timeout;
-                    self.begin(env, child, action, None);
+                    self.begin_traversal(env, child, action, None);
                     if is_adopted {
-                        self.adopt_inside(slot, child);
+                        self.pass_adopted_data(slot, child);
                     }
                     child
                 }
                 Err(failure) => return self.finish_failed(env, slot, *failure, None),
             },
         };
-        match self.draw_up(child) {
-            Ok(()) => self.set_off(env, child),
-            Err(reason) => self.fail_walk(env, child, Ending { reason, failure: None }),
+        match self.bind_template(child) {
+            Ok(()) => self.enter_phase(env, child),
+            Err(reason) => self.fail_traversal(env, child, StackFailure { reason, failure: None }),
         }
     }
 
@@ -207,13 +221,13 @@ impl Tree {
     }
 
     /// Tells a nested stack what is known of the objects that it takes over.
-    fn adopt_inside(&mut self, slot: Slot, child: StackKey) {
-        let known = self.adopted(slot).and_then(|it| match it.get("resources") {
+    fn pass_adopted_data(&mut self, slot: Slot, child: StackKey) {
+        let known = self.adopted_data(slot).and_then(|it| match it.get("resources") {
             Some(Value::Map(resources)) => Some(resources.clone()),
             _ => None,
         });
-        if let Some(walk) = self.walk_mut(child) {
-            walk.adopted = Some(known.unwrap_or_default());
+        if let Some(traversal) = self.traversal_mut(child) {
+            traversal.adopted = Some(known.unwrap_or_default());
         }
     }
 
@@ -236,8 +250,8 @@ impl Tree {
         let key = self.add_stack(Stack {
             id,
             name: self.physical_name(slot).into(),
-            holder: Some((parent, slot)),
-            holder_id: Some(self.resource(slot).id),
+            parent_resource: Some((parent, slot)),
+            parent_resource_id: Some(self.resource(slot).id),
             depth,
             state: State::new(Action::Create, Status::InProgress),
             reason: "".into(),
@@ -253,7 +267,7 @@ impl Tree {
             by_name: IndexMap::new(),
             busy: 0,
             blueprint: None,
-            walk: None,
+            traversal: None,
         });
         let resource = self.change(slot);
         resource.child = Some(key);
@@ -268,12 +282,12 @@ impl Tree {
         let failed =
             |class: &str, message: String| Box::new(Failure::new(class, &resource.name, message));
         let target = resource.op.as_ref().and_then(|op| op.target.clone());
-        let Some(target) = target.or_else(|| resource.frozen.clone()) else {
+        let Some(target) = target.or_else(|| resource.definition.clone()) else {
             return Err(failed("Error", "there is nothing to make a stack of".into()));
         };
-        let schema_of = |kind: &Kind| kind.schema().cloned();
-        let kind = self.outer_kind(resource);
-        let Some(schema) = kind.as_ref().and_then(schema_of) else {
+        let schema_of = |resource_type: &ResolvedType| resource_type.schema().cloned();
+        let resource_type = self.type_in_parent(resource);
+        let Some(schema) = resource_type.as_ref().and_then(schema_of) else {
             return Err(failed("ResourceTypeUnavailable", "its type is not known".into()));
         };
         let root = Path::Root.key("resources");
@@ -284,12 +298,14 @@ impl Tree {
         if let Some(problem) = problems.into_iter().find(|problem| problem.is_error()) {
             return Err(failed("StackValidationFailed", problem.text()));
         }
-        match kind {
-            Some(Kind::Template(kind)) => {
-                let source = Source::File(kind.url.clone(), kind.text.clone());
+        match resource_type {
+            Some(ResolvedType::Template(resource_type)) => {
+                let source = Source::File(resource_type.url.clone(), resource_type.text.clone());
                 Ok(Next::File(source, target.properties.clone()))
             }
-            Some(Kind::Builtin(kind)) if kind.behaviour.stages.is_some() => {
+            Some(ResolvedType::Builtin(resource_type))
+                if resource_type.behaviour.stages.is_some() =>
+            {
                 let (policy, _) =
                     convert_update_policy(&schema, &target.update_policy, &offline(0), &path);
                 let stage = self.group_stage(env, slot, &properties, &policy);
@@ -303,10 +319,10 @@ impl Tree {
     }
 
     /// What the type of a resource means in its stack.
-    fn outer_kind(&self, resource: &Resource) -> Option<Kind> {
+    fn type_in_parent(&self, resource: &Resource) -> Option<ResolvedType> {
         let blueprint = self.stack(resource.stack).blueprint.as_ref()?;
         let at = blueprint.definition.template.resources.get_index_of(&resource.name)?;
-        Some(blueprint.kind(at).clone())
+        Some(blueprint.type_at(at).clone())
     }
 
     fn group_stage(
@@ -317,20 +333,21 @@ impl Tree {
         update_policy: &Members,
     ) -> Result<Stage, Stop> {
         let resource = self.resource(slot);
-        let kind = self.config.types.get(&resource.kind);
-        let Some(stages) = kind.and_then(|kind| kind.behaviour.stages) else {
+        let resource_type = self.config.types.get(&resource.type_name);
+        let Some(stages) = resource_type.and_then(|resource_type| resource_type.behaviour.stages)
+        else {
             return Err(Stop::failed("Error", "its type makes no stack"));
         };
         let members = resource.child.map(|child| self.group_members(child)).unwrap_or_default();
         let reference = self.reference(slot);
         let reference = reference.as_text().cloned().unwrap_or_default();
-        let siblings = self.world(resource.stack);
+        let siblings = self.scope(resource.stack);
         let stack = self.stack(resource.stack);
-        let timeout = stack.walk.as_ref().map(|walk| walk.deadline.since(env.now));
+        let timeout = stack.traversal.as_ref().map(|traversal| traversal.deadline.since(env.now));
         let mut fresh = || ResourceId(env.ids.next()).short();
         let mut group = Group {
             name: &resource.name,
-            verb: resource.op.as_ref().map_or(Verb::Update, |op| op.verb),
+            verb: resource.op.as_ref().map_or(Verb::Update, |op| op.kind),
             reference: &reference,
             properties,
             update_policy,
@@ -375,35 +392,35 @@ impl Tree {
 
     // --- coming back ---
 
-    /// A nested stack's walk is over: so is the operation that began it, or its stage.
-    pub(crate) fn child_ended(
+    /// A nested stack's traversal is over: so is the operation that began it, or its stage.
+    pub(crate) fn nested_traversal_ended(
         &mut self,
         env: &mut Env<'_>,
         key: StackKey,
-        result: Result<(), Ending>,
+        result: Result<(), StackFailure>,
     ) {
         let stack = self.stack(key);
-        let Some((_, holder)) = stack.holder else { return };
+        let Some((_, parent_resource)) = stack.parent_resource else { return };
         let is_gone = stack.deleted.is_some();
         if is_gone {
-            let resource = self.change(holder);
+            let resource = self.change(parent_resource);
             resource.child = None;
             self.changes.gone_stacks.push(key);
         }
-        let Some(op) = self.resource(holder).op.as_deref() else {
-            return self.ended_alone(env, key, holder, result);
+        let Some(op) = self.resource(parent_resource).op.as_deref() else {
+            return self.nested_ended_without_operation(env, key, parent_resource, result);
         };
-        let is_last = op.is_last_stage || !matches!(op.verb, Verb::Create | Verb::Update);
+        let is_last = op.is_last_stage || !matches!(op.kind, Verb::Create | Verb::Update);
         match result {
-            Ok(()) if is_last => self.is_over(holder),
-            Ok(()) => self.wait_for_stage(env, holder),
+            Ok(()) if is_last => self.finish_immediately(parent_resource),
+            Ok(()) => self.wait_for_stage(env, parent_resource),
             Err(ending) => {
-                let name = self.resource(holder).name.clone();
+                let name = self.resource(parent_resource).name.clone();
                 let failure = match ending.failure {
                     Some(failure) => failure.inside(&name),
                     None => Failure::new("Error", &name, ending.reason),
                 };
-                self.finish_failed(env, holder, failure, None);
+                self.finish_failed(env, parent_resource, failure, None);
             }
         }
     }
@@ -412,7 +429,7 @@ impl Tree {
     fn wait_for_stage(&mut self, env: &mut Env<'_>, slot: Slot) {
         let pause = self.resource(slot).op.as_ref().map(|op| op.stage_pause).unwrap_or_default();
         if pause.is_zero() {
-            return self.next_stage(env, slot);
+            return self.start_next_stage(env, slot);
         }
         let until = env.now + pause;
         self.pause(slot, Pause::Stage(until), until);
@@ -431,32 +448,34 @@ impl Tree {
         slot: Slot,
     ) {
         let resource = self.resource(slot);
-        let is_inside = resource.child.is_some_and(|child| self.stack(child).walk.is_some())
+        let is_inside = resource.child.is_some_and(|child| self.stack(child).traversal.is_some())
             && resource.op.as_ref().is_some_and(|op| {
-                matches!(op.verb, Verb::Create | Verb::Update) && !op.is_stopping
+                matches!(op.kind, Verb::Create | Verb::Update) && !op.is_stopping
             });
-        let is_same_kind = match blueprint.kind(at) {
-            Kind::Builtin(kind) => kind.name() == &*resource.kind,
-            Kind::Template(_) => self.config.types.get(&resource.kind).is_none(),
-            Kind::Unknown(_) => false,
+        let is_same_kind = match blueprint.type_at(at) {
+            ResolvedType::Builtin(resource_type) => resource_type.name() == &*resource.type_name,
+            ResolvedType::Template(_) => self.config.types.get(&resource.type_name).is_none(),
+            ResolvedType::Unknown(_) => false,
         };
         if !is_inside || !is_same_kind {
             // What it needs may be another since an interruption: then it is not there yet.
             let target = resource.op.as_deref().and_then(|op| op.target.as_ref());
             let is_on_its_way = target.is_some_and(|target| {
-                self.freeze(key, blueprint, at).is_ok_and(|frozen| target.equals(&frozen))
+                self.resolve_definition(key, blueprint, at)
+                    .is_ok_and(|resolved| target.equals(&resolved))
             });
             return match is_on_its_way {
-                true => self.meet(key, slot, at),
+                true => self.claim_or_park(key, slot, at),
                 false => self.park(key, slot, at),
             };
         }
-        let frozen = match self.freeze(key, blueprint, at) {
-            Ok(frozen) => Arc::new(frozen),
+        let resolved = match self.resolve_definition(key, blueprint, at) {
+            Ok(resolved) => Arc::new(resolved),
             Err(failure) => return self.node_failed(env, key, Action::Update, *failure),
         };
-        let number = self.stack(key).walk.as_ref().map_or(0, |walk| walk.number);
-        let is_inside_other = self.is_other_inside(slot, blueprint, blueprint.kind(at));
+        let number =
+            self.stack(key).traversal.as_ref().map_or(0, |traversal| traversal.traversal_id);
+        let is_inside_other = self.nested_stack_differs(slot, blueprint, blueprint.type_at(at));
         // One that was begun without comparing anything has to begin again.
         let is_blind = self.converges(key)
             && self.resource(slot).child.is_some_and(|child| !self.converges(child));
@@ -468,22 +487,22 @@ impl Tree {
         let new = requires.into_iter().filter(|id| !op.requires.contains(id));
         let new: Vec<_> = new.collect();
         op.requires.extend(new);
-        let is_on_its_way = op.target.as_ref().is_some_and(|it| it.equals(&frozen)) && !is_other;
+        let is_on_its_way = op.target.as_ref().is_some_and(|it| it.equals(&resolved)) && !is_other;
         if !is_on_its_way {
-            op.target = Some(frozen);
+            op.target = Some(resolved);
             op.stages = 0;
             // What there is of it already has to change.
-            op.verb = Verb::Update;
-            self.next_stage(env, slot);
+            op.kind = Verb::Update;
+            self.start_next_stage(env, slot);
         }
     }
 
-    /// Stops a stack's walk, and all that it has under way.
-    pub(crate) fn cancel(&mut self, env: &mut Env<'_>, key: StackKey) {
-        let Some(walk) = self.walk_mut(key) else { return };
-        walk.must_not_roll_back = true;
-        let reason = format!("Stack {} cancelled", walk.action);
-        self.fail_walk(env, key, Ending { reason, failure: None });
+    /// Stops a stack's traversal, and all that it has under way.
+    pub(crate) fn cancel_traversal(&mut self, env: &mut Env<'_>, key: StackKey) {
+        let Some(traversal) = self.traversal_mut(key) else { return };
+        traversal.must_not_roll_back = true;
+        let reason = format!("Stack {} cancelled", traversal.action);
+        self.fail_traversal(env, key, StackFailure { reason, failure: None });
         self.stop_all(env, key);
     }
 }

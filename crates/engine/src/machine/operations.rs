@@ -3,9 +3,9 @@
 use super::forward::Goal;
 use super::{Effect, Run};
 use crate::decide::differing;
+use crate::drift::Observed;
 use crate::failure::Failure;
 use crate::ids::ResourceId;
-use crate::reality::Reality;
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, OpId, Operation, Pause, Resource, Slot, StackKey, Tree};
 use kiln_cloud::Reply;
@@ -21,8 +21,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// What is to be done with a resource.
-pub(crate) struct Start {
-    pub(crate) verb: Verb,
+pub(crate) struct OperationSpec {
+    pub(crate) kind: Verb,
     pub(crate) action: Action,
     pub(crate) node: usize,
     pub(crate) target: Option<Arc<ResolvedDefinition>>,
@@ -33,33 +33,33 @@ impl Tree {
     // --- beginning ---
 
     /// Begins to make a resource what it should be.
-    pub(crate) fn start_goal(
+    pub(crate) fn start_towards(
         &mut self,
         env: &mut Env<'_>,
         slot: Slot,
-        verb: Verb,
+        kind: Verb,
         action: Action,
         goal: Goal<'_>,
     ) {
-        let (node, target, requires) = (goal.at, Some(goal.frozen), goal.requires);
-        self.start(env, slot, Start { verb, action, node, target, requires });
+        let (node, target, requires) = (goal.at, Some(goal.definition), goal.requires);
+        self.start_operation(env, slot, OperationSpec { kind, action, node, target, requires });
     }
 
     /// Begins an operation.
-    pub(crate) fn start(&mut self, env: &mut Env<'_>, slot: Slot, start: Start) {
+    pub(crate) fn start_operation(&mut self, env: &mut Env<'_>, slot: Slot, start: OperationSpec) {
         let stack = self.stack(self.resource(slot).stack);
-        let origin = stack.walk.as_ref().map(|walk| (walk.number, start.node));
-        let (verb, action) = (start.verb, start.action);
-        let keeps_copy = verb == Verb::Delete && self.is_copied_first(slot);
-        let snapshot = match verb {
-            Verb::Snapshot => self.expect_copy(env, slot),
+        let origin = stack.traversal.as_ref().map(|traversal| (traversal.traversal_id, start.node));
+        let (kind, action) = (start.kind, start.action);
+        let keeps_copy = kind == Verb::Delete && self.is_copied_first(slot);
+        let snapshot = match kind {
+            Verb::Snapshot => self.add_copy_record(env, slot),
             _ => None,
         };
-        let drifted = match verb {
+        let drifted = match kind {
             Verb::Update => self.take_drifted(slot),
             _ => Arc::default(),
         };
-        self.put_op(slot, origin, verb, action);
+        self.put_operation(slot, origin, kind, action);
         let resource = self.resource_mut(slot);
         if let Some(target) = &start.target {
             resource.metadata = target.metadata.clone();
@@ -71,71 +71,73 @@ impl Tree {
             op.snapshot = snapshot;
             op.keeps_copy = keeps_copy;
         }
-        self.touch_needed(slot);
+        self.note_touched(slot);
         self.set_state(env, slot, State::new(action, Status::InProgress), "state changed");
-        if action == Action::Adopt && verb == Verb::Check {
-            return self.adopt(env, slot);
+        if action == Action::Adopt && kind == Verb::Check {
+            return self.adopt_object(env, slot);
         }
-        self.go(env, slot);
+        self.dispatch(env, slot);
     }
 
     /// Does, or does again, what the operation on a resource is for.
-    pub(crate) fn go(&mut self, env: &mut Env<'_>, slot: Slot) {
+    pub(crate) fn dispatch(&mut self, env: &mut Env<'_>, slot: Slot) {
         let resource = self.resource(slot);
         let Some(op) = resource.op.as_deref() else { return };
-        let (verb, name) = (op.verb, resource.name.clone());
-        if verb == Verb::Delete && !self.has_object_to_remove(slot) {
-            self.is_over(slot);
+        let (kind, name) = (op.kind, resource.name.clone());
+        if kind == Verb::Delete && !self.has_object_to_remove(slot) {
+            self.finish_immediately(slot);
             return;
         }
         if self.is_nested(slot) {
-            return self.go_inside(env, slot);
+            return self.dispatch_nested(env, slot);
         }
-        if verb == Verb::Forget && self.is_being_copied(slot) {
+        if kind == Verb::Forget && self.is_being_copied(slot) {
             let until = env.now + SOON;
             return self.pause(slot, Pause::Retry(until), until);
         }
-        let Some(kind) = self.config.types.get(&resource.kind) else {
-            self.is_over(slot);
+        let Some(resource_type) = self.config.types.get(&resource.type_name) else {
+            self.finish_immediately(slot);
             return;
         };
-        if matches!(verb, Verb::Create | Verb::Update)
+        if matches!(kind, Verb::Create | Verb::Update)
             && let Err(message) = self.check_properties(slot)
         {
             let failure = Failure::new("StackValidationFailed", &name, message);
             return self.finish_failed(env, slot, failure, None);
         }
-        let needs_nothing = match verb {
-            Verb::Settle => kind.behaviour.finder.is_none(),
+        let needs_nothing = match kind {
+            Verb::Settle => resource_type.behaviour.finder.is_none(),
             Verb::Snapshot if resource.physical_id.is_none() => true,
-            Verb::Forget if self.leaves_copies(slot) => true,
-            verb => kind.behaviour.handler(verb).is_none(),
+            Verb::Forget if self.abandons_copies(slot) => true,
+            kind => resource_type.behaviour.handler(kind).is_none(),
         };
         if needs_nothing {
-            self.is_over(slot);
+            self.finish_immediately(slot);
             return;
         }
         let context = self.context(slot);
         let op = op_id(self, slot);
-        self.effects.push(Effect::Run(Box::new(Run { op, slot, kind, verb, context })));
+        self.effects.push(Effect::Run(Box::new(Run { op, slot, resource_type, kind, context })));
     }
 
     /// Whether anything has to be done in the world when a resource goes.
     pub(crate) fn has_object_to_remove(&self, slot: Slot) -> bool {
         let resource = self.resource(slot);
-        let walk = self.stack(resource.stack).walk.as_ref();
-        let is_kept = walk.is_some_and(|walk| walk.keeps_objects)
-            || resource.frozen.as_ref().is_some_and(|frozen| {
-                frozen.deletion_policy == DeletionPolicy::Retain || frozen.external_id.is_some()
+        let traversal = self.stack(resource.stack).traversal.as_ref();
+        let is_kept = traversal.is_some_and(|traversal| traversal.keeps_objects)
+            || resource.definition.as_ref().is_some_and(|resolved| {
+                resolved.deletion_policy == DeletionPolicy::Retain || resolved.external_id.is_some()
             });
-        // A nested stack's records go in any case; its walk knows what to leave alone.
+        // A nested stack's records go in any case; its traversal knows what to leave alone.
         !is_kept || resource.child.is_some()
     }
 
-    /// The properties of the kinds that the schema says; or what is wrong with them.
+    /// The properties of the types that the schema says; or what is wrong with them.
     pub(crate) fn check_properties(&self, slot: Slot) -> Result<(), String> {
         let resource = self.resource(slot);
-        let (Some(kind), Some(op)) = (self.config.types.get(&resource.kind), &resource.op) else {
+        let (Some(resource_type), Some(op)) =
+            (self.config.types.get(&resource.type_name), &resource.op)
+        else {
             return Ok(());
         };
         let Some(target) = &op.target else { return Ok(()) };
@@ -143,7 +145,7 @@ impl Tree {
         let name = root.key(&resource.name);
         let path = name.key("properties");
         let (_, problems) =
-            convert_properties(&kind.schema, &target.properties, &offline(0), &path);
+            convert_properties(&resource_type.schema, &target.properties, &offline(0), &path);
         match problems.into_iter().find(|problem| problem.is_error()) {
             Some(problem) => Err(problem.text()),
             None => Ok(()),
@@ -153,18 +155,27 @@ impl Tree {
     /// What an operation is told of its resource.
     pub(crate) fn context(&self, slot: Slot) -> Context {
         let resource = self.resource(slot);
-        let convert = |frozen: Option<&Arc<ResolvedDefinition>>| -> Arc<Members> {
-            let kind = self.config.types.get(&resource.kind);
-            let (Some(frozen), Some(kind)) = (frozen, kind) else { return Arc::default() };
+        let convert = |resolved: Option<&Arc<ResolvedDefinition>>| -> Arc<Members> {
+            let resource_type = self.config.types.get(&resource.type_name);
+            let (Some(resolved), Some(resource_type)) = (resolved, resource_type) else {
+                return Arc::default();
+            };
             Arc::new(
-                convert_properties(&kind.schema, &frozen.properties, &offline(0), &Path::Root).0,
+                convert_properties(
+                    &resource_type.schema,
+                    &resolved.properties,
+                    &offline(0),
+                    &Path::Root,
+                )
+                .0,
             )
         };
         let op = resource.op.as_deref();
         let target = op.and_then(|op| op.target.as_ref());
-        let properties = convert(target.or(resource.frozen.as_ref()));
-        let is_update = op.is_some_and(|op| op.verb == Verb::Update);
-        let mut before = if is_update { convert(resource.frozen.as_ref()) } else { Arc::default() };
+        let properties = convert(target.or(resource.definition.as_ref()));
+        let is_update = op.is_some_and(|op| op.kind == Verb::Update);
+        let mut before =
+            if is_update { convert(resource.definition.as_ref()) } else { Arc::default() };
         if let Some(op) = op.filter(|op| !op.drifted.is_empty()) {
             let drifted = op.drifted.iter().map(|(name, value)| (name.clone(), value.clone()));
             Arc::make_mut(&mut before).extend(drifted);
@@ -186,7 +197,7 @@ impl Tree {
             copy_name: self.copy_name(slot).into(),
             keeps_copy: op.is_some_and(|op| op.keeps_copy),
             is_doubtful: resource.is_doubtful,
-            quiet: self.config.quiet,
+            quiet: self.config.lost_call_window,
             predecessor: self.predecessor(resource),
             place: self.place(resource.stack),
             files: self.files(resource),
@@ -222,7 +233,7 @@ impl Tree {
 
     /// Finds out about the resources of a stack of which it is open whether they have objects. Their
     /// states do not change by that.
-    pub(crate) fn settle_doubts(&mut self, env: &mut Env<'_>, key: StackKey) {
+    pub(crate) fn resolve_doubts(&mut self, env: &mut Env<'_>, key: StackKey) {
         let slots: Vec<Slot> = self.stack(key).resources.values().copied().collect();
         for slot in slots {
             let resource = self.resource(slot);
@@ -230,17 +241,17 @@ impl Tree {
                 continue;
             }
             let action = resource.state.action;
-            self.put_op(slot, None, Verb::Settle, action);
-            self.go(env, slot);
+            self.put_operation(slot, None, Verb::Settle, action);
+            self.dispatch(env, slot);
         }
     }
 
     /// Puts an operation on a resource.
-    pub(crate) fn put_op(
+    pub(crate) fn put_operation(
         &mut self,
         slot: Slot,
         origin: Option<(u64, usize)>,
-        verb: Verb,
+        kind: Verb,
         action: Action,
     ) {
         self.next_op += 1;
@@ -250,7 +261,7 @@ impl Tree {
         self.stack_mut(key).busy += 1;
         self.change(slot).op = Some(Box::new(Operation {
             id,
-            verb,
+            kind,
             origin,
             action,
             target: None,
@@ -275,7 +286,7 @@ impl Tree {
         self.ops.get(&op).copied()
     }
 
-    pub(crate) fn said(&mut self, op: OpId, notes: Vec<Note>) {
+    pub(crate) fn apply_notes(&mut self, op: OpId, notes: Vec<Note>) {
         let Some(slot) = self.slot_of(op) else { return };
         for note in notes {
             let resource = self.change(slot);
@@ -293,21 +304,21 @@ impl Tree {
                     self.effects.push(Effect::Changed(slot));
                 }
                 Note::MetadataOf(reference, metadata) => {
-                    if let Some(other) = self.sibling_called(slot, &reference) {
+                    if let Some(other) = self.find_sibling(slot, &reference) {
                         self.change(other).metadata = metadata;
                         self.effects.push(Effect::Changed(other));
                     }
                 }
-                Note::Shown(shown) => resource.shown = shown,
+                Note::Shown(shown) => resource.remote = shown,
                 Note::Drifted(drifted) => {
-                    let verb = resource.op.as_ref().map(|op| op.verb);
-                    let is_asked_for = matches!(verb, Some(Verb::Observe | Verb::Check));
+                    let kind = resource.op.as_ref().map(|op| op.kind);
+                    let is_asked_for = matches!(kind, Some(Verb::Observe | Verb::Check));
                     if is_asked_for && !drifted.is_empty() {
                         let id = resource.id;
-                        self.reality.insert(id, Reality::Drifted(drifted.into()));
+                        self.observed.insert(id, Observed::Drifted(drifted.into()));
                     }
                 }
-                Note::Users(project) => self.users_are_in(project),
+                Note::Users(project) => self.set_user_project(project),
                 Note::Step(name, step) => {
                     if let Some(op) = &mut resource.op {
                         op.journal.set(&name, step);
@@ -319,7 +330,7 @@ impl Tree {
 
     /// The tree's users are in this project, or in one that is about to be made or found: that is no news if
     /// it is known already.
-    fn users_are_in(&mut self, project: Arc<str>) {
+    fn set_user_project(&mut self, project: Arc<str>) {
         if !project.is_empty() || self.users.is_none() {
             self.users = Some(project);
             let root = self.root_key();
@@ -327,14 +338,14 @@ impl Tree {
         }
     }
 
-    pub(crate) fn begun(&mut self, op: OpId, step: &str) {
+    pub(crate) fn record_step_begun(&mut self, op: OpId, step: &str) {
         let Some(slot) = self.slot_of(op) else { return };
         if let Some(op) = &mut self.change(slot).op {
             op.journal.set(step, Step::Begun);
         }
     }
 
-    pub(crate) fn replied(&mut self, op: OpId, step: &str, reply: Reply) {
+    pub(crate) fn record_reply(&mut self, op: OpId, step: &str, reply: Reply) {
         let Some(slot) = self.slot_of(op) else { return };
         if let Some(op) = &mut self.change(slot).op {
             op.journal.set(step, Step::Replied(reply));

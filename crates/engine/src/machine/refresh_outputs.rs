@@ -14,30 +14,31 @@ use std::collections::BTreeSet;
 
 impl Tree {
     /// Has the objects looked at of which outputs tell, if others that need them were made, changed or
-    /// removed in this walk.
-    pub(crate) fn start_look(&mut self, env: &mut Env<'_>, key: StackKey) {
-        let slots = self.worth_a_look(key);
+    /// removed in this traversal.
+    pub(crate) fn start_refresh(&mut self, env: &mut Env<'_>, key: StackKey) {
+        let slots = self.resources_to_refresh(key);
         if slots.is_empty() {
-            return self.end_well(env, key);
+            return self.complete_traversal(env, key);
         }
         let mut graph = Graph::with_capacity(slots.len());
         slots.iter().for_each(|_| graph.push(&[]));
         let nodes = vec![true; slots.len()];
-        if let Some(walk) = self.walk_mut(key) {
-            walk.phase = Phase::Look;
-            walk.slots = slots.into_iter().map(Some).collect();
+        if let Some(traversal) = self.traversal_mut(key) {
+            traversal.phase = Phase::Refresh;
+            traversal.slots = slots.into_iter().map(Some).collect();
         }
-        self.walk_over(key, &graph, &nodes);
+        self.schedule_graph(key, &graph, &nodes);
     }
 
-    fn worth_a_look(&self, key: StackKey) -> Vec<Slot> {
+    fn resources_to_refresh(&self, key: StackKey) -> Vec<Slot> {
         let stack = self.stack(key);
-        let is_for_nothing = stack.walk.as_ref().is_none_or(|walk| walk.action == Action::Delete);
+        let is_for_nothing =
+            stack.traversal.as_ref().is_none_or(|traversal| traversal.action == Action::Delete);
         let Some(blueprint) = stack.blueprint.as_ref().filter(|_| !is_for_nothing) else {
             return Vec::new();
         };
         let definition = &blueprint.definition;
-        let world = self.world(key);
+        let world = self.scope(key);
         let scope = Scope::new(definition, &world);
         let mut needs = Vec::new();
         for output in definition.template.outputs.values() {
@@ -46,7 +47,7 @@ impl Tree {
         }
         let told: BTreeSet<usize> = needs.into_iter().filter_map(|need| need.at).collect();
         let is_touched = |slot: &Slot| {
-            let touched = stack.walk.as_ref().map(|walk| &walk.touched);
+            let touched = stack.traversal.as_ref().map(|traversal| &traversal.touched);
             touched.is_none_or(|ids| {
                 ids.as_ref().is_none_or(|ids| ids.contains(&self.resource(*slot).id))
             })
@@ -56,28 +57,30 @@ impl Tree {
     }
 
     /// Something is done with a resource: what it needs may not be what it was.
-    pub(crate) fn touch_needed(&mut self, slot: Slot) {
+    pub(crate) fn note_touched(&mut self, slot: Slot) {
         let resource = self.resource(slot);
         let key = resource.stack;
         let needed: Vec<ResourceId> = match &resource.op {
             Some(op) => resource.requires.iter().chain(&op.requires).copied().collect(),
             None => return,
         };
-        if let Some(touched) = self.walk_mut(key).and_then(|walk| walk.touched.as_mut()) {
+        if let Some(touched) =
+            self.traversal_mut(key).and_then(|traversal| traversal.touched.as_mut())
+        {
             touched.extend(needed);
         }
     }
 
-    pub(crate) fn visit_look(&mut self, env: &mut Env<'_>, key: StackKey, node: usize) {
-        let Some(walk) = &self.stack(key).walk else { return };
-        let (action, number) = (walk.action, walk.number);
-        let Some(slot) = walk.slots[node] else { return self.node_done(key, node) };
+    pub(crate) fn visit_refresh(&mut self, env: &mut Env<'_>, key: StackKey, node: usize) {
+        let Some(traversal) = &self.stack(key).traversal else { return };
+        let (action, number) = (traversal.action, traversal.traversal_id);
+        let Some(slot) = traversal.slots[node] else { return self.node_done(key, node) };
         let resource = self.resource(slot);
         let is_there = resource.physical_id.is_some() && resource.child.is_none();
         if resource.op.is_some() || !is_there {
             return self.node_done(key, node);
         }
-        self.put_op(slot, Some((number, node)), Verb::Look, action);
-        self.go(env, slot);
+        self.put_operation(slot, Some((number, node)), Verb::Look, action);
+        self.dispatch(env, slot);
     }
 }

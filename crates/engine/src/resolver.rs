@@ -1,6 +1,6 @@
 //! A tree as its templates see it: what resources are called and what attributes they have.
 
-use crate::blueprint::{Blueprint, Kind};
+use crate::blueprint::{Blueprint, ResolvedType};
 use crate::ids::ResourceId;
 use crate::state::{Action, Status};
 use crate::tree::{Slot, StackKey, Tree};
@@ -19,25 +19,30 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 /// One stack of a tree, seen from inside.
-pub(crate) struct World<'t> {
+pub(crate) struct StackScope<'t> {
     pub(crate) tree: &'t Tree,
     pub(crate) stack: StackKey,
 }
 
 impl Tree {
-    pub(crate) fn world(&self, stack: StackKey) -> World<'_> {
-        World { tree: self, stack }
+    pub(crate) fn scope(&self, stack: StackKey) -> StackScope<'_> {
+        StackScope { tree: self, stack }
     }
 
     /// The properties of a resource as its type expects them.
     pub(crate) fn properties(&self, slot: Slot) -> Arc<Members> {
         let resource = self.resource(slot);
-        let (Some(frozen), Some(kind)) = (&resource.frozen, self.config.types.get(&resource.kind))
+        let (Some(resolved), Some(resource_type)) =
+            (&resource.definition, self.config.types.get(&resource.type_name))
         else {
             return Arc::default();
         };
-        let (members, _) =
-            convert_properties(&kind.schema, &frozen.properties, &offline(0), &Path::Root);
+        let (members, _) = convert_properties(
+            &resource_type.schema,
+            &resolved.properties,
+            &offline(0),
+            &Path::Root,
+        );
         Arc::new(members)
     }
 
@@ -49,26 +54,28 @@ impl Tree {
 
     /// What a resource is called by others; by its name, if its type cannot tell.
     pub(crate) fn reference(&self, slot: Slot) -> Value {
-        let told = self.told_reference(slot);
+        let told = self.resolve_reference(slot);
         told.unwrap_or_else(|_| Value::Text(self.resource(slot).name.clone()))
     }
 
     /// What a resource is called by others.
-    pub(crate) fn told_reference(&self, slot: Slot) -> Result<Value, Fault> {
+    pub(crate) fn resolve_reference(&self, slot: Slot) -> Result<Value, Fault> {
         let resource = self.resource(slot);
         if let Some(child) = resource.child
-            && self.config.types.get(&resource.kind).is_none()
+            && self.config.types.get(&resource.type_name).is_none()
         {
-            return Ok(match self.world(child).output("OS::stack_id") {
+            return Ok(match self.scope(child).output("OS::stack_id") {
                 Some(Ok(value)) => value,
                 _ => self.arn(child).into(),
             });
         }
-        let kind = self.config.types.get(&resource.kind);
-        match kind.and_then(|kind| kind.behaviour.reference) {
+        let resource_type = self.config.types.get(&resource.type_name);
+        match resource_type.and_then(|resource_type| resource_type.behaviour.reference) {
             Some(reference)
                 if resource.state.action != Action::Init
-                    || kind.is_some_and(|kind| kind.schema.reference_known_early) =>
+                    || resource_type.is_some_and(|resource_type| {
+                        resource_type.schema.reference_known_early
+                    }) =>
             {
                 self.with_view(slot, "reference", reference).map_err(broken)
             }
@@ -81,13 +88,15 @@ impl Tree {
 
     /// What whoever watches a resource sees: its metadata, or what it keeps for itself if that is where it
     /// keeps what it is told. Nothing if it is not there.
-    pub(crate) fn watched_at(&self, slot: Slot) -> Option<Value> {
+    pub(crate) fn watched_value(&self, slot: Slot) -> Option<Value> {
         let resource = self.resources.get(slot.0 as usize)?.as_ref()?;
-        let kind = self.config.types.get(&resource.kind);
-        Some(match kind.is_some_and(|kind| kind.behaviour.hears_in_data) {
-            true => Value::Map(resource.data.clone()),
-            false => resource.metadata.clone(),
-        })
+        let resource_type = self.config.types.get(&resource.type_name);
+        Some(
+            match resource_type.is_some_and(|resource_type| resource_type.behaviour.hears_in_data) {
+                true => Value::Map(resource.data.clone()),
+                false => resource.metadata.clone(),
+            },
+        )
     }
 
     /// Another resource of the same stack, or else of the tree, as operations see it.
@@ -96,39 +105,42 @@ impl Tree {
             let keys = (0..self.stacks.len() as u32).map(StackKey);
             let mut keys = keys.filter(|key| self.stacks[key.0 as usize].is_some());
             keys.find_map(|key| {
-                let name = self.world(key).named(reference)?;
+                let name = self.scope(key).named(reference)?;
                 self.current(key, &name)
             })
         };
-        let slot = self.sibling_called(slot, reference).or_else(elsewhere)?;
+        let slot = self.find_sibling(slot, reference).or_else(elsewhere)?;
         let (name, data) = (self.resource(slot).name.clone(), self.resource(slot).data.clone());
-        let metadata = self.told_metadata(slot);
+        let metadata = self.resolve_metadata(slot);
         Some(op::Sibling { name, properties: self.properties(slot), data, metadata })
     }
 
     /// The metadata of a resource, as those who read it see it.
-    pub(crate) fn told_metadata(&self, slot: Slot) -> Value {
+    pub(crate) fn resolve_metadata(&self, slot: Slot) -> Value {
         let resource = self.resource(slot);
-        let kind = self.config.types.get(&resource.kind);
-        let told = kind.and_then(|kind| kind.behaviour.metadata);
+        let resource_type = self.config.types.get(&resource.type_name);
+        let told = resource_type.and_then(|resource_type| resource_type.behaviour.metadata);
         let told = told.and_then(|told| self.with_view(slot, "metadata", told).ok());
-        told.or_else(|| self.metadata_by_holder(slot)).unwrap_or_else(|| resource.metadata.clone())
+        told.or_else(|| self.metadata_by_parent(slot)).unwrap_or_else(|| resource.metadata.clone())
     }
 
     /// The metadata of a resource, if the one that holds its stack knows better.
-    fn metadata_by_holder(&self, slot: Slot) -> Option<Value> {
+    fn metadata_by_parent(&self, slot: Slot) -> Option<Value> {
         let resource = self.resource(slot);
-        let (_, slot) = self.stack(resource.stack).holder?;
-        let holder = self.resources.get(slot.0 as usize)?.as_ref()?;
-        let inside = self.config.types.get(&holder.kind)?.behaviour.inside?;
+        let (_, slot) = self.stack(resource.stack).parent_resource?;
+        let parent_resource = self.resources.get(slot.0 as usize)?.as_ref()?;
+        let inside = self.config.types.get(&parent_resource.type_name)?.behaviour.inside?;
         // Until it is made, nothing but what it makes its stack of is certain.
-        holder.frozen.as_ref().filter(|_| holder.child == Some(resource.stack))?;
+        parent_resource
+            .definition
+            .as_ref()
+            .filter(|_| parent_resource.child == Some(resource.stack))?;
         self.with_view(slot, "metadata", |view| inside(view, &resource.name, &resource.metadata))
             .ok()?
     }
 
     /// On whose behalf the tree's calls are made.
-    pub(crate) fn behalf(&self) -> ActingFor {
+    pub(crate) fn acting_for(&self) -> ActingFor {
         ActingFor {
             project: self.project.clone(),
             user_name: self.user_name.clone(),
@@ -138,14 +150,14 @@ impl Tree {
     }
 
     /// On whose behalf calls for a resource are made.
-    pub(crate) fn behalf_for(&self, slot: Slot) -> ActingFor {
+    pub(crate) fn acting_for_resource(&self, slot: Slot) -> ActingFor {
         let resource = self.resources.get(slot.0 as usize).and_then(Option::as_ref);
         let stack = resource.map(|resource| self.stack(resource.stack).id.to_string().into());
-        ActingFor { origin: stack, ..self.behalf() }
+        ActingFor { origin: stack, ..self.acting_for() }
     }
 
     /// The resource of the same stack that is called so by others.
-    pub(crate) fn sibling_called(&self, slot: Slot, reference: &str) -> Option<Slot> {
+    pub(crate) fn find_sibling(&self, slot: Slot, reference: &str) -> Option<Slot> {
         let resource = self.resources.get(slot.0 as usize)?.as_ref()?;
         // What is replaced may still be there: the newest is meant.
         let mut newest_first = self.stack(resource.stack).resources.values().rev().copied();
@@ -163,8 +175,8 @@ impl Tree {
     ) -> Result<T, op::Failure> {
         let resource = self.resource(slot);
         let properties = self.properties(slot);
-        let world = self.world(resource.stack);
-        let child = resource.child.map(|child| self.world(child));
+        let world = self.scope(resource.stack);
+        let child = resource.child.map(|child| self.scope(child));
         let view = View {
             name: &resource.name,
             physical_name: &self.physical_name(slot),
@@ -172,7 +184,7 @@ impl Tree {
             properties: &properties,
             data: &resource.data,
             metadata: &resource.metadata,
-            shown: &resource.shown,
+            shown: &resource.remote,
             arn: &format!("{}/resources/{}", self.arn(resource.stack), resource.name),
             child: child.as_ref().map(|child| child as &dyn Child),
             siblings: &world,
@@ -186,27 +198,27 @@ impl Tree {
         if resource.state.action == Action::Init {
             return Ok(Value::Null);
         }
-        let Some(kind) = self.config.types.get(&resource.kind) else {
+        let Some(resource_type) = self.config.types.get(&resource.type_name) else {
             return match resource.child {
-                Some(child) => self.world(child).seen_from_outside(&resource.name, name, keys),
+                Some(child) => self.scope(child).nested_attribute(&resource.name, name, keys),
                 None => Ok(Value::Null),
             };
         };
-        if let Some(attribute) = kind.behaviour.attribute
+        if let Some(attribute) = resource_type.behaviour.attribute
             && let Some(value) = self
                 .with_view(slot, "attribute", |view| attribute(view, name, keys))
                 .map_err(broken)??
         {
             return Ok(value);
         }
-        if kind.placeholder {
+        if resource_type.placeholder {
             return Ok(Value::Null);
         }
-        let shown = resource.shown.as_map();
+        let shown = resource.remote.as_map();
         match shown.and_then(|shown| if name == "show" { None } else { shown.get(name) }) {
             Some(value) => Ok(step_into_attribute(value, keys)),
-            None if name == "show" => Ok(step_into_attribute(&resource.shown, keys)),
-            None if kind.schema.has_attribute(name) => Ok(Value::Null),
+            None if name == "show" => Ok(step_into_attribute(&resource.remote, keys)),
+            None if resource_type.schema.has_attribute(name) => Ok(Value::Null),
             None => Err(bad_attribute(&resource.name, name)),
         }
     }
@@ -224,7 +236,7 @@ pub(crate) fn bad_attribute(resource: &str, attribute: &str) -> Fault {
     }
 }
 
-impl World<'_> {
+impl StackScope<'_> {
     pub(crate) fn blueprint(&self) -> Option<&Arc<Blueprint>> {
         self.tree.stack(self.stack).blueprint.as_ref()
     }
@@ -234,17 +246,21 @@ impl World<'_> {
     }
 
     /// What a resource will be called by others, if that can be told before it is there.
-    fn name_beforehand(&self, resource: &str) -> Option<Value> {
+    fn early_reference(&self, resource: &str) -> Option<Value> {
         let blueprint = self.blueprint()?;
-        let kind = blueprint.kind(blueprint.definition.position(resource)?).builtin()?;
-        let reference = kind.behaviour.reference.filter(|_| kind.schema.reference_known_early)?;
+        let resource_type =
+            blueprint.type_at(blueprint.definition.position(resource)?).builtin()?;
+        let reference = resource_type
+            .behaviour
+            .reference
+            .filter(|_| resource_type.schema.reference_known_early)?;
         let stack = &self.tree.stack(self.stack).name;
         // Whatever its id will be, nobody is told of it.
         let id = ResourceId(Uuid::nil());
         let (properties, data) = (Members::new(), Members::new());
         let view = View {
             name: resource,
-            physical_name: &id.physical_name(stack, resource, kind.name_limit),
+            physical_name: &id.physical_name(stack, resource, resource_type.name_limit),
             physical_id: None,
             properties: &properties,
             data: &data,
@@ -265,17 +281,18 @@ impl World<'_> {
     }
 
     /// An attribute of the resource that holds the stack: an output, or something inside.
-    fn seen_from_outside(
+    fn nested_attribute(
         &self,
-        holder: &str,
+        parent_resource: &str,
         attribute: &str,
         keys: &[Value],
     ) -> Result<Value, Fault> {
         if let Some(inner) = attribute.strip_prefix("resource.") {
             let (name, rest) = inner.split_once('.').unwrap_or((inner, ""));
-            let slot = self.current(name).ok_or_else(|| bad_attribute(holder, attribute))?;
+            let slot =
+                self.current(name).ok_or_else(|| bad_attribute(parent_resource, attribute))?;
             return match (rest, keys) {
-                ("", []) => self.tree.told_reference(slot),
+                ("", []) => self.tree.resolve_reference(slot),
                 ("", [Value::Text(attribute), keys @ ..]) => {
                     self.tree.attribute(slot, attribute, keys)
                 }
@@ -284,20 +301,21 @@ impl World<'_> {
         }
         match self.output(attribute) {
             Some(Ok(value)) => Ok(step_into_attribute(&value, keys)),
-            Some(Err(fault)) => {
-                Err(Fault::new(format!("Error in {holder} output {attribute}: {}", fault.message)))
-            }
+            Some(Err(fault)) => Err(Fault::new(format!(
+                "Error in {parent_resource} output {attribute}: {}",
+                fault.message
+            ))),
             None if attribute == "show" => Ok(Value::Null),
-            None => Err(bad_attribute(holder, attribute)),
+            None => Err(bad_attribute(parent_resource, attribute)),
         }
     }
 }
 
-impl Resolver for World<'_> {
+impl Resolver for StackScope<'_> {
     fn reference(&self, resource: &str) -> Result<Value, Fault> {
         match self.current(resource) {
-            Some(slot) => self.tree.told_reference(slot),
-            None => Ok(self.name_beforehand(resource).unwrap_or_else(|| resource.into())),
+            Some(slot) => self.tree.resolve_reference(slot),
+            None => Ok(self.early_reference(resource).unwrap_or_else(|| resource.into())),
         }
     }
 
@@ -311,11 +329,14 @@ impl Resolver for World<'_> {
     fn attributes(&self, resource: &str) -> Result<Value, Fault> {
         let Some(slot) = self.current(resource) else { return Ok(Value::Null) };
         let resource = self.tree.resource(slot);
-        let kind = self.tree.config.types.get(&resource.kind);
-        let declared = kind.map(|kind| kind.schema.attributes.iter()).into_iter().flatten();
+        let resource_type = self.tree.config.types.get(&resource.type_name);
+        let declared = resource_type
+            .map(|resource_type| resource_type.schema.attributes.iter())
+            .into_iter()
+            .flatten();
         let declared = declared.map(|it| &*it.name).filter(|name| *name != "show");
         // What a template tells are its outputs.
-        let child = resource.child.filter(|_| kind.is_none());
+        let child = resource.child.filter(|_| resource_type.is_none());
         let child = child.and_then(|child| self.tree.stack(child).blueprint.as_deref());
         let outputs = child.into_iter().flat_map(|it| it.definition.template.outputs.keys());
         let mut members = Members::new();
@@ -326,21 +347,21 @@ impl Resolver for World<'_> {
     }
 
     fn facade(&self, part: Facade) -> Result<Value, Fault> {
-        let Some((_, slot)) = self.tree.stack(self.stack).holder else {
+        let Some((_, slot)) = self.tree.stack(self.stack).parent_resource else {
             return Err(Fault::new("the stack is in no resource of another"));
         };
         let resource = self.tree.resource(slot);
         let target = resource.op.as_ref().and_then(|op| op.target.clone());
-        let frozen = target.or_else(|| resource.frozen.clone());
-        let Some(frozen) = frozen else { return Ok(Value::Null) };
+        let resolved = target.or_else(|| resource.definition.clone());
+        let Some(resolved) = resolved else { return Ok(Value::Null) };
         let or_empty = |value: &Value| match value {
             Value::Null => Value::map([("", Value::Null); 0]),
             value => value.clone(),
         };
         Ok(match part {
-            Facade::Metadata => or_empty(&frozen.metadata),
-            Facade::UpdatePolicy => or_empty(&frozen.update_policy),
-            Facade::DeletionPolicy => frozen.deletion_policy.name().into(),
+            Facade::Metadata => or_empty(&resolved.metadata),
+            Facade::UpdatePolicy => or_empty(&resolved.update_policy),
+            Facade::DeletionPolicy => resolved.deletion_policy.name().into(),
         })
     }
 
@@ -349,11 +370,11 @@ impl Resolver for World<'_> {
     }
 }
 
-impl Child for World<'_> {
+impl Child for StackScope<'_> {
     fn members(&self) -> Vec<Arc<str>> {
         let stack = self.tree.stack(self.stack);
-        if let Some(gaps) = &self.tree.gaps {
-            gaps.miss_all();
+        if let Some(missing) = &self.tree.missing {
+            missing.record_all();
         }
         // One that the template has no place for any more is there until nobody uses it.
         let wanted = stack.resources.values().filter(|slot| self.tree.is_wanted(**slot));
@@ -376,7 +397,7 @@ impl Child for World<'_> {
     }
 
     fn output(&self, name: &str) -> Option<Result<Value, Fault>> {
-        World::output(self, name)
+        StackScope::output(self, name)
     }
 
     fn arn(&self) -> String {
@@ -384,11 +405,11 @@ impl Child for World<'_> {
     }
 }
 
-impl Siblings for World<'_> {
+impl Siblings for StackScope<'_> {
     fn named(&self, reference: &str) -> Option<Arc<str>> {
         let stack = self.tree.stack(self.stack);
-        if let Some(gaps) = &self.tree.gaps {
-            gaps.miss_all();
+        if let Some(missing) = &self.tree.missing {
+            missing.record_all();
         }
         let is_meant = |slot: &&Slot| matches!(self.tree.reference(**slot), Value::Text(text) if &*text == reference);
         let slot = stack.resources.values().find(is_meant)?;
@@ -405,7 +426,7 @@ impl Siblings for World<'_> {
 
     fn size(&self, name: &str) -> Option<usize> {
         let child = self.tree.resource(self.current(name)?).child?;
-        Some(self.tree.world(child).members().len())
+        Some(self.tree.scope(child).members().len())
     }
 
     fn is_complete(&self, name: &str) -> bool {
@@ -422,30 +443,30 @@ impl Siblings for World<'_> {
     }
 
     fn kind(&self, name: &str) -> Option<Arc<str>> {
-        self.blueprint()?.kind_called(name)
+        self.blueprint()?.type_name_of(name)
     }
 
-    fn groups(&self, kinds: &[&str], attributes: &[&str]) -> Vec<InService> {
-        if let Some(gaps) = &self.tree.gaps {
-            gaps.miss_all();
+    fn groups(&self, types: &[&str], attributes: &[&str]) -> Vec<InService> {
+        if let Some(missing) = &self.tree.missing {
+            missing.record_all();
         }
-        self.tree.groups_in_service(self.stack, kinds, attributes)
+        self.tree.groups_in_service(self.stack, types, attributes)
     }
 }
 
 impl Blueprint {
     /// What the type of the resource at a place of the template is.
-    pub(crate) fn kind(&self, at: usize) -> &Kind {
-        &self.kinds[at]
+    pub(crate) fn type_at(&self, at: usize) -> &ResolvedType {
+        &self.types[at]
     }
 
     /// The type of the resource that the template has by a name: of a built-in one, or as written.
-    pub(crate) fn kind_called(&self, name: &str) -> Option<Arc<str>> {
+    pub(crate) fn type_name_of(&self, name: &str) -> Option<Arc<str>> {
         let at = self.definition.position(name)?;
-        Some(match self.kind(at) {
-            Kind::Builtin(kind) => kind.name().into(),
-            Kind::Template(kind) => kind.label.clone(),
-            Kind::Unknown(_) => self.definition.resource_at(at)?.type_name.value.clone(),
+        Some(match self.type_at(at) {
+            ResolvedType::Builtin(resource_type) => resource_type.name().into(),
+            ResolvedType::Template(resource_type) => resource_type.label.clone(),
+            ResolvedType::Unknown(_) => self.definition.resource_at(at)?.type_name.value.clone(),
         })
     }
 }

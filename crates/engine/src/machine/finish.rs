@@ -11,23 +11,28 @@ use kiln_resources::op::{self, Journal, Stop};
 use kiln_template::environment::Hook;
 
 impl Tree {
-    pub(crate) fn ended(&mut self, env: &mut Env<'_>, op: OpId, result: Result<(), Stop>) {
+    pub(crate) fn operation_ended(
+        &mut self,
+        env: &mut Env<'_>,
+        op: OpId,
+        result: Result<(), Stop>,
+    ) {
         if let Some(slot) = self.slot_of(op) {
             self.finish(env, slot, result);
         }
     }
 
     /// The operation on a resource needs nothing from the world: it ends with the step.
-    pub(crate) fn is_over(&mut self, slot: Slot) {
+    pub(crate) fn finish_immediately(&mut self, slot: Slot) {
         if let Some(op) = &self.resource(slot).op {
             // Before anything else, so that its beginning and its end are written down at once.
-            self.queue.push_front(Task::Over(op.id));
+            self.queue.push_front(Task::FinishOperation(op.id));
         }
     }
 
     /// An operation is over.
     pub(crate) fn finish(&mut self, env: &mut Env<'_>, slot: Slot, result: Result<(), Stop>) {
-        if self.resource(slot).op.as_ref().is_some_and(|op| op.verb == Verb::Observe) {
+        if self.resource(slot).op.as_ref().is_some_and(|op| op.kind == Verb::Observe) {
             return self.observed(slot, &result);
         }
         match result {
@@ -42,7 +47,7 @@ impl Tree {
     }
 
     /// Takes the operation off a resource.
-    pub(crate) fn take_op(&mut self, slot: Slot) -> Option<Box<Operation>> {
+    pub(crate) fn take_operation(&mut self, slot: Slot) -> Option<Box<Operation>> {
         let op = self.change(slot).op.take()?;
         self.ops.remove(&op.id);
         if let Some(Pause::Retry(time) | Pause::Stage(time)) = op.pause {
@@ -54,25 +59,25 @@ impl Tree {
     }
 
     pub(crate) fn finish_well(&mut self, env: &mut Env<'_>, slot: Slot) {
-        if self.is_between_tries(slot) {
+        if self.is_between_retries(slot) {
             return self.try_again(env, slot);
         }
-        let Some(op) = self.take_op(slot) else { return };
-        match op.verb {
-            Verb::Look => return self.settled(self.resource(slot).stack, slot, &op, true),
-            Verb::Forget => return self.forgotten(slot, &op),
-            Verb::Snapshot => self.copied(slot, &op),
+        let Some(op) = self.take_operation(slot) else { return };
+        match op.kind {
+            Verb::Look => return self.release_waiters(self.resource(slot).stack, slot, &op, true),
+            Verb::Forget => return self.copy_removed(slot, &op),
+            Verb::Snapshot => self.copy_made(slot, &op),
             _ => {}
         }
         let resource = self.change(slot);
-        if op.verb == Verb::Settle {
+        if op.kind == Verb::Settle {
             resource.is_doubtful = false;
             let key = resource.stack;
-            return self.settled(key, slot, &op, false);
+            return self.release_waiters(key, slot, &op, false);
         }
         if let Some(target) = &op.target {
             resource.is_half_done = false;
-            resource.frozen = Some(target.clone());
+            resource.definition = Some(target.clone());
             // What a nested stack used before may be needed until it has cleaned up.
             let former = match resource.child {
                 Some(_) => std::mem::take(&mut resource.requires),
@@ -81,55 +86,57 @@ impl Tree {
             resource.requires = op.requires.clone();
             resource.requires.extend(former.into_iter().filter(|id| !op.requires.contains(id)));
         }
-        if op.verb == Verb::Delete {
+        if op.kind == Verb::Delete {
             resource.is_doubtful = false;
         }
-        let reason = match op.verb {
-            Verb::Check => self.told_drift(slot),
+        let reason = match op.kind {
+            Verb::Check => self.drift_reason(slot),
             _ => None,
         };
         let reason = reason.as_deref().unwrap_or("state changed");
         self.set_state(env, slot, State::new(op.action, Status::Complete), reason);
-        if op.verb == Verb::Delete {
+        if op.kind == Verb::Delete {
             return self.deleted(env, slot, &op);
         }
         if op.action == Action::Adopt && self.is_external(slot) {
             return self.check_external(env, slot, op);
         }
-        if matches!(op.verb, Verb::Create | Verb::Update) {
-            self.cool_down(env, slot);
+        if matches!(op.kind, Verb::Create | Verb::Update) {
+            self.start_cooldown(env, slot);
         }
         let key = self.resource(slot).stack;
         let is_create = self.stack(key).state.action == Action::Create;
-        if !is_create && op.origin.is_some() && matches!(op.verb, Verb::Create | Verb::Update) {
-            self.pass(slot, Hook::PreUpdate);
+        if !is_create && op.origin.is_some() && matches!(op.kind, Verb::Create | Verb::Update) {
+            self.mark_hook_passed(slot, Hook::PreUpdate);
         }
-        let hook = match op.verb {
+        let hook = match op.kind {
             Verb::Create if is_create => Some(Hook::PostCreate),
             Verb::Update => Some(Hook::PostUpdate),
             _ => None,
         };
         if let Some(hook) = hook
-            && self.waits_at(env, slot, hook, op.action)
+            && self.pauses_at_hook(env, slot, hook, op.action)
         {
             let node = op.origin.map_or(0, |(_, node)| node);
             return self.park(key, slot, node);
         }
-        self.settled(key, slot, &op, true);
+        self.release_waiters(key, slot, &op, true);
     }
 
     /// A resource's object is gone: its record goes, too, unless somebody has to allow that.
     pub(crate) fn deleted(&mut self, env: &mut Env<'_>, slot: Slot, op: &Operation) {
         let key = self.resource(slot).stack;
-        let walk = self.stack(key).walk.as_ref();
-        let number = walk.filter(|walk| walk.action == Action::Delete).map(|walk| walk.number);
+        let traversal = self.stack(key).traversal.as_ref();
+        let number = traversal
+            .filter(|traversal| traversal.action == Action::Delete)
+            .map(|traversal| traversal.traversal_id);
         match op.origin {
-            Some((begun_by, node))
-                if Some(begun_by) == number
-                    && self.waits_at(env, slot, Hook::PostDelete, Action::Delete) =>
+            Some((started_by, node))
+                if Some(started_by) == number
+                    && self.pauses_at_hook(env, slot, Hook::PostDelete, Action::Delete) =>
             {
                 self.park(key, slot, node);
-                self.queue.push_back(Task::Settle(key));
+                self.queue.push_back(Task::MaybeFinish(key));
             }
             _ => self.removed(slot, op),
         }
@@ -138,53 +145,76 @@ impl Tree {
     /// A resource's object is gone: its record goes, too.
     pub(crate) fn removed(&mut self, slot: Slot, op: &Operation) {
         let key = self.resource(slot).stack;
-        let walk = self.walk_mut(key).filter(|walk| walk.phase != Phase::Forward);
-        let is_own =
-            op.origin.zip(walk.as_ref()).is_some_and(|((number, _), walk)| number == walk.number);
-        match walk {
-            // An older walk did what this one was going to do.
-            Some(walk) if !is_own => {
-                walk.slots.iter_mut().filter(|it| **it == Some(slot)).for_each(|it| *it = None);
-                if let Some(node) = walk.parked.remove(&slot) {
+        let traversal =
+            self.traversal_mut(key).filter(|traversal| traversal.phase != Phase::Forward);
+        let is_own = op
+            .origin
+            .zip(traversal.as_ref())
+            .is_some_and(|((number, _), traversal)| number == traversal.traversal_id);
+        match traversal {
+            // An older traversal did what this one was going to do.
+            Some(traversal) if !is_own => {
+                traversal
+                    .slots
+                    .iter_mut()
+                    .filter(|it| **it == Some(slot))
+                    .for_each(|it| *it = None);
+                if let Some(node) = traversal.parked.remove(&slot) {
                     self.node_done(key, node);
                 }
             }
-            _ => self.settled(key, slot, op, true),
+            _ => self.release_waiters(key, slot, op, true),
         }
-        self.queue.push_back(Task::Settle(key));
+        self.queue.push_back(Task::MaybeFinish(key));
         self.effects.push(Effect::Changed(slot));
         self.drop_resource(slot);
     }
 
     /// Nothing is under way on a resource any more: whoever waited for that goes on.
-    pub(crate) fn settled(&mut self, key: StackKey, slot: Slot, op: &Operation, is_done: bool) {
-        self.queue.push_back(Task::Settle(key));
-        let Some(walk) = self.walk_mut(key) else { return };
-        if let Some(node) = walk.parked.remove(&slot) {
-            return self.look_at(key, &[node]);
+    pub(crate) fn release_waiters(
+        &mut self,
+        key: StackKey,
+        slot: Slot,
+        op: &Operation,
+        is_done: bool,
+    ) {
+        self.queue.push_back(Task::MaybeFinish(key));
+        let Some(traversal) = self.traversal_mut(key) else { return };
+        if let Some(node) = traversal.parked.remove(&slot) {
+            return self.enqueue(key, &[node]);
         }
-        if let Some((_, node)) = op.origin.filter(|(number, _)| *number == walk.number && is_done) {
+        if let Some((_, node)) =
+            op.origin.filter(|(number, _)| *number == traversal.traversal_id && is_done)
+        {
             self.node_done(key, node);
         }
     }
 
     /// An update found that it cannot be one.
     pub(crate) fn finish_replaced(&mut self, env: &mut Env<'_>, slot: Slot) {
-        let Some(op) = self.take_op(slot) else { return };
+        let Some(op) = self.take_operation(slot) else { return };
         let key = self.resource(slot).stack;
         self.announce_replacement(env, slot);
         let stack = self.stack(key);
-        let is_current = op.origin.zip(stack.walk.as_ref()).is_some_and(|((number, _), walk)| {
-            number == walk.number && walk.failure.is_none() && walk.phase == Phase::Forward
-        });
-        let (Some(blueprint), Some((_, at)), true, Some(frozen)) =
+        let is_current =
+            op.origin.zip(stack.traversal.as_ref()).is_some_and(|((number, _), traversal)| {
+                number == traversal.traversal_id
+                    && traversal.failure.is_none()
+                    && traversal.phase == Phase::Forward
+            });
+        let (Some(blueprint), Some((_, at)), true, Some(resolved)) =
             (stack.blueprint.clone(), op.origin, is_current, op.target.clone())
         else {
-            return self.settled(key, slot, &op, false);
+            return self.release_waiters(key, slot, &op, false);
         };
-        let goal = Goal { at, kind: blueprint.kind(at), frozen, requires: op.requires };
+        let goal = Goal {
+            at,
+            resolved_type: blueprint.type_at(at),
+            definition: resolved,
+            requires: op.requires,
+        };
         self.replace(env, slot, goal);
-        self.queue.push_back(Task::Settle(key));
+        self.queue.push_back(Task::MaybeFinish(key));
     }
 
     /// An operation failed. `cause` is what its type said, if its type said something.
@@ -195,19 +225,19 @@ impl Tree {
         failure: Failure,
         cause: Option<op::Failure>,
     ) {
-        match self.resource(slot).op.as_ref().map(|op| op.verb) {
-            Some(Verb::Settle) => return self.settle_later(env, slot),
+        match self.resource(slot).op.as_ref().map(|op| op.kind) {
+            Some(Verb::Settle) => return self.retry_doubt_later(env, slot),
             Some(Verb::Look) => return self.finish_well(env, slot),
             _ => {}
         }
         if let Some(cause) = cause
-            && self.may_try_again(slot, &cause)
+            && self.may_retry(slot, &cause)
         {
-            return self.prepare_next_try(env, slot, &failure, cause);
+            return self.prepare_retry(env, slot, &failure, cause);
         }
-        let Some(op) = self.take_op(slot) else { return };
-        if op.verb == Verb::Forget {
-            return self.not_forgotten(env, slot, &op, &failure.to_string());
+        let Some(op) = self.take_operation(slot) else { return };
+        if op.kind == Verb::Forget {
+            return self.copy_not_removed(env, slot, &op, &failure.to_string());
         }
         let name = self.resource(slot).name.clone();
         // What went wrong first says more than what went wrong last.
@@ -216,25 +246,27 @@ impl Tree {
             None => failure,
         };
         let text = match op.is_stopping {
-            true => self.aborted(slot, &op),
+            true => self.abort_reason(slot, &op),
             false => failure.to_string(),
         };
         self.mark_failed(env, slot, &op, &text);
         let key = self.resource(slot).stack;
-        let walk = self.stack(key).walk.as_ref();
-        let own = walk.zip(op.origin).filter(|(walk, (number, _))| *number == walk.number);
+        let traversal = self.stack(key).traversal.as_ref();
+        let own = traversal
+            .zip(op.origin)
+            .filter(|(traversal, (number, _))| *number == traversal.traversal_id);
         let is_current = own.is_some();
-        let is_check = own.is_some_and(|(walk, _)| walk.action == Action::Check);
+        let is_check = own.is_some_and(|(traversal, _)| traversal.action == Action::Check);
         if let (true, Some((_, node))) = (is_check, op.origin) {
             self.check_failed(key, slot, node, &text);
         } else if is_current && !op.is_stopping {
             self.node_failed(env, key, op.action, failure);
         }
-        self.settled(key, slot, &op, false);
+        self.release_waiters(key, slot, &op, false);
     }
 
     /// It could not be found out whether there is an object: that is tried until it can.
-    pub(crate) fn settle_later(&mut self, env: &mut Env<'_>, slot: Slot) {
+    pub(crate) fn retry_doubt_later(&mut self, env: &mut Env<'_>, slot: Slot) {
         let Some(op) = &mut self.change(slot).op else { return };
         op.failures = op.failures.saturating_add(1);
         op.journal = Journal::default();
@@ -251,11 +283,11 @@ impl Tree {
     ) {
         let resource = self.change(slot);
         resource.is_doubtful |= op.journal.is_doubtful();
-        let is_making = matches!(op.verb, Verb::Create | Verb::Update);
+        let is_making = matches!(op.kind, Verb::Create | Verb::Update);
         resource.is_half_done |= is_making && resource.child.is_none();
-        if resource.frozen.is_none() {
+        if resource.definition.is_none() {
             // What was tried is what there is, if there is anything.
-            resource.frozen = op.target.clone();
+            resource.definition = op.target.clone();
             resource.requires = op.requires.clone();
         }
         for id in &op.requires {

@@ -14,12 +14,12 @@ impl Tree {
     pub(crate) fn groups_in_service(
         &self,
         key: StackKey,
-        kinds: &[&str],
+        types: &[&str],
         attributes: &[&str],
     ) -> Vec<InService> {
         let Some(blueprint) = &self.stack(key).blueprint else { return Vec::new() };
         let names = blueprint.definition.resources().map(|(_, it)| &*it.name);
-        let groups = names.filter_map(|name| self.group_in_service(key, name, kinds));
+        let groups = names.filter_map(|name| self.group_in_service(key, name, types));
         let told = |slot: Slot| InService {
             properties: self.properties(slot),
             members: self.members_in_service(slot, attributes),
@@ -28,12 +28,12 @@ impl Tree {
     }
 
     /// The group of a name that serves: until another that takes its place is made, that is the old one.
-    fn group_in_service(&self, key: StackKey, name: &str, kinds: &[&str]) -> Option<Slot> {
+    fn group_in_service(&self, key: StackKey, name: &str, types: &[&str]) -> Option<Slot> {
         let mut newest_first = self.stack(key).by_name.get(name)?.iter().rev().copied();
         newest_first.find(|slot| {
             let resource = self.resource(*slot);
-            kinds.contains(&&*resource.kind)
-                && resource.frozen.is_some()
+            types.contains(&&*resource.type_name)
+                && resource.definition.is_some()
                 && resource.state.action != Action::Delete
         })
     }

@@ -1,4 +1,4 @@
-//! A walk: an action being carried out on a stack, node by node.
+//! A traversal: an action being carried out on a stack, node by node.
 
 use super::Task;
 use crate::blueprint::{Blueprint, Identity, Recipe, Source};
@@ -14,35 +14,35 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// What a walk is at.
+/// What a traversal is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Each resource of the template becomes what it should be, after what it needs.
     Forward,
     /// A nested stack has what it should have, and keeps what it should not until whoever used that has
-    /// moved on: the cleanup comes when the walk around it gets there.
-    Resting,
+    /// moved on: the cleanup comes when the traversal around it gets there.
+    Deferred,
     /// Each resource that is no longer wanted goes, after those that need it.
     Cleanup,
     /// What outputs tell of objects is looked up once more. It changes nothing, and cannot fail.
-    Look,
+    Refresh,
     /// Something is done with each resource that there is.
-    Over,
+    ForEach,
 }
 
 /// An action being carried out on a stack.
-pub struct Walk {
+pub struct Traversal {
     /// The action.
     pub(crate) action: Action,
     pub(crate) phase: Phase,
     /// When it must be done.
     pub(crate) deadline: Time,
     /// Why it cannot end well.
-    pub(crate) failure: Option<Ending>,
+    pub(crate) failure: Option<StackFailure>,
     /// When what is still under way is stopped.
-    pub(crate) patience: Option<Time>,
-    /// What was found wrong, where that does not end the walk.
-    pub(crate) flaws: Vec<String>,
+    pub(crate) grace_until: Option<Time>,
+    /// What was found wrong, where that does not end the traversal.
+    pub(crate) check_failures: Vec<String>,
     /// Objects are left alone: only the records go.
     pub(crate) keeps_objects: bool,
     /// What is known of the objects that an adoption takes over, by the names of their resources.
@@ -56,66 +56,66 @@ pub struct Walk {
     /// Objects are read first, and compared with what they should be.
     pub(crate) converges: bool,
     // What follows is not stored.
-    /// Tells it from every other walk of the tree.
-    pub(crate) number: u64,
+    /// Tells it from every other traversal of the tree.
+    pub(crate) traversal_id: u64,
     /// How many nodes are about to be looked at.
-    pub(crate) waiting: usize,
+    pub(crate) queued: usize,
     /// Nodes of the graph: places in the template, or of `slots`.
-    pub(crate) missing: Vec<u32>,
+    pub(crate) unmet: Vec<u32>,
     pub(crate) users: Users,
     /// The resources at the nodes, if they are not places in the template; those that are gone are
     /// nothing.
     pub(crate) slots: Vec<Option<Slot>>,
     /// How many nodes are not done.
-    pub(crate) left: usize,
+    pub(crate) remaining: usize,
     /// Nodes that wait for what is under way on a resource.
     pub(crate) parked: BTreeMap<Slot, usize>,
-    pub(crate) is_set_up: bool,
+    pub(crate) is_scheduled: bool,
     /// What was needed by those with which something was done; nothing if that is not known any more.
     pub(crate) touched: Option<BTreeSet<ResourceId>>,
 }
 
-/// Why a walk cannot end well.
+/// Why a traversal cannot end well.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Ending {
+pub(crate) struct StackFailure {
     /// The reason that the stack gets.
     pub(crate) reason: String,
     /// The resource that failed.
     pub(crate) failure: Option<Failure>,
 }
 
-impl Walk {
-    pub(crate) fn new(action: Action, phase: Phase, deadline: Time) -> Walk {
-        Walk {
+impl Traversal {
+    pub(crate) fn new(action: Action, phase: Phase, deadline: Time) -> Traversal {
+        Traversal {
             action,
             phase,
             deadline,
             failure: None,
-            patience: None,
-            flaws: Vec::new(),
+            grace_until: None,
+            check_failures: Vec::new(),
             keeps_objects: false,
             adopted: None,
             snapshot: None,
             must_roll_back: false,
             must_not_roll_back: false,
             converges: false,
-            number: 0,
-            waiting: 0,
-            missing: Vec::new(),
+            traversal_id: 0,
+            queued: 0,
+            unmet: Vec::new(),
             users: Users::default(),
             slots: Vec::new(),
-            left: 0,
+            remaining: 0,
             parked: BTreeMap::new(),
-            is_set_up: false,
+            is_scheduled: false,
             touched: Some(BTreeSet::new()),
         }
     }
 
     /// Whether its cleanup will come to a resource, and has not.
-    pub(crate) fn is_yet_to_clean(&self, slot: Slot) -> bool {
+    pub(crate) fn will_clean_up(&self, slot: Slot) -> bool {
         let node = self.slots.iter().position(|it| *it == Some(slot));
         self.phase == Phase::Cleanup
-            && node.is_some_and(|node| self.missing.get(node).is_some_and(|missing| *missing > 0))
+            && node.is_some_and(|node| self.unmet.get(node).is_some_and(|unmet| *unmet > 0))
     }
 
     /// What is stored of it.
@@ -133,8 +133,8 @@ impl Walk {
             ("action", self.action.name().into()),
             ("deadline", self.deadline.micros().into()),
             ("failure", failure.unwrap_or_default()),
-            ("patience", self.patience.map(|it| it.micros().into()).unwrap_or_default()),
-            ("flaws", Value::list(self.flaws.iter().map(|flaw| flaw.as_str().into()))),
+            ("patience", self.grace_until.map(|it| it.micros().into()).unwrap_or_default()),
+            ("flaws", Value::list(self.check_failures.iter().map(|flaw| flaw.as_str().into()))),
             ("keeps_objects", self.keeps_objects.into()),
             ("adopted", self.adopted.clone().map(Value::Map).unwrap_or_default()),
             ("snapshot", self.snapshot.map(|it| it.to_string().into()).unwrap_or_default()),
@@ -144,8 +144,8 @@ impl Walk {
         ])
     }
 
-    /// The walk that was stored.
-    pub(crate) fn of_value(value: &Value) -> Walk {
+    /// The traversal that was stored.
+    pub(crate) fn of_value(value: &Value) -> Traversal {
         let part =
             |name: &str| value.as_map().and_then(|it| it.get(name)).cloned().unwrap_or_default();
         let text = |value: Option<&Value>| value.and_then(Value::as_text).map(|it| it.to_string());
@@ -159,7 +159,7 @@ impl Walk {
         let deadline = time(part("deadline")).unwrap_or_default();
         let failure = part("failure");
         let failure = failure.as_list().unwrap_or_default();
-        let ending = text(failure.first()).map(|reason| Ending {
+        let ending = text(failure.first()).map(|reason| StackFailure {
             reason,
             failure: match failure {
                 [_, Value::Text(class), Value::Text(path), Value::Text(message)] => Some(Failure {
@@ -172,10 +172,10 @@ impl Walk {
         });
         let flaws = part("flaws");
         let flaws = flaws.as_list().unwrap_or_default();
-        Walk {
+        Traversal {
             failure: ending,
-            patience: time(part("patience")),
-            flaws: flaws.iter().filter_map(|flaw| text(Some(flaw))).collect(),
+            grace_until: time(part("patience")),
+            check_failures: flaws.iter().filter_map(|flaw| text(Some(flaw))).collect(),
             keeps_objects: flag("keeps_objects"),
             adopted: match part("adopted") {
                 Value::Map(members) => Some(members),
@@ -188,15 +188,15 @@ impl Walk {
             must_not_roll_back: flag("must_not_roll_back"),
             converges: flag("converges"),
             touched: None,
-            ..Walk::new(action, phase_of(action), deadline)
+            ..Traversal::new(action, first_phase(action), deadline)
         }
     }
 }
 
 /// The phase that an action begins with.
-pub(crate) fn phase_of(action: Action) -> Phase {
+pub(crate) fn first_phase(action: Action) -> Phase {
     match action {
-        Action::Suspend | Action::Resume | Action::Check | Action::Snapshot => Phase::Over,
+        Action::Suspend | Action::Resume | Action::Check | Action::Snapshot => Phase::ForEach,
         _ => Phase::Forward,
     }
 }
@@ -205,48 +205,50 @@ impl Tree {
     // --- beginning ---
 
     /// Gives a stack a new goal. What is under way on its resources goes on.
-    pub(crate) fn begin(
+    pub(crate) fn begin_traversal(
         &mut self,
         env: &mut Env<'_>,
         key: StackKey,
         action: Action,
         goal: Option<Arc<Recipe>>,
     ) {
-        if self.stack(key).holder.is_none() {
-            self.reality.clear();
+        if self.stack(key).parent_resource.is_none() {
+            self.observed.clear();
         }
-        let deadline = match self.stack(key).holder {
-            Some((parent, _)) => self.stack(parent).walk.as_ref().map(|walk| walk.deadline),
+        let deadline = match self.stack(key).parent_resource {
+            Some((parent, _)) => {
+                self.stack(parent).traversal.as_ref().map(|traversal| traversal.deadline)
+            }
             None => None,
         };
         let own = self.stack(key).timeout.map(|timeout| env.now + timeout);
         let deadline = match (deadline, own) {
-            (Some(outer), Some(own)) => outer.min(own),
+            (Some(parent), Some(own)) => parent.min(own),
             (Some(deadline), None) | (None, Some(deadline)) => deadline,
             (None, None) => env.now + self.config.action_timeout,
         };
         if let Some(goal) = goal {
-            self.set_goal(key, action, goal);
+            self.set_recipe(key, action, goal);
         }
-        self.forget_timers(key);
-        if let Some(walk) = &self.stack(key).walk {
-            let (snapshot, action) = (walk.snapshot, walk.action);
-            self.snapshot_ended(key, snapshot, Err(&format!("Stack {action} cancelled")));
-            self.disown_ops(key);
-            self.leave_hooks(env, key);
+        self.cancel_timers(key);
+        if let Some(traversal) = &self.stack(key).traversal {
+            let (snapshot, action) = (traversal.snapshot, traversal.action);
+            self.finish_snapshot(key, snapshot, Err(&format!("Stack {action} cancelled")));
+            self.detach_operations(key);
+            self.abandon_hooks(env, key);
         }
-        self.set_hooks(key);
-        let mut walk = Walk::new(action, phase_of(action), deadline);
+        self.reset_hooks(key);
+        let mut traversal = Traversal::new(action, first_phase(action), deadline);
         let stack = self.stack_mut(key);
         if stack.state.status != Status::Complete {
             // Nobody took a last look at what was done before.
-            walk.touched = None;
+            traversal.touched = None;
         }
         if action != Action::Create {
             stack.updated = Some(env.now);
         }
-        let former = stack.walk.replace(Box::new(walk));
-        self.walks += usize::from(former.is_none());
+        let former = stack.traversal.replace(Box::new(traversal));
+        self.active_traversals += usize::from(former.is_none());
         if self.has_own_deadline(key) {
             self.timers.insert((deadline, Timer::Stack(key)));
         }
@@ -258,11 +260,11 @@ impl Tree {
     /// it unless something else is said.
     pub(crate) fn has_own_deadline(&self, key: StackKey) -> bool {
         let stack = self.stack(key);
-        stack.holder.is_none() || stack.timeout.is_some()
+        stack.parent_resource.is_none() || stack.timeout.is_some()
     }
 
-    /// What is under way was begun by a walk that is replaced.
-    fn disown_ops(&mut self, key: StackKey) {
+    /// What is under way was begun by a traversal that is replaced.
+    fn detach_operations(&mut self, key: StackKey) {
         if self.stack(key).busy == 0 {
             return;
         }
@@ -278,16 +280,16 @@ impl Tree {
         }
     }
 
-    /// A walk that is over, or is replaced, needs no reminders.
-    fn forget_timers(&mut self, key: StackKey) {
-        let Some(walk) = &self.stack(key).walk else { return };
-        for timer in [Some(walk.deadline), walk.patience].into_iter().flatten() {
+    /// A traversal that is over, or is replaced, needs no reminders.
+    fn cancel_timers(&mut self, key: StackKey) {
+        let Some(traversal) = &self.stack(key).traversal else { return };
+        for timer in [Some(traversal.deadline), traversal.grace_until].into_iter().flatten() {
             self.timers.remove(&(timer, Timer::Stack(key)));
         }
     }
 
     /// Remembers what a stack was made of, for a rollback, and what it is to be made of.
-    fn set_goal(&mut self, key: StackKey, action: Action, goal: Arc<Recipe>) {
+    fn set_recipe(&mut self, key: StackKey, action: Action, goal: Arc<Recipe>) {
         self.changes.recipes.insert(goal.id, goal.clone());
         let stack = self.stack_mut(key);
         let former = std::mem::replace(&mut stack.recipe, goal);
@@ -315,31 +317,33 @@ impl Tree {
     }
 
     /// Reads and binds what a stack is made of.
-    pub(crate) fn draw_up(&mut self, key: StackKey) -> Result<(), String> {
+    pub(crate) fn bind_template(&mut self, key: StackKey) -> Result<(), String> {
         let config = self.config.clone();
         let mut templates = std::mem::take(&mut self.templates);
         let stack = self.stack(key);
         let identity = Identity { name: &stack.name, id: Some(stack.id), project: &self.project };
         let recipe = stack.recipe.clone();
-        let blueprint = match (&recipe.template, stack.holder) {
+        let blueprint = match (&recipe.template, stack.parent_resource) {
             (Source::Nothing, _) => Ok(None),
             (_, None) => {
                 let former = stack.blueprint.as_deref();
                 Blueprint::of_root(&config, &mut templates, &recipe, &identity, former).map(Some)
             }
-            (_, Some((parent, holder))) => {
-                let name = self.resource(holder).name.clone();
+            (_, Some((parent, parent_resource))) => {
+                let name = self.resource(parent_resource).name.clone();
                 match self.stack(parent).blueprint.clone() {
-                    Some(outer) => {
-                        let at = outer.definition.template.resources.get_index_of(&name);
-                        let kind = at.map(|at| outer.kind(at));
-                        let entry = match kind {
-                            Some(crate::blueprint::Kind::Template(kind)) => Some(&kind.entry),
+                    Some(parent_blueprint) => {
+                        let at = parent_blueprint.definition.template.resources.get_index_of(&name);
+                        let resource_type = at.map(|at| parent_blueprint.type_at(at));
+                        let entry = match resource_type {
+                            Some(crate::blueprint::ResolvedType::Template(resource_type)) => {
+                                Some(&resource_type.entry)
+                            }
                             _ => None,
                         };
-                        let holder = (&*name, entry);
-                        outer
-                            .of_child(&config, &mut templates, &recipe, &identity, holder)
+                        let parent_resource = (&*name, entry);
+                        parent_blueprint
+                            .of_child(&config, &mut templates, &recipe, &identity, parent_resource)
                             .map(Some)
                     }
                     None => Ok(None),
@@ -351,47 +355,47 @@ impl Tree {
         Ok(())
     }
 
-    /// Sets a walk up so that it can go on: from its beginning, or after an interruption.
-    pub(crate) fn set_off(&mut self, env: &mut Env<'_>, key: StackKey) {
-        let Some(walk) = &self.stack(key).walk else { return };
-        match walk.phase {
-            Phase::Forward if walk.action == Action::Delete => self.start_cleanup(env, key),
+    /// Sets a traversal up so that it can go on: from its beginning, or after an interruption.
+    pub(crate) fn enter_phase(&mut self, env: &mut Env<'_>, key: StackKey) {
+        let Some(traversal) = &self.stack(key).traversal else { return };
+        match traversal.phase {
+            Phase::Forward if traversal.action == Action::Delete => self.start_cleanup(env, key),
             Phase::Forward => self.start_forward(env, key),
             Phase::Cleanup => self.start_cleanup(env, key),
-            Phase::Over => self.start_over(env, key),
-            Phase::Look => self.start_look(env, key),
-            Phase::Resting => {}
+            Phase::ForEach => self.start_for_each(env, key),
+            Phase::Refresh => self.start_refresh(env, key),
+            Phase::Deferred => {}
         }
     }
 
-    pub(crate) fn walk_mut(&mut self, key: StackKey) -> Option<&mut Walk> {
-        self.stack_mut(key).walk.as_deref_mut()
+    pub(crate) fn traversal_mut(&mut self, key: StackKey) -> Option<&mut Traversal> {
+        self.stack_mut(key).traversal.as_deref_mut()
     }
 
-    /// Makes a graph the walk's own, and looks at the nodes that need nothing.
-    pub(crate) fn walk_over(&mut self, key: StackKey, graph: &Graph, nodes: &[bool]) {
+    /// Makes a graph the traversal's own, and looks at the nodes that need nothing.
+    pub(crate) fn schedule_graph(&mut self, key: StackKey, graph: &Graph, nodes: &[bool]) {
         let count = nodes.iter().filter(|is_wanted| **is_wanted).count();
-        self.next_walk += 1;
-        let number = self.next_walk;
-        let Some(walk) = self.walk_mut(key) else { return };
-        walk.number = number;
-        walk.users = graph.users();
-        walk.missing = (0..graph.len()).map(|at| graph.needs(at).len() as u32).collect();
-        walk.left = count;
-        walk.parked.clear();
-        walk.is_set_up = true;
-        walk.waiting = 0;
+        self.next_traversal += 1;
+        let number = self.next_traversal;
+        let Some(traversal) = self.traversal_mut(key) else { return };
+        traversal.traversal_id = number;
+        traversal.users = graph.users();
+        traversal.unmet = (0..graph.len()).map(|at| graph.needs(at).len() as u32).collect();
+        traversal.remaining = count;
+        traversal.parked.clear();
+        traversal.is_scheduled = true;
+        traversal.queued = 0;
         let ready: Vec<usize> =
-            (0..graph.len()).filter(|at| nodes[*at] && walk.missing[*at] == 0).collect();
-        self.look_at(key, &ready);
-        self.queue.push_back(Task::Settle(key));
+            (0..graph.len()).filter(|at| nodes[*at] && traversal.unmet[*at] == 0).collect();
+        self.enqueue(key, &ready);
+        self.queue.push_back(Task::MaybeFinish(key));
     }
 
     /// Has nodes looked at.
-    pub(crate) fn look_at(&mut self, key: StackKey, nodes: &[usize]) {
-        let Some(walk) = self.stack_mut(key).walk.as_deref_mut() else { return };
-        walk.waiting += nodes.len();
-        let number = walk.number;
+    pub(crate) fn enqueue(&mut self, key: StackKey, nodes: &[usize]) {
+        let Some(traversal) = self.stack_mut(key).traversal.as_deref_mut() else { return };
+        traversal.queued += nodes.len();
+        let number = traversal.traversal_id;
         self.queue.extend(nodes.iter().map(|node| Task::Visit(key, number, *node)));
     }
 
@@ -399,40 +403,41 @@ impl Tree {
 
     /// A node is done: those that need it come closer.
     pub(crate) fn node_done(&mut self, key: StackKey, node: usize) {
-        let Some(walk) = self.stack_mut(key).walk.as_deref_mut() else { return };
-        walk.left -= 1;
+        let Some(traversal) = self.stack_mut(key).traversal.as_deref_mut() else { return };
+        traversal.remaining -= 1;
         let mut ready = Vec::new();
-        for user in walk.users.get(node) {
-            walk.missing[*user] -= 1;
-            if walk.missing[*user] == 0 {
+        for user in traversal.users.get(node) {
+            traversal.unmet[*user] -= 1;
+            if traversal.unmet[*user] == 0 {
                 ready.push(*user);
             }
         }
-        let is_last = walk.left == 0;
-        self.look_at(key, &ready);
+        let is_last = traversal.remaining == 0;
+        self.enqueue(key, &ready);
         if is_last {
-            self.queue.push_back(Task::Settle(key));
+            self.queue.push_back(Task::MaybeFinish(key));
         }
     }
 
     /// A node waits until what is under way on a resource is over.
     pub(crate) fn park(&mut self, key: StackKey, slot: Slot, node: usize) {
-        if let Some(walk) = self.walk_mut(key) {
-            walk.parked.insert(slot, node);
+        if let Some(traversal) = self.traversal_mut(key) {
+            traversal.parked.insert(slot, node);
         }
     }
 
-    /// A node meets what is under way on its resource: what this walk began before an interruption is
+    /// A node meets what is under way on its resource: what this traversal began before an interruption is
     /// the node's own, anything else is awaited.
-    pub(crate) fn meet(&mut self, key: StackKey, slot: Slot, node: usize) {
-        let number = self.stack(key).walk.as_ref().map_or(0, |walk| walk.number);
+    pub(crate) fn claim_or_park(&mut self, key: StackKey, slot: Slot, node: usize) {
+        let number =
+            self.stack(key).traversal.as_ref().map_or(0, |traversal| traversal.traversal_id);
         match &mut self.resource_mut(slot).op {
             Some(op) if op.is_interrupted() => op.origin = Some((number, node)),
             _ => self.park(key, slot, node),
         }
     }
 
-    /// A resource failed: the walk cannot end well.
+    /// A resource failed: the traversal cannot end well.
     pub(crate) fn node_failed(
         &mut self,
         env: &mut Env<'_>,
@@ -442,112 +447,118 @@ impl Tree {
     ) {
         let mut reason = format!("Resource {action} failed: {failure}");
         cut(&mut reason, 65_535);
-        self.fail_walk(env, key, Ending { reason, failure: Some(failure) });
+        self.fail_traversal(env, key, StackFailure { reason, failure: Some(failure) });
     }
 
-    /// The walk cannot end well. What is under way may go on for a while.
-    pub(crate) fn fail_walk(&mut self, env: &mut Env<'_>, key: StackKey, ending: Ending) {
-        let patience = env.now + self.config.error_wait;
-        let Some(walk) = self.walk_mut(key) else { return };
-        if walk.failure.is_none() {
-            walk.failure = Some(ending);
-            walk.patience = Some(patience);
+    /// The traversal cannot end well. What is under way may go on for a while.
+    pub(crate) fn fail_traversal(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        ending: StackFailure,
+    ) {
+        let grace_until = env.now + self.config.error_wait;
+        let Some(traversal) = self.traversal_mut(key) else { return };
+        if traversal.failure.is_none() {
+            traversal.failure = Some(ending);
+            traversal.grace_until = Some(grace_until);
             self.changes.stacks.insert(key);
-            self.timers.insert((patience, Timer::Stack(key)));
+            self.timers.insert((grace_until, Timer::Stack(key)));
         }
-        self.queue.push_back(Task::Settle(key));
+        self.queue.push_back(Task::MaybeFinish(key));
     }
 
     // --- ending ---
 
-    /// Looks whether a walk, or a phase of it, is over.
-    pub(crate) fn settle(&mut self, env: &mut Env<'_>, key: StackKey) {
+    /// Looks whether a traversal, or a phase of it, is over.
+    pub(crate) fn maybe_finish(&mut self, env: &mut Env<'_>, key: StackKey) {
         if self.stacks[key.0 as usize].is_none() {
             return;
         }
         let stack = self.stack(key);
-        let Some(walk) = &stack.walk else { return };
+        let Some(traversal) = &stack.traversal else { return };
         let is_busy = stack.busy > 0;
-        if walk.failure.is_some() {
-            let is_awaited = walk.phase == Phase::Cleanup
-                && (walk.waiting > 0
-                    || walk.parked.keys().any(|slot| self.cleans_up_inside(*slot)));
+        if traversal.failure.is_some() {
+            let is_awaited = traversal.phase == Phase::Cleanup
+                && (traversal.queued > 0
+                    || traversal.parked.keys().any(|slot| self.has_deferred_cleanup(*slot)));
             if is_busy || is_awaited {
                 return;
             }
-            return self.end_badly(env, key);
+            return self.end_failed(env, key);
         }
-        if !walk.is_set_up || walk.left > 0 {
+        if !traversal.is_scheduled || traversal.remaining > 0 {
             return;
         }
-        match walk.phase {
-            Phase::Forward if self.cleans_up_later(key) => self.rest(key),
-            Phase::Forward if self.is_left_behind(key) => {
-                self.end_well(env, key);
-                self.settle_doubts(env, key);
+        match traversal.phase {
+            Phase::Forward if self.defers_cleanup(key) => self.defer_cleanup(key),
+            Phase::Forward if self.has_outlived_parent_traversal(key) => {
+                self.complete_traversal(env, key);
+                self.resolve_doubts(env, key);
             }
             Phase::Forward => self.start_cleanup(env, key),
-            Phase::Resting => {}
+            Phase::Deferred => {}
             Phase::Cleanup if is_busy => {}
-            Phase::Cleanup => self.start_look(env, key),
-            Phase::Look | Phase::Over => self.end_well(env, key),
+            Phase::Cleanup => self.start_refresh(env, key),
+            Phase::Refresh | Phase::ForEach => self.complete_traversal(env, key),
         }
     }
 
-    fn take_walk(&mut self, key: StackKey) -> Option<Box<Walk>> {
-        let walk = self.stack_mut(key).walk.take()?;
-        self.walks -= 1;
-        Some(walk)
+    fn take_traversal(&mut self, key: StackKey) -> Option<Box<Traversal>> {
+        let traversal = self.stack_mut(key).traversal.take()?;
+        self.active_traversals -= 1;
+        Some(traversal)
     }
 
-    pub(crate) fn end_well(&mut self, env: &mut Env<'_>, key: StackKey) {
-        self.forget_timers(key);
-        let Some(walk) = self.take_walk(key) else { return };
-        let action = walk.action;
-        if walk.action == Action::Check && !walk.flaws.is_empty() {
-            return self.end_check_badly(env, key, *walk);
+    pub(crate) fn complete_traversal(&mut self, env: &mut Env<'_>, key: StackKey) {
+        self.cancel_timers(key);
+        let Some(traversal) = self.take_traversal(key) else { return };
+        let action = traversal.action;
+        if traversal.action == Action::Check && !traversal.check_failures.is_empty() {
+            return self.fail_check(env, key, *traversal);
         }
         let previous = self.stack_mut(key).previous.take();
         if let Some(recipe) = previous {
             self.drop_recipe(key, recipe.id);
         }
         let mut reason = format!("Stack {action} completed successfully");
-        if walk.keeps_objects && action == Action::Check {
+        if traversal.keeps_objects && action == Action::Check {
             reason.push_str(". 'CHECK' not fully supported (see resources)");
         }
         if action == Action::Delete {
             self.stack_mut(key).deleted = Some(env.now);
         }
-        self.snapshot_ended(key, walk.snapshot, Ok(&reason));
+        self.finish_snapshot(key, traversal.snapshot, Ok(&reason));
         self.set_stack_state(env, key, State::new(action, Status::Complete), &reason);
-        self.child_ended(env, key, Ok(()));
+        self.nested_traversal_ended(env, key, Ok(()));
     }
 
-    fn end_check_badly(&mut self, env: &mut Env<'_>, key: StackKey, walk: Walk) {
-        let mut reason = format!("Resource CHECK failed: {}", walk.flaws.join("; "));
+    fn fail_check(&mut self, env: &mut Env<'_>, key: StackKey, traversal: Traversal) {
+        let mut reason = format!("Resource CHECK failed: {}", traversal.check_failures.join("; "));
         cut(&mut reason, 65_535);
         self.set_stack_state(env, key, State::new(Action::Check, Status::Failed), &reason);
-        self.child_ended(env, key, Err(Ending { reason, failure: None }));
+        self.nested_traversal_ended(env, key, Err(StackFailure { reason, failure: None }));
     }
 
-    fn end_badly(&mut self, env: &mut Env<'_>, key: StackKey) {
-        self.forget_timers(key);
-        let Some(walk) = self.take_walk(key) else { return };
-        let Some(ending) = walk.failure else { return };
-        let action = walk.action;
-        self.snapshot_ended(key, walk.snapshot, Err(&ending.reason));
-        self.leave_hooks(env, key);
+    fn end_failed(&mut self, env: &mut Env<'_>, key: StackKey) {
+        self.cancel_timers(key);
+        let Some(traversal) = self.take_traversal(key) else { return };
+        let Some(ending) = traversal.failure else { return };
+        let action = traversal.action;
+        self.finish_snapshot(key, traversal.snapshot, Err(&ending.reason));
+        self.abandon_hooks(env, key);
         self.set_stack_state(env, key, State::new(action, Status::Failed), &ending.reason);
-        self.wake_resting(env, key);
+        self.finish_deferred(env, key);
         let stack = self.stack(key);
         let can_roll_back =
             matches!(action, Action::Create | Action::Adopt | Action::Update | Action::Restore);
-        let wants = (stack.is_rolled_back || walk.must_roll_back) && !walk.must_not_roll_back;
-        if stack.holder.is_none() && can_roll_back && wants {
+        let wants =
+            (stack.is_rolled_back || traversal.must_roll_back) && !traversal.must_not_roll_back;
+        if stack.parent_resource.is_none() && can_roll_back && wants {
             self.roll_back(env, key, action);
         } else {
-            self.settle_doubts(env, key);
-            self.child_ended(env, key, Err(ending));
+            self.resolve_doubts(env, key);
+            self.nested_traversal_ended(env, key, Err(ending));
         }
     }
 
@@ -567,14 +578,14 @@ impl Tree {
                 })
             }
         };
-        self.begin(env, key, Action::Rollback, Some(goal));
+        self.begin_traversal(env, key, Action::Rollback, Some(goal));
         if from == Action::Adopt
-            && let Some(walk) = self.walk_mut(key)
+            && let Some(traversal) = self.traversal_mut(key)
         {
             // What was adopted was there before, and stays.
-            walk.keeps_objects = true;
+            traversal.keeps_objects = true;
         }
-        self.draw_up_and_set_off(env, key);
+        self.bind_and_start(env, key);
     }
 }
 

@@ -1,11 +1,11 @@
 //! What would become of the resources of a nested stack.
 
 use super::{Fate, Forecast, Place, Seen};
-use crate::blueprint::{Blueprint, Identity, Kind, Recipe, Source};
+use crate::blueprint::{Blueprint, Identity, Recipe, ResolvedType, Source};
 use crate::ids::{RecipeId, ResourceId};
 use crate::machine::Goal;
+use crate::resolver::StackScope;
 use crate::tree::{Slot, StackKey, Tree};
-use crate::world::World;
 use kiln_resources::behaviour::{Group, GroupMember, Siblings, Stage, Stages, TOO_MANY, Verb};
 use kiln_resources::guard::guarded;
 use kiln_resources::op::Stop;
@@ -20,18 +20,19 @@ const MAX_STAGES: usize = 10_000;
 type Inside = (Option<Value>, Vec<Forecast>);
 
 impl Tree {
-    pub(super) fn forecast_inside(
+    pub(super) fn forecast_nested(
         &mut self,
         place: &Place,
-        outer: &Blueprint,
+        parent_blueprint: &Blueprint,
         goal: &Goal<'_>,
         (current, fate): (Option<Slot>, Fate),
         seen: &Seen,
     ) -> Result<Option<Inside>, String> {
-        if !goal.kind.is_nested() {
+        if !goal.resolved_type.is_nested() {
             return Ok(None);
         }
-        let Some(name) = outer.definition.resource_at(goal.at).map(|it| it.name.clone()) else {
+        let Some(name) = parent_blueprint.definition.resource_at(goal.at).map(|it| it.name.clone())
+        else {
             return Ok(None);
         };
         let kept = current.filter(|_| matches!(fate, Fate::Updated | Fate::Unchanged));
@@ -41,16 +42,16 @@ impl Tree {
             return Err(format!("Request limit exceeded: Recursion depth exceeds {limit}."));
         }
         let nothing = Recipe::nothing(RecipeId(Uuid::nil()));
-        let (recipe, entry) = match goal.kind {
-            Kind::Template(kind) => {
-                let template = Source::File(kind.url.clone(), kind.text.clone());
-                let parameters = goal.frozen.properties.clone();
-                (Recipe { template, parameters, ..nothing }, Some(&kind.entry))
+        let (recipe, entry) = match goal.resolved_type {
+            ResolvedType::Template(resource_type) => {
+                let template = Source::File(resource_type.url.clone(), resource_type.text.clone());
+                let parameters = goal.definition.properties.clone();
+                (Recipe { template, parameters, ..nothing }, Some(&resource_type.entry))
             }
-            Kind::Builtin(kind) => {
-                let Some(stages) = kind.behaviour.stages else { return Ok(None) };
-                let world = place.key.map(|key| self.world(key));
-                let siblings = Drawn { world, outer, seen };
+            ResolvedType::Builtin(resource_type) => {
+                let Some(stages) = resource_type.behaviour.stages else { return Ok(None) };
+                let world = place.key.map(|key| self.scope(key));
+                let siblings = Drawn { world, parent_blueprint, seen };
                 let stage = match self.last_stage(stages, &name, (kept, child), &siblings) {
                     Ok(stage) => stage,
                     // What cannot be told before there are values is not told.
@@ -59,7 +60,7 @@ impl Tree {
                     Err(Stop::Replace) => return Ok(None),
                 };
                 let template = match stage.file {
-                    Some(url) => match outer.shared.files.get(&url) {
+                    Some(url) => match parent_blueprint.shared.files.get(&url) {
                         Some(text) => Source::File(url, text.clone()),
                         None => return Err(format!("Could not fetch remote template \"{url}\"")),
                     },
@@ -68,7 +69,7 @@ impl Tree {
                 let parameters = Arc::new(stage.parameters);
                 (Recipe { template, parameters, aliases: stage.aliases, ..nothing }, None)
             }
-            Kind::Unknown(_) => return Ok(None),
+            ResolvedType::Unknown(_) => return Ok(None),
         };
         let inner = Place {
             key: child,
@@ -76,7 +77,7 @@ impl Tree {
                 Some(child) => self.stack(child).name.clone(),
                 None => format!("{}-{name}", place.name).into(),
             },
-            holder: Some(name.clone()),
+            parent_resource: Some(name.clone()),
             depth: place.depth + 1,
             is_new: place.is_new,
         };
@@ -84,8 +85,9 @@ impl Tree {
         let config = self.config.clone();
         let mut templates = std::mem::take(&mut self.templates);
         let identity = Identity { name: &inner.name, id, project: &self.project };
-        let holder = (&*name, entry);
-        let blueprint = outer.of_child(&config, &mut templates, &recipe, &identity, holder);
+        let parent_resource = (&*name, entry);
+        let blueprint =
+            parent_blueprint.of_child(&config, &mut templates, &recipe, &identity, parent_resource);
         self.templates = templates;
         match blueprint {
             Ok(blueprint) => {
@@ -169,8 +171,8 @@ fn made_members(template: &Value) -> Vec<GroupMember> {
 
 /// The resources of a stack as far as they are known.
 struct Drawn<'t> {
-    world: Option<World<'t>>,
-    outer: &'t Blueprint,
+    world: Option<StackScope<'t>>,
+    parent_blueprint: &'t Blueprint,
     seen: &'t Seen,
 }
 
@@ -198,6 +200,6 @@ impl Siblings for Drawn<'_> {
     }
 
     fn kind(&self, name: &str) -> Option<Arc<str>> {
-        self.outer.kind_called(name)
+        self.parent_blueprint.type_name_of(name)
     }
 }
