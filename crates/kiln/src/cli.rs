@@ -1,12 +1,12 @@
 //! The command line: every command, argument and flag with its line of help.
 //!
-//! Only words and their meaning stand here; what is done with them is in [`crate::commands`].
+//! This file declares syntax and help only; [`crate::commands`] has the behaviour.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::path::PathBuf;
 
-/// Orchestration for OpenStack: check templates, look into them, try queries.
+/// Orchestration for OpenStack: serve the API, manage stacks, and check templates
 #[derive(Debug, Parser)]
 #[command(name = "kiln", version, propagate_version = false, disable_help_subcommand = false)]
 #[command(max_term_width = 100)]
@@ -17,65 +17,68 @@ pub(crate) struct Cli {
     pub(crate) color: Color,
 
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: KilnCommand,
 }
 
-/// What to do.
+/// The subcommands of `kiln`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Check a template and everything it names, and tell all mistakes at once
+pub(crate) enum KilnCommand {
+    /// Check a template and every file it refers to, and report all errors at once
     #[command(after_help = VALIDATE_EXAMPLES)]
     Validate(Validate),
-    /// Look into templates and the language they are written in
+    /// Inspect templates and the template language
     #[command(subcommand)]
-    Template(Template),
+    Template(TemplateCommand),
     /// Evaluate a YAQL query
     #[command(after_help = YAQL_EXAMPLES)]
     Yaql(Yaql),
-    /// Tell what a finding's code means and how to mend it
+    /// Explain a diagnostic code and how to fix it
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(Explain),
-    /// Start everything in one process, with nothing to install, to try and to learn
+    /// Run the service and a simulated cloud in one process, for evaluation and development
     #[command(after_help = DEV_EXAMPLES)]
     Dev(Dev),
-    /// Serve the API and carry out what is wanted of the stacks in a database
+    /// Run the API and the engine
     #[command(after_help = SERVER_EXAMPLES)]
     Server(Server),
-    /// Keep a database: purge what was deleted, change the keys
+    /// Maintain a database: purge deleted stacks, rotate keys
     #[command(subcommand)]
-    Db(Db),
-    /// Stacks of a cloud: create, change, look into and delete them
-    Stack(Box<crate::client::stack::Stack>),
-    /// What a cloud's orchestration service knows: resource types, template versions, engines
-    Orchestration(Box<crate::client::orchestration::Orchestration>),
-    /// Configuration of software on servers, and where it is put to use
-    Software(Box<crate::client::software::Software>),
-    /// Print the script that completes kiln's commands in a shell
+    Db(DbCommand),
+    /// Inspect the options of configuration files
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Create, update, inspect and delete stacks
+    Stack(Box<crate::client::stack::StackArgs>),
+    /// Inspect the orchestration service: resource types, template versions, engines
+    Orchestration(Box<crate::client::orchestration::OrchestrationArgs>),
+    /// Manage software configurations and deployments
+    Software(Box<crate::client::software::SoftwareArgs>),
+    /// Print a shell completion script
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions(Completions),
 }
 
-/// What to look at.
+/// The subcommands of `kiln template`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Template {
-    /// Show which resource needs which
+pub(crate) enum TemplateCommand {
+    /// Show the dependency graph of the resources
     #[command(after_help = GRAPH_EXAMPLES)]
     Graph(Graph),
-    /// List the functions that a template version has
+    /// List the functions of a template version
     #[command(after_help = FUNCTIONS_EXAMPLES)]
     Functions(Functions),
     /// List the template versions
     Versions(Versions),
 }
 
-/// Which database.
+/// The database and its keys.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Database {
-    /// The database: sqlite:///PATH, postgres://… or mysql://…
+    /// Database URL: sqlite:///PATH, postgres://… or mysql://…
     #[arg(long = "database", value_name = "URL", default_value = "sqlite://kiln.db")]
     pub(crate) url: String,
 
-    /// The file with the keys that it is encrypted with; made if it is not there
+    /// File with the encryption keys of the database; created if it does not exist
     #[arg(long, value_name = "FILE", default_value = "kiln.keys")]
     pub(crate) keys: PathBuf,
 }
@@ -83,83 +86,83 @@ pub(crate) struct Database {
 /// Arguments of `kiln dev`.
 #[derive(Debug, Args)]
 pub(crate) struct Dev {
-    /// A template to make a stack of at once: a path, a file:// URL, or - for standard input
+    /// Template of a stack to create at startup: a path, a file:// URL, or - for standard input
     #[arg(value_name = "TEMPLATE")]
     pub(crate) template: Option<String>,
 
-    /// An environment file for it; may be given several times, later ones count more
+    /// Environment file for that stack; may be repeated, later files take precedence
     #[arg(short, long = "environment", value_name = "FILE", requires = "template")]
     pub(crate) environments: Vec<String>,
 
-    /// A parameter's value; may be given several times
+    /// Value of a parameter; may be repeated
     #[arg(short = 'P', long = "parameter", value_name = "NAME=VALUE", requires = "template")]
     pub(crate) parameters: Vec<String>,
 
-    /// The stack's name [default: the template's]
+    /// Name of the stack [default: the template's file name]
     #[arg(long, value_name = "NAME", requires = "template")]
     pub(crate) name: Option<String>,
 
-    /// Stop when the stack has come to rest: exit status 0 if all went well, 1 if not
+    /// Stop when the stack is complete (exit status 0) or has failed (exit status 1)
     #[arg(long)]
     pub(crate) exit: bool,
 
-    /// Keep everything in this folder, and go on with what is there [default: nothing is kept]
+    /// Directory to keep all state in, and to continue from [default: state is discarded]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) state: Option<PathBuf>,
 
-    /// The address to listen on
+    /// Address to listen on
     #[arg(long, value_name = "HOST", default_value = "127.0.0.1")]
     pub(crate) listen: String,
 
-    /// The port of the identity service
+    /// Port of the identity service
     #[arg(long, value_name = "PORT", default_value_t = 5000)]
     pub(crate) identity_port: u16,
 
-    /// The port of the orchestration API
+    /// Port of the orchestration API
     #[arg(long, value_name = "PORT", default_value_t = 8004)]
     pub(crate) api_port: u16,
 
-    /// The port of the CloudFormation API, where servers send signals
+    /// Port of the CloudFormation API, to which servers send signals
     #[arg(long, value_name = "PORT", default_value_t = 8000)]
     pub(crate) cfn_port: u16,
 
-    /// The port of the CloudWatch API, where servers send what they measure
+    /// Port of the CloudWatch API, to which servers send metrics
     #[arg(long, value_name = "PORT", default_value_t = 8003)]
     pub(crate) cloudwatch_port: u16,
 
-    /// The port of the simulated cloud
+    /// Port of the simulated cloud
     #[arg(long, value_name = "PORT", default_value_t = 8770)]
     pub(crate) cloud_port: u16,
 
-    /// Take any ports that are free
+    /// Use any free ports
     #[arg(long)]
     pub(crate) free_ports: bool,
 
-    /// Have no cloud: only what needs none can be made, and nothing is looked up
+    /// Run without the simulated cloud: only resources that need no cloud can be created
     #[arg(long)]
     pub(crate) no_cloud: bool,
 
-    /// How long every call to the simulated cloud takes, in milliseconds
+    /// Latency of every call to the simulated cloud, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 0)]
     pub(crate) latency: u64,
 
-    /// How long servers, volumes and such take until they are ready, in milliseconds
+    /// Time that servers, volumes and other slow resources take to become ready, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 0)]
     pub(crate) build_time: u64,
 
-    /// Seconds that a call whose reply was lost may still take effect
+    /// Seconds during which a call whose reply was lost may still take effect
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     pub(crate) quiet: u64,
 
-    /// What the simulated cloud draws its ids and addresses from
+    /// Seed for the ids and addresses of the simulated cloud
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub(crate) seed: u64,
 
-    /// A folder with files (*.yaml) that describe resource types; may be given several times
+    /// Directory with files (*.yaml) that define resource types; may be repeated
     #[arg(long = "plugin-dir", value_name = "DIR")]
     pub(crate) plugin_dirs: Vec<PathBuf>,
 
-    /// Where to tell clients about the cloud [default: clouds.yaml, if that is not somebody else's]
+    /// File to write the cloud's client settings to [default: clouds.yaml, unless another program wrote it]
     #[arg(long, value_name = "FILE")]
     pub(crate) clouds: Option<PathBuf>,
 }
@@ -167,59 +170,78 @@ pub(crate) struct Dev {
 /// Arguments of `kiln server`.
 #[derive(Debug, Args)]
 pub(crate) struct Server {
-    /// The configuration file, in oslo's form: a heat.conf does as it is
+    /// Configuration file in oslo.config format; an existing heat.conf can be used unchanged
     #[arg(long = "config", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// What this process does; may be given several times [default: all, or as the file says]
+    /// Role of this process; may be repeated [default: all, or as configured]
     #[arg(long = "role", value_name = "ROLE")]
-    pub(crate) roles: Vec<Role>,
+    pub(crate) roles: Vec<ServerRole>,
 
-    /// The database: sqlite://PATH, postgres://… or mysql://… [default: sqlite://kiln.db, or as the file says]
+    /// Database URL: sqlite://PATH, postgres://… or mysql://… [default: sqlite://kiln.db, or as configured]
     #[arg(long = "database", value_name = "URL")]
     pub(crate) database: Option<String>,
 
-    /// The file with the keys that it is encrypted with [default: kiln.keys, or as the file says]
+    /// File with the encryption keys of the database [default: kiln.keys, or as configured]
     #[arg(long, value_name = "FILE")]
     pub(crate) keys: Option<PathBuf>,
 
-    /// Where a service of the cloud is found; may be given several times
+    /// Endpoint of a cloud service, instead of the catalogue's; may be repeated
     #[arg(long = "endpoint", value_name = "SERVICE=URL")]
     pub(crate) endpoints: Vec<String>,
 
-    /// Stop when there is nothing left to do
+    /// Stop when no stack has work left
     #[arg(long)]
     pub(crate) once: bool,
 
-    /// Seconds that a call whose reply was lost may still take effect
+    /// Seconds during which a call whose reply was lost may still take effect
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     pub(crate) quiet: u64,
 
-    /// Seconds after which another engine takes over from one that is gone [default: 15, or as the file says]
+    /// Seconds after which another engine takes over the stacks of a lost one [default: 15, or as configured]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) lease: Option<u64>,
 }
 
-/// What a process does.
+/// The roles of a server process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Role {
-    /// Answers requests
+pub(crate) enum ServerRole {
+    /// Serves the orchestration API
     Api,
-    /// Answers requests in AWS's form, and takes signals from servers: the CloudFormation API
+    /// Serves the CloudFormation API, which also takes signals from servers
     Cfn,
-    /// Takes what servers measure: the CloudWatch API
+    /// Serves the CloudWatch API, which takes metrics from servers
     Cloudwatch,
-    /// Carries out what is wanted of stacks
+    /// Runs the engine, which creates, updates and deletes the resources of stacks
     Engine,
 }
 
-/// What to do with a database.
+/// The subcommands of `kiln db`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Db {
-    /// Remove stacks for good that were deleted some time ago
+pub(crate) enum DbCommand {
+    /// Remove the records of stacks that were deleted some time ago
     Purge(Purge),
-    /// Use a new key from now on, and encrypt everything with it
+    /// Create a new key and encrypt all data again with it
     RotateKeys(Database),
+}
+
+/// The subcommands of `kiln config`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// List all options, or with --config their effective values and where they come from
+    #[command(after_help = CONFIG_EXAMPLES)]
+    List(Box<ConfigList>),
+}
+
+/// Arguments of `kiln config list`.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigList {
+    /// Configuration file whose effective values are shown; secrets are starred
+    #[arg(long = "config", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) output_format: crate::client::ListArgs,
 }
 
 /// Arguments of `kiln db purge`.
@@ -228,35 +250,35 @@ pub(crate) struct Purge {
     #[command(flatten)]
     pub(crate) database: Database,
 
-    /// How many days ago they must have been deleted
+    /// Minimum age of the deletion, in days
     #[arg(long, value_name = "DAYS", default_value_t = 90)]
     pub(crate) older_than: u64,
 
-    /// Only those of this project
+    /// Purge only the stacks of this project
     #[arg(long, value_name = "ID")]
     pub(crate) project: Option<String>,
 }
 
-/// A template and what surrounds it.
+/// A template with its environments and parameters.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Subject {
-    /// The template: a path, a file:// URL, or - for standard input
+pub(crate) struct TemplateArgs {
+    /// Template: a path, a file:// URL, or - for standard input
     #[arg(value_name = "TEMPLATE")]
     pub(crate) template: String,
 
-    /// An environment file; may be given several times, later ones count more
+    /// Environment file; may be repeated, later files take precedence
     #[arg(short, long = "environment", value_name = "FILE")]
     pub(crate) environments: Vec<String>,
 
-    /// A parameter's value; may be given several times
+    /// Value of a parameter; may be repeated
     #[arg(short = 'P', long = "parameter", value_name = "NAME=VALUE")]
     pub(crate) parameters: Vec<String>,
 
-    /// A file whose content is a parameter's value, relative to the template's directory
+    /// File whose content is the value of a parameter, relative to the template's directory
     #[arg(long = "parameter-file", value_name = "NAME=FILE")]
     pub(crate) parameter_files: Vec<String>,
 
-    /// A folder with files (*.yaml) that describe resource types; may be given several times
+    /// Directory with files (*.yaml) that define resource types; may be repeated
     #[arg(long = "plugin-dir", value_name = "DIR")]
     pub(crate) plugin_dirs: Vec<PathBuf>,
 }
@@ -265,17 +287,17 @@ pub(crate) struct Subject {
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
     #[command(flatten)]
-    pub(crate) subject: Subject,
+    pub(crate) subject: TemplateArgs,
 
-    /// How findings are shown: text for people, json for programs
+    /// Output format: text or json
     #[arg(long, value_enum, default_value_t = FindingsFormat::Text, hide_possible_values = true)]
     pub(crate) format: FindingsFormat,
 
-    /// Ask for a value for every parameter, as creating a stack does
+    /// Report parameters without a value as errors, as stack creation does
     #[arg(long)]
     pub(crate) require_parameters: bool,
 
-    /// Let warnings count as errors
+    /// Treat warnings as errors
     #[arg(long)]
     pub(crate) deny_warnings: bool,
 }
@@ -284,9 +306,9 @@ pub(crate) struct Validate {
 #[derive(Debug, Args)]
 pub(crate) struct Graph {
     #[command(flatten)]
-    pub(crate) subject: Subject,
+    pub(crate) subject: TemplateArgs,
 
-    /// How the graph is shown: tree, dot for Graphviz, or json
+    /// Output format: tree, dot (Graphviz) or json
     #[arg(long, value_enum, default_value_t = GraphFormat::Tree, hide_possible_values = true)]
     pub(crate) format: GraphFormat,
 }
@@ -294,46 +316,46 @@ pub(crate) struct Graph {
 /// Arguments of `kiln template functions`.
 #[derive(Debug, Args)]
 pub(crate) struct Functions {
-    /// The version: a date, a release name, or as in heat_template_version.2021-04-16 [default: the newest]
+    /// Version: a date, a release name, or a name such as heat_template_version.2021-04-16 [default: the newest]
     pub(crate) version: Option<String>,
 
-    /// Also list what may stand in conditions alone
+    /// Include the functions that are only allowed in conditions
     #[arg(long)]
     pub(crate) with_conditions: bool,
 
-    /// How the list is shown: text or json
-    #[arg(long, value_enum, default_value_t = ListFormat::Text, hide_possible_values = true)]
-    pub(crate) format: ListFormat,
+    /// Output format: text or json
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text, hide_possible_values = true)]
+    pub(crate) format: TextOrJson,
 }
 
 /// Arguments of `kiln template versions`.
 #[derive(Debug, Args)]
 pub(crate) struct Versions {
-    /// How the list is shown: text or json
-    #[arg(long, value_enum, default_value_t = ListFormat::Text, hide_possible_values = true)]
-    pub(crate) format: ListFormat,
+    /// Output format: text or json
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text, hide_possible_values = true)]
+    pub(crate) format: TextOrJson,
 }
 
 /// Arguments of `kiln yaql`.
 #[derive(Debug, Args)]
 pub(crate) struct Yaql {
-    /// The query
+    /// YAQL expression
     #[arg(value_name = "EXPRESSION", allow_hyphen_values = true)]
     pub(crate) expression: String,
 
-    /// A file with the data, in YAML or JSON, or - for standard input [default: null]
+    /// File with the data, in YAML or JSON, or - for standard input [default: null]
     #[arg(long, value_name = "FILE")]
     pub(crate) data: Option<String>,
 
-    /// Put the data under the key `data`, as the yaql function of templates does
+    /// Put the data under the key `data`, as the yaql template function does
     #[arg(long)]
     pub(crate) as_template: bool,
 
-    /// The most members that a collection may have [default: 200, as in a stock service]
+    /// Maximum number of elements of a collection [default: 200, as in a stock service]
     #[arg(long, value_name = "N")]
     pub(crate) limit_iterators: Option<usize>,
 
-    /// The most bytes that a value may take [default: 10000, as in a stock service]
+    /// Maximum size of a value in bytes [default: 10000, as in a stock service]
     #[arg(long, value_name = "N")]
     pub(crate) memory_quota: Option<usize>,
 }
@@ -341,14 +363,14 @@ pub(crate) struct Yaql {
 /// Arguments of `kiln explain`.
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// The code, such as K0403 [default: list all codes]
+    /// Code, such as K0403 [default: list all codes]
     pub(crate) code: Option<String>,
 }
 
 /// Arguments of `kiln completions`.
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// The shell
+    /// Shell
     #[arg(value_enum)]
     pub(crate) shell: Shell,
 }
@@ -356,7 +378,7 @@ pub(crate) struct Completions {
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// If the output goes to a terminal
+    /// If the output is a terminal
     Auto,
     /// Always
     Always,
@@ -364,32 +386,32 @@ pub(crate) enum Color {
     Never,
 }
 
-/// How findings are shown.
+/// Output formats of `kiln validate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FindingsFormat {
-    /// For people: with the source text of each finding
+    /// Text with the source lines of each diagnostic
     Text,
-    /// For programs: one JSON object
+    /// One JSON object
     Json,
 }
 
-/// How a graph is shown.
+/// Output formats of `kiln template graph`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GraphFormat {
-    /// What nothing else needs at the left, what it needs below it
+    /// Resources that no other resource needs first, their dependencies indented below them
     Tree,
     /// Graphviz
     Dot,
-    /// For programs: one JSON object
+    /// One JSON object
     Json,
 }
 
-/// How a list is shown.
+/// Output formats of lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ListFormat {
-    /// For people
+pub(crate) enum TextOrJson {
+    /// Text
     Text,
-    /// For programs: one JSON array
+    /// One JSON array
     Json,
 }
 
@@ -442,7 +464,14 @@ To replace a running server without a failed request, start the next one with th
 opens the same port. Then ask the first to stop (SIGTERM, or Ctrl-C): it answers what it was asked, and its
 stacks go on in the next one.
 
-Logs go to standard error; KILN_LOG says what is logged, such as info or kiln_api=debug.";
+Logs go to standard error. The options debug, default_log_levels and use_json of the file set levels and format;
+KILN_LOG overrides the levels, for example with warn,kiln_api=debug.";
+
+const CONFIG_EXAMPLES: &str = "\
+Examples:
+  kiln config list
+  kiln config list -f json
+  kiln config list --config /etc/heat/heat.conf";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:

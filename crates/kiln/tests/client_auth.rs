@@ -110,17 +110,17 @@ fn what_is_missing_or_wrong_is_told_with_a_next_step() {
     assert_eq!(
         run.err,
         "The catalogue has no public endpoint for orchestration in region nowhere.\n\
-         Check OS_REGION_NAME and OS_INTERFACE; the catalogue has the service elsewhere.\n"
+         Check OS_REGION_NAME and OS_INTERFACE; the catalogue has the service for others.\n"
     );
     let place = Place::with(&[]);
     let run = crate::client_fake::run(&place, &["stack", "list"], &[]);
-    assert_eq!((run.status, run.err.lines().next()), (1, Some("No cloud is named.")));
+    assert_eq!((run.status, run.err.lines().next()), (1, Some("No cloud is selected.")));
     let run = crate::client_fake::run(
         &place,
         &["stack", "list"],
         &[("OS_AUTH_URL", "http://127.0.0.1:9/v3")],
     );
-    assert_eq!(run.err.lines().next(), Some("Logging in needs the user."));
+    assert_eq!(run.err.lines().next(), Some("The user is missing."));
     let refused =
         [("OS_AUTH_URL", "http://127.0.0.1:9/v3"), ("OS_USERNAME", "u"), ("OS_PASSWORD", PASSWORD)];
     let run = crate::client_fake::run(&place, &["stack", "list"], &refused);
@@ -162,7 +162,7 @@ fn clouds_are_read_from_files() {
     let none = run(&place, &["stack", "list"], &[("HOME", home)]);
     assert_eq!(
         none.err,
-        "No cloud is named.\nChoose one with OS_CLOUD or --os-cloud: mine, other\n"
+        "No cloud is selected.\nChoose one with OS_CLOUD or --os-cloud: mine, other\n"
     );
 }
 

@@ -171,14 +171,15 @@ fn what_others_refuse_is_told_with_a_next_step() {
     let wrong =
         [("OS_AUTH_TYPE", "v3oidcpassword"), ("OS_USERNAME", "wrong"), ("OS_PASSWORD", PASSWORD)];
     let ran = list(&cloud, &wrong);
-    let told = format!("{} gives no token (HTTP 401): No such user.\n", cloud.url("/idp/token"));
+    let told =
+        format!("{} did not issue a token (HTTP 401): No such user.\n", cloud.url("/idp/token"));
     assert!(ran.status == 1 && ran.err.contains(&told), "{}", ran.err);
     let lacking = [("OS_AUTH_TYPE", "v3oidcclientcredentials"), ("OS_IDENTITY_PROVIDER", "")];
     let ran = list(&cloud, &lacking);
     assert_eq!(
         ran.err,
-        "Logging in needs the name of the identity provider.\nGive it as OS_IDENTITY_PROVIDER or \
-         --os-identity-provider, or name a cloud of your clouds.yaml with OS_CLOUD.\n"
+        "The name of the identity provider is missing.\nSet OS_IDENTITY_PROVIDER or \
+         --os-identity-provider, or select a cloud of clouds.yaml with OS_CLOUD.\n"
     );
 }
 
@@ -248,13 +249,13 @@ fn more_is_told_to_whoever_wants_it_and_less_to_whoever_does_not() {
     });
     let place = Place::with(&[]);
     let err = |words: &[&str]| cloud.run(&place, &[words, &["stack", "list"]].concat()).err;
-    let usual = "ERROR: boom\nThe request was req-1: tell it to the operator.\n";
+    let usual = "ERROR: boom\nReport the request id req-1 to the operator.\n";
     assert_eq!(err(&[]), usual);
     assert_eq!(err(&["-q"]), "ERROR: boom\n");
     let loud = err(&["-v"]);
     assert!(loud.starts_with("INFO GET http://127.0.0.1:"), "{loud}");
     assert!(loud.contains("/v1/p/stacks: 500 after "), "{loud}");
-    assert!(loud.contains("ERROR: boom\nat line 7\nThe request was req-1"), "{loud}");
+    assert!(loud.contains("ERROR: boom\nat line 7\nReport the request id req-1"), "{loud}");
     let classic = cloud.run_classic(&place, &["-q", "stack-list"]).err;
     assert_eq!(classic, "ERROR: boom\n");
     let fine = Fake::heat(|asked| match &*asked.path {

@@ -399,7 +399,7 @@ fn refusals_are_told_in_the_services_words() {
     );
     fails(
         &heat.run(&place, &["orchestration", "service", "list"]),
-        "ERROR: No engine.\nThe request was req-1: tell it to the operator.",
+        "ERROR: No engine.\nReport the request id req-1 to the operator.",
     );
     fails(
         &heat.run(&place, &["orchestration", "build", "info"]),

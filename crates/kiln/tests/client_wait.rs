@@ -167,8 +167,8 @@ fn waiting_ends_when_the_user_has_waited_enough() {
     assert_eq!(run.status, 4);
     assert_eq!(
         run.err,
-        "Stack web is still in CREATE_IN_PROGRESS; it goes on.\n\
-         `kiln stack event list --follow web` tells what happens next.\n"
+        "Stack web is still in CREATE_IN_PROGRESS; the action continues.\n\
+         `kiln stack event list --follow web` shows its progress.\n"
     );
 }
 
@@ -190,7 +190,7 @@ fn an_interruption_leaves_the_stack_alone() {
     assert_eq!(run.status, 130);
     assert_eq!(
         run.err,
-        "Interrupted.\nThe stack goes on. `kiln stack event list --follow web` tells what happens next.\n"
+        "Interrupted.\nThe action continues. `kiln stack event list --follow web` shows its progress.\n"
     );
 }
 
@@ -265,11 +265,14 @@ fn answers_may_be_strange() {
         create(&heat, &[])
     };
     let run = strange(|| ok(json!([])));
-    assert_eq!((run.status, &*run.err), (1, "The service did not tell the id of the new stack.\n"));
+    assert_eq!(
+        (run.status, &*run.err),
+        (1, "The response does not contain the id of the new stack.\n")
+    );
     let run = strange(|| found("http://evil.example/steal"));
     assert_eq!(run.status, 1);
     assert!(
-        run.err.starts_with("The service points to http://evil.example/steal, which is outside"),
+        run.err.starts_with("The service redirects to http://evil.example/steal, which is not"),
         "{}",
         run.err
     );

@@ -32,7 +32,7 @@ fn a_database_is_kept() {
     let place = Place::with(&[]);
     assert_eq!(place.run(&["db", "purge"]).out, "Purged 0 deleted stacks.\n");
     let run = place.run(&["db", "rotate-keys"]);
-    assert_eq!(run.out, "A new key is in use; 0 rows were encrypted anew.\n");
+    assert_eq!(run.out, "A new key is in use; 0 rows were encrypted again.\n");
 }
 
 #[test]

@@ -204,7 +204,7 @@ resources:
         "error[K1004]: Could not fetch contents for gone.yaml\n --> t.yaml:3:16\n",
         "help: No such file or directory; names are relative",
         "error[K1004]: Could not fetch contents for http://example.com/far.yaml\n",
-        "help: fetching over http is not built in yet; ",
+        "help: remote files are not fetched; ",
         "help: not a plain file; ",
     ] {
         assert!(told.out.contains(expected), "{expected} in\n{}", told.out);
@@ -224,7 +224,7 @@ fn what_the_command_line_names_must_be_readable() {
         ),
         (
             &["https://example.com/t.yaml"],
-            "cannot read https://example.com/t.yaml: fetching over http is not built in yet",
+            "cannot read https://example.com/t.yaml: remote files are not fetched",
         ),
         (
             &["swift://container/t.yaml"],
@@ -320,7 +320,7 @@ fn long_lines_are_cut_around_the_mistake() {
     assert!(lines[3].contains("\"type\":\"é界::No\"") && lines[3].chars().count() < 140);
     assert_eq!(lines[4].trim_start_matches(['|', ' ']), "^^^^^^^^^");
     assert!(
-        told.out.contains("note: 1 more finding left out; --format json tells all\n"),
+        told.out.contains("note: 1 more finding omitted; --format json shows all\n"),
         "{}",
         told.out
     );

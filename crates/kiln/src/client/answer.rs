@@ -1,37 +1,37 @@
-//! What came back, judged: an answer, or a refusal in the service's own words.
+//! HTTP responses: an answer, or the error that the service reports.
 
-use super::connection::Loudness;
-use super::problem::{Kind, Problem, Result};
+use super::connection::Verbosity;
+use super::error::{ClientError, ClientErrorKind, Result};
 use reqwest::StatusCode;
 use serde_json::Value;
 
-/// What came back.
+/// A successful response.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    /// The body; null if there was none or it was no JSON.
+    /// The body; null if it was empty or not JSON.
     pub(crate) body: Value,
-    /// The status.
+    /// The HTTP status.
     pub(crate) status: StatusCode,
-    /// Where to go instead.
+    /// The target of a redirect.
     pub(crate) location: Option<String>,
 }
 
-/// What came back, before it is judged.
+/// A response before its status is checked.
 pub(super) struct Received {
     pub(super) status: StatusCode,
     pub(super) body: Value,
     pub(super) location: Option<String>,
-    /// What the service calls the request.
+    /// The id that the service gave the request.
     pub(super) id: Option<String>,
-    /// The beginning of the body.
+    /// The beginning of the body as text.
     pub(super) text: String,
 }
 
-/// An answer, unless the service refused.
-pub(super) fn judged(received: Received, loudness: Loudness) -> Result<Answer> {
+/// Turns a response with an error status into a problem.
+pub(super) fn judged(received: Received, verbosity: Verbosity) -> Result<Answer> {
     let Received { status, body, location, id, text } = received;
     if status == StatusCode::MULTIPLE_CHOICES {
-        return Err(Problem::new("Requested version of Heat API is not available.").next(
+        return Err(ClientError::new("Requested version of Heat API is not available.").next(
             "Check that the orchestration endpoint ends in /v1/ and the id of the project.",
         ));
     }
@@ -39,25 +39,25 @@ pub(super) fn judged(received: Received, loudness: Loudness) -> Result<Answer> {
         return Ok(Answer { status, body, location });
     }
     let mut problem = refused(status, &body, id.as_deref(), &text);
-    // Where in the service it went wrong, if it tells.
+    // Services with debugging switched on send a traceback.
     let trace = body["error"]["traceback"].as_str().filter(|trace| !trace.is_empty());
-    if let Some(trace) = trace.filter(|_| loudness.is_loud()) {
+    if let Some(trace) = trace.filter(|_| verbosity.is_loud()) {
         problem.text = format!("{}\n{}", problem.text, trace.trim_end());
     }
     Err(problem)
 }
 
-/// A refusal in the service's own words, as far as it has any.
-fn refused(status: StatusCode, body: &Value, id: Option<&str>, text: &str) -> Problem {
+/// The error message of the service, as far as it sent one.
+fn refused(status: StatusCode, body: &Value, id: Option<&str>, text: &str) -> ClientError {
     let error = &body["error"];
-    let kind = Kind::Refused(status.as_u16());
+    let kind = ClientErrorKind::Refused(status.as_u16());
     if let Some(message) = error["message"].as_str().filter(|message| !message.is_empty()) {
-        let problem = Problem::new(format!("ERROR: {message}")).of(kind);
+        let problem = ClientError::new(format!("ERROR: {message}")).of(kind);
         return match id {
             Some(id) if status.is_server_error() => {
-                problem.next(format!("The request was {id}: tell it to the operator."))
+                problem.next(format!("Report the request id {id} to the operator."))
             }
-            Some(id) => problem.hint(format!("The request was {id}.")),
+            Some(id) => problem.hint(format!("Request id: {id}")),
             None => problem,
         };
     }
@@ -70,16 +70,16 @@ fn refused(status: StatusCode, body: &Value, id: Option<&str>, text: &str) -> Pr
             .map(|message| format!(": {}", first_line(message)))
             .unwrap_or_default(),
     };
-    let problem = Problem::new(format!("ERROR: {title}{of}{said}")).of(kind);
+    let problem = ClientError::new(format!("ERROR: {title}{of}{said}")).of(kind);
     match id {
         Some(id) => problem.next(format!(
-            "The service gave no reason. The request was {id}: tell it to the operator."
+            "The service gave no reason. Report the request id {id} to the operator."
         )),
         None => problem,
     }
 }
 
-/// The first line of a page, without its marks.
+/// The first line of an HTML page, without tags.
 fn first_line(text: &str) -> String {
     let mut out = String::new();
     let mut inside = false;
@@ -106,13 +106,15 @@ pub(super) fn refused_login(
     body: &Value,
     id: Option<String>,
     url: &str,
-) -> Problem {
+) -> ClientError {
     let message = body["error"]["message"].as_str();
-    let message = message
-        .map_or_else(|| format!("{} is no identity service.", without_secrets(url)), str::to_owned);
+    let message = message.map_or_else(
+        || format!("{} is not an identity service.", without_secrets(url)),
+        str::to_owned,
+    );
     let id = id.map(|id| format!(" (Request-ID: {id})")).unwrap_or_default();
-    let problem = Problem::new(format!("{message} (HTTP {}){id}", status.as_u16()));
-    problem.of(Kind::Refused(status.as_u16())).next(match status.as_u16() {
+    let problem = ClientError::new(format!("{message} (HTTP {}){id}", status.as_u16()));
+    problem.of(ClientErrorKind::Refused(status.as_u16())).next(match status.as_u16() {
         401 => {
             "Check user, password, project and domains: OS_USERNAME, OS_PASSWORD, OS_PROJECT_NAME, \
                 OS_USER_DOMAIN_NAME, OS_PROJECT_DOMAIN_NAME, or the cloud's entry in clouds.yaml."
@@ -121,7 +123,7 @@ pub(super) fn refused_login(
     })
 }
 
-/// An address without user, password and query: each of them may be a secret.
+/// A URL without user, password and query: each of them may be a secret.
 pub(super) fn without_secrets(url: &str) -> String {
     let bare = url.split(['?', '#']).next().unwrap_or(url);
     match bare.split_once("://").map(|(scheme, rest)| (scheme, rest.split_once('@'))) {
@@ -130,29 +132,28 @@ pub(super) fn without_secrets(url: &str) -> String {
     }
 }
 
-pub(super) fn lost(error: &reqwest::Error, url: &str) -> Problem {
+pub(super) fn lost(error: &reqwest::Error, url: &str) -> ClientError {
     let mut innermost: &dyn std::error::Error = error;
     while let Some(source) = innermost.source() {
         innermost = source;
     }
     let (text, next) = match () {
-        () if error.is_timeout() => (
-            format!("{url} did not answer in time."),
-            "Try again; --api-timeout gives it more seconds.",
-        ),
+        () if error.is_timeout() => {
+            (format!("{url} did not respond in time."), "Try again, or increase --api-timeout.")
+        }
         () if innermost.to_string().contains("certificate") => (
             format!("Unable to establish connection to {url}: {innermost}"),
-            "Name the certificates to trust with OS_CACERT; --insecure takes any.",
+            "Set OS_CACERT to the CA certificates to trust; --insecure skips verification.",
         ),
         () if error.is_connect() => (
             format!("Unable to establish connection to {url}: {innermost}"),
-            "Check that the service runs and that OS_AUTH_URL and the catalogue name the right address.",
+            "Check that the service is running and that OS_AUTH_URL and the catalogue are correct.",
         ),
         () if error.is_builder() => (
-            format!("{url} is no address: {innermost}"),
-            "It has to begin with http:// or https://.",
+            format!("{url} is not a valid URL: {innermost}"),
+            "It must begin with http:// or https://.",
         ),
         () => (format!("The connection to {url} broke: {innermost}"), "Try again."),
     };
-    Problem::new(text).next(next).of(Kind::Lost)
+    ClientError::new(text).next(next).of(ClientErrorKind::Lost)
 }

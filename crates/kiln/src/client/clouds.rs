@@ -1,9 +1,9 @@
-//! `clouds.yaml`: named clouds and how to get into them.
+//! `clouds.yaml`: named clouds and their credentials.
 //!
-//! The first file found counts. `secure.yaml` is laid over it; a cloud's `profile` lies under it.
+//! The first file found is used. `secure.yaml` overrides it; a cloud's `profile` supplies defaults.
 
-use super::problem::{Problem, Result};
-use super::surroundings::Surroundings;
+use super::environment::ProcessEnvironment;
+use super::error::{ClientError, Result};
 use kiln_template::limits::Limits;
 use kiln_template::value::{Members, Value};
 use kiln_template::{FileId, print, read, suggest};
@@ -14,24 +14,24 @@ use std::sync::Arc;
 /// Settings by name, as the variables `OS_…` name them in lower case: `auth_url`, `region_name`.
 pub(crate) type Values = BTreeMap<String, String>;
 
-/// The clouds that are written down.
+/// The clouds of the configuration files.
 #[derive(Debug, Default)]
 pub(crate) struct Clouds {
-    /// Where, if anywhere.
+    /// The `clouds.yaml` that was found.
     file: Option<PathBuf>,
     clouds: Members,
     profiles: Members,
 }
 
 impl Clouds {
-    /// Reads the files that are there.
-    pub(crate) fn read(surroundings: &Surroundings) -> Result<Clouds> {
-        let file = find(surroundings, "OS_CLIENT_CONFIG_FILE", "clouds");
+    /// Reads the files that exist.
+    pub(crate) fn read(environment: &ProcessEnvironment) -> Result<Clouds> {
+        let file = find(environment, "OS_CLIENT_CONFIG_FILE", "clouds");
         let mut document = file.as_deref().map_or(Ok(Value::Null), document)?;
-        if let Some(file) = find(surroundings, "OS_CLIENT_SECURE_FILE", "secure") {
+        if let Some(file) = find(environment, "OS_CLIENT_SECURE_FILE", "secure") {
             document = overlaid(&document, &self::document(&file)?);
         }
-        let public = find(surroundings, "OS_CLIENT_VENDOR_FILE", "clouds-public");
+        let public = find(environment, "OS_CLIENT_VENDOR_FILE", "clouds-public");
         let public = public.as_deref().map_or(Ok(Value::Null), self::document)?;
         let section = |document: &Value, name: &str| {
             let section = document.as_map().and_then(|document| document.get(name));
@@ -44,7 +44,7 @@ impl Clouds {
         })
     }
 
-    /// The cloud to use when none is named: the only one there is.
+    /// The default cloud: the only one that is configured.
     pub(crate) fn only(&self) -> Option<&str> {
         match self.clouds.len() {
             1 => self.clouds.keys().next().map(|name| &**name),
@@ -67,15 +67,15 @@ impl Clouds {
                 let text = format!("The profile {profile} of cloud {name} was not found.");
                 let next = "Write it into clouds-public.yaml under public-clouds, or write what it \
                             stands for, such as auth_url, into the cloud's own entry.";
-                return Err(Problem::new(text).next(next));
+                return Err(ClientError::new(text).next(next));
             };
             whole = overlaid(known, cloud);
         }
         Ok(flat(&whole))
     }
 
-    fn unknown(&self, name: &str) -> Problem {
-        let problem = Problem::new(format!("Cloud {name} was not found."));
+    fn unknown(&self, name: &str) -> ClientError {
+        let problem = ClientError::new(format!("Cloud {name} was not found."));
         let Some(file) = &self.file else {
             return problem.next(
                 "There is no clouds.yaml in this directory, in ~/.config/openstack or in \
@@ -91,21 +91,21 @@ impl Clouds {
     }
 }
 
-/// The file that a variable names, or the first of its kind in the usual places.
-fn find(surroundings: &Surroundings, variable: &str, stem: &str) -> Option<PathBuf> {
-    if let Some(named) = surroundings.get(variable) {
-        return Some(surroundings.directory.join(named));
+/// The file that a variable names, or the first one in the usual directories.
+fn find(environment: &ProcessEnvironment, variable: &str, stem: &str) -> Option<PathBuf> {
+    if let Some(named) = environment.get(variable) {
+        return Some(environment.directory.join(named));
     }
     let names = |directory: PathBuf| {
         ["yaml", "yml", "json"].map(|kind| directory.join(format!("{stem}.{kind}")))
     };
-    surroundings.config_directories().into_iter().flat_map(names).find(|file| file.is_file())
+    environment.config_directories().into_iter().flat_map(names).find(|file| file.is_file())
 }
 
 fn document(file: &Path) -> Result<Value> {
     let refused = |why: &str| {
-        Problem::new(format!("{} cannot be used: {why}", file.display()))
-            .next("Mend the file, or name another one with OS_CLIENT_CONFIG_FILE.")
+        ClientError::new(format!("cannot use {}: {why}", file.display()))
+            .next("Fix the file, or select another one with OS_CLIENT_CONFIG_FILE.")
     };
     let bytes = std::fs::read(file).map_err(|error| refused(&error.to_string()))?;
     let (node, found) = read::read_bytes(FileId::default(), &bytes, &Limits::default());
@@ -115,7 +115,7 @@ fn document(file: &Path) -> Result<Value> {
     }
 }
 
-/// A document with another laid over it: maps member by member, everything else as a whole.
+/// Merges two documents: maps key by key, other values replace each other.
 fn overlaid(below: &Value, above: &Value) -> Value {
     let (Value::Map(below), Value::Map(above)) = (below, above) else {
         return if above.is_null() { below.clone() } else { above.clone() };
@@ -128,14 +128,14 @@ fn overlaid(below: &Value, above: &Value) -> Value {
     Value::Map(Arc::new(merged))
 }
 
-/// The settings of a cloud without levels: what is under `auth` counts like the rest.
+/// The settings of a cloud as a flat map; members of `auth` move to the top level.
 fn flat(cloud: &Value) -> Values {
     let mut values = Values::new();
     let members = cloud.as_map().into_iter().flatten();
     for (key, value) in members.clone() {
         match (&**key, value) {
             ("auth", _) => {}
-            // Of several regions the first is meant unless another is named.
+            // The first of several regions is the default.
             ("regions", Value::List(regions)) => {
                 let first = regions.first();
                 let name = first.and_then(|region| region.as_map()?.get("name")).or(first);

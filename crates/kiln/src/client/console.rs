@@ -1,14 +1,14 @@
-//! Where a client's answers go, and what is known of who reads them.
+//! The output of client commands, and the properties of the terminal.
 
-use super::format::options::{Columns, ListForm, Listed, Screen, ShowForm, Shown};
+use super::environment::ProcessEnvironment;
+use super::error::Result;
+use super::format::options::{Columns, ListArgs, ListFormat, Screen, ShowArgs, ShowFormat};
 use super::format::{Details, Listing, raw};
-use super::problem::Result;
-use super::surroundings::Surroundings;
-use crate::streams::Streams;
+use crate::stdio::Streams;
 use serde_json::Value;
 use std::io::{self, IsTerminal};
 
-/// Standard output and error, and the screen behind them.
+/// Standard output and error, and the terminal behind them.
 pub(crate) struct Console<'a, 'b> {
     streams: &'a mut Streams<'b>,
     screen: Screen,
@@ -18,9 +18,9 @@ impl<'a, 'b> Console<'a, 'b> {
     /// The console of this process.
     pub(crate) fn new(
         streams: &'a mut Streams<'b>,
-        surroundings: &Surroundings,
+        environment: &ProcessEnvironment,
     ) -> Console<'a, 'b> {
-        let number = |name: &str| surroundings.get(name).and_then(|text| text.parse().ok());
+        let number = |name: &str| environment.get(name).and_then(|text| text.parse().ok());
         let columns = if streams.out_is_terminal { terminal_size::terminal_size() } else { None };
         let screen = Screen {
             columns: columns.map(|(width, _)| usize::from(width.0)),
@@ -30,30 +30,30 @@ impl<'a, 'b> Console<'a, 'b> {
         Console { streams, screen }
     }
 
-    /// Writes text as it is.
+    /// Writes text unchanged.
     pub(crate) fn write(&mut self, text: &str) -> Result<()> {
         Ok(self.streams.out.write_all(text.as_bytes())?)
     }
 
-    /// Lets a person see what was written so far.
+    /// Flushes what was written so far.
     pub(crate) fn flush(&mut self) -> Result<()> {
         Ok(self.streams.out.flush()?)
     }
 
-    /// Writes a line, at once.
+    /// Writes a line and flushes it.
     pub(crate) fn line(&mut self, line: &str) -> Result<()> {
         writeln!(self.streams.out, "{line}")?;
         Ok(self.streams.out.flush()?)
     }
 
-    /// Writes a line beside the answer.
+    /// Writes a line to standard error.
     pub(crate) fn note(&mut self, line: &str) -> Result<()> {
         writeln!(self.streams.err, "{line}")?;
         Ok(self.streams.err.flush()?)
     }
 
     /// Writes a list.
-    pub(crate) fn list(&mut self, listing: Listing, options: &Listed) -> Result<()> {
+    pub(crate) fn list(&mut self, listing: Listing, options: &ListArgs) -> Result<()> {
         self.list_as(listing, options.form, &options.columns)
     }
 
@@ -61,35 +61,35 @@ impl<'a, 'b> Console<'a, 'b> {
     pub(crate) fn list_as(
         &mut self,
         listing: Listing,
-        form: ListForm,
+        form: ListFormat,
         columns: &Columns,
     ) -> Result<()> {
         let text = listing.render(form, columns, &self.screen)?;
         self.write(&text)
     }
 
-    /// Writes one thing, as a table unless the options say otherwise.
-    pub(crate) fn show(&mut self, details: Details, options: &Shown) -> Result<()> {
-        let text = details.render(options, ShowForm::Table, &self.screen)?;
+    /// Writes an object, as a table unless the options say otherwise.
+    pub(crate) fn show(&mut self, details: Details, options: &ShowArgs) -> Result<()> {
+        let text = details.render(options, ShowFormat::Table, &self.screen)?;
         self.write(&text)
     }
 
-    /// Writes a document as it came.
+    /// Writes a document unchanged.
     pub(crate) fn raw(
         &mut self,
         document: &Value,
-        options: &Shown,
-        default: ShowForm,
+        options: &ShowArgs,
+        default: ShowFormat,
     ) -> Result<()> {
         self.write(&raw(document, options, default, &self.screen))
     }
 
-    /// Whether a person reads the output as it comes.
+    /// Whether the output is a terminal.
     pub(crate) fn is_live(&self) -> bool {
         self.streams.out_is_terminal
     }
 
-    /// Whether output takes colours.
+    /// Whether the output may contain colours.
     pub(crate) fn is_styled(&self) -> bool {
         self.streams.out_styled
     }
@@ -100,7 +100,7 @@ impl<'a, 'b> Console<'a, 'b> {
         size.map_or((80, 24), |(width, height)| (width.0.into(), height.0.into()))
     }
 
-    /// Asks a person something; nothing is asked, and the answer is yes, if there is no person.
+    /// Asks for confirmation; without a terminal, the answer is yes.
     pub(crate) async fn confirm(&mut self, question: &str) -> Result<bool> {
         if !io::stdin().is_terminal() {
             return Ok(true);
@@ -111,7 +111,7 @@ impl<'a, 'b> Console<'a, 'b> {
             let mut line = String::new();
             io::stdin().read_line(&mut line).map(|_| line)
         };
-        // On a thread of its own, so that Ctrl-C is heard meanwhile.
+        // The blocking read has its own thread, so that Ctrl-C still works.
         let line = tokio::task::spawn_blocking(read).await.map_err(io::Error::other)??;
         Ok(line.trim().to_lowercase().starts_with('y'))
     }

@@ -1,22 +1,22 @@
-//! Events as lines of a log.
+//! Events as log lines.
 //!
-//! Nested stacks have long names; a line shows the way to them through the resources that own them,
-//! as far as earlier events told who owns whom.
+//! Nested stacks have long names; a line shows the path of resources that leads to them,
+//! as far as earlier events revealed it.
 
 use super::heat::{link, stack_name_of, stack_of, text};
 use crate::render::printable;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What events so far told of nested stacks.
+/// The paths of nested stacks that are known so far.
 #[derive(Debug, Default)]
 pub(crate) struct Paths {
-    /// The way to a stack, by its name.
+    /// The path of a stack, by the stack's name.
     known: BTreeMap<String, String>,
 }
 
 impl Paths {
-    /// The way to what an event is about, such as `web.group.0.server`.
+    /// The path of an event's resource, such as `web.group.0.server`.
     pub(crate) fn of(&mut self, event: &Value) -> String {
         let resource = text(event, "resource_name");
         let stack = link(event, "stack").and_then(stack_name_of).unwrap_or_default();
@@ -28,7 +28,7 @@ impl Paths {
             "" => resource.to_owned(),
             stack_path => format!("{stack_path}.{resource}"),
         };
-        // Before it exists, a nested stack's owner tells the name that it will have.
+        // The parent resource has the name of its nested stack before that stack exists.
         if text(event, "resource_status") == "CREATE_IN_PROGRESS" {
             let nested = text(event, "physical_resource_id");
             if !nested.is_empty() {
@@ -38,7 +38,7 @@ impl Paths {
         path
     }
 
-    /// Learns from resources who owns which nested stack; owners come before what they own.
+    /// Learns the paths of nested stacks from resources; parents come first.
     pub(crate) fn learn(&mut self, resources: &[Value]) {
         for resource in resources {
             let Some(nested) = link(resource, "nested").and_then(stack_name_of) else { continue };
@@ -49,7 +49,7 @@ impl Paths {
         }
     }
 
-    /// An event as a line of the log.
+    /// An event as a log line.
     pub(crate) fn line(&mut self, event: &Value) -> String {
         let time = text(event, "event_time").replacen('T', " ", 1);
         let path = self.of(event);

@@ -1,16 +1,16 @@
-//! The calls of the orchestration API that commands are made of.
+//! The calls of the orchestration API.
 
-use super::problem::{OrNotFound, Problem, Result};
-use super::session::{Request, Session, below_stacks, no_location};
+use super::error::{ClientError, OrNotFound, Result};
+use super::session::{ApiRequest, Session, below_stacks, no_location};
 use kiln_template::files::url::quoted;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-/// The parts of a query.
+/// The parameters of a query.
 pub(crate) type Query = Vec<(String, String)>;
 
 /// The orchestration service of a cloud.
-pub(crate) struct Heat {
+pub(crate) struct HeatApi {
     pub(crate) session: Session,
 }
 
@@ -19,12 +19,12 @@ pub(crate) struct Heat {
 pub(crate) struct StackId(String);
 
 impl StackId {
-    /// A stack of this name and id.
+    /// A stack with this name and id.
     pub(crate) fn new(name: &str, id: &str) -> StackId {
         StackId(format!("{}/{}", quoted(name, b":"), quoted(id, b":")))
     }
 
-    /// The path of something below the stack, or of the stack itself.
+    /// The path of the stack or of something below it.
     pub(crate) fn path(&self, below: &[&str]) -> String {
         format!("/stacks/{}{}", self.0, path(below))
     }
@@ -35,28 +35,28 @@ impl StackId {
     }
 }
 
-/// A path of these parts, each encoded.
+/// A path of these segments, percent-encoded.
 pub(crate) fn path(parts: &[&str]) -> String {
     parts.iter().map(|part| format!("/{}", quoted(part, b":"))).collect()
 }
 
-impl Heat {
-    /// Gets something.
+impl HeatApi {
+    /// Sends a GET request.
     pub(crate) async fn get(&self, path: &str, query: Query) -> Result<Value> {
         self.call(Method::GET, path, query, None).await
     }
 
-    /// Sends something.
+    /// Sends a POST request.
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Value> {
         self.call(Method::POST, path, Query::new(), Some(body.to_string())).await
     }
 
-    /// Removes something.
+    /// Sends a DELETE request.
     pub(crate) async fn delete(&self, path: &str) -> Result<Value> {
         self.call(Method::DELETE, path, Query::new(), None).await
     }
 
-    /// Makes a request; the body is JSON.
+    /// Sends a request with a JSON body.
     pub(crate) async fn call(
         &self,
         method: Method,
@@ -64,23 +64,23 @@ impl Heat {
         query: Query,
         body: Option<String>,
     ) -> Result<Value> {
-        let request = Request { method, path: path.to_owned(), query, body };
+        let request = ApiRequest { method, path: path.to_owned(), query, body };
         Ok(self.session.send(&request).await?.body)
     }
 
-    /// The stack that a user means by a name, an id, or both with a slash between them.
+    /// Finds a stack by name, id, or both separated by a slash.
     pub(crate) async fn find(&self, stack: &str) -> Result<StackId> {
         if let Some((name, id)) = stack.split_once('/') {
             return Ok(StackId::new(name, id));
         }
         let path = path(&["stacks", stack]);
-        let request = Request { method: Method::GET, path, query: Query::new(), body: None };
+        let request = ApiRequest { method: Method::GET, path, query: Query::new(), body: None };
         let answer = self.session.send_once(&request).await?;
         let location = answer.location.as_deref().and_then(below_stacks).ok_or_else(no_location)?;
         Ok(StackId(location.split('?').next().unwrap_or(location).to_owned()))
     }
 
-    /// The stack that a user means, or `Stack not found`.
+    /// Finds a stack, or reports `Stack not found`.
     pub(crate) async fn stack(&self, stack: &str) -> Result<StackId> {
         self.find(stack)
             .await
@@ -88,7 +88,7 @@ impl Heat {
             .map_err(list_hint)
     }
 
-    /// What is known of a stack that a user means, found on the way.
+    /// Finds a stack and reads its details.
     pub(crate) async fn show(&self, stack: &str, resolve_outputs: bool) -> Result<Value> {
         let path = match stack.split_once('/') {
             Some((name, id)) => StackId::new(name, id).path(&[]),
@@ -100,12 +100,12 @@ impl Heat {
         Ok(answer["stack"].clone())
     }
 
-    /// What is known of a stack, without its outputs.
+    /// The details of a stack, without its outputs.
     pub(crate) async fn state(&self, stack: &StackId) -> Result<Value> {
         Ok(self.get(&stack.path(&[]), outputs_query(false)).await?["stack"].clone())
     }
 
-    /// Stacks, page by page until so many have come as the query's `limit` says.
+    /// Lists stacks, page by page up to `limit`.
     pub(crate) async fn stacks(
         &self,
         mut query: Query,
@@ -143,7 +143,7 @@ impl Heat {
         Ok(list(&self.get(&stack.path(&["resources"]), query).await?, "resources"))
     }
 
-    /// Asks for an action on a stack: suspend, resume, check, cancel_update, cancel_without_rollback.
+    /// Requests an action on a stack: suspend, resume, check, cancel_update, cancel_without_rollback.
     pub(crate) async fn act(&self, stack: &StackId, action: &str) -> Result<()> {
         self.post(&stack.path(&["actions"]), &json!({ action: null })).await.map(drop)
     }
@@ -165,40 +165,40 @@ fn outputs_query(resolve: bool) -> Query {
     if resolve { Query::new() } else { query([("resolve_outputs", "False")]) }
 }
 
-/// A list in an answer; empty if there is none.
+/// A list member of a response; empty if it is missing.
 pub(crate) fn list(answer: &Value, key: &str) -> Vec<Value> {
     answer[key].as_array().cloned().unwrap_or_default()
 }
 
-/// A query of these parts.
+/// A query of these parameters.
 pub(crate) fn query<const N: usize>(parts: [(&str, &str); N]) -> Query {
     parts.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
 }
 
-/// Text in an answer; empty if there is none.
+/// A string member of a response; empty if it is missing.
 pub(crate) fn text<'a>(answer: &'a Value, key: &str) -> &'a str {
     answer[key].as_str().unwrap_or_default()
 }
 
-/// The address under which an answer has something related to it.
+/// The link with a given relation in a response.
 pub(crate) fn link<'a>(answer: &'a Value, rel: &str) -> Option<&'a str> {
     let links = answer["links"].as_array()?;
     links.iter().find(|link| link["rel"] == rel)?["href"].as_str()
 }
 
-/// The stack that an address belongs to.
+/// The stack of a URL.
 pub(crate) fn stack_of(address: &str) -> Option<StackId> {
     let mut parts = below_stacks(address)?.split('/');
     Some(StackId(format!("{}/{}", parts.next()?, parts.next()?)))
 }
 
-/// The name of the stack that an address belongs to.
+/// The name of the stack of a URL.
 pub(crate) fn stack_name_of(address: &str) -> Option<&str> {
     below_stacks(address)?.split('/').next()
 }
 
-/// Tells people where to look for what is not there.
-fn list_hint(problem: Problem) -> Problem {
+/// Adds a hint where to find the names that exist.
+fn list_hint(problem: ClientError) -> ClientError {
     if problem.is_not_found() {
         problem.hint("`kiln stack list` shows the stacks of the project.")
     } else {

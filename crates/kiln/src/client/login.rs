@@ -1,22 +1,22 @@
-//! Logging in: from what proves who one is to a token, and the endpoint that its catalogue has.
+//! Logging in: from credentials to a token and the endpoint of its catalogue.
 
 use super::answer::{refused_login, without_secrets};
-use super::entry::{Entry, Login, Proof, by_token};
-use super::problem::{Kind, Problem, Result};
+use super::auth_method::{AuthMethod, Credentials, KeystoneLogin, by_token};
+use super::error::{ClientError, ClientErrorKind, Result};
 use super::secret::Secret;
 use super::session::{Session, bytes, endpoint_of};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 
 impl Session {
-    /// Gets a token if one is needed; gives the endpoint.
+    /// Gets a token if one is needed; returns the endpoint.
     pub(super) async fn log_in(&self) -> Result<String> {
-        let login = match &self.settings.entry {
-            Entry::Straight { endpoint, headers } => {
+        let login = match &self.settings.auth_method {
+            AuthMethod::Direct { endpoint, headers } => {
                 *self.headers.borrow_mut() = self.headers_with(headers)?;
                 return Ok(endpoint.clone());
             }
-            Entry::Login(login) => login,
+            AuthMethod::Login(login) => login,
         };
         let (token, about) = self.token(login).await?;
         let endpoint = match &login.endpoint {
@@ -27,44 +27,44 @@ impl Session {
         let mut headers = vec![("x-auth-token", token)];
         if let Some(bearer) = &login.bearer {
             let granted = bearer.token(self).await?;
-            headers.push(("authorization", bearing(&granted)));
+            headers.push(("authorization", bearer_header(&granted)));
         }
         *self.headers.borrow_mut() = self.headers_with(&headers)?;
         Ok(endpoint)
     }
 
-    /// A token, and what the identity service tells of it.
-    async fn token(&self, login: &Login) -> Result<(Secret, Value)> {
+    /// A token, and its description by the identity service.
+    async fn token(&self, login: &KeystoneLogin) -> Result<(Secret, Value)> {
         let tokens = format!("{}/auth/tokens", login.url);
-        match &login.proof {
-            Proof::Known(identity) => {
+        match &login.credentials {
+            Credentials::Keystone(identity) => {
                 self.scoped(&tokens, identity.expose(), login.scope.as_ref()).await
             }
-            Proof::Vouched(path, grant) => {
+            Credentials::Federated(path, grant) => {
                 let granted = grant.token(self).await?;
                 let url = format!("{}{path}", login.url);
                 let request =
-                    self.http.post(&url).header("authorization", bearing(&granted).expose());
+                    self.http.post(&url).header("authorization", bearer_header(&granted).expose());
                 let (token, about) = self.exchange(&Method::POST, &url, request).await?;
                 match &login.scope {
                     None => Ok((token, about)),
                     scope => self.scoped(&tokens, &by_token(&token), scope.as_ref()).await,
                 }
             }
-            Proof::Granted(grant) => {
+            Credentials::OAuth(grant) => {
                 let granted = grant.token(self).await?;
                 let request = self.http.get(&tokens);
                 let request = request
                     .header("x-auth-token", granted.expose())
                     .header("x-subject-token", granted.expose());
                 let response = self.timed(&Method::GET, &tokens, request).await?;
-                let (_, about) = told(response, &tokens, Some(granted.clone())).await?;
+                let (_, about) = read_token(response, &tokens, Some(granted.clone())).await?;
                 Ok((granted, about))
             }
         }
     }
 
-    /// A token for what one wants to act on.
+    /// A token for a scope.
     async fn scoped(
         &self,
         url: &str,
@@ -86,24 +86,25 @@ impl Session {
         request: RequestBuilder,
     ) -> Result<(Secret, Value)> {
         let request = request.header("accept", "application/json");
-        told(self.timed(method, url, request).await?, url, None).await
+        read_token(self.timed(method, url, request).await?, url, None).await
     }
 
     // --- other servers ---
 
-    /// A document that anybody may read.
+    /// Fetches a document that needs no authentication.
     pub(super) async fn document(&self, url: &str) -> Result<Value> {
         let response = self.timed(&Method::GET, url, self.http.get(url)).await?;
         let status = response.status();
         let document = serde_json::from_slice(&bytes(response).await?).ok();
         document.filter(|_| status.is_success()).ok_or_else(|| {
-            let text = format!("{} tells nothing (HTTP {status}).", without_secrets(url));
+            let text =
+                format!("{} has no discovery document (HTTP {status}).", without_secrets(url));
             let next = "Check OS_DISCOVERY_ENDPOINT: it ends in /.well-known/openid-configuration.";
-            Problem::new(text).next(next).of(Kind::Refused(status.as_u16()))
+            ClientError::new(text).next(next).of(ClientErrorKind::Refused(status.as_u16()))
         })
     }
 
-    /// Sends a form, as authorisation servers want it; gives the status and the answer.
+    /// Sends a form, as OAuth servers want it; returns status and response.
     pub(super) async fn form(
         &self,
         url: &str,
@@ -122,13 +123,17 @@ impl Session {
     }
 }
 
-/// A token as HTTP has those that come from elsewhere.
-fn bearing(token: &Secret) -> Secret {
+/// The value of an `Authorization` header with a bearer token.
+fn bearer_header(token: &Secret) -> Secret {
     Secret::from(&*format!("Bearer {}", token.expose()))
 }
 
-/// The token in an answer of the identity service, or the one that was asked about.
-async fn told(response: Response, url: &str, known: Option<Secret>) -> Result<(Secret, Value)> {
+/// The token in a response of the identity service, or the one that was sent.
+async fn read_token(
+    response: Response,
+    url: &str,
+    known: Option<Secret>,
+) -> Result<(Secret, Value)> {
     let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
     let token = known.or_else(|| header("x-subject-token").map(Secret::from));
     let id = header("x-openstack-request-id").map(str::to_owned);

@@ -1,57 +1,73 @@
-//! The client: commands that ask the orchestration service of a cloud.
+//! The client: commands that call the orchestration service of a cloud.
 //!
-//! What a command asks is separate from how the answer looks: [`heat`] sends requests, [`mod@format`]
-//! makes text. Nothing is kept between two commands.
+//! Requests are separate from output formats: [`heat`] sends requests, [`mod@format`]
+//! makes text. Nothing is stored between two commands.
 
 mod answer;
-mod bell;
-pub(crate) mod classic;
+mod auth_method;
 mod clouds;
 mod connection;
 mod console;
-mod entry;
+mod environment;
+mod error;
+mod event_stream;
 mod events;
+mod federation;
 mod format;
-mod grant;
 mod heat;
+pub(crate) mod heat_cli;
 mod login;
+mod oauth;
 pub(crate) mod orchestration;
-mod problem;
 mod prompt;
-mod provider;
 mod secret;
 mod session;
 mod settings;
 pub(crate) mod software;
 pub(crate) mod stack;
-mod surroundings;
 mod tree;
 mod upload;
 mod wait;
 
-use crate::streams::{Failure, Streams, Verdict};
-use connection::{Connection, Loudness};
+use crate::stdio::{CommandError, Streams, Verdict};
+use connection::{Connection, Verbosity};
 use console::Console;
-use heat::Heat;
-use problem::{Kind, Next, Problem, Result};
+use environment::ProcessEnvironment;
+use error::{Advice, ClientError, ClientErrorKind, Result};
+use heat::HeatApi;
 use session::Session;
-use settings::Settings;
+use settings::SessionSettings;
 use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
 use std::path::Path;
-use surroundings::Surroundings;
 
-/// Whether the program was called by its classic name.
+pub(crate) use format::Listing;
+pub(crate) use format::options::ListArgs;
+
+/// Prints a list in the output format that the user asked for.
+pub(crate) fn print_list(
+    listing: Listing,
+    output_format: &ListArgs,
+    streams: &mut Streams<'_>,
+) -> Result<Verdict, CommandError> {
+    let environment = ProcessEnvironment::from_process();
+    match Console::new(streams, &environment).list(listing, output_format) {
+        Ok(()) => Ok(Verdict::Good),
+        Err(problem) => report(problem, Verbosity::Usual, streams),
+    }
+}
+
+/// Whether the program was started as `heat`.
 pub(crate) fn is_heat(program: Option<OsString>) -> bool {
     program.is_some_and(|program| Path::new(&program).file_stem() == Some(OsStr::new("heat")))
 }
 
-/// Flags that may stand first.
+/// Flags that may come before the subcommand.
 const FLAGS: [&str; 8] =
     ["--debug", "--insecure", "--quiet", "--timing", "--verbose", "-q", "-v", "-vv"];
 
-/// A command line on which options for the cloud may stand first, as others have them:
+/// Moves cloud options from before the subcommand to behind it, where clap expects them:
 /// `--os-cloud mine stack list` is `stack --os-cloud mine list`.
 pub(crate) fn reordered(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut words = arguments.peekable();
@@ -71,70 +87,73 @@ pub(crate) fn reordered(arguments: impl Iterator<Item = OsString>) -> Vec<OsStri
     all
 }
 
-/// What a command works with.
+/// The state of a client command.
 pub(crate) struct Client<'a, 'b> {
-    heat: Heat,
+    heat: HeatApi,
     console: Console<'a, 'b>,
-    /// The stack that is waited for.
+    /// The name of the stack that the command waits for.
     watching: &'a Cell<Option<String>>,
 }
 
-/// What a command line of a client asks for.
-pub(crate) enum Command {
+/// A client command.
+pub(crate) enum ClientCommand {
     /// `kiln stack …`
-    Stack(stack::Verb),
+    Stack(stack::StackCommand),
     /// `kiln orchestration …`
-    Orchestration(orchestration::Verb),
+    Orchestration(orchestration::OrchestrationCommand),
     /// `kiln software …`
-    Software(software::Verb),
+    Software(software::SoftwareCommand),
     /// `heat …`
-    Classic(classic::Verb),
+    HeatCli(heat_cli::HeatCommand),
 }
 
 /// Runs a command of a client.
 pub(crate) fn run(
-    command: Command,
+    command: ClientCommand,
     connection: &Connection,
     streams: &mut Streams<'_>,
-) -> Result<Verdict, Failure> {
+) -> Result<Verdict, CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::usage(format!("no runtime: {error}")))?;
+    let runtime =
+        runtime.map_err(|error| CommandError::usage(format!("cannot start a runtime: {error}")))?;
     let watching = Cell::new(None);
-    let is_classic = matches!(command, Command::Classic(_));
+    let is_heat_cli = matches!(command, ClientCommand::HeatCli(_));
     let ended = runtime.block_on(async {
         tokio::select! {
             biased;
-            _ = tokio::signal::ctrl_c() => Err(interrupted(is_classic, watching.take())),
-            ended = carry_out(command, connection, streams, &watching) => ended,
+            _ = tokio::signal::ctrl_c() => Err(interrupted(is_heat_cli, watching.take())),
+            ended = execute(command, connection, streams, &watching) => ended,
         }
     });
-    // A question that nobody has answered must not keep the process.
+    // A pending prompt must not keep the process alive.
     runtime.shutdown_background();
     match ended {
         Ok(()) => Ok(Verdict::Good),
-        Err(problem) => told(problem, connection.loudness(), streams),
+        Err(problem) => report(problem, connection.verbosity(), streams),
     }
 }
 
-async fn carry_out(
-    command: Command,
+async fn execute(
+    command: ClientCommand,
     connection: &Connection,
     streams: &mut Streams<'_>,
     watching: &Cell<Option<String>>,
 ) -> Result<()> {
-    let surroundings = Surroundings::of_process();
-    let mut values = settings::values(connection, &surroundings)?;
-    for (name, question) in entry::to_be_asked(&values) {
+    let environment = ProcessEnvironment::from_process();
+    let mut values = settings::values(connection, &environment)?;
+    for (name, question) in auth_method::missing_secrets(&values) {
         values.extend(prompt::hidden(question).await?.map(|answer| (name.to_owned(), answer)));
     }
-    let session = Session::open(Settings::of(&values)?, connection).await?;
-    let console = Console::new(streams, &surroundings);
-    let mut client = Client { heat: Heat { session }, console, watching };
+    let session = Session::open(SessionSettings::from_values(&values)?, connection).await?;
+    let console = Console::new(streams, &environment);
+    let mut client = Client { heat: HeatApi { session }, console, watching };
     let ended = match command {
-        Command::Stack(verb) => stack::run(verb, &mut client).await,
-        Command::Orchestration(verb) => orchestration::run(verb, &mut client).await,
-        Command::Software(verb) => software::run(verb, &mut client).await,
-        Command::Classic(verb) => classic::run(verb, &mut client).await,
+        ClientCommand::Stack(subcommand) => stack::run(subcommand, &mut client).await,
+        ClientCommand::Orchestration(subcommand) => {
+            orchestration::run(subcommand, &mut client).await
+        }
+        ClientCommand::Software(subcommand) => software::run(subcommand, &mut client).await,
+        ClientCommand::HeatCli(subcommand) => heat_cli::run(subcommand, &mut client).await,
     };
     if connection.timing {
         for (request, took) in client.heat.session.took() {
@@ -144,36 +163,36 @@ async fn carry_out(
     ended
 }
 
-fn interrupted(is_classic: bool, watched: Option<String>) -> Problem {
-    let problem = match is_classic {
-        true => Problem::new("... terminating heat client"),
-        false => Problem::new("Interrupted."),
+fn interrupted(is_heat_cli: bool, watched: Option<String>) -> ClientError {
+    let problem = match is_heat_cli {
+        true => ClientError::new("... terminating heat client"),
+        false => ClientError::new("Interrupted."),
     };
-    let problem = problem.of(Kind::Interrupted);
+    let problem = problem.of(ClientErrorKind::Interrupted);
     match watched {
         Some(stack) => problem.next(format!(
-            "The stack goes on. `kiln stack event list --follow {stack}` tells what happens next."
+            "The action continues. `kiln stack event list --follow {stack}` shows its progress."
         )),
         None => problem,
     }
 }
 
-/// Tells what went wrong, and gives the verdict that goes with it.
-fn told(
-    problem: Problem,
-    loudness: Loudness,
+/// Prints a problem and returns its exit status.
+fn report(
+    problem: ClientError,
+    verbosity: Verbosity,
     streams: &mut Streams<'_>,
-) -> Result<Verdict, Failure> {
+) -> Result<Verdict, CommandError> {
     let verdict = Verdict::Ended(problem.exit_status());
-    if let Kind::Output(error) = problem.kind {
+    if let ClientErrorKind::Output(error) = problem.kind {
         return Err(error.into());
     }
-    // What was written before belongs before it.
+    // Earlier output must appear first.
     streams.out.flush()?;
     writeln!(streams.err, "{}", problem.text)?;
-    match problem.next.filter(|_| loudness != Loudness::Quiet) {
-        Some(Next::Told(next)) => writeln!(streams.err, "{next}")?,
-        Some(Next::Hinted(next)) if std::io::stderr().is_terminal() => {
+    match problem.next.filter(|_| verbosity != Verbosity::Quiet) {
+        Some(Advice::Told(next)) => writeln!(streams.err, "{next}")?,
+        Some(Advice::Hinted(next)) if std::io::stderr().is_terminal() => {
             writeln!(streams.err, "{next}")?
         }
         _ => {}

@@ -1,22 +1,22 @@
-//! `kiln orchestration …`: what the service knows, whatever stacks there are.
+//! `kiln orchestration …`: the service itself, apart from stacks.
 
 use super::Client;
 use super::connection::Connection;
-use super::format::options::{Listed, ShowForm, Shown};
+use super::error::{ClientError, OrNotFound, Result};
+use super::format::options::{ListArgs, ShowArgs, ShowFormat};
 use super::format::{Cell, Details, Listing};
 use super::heat::{Query, list, path, query, text};
-use super::problem::{OrNotFound, Problem, Result};
 use super::stack::list::pairs;
-use super::upload::{Given, Upload};
+use super::upload::{Upload, UploadArgs};
 use clap::{Args, Subcommand};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 /// Arguments of `kiln orchestration`.
 #[derive(Debug, Args)]
-pub(crate) struct Orchestration {
+pub(crate) struct OrchestrationArgs {
     #[command(subcommand)]
-    pub(crate) verb: Verb,
+    pub(crate) subcommand: OrchestrationCommand,
 
     #[command(flatten)]
     pub(crate) connection: Connection,
@@ -24,181 +24,192 @@ pub(crate) struct Orchestration {
 
 /// `kiln orchestration`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    /// Templates as the service sees them
+pub(crate) enum OrchestrationCommand {
+    /// Templates: validation, versions, functions
     #[command(subcommand)]
-    Template(Template),
-    /// What resources can be
+    Template(TemplateCommand),
+    /// Resource types
     #[command(subcommand)]
-    Resource(Resource),
-    /// The engines of the service
+    Resource(ResourceCommand),
+    /// Engines of the service
     #[command(subcommand)]
-    Service(Service),
-    /// How the service was built
+    Service(ServiceCommand),
+    /// Build information
     #[command(subcommand)]
-    Build(Build),
+    Build(BuildCommand),
 }
 
 /// `kiln orchestration template`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Template {
-    /// Let the service check a template
-    Validate(Box<Validate>),
-    /// The versions of templates
+pub(crate) enum TemplateCommand {
+    /// Validate a template with the service
+    Validate(Box<TemplateValidate>),
+    /// Template versions
     #[command(subcommand)]
-    Version(Version),
-    /// The functions of templates
+    Version(VersionCommand),
+    /// Template functions
     #[command(subcommand)]
-    Function(Function),
+    Function(FunctionCommand),
 }
 
 /// `kiln orchestration template version`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Version {
-    /// List the versions that the service takes
-    List(Plain),
+pub(crate) enum VersionCommand {
+    /// List the template versions that the service supports
+    List(PlainList),
 }
 
 /// `kiln orchestration template function`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Function {
-    /// List the functions that a version has
-    List(Functions),
+pub(crate) enum FunctionCommand {
+    /// List the functions of a template version
+    List(FunctionList),
 }
 
 /// `kiln orchestration resource`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Resource {
-    /// The types of resources
+pub(crate) enum ResourceCommand {
+    /// Resource types
     #[command(subcommand)]
-    Type(Type),
+    Type(TypeCommand),
 }
 
 /// `kiln orchestration resource type`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Type {
-    /// List the types of resources
-    List(Types),
-    /// Print what a type takes and gives
-    Show(ShowType),
+pub(crate) enum TypeCommand {
+    /// List the resource types
+    List(TypeList),
+    /// Print the schema of a resource type
+    Show(TypeShow),
 }
 
 /// `kiln orchestration service`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Service {
-    /// List the engines; administrators only
-    List(Plain),
+pub(crate) enum ServiceCommand {
+    /// List the engines (administrators only)
+    List(PlainList),
 }
 
 /// `kiln orchestration build`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Build {
+pub(crate) enum BuildCommand {
     /// Show the revisions of the service
-    Info(Info),
+    Info(BuildInfo),
 }
 
-/// A list without arguments.
+/// Arguments of a list without filters.
 #[derive(Debug, Args)]
-pub(crate) struct Plain {
+pub(crate) struct PlainList {
     #[command(flatten)]
-    listed: Listed,
+    output_format: ListArgs,
 }
 
 /// Arguments of `kiln orchestration build info`.
 #[derive(Debug, Args)]
-pub(crate) struct Info {
+pub(crate) struct BuildInfo {
     #[command(flatten)]
-    shown: Shown,
+    output_format: ShowArgs,
 }
 
 /// Arguments of `kiln orchestration template validate`.
 #[derive(Debug, Args)]
-pub(crate) struct Validate {
-    /// The template: a path or a URL
+pub(crate) struct TemplateValidate {
+    /// Path or URL of the template
     #[arg(short, long, value_name = "TEMPLATE")]
     template: String,
 
     #[command(flatten)]
-    given: Given,
+    args: UploadArgs,
 
-    /// Look into nested templates too
+    /// Validate nested templates as well
     #[arg(long)]
     show_nested: bool,
 
-    /// Codes of errors to overlook, with commas between them
+    /// Comma-separated error codes to ignore
     #[arg(long, value_name = "CODE,CODE")]
     ignore_errors: Option<String>,
 
     #[command(flatten)]
-    shown: Shown,
+    output_format: ShowArgs,
 }
 
 /// Arguments of `kiln orchestration template function list`.
 #[derive(Debug, Args)]
-pub(crate) struct Functions {
-    /// The version, such as heat_template_version.2021-04-16
+pub(crate) struct FunctionList {
+    /// Template version, such as heat_template_version.2021-04-16
     #[arg(value_name = "VERSION")]
     version: String,
 
-    /// Also those that may stand in conditions alone
+    /// Include the functions that are only allowed in conditions
     #[arg(long, alias = "with_conditions")]
     with_conditions: bool,
 
     #[command(flatten)]
-    listed: Listed,
+    output_format: ListArgs,
 }
 
 /// Arguments of `kiln orchestration resource type list`.
 #[derive(Debug, Args)]
-pub(crate) struct Types {
-    /// Only those with this property: name (a regular expression for its beginning), version or
-    /// support_status; may be given several times
+pub(crate) struct TypeList {
+    /// Filter by name (a regular expression that matches its beginning), version or
+    /// support_status; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     filter: Vec<String>,
 
-    /// Tell what each type is
+    /// Show descriptions
     #[arg(long)]
     long: bool,
 
     #[command(flatten)]
-    listed: Listed,
+    output_format: ListArgs,
 }
 
 /// Arguments of `kiln orchestration resource type show`.
 #[derive(Debug, Args)]
-pub(crate) struct ShowType {
-    /// The type
+pub(crate) struct TypeShow {
+    /// Name of the resource type
     #[arg(value_name = "TYPE")]
     name: String,
 
-    /// Print a template with one resource of this type instead: hot or cfn
+    /// Print a template for this type instead: hot or cfn
     #[arg(long, value_name = "DIALECT")]
     template_type: Option<String>,
 
-    /// Tell what the type is
+    /// Show the description
     #[arg(long)]
     long: bool,
 
     #[command(flatten)]
-    shown: Shown,
+    output_format: ShowArgs,
 }
 
-/// Carries a verb out.
-pub(crate) async fn run(verb: Verb, client: &mut Client<'_, '_>) -> Result<()> {
-    match verb {
-        Verb::Template(Template::Validate(validate)) => validate.run(client).await,
-        Verb::Template(Template::Version(Version::List(Plain { listed }))) => {
-            let answer = client.heat.get("/template_versions", Query::new()).await?;
-            client.console.list(versions(&list(&answer, "template_versions")), &listed)
+/// Runs a subcommand.
+pub(crate) async fn run(
+    subcommand: OrchestrationCommand,
+    client: &mut Client<'_, '_>,
+) -> Result<()> {
+    match subcommand {
+        OrchestrationCommand::Template(TemplateCommand::Validate(validate)) => {
+            validate.run(client).await
         }
-        Verb::Template(Template::Function(Function::List(it))) => {
+        OrchestrationCommand::Template(TemplateCommand::Version(VersionCommand::List(
+            PlainList { output_format },
+        ))) => {
+            let answer = client.heat.get("/template_versions", Query::new()).await?;
+            client.console.list(versions(&list(&answer, "template_versions")), &output_format)
+        }
+        OrchestrationCommand::Template(TemplateCommand::Function(FunctionCommand::List(it))) => {
             let functions = functions(client, &it.version, it.with_conditions).await?;
             let columns = [("Functions", "functions"), ("Description", "description")];
-            client.console.list(Listing::of(&columns, &functions), &it.listed)
+            client.console.list(Listing::of(&columns, &functions), &it.output_format)
         }
-        Verb::Resource(Resource::Type(Type::List(types))) => types.run(client).await,
-        Verb::Resource(Resource::Type(Type::Show(show))) => show.run(client).await,
-        Verb::Service(Service::List(Plain { listed })) => {
+        OrchestrationCommand::Resource(ResourceCommand::Type(TypeCommand::List(types))) => {
+            types.run(client).await
+        }
+        OrchestrationCommand::Resource(ResourceCommand::Type(TypeCommand::Show(show))) => {
+            show.run(client).await
+        }
+        OrchestrationCommand::Service(ServiceCommand::List(PlainList { output_format })) => {
             let columns = [
                 ("Hostname", "hostname"),
                 ("Binary", "binary"),
@@ -209,16 +220,16 @@ pub(crate) async fn run(verb: Verb, client: &mut Client<'_, '_>) -> Result<()> {
                 ("Status", "status"),
             ];
             let answer = client.heat.get("/services", Query::new()).await?;
-            client.console.list(Listing::of(&columns, &list(&answer, "services")), &listed)
+            client.console.list(Listing::of(&columns, &list(&answer, "services")), &output_format)
         }
-        Verb::Build(Build::Info(Info { shown })) => {
+        OrchestrationCommand::Build(BuildCommand::Info(BuildInfo { output_format })) => {
             let answer = client.heat.get("/build_info", Query::new()).await?;
-            client.console.show(build_info(&answer), &shown)
+            client.console.show(build_info(&answer), &output_format)
         }
     }
 }
 
-/// How the service was built; tables have that as JSON.
+/// The build information; tables show it as JSON.
 fn build_info(answer: &Value) -> Details {
     let mut details = Details::of(answer);
     for (_, cell) in &mut details.fields {
@@ -227,17 +238,16 @@ fn build_info(answer: &Value) -> Details {
     details
 }
 
-impl Validate {
+impl TemplateValidate {
     async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let upload =
-            Upload::gather(&client.heat.session, Some(&self.template), &self.given).await?;
+        let upload = Upload::gather(&client.heat.session, Some(&self.template), &self.args).await?;
         let ignore = self.ignore_errors.as_deref();
         let answer = validate(client, upload, self.show_nested, ignore).await?;
-        client.console.raw(&answer, &self.shown, ShowForm::Yaml)
+        client.console.raw(&answer, &self.output_format, ShowFormat::Yaml)
     }
 }
 
-/// Lets the service check a template.
+/// Has the service validate a template.
 pub(crate) async fn validate(
     client: &Client<'_, '_>,
     upload: Upload,
@@ -250,7 +260,7 @@ pub(crate) async fn validate(
     client.heat.call(Method::POST, "/validate", asked, Some(body)).await
 }
 
-/// The versions of templates; their other names only if the service tells any.
+/// The template versions; with aliases if the service sends them.
 fn versions(versions: &[Value]) -> Listing {
     let mut columns = vec![("Version", "version"), ("Type", "type")];
     let has_aliases = versions.iter().any(|version| version.get("aliases").is_some());
@@ -266,7 +276,7 @@ fn versions(versions: &[Value]) -> Listing {
     listing
 }
 
-/// The functions of a version.
+/// The functions of a template version.
 pub(crate) async fn functions(
     client: &Client<'_, '_>,
     version: &str,
@@ -279,7 +289,7 @@ pub(crate) async fn functions(
     Ok(list(&answer, "template_functions"))
 }
 
-impl Types {
+impl TypeList {
     async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let mut asked = pairs(&self.filter)?;
         if self.long {
@@ -291,38 +301,38 @@ impl Types {
             columns.push(("Description", "description"));
         }
         types.sort_by(|a, b| text(a, "resource_type").cmp(text(b, "resource_type")));
-        client.console.list(Listing::of(&columns, &types), &self.listed)
+        client.console.list(Listing::of(&columns, &types), &self.output_format)
     }
 }
 
-/// The types of resources, as objects.
+/// The resource types, as objects.
 pub(crate) async fn types(client: &Client<'_, '_>, asked: Query) -> Result<Vec<Value>> {
     let answer = client.heat.get("/resource_types", asked).await?;
     let object = |it: Value| if it.is_string() { json!({ "resource_type": it }) } else { it };
     Ok(list(&answer, "resource_types").into_iter().map(object).collect())
 }
 
-impl ShowType {
+impl TypeShow {
     async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         if self.template_type.is_some() && self.long {
-            return Err(Problem::new("Cannot use --template-type and --long in one time."));
+            return Err(ClientError::new("Cannot use --template-type and --long in one time."));
         }
         let shown = match &self.template_type {
             None => show_type(client, &self.name, self.long).await?,
             Some(dialect) => template_of(client, &self.name, dialect).await?,
         };
-        client.console.raw(&shown, &self.shown, ShowForm::Yaml)
+        client.console.raw(&shown, &self.output_format, ShowFormat::Yaml)
     }
 }
 
-/// What a type takes and gives.
+/// The schema of a resource type.
 pub(crate) async fn show_type(client: &Client<'_, '_>, name: &str, long: bool) -> Result<Value> {
     let asked = if long { query([("with_description", "True")]) } else { Query::new() };
     let answer = client.heat.get(&path(&["resource_types", name]), asked).await;
     answer.or_not_found(|| format!("Resource type not found: {name}"))
 }
 
-/// A template with one resource of a type.
+/// A template for a resource type.
 pub(crate) async fn template_of(
     client: &Client<'_, '_>,
     name: &str,
@@ -330,7 +340,7 @@ pub(crate) async fn template_of(
 ) -> Result<Value> {
     let dialect = dialect.to_lowercase();
     if !["hot", "cfn"].contains(&&*dialect) {
-        return Err(Problem::new(format!("Template type invalid: {dialect}")));
+        return Err(ClientError::new(format!("Template type invalid: {dialect}")));
     }
     let asked = query([("template_type", &*dialect)]);
     let answer = client.heat.get(&path(&["resource_types", name, "template"]), asked).await;

@@ -9,7 +9,7 @@ use std::str::FromStr;
 pub(crate) struct Secret(String);
 
 impl Secret {
-    /// The text. Every call is a place where it could leak.
+    /// The text. Every caller must make sure that it does not leak.
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }

@@ -1,14 +1,14 @@
-//! A session with a cloud: logging in, finding the endpoint, and sending requests.
+//! A session with a cloud: logs in, finds the endpoint and sends requests.
 //!
-//! A token that has run out is replaced once. No secret is ever told, and no request is sent with a
-//! token to any place but the endpoint.
+//! An expired token is replaced once. Secrets are never logged, and the token is only sent
+//! to the endpoint.
 
 use super::answer::{Answer, Received, judged, lost, told_status, without_secrets};
-use super::connection::{Connection, Loudness};
-use super::entry::Entry;
-use super::problem::{Kind, Problem, Result};
+use super::auth_method::AuthMethod;
+use super::connection::{Connection, Verbosity};
+use super::error::{ClientError, ClientErrorKind, Result};
 use super::secret::Secret;
-use super::settings::{Choice, Settings, Transport};
+use super::settings::{ConnectionSettings, EndpointChoice, SessionSettings};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, Response, StatusCode};
 use serde_json::Value;
@@ -17,33 +17,33 @@ use std::fs::File;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// Answers longer than this are not read.
+/// The maximum size of a response.
 const MAX_ANSWER: usize = 256 << 20;
-/// What a stream of events calls itself.
+/// The media type of event streams.
 const STREAM: &str = "text/event-stream";
-/// So many redirects are followed.
+/// The maximum number of redirects.
 const MAX_HOPS: usize = 5;
 
 /// A session with the orchestration service of a cloud.
 pub(crate) struct Session {
     pub(super) http: Client,
-    pub(super) settings: Settings,
+    pub(super) settings: SessionSettings,
     /// The endpoint, without a slash at its end.
     endpoint: String,
     pub(super) headers: RefCell<HeaderMap>,
-    /// What the identity service told with the token.
+    /// The description of the token by the identity service.
     pub(super) token: RefCell<Value>,
-    loudness: Loudness,
+    verbosity: Verbosity,
     log: Option<RefCell<File>>,
     took: RefCell<Vec<(String, Duration)>>,
 }
 
 /// A request below the endpoint.
 #[derive(Clone, Debug)]
-pub(crate) struct Request {
-    /// What to do.
+pub(crate) struct ApiRequest {
+    /// The HTTP method.
     pub(crate) method: Method,
-    /// The path, encoded, with a slash at its front.
+    /// The percent-encoded path, with a leading slash.
     pub(crate) path: String,
     /// The query.
     pub(crate) query: Vec<(String, String)>,
@@ -53,13 +53,16 @@ pub(crate) struct Request {
 
 impl Session {
     /// Logs in and finds the endpoint.
-    pub(crate) async fn open(settings: Settings, connection: &Connection) -> Result<Session> {
+    pub(crate) async fn open(
+        settings: SessionSettings,
+        connection: &Connection,
+    ) -> Result<Session> {
         let http = client(&settings.transport)?;
         let log = connection.log_file.as_deref().map(|path| {
             let file = File::options().append(true).create(true).open(path);
             file.map(RefCell::new).map_err(|error| {
-                Problem::new(format!("cannot write to {}: {error}", path.display()))
-                    .next("Name another file with --log-file.")
+                ClientError::new(format!("cannot write to {}: {error}", path.display()))
+                    .next("Choose another file with --log-file.")
             })
         });
         let session = Session {
@@ -68,7 +71,7 @@ impl Session {
             endpoint: String::new(),
             headers: RefCell::default(),
             token: RefCell::default(),
-            loudness: connection.loudness(),
+            verbosity: connection.verbosity(),
             log: log.transpose()?,
             took: RefCell::default(),
         };
@@ -76,8 +79,8 @@ impl Session {
         Ok(Session { endpoint: endpoint.trim_end_matches('/').to_owned(), ..session })
     }
 
-    /// Sends a request and follows where the service points to, with the same method and body.
-    pub(crate) async fn send(&self, request: &Request) -> Result<Answer> {
+    /// Sends a request and follows redirects with the same method and body.
+    pub(crate) async fn send(&self, request: &ApiRequest) -> Result<Answer> {
         let mut url = format!("{}{}", self.endpoint, request.path);
         let mut query = request.query.as_slice();
         for _ in 0..MAX_HOPS {
@@ -87,21 +90,21 @@ impl Session {
             }
             let location = answer.location.as_deref().ok_or_else(no_location)?;
             url = self.inside(location)?;
-            // The service has put the query into the address.
+            // The redirect URL contains the query.
             query = &[];
         }
-        Err(Problem::new("The service keeps pointing elsewhere.")
-            .next("Ask its operator: its redirects go round in a ring."))
+        Err(ClientError::new("Too many redirects.")
+            .next("Ask the operator: the redirects of the service form a loop."))
     }
 
-    /// Sends a request and gives what comes back, also if it points elsewhere.
-    pub(crate) async fn send_once(&self, request: &Request) -> Result<Answer> {
+    /// Sends a request without following redirects.
+    pub(crate) async fn send_once(&self, request: &ApiRequest) -> Result<Answer> {
         let url = format!("{}{}", self.endpoint, request.path);
         self.ask(request, &url, &request.query).await
     }
 
-    /// Opens a stream of events below the endpoint, after the last event that was seen; nothing if the
-    /// service has none.
+    /// Opens an event stream below the endpoint, after the last event that was seen; `None` if the
+    /// service does not support streams.
     pub(crate) async fn stream(
         &self,
         path: &str,
@@ -121,7 +124,7 @@ impl Session {
         is_stream.then_some(response)
     }
 
-    /// Fetches a document from anywhere; the user's token goes along only if `as_user` says so.
+    /// Fetches a document from any URL; sends the user's token only if `as_user` is set.
     pub(crate) async fn fetch(&self, url: &str, as_user: bool) -> Result<Vec<u8>> {
         let mut request = self.http.get(url);
         if as_user && let Some(token) = self.headers.borrow().get("x-auth-token") {
@@ -130,14 +133,14 @@ impl Session {
         let response = self.timed(&Method::GET, url, request).await?;
         let status = response.status();
         if !status.is_success() {
-            let problem = Problem::new(format!("HTTP Error {}", told_status(status)));
-            return Err(problem.of(Kind::Refused(status.as_u16())));
+            let problem = ClientError::new(format!("HTTP Error {}", told_status(status)));
+            return Err(problem.of(ClientErrorKind::Refused(status.as_u16())));
         }
         bytes(response).await
     }
 
-    /// The id of a project that a user names; what the identity service does not know, or does not
-    /// tell this user, is taken for an id.
+    /// The id of a project given by name or id; a name that the identity service does not know or does
+    /// not show to this user is taken for an id.
     pub(crate) async fn project_id(&self, named: &str, domain: Option<&str>) -> String {
         let domain = match domain {
             Some(domain) => self.identity_id("domains", domain, None).await,
@@ -148,9 +151,9 @@ impl Session {
             .unwrap_or_else(|| named.to_owned())
     }
 
-    /// The id of something of the identity service, by its id or its name.
+    /// The id of an object of the identity service, given by name or id.
     async fn identity_id(&self, kind: &str, named: &str, domain: Option<&str>) -> Option<String> {
-        let Entry::Login(login) = &self.settings.entry else { return None };
+        let AuthMethod::Login(login) = &self.settings.auth_method else { return None };
         let url = &login.url;
         let ask = async |path: &str, query: &[(&str, &str)]| {
             let request = self.http.get(format!("{url}/{kind}{path}")).query(query);
@@ -171,13 +174,13 @@ impl Session {
         found[kind][0]["id"].as_str().map(str::to_owned)
     }
 
-    /// Where another service of the cloud is.
+    /// The endpoint of another service of the cloud.
     pub(crate) fn service(&self, kind: &str) -> Result<String> {
-        let choice = Choice { service: kind.to_owned(), ..self.settings.choice.clone() };
+        let choice = EndpointChoice { service: kind.to_owned(), ..self.settings.choice.clone() };
         endpoint_of(&self.token.borrow(), &choice)
     }
 
-    /// Asks another service of the cloud for something that it tells in headers.
+    /// Sends a HEAD or POST request to another service, and returns the response headers.
     pub(crate) async fn ask_service(
         &self,
         method: Method,
@@ -195,33 +198,33 @@ impl Session {
             return Ok(response.headers().clone());
         }
         let text = format!("ERROR: {} refuses: {}", without_secrets(url), told_status(status));
-        Err(Problem::new(text).of(Kind::Refused(status.as_u16())))
+        Err(ClientError::new(text).of(ClientErrorKind::Refused(status.as_u16())))
     }
 
-    /// The requests so far, and how long each took.
+    /// The requests so far, with their durations.
     pub(crate) fn took(&self) -> Vec<(String, Duration)> {
         self.took.borrow().clone()
     }
 
     async fn ask(
         &self,
-        request: &Request,
+        request: &ApiRequest,
         url: &str,
         query: &[(String, String)],
     ) -> Result<Answer> {
         let answer = self.ask_once(request, url, query).await?;
         if answer.status != StatusCode::UNAUTHORIZED
-            || matches!(self.settings.entry, Entry::Straight { .. })
+            || matches!(self.settings.auth_method, AuthMethod::Direct { .. })
         {
-            return judged(answer, self.loudness);
+            return judged(answer, self.verbosity);
         }
         self.log_in().await?;
-        judged(self.ask_once(request, url, query).await?, self.loudness)
+        judged(self.ask_once(request, url, query).await?, self.verbosity)
     }
 
     async fn ask_once(
         &self,
-        request: &Request,
+        request: &ApiRequest,
         url: &str,
         query: &[(String, String)],
     ) -> Result<Received> {
@@ -242,7 +245,7 @@ impl Session {
         Ok(Received { status, body, location, id, text })
     }
 
-    /// Sends a request, tells it, and notes how long it took.
+    /// Sends a request, logs it and measures its duration.
     pub(super) async fn timed(
         &self,
         method: &Method,
@@ -250,7 +253,7 @@ impl Session {
         request: reqwest::RequestBuilder,
     ) -> Result<Response> {
         let shown = without_secrets(url);
-        if self.loudness == Loudness::Debug {
+        if self.verbosity == Verbosity::Debug {
             self.log(&format!("DEBUG REQ: {}", as_curl(method, &shown, &request)));
         }
         let start = Instant::now();
@@ -262,8 +265,8 @@ impl Session {
         let id = answer.headers().get("x-openstack-request-id");
         let id = id.and_then(|id| id.to_str().ok()).unwrap_or("-");
         let status = status.as_u16();
-        match self.loudness {
-            Loudness::Debug => {
+        match self.verbosity {
+            Verbosity::Debug => {
                 self.log(&format!("DEBUG RESP: [{status}] {id} after {took:.3} s"));
             }
             _ => self.log(&format!("INFO {method} {shown}: {status} after {took:.3} s")),
@@ -271,20 +274,20 @@ impl Session {
         response
     }
 
-    /// Tells whoever wants to know what is done: people, and the file that they named.
+    /// Logs a line to standard error and to the log file, as far as they are wanted.
     fn log(&self, line: &str) {
-        if self.loudness.is_loud() {
+        if self.verbosity.is_loud() {
             self.say(line);
         }
         if let Some(file) = &self.log {
-            // What cannot be written down does not keep anybody from working.
+            // A log file that cannot be written is not a reason to fail.
             _ = writeln!(file.borrow_mut(), "{line}");
         }
     }
 
-    /// Says something beside the answer.
+    /// Prints a message to standard error.
     pub(super) fn say(&self, line: &str) {
-        // Nobody is left to be told that nobody reads this.
+        // There is nowhere to report a failure to.
         _ = writeln!(std::io::stderr(), "{line}");
     }
 
@@ -297,15 +300,15 @@ impl Session {
         }
         for (name, secret) in proof {
             let mut value = HeaderValue::from_str(secret.expose())
-                .map_err(|_| Problem::new("The token or password cannot be sent: it has characters that no header may have."))?;
+                .map_err(|_| ClientError::new("The token or password contains characters that are not allowed in HTTP headers."))?;
             value.set_sensitive(true);
             headers.insert(HeaderName::from_static(name), value);
         }
         Ok(headers)
     }
 
-    /// An address that the service points to, as seen from the endpoint: services behind a proxy may
-    /// not know what they are called outside, and a token must not go anywhere else.
+    /// The path of a redirect, relative to the endpoint: services behind a proxy may
+    /// not know their public URL, and the token must not be sent to another host.
     fn inside(&self, location: &str) -> Result<String> {
         if let Some(stack) = below_stacks(location) {
             return Ok(format!("{}/stacks/{stack}", self.endpoint));
@@ -313,18 +316,20 @@ impl Session {
         if location.starts_with(&format!("{}/", self.endpoint)) {
             return Ok(location.to_owned());
         }
-        let text =
-            format!("The service points to {}, which is outside of it.", without_secrets(location));
-        Err(Problem::new(text).next("Check the orchestration endpoint in the catalogue."))
+        let text = format!(
+            "The service redirects to {}, which is not below its endpoint.",
+            without_secrets(location)
+        );
+        Err(ClientError::new(text).next("Check the orchestration endpoint in the catalogue."))
     }
 }
 
-/// The headers that hold no secret.
+/// The headers that contain no secrets.
 const HARMLESS: [&str; 5] =
     ["accept", "content-length", "content-type", "user-agent", "x-region-name"];
 
-/// A request as it could be typed. Bodies and the query may hold secrets and are left out, and of headers
-/// that may only the fingerprint is told.
+/// A request as a curl command line. Bodies and queries may contain secrets and are left out; of
+/// headers with secrets, only a hash is shown.
 fn as_curl(method: &Method, url: &str, request: &reqwest::RequestBuilder) -> String {
     let mut line = format!("curl -g -i -X {method} {url}");
     let built = request.try_clone().and_then(|request| request.build().ok());
@@ -343,27 +348,25 @@ fn as_curl(method: &Method, url: &str, request: &reqwest::RequestBuilder) -> Str
     line
 }
 
-/// Whoever knows a secret can tell that it was this one; nobody else learns it.
+/// A hash of a secret: it can be compared but does not reveal the secret.
 fn fingerprint(secret: &[u8]) -> String {
     use sha2::Digest;
-    let digest = sha2::Sha256::digest(secret);
-    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{{SHA256}}{digits}")
+    format!("{{SHA256}}{}", hex::encode(sha2::Sha256::digest(secret)))
 }
 
-/// What stands after `/stacks/` in an address: a name and an id, and maybe more.
+/// The part of a URL after `/stacks/`: a name, an id, and possibly more.
 pub(crate) fn below_stacks(location: &str) -> Option<&str> {
     location.split_once("/stacks/").map(|(_, below)| below)
 }
 
-/// What to say when a service points elsewhere without saying where.
-pub(crate) fn no_location() -> Problem {
-    Problem::new("Location not returned with redirect")
+/// The problem of a redirect without a location.
+pub(crate) fn no_location() -> ClientError {
+    ClientError::new("Location not returned with redirect")
 }
 
-/// The endpoint that a token's catalogue has for a service.
-pub(super) fn endpoint_of(token: &Value, choice: &Choice) -> Result<String> {
-    let Choice { service, interface, region } = choice;
+/// The endpoint of a service in a token's catalogue.
+pub(super) fn endpoint_of(token: &Value, choice: &EndpointChoice) -> Result<String> {
+    let EndpointChoice { service, interface, region } = choice;
     let services = token["catalog"].as_array().into_iter().flatten();
     let of_type = services.filter(|it| it["type"].as_str() == Some(service));
     let endpoints: Vec<&Value> =
@@ -378,34 +381,35 @@ pub(super) fn endpoint_of(token: &Value, choice: &Choice) -> Result<String> {
         return Ok(url.to_owned());
     }
     let place = region.as_deref().map(|region| format!(" in region {region}")).unwrap_or_default();
-    let problem =
-        Problem::new(format!("The catalogue has no {interface} endpoint for {service}{place}."));
+    let problem = ClientError::new(format!(
+        "The catalogue has no {interface} endpoint for {service}{place}."
+    ));
     Err(match (token["project"].is_object(), endpoints.is_empty()) {
         (false, _) => {
-            problem.next("The token is not for a project: set OS_PROJECT_NAME or OS_PROJECT_ID.")
+            problem.next("The token has no project scope: set OS_PROJECT_NAME or OS_PROJECT_ID.")
         }
-        (true, true) => problem.next(
-            "This cloud has no such service; OS_ENDPOINT names one that is not in the catalogue.",
-        ),
+        (true, true) => problem
+            .next("The cloud has no such service; set OS_ENDPOINT if it is not in the catalogue."),
         (true, false) => problem.next(
-            "Check OS_REGION_NAME and OS_INTERFACE; the catalogue has the service elsewhere.",
+            "Check OS_REGION_NAME and OS_INTERFACE; the catalogue has the service for others.",
         ),
     })
 }
 
-fn client(transport: &Transport) -> Result<Client> {
-    let Transport { cacert, cert, key, insecure, patience } = transport;
+fn client(transport: &ConnectionSettings) -> Result<Client> {
+    let ConnectionSettings { cacert, cert, key, insecure, timeout } = transport;
     let mut builder = kiln_cloud::client_builder()
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(Duration::from_secs(15))
-        .timeout(*patience)
+        .timeout(*timeout)
         .user_agent(concat!("kiln/", env!("CARGO_PKG_VERSION")))
         .tls_danger_accept_invalid_certs(*insecure);
     let read = |file: &str| {
-        std::fs::read(file).map_err(|error| Problem::new(format!("cannot read {file}: {error}")))
+        std::fs::read(file)
+            .map_err(|error| ClientError::new(format!("cannot read {file}: {error}")))
     };
     let unusable = |error: reqwest::Error, file: &str| {
-        Problem::new(format!("{file} cannot be used: {error}")).next("It has to be PEM text.")
+        ClientError::new(format!("cannot use {file}: {error}")).next("It must be in PEM format.")
     };
     if let Some(file) = cacert {
         let all = reqwest::Certificate::from_pem_bundle(&read(file)?)
@@ -421,7 +425,9 @@ fn client(transport: &Transport) -> Result<Client> {
         builder = builder
             .identity(reqwest::Identity::from_pem(&pem).map_err(|error| unusable(error, file))?);
     }
-    builder.build().map_err(|error| Problem::new(format!("HTTP cannot be used: {error}")))
+    builder
+        .build()
+        .map_err(|error| ClientError::new(format!("cannot create an HTTP client: {error}")))
 }
 
 pub(super) async fn bytes(mut response: Response) -> Result<Vec<u8>> {
@@ -430,7 +436,7 @@ pub(super) async fn bytes(mut response: Response) -> Result<Vec<u8>> {
     while let Some(chunk) = response.chunk().await.map_err(|error| lost(&error, &url))? {
         bytes.extend_from_slice(&chunk);
         if bytes.len() > MAX_ANSWER {
-            return Err(Problem::new(format!("The answer of {url} is too long to be read.")));
+            return Err(ClientError::new(format!("The response of {url} is too large.")));
         }
     }
     Ok(bytes)

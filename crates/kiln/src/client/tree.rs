@@ -1,40 +1,40 @@
-//! A tree of resources that moves on a terminal while a stack is worked on.
+//! A live tree of resources on the terminal.
 
 use super::console::Console;
+use super::error::Result;
 use super::events::Paths;
 use super::format::wrap::width;
 use super::heat::text;
-use super::problem::Result;
 use crate::render::{BOLD, FAINT, GREEN, RED, YELLOW, printable, styled};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use unicode_width::UnicodeWidthChar;
 
-/// What is known of the resources of a stack, and how much of the screen that takes.
-pub(crate) struct Tree {
+/// The states of the resources of a stack, and the size of the last drawing.
+pub(crate) struct ProgressTree {
     paths: Paths,
-    /// States by path; a path is below another if it begins with it.
-    nodes: BTreeMap<Vec<String>, State>,
-    /// Lines that were drawn last.
+    /// States by path; the paths of children begin with their parent's.
+    nodes: BTreeMap<Vec<String>, NodeState>,
+    /// The number of lines that were drawn last.
     drawn: usize,
 }
 
 #[derive(Clone, Debug, Default)]
-struct State {
+struct NodeState {
     status: String,
     reason: String,
 }
 
-impl Tree {
-    /// A tree with a root of this name; resources tell who owns which nested stack.
-    pub(crate) fn new(name: &str, resources: &[Value]) -> Tree {
-        let nodes = BTreeMap::from([(vec![name.to_owned()], State::default())]);
+impl ProgressTree {
+    /// A tree with this root; the resources reveal the paths of nested stacks.
+    pub(crate) fn new(name: &str, resources: &[Value]) -> ProgressTree {
+        let nodes = BTreeMap::from([(vec![name.to_owned()], NodeState::default())]);
         let mut paths = Paths::default();
         paths.learn(resources);
-        Tree { paths, nodes, drawn: 0 }
+        ProgressTree { paths, nodes, drawn: 0 }
     }
 
-    /// Takes note that all is done, also what no event told of.
+    /// Marks everything as done, also resources without events.
     pub(crate) fn complete(&mut self, action: &str) {
         for (path, state) in &mut self.nodes {
             if path.len() == 1 || action == "DELETE" {
@@ -43,7 +43,7 @@ impl Tree {
         }
     }
 
-    /// Takes note of an event.
+    /// Records an event.
     pub(crate) fn add(&mut self, event: &Value) {
         let path = self.paths.of(event).split('.').map(str::to_owned).collect();
         let node = self.nodes.entry(path).or_default();
@@ -51,13 +51,13 @@ impl Tree {
         node.reason = text(event, "resource_status_reason").to_owned();
     }
 
-    /// Draws it over what was drawn last.
+    /// Draws the tree over the previous drawing.
     pub(crate) fn draw(&mut self, console: &mut Console<'_, '_>) -> Result<()> {
         let (columns, lines) = console.size();
         let shown = self.lines(columns, lines.saturating_sub(1).max(2), console.is_styled());
         let mut out = String::new();
         if self.drawn > 0 {
-            // Up to the first line that was drawn, and away with all that is below.
+            // Moves to the first line of the previous drawing and clears everything below.
             out.push_str(&format!("\x1b[{}A\x1b[J", self.drawn));
         }
         for line in &shown {
@@ -69,9 +69,10 @@ impl Tree {
         console.flush()
     }
 
-    /// The lines of the tree; if there are too many, what is done is counted instead.
+    /// The lines of the tree; if there are too many, finished resources are only counted.
     fn lines(&self, columns: usize, room: usize, is_styled: bool) -> Vec<String> {
-        let line = |(path, state): (&Vec<String>, &State)| drawn(path, state, columns, is_styled);
+        let line =
+            |(path, state): (&Vec<String>, &NodeState)| drawn(path, state, columns, is_styled);
         if self.nodes.len() <= room {
             return self.nodes.iter().map(line).collect();
         }
@@ -84,11 +85,11 @@ impl Tree {
     }
 }
 
-fn is_done(state: &State) -> bool {
+fn is_done(state: &NodeState) -> bool {
     state.status.ends_with("_COMPLETE")
 }
 
-fn drawn(path: &[String], state: &State, columns: usize, is_styled: bool) -> String {
+fn drawn(path: &[String], state: &NodeState, columns: usize, is_styled: bool) -> String {
     let (mark, style) = match &*state.status {
         status if status.ends_with("_COMPLETE") => ("✓", GREEN),
         status if status.ends_with("_FAILED") => ("✗", RED),
@@ -106,7 +107,7 @@ fn drawn(path: &[String], state: &State, columns: usize, is_styled: bool) -> Str
     format!("{indent}{} {name}{}", styled(is_styled, style, mark), styled(is_styled, FAINT, rest))
 }
 
-/// Text cut to so many columns: a line that wraps would spoil the drawing.
+/// Cuts text to a number of columns: a wrapped line would break the drawing.
 fn fitted(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -135,7 +136,7 @@ mod tests {
 
     #[test]
     fn resources_are_shown_below_their_stack() {
-        let mut tree = Tree::new("web", &[]);
+        let mut tree = ProgressTree::new("web", &[]);
         assert_eq!(tree.lines(40, 10, false), ["· web "]);
         for (name, status) in [
             ("web", "CREATE_IN_PROGRESS"),

@@ -1,9 +1,9 @@
-//! What goes along with a template: the files it names, environments and parameters.
+//! What is sent with a template: the files it refers to, environments and parameters.
 //!
-//! Names become URLs and files are gathered as the template library has it; this module supplies what
-//! is read, from this machine or over HTTP, and makes the body of a request of it.
+//! The template library resolves names and collects files; this module supplies the contents,
+//! from this machine or over HTTP, and builds the request body.
 
-use super::problem::{Problem, Result};
+use super::error::{ClientError, Result};
 use super::session::Session;
 use crate::load::disk::Disk;
 use crate::load::working_directory;
@@ -21,31 +21,31 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::sync::Arc;
 
-/// The keys of which a template has one.
+/// The version keys of templates.
 const VERSION_KEYS: [&str; 3] =
     ["AWSTemplateFormatVersion", "HeatTemplateFormatVersion", "heat_template_version"];
 
-/// The words that name environments and parameters.
+/// The options for environments and parameters.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct Given {
-    /// An environment file; may be given several times, later ones count more
+pub(crate) struct UploadArgs {
+    /// Environment file; may be repeated, later files take precedence
     #[arg(short, long = "environment", value_name = "FILE")]
     pub(crate) environments: Vec<String>,
 
-    /// A parameter's value; may be given several times
+    /// Value of a parameter; may be repeated
     #[arg(long = "parameter", value_name = "KEY=VALUE")]
     pub(crate) parameters: Vec<String>,
 
-    /// A file whose content is a parameter's value, relative to the template
+    /// File whose content is the value of a parameter, relative to the template
     #[arg(long = "parameter-file", value_name = "KEY=FILE")]
     pub(crate) parameter_files: Vec<String>,
 
-    /// A container of the object store with all files; only the template is sent then
+    /// Object container with all files; only the template is sent then
     #[arg(short = 's', long = "files-container", value_name = "CONTAINER")]
     pub(crate) files_container: Option<String>,
 }
 
-/// A template with what goes along.
+/// A template with its files, environments and parameters.
 #[derive(Debug)]
 pub(crate) struct Upload {
     /// The members of a request's body.
@@ -53,15 +53,15 @@ pub(crate) struct Upload {
 }
 
 impl Upload {
-    /// Reads a template, if one is named, and what goes along.
+    /// Reads a template, if one is given, with its files, environments and parameters.
     pub(crate) async fn gather(
         session: &Session,
         template: Option<&str>,
-        given: &Given,
+        given: &UploadArgs,
     ) -> Result<Upload> {
-        let here =
-            working_directory().map_err(|_| Problem::new("the working directory is not known"))?;
-        let mut shelf = Shelf::new();
+        let here = working_directory()
+            .map_err(|_| ClientError::new("the working directory is unknown"))?;
+        let mut shelf = FetchedFiles::new();
         let template = template.map(|typed| url::from_path(&here, typed));
         if let Some(url) = &template {
             shelf.open_template(session, url).await?;
@@ -74,7 +74,7 @@ impl Upload {
         for url in &environments {
             shelf.open(session, url).await?;
         }
-        // What lies behind http is fetched between two attempts: the first tells what is wanted.
+        // Remote files are fetched between two attempts: the first one reports the URLs.
         loop {
             let done = shelf.gather(template.as_deref(), &environments, given);
             let wanted = shelf.wanted.take();
@@ -88,7 +88,7 @@ impl Upload {
         }
     }
 
-    /// Puts hooks on resources that are named by their path, such as `group/*/server`.
+    /// Sets hooks on resources that are given by path, such as `group/*/server`.
     pub(crate) fn hook(&mut self, paths: &[String], hook: &str) {
         if paths.is_empty() {
             return;
@@ -104,7 +104,7 @@ impl Upload {
         }
     }
 
-    /// Files that go along as well.
+    /// Adds files.
     pub(crate) fn add_files(&mut self, files: &Value) {
         let all = self.members.entry("files".into()).or_insert_with(empty);
         if let (Value::Map(all), Some(files)) = (all, files.as_map()) {
@@ -115,7 +115,7 @@ impl Upload {
         }
     }
 
-    /// The body of a request, with these members before and those after the upload's own.
+    /// The request body, with additional members before and after.
     pub(crate) fn body(
         self,
         before: Vec<(&'static str, Value)>,
@@ -128,48 +128,48 @@ impl Upload {
     }
 }
 
-/// The text of a file that the command line names.
+/// Reads a file that the command line names.
 pub(crate) async fn text_of(session: &Session, typed: &str) -> Result<(String, String)> {
     let here =
-        working_directory().map_err(|_| Problem::new("the working directory is not known"))?;
+        working_directory().map_err(|_| ClientError::new("the working directory is unknown"))?;
     let url = url::from_path(&here, typed);
-    let mut shelf = Shelf::new();
+    let mut shelf = FetchedFiles::new();
     shelf.open(session, &url).await?;
-    let bytes = shelf.read(&url).map_err(|error| Problem::new(error.reason))?;
+    let bytes = shelf.read(&url).map_err(|error| ClientError::new(error.reason))?;
     let text = String::from_utf8(bytes)
-        .map_err(|_| Problem::new(format!("{typed} is not UTF-8 text.")))?;
+        .map_err(|_| ClientError::new(format!("{typed} is not valid UTF-8.")))?;
     Ok((url, text))
 }
 
-/// A document of plain data.
+/// Parses a document of plain data.
 pub(crate) fn parsed(text: &str) -> Result<Value> {
     let limits = Limits { max_bytes: 64 << 20, ..Limits::default() };
     let (node, found) = read::read(FileId::default(), text, &limits);
     match node {
         Some(node) => Ok(Value::from(&node)),
-        None => {
-            Err(Problem::new(found.last().map_or_else(String::new, |last| last.message.clone())))
-        }
+        None => Err(ClientError::new(
+            found.last().map_or_else(String::new, |last| last.message.clone()),
+        )),
     }
 }
 
-/// Where files come from: this machine, or what was fetched before.
-struct Shelf {
+/// The source of files: this machine, or files that were fetched before.
+struct FetchedFiles {
     disk: Disk,
     limits: FileLimits,
     fetched: BTreeMap<String, Result<Vec<u8>, String>>,
-    /// What has to be fetched before another attempt.
+    /// The URLs to fetch before the next attempt.
     wanted: RefCell<Vec<String>>,
 }
 
-impl Shelf {
-    fn new() -> Shelf {
+impl FetchedFiles {
+    fn new() -> FetchedFiles {
         let limits = FileLimits::default();
         let disk = Disk::new(limits.max_file_bytes);
-        Shelf { disk, limits, fetched: BTreeMap::new(), wanted: RefCell::default() }
+        FetchedFiles { disk, limits, fetched: BTreeMap::new(), wanted: RefCell::default() }
     }
 
-    /// Reads what the command line names.
+    /// Reads a file or URL that the command line names.
     async fn open(&mut self, session: &Session, url: &str) -> Result<()> {
         if is_http(url) {
             let bytes = session.fetch(url, false).await?;
@@ -179,7 +179,7 @@ impl Shelf {
         self.disk.open(url, url).map(drop).map_err(|_| unreadable(url))
     }
 
-    /// Reads a template; one that is not for everybody is asked for again as the user.
+    /// Reads a template; one that needs authentication is fetched again with the user's token.
     async fn open_template(&mut self, session: &Session, url: &str) -> Result<()> {
         match self.open(session, url).await {
             Err(first) if is_http(url) => {
@@ -195,12 +195,12 @@ impl Shelf {
         &self,
         template: Option<&str>,
         environments: &[String],
-        given: &Given,
+        given: &UploadArgs,
     ) -> Result<Upload> {
         let base = template.unwrap_or("file:///");
         let mut parameters = given_parameters(&given.parameters)?;
         let contents = parse_parameter_files(&given.parameter_files, base)
-            .map_err(|malformed| Problem::new(malformed.to_string()))?;
+            .map_err(|malformed| ClientError::new(malformed.to_string()))?;
         let mut sources = Sources::new();
         let mut gathering = Gathering::new(self, &mut sources, &self.limits);
         let tree = template.and_then(|url| gathering.template(url));
@@ -232,14 +232,14 @@ impl Shelf {
         Ok(Upload { members })
     }
 
-    /// The template as it is written, with the names of what the service finds in a container.
-    fn alone(&self, template: Option<&str>, given: &Given) -> Result<Upload> {
+    /// The template text for the service, with the names of files in a container.
+    fn alone(&self, template: Option<&str>, given: &UploadArgs) -> Result<Upload> {
         let mut tree = None;
         if let Some(url) = template {
-            let bytes = self.read(url).map_err(|error| Problem::new(error.reason))?;
+            let bytes = self.read(url).map_err(|error| ClientError::new(error.reason))?;
             let (node, found) = read::read_bytes(FileId::default(), &bytes, &self.limits.document);
             if let Some(fault) = found.iter().find(|found| found.is_error()) {
-                return Err(Problem::new(format!(
+                return Err(ClientError::new(format!(
                     "Error parsing template {url} {}",
                     fault.message
                 )));
@@ -262,7 +262,7 @@ impl Shelf {
     }
 }
 
-impl Reader for Shelf {
+impl Reader for FetchedFiles {
     fn read(&self, url: &str) -> Result<Vec<u8>, ReadError> {
         if !is_http(url) {
             return self.disk.read(url);
@@ -278,36 +278,38 @@ impl Reader for Shelf {
     }
 }
 
-/// The parameters that words give.
+/// Parses parameters of the command line.
 pub(crate) fn given_parameters(words: &[String]) -> Result<Members> {
     match words {
         [] => Ok(Members::new()),
-        words => parse_parameters(words).map_err(|malformed| Problem::new(malformed.to_string())),
+        words => {
+            parse_parameters(words).map_err(|malformed| ClientError::new(malformed.to_string()))
+        }
     }
 }
 
-/// Refuses what is no template, before anything is sent.
+/// Rejects a document that is not a template before it is sent.
 fn check_template(url: &str, tree: Option<&Node>) -> Result<()> {
     let is_template = |map: &Map| map.iter().any(|entry| VERSION_KEYS.contains(&&*entry.key));
     match tree {
-        None => Err(Problem::new(format!("Could not fetch template from {url}"))),
+        None => Err(ClientError::new(format!("Could not fetch template from {url}"))),
         Some(tree) if tree.is_null() => {
-            Err(Problem::new(format!("Could not fetch template from {url}"))
+            Err(ClientError::new(format!("Could not fetch template from {url}"))
                 .hint("The file is empty."))
         }
         Some(tree) if tree.as_map().is_some_and(is_template) => Ok(()),
         Some(_) => {
             let text = format!("Error parsing template {url} Template format version not found.");
-            Err(Problem::new(text)
+            Err(ClientError::new(text)
                 .hint("A template begins with a line such as heat_template_version: 2021-04-16"))
         }
     }
 }
 
-/// What the stock client says of a file that it cannot open.
-fn unreadable(url: &str) -> Problem {
+/// The reference client's message for a file that cannot be opened.
+fn unreadable(url: &str) -> ClientError {
     let Some(path) = url::to_path(url) else {
-        return Problem::new(format!("<urlopen error unknown url type: {url}>"))
+        return ClientError::new(format!("<urlopen error unknown url type: {url}>"))
             .hint("Only paths and URLs with file, http or https can be read.");
     };
     let reason = match File::open(&path).and_then(|file| file.metadata()) {
@@ -319,11 +321,12 @@ fn unreadable(url: &str) -> Problem {
             format!("[Errno {}] {words}", error.raw_os_error().unwrap_or_default())
         }
     };
-    Problem::new(format!("<urlopen error {reason}: '{path}'>")).hint("Check the name of the file.")
+    ClientError::new(format!("<urlopen error {reason}: '{path}'>"))
+        .hint("Check the name of the file.")
 }
 
-/// The first thing that is wrong with what was gathered.
-fn refused(fault: &Diagnostic, sources: &Sources) -> Problem {
+/// The first error of the collected files.
+fn refused(fault: &Diagnostic, sources: &Sources) -> ClientError {
     let message = fault.message.strip_prefix("Environment not in valid format: ");
     let message = message.unwrap_or(&fault.message);
     let place = fault.span().filter(|_| fault.code == &codes::SYNTAX).and_then(|span| {
@@ -331,11 +334,11 @@ fn refused(fault: &Diagnostic, sources: &Sources) -> Problem {
         let (line, column) = (place.line, place.column);
         Some(format!(" (line {line}, column {column})"))
     });
-    let problem = Problem::new(format!("{message}{}", place.unwrap_or_default()));
+    let problem = ClientError::new(format!("{message}{}", place.unwrap_or_default()));
     match &fault.help {
         Some(help) => problem.hint(help.clone()),
         None if fault.span().is_some() => {
-            problem.hint("`kiln validate` shows the place, and what else is wrong.")
+            problem.hint("`kiln validate` shows the location and all other errors.")
         }
         None => problem,
     }
@@ -354,7 +357,7 @@ fn empty() -> Value {
     Value::Map(Arc::default())
 }
 
-/// A member of a map, made if it is not there; what is no map becomes one.
+/// A member of a map, created if it is missing; values of other types are replaced by a map.
 fn member<'a>(value: &'a mut Value, key: &str) -> &'a mut Value {
     if !matches!(value, Value::Map(_)) {
         *value = empty();

@@ -1,71 +1,71 @@
-//! Waiting for a stack: what happens is told as it happens, as lines or as a tree that moves.
+//! Waits for a stack and shows its progress as log lines or as a live tree.
 
-use super::bell::Bell;
 use super::console::Console;
+use super::error::{ClientError, ClientErrorKind, Result};
+use super::event_stream::EventStream;
 use super::events::{Paths, is_of_stack};
-use super::heat::{Heat, StackId, query, text};
-use super::problem::{Kind, Problem, Result};
-use super::tree::Tree;
+use super::heat::{HeatApi, StackId, query, text};
+use super::tree::ProgressTree;
 use clap::Args;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// The longest time between two questions, unless the user says otherwise.
+/// The default maximum polling interval.
 const USUAL_POLL: Duration = Duration::from_secs(5);
-/// The shortest, while much happens.
+/// The minimum polling interval.
 const SHORTEST_POLL: Duration = Duration::from_millis(500);
-/// So many questions in a row may go unanswered before the wait is given up.
+/// The number of consecutive failed polls after which waiting fails.
 const MAX_LOST: usize = 12;
 
-/// So many levels of nested stacks are drawn.
+/// The number of levels of nested stacks that are drawn.
 const DEPTH: &str = "5";
 
-/// How to wait.
+/// Options for waiting.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct Patience {
-    /// Wait until the stack is done, and tell what happens meanwhile
+pub(crate) struct Waiting {
+    /// Wait until the action is finished, and show its progress
     #[arg(long)]
     pub(crate) wait: bool,
 
-    /// Seconds between two looks at the stack [default: 5, less while much happens]
+    /// Polling interval in seconds [default: 5, less while there are events]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) poll: Option<f64>,
 
-    /// Seconds after which to stop waiting; the stack goes on
+    /// Seconds after which to stop waiting; the action continues
     #[arg(long, value_name = "SECONDS")]
     pub(crate) wait_timeout: Option<f64>,
 }
 
-/// A stack that is waited for.
+/// The action to wait for.
 #[derive(Clone, Debug)]
-pub(crate) struct Awaited<'a> {
+pub(crate) struct AwaitedAction<'a> {
     /// The stack.
     pub(crate) stack: StackId,
-    /// What it is called.
+    /// The name of the stack.
     pub(crate) name: String,
-    /// What it does: `CREATE`, `UPDATE`…
+    /// The action: `CREATE`, `UPDATE`…
     pub(crate) action: &'static str,
-    /// The last event before it began.
+    /// The id of the last event before the action.
     pub(crate) marker: Option<String>,
     /// Whether a failure is followed by a rollback.
     pub(crate) rolls_back: bool,
-    /// How to wait.
-    pub(crate) patience: &'a Patience,
+    /// Options for waiting.
+    pub(crate) waiting: &'a Waiting,
 }
 
-/// How what was waited for ended.
+/// The result of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// It was done.
+pub(crate) enum ActionResult {
+    /// The action succeeded.
     Complete,
-    /// It failed.
+    /// The action failed.
     Failed,
-    /// The stack is gone.
+    /// The stack was deleted.
     Gone,
 }
 
-/// The id of the newest event of a stack, which later ones come after.
-pub(crate) async fn newest_event(heat: &Heat, stack: &StackId) -> Result<Option<String>> {
+/// The id of the newest event of a stack.
+pub(crate) async fn newest_event(heat: &HeatApi, stack: &StackId) -> Result<Option<String>> {
     let newest = heat.events(stack, query([("sort_dir", "desc"), ("limit", "1")])).await;
     match newest {
         Ok(events) => Ok(events.first().map(|event| text(event, "id").to_owned())),
@@ -74,16 +74,20 @@ pub(crate) async fn newest_event(heat: &Heat, stack: &StackId) -> Result<Option<
     }
 }
 
-impl Awaited<'_> {
-    /// Waits until it is done, and tells what happens.
-    pub(crate) async fn wait(self, heat: &Heat, console: &mut Console<'_, '_>) -> Result<Ending> {
+impl AwaitedAction<'_> {
+    /// Waits until the action is finished, and shows its progress.
+    pub(crate) async fn wait(
+        self,
+        heat: &HeatApi,
+        console: &mut Console<'_, '_>,
+    ) -> Result<ActionResult> {
         let mut teller = match console.is_live() {
-            true => Teller::Tree(self.tree(heat).await),
-            false => Teller::Lines(Paths::default()),
+            true => ProgressOutput::Tree(self.tree(heat).await),
+            false => ProgressOutput::Lines(Paths::default()),
         };
         let ended = self.watch(heat, console, &mut teller).await;
-        if let Teller::Tree(tree) = &mut teller {
-            if let Ok(Ending::Complete | Ending::Gone) = &ended {
+        if let ProgressOutput::Tree(tree) = &mut teller {
+            if let Ok(ActionResult::Complete | ActionResult::Gone) = &ended {
                 tree.complete(self.action);
             }
             tree.draw(console)?;
@@ -91,33 +95,37 @@ impl Awaited<'_> {
         ended
     }
 
-    /// The tree that is drawn. Of a stack that was there before, the events that told who owns which
-    /// nested stack are long past.
-    async fn tree(&self, heat: &Heat) -> Tree {
+    /// The tree that is drawn. If the stack existed before, the events that revealed the paths of
+    /// nested stacks are long past, so the resources are read.
+    async fn tree(&self, heat: &HeatApi) -> ProgressTree {
         let resources = match self.marker {
             Some(_) => heat.resources(&self.stack, query([("nested_depth", DEPTH)])).await,
             None => Ok(Vec::new()),
         };
-        Tree::new(&self.name, &resources.unwrap_or_default())
+        ProgressTree::new(&self.name, &resources.unwrap_or_default())
     }
 
-    /// What to say if it failed: this is what other programs look for.
-    pub(crate) fn failure(name: &str, action: &str) -> Problem {
-        Problem::new(format!("\n Stack {name} {action}_FAILED \n"))
-            .hint(format!("`kiln stack failures list {name}` tells why."))
+    /// The message of a failed action; scripts search for it.
+    pub(crate) fn failure(name: &str, action: &str) -> ClientError {
+        ClientError::new(format!("\n Stack {name} {action}_FAILED \n"))
+            .hint(format!("`kiln stack failures list {name}` shows the reasons."))
     }
 
     async fn watch(
         &self,
-        heat: &Heat,
+        heat: &HeatApi,
         console: &mut Console<'_, '_>,
-        teller: &mut Teller,
-    ) -> Result<Ending> {
+        teller: &mut ProgressOutput,
+    ) -> Result<ActionResult> {
         let start = Instant::now();
-        let mut progress = Progress { marker: self.marker.clone(), ..Progress::default() };
+        let mut progress = WaitState { marker: self.marker.clone(), ..WaitState::default() };
         let mut pause = SHORTEST_POLL;
-        // Whoever says how often to look is looked for as often.
-        let mut bell = if self.patience.poll.is_some() { Bell::mute() } else { Bell::default() };
+        // An explicit polling interval is kept.
+        let mut event_stream = if self.waiting.poll.is_some() {
+            EventStream::disabled()
+        } else {
+            EventStream::default()
+        };
         loop {
             let seen = progress.marker.clone();
             match self.look(heat, console, teller, &mut progress).await {
@@ -128,49 +136,49 @@ impl Awaited<'_> {
                 }
                 Err(problem) => return Err(problem),
             }
-            if let Teller::Tree(tree) = teller {
+            if let ProgressOutput::Tree(tree) = teller {
                 tree.draw(console)?;
             }
             pause = match progress.marker == seen {
                 true => (pause * 3 / 2).min(USUAL_POLL),
                 false => SHORTEST_POLL,
             };
-            let pause = self.patience.poll.map_or(pause, seconds);
-            let left = match self.patience.wait_timeout.map(seconds) {
+            let pause = self.waiting.poll.map_or(pause, seconds);
+            let left = match self.waiting.wait_timeout.map(seconds) {
                 Some(limit) if start.elapsed() >= limit => return Err(self.too_long()),
                 Some(limit) => limit - start.elapsed(),
                 None => pause,
             };
-            let depth = if let Teller::Tree(_) = teller { DEPTH } else { "0" };
+            let depth = if let ProgressOutput::Tree(_) = teller { DEPTH } else { "0" };
             let nested = query([("nested_depth", depth)]);
             let marker = progress.marker.as_deref();
-            bell.wait(heat, &self.stack, nested, marker, pause.min(left)).await;
+            event_stream.wait(heat, &self.stack, nested, marker, pause.min(left)).await;
         }
     }
 
-    /// Looks once; gives how it ended, if it did.
+    /// Polls once; returns the result if the action is finished.
     async fn look(
         &self,
-        heat: &Heat,
+        heat: &HeatApi,
         console: &mut Console<'_, '_>,
-        teller: &mut Teller,
-        progress: &mut Progress,
-    ) -> Result<Option<Ending>> {
+        teller: &mut ProgressOutput,
+        progress: &mut WaitState,
+    ) -> Result<Option<ActionResult>> {
         let mut asked = query([("sort_dir", "asc")]);
         if let Some(marker) = &progress.marker {
             asked.push(("marker".into(), marker.clone()));
         }
-        if let Teller::Tree(_) = teller {
+        if let ProgressOutput::Tree(_) = teller {
             asked.extend(query([("nested_depth", DEPTH)]));
         }
         let events = match heat.events(&self.stack, asked).await {
-            Err(problem) if problem.is_not_found() => return Ok(Some(Ending::Gone)),
+            Err(problem) if problem.is_not_found() => return Ok(Some(ActionResult::Gone)),
             events => events?,
         };
         for event in &events {
             match teller {
-                Teller::Lines(paths) => console.line(&paths.line(event))?,
-                Teller::Tree(tree) => tree.add(event),
+                ProgressOutput::Lines(paths) => console.line(&paths.line(event))?,
+                ProgressOutput::Tree(tree) => tree.add(event),
             }
             if is_of_stack(event) && text(event, "physical_resource_id") == self.stack.id() {
                 progress.note(text(event, "resource_status"), self.action);
@@ -189,48 +197,50 @@ impl Awaited<'_> {
         if progress.idle < 2 {
             return Ok(None);
         }
-        // Events may have been lost; the stack itself knows.
+        // Events may have been missed; the status of the stack decides.
         let state = match heat.state(&self.stack).await {
-            Err(problem) if problem.is_not_found() => return Ok(Some(Ending::Gone)),
+            Err(problem) if problem.is_not_found() => return Ok(Some(ActionResult::Gone)),
             state => state?,
         };
         Ok(self.at_rest(&state, progress))
     }
 
-    /// How it ended, if the stack itself says so.
-    fn at_rest(&self, state: &Value, progress: &Progress) -> Option<Ending> {
+    /// The result according to the status of the stack, if it is finished.
+    fn at_rest(&self, state: &Value, progress: &WaitState) -> Option<ActionResult> {
         let (action, status) = text(state, "stack_status").split_once('_')?;
         match (action == self.action, status) {
             (_, "IN_PROGRESS") => None,
-            (true, "COMPLETE") => Some(Ending::Complete),
-            (true, _) => Some(Ending::Failed),
-            (false, _) if progress.failed || action == "ROLLBACK" => Some(Ending::Failed),
+            (true, "COMPLETE") => Some(ActionResult::Complete),
+            (true, _) => Some(ActionResult::Failed),
+            (false, _) if progress.failed || action == "ROLLBACK" => Some(ActionResult::Failed),
             (false, _) => None,
         }
     }
 
-    fn too_long(&self) -> Problem {
-        let Awaited { name, action, .. } = self;
-        Problem::new(format!("Stack {name} is still in {action}_IN_PROGRESS; it goes on."))
-            .next(format!("`kiln stack event list --follow {name}` tells what happens next."))
-            .of(Kind::TimedOut)
+    fn too_long(&self) -> ClientError {
+        let AwaitedAction { name, action, .. } = self;
+        ClientError::new(format!(
+            "Stack {name} is still in {action}_IN_PROGRESS; the action continues."
+        ))
+        .next(format!("`kiln stack event list --follow {name}` shows its progress."))
+        .of(ClientErrorKind::TimedOut)
     }
 }
 
-/// How far a stack has come.
+/// The progress of an action.
 #[derive(Debug, Default)]
-struct Progress {
+struct WaitState {
     marker: Option<String>,
     complete: bool,
     failed: bool,
     rolled_back: bool,
-    /// Looks in a row at which nothing had happened.
+    /// Consecutive polls without events.
     idle: usize,
-    /// Looks in a row that failed.
+    /// Consecutive polls that failed.
     lost: usize,
 }
 
-impl Progress {
+impl WaitState {
     fn note(&mut self, status: &str, action: &str) {
         match status.split_once('_') {
             Some((it, "COMPLETE")) if it == action => self.complete = true,
@@ -240,24 +250,24 @@ impl Progress {
         }
     }
 
-    fn ending(&self, rolls_back: bool) -> Option<Ending> {
+    fn ending(&self, rolls_back: bool) -> Option<ActionResult> {
         match self {
-            Progress { complete: true, .. } => Some(Ending::Complete),
-            Progress { failed: true, rolled_back, .. } if *rolled_back || !rolls_back => {
-                Some(Ending::Failed)
+            WaitState { complete: true, .. } => Some(ActionResult::Complete),
+            WaitState { failed: true, rolled_back, .. } if *rolled_back || !rolls_back => {
+                Some(ActionResult::Failed)
             }
-            Progress { rolled_back: true, .. } => Some(Ending::Failed),
+            WaitState { rolled_back: true, .. } => Some(ActionResult::Failed),
             _ => None,
         }
     }
 }
 
-/// How what happens is told.
-enum Teller {
-    /// As lines of a log.
+/// The output of progress.
+enum ProgressOutput {
+    /// Log lines.
     Lines(Paths),
-    /// As a tree that moves.
-    Tree(Tree),
+    /// A live tree.
+    Tree(ProgressTree),
 }
 
 fn seconds(seconds: f64) -> Duration {

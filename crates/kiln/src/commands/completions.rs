@@ -1,10 +1,13 @@
-//! `kiln completions`: the script that teaches a shell kiln's commands.
+//! `kiln completions`: shell completion scripts.
 
 use crate::cli::{Cli, Completions};
-use crate::streams::{Failure, Streams, Verdict};
+use crate::stdio::{CommandError, Streams, Verdict};
 use clap::CommandFactory;
 
-pub(super) fn run(arguments: &Completions, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
+pub(super) fn run(
+    arguments: &Completions,
+    streams: &mut Streams<'_>,
+) -> Result<Verdict, CommandError> {
     // The generator panics if it cannot write, so it writes to memory.
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Cli::command(), "kiln", &mut script);

@@ -1,14 +1,14 @@
-//! `kiln explain`: what a finding's code means and how to mend it.
+//! `kiln explain`: the meaning of a diagnostic code and how to fix the error.
 
 use crate::cli::Explain;
-use crate::explain::{Page, Role, Sample};
+use crate::explain::{Page, Sample, SampleRole};
 use crate::render::{BOLD, GREEN, RED, styled, table};
-use crate::streams::{Failure, Streams, Verdict};
+use crate::stdio::{CommandError, Streams, Verdict};
 use kiln_template::codes::{self, Code};
 use kiln_template::suggest;
 use std::io;
 
-pub(super) fn run(arguments: &Explain, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
+pub(super) fn run(arguments: &Explain, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
     match &arguments.code {
         None => list(streams)?,
         Some(wanted) => {
@@ -38,20 +38,20 @@ fn write_page(code: &Code, page: &Page, streams: &mut Streams<'_>) -> io::Result
 
 fn write_sample(sample: &Sample<'_>, streams: &mut Streams<'_>) -> io::Result<()> {
     let (style, word) = match sample.role {
-        Role::Fails => (RED, "Fails"),
-        Role::Works => (GREEN, "Works"),
-        Role::With => (BOLD, "With"),
+        SampleRole::Fails => (RED, "Fails"),
+        SampleRole::Works => (GREEN, "Works"),
+        SampleRole::With => (BOLD, "With"),
     };
     let file = match sample.file {
-        "template.yaml" if sample.role != Role::With => String::new(),
+        "template.yaml" if sample.role != SampleRole::With => String::new(),
         file => format!(" {file}"),
     };
     writeln!(streams.out, "\n{}{file}:\n", styled(streams.out_styled, style, word))?;
     sample.text.lines().try_for_each(|line| writeln!(streams.out, "    {line}"))
 }
 
-fn unknown(code: &str) -> Failure {
+fn unknown(code: &str) -> CommandError {
     let help = suggest::did_you_mean(code, codes::ALL.iter().map(|code| code.id));
     let help = help.unwrap_or_else(|| "`kiln explain` lists them".into());
-    Failure::usage(format!("there is no code {code:?}: {help}"))
+    CommandError::usage(format!("there is no code {code:?}: {help}"))
 }

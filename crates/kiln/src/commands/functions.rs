@@ -1,15 +1,18 @@
-//! `kiln template functions`: what a template version can compute.
+//! `kiln template functions`: the functions of a template version.
 
-use crate::cli::{Functions, ListFormat};
+use crate::cli::{Functions, TextOrJson};
 use crate::render::{BOLD, FAINT, styled};
-use crate::streams::{Failure, Streams, Verdict};
+use crate::stdio::{CommandError, Streams, Verdict};
 use kiln_template::functions::{self, Function};
 use kiln_template::suggest;
 use kiln_template::version::{self, Position, Version};
 use serde_json::{Value, json};
 use std::io;
 
-pub(super) fn run(arguments: &Functions, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
+pub(super) fn run(
+    arguments: &Functions,
+    streams: &mut Streams<'_>,
+) -> Result<Verdict, CommandError> {
     let version = match &arguments.version {
         Some(words) => find(words)?,
         None => Version::Hot20210416,
@@ -21,8 +24,8 @@ pub(super) fn run(arguments: &Functions, streams: &mut Streams<'_>) -> Result<Ve
     };
     let listed: Vec<&Function> = functions::ALL.iter().filter(is_listed).collect();
     match arguments.format {
-        ListFormat::Text => write_text(&listed, streams)?,
-        ListFormat::Json => {
+        TextOrJson::Text => write_text(&listed, streams)?,
+        TextOrJson::Json => {
             let all: Value = listed.iter().map(|function| as_json(function, version)).collect();
             writeln!(streams.out, "{all:#}")?;
         }
@@ -30,7 +33,7 @@ pub(super) fn run(arguments: &Functions, streams: &mut Streams<'_>) -> Result<Ve
     Ok(Verdict::Good)
 }
 
-/// Writes what each function gives in a line, and how it is written in a line below.
+/// Writes a line with the purpose of each function, and a line with its syntax.
 fn write_text(listed: &[&Function], streams: &mut Streams<'_>) -> io::Result<()> {
     let widest = listed.iter().map(|function| function.name.len()).max().unwrap_or(0);
     for function in listed {
@@ -53,8 +56,8 @@ fn as_json(function: &Function, version: Version) -> Value {
     })
 }
 
-/// The version that a date, a release name, or a key and one of these mean.
-fn find(words: &str) -> Result<Version, Failure> {
+/// Parses a version: a date, a release name, or a key with one of these.
+fn find(words: &str) -> Result<Version, CommandError> {
     let found = match words.split_once(['.', '=']) {
         Some((key, value)) => version::find(key, value),
         None => version::KEYS.iter().find_map(|key| version::find(key, words)),
@@ -63,6 +66,6 @@ fn find(words: &str) -> Result<Version, Failure> {
         let known = version::KEYS.iter().flat_map(|key| version::values(key));
         let help = suggest::did_you_mean(words, known);
         let help = help.unwrap_or_else(|| "`kiln template versions` lists them".into());
-        Failure::usage(format!("there is no template version {words:?}: {help}"))
+        CommandError::usage(format!("there is no template version {words:?}: {help}"))
     })
 }

@@ -1,6 +1,7 @@
-//! One file per command: each takes its arguments and the streams, and gives a verdict.
+//! One file per command: each takes its arguments and the streams, and returns a verdict.
 
 mod completions;
+mod config;
 mod db;
 mod dev;
 mod explain;
@@ -11,29 +12,41 @@ mod validate;
 mod versions;
 mod yaql;
 
-use crate::cli::{Command, Template};
+use crate::cli::{KilnCommand, TemplateCommand};
 use crate::client;
-use crate::streams::{Failure, Streams, Verdict};
+use crate::stdio::{CommandError, Streams, Verdict};
 
 /// Runs a command.
-pub(crate) fn run(command: Command, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
+pub(crate) fn run(
+    command: KilnCommand,
+    streams: &mut Streams<'_>,
+) -> Result<Verdict, CommandError> {
     match command {
-        Command::Validate(arguments) => validate::run(&arguments, streams),
-        Command::Template(Template::Graph(arguments)) => graph::run(&arguments, streams),
-        Command::Template(Template::Functions(arguments)) => functions::run(&arguments, streams),
-        Command::Template(Template::Versions(arguments)) => versions::run(&arguments, streams),
-        Command::Yaql(arguments) => yaql::run(&arguments, streams),
-        Command::Explain(arguments) => explain::run(&arguments, streams),
-        Command::Dev(arguments) => dev::run(&arguments, streams),
-        Command::Server(arguments) => server::run(&arguments, streams),
-        Command::Db(command) => db::run(&command, streams),
-        Command::Stack(it) => client::run(client::Command::Stack(it.verb), &it.connection, streams),
-        Command::Orchestration(it) => {
-            client::run(client::Command::Orchestration(it.verb), &it.connection, streams)
+        KilnCommand::Validate(arguments) => validate::run(&arguments, streams),
+        KilnCommand::Template(TemplateCommand::Graph(arguments)) => graph::run(&arguments, streams),
+        KilnCommand::Template(TemplateCommand::Functions(arguments)) => {
+            functions::run(&arguments, streams)
         }
-        Command::Software(it) => {
-            client::run(client::Command::Software(it.verb), &it.connection, streams)
+        KilnCommand::Template(TemplateCommand::Versions(arguments)) => {
+            versions::run(&arguments, streams)
         }
-        Command::Completions(arguments) => completions::run(&arguments, streams),
+        KilnCommand::Yaql(arguments) => yaql::run(&arguments, streams),
+        KilnCommand::Explain(arguments) => explain::run(&arguments, streams),
+        KilnCommand::Dev(arguments) => dev::run(&arguments, streams),
+        KilnCommand::Server(arguments) => server::run(&arguments, streams),
+        KilnCommand::Db(command) => db::run(&command, streams),
+        KilnCommand::Config(command) => config::run(&command, streams),
+        KilnCommand::Stack(it) => {
+            client::run(client::ClientCommand::Stack(it.subcommand), &it.connection, streams)
+        }
+        KilnCommand::Orchestration(it) => client::run(
+            client::ClientCommand::Orchestration(it.subcommand),
+            &it.connection,
+            streams,
+        ),
+        KilnCommand::Software(it) => {
+            client::run(client::ClientCommand::Software(it.subcommand), &it.connection, streams)
+        }
+        KilnCommand::Completions(arguments) => completions::run(&arguments, streams),
     }
 }

@@ -1,11 +1,11 @@
 //! `kiln server`: the services with a configuration file.
 
-use crate::cli::{Role, Server};
+use crate::cli::{Server, ServerRole};
 use crate::commands::db;
-use crate::config::{self, Config, Flavor, Settings, Socket};
+use crate::config::{ConfigFile, Flavor, ServiceLogin, Settings, Socket};
 use crate::load::plugins;
-use crate::serving::{self, Listening};
-use crate::streams::{Failure, Streams, Verdict};
+use crate::serving::{self, HttpServer};
+use crate::stdio::{CommandError, Streams, Verdict};
 use axum::Router;
 use kiln_api::auth::{self, Authenticator, Custom, Login, Named, NoAuth, Password, Reach, Signed};
 use kiln_api::policy::Policy;
@@ -23,34 +23,34 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often to look for stacks that nobody attends to: those of a process that took leave, too.
-const LOOK: Duration = Duration::from_millis(500);
+/// The interval of scans for stacks without an owner, such as those of a process that stopped.
+const SCAN_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How long a login with a password is remembered in the standalone pipeline.
+/// The time for which a password login is cached in the standalone pipeline.
 const LOGIN_REMEMBERED: Duration = Duration::from_secs(10);
 
-/// How long a server that leaves waits for a broker to take what is to be told.
+/// The time for which a server that stops waits for the broker to accept notifications.
 const LAST_NOTIFICATIONS: Duration = Duration::from_secs(3);
 
-pub(crate) fn run(arguments: &Server, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
+pub(crate) fn run(arguments: &Server, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
     let mut settings = settings(arguments)?;
     settings.engine.types = plugins::types(&settings.plugin_dirs, streams)?;
     let own = Arc::new(transport(&arguments.endpoints, &settings)?);
-    serving::log(settings.is_json_log);
+    serving::log::start(&settings.log);
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
     db::wait_for(serve(arguments, settings, own, streams))?
 }
 
-/// What the file says, with what the command line says over it.
-fn settings(arguments: &Server) -> Result<Settings, Failure> {
-    let mut settings = Settings::of(&Config::load(arguments.config.as_deref())?)?;
+/// The settings of the file, overridden by the command line.
+fn settings(arguments: &Server) -> Result<Settings, CommandError> {
+    let mut settings = Settings::from_file(&ConfigFile::load(arguments.config.as_deref())?)?;
     if !arguments.roles.is_empty() {
-        settings.has_api = arguments.roles.contains(&Role::Api);
-        settings.has_cfn = arguments.roles.contains(&Role::Cfn);
-        settings.has_cloudwatch = arguments.roles.contains(&Role::Cloudwatch);
-        settings.has_engine = arguments.roles.contains(&Role::Engine);
+        settings.has_api = arguments.roles.contains(&ServerRole::Api);
+        settings.has_cfn = arguments.roles.contains(&ServerRole::Cfn);
+        settings.has_cloudwatch = arguments.roles.contains(&ServerRole::Cloudwatch);
+        settings.has_engine = arguments.roles.contains(&ServerRole::Engine);
     }
     if let Some(url) = &arguments.database {
         settings.database.clone_from(url);
@@ -70,21 +70,21 @@ async fn serve(
     settings: Settings,
     own: Arc<Own>,
     streams: &mut Streams<'_>,
-) -> Result<Verdict, Failure> {
-    let mut stop = serving::Stop::new()?;
+) -> Result<Verdict, CommandError> {
+    let mut stop = serving::StopSignals::new()?;
     serving::take_many_connections();
     let store = SqlStore::open(&settings.database, &settings.keys).await;
-    let store = Arc::new(store.map_err(|error| Failure::Usage(error.to_string()))?);
+    let store = Arc::new(store.map_err(|error| CommandError::Usage(error.to_string()))?);
     let bus = settings.notifications.clone().map(kiln_bus::Bus::start);
     let mut config = settings.engine.clone();
     config.listener = bus.as_ref().map(kiln_bus::Bus::listener);
     let config = Arc::new(config);
-    let place = settings.has_engine.then(|| Place::of(&settings.database)).flatten();
+    let lock = settings.has_engine.then(|| EngineLock::acquire(&settings.database)).flatten();
     let engine = settings.has_engine.then(|| {
         let engine = EngineSettings {
             lease: settings.lease,
-            look: LOOK.min(settings.lease / 8),
-            is_alone: place.as_ref().is_some_and(|place| place.is_alone),
+            look: SCAN_INTERVAL.min(settings.lease / 8),
+            is_alone: lock.as_ref().is_some_and(|lock| lock.is_alone),
             promises: settings.engine.lost_call_window * 6,
             ..EngineSettings::default()
         };
@@ -128,7 +128,7 @@ async fn serve(
         () = stop.asked() => {}
         () = finished => {}
     }
-    // Stacks go to whoever else is there at once; whoever still asks is answered meanwhile.
+    // Other engines take the stacks over at once; requests are still answered meanwhile.
     let hand_over = async {
         if let Some(engine) = &engine {
             engine.stop().await;
@@ -139,29 +139,29 @@ async fn serve(
     service.forget_engine().await;
     if let Some(exchanging) = exchanging {
         exchanging.abort();
-        // What was answered last. If it cannot be told, whoever comes next may be asked the same again.
+        // The last signatures. If they cannot be stored, the next process may accept them once more.
         _ = app.spent.exchange(&*store, now()).await;
     }
     if let Some(engine) = &engine {
-        // What was asked for in the meantime.
+        // Stacks that were requested in the meantime.
         engine.stop().await;
     }
     if let Some(bus) = bus {
         bus.close(LAST_NOTIFICATIONS).await;
     }
     store.close().await;
-    drop(place);
+    drop(lock);
     writeln!(streams.out, "Stopped.")?;
     Ok(Verdict::Good)
 }
 
-/// What serves requests: of clients, and of stacks that make others.
-fn app(settings: &Settings, service: Service) -> Result<Arc<App>, Failure> {
+/// The application that serves requests of clients and of resources that create stacks.
+fn app(settings: &Settings, service: Service) -> Result<Arc<App>, CommandError> {
     Ok(Arc::new(App {
         service,
         auth: match settings.has_api || settings.has_cfn || settings.has_cloudwatch {
             true => authenticator(settings)?,
-            // Nobody from outside can ask.
+            // The process serves no API.
             false => Arc::new(NoAuth::default()),
         },
         policy: Arc::new(policy(settings)?),
@@ -173,32 +173,32 @@ fn app(settings: &Settings, service: Service) -> Result<Arc<App>, Failure> {
     }))
 }
 
-/// Serves an interface where it is to listen.
+/// Serves an API on its socket.
 async fn listen(
     name: &str,
-    place: &Socket,
+    api: &Socket,
     router: Router,
     streams: &mut Streams<'_>,
-) -> Result<Listening, Failure> {
-    let option = format!("[{}] bind_port", place.section);
-    let socket = serving::bind_shared(&place.host, place.port, &option).await?;
+) -> Result<HttpServer, CommandError> {
+    let option = format!("[{}] bind_port", api.section);
+    let socket = serving::bind_shared(&api.host, api.port, &option).await?;
     let address = serving::address(&socket)?;
-    let listening = match &place.tls {
+    let listening = match &api.tls {
         None => serving::serve(socket, router),
         Some((certificate, key)) => {
             serving::serve_tls(socket, serving::tls::acceptor(certificate, key)?, router)?
         }
     };
-    writeln!(streams.out, "The {name} API listens on {}://{address}.", place.scheme())?;
+    writeln!(streams.out, "The {name} API listens on {}://{address}.", api.scheme())?;
     Ok(listening)
 }
 
-/// Serves what is counted, if that is asked for.
+/// Serves metrics, if a port is configured.
 async fn metrics(
     settings: &Settings,
     app: Arc<App>,
     streams: &mut Streams<'_>,
-) -> Result<Option<Listening>, Failure> {
+) -> Result<Option<HttpServer>, CommandError> {
     let Some((host, port)) = &settings.metrics else { return Ok(None) };
     let socket = serving::bind_shared(host, *port, "[kiln] metrics_port").await?;
     let address = serving::address(&socket)?;
@@ -207,8 +207,8 @@ async fn metrics(
     Ok(Some(listening))
 }
 
-/// Who finds out who asks.
-fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure> {
+/// The authenticator of requests.
+fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, CommandError> {
     let others = by_flavor(settings)?;
     let Some(examiners) = &settings.examiners else { return Ok(others) };
     let mut signed = Signed::beside(others);
@@ -220,8 +220,8 @@ fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure>
     Ok(Arc::new(signed))
 }
 
-/// Our own login at an identity service.
-fn own(login: &config::Login) -> Login {
+/// The login of the service user.
+fn own(login: &ServiceLogin) -> Login {
     let named = |name: &str, domain: &str| Named::InDomainNamed {
         name: name.to_owned(),
         domain_name: domain.to_owned(),
@@ -233,8 +233,8 @@ fn own(login: &config::Login) -> Login {
     }
 }
 
-/// Who finds out who asks, but for signatures.
-fn by_flavor(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure> {
+/// The authenticator of requests without signatures.
+fn by_flavor(settings: &Settings) -> Result<Arc<dyn Authenticator>, CommandError> {
     let login = &settings.login;
     match &settings.flavor {
         Flavor::Keystone => {
@@ -251,19 +251,20 @@ fn by_flavor(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure> {
             let identity = auth::Identity::new(serving::client()?, &login.auth_url);
             let url = chosen(login, login.auth_url.clone());
             let password = Password::new(identity, url, LOGIN_REMEMBERED, Arc::new(now));
-            let failed = |error| Failure::usage(format!("there is no randomness: {error}"));
+            let failed =
+                |error| CommandError::usage(format!("no random numbers are available: {error}"));
             Ok(Arc::new(password.map_err(failed)?))
         }
         Flavor::Custom(url, roles) => {
-            let backend = serving::Asked { client: serving::client()?, url: url.clone() };
+            let backend = serving::HttpBackend { client: serving::client()?, url: url.clone() };
             Ok(Arc::new(Custom::new(Arc::new(backend), roles.clone())))
         }
         Flavor::NoAuth(described) => {
-            if let Some(place) = open_place(settings) {
-                return Err(Failure::usage(format!(
+            if let Some(socket) = exposed_socket(settings) {
+                return Err(CommandError::usage(format!(
                     "[paste_deploy] flavor is noauth, which lets everybody do everything: it is for \
                      127.0.0.1 alone; set [{}] bind_host to that, or choose another flavor",
-                    place.section
+                    socket.section
                 )));
             }
             let described = described.as_deref().map(described_token).transpose()?;
@@ -272,23 +273,23 @@ fn by_flavor(settings: &Settings) -> Result<Arc<dyn Authenticator>, Failure> {
     }
 }
 
-/// An interface that others than those on this machine can reach.
-fn open_place(settings: &Settings) -> Option<&Socket> {
+/// An API that other machines can reach.
+fn exposed_socket(settings: &Settings) -> Option<&Socket> {
     let served = [
         (settings.has_api, &settings.native),
         (settings.has_cfn, &settings.cfn),
         (settings.has_cloudwatch, &settings.cloudwatch),
     ];
     let is_open =
-        |place: &Socket| !["127.0.0.1", "::1", "localhost"].contains(&place.host.as_str());
+        |socket: &Socket| !["127.0.0.1", "::1", "localhost"].contains(&socket.host.as_str());
     served
         .into_iter()
-        .find(|(is_served, place)| *is_served && is_open(place))
-        .map(|(_, place)| place)
+        .find(|(is_served, socket)| *is_served && is_open(socket))
+        .map(|(_, socket)| socket)
 }
 
-/// The identity service of a request: ours, or one of those among which clients choose.
-fn chosen(login: &config::Login, ours: String) -> auth::AuthUrl {
+/// The identity service of requests: the configured one, or one that the client chooses.
+fn chosen(login: &ServiceLogin, ours: String) -> auth::AuthUrl {
     auth::AuthUrl {
         configured: ours,
         multi_cloud: login.choice.is_some(),
@@ -296,78 +297,78 @@ fn chosen(login: &config::Login, ours: String) -> auth::AuthUrl {
     }
 }
 
-/// A token as an identity service describes it, from a file.
-fn described_token(path: &Path) -> Result<Json, Failure> {
+/// Reads a token response of an identity service from a file.
+fn described_token(path: &Path) -> Result<Json, CommandError> {
     let shown = path.display();
     let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
+        .map_err(|error| CommandError::usage(format!("cannot read {shown}: {error}")))?;
     serde_json::from_str(&text)
-        .map_err(|error| Failure::usage(format!("{shown} is no JSON: {error}")))
+        .map_err(|error| CommandError::usage(format!("{shown} is not valid JSON: {error}")))
 }
 
-fn policy(settings: &Settings) -> Result<Policy, Failure> {
+fn policy(settings: &Settings) -> Result<Policy, CommandError> {
     let Some(path) = &settings.policy_file else { return Ok(Policy::with(settings.policy)) };
     let shown = path.display().to_string();
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
-        // A file that is only named by default need not be there.
+        // The default policy file need not exist.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            tracing::warn!("there is no policy file {shown}: the built-in rules hold");
+            tracing::warn!("policy file {shown} does not exist: using the built-in rules");
             return Ok(Policy::with(settings.policy));
         }
-        Err(error) => return Err(Failure::usage(format!("cannot read {shown}: {error}"))),
+        Err(error) => return Err(CommandError::usage(format!("cannot read {shown}: {error}"))),
     };
     Policy::load(&shown, &text, settings.policy).map_err(|errors| {
         let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        Failure::usage(errors.join("\n"))
+        CommandError::usage(errors.join("\n"))
     })
 }
 
-/// A place among the engines that work on one file. Engines on a server's database have none: others may
-/// be on other machines.
-struct Place {
-    /// Whether nobody else was there when it was taken.
+/// The lock of an engine on a SQLite file. There is none for database servers, because other engines
+/// may run on other machines.
+struct EngineLock {
+    /// Whether no other engine held the lock when it was taken.
     is_alone: bool,
-    /// Held as long as the engine works.
+    /// The lock, held as long as the engine runs.
     _lock: Option<File>,
 }
 
-impl Place {
-    fn of(url: &str) -> Option<Place> {
+impl EngineLock {
+    fn acquire(url: &str) -> Option<EngineLock> {
         let path = url.strip_prefix("sqlite://")?;
         let path = format!("{}.lock", path.split('?').next().unwrap_or(path));
         let lock = File::create(&path).ok()?;
         if lock.try_lock().is_ok() {
-            return Some(Place { is_alone: true, _lock: Some(lock) });
+            return Some(EngineLock { is_alone: true, _lock: Some(lock) });
         }
-        // Whoever comes next is not alone either, also when the first one has gone.
+        // Later engines are not alone either, even if the first one has stopped.
         if lock.try_lock_shared().is_ok() {
-            return Some(Place { is_alone: false, _lock: Some(lock) });
+            return Some(EngineLock { is_alone: false, _lock: Some(lock) });
         }
-        // The lock comes when the first one goes, and goes with this process.
+        // The thread gets the lock when the first engine stops, and keeps it until this process ends.
         std::thread::spawn(move || {
             if lock.lock_shared().is_ok() {
                 std::mem::forget(lock);
             }
         });
-        Some(Place { is_alone: false, _lock: None })
+        Some(EngineLock { is_alone: false, _lock: None })
     }
 }
 
-/// How calls are made: to ourselves, and to the endpoints that were named or the cloud of the configuration.
-fn transport(endpoints: &[String], settings: &Settings) -> Result<Own, Failure> {
+/// The transport of calls: loopback, then the given endpoints or the configured cloud.
+fn transport(endpoints: &[String], settings: &Settings) -> Result<Own, CommandError> {
     if endpoints.is_empty() {
         let Some(cloud) = &settings.cloud else { return Ok(Own::before(Arc::new(NoCloud))) };
         return match OpenStack::new(cloud.clone()) {
             Ok(cloud) => Ok(Own::before(Arc::new(cloud))),
-            Err(error) => Err(Failure::Usage(format!("the cloud cannot be used: {error}"))),
+            Err(error) => Err(CommandError::Usage(format!("cannot connect to the cloud: {error}"))),
         };
     }
     let mut known = BTreeMap::new();
     for endpoint in endpoints {
         let Some((name, url)) = endpoint.split_once('=') else {
             let message = format!("--endpoint {endpoint}: write it as SERVICE=URL");
-            return Err(Failure::Usage(message));
+            return Err(CommandError::Usage(message));
         };
         let all = CloudService::ALL;
         let Some(service) = all.into_iter().find(|it| it.catalogue_type() == name) else {
@@ -376,14 +377,14 @@ fn transport(endpoints: &[String], settings: &Settings) -> Result<Own, Failure> 
                 "--endpoint: there is no service {name}; it is one of {}",
                 names.join(", ")
             );
-            return Err(Failure::Usage(message));
+            return Err(CommandError::Usage(message));
         };
         known.insert(service, url.to_owned());
     }
     let are_elsewhere = known.contains_key(&CloudService::Orchestration);
     match Http::new(known, settings.calls_per_service) {
         Ok(http) => Ok(Own::before(Arc::new(http)).with_stacks_elsewhere(are_elsewhere)),
-        Err(error) => Err(Failure::Usage(format!("HTTP cannot be used: {error}"))),
+        Err(error) => Err(CommandError::Usage(format!("cannot create an HTTP client: {error}"))),
     }
 }
 
@@ -393,21 +394,21 @@ mod tests {
 
     #[test]
     fn whoever_comes_while_another_is_there_is_not_alone() {
-        let name = format!("kiln-place-{}", uuid::Uuid::new_v4().simple());
+        let name = format!("kiln-socket-{}", uuid::Uuid::new_v4().simple());
         let path = std::env::temp_dir().join(name);
         let url = format!("sqlite://{}?mode=rwc", path.display());
-        let take = || Place::of(&url).unwrap();
+        let take = || EngineLock::acquire(&url).unwrap();
         let first = take();
         assert!(first.is_alone);
         let second = take();
         assert!(!second.is_alone);
         drop(first);
-        // The second has the lock now, or gets it in a moment; in this process it never lets go of it.
+        // The second engine has the lock now or gets it in a moment, and never releases it in this process.
         while File::create(format!("{}.lock", path.display())).unwrap().try_lock().is_ok() {
             std::thread::yield_now();
         }
         assert!(!take().is_alone);
         std::fs::remove_file(format!("{}.lock", path.display())).unwrap();
-        assert!(Place::of("postgres://h/kiln").is_none());
+        assert!(EngineLock::acquire("postgres://h/kiln").is_none());
     }
 }

@@ -1,17 +1,20 @@
-//! `kiln validate`: everything that can be told of a template before a stack exists.
+//! `kiln validate`: all errors of a template, without a stack.
 
 use crate::cli::{FindingsFormat, Validate};
-use crate::load::{self, Checked, plugins};
+use crate::load::{self, CheckedTemplate, plugins};
 use crate::render::terminal::Terminal;
-use crate::render::texts::Texts;
+use crate::render::texts::SourceTexts;
 use crate::render::{counted, json};
-use crate::streams::{Failure, Streams, Verdict};
+use crate::stdio::{CommandError, Streams, Verdict};
 use kiln_template::template::Template;
 use kiln_template::validate::Checks;
 use kiln_template::version::Dialect;
 use std::io;
 
-pub(super) fn run(arguments: &Validate, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
+pub(super) fn run(
+    arguments: &Validate,
+    streams: &mut Streams<'_>,
+) -> Result<Verdict, CommandError> {
     let checks = if arguments.require_parameters { Checks::CREATE } else { Checks::AUTHOR };
     let types = plugins::types(&arguments.subject.plugin_dirs, streams)?;
     let checked = load::check(&arguments.subject, types, checks)?;
@@ -20,18 +23,18 @@ pub(super) fn run(arguments: &Validate, streams: &mut Streams<'_>) -> Result<Ver
         false => checked.is_valid(),
     };
     let verdict = Verdict::of(is_good);
-    let texts = Texts::of(&checked.found, &checked.sources, &checked.names, &checked.hidden);
+    let texts = SourceTexts::of(&checked.found, &checked.sources, &checked.names, &checked.hidden);
     let written = match arguments.format {
         FindingsFormat::Text => write_text(&checked, &texts, is_good, streams),
         FindingsFormat::Json => write_json(&checked, &texts, is_good, streams),
     };
-    written.map_err(|error| Failure::from(error).after(verdict))?;
+    written.map_err(|error| CommandError::from(error).after(verdict))?;
     Ok(verdict)
 }
 
 fn write_text(
-    checked: &Checked,
-    texts: &Texts<'_>,
+    checked: &CheckedTemplate,
+    texts: &SourceTexts<'_>,
     is_good: bool,
     streams: &mut Streams<'_>,
 ) -> io::Result<()> {
@@ -42,8 +45,8 @@ fn write_text(
 }
 
 fn write_json(
-    checked: &Checked,
-    texts: &Texts<'_>,
+    checked: &CheckedTemplate,
+    texts: &SourceTexts<'_>,
     is_good: bool,
     streams: &mut Streams<'_>,
 ) -> io::Result<()> {
@@ -51,7 +54,7 @@ fn write_json(
     json::write_verdict(streams.out, &checked.file, is_good, template, &checked.found, texts)
 }
 
-/// What is in a template, in brackets.
+/// The number of resources and outputs of a template, in brackets.
 fn contents(template: &Template) -> String {
     let dialect = match template.version.dialect() {
         Dialect::Hot => "HOT",

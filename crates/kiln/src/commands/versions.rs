@@ -1,19 +1,22 @@
-//! `kiln template versions`: the versions that templates can be written in.
+//! `kiln template versions`: the versions of the template language.
 
-use crate::cli::{ListFormat, Versions};
+use crate::cli::{TextOrJson, Versions};
 use crate::render::table;
-use crate::streams::{Failure, Streams, Verdict};
+use crate::stdio::{CommandError, Streams, Verdict};
 use kiln_template::version::{self, Dialect, Position, Version, Written};
 use serde_json::{Value, json};
 
-pub(super) fn run(arguments: &Versions, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
+pub(super) fn run(
+    arguments: &Versions,
+    streams: &mut Streams<'_>,
+) -> Result<Verdict, CommandError> {
     match arguments.format {
-        ListFormat::Text => {
+        TextOrJson::Text => {
             let head = ["KEY", "VALUE", "ALIAS", "DIALECT", "FUNCTIONS"];
             let rows: Vec<_> = version::ALL.iter().map(row).collect();
             table::write(streams.out, streams.out_styled, head, &rows)?;
         }
-        ListFormat::Json => {
+        TextOrJson::Json => {
             let all: Value = version::ALL.iter().map(as_json).collect();
             writeln!(streams.out, "{all:#}")?;
         }
@@ -48,7 +51,7 @@ fn dialect(version: Version) -> &'static str {
     }
 }
 
-/// How many functions may stand in resources and outputs.
+/// The number of functions that resources and outputs may use.
 fn functions(version: Version) -> usize {
     version.functions(Position::Value).count()
 }

@@ -1,12 +1,12 @@
-//! `kiln yaql`: a query tried at the shell.
+//! `kiln yaql`: evaluates a query.
 
 use crate::cli::Yaql;
-use crate::load::{self, Document};
+use crate::load::{self, LoadedDocument};
 use crate::render::data;
 use crate::render::names::Names;
 use crate::render::terminal::Terminal;
-use crate::render::texts::{Hidden, Texts};
-use crate::streams::{Failure, Streams, Verdict};
+use crate::render::texts::{MaskedRanges, SourceTexts};
+use crate::stdio::{CommandError, Streams, Verdict};
 use kiln_template::document::{Data as Read, Node};
 use kiln_template::{Diagnostic, Sources, Span, codes, suggest};
 use kiln_yaql::{Data, Environment, Error, ErrorKind, Expression, Options};
@@ -14,16 +14,16 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::sync::Arc;
 
-/// What the expression is called where errors point into it.
+/// The file name of the expression in findings.
 const NAME: &str = "expression";
 
-pub(super) fn run(arguments: &Yaql, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
+pub(super) fn run(arguments: &Yaql, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
     let mut sources = Sources::new();
     let data = match &arguments.data {
         None => Data::Null,
         Some(path) => match load::document(path, &mut sources)? {
-            Document::Read(node) => as_data(&node),
-            Document::Refused(found) => {
+            LoadedDocument::Read(node) => as_data(&node),
+            LoadedDocument::Refused(found) => {
                 tell(&found, &sources, streams)?;
                 return Ok(Verdict::Bad);
             }
@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &Yaql, streams: &mut Streams<'_>) -> Result<Verdict
     let options = Options {
         limit_iterators: arguments.limit_iterators.unwrap_or(usual.limit_iterators),
         memory_quota: arguments.memory_quota.unwrap_or(usual.memory_quota),
-        environment: Some(Arc::new(Surroundings)),
+        environment: Some(Arc::new(QueryLimits)),
         ..usual
     };
     let result = Expression::parse(&arguments.expression)
@@ -58,12 +58,12 @@ pub(super) fn run(arguments: &Yaql, streams: &mut Streams<'_>) -> Result<Verdict
 
 fn tell(found: &[Diagnostic], sources: &Sources, streams: &mut Streams<'_>) -> io::Result<()> {
     let names = Names::default();
-    let texts = Texts::of(found, sources, &names, &Hidden::new());
+    let texts = SourceTexts::of(found, sources, &names, &MaskedRanges::new());
     let terminal = Terminal::new(&texts, &names, streams.width, streams.err_styled);
     found.iter().try_for_each(|found| writeln!(streams.err, "{}", terminal.finding(found)))
 }
 
-/// A failed query as a finding that points into the expression.
+/// Turns an error into a finding that points into the expression.
 fn finding(
     error: &Error,
     expression: &str,
@@ -72,7 +72,7 @@ fn finding(
 ) -> Diagnostic {
     let file = sources.add(NAME, expression);
     let mut found = Diagnostic::error(&codes::FUNCTION_FAILED, error.to_string());
-    // Errors count characters, findings bytes.
+    // Errors have character offsets, findings byte offsets.
     let byte =
         |at: usize| expression.char_indices().nth(at).map_or(expression.len(), |(byte, _)| byte);
     let end = expression.len();
@@ -96,7 +96,7 @@ fn finding(
     found
 }
 
-/// A document as data for queries. As deep as the document is, which is bounded.
+/// Converts a document to data. The recursion is bounded by the depth of the document.
 fn as_data(node: &Node) -> Data {
     match &node.data {
         Read::Null => Data::Null,
@@ -111,10 +111,10 @@ fn as_data(node: &Node) -> Data {
     }
 }
 
-/// What queries may ask of the machine.
-struct Surroundings;
+/// The resource limits of queries.
+struct QueryLimits;
 
-impl Environment for Surroundings {
+impl Environment for QueryLimits {
     fn now(&self) -> Option<i64> {
         load::now().as_micros().try_into().ok()
     }

@@ -7,24 +7,24 @@ use std::fmt;
 /// What a file says: sections of options, each with all values that were given to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ini {
-    sections: IndexMap<String, IndexMap<String, Vec<Given>>>,
+    sections: IndexMap<String, IndexMap<String, Vec<IniValue>>>,
 }
 
 /// A value and the line that it stands in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Given {
+pub(crate) struct IniValue {
     pub(crate) value: String,
     pub(crate) line: usize,
 }
 
 /// What is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Problem {
+pub(crate) struct IniError {
     pub(crate) line: usize,
     pub(crate) message: String,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for IniError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}", self.line, self.message)
     }
@@ -35,12 +35,12 @@ const DEEPEST: usize = 10;
 
 impl Ini {
     /// Reads a file.
-    pub(crate) fn parse(text: &str) -> Result<Ini, Problem> {
+    pub(crate) fn parse(text: &str) -> Result<Ini, IniError> {
         let mut ini = Ini::default();
         let mut section: Option<String> = None;
         let mut option: Option<String> = None;
         for (line, written) in (1..).zip(text.lines()) {
-            let problem = |message: &str| Problem { line, message: message.to_owned() };
+            let problem = |message: &str| IniError { line, message: message.to_owned() };
             let trimmed = written.trim();
             if trimmed.is_empty() {
                 option = None;
@@ -51,7 +51,7 @@ impl Ini {
             }
             if written.starts_with([' ', '\t']) {
                 let (Some(section), Some(option)) = (&section, &option) else {
-                    return Err(problem("a line that goes on, but nothing before it"));
+                    return Err(problem("a continuation line without an option before it"));
                 };
                 let values = ini.sections.get_mut(section).and_then(|it| it.get_mut(option));
                 if let Some(last) = values.and_then(|values| values.last_mut()) {
@@ -62,7 +62,7 @@ impl Ini {
             }
             if let Some(rest) = trimmed.strip_prefix('[') {
                 let Some(name) = rest.strip_suffix(']') else {
-                    return Err(problem("a section without its closing bracket"));
+                    return Err(problem("a section without a closing bracket"));
                 };
                 ini.sections.entry(name.to_owned()).or_default();
                 (section, option) = (Some(name.to_owned()), None);
@@ -77,16 +77,16 @@ impl Ini {
             let name = name.trim().replace('-', "_");
             let value = unquoted(value.trim()).to_owned();
             let options = ini.sections.entry(section.clone()).or_default();
-            options.entry(name.clone()).or_default().push(Given { value, line });
+            options.entry(name.clone()).or_default().push(IniValue { value, line });
             option = Some(name);
         }
         Ok(ini)
     }
 
     /// The last value of an option, with what it names put in.
-    pub(crate) fn get(&self, section: &str, option: &str) -> Option<Given> {
+    pub(crate) fn get(&self, section: &str, option: &str) -> Option<IniValue> {
         let given = self.sections.get(section)?.get(option)?.last()?;
-        Some(Given { value: self.expanded(section, &given.value, 0), line: given.line })
+        Some(IniValue { value: self.expanded(section, &given.value, 0), line: given.line })
     }
 
     /// All values of an option, in the order they were given.

@@ -1,121 +1,242 @@
-//! The configuration file: oslo's form and Heat's names, so that a `heat.conf` does as it is.
+//! The configuration file: oslo.config's format and Heat's option names, so that a `heat.conf` works unchanged.
 
-mod cloud;
+mod file;
 mod ini;
-mod known;
-mod notifications;
+mod option;
 mod options;
-mod signatures;
-mod sockets;
+#[cfg(test)]
+mod reference;
 
-pub(crate) use options::{Flavor, Login, Settings};
-pub(crate) use sockets::Socket;
+pub(crate) use file::{ConfigFile, Source};
+pub(crate) use option::OptionRow;
+pub(crate) use options::rows;
 
-use crate::streams::Failure;
-use ini::{Given, Ini};
-use std::path::Path;
+use crate::stdio::CommandError;
+use kiln_api::policy;
+use kiln_engine::service::Rules;
+use option::Key;
+use std::path::PathBuf;
+use std::time::Duration;
 
-/// A configuration file that was read.
-pub(crate) struct Config {
-    ini: Ini,
-    path: String,
+/// The roles that a process may have.
+const ROLES: [&str; 4] = ["api", "cfn", "cloudwatch", "engine"];
+
+const ROLES_KEY: Key = ("kiln", "roles");
+
+/// How callers are authenticated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Flavor {
+    /// By tokens.
+    Keystone,
+    /// By user name and password.
+    Standalone,
+    /// By an operator's program at this URL; accepted callers have these roles.
+    Custom(String, Vec<String>),
+    /// Not at all; a file may contain the token response.
+    NoAuth(Option<PathBuf>),
 }
 
-impl Config {
-    /// Reads a file; without one, everything has its default.
-    pub(crate) fn load(path: Option<&Path>) -> Result<Config, Failure> {
-        let Some(path) = path else {
-            return Ok(Config { ini: Ini::default(), path: String::new() });
+/// The login of the service user.
+#[derive(Clone, Debug)]
+pub(crate) struct ServiceLogin {
+    pub(crate) auth_url: String,
+    pub(crate) www_authenticate_uri: String,
+    pub(crate) username: String,
+    pub(crate) password: String,
+    pub(crate) project: String,
+    pub(crate) user_domain: String,
+    pub(crate) project_domain: String,
+    pub(crate) cache: Duration,
+    pub(crate) service_token_roles: Vec<String>,
+    /// The identity services among which clients choose, if they do.
+    pub(crate) choice: Option<Vec<String>>,
+}
+
+/// The socket of an API.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Socket {
+    /// The section of the file that configures it.
+    pub(crate) section: &'static str,
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// The certificate and its key, if connections are encrypted.
+    pub(crate) tls: Option<(PathBuf, PathBuf)>,
+}
+
+impl Socket {
+    /// The scheme of its URLs.
+    pub(crate) fn scheme(&self) -> &'static str {
+        if self.tls.is_some() { "https" } else { "http" }
+    }
+}
+
+/// What is logged, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LogSettings {
+    pub(crate) is_json: bool,
+    pub(crate) is_debug: bool,
+    /// Levels of single modules: `kiln_engine=DEBUG`.
+    pub(crate) levels: Vec<String>,
+}
+
+/// The settings of a server.
+pub(crate) struct Settings {
+    pub(crate) has_api: bool,
+    pub(crate) has_cfn: bool,
+    pub(crate) has_cloudwatch: bool,
+    pub(crate) has_engine: bool,
+    pub(crate) native: Socket,
+    pub(crate) cfn: Socket,
+    pub(crate) cloudwatch: Socket,
+    pub(crate) database: String,
+    pub(crate) keys: PathBuf,
+    /// The address of metrics, if they are served.
+    pub(crate) metrics: Option<(String, u16)>,
+    pub(crate) flavor: Flavor,
+    pub(crate) login: ServiceLogin,
+    /// The identity services that check signatures, if not the one that checks tokens.
+    pub(crate) examiners: Option<Vec<ServiceLogin>>,
+    /// How the cloud is reached, if there is one.
+    pub(crate) cloud: Option<kiln_cloud::Settings>,
+    pub(crate) policy_file: Option<PathBuf>,
+    pub(crate) policy: policy::Options,
+    pub(crate) rules: Rules,
+    pub(crate) engine: kiln_engine::config::Config,
+    /// How notifications are sent, if they are.
+    pub(crate) notifications: Option<kiln_bus::Settings>,
+    /// Directories with files that define resource types.
+    pub(crate) plugin_dirs: Vec<PathBuf>,
+    pub(crate) api: kiln_api::Options,
+    pub(crate) lease: Duration,
+    /// The maximum number of simultaneous calls to one service of the cloud.
+    pub(crate) calls_per_service: usize,
+    /// The requests per second that a project may send.
+    pub(crate) rate: Option<u32>,
+    pub(crate) log: LogSettings,
+    /// Warnings about the file.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Settings {
+    /// The settings of a file.
+    pub(crate) fn from_file(file: &ConfigFile) -> Result<Settings, CommandError> {
+        let options = file.options()?;
+        let (api, cloud, engine) = (&options.api, &options.cloud, &options.engine);
+        let roles = &engine.roles;
+        check_roles(file, roles)?;
+        let has = |role: &str| roles.iter().any(|it| it == role);
+        let is_all = roles.is_empty();
+        let flavor = options.identity.flavor(file)?;
+        let login = options.identity.login();
+        let has_cloud = matches!(flavor, Flavor::Keystone | Flavor::Standalone);
+        let engine_config = kiln_engine::config::Config {
+            outside: cloud.outside(&login).into(),
+            region: cloud.region().map(Into::into),
+            ..engine.engine()
         };
-        let shown = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
-        let ini =
-            Ini::parse(&text).map_err(|problem| Failure::usage(format!("{shown}: {problem}")))?;
-        Ok(Config { ini, path: shown })
+        let api_options = kiln_api::Options {
+            stack_domain: cloud.stack_domain(),
+            stack_user_role: cloud.stack_user_role().to_owned(),
+            ..api.options(file)?
+        };
+        Ok(Settings {
+            has_api: is_all || has("api"),
+            // Not every deployment has these APIs, so their port or their role must be set.
+            has_cfn: has("cfn") || is_all && api.cfn.has_port(),
+            has_cloudwatch: has("cloudwatch") || is_all && api.cloudwatch.has_port(),
+            has_engine: is_all || has("engine"),
+            native: api.native.socket(file, "heat_api", 8004)?,
+            cfn: api.cfn.socket(file, "heat_api_cfn", 8000)?,
+            cloudwatch: api.cloudwatch.socket(file, "heat_api_cloudwatch", 8003)?,
+            database: engine.database(),
+            keys: engine.keys_file.clone().unwrap_or_default(),
+            metrics: options.logging.metrics(),
+            examiners: options.identity.examiners(file, &flavor, &login)?,
+            cloud: has_cloud.then(|| cloud.settings(file, &login)).transpose()?,
+            flavor,
+            login,
+            policy_file: api.policy_file.clone(),
+            policy: api.policy(),
+            rules: engine.rules(),
+            engine: engine_config,
+            notifications: options.notifications.settings(file)?,
+            plugin_dirs: engine.plugin_dirs(),
+            api: api_options,
+            lease: engine.lease,
+            calls_per_service: cloud.calls(),
+            rate: api.rate(),
+            log: options.logging.settings(),
+            warnings: file.warnings(),
+        })
+    }
+}
+
+fn check_roles(file: &ConfigFile, roles: &[String]) -> Result<(), CommandError> {
+    match roles.iter().find(|role| !ROLES.contains(&role.as_str())) {
+        None => Ok(()),
+        Some(role) => {
+            let message =
+                format!("there is no role {role}; they are api, cfn, cloudwatch and engine");
+            Err(file.error_at(ROLES_KEY, &message))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn warnings(text: &str) -> Vec<String> {
+        ConfigFile::parse(text).unwrap().warnings()
     }
 
-    /// A file with this text.
-    #[cfg(test)]
-    fn read(text: &str) -> Result<Config, String> {
-        let ini = Ini::parse(text).map_err(|problem| problem.to_string())?;
-        Ok(Config { ini, path: "kiln.conf".into() })
-    }
-
-    /// The text of an option.
-    fn text(&self, section: &str, option: &str) -> Option<String> {
-        self.ini.get(section, option).map(|given| given.value).filter(|value| !value.is_empty())
-    }
-
-    /// All values that were given to an option.
-    fn all(&self, section: &str, option: &str) -> Vec<String> {
-        self.ini.all(section, option)
-    }
-
-    fn parsed<T>(
-        &self,
-        section: &str,
-        option: &str,
-        what: &str,
-        read: impl Fn(&str) -> Option<T>,
-    ) -> Result<Option<T>, Failure> {
-        let Some(Given { value, line }) = self.ini.get(section, option) else { return Ok(None) };
-        match read(&value) {
-            Some(value) => Ok(Some(value)),
-            None => Err(Failure::usage(format!(
-                "{}: line {line}: [{section}] {option} must be {what}, not {value:?}",
-                self.path
-            ))),
+    fn error(text: &str) -> String {
+        match Settings::from_file(&ConfigFile::parse(text).unwrap()) {
+            Err(CommandError::Usage(message)) => message,
+            _ => "no error".to_owned(),
         }
     }
 
-    /// A whole number.
-    fn number(&self, section: &str, option: &str, default: i64) -> Result<i64, Failure> {
-        let read = |value: &str| value.trim().parse().ok();
-        Ok(self.parsed(section, option, "a whole number", read)?.unwrap_or(default))
+    #[test]
+    fn options_without_an_effect_are_warned_of_with_what_was_meant() {
+        let text = "\
+[DEFAULT]
+max_stacks_per_tennant = 1
+num_engine_workers = 4
+[keystone_authtoken]
+auth_backend = http://x
+[ec2authtoken.one]
+auth_ulr = http://1
+[somebody_elses]
+anything = 1
+";
+        assert_eq!(
+            warnings(text),
+            [
+                "kiln.conf: line 2: [DEFAULT] max_stacks_per_tennant has no effect; did you mean \
+                 `max_stacks_per_tenant`?",
+                "kiln.conf: line 3: [DEFAULT] num_engine_workers has no effect",
+                "kiln.conf: line 5: [keystone_authtoken] auth_backend has no effect; did you mean \
+                 `[kiln] auth_backend`?",
+                "kiln.conf: line 7: [ec2authtoken.one] auth_ulr has no effect; did you mean `auth_url`?",
+            ]
+        );
     }
 
-    /// A number of which -1 means that there is no limit.
-    fn limit(&self, section: &str, option: &str, default: u64) -> Result<Option<u64>, Failure> {
-        let default = i64::try_from(default).unwrap_or(i64::MAX);
-        Ok(u64::try_from(self.number(section, option, default)?).ok())
-    }
-
-    /// A yes or no.
-    fn flag(&self, section: &str, option: &str, default: bool) -> Result<bool, Failure> {
-        let read = |value: &str| match value.trim().to_ascii_lowercase().as_str() {
-            "true" | "1" | "on" | "yes" => Some(true),
-            "false" | "0" | "off" | "no" => Some(false),
-            _ => None,
-        };
-        Ok(self.parsed(section, option, "true or false", read)?.unwrap_or(default))
-    }
-
-    /// Words separated by commas.
-    fn list(&self, section: &str, option: &str) -> Vec<String> {
-        let text = self.text(section, option).unwrap_or_default();
-        let words = text.split([',', '\n']).map(str::trim).filter(|word| !word.is_empty());
-        words.map(str::to_owned).collect()
-    }
-
-    /// Where in the file something is wrong.
-    fn wrong(&self, section: &str, option: &str, message: &str) -> Failure {
-        let line = self.ini.get(section, option).map_or(0, |given| given.line);
-        Failure::usage(format!("{}: line {line}: [{section}] {option}: {message}", self.path))
-    }
-
-    /// Sections that are ours, and options in them that nobody knows.
-    fn unknown(&self) -> Vec<String> {
-        let known = |section: &str, name: &str| {
-            known::KNOWN.iter().any(|row| row.0 == section && row.1 == name)
-        };
-        let ours = |section: &str| known::KNOWN.iter().any(|row| row.0 == section);
-        self.ini
-            .options()
-            .filter(|(section, name, _)| ours(section) && !known(section, name))
-            .map(|(section, name, line)| {
-                format!("{}: line {line}: [{section}] {name} has no effect", self.path)
-            })
-            .collect()
+    #[test]
+    fn values_that_do_not_fit_are_errors_with_their_line() {
+        assert_eq!(
+            error("[DEFAULT]\n\nmax_stacks_per_tenant = many\n"),
+            "kiln.conf: line 3: [DEFAULT] max_stacks_per_tenant must be a whole number, not \"many\""
+        );
+        assert_eq!(
+            error("[kiln]\nlease = 0\n"),
+            "kiln.conf: line 2: [kiln] lease must be 1 or more, not \"0\""
+        );
+        assert_eq!(
+            error("[DEFAULT]\nrabbit_port = 70000\n"),
+            "kiln.conf: line 2: [DEFAULT] rabbit_port must be between 0 and 65535, not \"70000\""
+        );
+        assert!(error("[kiln]\nroles = cook\n").contains("there is no role cook"));
     }
 }

@@ -1,12 +1,12 @@
-//! The pages that say what each kind of finding means, one file per code.
+//! The pages that explain diagnostic codes, one file per code.
 //!
-//! A page is a few sentences, then samples in fences. The first word after `yaml` says what a sample
-//! does: it `fails` with this code, it `works`, or it stands `with` the others. A file name may follow;
-//! without one it is the template.
+//! A page is a few sentences, then samples in fences. The first word after `yaml` is the role of a sample:
+//! it `fails` with this code, it `works`, or it is used `with` the others. A file name may follow;
+//! without one the sample is the template.
 
-/// A page as it is written.
+/// The source of a page.
 pub(crate) struct Page {
-    /// The code it is about.
+    /// The code that the page explains.
     pub(crate) code: &'static str,
     text: &'static str,
 }
@@ -14,39 +14,39 @@ pub(crate) struct Page {
 /// A sample of a page.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Sample<'a> {
-    /// What it does.
-    pub(crate) role: Role,
-    /// Its file.
+    /// The role of the sample.
+    pub(crate) role: SampleRole,
+    /// The file name.
     pub(crate) file: &'a str,
-    /// Its text.
+    /// The text.
     pub(crate) text: &'a str,
 }
 
-/// What a sample does.
+/// The role of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// It leads to the finding.
+pub(crate) enum SampleRole {
+    /// The sample causes the finding.
     Fails,
-    /// It is the same without the mistake.
+    /// The corrected sample.
     Works,
-    /// It goes with both.
+    /// A file that both samples use.
     With,
 }
 
 impl Page {
-    /// The page on a code, in whatever case it is written.
+    /// The page of a code, ignoring case.
     pub(crate) fn find(code: &str) -> Option<&'static Page> {
         PAGES.iter().find(|page| page.code.eq_ignore_ascii_case(code))
     }
 
-    /// The sentences.
+    /// The text before the samples.
     pub(crate) fn sentences(&self) -> &'static str {
         self.text.split("```").next().unwrap_or_default().trim_end()
     }
 
     /// The samples in order.
     pub(crate) fn samples(&self) -> Vec<Sample<'static>> {
-        // Fences come in pairs, so every second piece is a sample.
+        // Fences come in pairs, so every second part is a sample.
         let fenced = self.text.split("```").skip(1).step_by(2);
         fenced.filter_map(sample).collect()
     }
@@ -56,9 +56,9 @@ fn sample(fenced: &str) -> Option<Sample<'_>> {
     let (head, text) = fenced.split_once('\n')?;
     let mut words = head.split_whitespace().skip(1);
     let role = match words.next()? {
-        "fails" => Role::Fails,
-        "works" => Role::Works,
-        "with" => Role::With,
+        "fails" => SampleRole::Fails,
+        "works" => SampleRole::Works,
+        "with" => SampleRole::With,
         _ => return None,
     };
     Some(Sample { role, file: words.next().unwrap_or("template.yaml"), text })
@@ -70,7 +70,7 @@ macro_rules! page {
     };
 }
 
-/// Every page, by code.
+/// All pages, sorted by code.
 static PAGES: &[Page] = &[
     page!("K0101"),
     page!("K0102"),
@@ -153,7 +153,7 @@ mod tests {
             assert_eq!(samples.len(), fences, "{}", page.code);
             assert!(samples.iter().all(|sample| sample.text.ends_with('\n')), "{}", page.code);
             let count = |role| samples.iter().filter(|sample| sample.role == role).count();
-            assert_eq!(count(Role::Fails), count(Role::Works), "{}", page.code);
+            assert_eq!(count(SampleRole::Fails), count(SampleRole::Works), "{}", page.code);
         }
     }
 }

@@ -1,36 +1,36 @@
-//! Files by URL, with bounds.
+//! Reads files by URL, with size limits.
 //!
-//! What the command line names may be anything that can be read, a pipe too. What templates name
-//! must be a plain file: a template must not be able to make a reader wait.
+//! Files that the command line names may be pipes or devices. Files that templates name
+//! must be regular files, so that a template cannot block the reader.
 
-use crate::streams::Failure;
+use crate::stdio::CommandError;
 use kiln_template::files::{ReadError, Reader, url};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 
-/// What standard input is called.
+/// The name of standard input.
 pub(crate) const STDIN: &str = "<stdin>";
 
-/// Why nothing is fetched over the network.
-const NO_HTTP: &str = "fetching over http is not built in yet";
+/// The message for remote files, which are not fetched.
+const NO_HTTP: &str = "remote files are not fetched";
 
-/// The files of this machine.
+/// The local files.
 pub(crate) struct Disk {
-    /// What the command line names, by URL.
+    /// The files that the command line names, by URL.
     opened: BTreeMap<String, Vec<u8>>,
-    /// So many bytes of a file are read, and one more to tell that there are more.
+    /// The maximum size of a file in bytes; one more byte is read to detect larger files.
     max_bytes: usize,
 }
 
 impl Disk {
-    /// Reads so many bytes of a file, and one more.
+    /// Reads at most `max` bytes of a file, and one more.
     pub(crate) fn new(max_bytes: usize) -> Disk {
         Disk { opened: BTreeMap::new(), max_bytes }
     }
 
-    /// Reads what the command line names, and fails if that cannot be read.
-    pub(crate) fn open(&mut self, url: &str, typed: &str) -> Result<&[u8], Failure> {
+    /// Reads a file that the command line names; a file that cannot be read is an error.
+    pub(crate) fn open(&mut self, url: &str, typed: &str) -> Result<&[u8], CommandError> {
         if !self.opened.contains_key(url) {
             let bytes = match typed {
                 STDIN => self.bounded(io::stdin().lock()),
@@ -64,7 +64,7 @@ impl Reader for Disk {
     }
 }
 
-/// The path behind a URL, if it is one of this machine.
+/// The path of a `file://` URL.
 fn path(url: &str) -> Result<String, ReadError> {
     url::to_path(url).ok_or_else(|| {
         let is_http = ["http:", "https:"].iter().any(|scheme| url.starts_with(scheme));
@@ -73,7 +73,7 @@ fn path(url: &str) -> Result<String, ReadError> {
     })
 }
 
-/// What went wrong, without the number that the system gives it.
+/// The error message without the operating system's error number.
 fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error ") {
@@ -82,6 +82,6 @@ fn reason(error: &io::Error) -> String {
     }
 }
 
-fn cannot_read(typed: &str, reason: &str) -> Failure {
-    Failure::usage(format!("cannot read {}: {reason}", crate::render::printable(typed)))
+fn cannot_read(typed: &str, reason: &str) -> CommandError {
+    CommandError::usage(format!("cannot read {}: {reason}", crate::render::printable(typed)))
 }

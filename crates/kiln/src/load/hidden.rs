@@ -1,25 +1,25 @@
-//! Where texts hold values of hidden parameters: their defaults, what environments give them, and
-//! what resources pass to them.
+//! Finds values of hidden parameters in texts: defaults, values in environments, and
+//! values that resources pass to nested stacks.
 //!
-//! A name that is hidden in one template is covered in all texts: better a star too many.
+//! A parameter that is hidden in one template is masked in all texts: masking too much does no harm.
 
-use crate::render::texts::Hidden;
+use crate::render::texts::MaskedRanges;
 use kiln_template::document::{Data, Map, Node};
 use kiln_template::{Diagnostic, FileId, Sources, Span};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The keys below which members stand for parameters.
+/// The keys whose members are parameters.
 const GIVING: [&str; 5] =
     ["Parameters", "Properties", "parameter_defaults", "parameters", "properties"];
 
-/// The places to be covered in some documents, and in texts that could not be read as documents.
+/// The ranges to mask in documents, and in texts that could not be parsed.
 pub(super) fn places<'a>(
     documents: impl Iterator<Item = &'a Node> + Clone,
     found: &[Diagnostic],
     sources: &Sources,
-) -> Hidden {
-    let mut covering = Covering { sources, names: BTreeSet::new(), hidden: Hidden::new() };
+) -> MaskedRanges {
+    let mut covering = Masker { sources, names: BTreeSet::new(), hidden: MaskedRanges::new() };
     for document in documents.clone() {
         covering.definitions(document);
     }
@@ -42,14 +42,14 @@ pub(super) fn places<'a>(
     covering.hidden
 }
 
-struct Covering<'a> {
+struct Masker<'a> {
     sources: &'a Sources,
     names: BTreeSet<Arc<str>>,
-    hidden: Hidden,
+    hidden: MaskedRanges,
 }
 
-impl Covering<'_> {
-    /// Notes the hidden parameters that a template defines, and covers their defaults.
+impl Masker<'_> {
+    /// Collects the hidden parameters of a template, and masks their defaults.
     fn definitions(&mut self, document: &Node) {
         let sections = document.as_map().map_or(&[][..], |map| &map.entries);
         let sections = sections
@@ -69,7 +69,7 @@ impl Covering<'_> {
         }
     }
 
-    /// Covers values given to hidden parameters. As deep as the document is, which is bounded.
+    /// Masks the values of hidden parameters. The recursion is bounded by the depth of the document.
     fn values(&mut self, node: &Node) {
         match &node.data {
             Data::Map(map) => {
@@ -87,7 +87,7 @@ impl Covering<'_> {
         }
     }
 
-    /// Covers what is given under hidden names, unless it is a function or a definition.
+    /// Masks the members with hidden names, unless they are functions or definitions.
     fn given(&mut self, given: &Map) {
         for entry in given {
             let is_value = match &entry.value.data {
@@ -100,7 +100,7 @@ impl Covering<'_> {
         }
     }
 
-    /// Covers the rest of every line of a text that begins with a hidden name as a key.
+    /// Masks the rest of every line that begins with a hidden name as a key.
     fn lines(&mut self, file: FileId, text: &str) {
         let mut start = 0;
         for line in text.split_inclusive('\n') {
@@ -124,7 +124,7 @@ impl Covering<'_> {
     }
 }
 
-/// Whether a definition hides the parameter; what is unclear counts as yes.
+/// Whether a definition hides the parameter; unclear values count as hidden.
 fn is_hidden(definition: &Map) -> bool {
     definition.iter().any(|part| {
         matches!(&*part.key, "hidden" | "NoEcho")

@@ -1,17 +1,17 @@
-//! From what the command line names to what validation takes: files are read, names become URLs,
-//! environments become one.
+//! Loads the input of validation: reads files, resolves names to URLs,
+//! and merges environments.
 //!
-//! What the command line names must be readable, or the command fails. What templates name and
-//! cannot be had is a finding.
+//! Files that the command line names must be readable, or the command fails. A missing file that a
+//! template refers to is a finding.
 
 pub(crate) mod disk;
 mod hidden;
 pub(crate) mod plugins;
 
-use crate::cli::Subject;
+use crate::cli::TemplateArgs;
 use crate::render::names::Names;
-use crate::render::texts::Hidden;
-use crate::streams::Failure;
+use crate::render::texts::MaskedRanges;
+use crate::stdio::CommandError;
 use disk::{Disk, STDIN};
 use kiln_resources::constraints::offline;
 use kiln_resources::environment::shipped;
@@ -31,46 +31,46 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// So many bytes of a document that is no template are read.
+/// The maximum size of a document that is not a template.
 const MAX_DATA: usize = 64 << 20;
 
-/// A template that was looked at.
-pub(crate) struct Checked {
-    /// What people call the template.
+/// A template that was validated.
+pub(crate) struct CheckedTemplate {
+    /// The name of the template in messages.
     pub(crate) file: String,
-    /// Everything found: what the client would tell first, then what the service would.
+    /// All findings: the client's first, then the service's.
     pub(crate) found: Vec<Diagnostic>,
-    /// What validation came to; its findings have been moved out.
+    /// The report of the validation, without its findings.
     pub(crate) report: Report,
-    /// The texts.
+    /// The source texts.
     pub(crate) sources: Sources,
-    /// How files are named to people.
+    /// The names of files in messages.
     pub(crate) names: Names,
-    /// What must not be shown of the texts.
-    pub(crate) hidden: Hidden,
+    /// The ranges of the texts that must be masked.
+    pub(crate) hidden: MaskedRanges,
 }
 
-impl Checked {
-    /// Whether nothing found refuses the template.
+impl CheckedTemplate {
+    /// Whether no finding is an error.
     pub(crate) fn is_valid(&self) -> bool {
         !self.found.iter().any(Diagnostic::is_error)
     }
 }
 
-/// Reads a template and all that surrounds it, and checks it.
+/// Reads a template with its environments and parameters, and validates it.
 pub(crate) fn check(
-    subject: &Subject,
+    subject: &TemplateArgs,
     types: &Registry,
     checks: Checks,
-) -> Result<Checked, Failure> {
-    let Loaded { file, template, environments, parameters, gathered, mut sources, names } =
+) -> Result<CheckedTemplate, CommandError> {
+    let LoadedFiles { file, template, environments, parameters, gathered, mut sources, names } =
         load(subject)?;
     let documents = template.iter().chain(&environments).chain(gathered.documents.values());
     let hidden = hidden::places(documents, &gathered.diagnostics, &sources);
     let mut found = gathered.diagnostics;
     let Some(template) = template else {
         let report = Report::default();
-        return Ok(Checked { file, found, report, sources, names, hidden });
+        return Ok(CheckedTemplate { file, found, report, sources, names, hidden });
     };
     let kinds = parameter_kinds(&template, gathered.documents.values());
     let (environment, problems) = merged(&environments, parameters, &kinds, &sources);
@@ -82,55 +82,56 @@ pub(crate) fn check(
     let files = gathered.files.into_iter().map(|(url, text)| (url.into(), text.into()));
     input.files = Arc::new(files.collect());
     input.documents = gathered.documents;
-    // Templates may ask for both; nothing that is told depends on what they are.
+    // Templates may refer to both ids; findings do not depend on their values.
     input.stack_name = "stack".into();
     input.project_id = "0".repeat(32).into();
     let custom = offline(now().as_secs().try_into().unwrap_or(i64::MAX));
     let context = Context::new(types, &custom, checks);
     let mut report = validate(&context, &mut sources, input);
-    let echoes = Echoes::of(&found);
+    let echoes = RepeatedFindings::of(&found);
     found.extend(std::mem::take(&mut report.diagnostics).into_iter().filter(|f| !echoes.has(f)));
-    Ok(Checked { file, found, report, sources, names, hidden })
+    Ok(CheckedTemplate { file, found, report, sources, names, hidden })
 }
 
-/// What a service is asked to make a stack of.
-pub(crate) struct Request {
+/// The contents of a request to create a stack.
+pub(crate) struct StackInput {
     /// The text of the template.
     pub(crate) template: Arc<str>,
-    /// All environments in one.
+    /// The merged environment.
     pub(crate) environment: Environment,
     /// Values of parameters.
     pub(crate) parameters: SuppliedValues,
-    /// The files that templates name, by their URLs.
+    /// The files that templates refer to, by URL.
     pub(crate) files: Files,
 }
 
-/// Reads a template and all that surrounds it, as a client sends it.
-pub(crate) fn request(subject: &Subject) -> Result<Request, Failure> {
-    let Loaded { template, environments, parameters, gathered, sources, file, .. } = load(subject)?;
+/// Reads a template with its environments and parameters, as a client sends them.
+pub(crate) fn request(subject: &TemplateArgs) -> Result<StackInput, CommandError> {
+    let LoadedFiles { template, environments, parameters, gathered, sources, file, .. } =
+        load(subject)?;
     let problem = gathered.diagnostics.iter().find(|found| found.is_error());
     let (Some(template), None) = (template, problem) else {
         let message = problem.map(Diagnostic::text).unwrap_or_default();
-        return Err(Failure::usage(format!("{file}: {message}; `kiln validate` tells more")));
+        return Err(CommandError::usage(format!("{file}: {message}; `kiln validate` shows more")));
     };
     let kinds = parameter_kinds(&template, gathered.documents.values());
     let (environment, _) = merged(&environments, parameters, &kinds, &sources);
     let text = print::json(&Value::from(&template), print::Keys::Ordered);
     let files = gathered.files.into_iter().map(|(url, text)| (url.into(), text.into()));
     let files = files.collect();
-    Ok(Request { template: text.into(), environment, parameters: SuppliedValues::new(), files })
+    Ok(StackInput { template: text.into(), environment, parameters: SuppliedValues::new(), files })
 }
 
-/// A document of plain data, or what is wrong with it.
-pub(crate) enum Document {
-    /// It could be read.
+/// A document of plain data, or a finding.
+pub(crate) enum LoadedDocument {
+    /// The document.
     Read(Node),
-    /// It could not, and why.
+    /// The finding and its text.
     Refused(Vec<Diagnostic>),
 }
 
-/// Reads a document that is no template: a path, a file:// URL, or - for standard input.
-pub(crate) fn document(path: &str, sources: &mut Sources) -> Result<Document, Failure> {
+/// Reads a document of plain data: a path, a file:// URL, or - for standard input.
+pub(crate) fn document(path: &str, sources: &mut Sources) -> Result<LoadedDocument, CommandError> {
     let limits = Limits { max_bytes: MAX_DATA, ..Limits::default() };
     let mut disk = Disk::new(limits.max_bytes);
     let name = if path == "-" { STDIN } else { path };
@@ -138,15 +139,15 @@ pub(crate) fn document(path: &str, sources: &mut Sources) -> Result<Document, Fa
     let bytes = disk.open(&url, name)?;
     let text = match read::decode(FileId::default(), bytes) {
         Ok(text) => text,
-        // There is no text that the place could be shown in.
+        // There is no text to show an excerpt of.
         Err(refusal) => {
             let refusal = Diagnostic { labels: Vec::new(), ..*refusal };
-            return Ok(Document::Refused(vec![refusal]));
+            return Ok(LoadedDocument::Refused(vec![refusal]));
         }
     };
     let file = sources.add(name, &*text);
     let (node, found) = read::read(file, &text, &limits);
-    Ok(node.map_or(Document::Refused(found), Document::Read))
+    Ok(node.map_or(LoadedDocument::Refused(found), LoadedDocument::Read))
 }
 
 /// The time since 1970.
@@ -155,17 +156,17 @@ pub(crate) fn now() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// Findings that say again that a file cannot be had.
-struct Echoes {
-    /// Where such files are named.
+/// Filters findings that repeat that a file is missing.
+struct RepeatedFindings {
+    /// The spans that refer to missing files.
     places: BTreeSet<u32>,
 }
 
-impl Echoes {
-    fn of(found: &[Diagnostic]) -> Echoes {
+impl RepeatedFindings {
+    fn of(found: &[Diagnostic]) -> RepeatedFindings {
         let unreadable = found.iter().filter(|found| found.code == &codes::FILE_UNREADABLE);
         let places = unreadable.filter_map(Diagnostic::span).map(|span| span.start);
-        Echoes { places: places.collect() }
+        RepeatedFindings { places: places.collect() }
     }
 
     fn has(&self, found: &Diagnostic) -> bool {
@@ -177,8 +178,8 @@ impl Echoes {
     }
 }
 
-/// Everything that was read.
-struct Loaded {
+/// All files that were read.
+struct LoadedFiles {
     file: String,
     template: Option<Node>,
     environments: Vec<Node>,
@@ -188,7 +189,7 @@ struct Loaded {
     names: Names,
 }
 
-fn load(subject: &Subject) -> Result<Loaded, Failure> {
+fn load(subject: &TemplateArgs) -> Result<LoadedFiles, CommandError> {
     let here = working_directory()?;
     let mut names = Names::seen_from(url::as_directory(&url::from_path(&here, &here)));
     let limits = FileLimits::default();
@@ -223,10 +224,10 @@ fn load(subject: &Subject) -> Result<Loaded, Failure> {
         }
     }
     let (file, gathered) = (file.to_owned(), gathering.finish());
-    Ok(Loaded { file, template, environments, parameters, gathered, sources, names })
+    Ok(LoadedFiles { file, template, environments, parameters, gathered, sources, names })
 }
 
-/// The environment files in one, over the parameters of the command line, as the service has it.
+/// Merges the environment files and the parameters of the command line, as the service does.
 fn merged(
     environments: &[Node],
     parameters: SuppliedValues,
@@ -234,13 +235,13 @@ fn merged(
     sources: &Sources,
 ) -> (Environment, Vec<Diagnostic>) {
     let name = |node: &Node| sources.place(node.span).map_or("", |(source, _)| source.name());
-    // What is wrong with an environment by itself was told when it was gathered.
+    // Errors of single environments were reported when they were collected.
     let parsed: Vec<(Arc<str>, Environment)> =
         environments.iter().map(|node| (name(node).into(), Environment::parse(node).0)).collect();
     merge::merge_files(parameters, &parsed, &|name| kinds.get(name).copied())
 }
 
-/// The kinds of all parameters; what the root template says of a name counts.
+/// The types of all parameters; the root template takes precedence.
 fn parameter_kinds<'a>(
     root: &'a Node,
     nested: impl Iterator<Item = &'a Node>,
@@ -256,13 +257,13 @@ fn parameter_kinds<'a>(
     kinds
 }
 
-fn usage(error: impl Display) -> Failure {
-    Failure::usage(error.to_string())
+fn usage(error: impl Display) -> CommandError {
+    CommandError::usage(error.to_string())
 }
 
-pub(crate) fn working_directory() -> Result<String, Failure> {
+pub(crate) fn working_directory() -> Result<String, CommandError> {
     let unknown =
-        |why: String| Failure::usage(format!("the working directory is not known: {why}"));
+        |why: String| CommandError::usage(format!("the working directory is unknown: {why}"));
     let here = std::env::current_dir().map_err(|error| unknown(error.to_string()))?;
-    here.into_os_string().into_string().map_err(|_| unknown("its name is not UTF-8".into()))
+    here.into_os_string().into_string().map_err(|_| unknown("its name is not valid UTF-8".into()))
 }

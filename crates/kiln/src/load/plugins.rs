@@ -1,10 +1,10 @@
-//! The files in which an operator describes resource types: found, read, and put beside the built-in types.
+//! Plug-in files, in which an operator defines resource types: finds and reads them.
 
 use crate::render::counted;
 use crate::render::names::Names;
 use crate::render::terminal::Terminal;
-use crate::render::texts::{Hidden, Texts};
-use crate::streams::{Failure, Streams};
+use crate::render::texts::{MaskedRanges, SourceTexts};
+use crate::stdio::{CommandError, Streams};
 use kiln_resources::plugin::{self, MAX_BYTES, MAX_FILES};
 use kiln_resources::registry::Registry;
 use kiln_template::{Diagnostic, FileId, Sources, Span, codes, read};
@@ -13,15 +13,15 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// How many entries of a folder are looked at.
+/// The maximum number of entries of a directory.
 const MAX_ENTRIES: usize = 10_000;
 
-/// The built-in types and those of the files in some folders, each of which must be there. What is wrong
-/// with the files is told in full.
+/// The built-in types and those of the files in the given directories, which must exist. All errors
+/// of the files are reported.
 pub(crate) fn types(
     folders: &[PathBuf],
     streams: &mut Streams<'_>,
-) -> Result<&'static Registry, Failure> {
+) -> Result<&'static Registry, CommandError> {
     if folders.is_empty() {
         return Ok(Registry::builtin());
     }
@@ -42,19 +42,19 @@ pub(crate) fn types(
         }
     };
     match loaded {
-        // Types are looked up as long as the process lives.
+        // The registry is used until the process ends.
         Ok(types) => Ok(Box::leak(Box::new(types))),
         Err(found) => Err(told(&found, &sources, streams)?),
     }
 }
 
-/// The files of some folders, folder by folder, in order of name.
-fn files(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+/// The files of the directories, sorted by name within each.
+fn files(folders: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     let mut all = Vec::new();
     for folder in folders {
         let cannot = |error: io::Error| {
             let folder = folder.display();
-            Failure::usage(format!("cannot read the folder {folder} with resource types: {error}"))
+            CommandError::usage(format!("cannot read the plug-in directory {folder}: {error}"))
         };
         let mut files = Vec::new();
         for entry in std::fs::read_dir(folder).map_err(cannot)?.take(MAX_ENTRIES) {
@@ -65,24 +65,24 @@ fn files(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         }
         files.sort();
         all.extend(files);
-        // One more than there may be, so that it is noticed.
+        // One more than allowed, so that the excess is detected.
         all.truncate(MAX_FILES + 1);
     }
     Ok(all)
 }
 
-/// Reads a file, no more of it than it may have and a bit.
+/// Reads a file, at most one byte more than allowed.
 fn add(sources: &mut Sources, path: &Path) -> Result<FileId, Box<Diagnostic>> {
     let name = path.display().to_string();
     let mut bytes = Vec::new();
     let read_all = |file: File| file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes);
     if let Err(error) = File::open(path).and_then(read_all) {
         let file = sources.add(name, "");
-        let message = format!("the file cannot be read: {error}");
+        let message = format!("cannot read the file: {error}");
         let found = Diagnostic::error(&codes::FILE_UNREADABLE, message);
         return Err(Box::new(found.at(Span::start_of(file))));
     }
-    // A cut may go through a character, and then the length is what matters.
+    // A cut may split a character; the size is reported then.
     if bytes.len() > MAX_BYTES {
         return Ok(sources.add(name, String::from_utf8_lossy(&bytes).into_owned()));
     }
@@ -95,18 +95,18 @@ fn add(sources: &mut Sources, path: &Path) -> Result<FileId, Box<Diagnostic>> {
     }
 }
 
-/// Tells all that is wrong, and why nothing is done.
+/// Reports all errors of plug-in files.
 fn told(
     found: &[Diagnostic],
     sources: &Sources,
     streams: &mut Streams<'_>,
-) -> Result<Failure, Failure> {
+) -> Result<CommandError, CommandError> {
     let names = Names::default();
-    let texts = Texts::of(found, sources, &names, &Hidden::new());
+    let texts = SourceTexts::of(found, sources, &names, &MaskedRanges::new());
     let terminal = Terminal::new(&texts, &names, streams.width, streams.err_styled);
     terminal.findings(streams.err, found)?;
     let wrong = counted(found.iter().filter(|it| it.is_error()).count(), "mistake");
-    Ok(Failure::usage(format!(
+    Ok(CommandError::usage(format!(
         "{wrong} in the files with resource types; nothing was started. \
          docs/write-a-resource-type.md shows what can be said"
     )))

@@ -1,6 +1,6 @@
-//! Data as JSON text: compact for programs, or with a member on each line for people.
+//! Data as JSON text: compact, or with a member on each line.
 //!
-//! Integers keep all their digits. What JSON lacks is written as `NaN`, `Infinity` and `-Infinity`.
+//! Integers keep all their digits. Floats that JSON lacks are written as `NaN`, `Infinity` and `-Infinity`.
 
 use kiln_yaql::{Data, python};
 use std::fmt::Write;
@@ -12,7 +12,7 @@ pub(crate) fn json(data: &Data, is_pretty: bool) -> String {
     out
 }
 
-/// Writes data; if it is to be pretty, at a depth. As deep as data can be, which is bounded.
+/// Writes data, indented if `depth` is given. The recursion is bounded by the depth of the data.
 fn write(out: &mut String, data: &Data, depth: Option<usize>) {
     match data {
         Data::Null => out.push_str("null"),

@@ -1,31 +1,31 @@
-//! What of a text is shown beside a finding: the lines that its labels point to.
+//! Excerpts of source texts: the lines that the labels of a finding point to.
 //!
-//! An excerpt is small whatever the text is: labels that are far apart get excerpts of their own,
+//! An excerpt is small whatever the text is: labels that are far apart get separate excerpts,
 //! long lines are cut to a window, and every range lies within its line and between characters.
 
-use super::texts::{Place, Text, Texts};
+use super::texts::{Position, SourceText, SourceTexts};
 use kiln_template::Diagnostic;
 use kiln_template::diagnostic::Label;
 use std::ops::Range;
 use std::ptr;
 
-/// So many labels of a finding are shown.
+/// The maximum number of labels of a finding that are shown.
 const MAX_LABELS: usize = 12;
-/// Labels further apart than this many lines get excerpts of their own.
+/// Labels further apart than this many lines get separate excerpts.
 const MAX_GAP: usize = 30;
 /// Lines longer than this many bytes are cut.
 const LONG_LINE: usize = 400;
-/// So many bytes are shown before and behind what is marked in a long line.
+/// The number of bytes that are shown before and after the marks in a long line.
 const AROUND: usize = 70;
-/// So many bytes of a range are marked.
+/// The maximum number of marked bytes.
 const MAX_MARKED: usize = 160;
-/// What stands where a line was cut.
+/// The text that replaces the cut part of a line.
 const CUT: &str = "…";
 
 /// Some lines of a text with marks.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Excerpt<'a> {
-    /// What people call the text.
+    /// The name of the text in messages.
     pub(crate) name: &'a str,
     /// The number of the first line.
     pub(crate) first_line: usize,
@@ -33,7 +33,7 @@ pub(crate) struct Excerpt<'a> {
     pub(crate) text: String,
     /// The marks, in the order of the labels.
     pub(crate) marks: Vec<Mark<'a>>,
-    /// Whether columns of the lines are not those of the whole text.
+    /// Whether the columns differ from those of the whole text.
     pub(crate) is_cut: bool,
 }
 
@@ -42,35 +42,35 @@ pub(crate) struct Excerpt<'a> {
 pub(crate) struct Mark<'a> {
     /// The bytes.
     pub(crate) range: Range<usize>,
-    /// Where they are in the whole text.
-    pub(crate) place: Place,
-    /// What is said of them; may be empty.
+    /// The position in the whole text.
+    pub(crate) place: Position,
+    /// The label; may be empty.
     pub(crate) label: &'a str,
-    /// Whether it is the finding's main place.
+    /// Whether this is the primary label.
     pub(crate) is_main: bool,
 }
 
-/// The excerpts of a finding, the one with the main place first, and how many labels they leave out.
+/// The excerpts of a finding, the one with the primary label first, and the number of omitted labels.
 pub(crate) fn excerpts<'a>(
     found: &'a Diagnostic,
-    texts: &'a Texts<'_>,
+    texts: &'a SourceTexts<'_>,
 ) -> (Vec<Excerpt<'a>>, usize) {
-    let mut spots: Vec<Spot<'a>> = Vec::new();
+    let mut spots: Vec<LabelPosition<'a>> = Vec::new();
     for (number, label) in found.labels.iter().take(MAX_LABELS).enumerate() {
         if let Some((text, range)) = texts.find(label.span) {
-            spots.push(Spot::new(number, label, text, range));
+            spots.push(LabelPosition::new(number, label, text, range));
         }
     }
-    // The main place's text first, then texts in the order in which labels name them.
-    let mut texts: Vec<&Text<'_>> = Vec::new();
+    // The text of the primary label first, then the others in the order of the labels.
+    let mut texts: Vec<&SourceText<'_>> = Vec::new();
     for spot in &spots {
         if !texts.iter().any(|text| ptr::eq(*text, spot.text)) {
             texts.push(spot.text);
         }
     }
-    let rank = |spot: &Spot<'_>| texts.iter().position(|text| ptr::eq(*text, spot.text));
+    let rank = |spot: &LabelPosition<'_>| texts.iter().position(|text| ptr::eq(*text, spot.text));
     spots.sort_by_key(|spot| (rank(spot), spot.range.start, spot.number));
-    let mut clusters: Vec<Vec<Spot<'a>>> = Vec::new();
+    let mut clusters: Vec<Vec<LabelPosition<'a>>> = Vec::new();
     for spot in spots {
         match clusters.last_mut() {
             Some(cluster) if cluster.last().is_some_and(|last| last.is_near(&spot)) => {
@@ -87,26 +87,31 @@ pub(crate) fn excerpts<'a>(
     (clusters.into_iter().filter_map(excerpt).collect(), left_out)
 }
 
-/// A label and where it is.
-struct Spot<'a> {
-    /// Its number among the labels.
+/// A label and its position.
+struct LabelPosition<'a> {
+    /// The index of the label.
     number: usize,
     label: &'a Label,
-    text: &'a Text<'a>,
-    place: Place,
+    text: &'a SourceText<'a>,
+    place: Position,
     /// The bytes to be marked: within one line, and not too many.
     range: Range<usize>,
     line: Range<usize>,
 }
 
-impl<'a> Spot<'a> {
-    fn new(number: usize, label: &'a Label, text: &'a Text<'a>, span: Range<usize>) -> Spot<'a> {
+impl<'a> LabelPosition<'a> {
+    fn new(
+        number: usize,
+        label: &'a Label,
+        text: &'a SourceText<'a>,
+        span: Range<usize>,
+    ) -> LabelPosition<'a> {
         let place = text.place(span.start);
         let line = text.line(place.line);
         let start = place.offset.clamp(line.start, line.end);
         let end = span.end.clamp(start, line.end).min(start + MAX_MARKED);
         let end = text.shown.ceil_char_boundary(end).min(line.end);
-        Spot { number, label, text, place, range: start..end, line }
+        LabelPosition { number, label, text, place, range: start..end, line }
     }
 
     fn is_long(&self) -> bool {
@@ -114,7 +119,7 @@ impl<'a> Spot<'a> {
     }
 
     /// Whether a later label of the same text, by offset, can share an excerpt.
-    fn is_near(&self, later: &Spot<'_>) -> bool {
+    fn is_near(&self, later: &LabelPosition<'_>) -> bool {
         if !ptr::eq(self.text, later.text) {
             return false;
         }
@@ -125,8 +130,8 @@ impl<'a> Spot<'a> {
         later.place.line - self.place.line <= MAX_GAP
     }
 
-    /// The part of the line to be shown if this is the first label in it and `last` the last.
-    fn window(&self, last: &Spot<'_>) -> Range<usize> {
+    /// The part of the line to show if this is its first label and `last` its last one.
+    fn window(&self, last: &LabelPosition<'_>) -> Range<usize> {
         if !self.is_long() {
             return self.line.clone();
         }
@@ -137,17 +142,17 @@ impl<'a> Spot<'a> {
     }
 }
 
-/// The excerpt of labels that are near each other, sorted by offset.
-fn excerpt(cluster: Vec<Spot<'_>>) -> Option<Excerpt<'_>> {
+/// The excerpt of adjacent labels, sorted by offset.
+fn excerpt(cluster: Vec<LabelPosition<'_>>) -> Option<Excerpt<'_>> {
     let (first, last) = (cluster.first()?, cluster.last()?);
     let (name, first_line) = (&*first.text.name, first.place.line);
     let mut text = String::new();
-    // By how much each line's bytes move when they are put into the excerpt.
+    // The shift of each line's bytes in the excerpt.
     let mut moved: Vec<isize> = Vec::new();
     for line in first.place.line..=last.place.line {
         let range = match first.is_long() {
             true => first.window(last),
-            // A long line without labels may lie between short ones with them.
+            // A long line without labels may be between short ones with labels.
             false => shortened(first.text, first.text.line(line)),
         };
         let whole = first.text.line(line);
@@ -174,7 +179,7 @@ fn excerpt(cluster: Vec<Spot<'_>>) -> Option<Excerpt<'_>> {
     Some(Excerpt { name, first_line, text, marks, is_cut })
 }
 
-fn shortened(text: &Text<'_>, line: Range<usize>) -> Range<usize> {
+fn shortened(text: &SourceText<'_>, line: Range<usize>) -> Range<usize> {
     let end = text.shown.floor_char_boundary(line.start + LONG_LINE);
     line.start..line.end.min(end)
 }
@@ -183,10 +188,10 @@ fn shortened(text: &Text<'_>, line: Range<usize>) -> Range<usize> {
 mod tests {
     use super::*;
     use crate::render::names::Names;
-    use crate::render::texts::Hidden;
+    use crate::render::texts::MaskedRanges;
     use kiln_template::{Sources, Span, codes};
 
-    /// Every excerpt as its lines and the marked parts.
+    /// The lines and the marked parts of every excerpt.
     fn shown(text: &str, spans: &[(usize, usize)]) -> Vec<(usize, String, Vec<String>)> {
         let mut sources = Sources::new();
         let file = sources.add("t", text);
@@ -195,7 +200,7 @@ mod tests {
             found = found.at(Span::new(file, *start, *end));
         }
         let found = [found];
-        let texts = Texts::of(&found, &sources, &Names::default(), &Hidden::new());
+        let texts = SourceTexts::of(&found, &sources, &Names::default(), &MaskedRanges::new());
         let (excerpts, _) = excerpts(&found[0], &texts);
         let marked = |excerpt: &Excerpt<'_>| {
             excerpt.marks.iter().map(|mark| excerpt.text[mark.range.clone()].to_owned()).collect()

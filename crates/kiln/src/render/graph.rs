@@ -1,6 +1,6 @@
-//! Graphs of resources: as a tree, for Graphviz, and for programs.
+//! Graphs of resources: as a tree, for Graphviz, and as JSON.
 //!
-//! All of them are linear in resources plus edges.
+//! All formats take linear time in resources plus edges.
 
 use super::{FAINT, printable, styled};
 use kiln_template::definition::Definition;
@@ -9,19 +9,19 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io;
 
-/// Deeper trees are taken up again at the left, so that indents stay short.
+/// Deeper subtrees are printed as separate trees, so that indents stay short.
 const MAX_DEPTH: usize = 24;
 
-/// A graph without rings, to be drawn.
-pub(crate) struct Drawing<'a> {
+/// An acyclic graph to draw.
+pub(crate) struct GraphDrawing<'a> {
     /// The resources and their graph.
     pub(crate) definition: &'a Definition,
-    /// The resources, each after what it needs.
+    /// The resources in topological order.
     pub(crate) order: Vec<usize>,
 }
 
-impl Drawing<'_> {
-    /// Writes a tree from what nothing needs to what needs nothing; each resource in full once.
+impl GraphDrawing<'_> {
+    /// Writes a tree from roots, which no resource needs, to leaves; each resource is expanded once.
     pub(crate) fn tree(&self, out: &mut dyn io::Write, is_styled: bool) -> io::Result<()> {
         let all = self.definition.graph().len();
         let mut is_needed = vec![false; all];
@@ -30,7 +30,7 @@ impl Drawing<'_> {
         }
         let mut drawn = vec![false; all];
         for top in self.places().filter(|at| !is_needed[*at]) {
-            // What lies too deep below one root is a root itself, right after it.
+            // A subtree that is too deep becomes a root itself, right after its root.
             let mut roots = vec![top];
             while let Some(root) = roots.pop() {
                 if !std::mem::replace(&mut drawn[root], true) {
@@ -42,7 +42,7 @@ impl Drawing<'_> {
         Ok(())
     }
 
-    /// Writes the graph for Graphviz: edges go from a resource to what it needs.
+    /// Writes the graph for Graphviz: edges go from a resource to its dependencies.
     pub(crate) fn dot(&self, out: &mut dyn io::Write) -> io::Result<()> {
         writeln!(out, "digraph stack {{\n  rankdir=LR;\n  node [shape=box];")?;
         for at in self.places() {
@@ -59,7 +59,7 @@ impl Drawing<'_> {
         writeln!(out, "}}")
     }
 
-    /// The graph for programs, with an order in which resources can be made.
+    /// The graph as JSON, with an order in which resources can be created.
     pub(crate) fn json(&self) -> Value {
         let name = |at: usize| self.name(at);
         let resource = |at: usize| {
@@ -72,7 +72,7 @@ impl Drawing<'_> {
         })
     }
 
-    /// Writes what a root needs below it.
+    /// Writes the dependencies of a root below it.
     fn branches(
         &self,
         out: &mut dyn io::Write,
@@ -81,7 +81,7 @@ impl Drawing<'_> {
         drawn: &mut [bool],
         roots: &mut Vec<usize>,
     ) -> io::Result<()> {
-        // From the root to where we are: a resource, and which of its needs is next.
+        // The path from the root: resources, and the index of the next dependency of each.
         let mut path: Vec<(usize, usize)> = vec![(root, 0)];
         let mut lines = String::new();
         while let Some((at, next)) = path.last_mut() {
@@ -129,7 +129,7 @@ impl Drawing<'_> {
         writeln!(out, "{branch}{name}{}", styled(is_styled, FAINT, &note))
     }
 
-    /// The places of the resources in the order of the template.
+    /// The indices of the resources in the order of the template.
     fn places(&self) -> impl Iterator<Item = usize> {
         self.definition.resources().map(|(at, _)| at)
     }
@@ -147,13 +147,13 @@ impl Drawing<'_> {
     }
 }
 
-/// Takes one indent, which is four characters, away.
+/// Removes one indent of four characters.
 fn outdent(lines: &mut String) {
     let at = lines.char_indices().rev().nth(3).map_or(0, |(at, _)| at);
     lines.truncate(at);
 }
 
-/// Text as Graphviz takes it.
+/// Text quoted for Graphviz.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');

@@ -1,21 +1,21 @@
-//! Findings for programs: one JSON object with a fixed order of keys.
+//! Findings as one JSON object with a fixed order of keys.
 
 use super::tally;
-use super::texts::{Place, Texts};
+use super::texts::{Position, SourceTexts};
 use kiln_template::diagnostic::Label;
 use kiln_template::template::Template;
 use kiln_template::{Diagnostic, Severity};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// Writes the verdict on a template with everything that was found, each finding on a line.
+/// Writes the verdict on a template with all findings, each on one line.
 pub(crate) fn write_verdict(
     out: &mut dyn Write,
     file: &str,
     is_good: bool,
     template: Option<&Template>,
     diagnostics: &[Diagnostic],
-    texts: &Texts<'_>,
+    texts: &SourceTexts<'_>,
 ) -> io::Result<()> {
     let (errors, warnings) = tally(diagnostics);
     let version = template.map(|template| {
@@ -33,7 +33,7 @@ pub(crate) fn write_verdict(
     writeln!(out, "  \"valid\": {is_good},")?;
     writeln!(out, "  \"file\": {},", json!(file))?;
     writeln!(out, "  \"version\": {},", json!(version))?;
-    // One at a time: all together could take many times the memory of the template.
+    // Findings are written one at a time: all together could take many times the memory of the template.
     write!(out, "  \"diagnostics\": [")?;
     for (at, found) in diagnostics.iter().enumerate() {
         write!(out, "{}\n    ", if at == 0 { "" } else { "," })?;
@@ -44,7 +44,7 @@ pub(crate) fn write_verdict(
 }
 
 /// One finding.
-fn finding(found: &Diagnostic, texts: &Texts<'_>) -> Value {
+fn finding(found: &Diagnostic, texts: &SourceTexts<'_>) -> Value {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     json!({
         "severity": match found.severity {
@@ -69,7 +69,7 @@ fn finding(found: &Diagnostic, texts: &Texts<'_>) -> Value {
     })
 }
 
-fn label(number: usize, label: &Label, texts: &Texts<'_>) -> Option<Value> {
+fn label(number: usize, label: &Label, texts: &SourceTexts<'_>) -> Option<Value> {
     let (text, range) = texts.find(label.span)?;
     Some(json!({
         "file": text.name,
@@ -80,6 +80,6 @@ fn label(number: usize, label: &Label, texts: &Texts<'_>) -> Option<Value> {
     }))
 }
 
-fn place(place: Place) -> Value {
+fn place(place: Position) -> Value {
     json!({ "line": place.line, "column": place.column, "offset": place.offset })
 }

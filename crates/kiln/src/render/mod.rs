@@ -1,4 +1,4 @@
-//! How findings and lists look: for people ([`terminal`], [`table`]), and for programs ([`json`], [`data`]).
+//! Output formats of findings and lists: for people ([`terminal`], [`table`]), and for programs ([`json`], [`data`]).
 
 pub(crate) mod data;
 pub(crate) mod excerpt;
@@ -14,15 +14,15 @@ use std::borrow::Cow;
 
 /// Starts bold text on a terminal.
 pub(crate) const BOLD: &str = "\x1b[1m";
-/// Starts text that steps back on a terminal.
+/// Starts dim text on a terminal.
 pub(crate) const FAINT: &str = "\x1b[2m";
-/// Starts text that tells of success on a terminal.
+/// Starts green text, for success.
 pub(crate) const GREEN: &str = "\x1b[1;32m";
-/// Starts text that tells of errors on a terminal.
+/// Starts red text, for errors.
 pub(crate) const RED: &str = "\x1b[1;91m";
-/// Starts text that tells of warnings on a terminal.
+/// Starts yellow text, for warnings.
 pub(crate) const YELLOW: &str = "\x1b[1;33m";
-/// Ends any of them.
+/// Ends any style.
 pub(crate) const PLAIN: &str = "\x1b[0m";
 
 /// Text in a style, if styles are wanted.
@@ -30,7 +30,7 @@ pub(crate) fn styled<'a>(on: bool, style: &str, text: &'a str) -> Cow<'a, str> {
     if on { Cow::Owned(format!("{style}{text}{PLAIN}")) } else { Cow::Borrowed(text) }
 }
 
-/// Text from outside that may go to a terminal: what could steer it is written out.
+/// Text from outside, safe for a terminal: control characters are escaped.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(steers) {
         return Cow::Borrowed(text);
@@ -42,18 +42,18 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a character could change more than the place it stands at: controls, and what turns the
-/// direction of writing around.
+/// Whether a character could affect other text: control characters, and those that change the
+/// direction of writing.
 fn steers(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A number of things: `1 error`, `2 errors`.
+/// A count with its noun: `1 error`, `2 errors`.
 pub(crate) fn counted(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
-/// How many findings are errors, and how many warnings.
+/// The number of errors and of warnings.
 pub(crate) fn tally(diagnostics: &[Diagnostic]) -> (usize, usize) {
     let errors = diagnostics.iter().filter(|found| found.is_error()).count();
     (errors, diagnostics.len() - errors)

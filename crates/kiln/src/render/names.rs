@@ -1,32 +1,32 @@
-//! Files as they are named to people.
+//! The names of files in messages.
 //!
-//! Inside, a file goes by its absolute URL. People see what they typed, or a path relative to the
-//! directory they are in.
+//! Internally, a file is identified by its absolute URL. Messages show what the user typed, or a path
+//! relative to the working directory.
 
 use kiln_template::files::url;
 use std::collections::BTreeMap;
 
-/// How files are named to people.
+/// The names of files in messages.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
-    /// What was typed, by URL.
+    /// The typed names, by URL.
     typed: BTreeMap<String, String>,
     /// The URL of the working directory, with a slash at its end; empty if it is not known.
     here: String,
 }
 
 impl Names {
-    /// Names as seen from a directory, given as a URL that ends with a slash.
+    /// Names relative to a directory, given as a URL that ends with a slash.
     pub(crate) fn seen_from(here: String) -> Names {
         Names { typed: BTreeMap::new(), here }
     }
 
-    /// Remembers what was typed for a URL.
+    /// Records the typed name of a URL.
     pub(crate) fn typed(&mut self, url: &str, typed: &str) {
         self.typed.insert(url.to_owned(), typed.to_owned());
     }
 
-    /// The name of a file for people.
+    /// The name of a file in messages.
     pub(crate) fn shown(&self, url: &str) -> String {
         if let Some(typed) = self.typed.get(url) {
             return typed.clone();
@@ -37,7 +37,7 @@ impl Names {
         inside.map_or_else(|| path.clone(), str::to_owned)
     }
 
-    /// A sentence in which URLs are shortened.
+    /// Shortens the URLs in a sentence.
     pub(crate) fn shorten(&self, sentence: &str) -> String {
         let mut sentence = sentence.to_owned();
         for (url, typed) in &self.typed {

@@ -1,9 +1,9 @@
-//! Tables for people: columns as wide as they need to be, two blanks between them.
+//! Plain tables: columns as wide as needed, with two spaces between them.
 
 use super::{BOLD, printable, styled};
 use std::io::{self, Write};
 
-/// Writes a table. The last column is not filled up.
+/// Writes a table. The last column is not padded.
 pub(crate) fn write<const N: usize>(
     out: &mut dyn Write,
     is_styled: bool,
@@ -40,7 +40,7 @@ fn line<const N: usize>(
     writeln!(out)
 }
 
-/// Columns that text takes, counting a character as one.
+/// The width of text, counting each character as one column.
 fn width(text: &str) -> usize {
     text.chars().count()
 }

@@ -1,33 +1,33 @@
-//! Findings for people: the sentence, the source with marks under it, and what to do.
+//! Findings for people: the message, the marked source, and advice.
 
 use super::excerpt::{self, Excerpt};
 use super::names::Names;
-use super::texts::Texts;
+use super::texts::SourceTexts;
 use super::{BOLD, FAINT, GREEN, RED, YELLOW, counted, styled, tally};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 use kiln_template::{Diagnostic, Severity};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// So many findings are shown.
+/// The maximum number of findings that are shown.
 const MAX_FINDINGS: usize = 100;
-/// So many characters of a sentence are shown.
+/// The maximum number of characters of a message.
 const MAX_SENTENCE: usize = 2_000;
-/// Stands before a place in a drawing that has yet to be put right; no text has it.
+/// Marks a position in a drawing that is corrected afterwards; no text contains it.
 const WRONG: char = '\u{10FFFD}';
 
-/// Shows findings to people.
+/// Prints findings.
 pub(crate) struct Terminal<'a> {
-    texts: &'a Texts<'a>,
+    texts: &'a SourceTexts<'a>,
     names: &'a Names,
     renderer: Renderer,
     is_styled: bool,
 }
 
 impl<'a> Terminal<'a> {
-    /// A terminal of so many columns, with colours or without.
+    /// A terminal of this width, with or without colours.
     pub(crate) fn new(
-        texts: &'a Texts<'a>,
+        texts: &'a SourceTexts<'a>,
         names: &'a Names,
         width: usize,
         is_styled: bool,
@@ -36,7 +36,7 @@ impl<'a> Terminal<'a> {
         Terminal { texts, names, renderer: renderer.term_width(width), is_styled }
     }
 
-    /// Writes all findings, errors first; if there are very many, not all of them.
+    /// Writes the findings, errors first, up to a maximum.
     pub(crate) fn findings(&self, out: &mut dyn Write, all: &[Diagnostic]) -> io::Result<()> {
         let errors = all.iter().filter(|found| found.is_error());
         let warnings = all.iter().filter(|found| !found.is_error());
@@ -46,12 +46,12 @@ impl<'a> Terminal<'a> {
         if let Some(more @ 1..) = all.len().checked_sub(MAX_FINDINGS) {
             let note = styled(self.is_styled, BOLD, "note");
             let findings = counted(more, "more finding");
-            writeln!(out, "{note}: {findings} left out; --format json tells all\n")?;
+            writeln!(out, "{note}: {findings} omitted; --format json shows all\n")?;
         }
         Ok(())
     }
 
-    /// Writes the verdict: how many findings, or what is in the valid template.
+    /// Writes the verdict: the number of findings, or the contents of the valid template.
     pub(crate) fn verdict(
         &self,
         out: &mut dyn Write,
@@ -75,7 +75,7 @@ impl<'a> Terminal<'a> {
         writeln!(out, "{}: {}", styled(self.is_styled, BOLD, &name), parts.join(", "))
     }
 
-    /// One finding, without an end of line.
+    /// One finding, without a final line feed.
     pub(crate) fn finding(&self, found: &Diagnostic) -> String {
         let level = match found.severity {
             Severity::Error => Level::ERROR,
@@ -101,7 +101,7 @@ impl<'a> Terminal<'a> {
     }
 }
 
-/// An excerpt as it is to be drawn.
+/// An excerpt as annotate-snippets takes it.
 fn snippet<'a>(excerpt: &'a Excerpt<'a>) -> Snippet<'a, Annotation<'a>> {
     let name = match excerpt.is_cut {
         true => Cow::Owned(format!("{WRONG}{}", excerpt.name)),
@@ -116,7 +116,7 @@ fn snippet<'a>(excerpt: &'a Excerpt<'a>) -> Snippet<'a, Annotation<'a>> {
     }))
 }
 
-/// Puts right the column in the drawing of a line whose beginning was cut off.
+/// Corrects the column in the drawing of a line whose beginning was cut.
 fn with_true_column(drawing: String, excerpt: &Excerpt<'_>) -> String {
     let name = excerpt.name;
     let told = excerpt.marks.iter().find_map(|mark| {
@@ -131,7 +131,7 @@ fn with_true_column(drawing: String, excerpt: &Excerpt<'_>) -> String {
     }
 }
 
-/// A sentence that is not too long.
+/// A message cut to the maximum length.
 fn cut(sentence: &str) -> Cow<'_, str> {
     match sentence.char_indices().nth(MAX_SENTENCE) {
         None => Cow::Borrowed(sentence),

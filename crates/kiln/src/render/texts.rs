@@ -1,6 +1,6 @@
-//! The texts that findings point into, as people may see them: hidden values are covered by stars.
+//! The source texts of findings, with hidden values masked by stars.
 //!
-//! Looking a place up costs the same wherever in a file it is, however long its line.
+//! The lookup of a position takes constant time, wherever it is and however long its line is.
 
 use super::names::Names;
 use kiln_template::{Diagnostic, FileId, Sources, Span};
@@ -8,30 +8,30 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Byte ranges of values that must not be shown, by file.
-pub(crate) type Hidden = BTreeMap<FileId, Vec<Range<usize>>>;
+/// Byte ranges of values that must be masked, by file.
+pub(crate) type MaskedRanges = BTreeMap<FileId, Vec<Range<usize>>>;
 
-/// The texts that some findings point into.
-pub(crate) struct Texts<'a> {
+/// The source texts of findings.
+pub(crate) struct SourceTexts<'a> {
     sources: &'a Sources,
-    files: BTreeMap<FileId, Text<'a>>,
+    files: BTreeMap<FileId, SourceText<'a>>,
 }
 
 /// One text.
-pub(crate) struct Text<'a> {
-    /// What people call it.
+pub(crate) struct SourceText<'a> {
+    /// The name in messages.
     pub(crate) name: String,
-    /// The text with hidden values covered; as long as the original.
+    /// The text with hidden values masked; as long as the original.
     pub(crate) shown: Cow<'a, str>,
-    /// Where lines start.
+    /// The offsets of lines.
     lines: Vec<usize>,
-    /// How many characters stand before each block of bytes.
+    /// The number of characters before each block of bytes.
     characters: Vec<usize>,
 }
 
-/// A place in a text: line and column (in characters) from 1, and the offset in bytes from 0.
+/// A position in a text: line and column (in characters) from 1, and the offset in bytes from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     /// The line.
     pub(crate) line: usize,
     /// The column.
@@ -40,38 +40,38 @@ pub(crate) struct Place {
     pub(crate) offset: usize,
 }
 
-/// Bytes between counts of characters.
+/// The size of a block in bytes.
 const BLOCK: usize = 1024;
 
-impl<'a> Texts<'a> {
-    /// The texts that these findings point into.
+impl<'a> SourceTexts<'a> {
+    /// The source texts of these findings.
     pub(crate) fn of(
         diagnostics: &[Diagnostic],
         sources: &'a Sources,
         names: &Names,
-        hidden: &Hidden,
-    ) -> Texts<'a> {
+        hidden: &MaskedRanges,
+    ) -> SourceTexts<'a> {
         let mut files = BTreeMap::new();
         for label in diagnostics.iter().flat_map(|found| &found.labels) {
             let Some((source, _)) = sources.place(label.span) else { continue };
             files.entry(source.id()).or_insert_with(|| {
                 let ranges = hidden.get(&source.id()).map_or(&[][..], Vec::as_slice);
-                Text::new(names.shown(source.name()), source.text(), ranges)
+                SourceText::new(names.shown(source.name()), source.text(), ranges)
             });
         }
-        Texts { sources, files }
+        SourceTexts { sources, files }
     }
 
-    /// The text that a finding points into, and the bytes of it.
-    pub(crate) fn find(&self, span: Span) -> Option<(&Text<'a>, Range<usize>)> {
+    /// The text and the range of a span.
+    pub(crate) fn find(&self, span: Span) -> Option<(&SourceText<'a>, Range<usize>)> {
         let (source, range) = self.sources.place(span)?;
         Some((self.files.get(&source.id())?, range))
     }
 }
 
-impl<'a> Text<'a> {
-    /// A text of a name, with ranges to be covered.
-    pub(crate) fn new(name: String, text: &'a str, hidden: &[Range<usize>]) -> Text<'a> {
+impl<'a> SourceText<'a> {
+    /// A text with a name and ranges to mask.
+    pub(crate) fn new(name: String, text: &'a str, hidden: &[Range<usize>]) -> SourceText<'a> {
         let starts = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let lines = std::iter::once(0).chain(starts.map(|(at, _)| at + 1)).collect();
         let mut characters = Vec::with_capacity(text.len() / BLOCK + 1);
@@ -80,18 +80,18 @@ impl<'a> Text<'a> {
             characters.push(before);
             before += block.iter().filter(|byte| begins_character(**byte)).count();
         }
-        Text { name, shown: covered(text, hidden), lines, characters }
+        SourceText { name, shown: covered(text, hidden), lines, characters }
     }
 
-    /// The place of an offset; behind the text it is the text's end.
-    pub(crate) fn place(&self, offset: usize) -> Place {
+    /// The position of an offset; offsets after the text give its end.
+    pub(crate) fn place(&self, offset: usize) -> Position {
         let offset = self.shown.floor_char_boundary(offset.min(self.shown.len()));
         let line = self.lines.partition_point(|start| *start <= offset).max(1);
         let column = self.before(offset) - self.before(self.lines[line - 1]) + 1;
-        Place { line, column, offset }
+        Position { line, column, offset }
     }
 
-    /// The bytes of a line, counted from 1, without what ends it.
+    /// The range of a line, counted from 1, without its line feed.
     pub(crate) fn line(&self, line: usize) -> Range<usize> {
         let start = self.lines.get(line - 1).copied().unwrap_or(self.shown.len());
         let end = self.lines.get(line).copied().unwrap_or(self.shown.len());
@@ -100,7 +100,7 @@ impl<'a> Text<'a> {
         start..start + text.strip_suffix('\r').unwrap_or(text).len()
     }
 
-    /// How many characters stand before an offset.
+    /// The number of characters before an offset.
     fn before(&self, offset: usize) -> usize {
         let block = offset / BLOCK;
         let Some(counted) = self.characters.get(block) else {
@@ -119,7 +119,7 @@ fn begins_character(byte: u8) -> bool {
     byte & 0xC0 != 0x80
 }
 
-/// The text with stars in place of all bytes in the ranges, save the ends of lines.
+/// Replaces all bytes in the ranges by stars, except line feeds.
 fn covered<'a>(text: &'a str, hidden: &[Range<usize>]) -> Cow<'a, str> {
     if hidden.is_empty() {
         return Cow::Borrowed(text);
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn places_count_characters_however_long_the_line() {
         let text = format!("é: 1\nb{}: 2", "é".repeat(5000));
-        let text = Text::new("t".into(), &text, &[]);
+        let text = SourceText::new("t".into(), &text, &[]);
         let at = |offset| (text.place(offset).line, text.place(offset).column);
         assert_eq!(at(0), (1, 1));
         assert_eq!(at(2), (1, 2));
@@ -162,13 +162,13 @@ mod tests {
         assert_eq!(at(usize::MAX), (2, 5005));
         for length in [0, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK] {
             let text = "x".repeat(length);
-            assert_eq!(Text::new("t".into(), &text, &[]).place(length).column, length + 1);
+            assert_eq!(SourceText::new("t".into(), &text, &[]).place(length).column, length + 1);
         }
     }
 
     #[test]
     fn lines_have_no_ends() {
-        let text = Text::new("t".into(), "a\r\nbc\n", &[]);
+        let text = SourceText::new("t".into(), "a\r\nbc\n", &[]);
         assert_eq!(
             [text.line(1), text.line(2), text.line(3), text.line(9)],
             [0..1, 3..5, 6..6, 6..6]

@@ -1,4 +1,4 @@
-//! An operator's own way to know callers: a program of theirs that is asked over HTTP.
+//! The custom authentication backend: an operator's program, called over HTTP.
 
 use async_trait::async_trait;
 use kiln_api::auth::Backend;
@@ -7,25 +7,25 @@ use kiln_template::Value;
 use kiln_template::value::Secret;
 use std::time::Duration;
 
-/// Whoever has not answered by then has said no.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The timeout of a call to the backend, after which the caller is rejected.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A program that is asked whether a caller is let in: yes if it answers with a status from 200 to 299.
-pub(crate) struct Asked {
+/// A backend that accepts a caller by answering with a status from 200 to 299.
+pub(crate) struct HttpBackend {
     pub(crate) client: reqwest::Client,
     pub(crate) url: String,
 }
 
 #[async_trait]
-impl Backend for Asked {
+impl Backend for HttpBackend {
     async fn accepts(&self, caller: &Caller) -> bool {
         let mut request = self
             .client
             .post(&self.url)
-            .timeout(PATIENCE)
+            .timeout(TIMEOUT)
             .header("X-Auth-User", &caller.user_name)
             .header("X-Project-Id", &caller.project_id);
-        // The program is the operator's, and has to know them to decide.
+        // The backend belongs to the operator and needs the credentials to decide.
         if let Some(password) = revealed(caller.password.as_ref()) {
             request = request.header("X-Auth-Key", password);
         }
@@ -35,7 +35,7 @@ impl Backend for Asked {
         match request.send().await {
             Ok(response) => response.status().is_success(),
             Err(error) => {
-                tracing::error!(url = %self.url, error = %error.without_url(), "the backend for authentication cannot be asked");
+                tracing::error!(url = %self.url, error = %error.without_url(), "cannot reach the authentication backend");
                 false
             }
         }

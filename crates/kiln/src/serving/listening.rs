@@ -1,11 +1,11 @@
-//! Sockets, and how they are opened and given up.
+//! Listening sockets, and graceful shutdown.
 //!
-//! A server that takes leave loses nobody: it lets no new connection begin, serves those that have begun,
-//! asks their clients to come back over a new one, and only then goes. Whoever listens on the same port
-//! by then serves them.
+//! A server that stops drops no request: it accepts no new connections, serves the open ones,
+//! asks their clients to reconnect, and only then exits. Another process that listens on the same port
+//! serves them then.
 
 use super::tls;
-use crate::streams::Failure;
+use crate::stdio::CommandError;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
@@ -25,41 +25,41 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
-/// How long requests under way are waited for when the service stops.
+/// The time for which running requests may go on when the service stops.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// How long a server that takes leave serves connections that have begun, so that clients which ask
-/// often leave by themselves: a connection that is closed while its next request is on the way fails.
+/// The time for which a server that stops serves open connections, so that clients which send requests
+/// often reconnect by themselves: closing a connection while a request is on its way makes it fail.
 const FAREWELL: Duration = Duration::from_millis(500);
 
-/// How many connections may wait to be taken: after an interruption, all servers come back at the same moment.
+/// The backlog of connections: after an interruption, all guests reconnect at the same moment.
 const WAITING: u32 = 4096;
 
-/// A socket on a host; port 0 is any free one. `option` is what the port is chosen with.
-pub(crate) async fn bind(host: &str, port: u16, option: &str) -> Result<TcpListener, Failure> {
+/// Opens a socket on a host; port 0 is any free one. `option` names the port's option in error messages.
+pub(crate) async fn bind(host: &str, port: u16, option: &str) -> Result<TcpListener, CommandError> {
     let bound = TcpListener::bind((host, port)).await.and_then(|listener| {
-        // It listens already, to fewer.
+        // The socket listens already, with a smaller backlog.
         SockRef::from(&listener).listen(WAITING.cast_signed())?;
         Ok(listener)
     });
     bound.map_err(|error| match error.kind() {
-        ErrorKind::AddrInUse => Failure::usage(format!(
-            "port {port} of {host} is taken: choose another with {option}, or any that is free with \
+        ErrorKind::AddrInUse => CommandError::usage(format!(
+            "port {port} of {host} is in use: choose another with {option}, or any free port with \
              --free-ports"
         )),
         _ => cannot_listen(host, port, &error),
     })
 }
 
-/// A socket on a host whose port the next process of the same user may open as well, to take over.
+/// Opens a socket whose port the next process of the same user may open as well, to take over.
 pub(crate) async fn bind_shared(
     host: &str,
     port: u16,
     option: &str,
-) -> Result<TcpListener, Failure> {
+) -> Result<TcpListener, CommandError> {
     let failed = |error: io::Error| match error.kind() {
-        ErrorKind::AddrInUse => Failure::usage(format!(
-            "port {port} of {host} is taken by another program: choose another with {option}"
+        ErrorKind::AddrInUse => CommandError::usage(format!(
+            "port {port} of {host} is in use by another program: choose another with {option}"
         )),
         _ => cannot_listen(host, port, &error),
     };
@@ -82,36 +82,36 @@ fn open_shared(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(WAITING)
 }
 
-fn cannot_listen(host: &str, port: u16, error: &io::Error) -> Failure {
-    Failure::usage(format!("cannot listen on {host}:{port}: {error}"))
+fn cannot_listen(host: &str, port: u16, error: &io::Error) -> CommandError {
+    CommandError::usage(format!("cannot listen on {host}:{port}: {error}"))
 }
 
-/// Where a socket is.
-pub(crate) fn address(listener: &TcpListener) -> Result<SocketAddr, Failure> {
+/// The address of a socket.
+pub(crate) fn address(listener: &TcpListener) -> Result<SocketAddr, CommandError> {
     listener.local_addr().map_err(no_address)
 }
 
-/// Where a socket is reached.
-pub(crate) fn url(listener: &TcpListener) -> Result<String, Failure> {
+/// The URL of a socket.
+pub(crate) fn url(listener: &TcpListener) -> Result<String, CommandError> {
     Ok(format!("http://{}", address(listener)?))
 }
 
-fn no_address(error: io::Error) -> Failure {
-    Failure::usage(format!("no address: {error}"))
+fn no_address(error: io::Error) -> CommandError {
+    CommandError::usage(format!("cannot determine the address: {error}"))
 }
 
-/// Something that is served.
-pub(crate) struct Listening {
-    /// Whether connections are given up.
+/// A running HTTP server.
+pub(crate) struct HttpServer {
+    /// Whether the server is stopping.
     leaving: watch::Sender<bool>,
-    /// The socket once more, to be told to let nobody in.
+    /// A second handle of the socket, to reject new connections.
     door: Option<OwnedFd>,
     stop: oneshot::Sender<()>,
     task: JoinHandle<()>,
 }
 
-impl Listening {
-    /// Takes no more requests, and waits for those under way.
+impl HttpServer {
+    /// Takes no more requests, and waits for running ones.
     pub(crate) async fn stop(mut self) {
         self.door = None;
         self.leaving.send_replace(true);
@@ -119,36 +119,36 @@ impl Listening {
         _ = tokio::time::timeout(GRACE, self.task).await;
     }
 
-    /// Lets no new connection begin, and ends those there are with their next answers.
+    /// Rejects new connections, and closes open ones after their next response.
     fn take_leave(&mut self) {
         self.leaving.send_replace(true);
         if let Some(door) = self.door.take()
             && let Err(error) = turn_away(&door)
         {
-            tracing::debug!(%error, "connections that begin while the server leaves may be cut off");
+            tracing::debug!(%error, "cannot reject new connections during shutdown; some may be reset");
         }
     }
 }
 
-/// Gives sockets up to whoever else listens on the same ports: no client notices.
-pub(crate) async fn leave(mut listening: Vec<Listening>) {
+/// Hands sockets over to other processes that listen on the same ports, without failed requests.
+pub(crate) async fn leave(mut listening: Vec<HttpServer>) {
     if listening.is_empty() {
         return;
     }
-    listening.iter_mut().for_each(Listening::take_leave);
+    listening.iter_mut().for_each(HttpServer::take_leave);
     tokio::time::sleep(FAREWELL).await;
     for listening in listening {
         listening.stop().await;
     }
 }
 
-/// Has the system drop the first packet of every new connection to a socket. Its client sends it again a
-/// second later, and meets whoever listens then. Connections that have begun are not touched: closing
-/// the socket at once would break those that nobody has taken yet.
+/// Makes the kernel drop the first packet of every new connection to a socket. The client sends it again a
+/// second later, and reaches another process. Open connections are not affected: closing
+/// the socket at once would break those that were not accepted yet.
 #[cfg(target_os = "linux")]
 fn turn_away(door: &OwnedFd) -> io::Result<()> {
     use socket2::SockFilter;
-    // The words of the packet filter: load a byte, keep some bits, compare, end with what to keep.
+    // The packet filter's instructions: load a byte, mask bits, compare, return the number of bytes to keep.
     const LOAD_BYTE: u16 = 0x30;
     const AND: u16 = 0x54;
     const IF_EQUAL: u16 = 0x15;
@@ -172,10 +172,10 @@ fn turn_away(_door: &OwnedFd) -> io::Result<()> {
 }
 
 /// Serves a router on a socket.
-pub(crate) fn serve(listener: TcpListener, router: Router) -> Listening {
+pub(crate) fn serve(listener: TcpListener, router: Router) -> HttpServer {
     let door = listener.as_fd().try_clone_to_owned().ok();
     let listener = listener.tap_io(|stream| {
-        // Answers are small and wanted at once.
+        // Responses are small and latency matters.
         _ = stream.set_nodelay(true);
     });
     serve_on(listener, door, router)
@@ -186,13 +186,13 @@ pub(crate) fn serve_tls(
     listener: TcpListener,
     acceptor: TlsAcceptor,
     router: Router,
-) -> Result<Listening, Failure> {
+) -> Result<HttpServer, CommandError> {
     let door = listener.as_fd().try_clone_to_owned().ok();
     let listener = tls::Tls::listen(listener, acceptor).map_err(no_address)?;
     Ok(serve_on(listener, door, router))
 }
 
-fn serve_on<L>(listener: L, door: Option<OwnedFd>, router: Router) -> Listening
+fn serve_on<L>(listener: L, door: Option<OwnedFd>, router: Router) -> HttpServer
 where
     L: Listener,
     L::Addr: std::fmt::Debug,
@@ -210,10 +210,10 @@ where
         });
         _ = serving.await;
     });
-    Listening { leaving, door, stop, task }
+    HttpServer { leaving, door, stop, task }
 }
 
-/// Whoever waits for a change does not keep the server from leaving: they are sent away, and wait elsewhere.
+/// Long polls do not delay the shutdown: they are answered with 503, and the client retries elsewhere.
 async fn waited_for(
     request: Request,
     next: Next,
@@ -237,8 +237,8 @@ async fn waited_for(
     }
 }
 
-/// An answer that is the last one of its connection if the server leaves. A stream of events has no end
-/// of its own: it ends then, and its client goes on elsewhere from the last event that it has seen.
+/// Closes the connection after a response if the server is stopping. An event stream has no end
+/// of its own: it is ended then, and its client continues elsewhere after the last event it has seen.
 fn parting(mut response: Response, is_leaving: &watch::Receiver<bool>) -> Response {
     if *is_leaving.borrow() {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));

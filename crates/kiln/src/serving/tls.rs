@@ -1,6 +1,6 @@
-//! TLS: a listener whose connections are encrypted.
+//! TLS: a listener with encrypted connections.
 
-use crate::streams::Failure;
+use crate::stdio::CommandError;
 use axum::serve::Listener;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
@@ -15,13 +15,13 @@ use tokio::sync::mpsc;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// A client that has not shaken hands by then is let go.
+/// The timeout of TLS handshakes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What encrypts connections, with a certificate and its key in PEM.
-pub(crate) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, Failure> {
+/// The TLS acceptor for a certificate and its key in PEM.
+pub(crate) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, CommandError> {
     let failed = |path: &Path, error: &dyn std::fmt::Display| {
-        Failure::usage(format!("cannot use {}: {error}", path.display()))
+        CommandError::usage(format!("cannot use {}: {error}", path.display()))
     };
     let chain: Result<Vec<CertificateDer<'static>>, _> =
         CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect);
@@ -34,14 +34,14 @@ pub(crate) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, Fa
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Connections that have shaken hands.
+/// Connections after their handshake.
 pub(crate) struct Tls {
     ready: mpsc::Receiver<(TlsStream<TcpStream>, SocketAddr)>,
     address: SocketAddr,
 }
 
 impl Tls {
-    /// Takes connections from a socket; one that is slow to shake hands does not hold up others.
+    /// Accepts connections from a socket; a slow handshake does not delay other connections.
     pub(crate) fn listen(listener: TcpListener, acceptor: TlsAcceptor) -> io::Result<Tls> {
         let address = listener.local_addr()?;
         let (send, ready) = mpsc::channel(64);

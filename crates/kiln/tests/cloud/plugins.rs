@@ -130,7 +130,7 @@ fn a_file_that_is_wrong_is_told_and_nothing_is_started() {
     fails_to_start(&place.run(&["validate", "t.yaml", "--plugin-dir", "types"]));
     let run = place.run(&["dev", "--free-ports", "--exit", "--plugin-dir", "missing"]);
     assert_eq!(run.status, 2);
-    assert!(run.err.starts_with("kiln: cannot read the folder missing with"), "{}", run.err);
+    assert!(run.err.starts_with("kiln: cannot read the plug-in directory missing"), "{}", run.err);
 }
 
 #[test]

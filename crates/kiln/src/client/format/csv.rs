@@ -4,22 +4,22 @@ use super::{Cell, text};
 use clap::ValueEnum;
 use serde_json::Value;
 
-/// What is put in quotes.
+/// Which values are quoted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Quote {
-    /// Everything
+    /// All values
     All,
-    /// What a reader could take for something else
+    /// Values that contain special characters
     Minimal,
-    /// Nothing
+    /// No values
     None,
-    /// All but numbers
+    /// All values except numbers
     #[default]
     Nonnumeric,
 }
 
-/// A line of names and a line for each row. Maps and lists stand in quotes as Python prints them, which
-/// is what readers of such tables have always met.
+/// A header line and a line for each row. Maps and lists are quoted as Python prints them, which
+/// is what existing readers expect.
 pub(super) fn csv(columns: &[String], rows: &[Vec<Cell>], quote: Quote) -> String {
     let names: Vec<Cell> = columns.iter().map(|name| name.as_str().into()).collect();
     let lines = std::iter::once(&names).chain(rows).map(|row| line(row, quote));
@@ -29,7 +29,7 @@ pub(super) fn csv(columns: &[String], rows: &[Vec<Cell>], quote: Quote) -> Strin
 fn line(row: &[Cell], quote: Quote) -> String {
     let fields: Vec<String> = row.iter().map(|cell| field(&cell.value, quote)).collect();
     match &*fields {
-        // A line without anything would be no row.
+        // An empty line would not be a row.
         [only] if only.is_empty() => "\"\"\n".to_owned(),
         fields => fields.join(",") + "\n",
     }

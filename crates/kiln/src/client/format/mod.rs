@@ -1,4 +1,4 @@
-//! Answers as text: rows and columns in, text out. Nothing here asks anybody anything.
+//! Output formats: rows and columns in, text out. No input or output happens here.
 
 mod csv;
 pub(crate) mod options;
@@ -9,16 +9,16 @@ pub(crate) mod text;
 pub(crate) mod wrap;
 pub(crate) mod yaml;
 
-use crate::client::problem::{Problem, Result};
+use crate::client::error::{ClientError, Result};
 use crate::render::printable;
-use options::{Columns, ListForm, Screen, ShowForm, Shown};
+use options::{Columns, ListFormat, Screen, ShowArgs, ShowFormat};
 use serde_json::{Map, Value, json};
 use std::cmp::Ordering;
 use table::Align;
 use text::Json;
 use yaml::Top;
 
-/// A value, and how people see it if that is not how it prints.
+/// A value, and its text in tables if that differs from how it prints.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Cell {
     value: Value,
@@ -26,20 +26,20 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// A value that people see in words of its own.
+    /// A value with its own text in tables.
     pub(crate) fn shown(value: Value, shown: String) -> Cell {
         Cell { value, shown: Some(shown) }
     }
 
-    /// A value that people see as a block of YAML.
+    /// A value that tables show as YAML.
     pub(crate) fn yaml(value: Value) -> Cell {
         let shown = yaml::yaml(&value, Top::Sorted);
-        // A bare word needs no end here.
+        // The document end marker is only needed in files.
         let shown = shown.strip_suffix("...\n").map(str::to_owned).unwrap_or(shown);
         Cell::shown(value, shown)
     }
 
-    /// A value that people see as indented JSON.
+    /// A value that tables show as indented JSON.
     pub(crate) fn json(value: Value) -> Cell {
         let shown = text::json(&value, Json::InCell);
         Cell::shown(value, shown)
@@ -57,12 +57,12 @@ impl Cell {
         if !lines.contains(|c: char| c.is_control()) {
             return lines;
         }
-        // Answers may hold anything; a table goes to a terminal.
+        // Responses may contain control characters; tables go to terminals.
         let line = |line| printable(&wrap::without_tabs(line)).into_owned();
         lines.split('\n').map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// The text for programs that take values: maps and lists as JSON, which they can read.
+    /// The text for machine-readable formats: maps and lists as JSON.
     fn as_word(&self) -> String {
         match &self.value {
             Value::Array(_) | Value::Object(_) => text::json(&self.value, Json::Line),
@@ -83,17 +83,17 @@ impl From<&str> for Cell {
     }
 }
 
-/// Things of one kind, with the same columns.
+/// A list of objects with the same columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Listing {
-    /// What the columns are called.
+    /// The column names.
     pub(crate) columns: Vec<String>,
-    /// The things.
+    /// The rows.
     pub(crate) rows: Vec<Vec<Cell>>,
 }
 
 impl Listing {
-    /// The members of some objects, under column names of their own.
+    /// Members of objects, under the given column names.
     pub(crate) fn of<'a>(
         columns: &[(&str, &str)],
         objects: impl IntoIterator<Item = &'a Value>,
@@ -107,10 +107,10 @@ impl Listing {
         }
     }
 
-    /// The listing as its options want it.
+    /// The list in the requested format.
     pub(crate) fn render(
         mut self,
-        form: ListForm,
+        form: ListFormat,
         options: &Columns,
         screen: &Screen,
     ) -> Result<String> {
@@ -125,9 +125,9 @@ impl Listing {
         Ok(self.written(form, options, screen))
     }
 
-    fn written(&self, form: ListForm, options: &Columns, screen: &Screen) -> String {
+    fn written(&self, form: ListFormat, options: &Columns, screen: &Screen) -> String {
         match form {
-            ListForm::Table => {
+            ListFormat::Table => {
                 let rows: Vec<Vec<String>> =
                     self.rows.iter().map(|row| row.iter().map(Cell::in_table).collect()).collect();
                 let first = self.rows.first();
@@ -137,16 +137,16 @@ impl Listing {
                 table::table(&self.columns, &aligns, &rows, width, options.layout.print_empty)
                     + "\n"
             }
-            ListForm::Csv => csv::csv(&self.columns, &self.rows, options.quote),
-            ListForm::Json => text::json(&self.objects(), options.layout.json()) + "\n",
-            ListForm::Value => {
+            ListFormat::Csv => csv::csv(&self.columns, &self.rows, options.quote),
+            ListFormat::Json => text::json(&self.objects(), options.layout.json()) + "\n",
+            ListFormat::Value => {
                 let line = |row: &Vec<Cell>| {
                     let words: Vec<String> = row.iter().map(Cell::as_word).collect();
                     words.join(" ") + "\n"
                 };
                 self.rows.iter().map(line).collect()
             }
-            ListForm::Yaml => yaml::yaml(&self.objects(), Top::Sorted),
+            ListFormat::Yaml => yaml::yaml(&self.objects(), Top::Sorted),
         }
     }
 
@@ -160,7 +160,7 @@ impl Listing {
         self.rows.iter().map(object).collect()
     }
 
-    /// Sorts the rows by the columns that the options name, the first of them first.
+    /// Sorts the rows by the requested columns; the first one is the primary key.
     fn sort(&mut self, options: &Columns) {
         for name in options.sort_columns.iter().rev() {
             let Some(at) = self.columns.iter().position(|column| column == name) else { continue };
@@ -172,7 +172,7 @@ impl Listing {
     }
 }
 
-/// One thing, as names and values.
+/// One object, as names and values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Details {
     /// The names and values.
@@ -180,14 +180,14 @@ pub(crate) struct Details {
 }
 
 impl Details {
-    /// The members of an object as they stand.
+    /// All members of an object, in order.
     pub(crate) fn of(object: &Value) -> Details {
         let members = object.as_object().into_iter().flatten();
         let fields = members.map(|(key, value)| (key.clone(), value.clone().into()));
         Details { fields: fields.collect() }
     }
 
-    /// Some members of an object, in this order; those it does not have are null.
+    /// Some members of an object, in this order; missing ones are null.
     pub(crate) fn members(keys: &[&str], object: &Value) -> Details {
         let member = |key: &&str| {
             let value = object.get(*key).cloned().unwrap_or_default();
@@ -196,11 +196,11 @@ impl Details {
         Details { fields: keys.iter().map(member).collect() }
     }
 
-    /// The thing as its options want it.
+    /// The object in the requested format.
     pub(crate) fn render(
         mut self,
-        options: &Shown,
-        default: ShowForm,
+        options: &ShowArgs,
+        default: ShowFormat,
         screen: &Screen,
     ) -> Result<String> {
         let names: Vec<String> = self.fields.iter().map(|(name, _)| name.clone()).collect();
@@ -211,7 +211,7 @@ impl Details {
         Ok(self.written(options, default, screen))
     }
 
-    fn written(&self, options: &Shown, default: ShowForm, screen: &Screen) -> String {
+    fn written(&self, options: &ShowArgs, default: ShowFormat, screen: &Screen) -> String {
         let object = || -> Value {
             let members = self.fields.iter().map(|(name, cell)| (name.clone(), cell.value.clone()));
             Value::Object(members.collect::<Map<_, _>>())
@@ -219,7 +219,7 @@ impl Details {
         let lines =
             |line: &dyn Fn(&(String, Cell)) -> String| self.fields.iter().map(line).collect();
         match options.form.unwrap_or(default) {
-            ShowForm::Table => {
+            ShowFormat::Table => {
                 let heads = ["Field".to_owned(), "Value".to_owned()];
                 let row = |(name, cell): &(String, Cell)| vec![name.clone(), cell.in_table()];
                 let rows: Vec<Vec<String>> = self.fields.iter().map(row).collect();
@@ -227,29 +227,34 @@ impl Details {
                 table::table(&heads, &[Align::Left; 2], &rows, width, options.layout.print_empty)
                     + "\n"
             }
-            ShowForm::Json => text::json(&object(), options.layout.json()) + "\n",
-            ShowForm::Shell => lines(&|(name, cell)| {
+            ShowFormat::Json => text::json(&object(), options.layout.json()) + "\n",
+            ShowFormat::Shell => lines(&|(name, cell)| {
                 let value = for_shell(&cell.as_word());
                 format!("{}{}=\"{value}\"\n", options.prefix, shell_name(name))
             }),
-            ShowForm::Value => lines(&|(_, cell)| cell.as_word() + "\n"),
-            ShowForm::Yaml => yaml::yaml(&object(), Top::Ordered),
+            ShowFormat::Value => lines(&|(_, cell)| cell.as_word() + "\n"),
+            ShowFormat::Yaml => yaml::yaml(&object(), Top::Ordered),
         }
     }
 }
 
-/// A document as it came: all of it, whatever columns were named.
-pub(crate) fn raw(document: &Value, options: &Shown, default: ShowForm, screen: &Screen) -> String {
+/// A document as the service sent it, whatever columns were requested.
+pub(crate) fn raw(
+    document: &Value,
+    options: &ShowArgs,
+    default: ShowFormat,
+    screen: &Screen,
+) -> String {
     match (options.form.unwrap_or(default), document) {
-        (ShowForm::Json, _) => text::json(document, options.layout.json()) + "\n",
-        (ShowForm::Yaml, Value::Object(members)) if members.is_empty() => String::new(),
-        (ShowForm::Yaml, _) => yaml::yaml(document, Top::Ordered),
+        (ShowFormat::Json, _) => text::json(document, options.layout.json()) + "\n",
+        (ShowFormat::Yaml, Value::Object(members)) if members.is_empty() => String::new(),
+        (ShowFormat::Yaml, _) => yaml::yaml(document, Top::Ordered),
         (_, Value::Object(_)) => Details::of(document).written(options, default, screen),
         _ => Details::of(&json!({ "value": document })).written(options, default, screen),
     }
 }
 
-/// The places of the named columns, in the order in which the columns stand; all if none is named.
+/// The indices of the requested columns, in the order of the columns; all if none was requested.
 fn pick(columns: &[String], names: &[String]) -> Result<Vec<usize>> {
     if names.is_empty() {
         return Ok((0..columns.len()).collect());
@@ -261,12 +266,12 @@ fn pick(columns: &[String], names: &[String]) -> Result<Vec<usize>> {
         let known = text::quoted_list(columns.iter().map(String::as_str));
         let problem =
             format!("No recognized column names in {named}. Recognized columns are {known}.");
-        return Err(Problem::new(problem));
+        return Err(ClientError::new(problem));
     }
     Ok(picked)
 }
 
-/// Numbers stand at the right, if the first one of their column is a number.
+/// A column is right-aligned if its first value is a number.
 fn align(first: Option<&Cell>) -> Align {
     match first {
         Some(Cell { value: Value::Number(_), shown: None }) => Align::Right,
@@ -274,7 +279,7 @@ fn align(first: Option<&Cell>) -> Align {
     }
 }
 
-/// The order of values in a column: what has none comes first; what cannot be compared is equal.
+/// The order of values in a column: nulls come first; values that cannot be compared are equal.
 fn compare(a: &Value, b: &Value) -> Ordering {
     match (a, b) {
         (Value::Null, Value::Null) => Ordering::Equal,
@@ -289,7 +294,7 @@ fn compare(a: &Value, b: &Value) -> Ordering {
     }
 }
 
-/// Text between double quotes of a shell: nothing in it is expanded or run.
+/// Text for use between double quotes in a shell: nothing in it is expanded.
 fn for_shell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -301,7 +306,7 @@ fn for_shell(text: &str) -> String {
     out
 }
 
-/// A name as a shell can have it.
+/// A valid name of a shell variable.
 fn shell_name(name: &str) -> String {
     let name = name.to_lowercase();
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()

@@ -1,74 +1,74 @@
-//! The words with which users say how an answer is to look.
+//! The options for output formats.
 
 use super::csv::Quote;
 use super::text::Json;
 use clap::{Args, ValueEnum};
 
-/// How a list is shown.
+/// Output formats of lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ListForm {
-    /// A table for people
+pub(crate) enum ListFormat {
+    /// A table
     #[default]
     Table,
     /// Comma-separated values
     Csv,
-    /// An array of objects
+    /// A JSON array of objects
     Json,
-    /// A line for each row, with blanks between the values
+    /// A line for each row, with spaces between the values
     Value,
-    /// A sequence of mappings
+    /// A YAML sequence of mappings
     Yaml,
 }
 
-/// How one thing is shown.
+/// Output formats of single objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ShowForm {
-    /// A table for people
+pub(crate) enum ShowFormat {
+    /// A table
     Table,
-    /// An object
+    /// A JSON object
     Json,
-    /// Assignments that a shell can read
+    /// Shell variable assignments
     Shell,
     /// A line for each value
     Value,
-    /// A mapping
+    /// A YAML mapping
     Yaml,
 }
 
-/// How a list is to look.
+/// Output options of lists.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Output options")]
-pub(crate) struct Listed {
-    /// How the list is shown: table, csv, json, value or yaml
+pub(crate) struct ListArgs {
+    /// Output format: table, csv, json, value or yaml
     #[arg(short = 'f', long = "format", value_name = "FORMAT", value_enum, default_value_t)]
     #[arg(hide_possible_values = true)]
-    pub(crate) form: ListForm,
+    pub(crate) form: ListFormat,
 
     #[command(flatten)]
     pub(crate) columns: Columns,
 }
 
-/// What of a list is shown, and in which order.
+/// Columns and order of lists.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Output options")]
 pub(crate) struct Columns {
-    /// Show only this column; may be given several times
+    /// Column to show; may be repeated
     #[arg(short = 'c', long = "column", value_name = "COLUMN")]
     pub(crate) names: Vec<String>,
 
-    /// What csv puts in quotes: all, minimal, none or nonnumeric
+    /// Values that csv quotes: all, minimal, none or nonnumeric
     #[arg(long, value_name = "MODE", value_enum, default_value_t, hide_possible_values = true)]
     pub(crate) quote: Quote,
 
-    /// Sort the rows by this column; may be given several times
+    /// Column to sort by; may be repeated
     #[arg(long = "sort-column", value_name = "COLUMN")]
     pub(crate) sort_columns: Vec<String>,
 
-    /// Sort from the smallest to the largest, which is usual
+    /// Sort in ascending order (the default)
     #[arg(long = "sort-ascending", overrides_with = "descending")]
     pub(crate) ascending: bool,
 
-    /// Sort from the largest to the smallest
+    /// Sort in descending order
     #[arg(long = "sort-descending", overrides_with = "ascending")]
     pub(crate) descending: bool,
 
@@ -76,20 +76,20 @@ pub(crate) struct Columns {
     pub(crate) layout: Layout,
 }
 
-/// How one thing is to look.
+/// Output options of single objects.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Output options")]
-pub(crate) struct Shown {
-    /// How the answer is shown: table, json, shell, value or yaml
+pub(crate) struct ShowArgs {
+    /// Output format: table, json, shell, value or yaml
     #[arg(short = 'f', long = "format", value_name = "FORMAT", value_enum)]
     #[arg(hide_possible_values = true)]
-    pub(crate) form: Option<ShowForm>,
+    pub(crate) form: Option<ShowFormat>,
 
-    /// Show only this field; may be given several times
+    /// Field to show; may be repeated
     #[arg(short = 'c', long = "column", alias = "variable", value_name = "COLUMN")]
     pub(crate) columns: Vec<String>,
 
-    /// What shell puts before every name
+    /// Prefix of the names in shell format
     #[arg(long, value_name = "PREFIX", default_value = "", hide_default_value = true)]
     pub(crate) prefix: String,
 
@@ -97,39 +97,39 @@ pub(crate) struct Shown {
     pub(crate) layout: Layout,
 }
 
-/// How much room an answer may take.
+/// Layout options.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Layout {
-    /// Write JSON on one line
+    /// Print JSON on one line
     #[arg(long)]
     pub(crate) noindent: bool,
 
-    /// Fold a table into so many columns; 0 means no limit
+    /// Maximum width of tables in columns; 0 means no limit
     #[arg(long, value_name = "COLUMNS")]
     pub(crate) max_width: Option<usize>,
 
-    /// Fold a table into the width of the terminal
+    /// Fit tables to the width of the terminal
     #[arg(long)]
     pub(crate) fit_width: bool,
 
-    /// Draw a table even if it has no rows
+    /// Print a table even if it has no rows
     #[arg(long)]
     pub(crate) print_empty: bool,
 }
 
-/// What is known of the screen that tables go to.
+/// The properties of the terminal that tables are printed on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Screen {
-    /// How many columns the terminal has, if there is one.
+    /// The width of the terminal, if there is one.
     pub(crate) columns: Option<usize>,
-    /// How many columns a table may take if the command does not say; 0 means no limit.
+    /// The default of `--max-width`; 0 means no limit.
     pub(crate) max_width: usize,
-    /// Whether tables are folded into the terminal even if the command does not say so.
+    /// The default of `--fit-width`.
     pub(crate) fit_width: bool,
 }
 
 impl Layout {
-    /// The width that a table must not exceed.
+    /// The maximum width of a table.
     pub(super) fn width(&self, screen: &Screen) -> Option<usize> {
         match self.max_width.unwrap_or(screen.max_width) {
             0 if self.fit_width || screen.fit_width => screen.columns,
@@ -138,7 +138,7 @@ impl Layout {
         }
     }
 
-    /// How JSON is laid out.
+    /// The layout of JSON.
     pub(super) fn json(&self) -> Json {
         if self.noindent { Json::Line } else { Json::Indented }
     }

@@ -1,19 +1,19 @@
-//! Tables for people: `+---+` borders, a blank on each side of a cell.
+//! Tables with `+---+` borders and a space on each side of a cell.
 
 use super::wrap::{width, wrap};
 
-/// How a column's cells stand.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
-    /// At the left.
+    /// Left.
     Left,
-    /// At the right.
+    /// Right.
     Right,
 }
 
-/// A table of so many columns as the widest may need, or as narrow as it can be folded.
+/// A table that is at most `width` columns wide, as far as its cells can be wrapped.
 ///
-/// Without rows it is empty, unless `print_empty` says otherwise. It ends without a line feed.
+/// A table without rows is empty, unless `print_empty` is set. The text ends without a line feed.
 pub(crate) fn table(
     columns: &[String],
     aligns: &[Align],
@@ -26,7 +26,7 @@ pub(crate) fn table(
     }
     let wanted = wanted(columns, rows);
     let limits = limits(columns, &wanted, max_width);
-    // A column that is folded keeps its limit, even if its lines happen to end earlier.
+    // A wrapped column keeps its width, even if its lines are shorter.
     let widths: Vec<usize> = wanted
         .iter()
         .zip(&limits)
@@ -66,7 +66,7 @@ fn write_row(out: &mut String, cells: &[Vec<String>], widths: &[usize], aligns: 
     }
 }
 
-/// The lines of a cell, each no wider than its limit.
+/// The lines of a cell, wrapped at its width.
 fn lines(cell: &str, limit: Option<usize>) -> Vec<String> {
     let mut lines = Vec::new();
     for line in cell.split('\n') {
@@ -78,7 +78,7 @@ fn lines(cell: &str, limit: Option<usize>) -> Vec<String> {
     lines
 }
 
-/// How wide every column would be without folding.
+/// The width of every column without wrapping.
 fn wanted(columns: &[String], rows: &[Vec<String>]) -> Vec<usize> {
     let mut widest: Vec<usize> = columns.iter().map(|name| width(name)).collect();
     for row in rows {
@@ -89,12 +89,12 @@ fn wanted(columns: &[String], rows: &[Vec<String>]) -> Vec<usize> {
     widest
 }
 
-/// The columns that are folded, and how wide they may be: those wider than an equal share, which
-/// share what the others leave. No column gets narrower than its name.
+/// The wrapped columns and their widths: columns wider than an equal share of the table, which
+/// share what the others leave. No column becomes narrower than its name.
 fn limits(columns: &[String], wanted: &[usize], max_width: Option<usize>) -> Vec<Option<usize>> {
     let mut limits = vec![None; columns.len()];
     let Some(max_width) = max_width else { return limits };
-    // Borders, and a blank on each side of each cell.
+    // Borders, and a space on each side of each cell.
     let usable = max_width.saturating_sub(3 * columns.len() + 1);
     let share = usable / columns.len();
     let wide: Vec<usize> = (0..columns.len()).filter(|at| wanted[*at] > share).collect();

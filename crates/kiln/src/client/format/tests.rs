@@ -1,6 +1,6 @@
-//! What lists and details look like in every form. The expected texts are recorded ones.
+//! Lists and details in every format. The expected texts were recorded from the reference client.
 
-use super::options::{Columns, Layout, ListForm, Screen, ShowForm, Shown};
+use super::options::{Columns, Layout, ListFormat, Screen, ShowArgs, ShowFormat};
 use super::{Cell, Details, Listing, raw};
 use serde_json::{Value, json};
 
@@ -18,14 +18,14 @@ fn things() -> Listing {
     }
 }
 
-fn listed(listing: Listing, form: ListForm, options: &Columns) -> String {
+fn listed(listing: Listing, form: ListFormat, options: &Columns) -> String {
     listing.render(form, options, &Screen::default()).unwrap()
 }
 
 #[test]
 fn a_table_has_borders_and_numbers_at_the_right() {
     assert_eq!(
-        listed(things(), ListForm::Table, &Columns::default()),
+        listed(things(), ListFormat::Table, &Columns::default()),
         "\
 +---------------+-------+----------------------------------+
 | A             | B col | C                                |
@@ -44,20 +44,24 @@ fn a_table_has_borders_and_numbers_at_the_right() {
 #[test]
 fn programs_get_values_they_can_read() {
     assert_eq!(
-        listed(things(), ListForm::Value, &Columns::default()),
+        listed(things(), ListFormat::Value, &Columns::default()),
         "x 1 None\nlonger é 中文 22 {\"k\": [1, null, true], \"e\": \"\\u00e9\"}\n\
          two\nlines\r\nthree\rx 3 [1.5, \"a\\\"b\", \"it's\"]\n 4 False\n"
     );
     let noindent =
         Columns { layout: Layout { noindent: true, ..Layout::default() }, ..Columns::default() };
     assert_eq!(
-        listed(Listing { rows: things().rows[..1].into(), ..things() }, ListForm::Json, &noindent),
+        listed(
+            Listing { rows: things().rows[..1].into(), ..things() },
+            ListFormat::Json,
+            &noindent
+        ),
         "[{\"A\": \"x\", \"B col\": 1, \"C\": null}]\n"
     );
     assert_eq!(
         listed(
             Listing { rows: things().rows[..2].into(), ..things() },
-            ListForm::Yaml,
+            ListFormat::Yaml,
             &Columns::default()
         ),
         "- A: x\n  B col: 1\n  C: null\n- A: \"longer \\xE9 \\u4E2D\\u6587\"\n  B col: 22\n  C:\n    \
@@ -69,18 +73,18 @@ fn programs_get_values_they_can_read() {
 fn nothing_looks_like_nothing() {
     let empty = || Listing { rows: Vec::new(), ..things() };
     for (form, text) in [
-        (ListForm::Table, "\n"),
-        (ListForm::Csv, "\"A\",\"B col\",\"C\"\n"),
-        (ListForm::Json, "[]\n"),
-        (ListForm::Value, ""),
-        (ListForm::Yaml, "[]\n"),
+        (ListFormat::Table, "\n"),
+        (ListFormat::Csv, "\"A\",\"B col\",\"C\"\n"),
+        (ListFormat::Json, "[]\n"),
+        (ListFormat::Value, ""),
+        (ListFormat::Yaml, "[]\n"),
     ] {
         assert_eq!(listed(empty(), form, &Columns::default()), text, "{form:?}");
     }
     let drawn =
         Columns { layout: Layout { print_empty: true, ..Layout::default() }, ..Columns::default() };
     assert_eq!(
-        listed(empty(), ListForm::Table, &drawn),
+        listed(empty(), ListFormat::Table, &drawn),
         "+---+-------+---+\n| A | B col | C |\n+---+-------+---+\n+---+-------+---+\n"
     );
 }
@@ -95,11 +99,11 @@ fn columns_are_picked_and_rows_sorted() {
         ..Columns::default()
     };
     assert_eq!(
-        listed(Listing { rows: things().rows[..2].into(), ..things() }, ListForm::Csv, &picked),
+        listed(Listing { rows: things().rows[..2].into(), ..things() }, ListFormat::Csv, &picked),
         "\"A\",\"C\"\n\"longer é 中文\",\"{'k': [1, None, True], 'e': 'é'}\"\n\"x\",\"\"\n"
     );
     let unknown = Columns { names: names(&["Nope"]), ..Columns::default() };
-    let problem = things().render(ListForm::Table, &unknown, &Screen::default()).unwrap_err();
+    let problem = things().render(ListFormat::Table, &unknown, &Screen::default()).unwrap_err();
     assert_eq!(
         problem.text,
         "No recognized column names in ['Nope']. Recognized columns are ['A', 'B col', 'C']."
@@ -121,7 +125,7 @@ fn a_table_is_folded_into_the_width() {
     };
     let wide = |columns: usize| {
         let layout = Layout { max_width: Some(columns), ..Layout::default() };
-        listed(listing.clone(), ListForm::Table, &Columns { layout, ..Columns::default() })
+        listed(listing.clone(), ListFormat::Table, &Columns { layout, ..Columns::default() })
     };
     assert_eq!(
         wide(40),
@@ -140,12 +144,12 @@ fn a_table_is_folded_into_the_width() {
 +--------------+--------------+--------+
 "
     );
-    // No column gets narrower than its name.
+    // No column becomes narrower than its name.
     assert_eq!(wide(20), wide(30));
     let fitted =
         Columns { layout: Layout { fit_width: true, ..Layout::default() }, ..Columns::default() };
     let screen = |columns| Screen { columns, ..Screen::default() };
-    let on = |screen: Screen| listing.clone().render(ListForm::Table, &fitted, &screen).unwrap();
+    let on = |screen: Screen| listing.clone().render(ListFormat::Table, &fitted, &screen).unwrap();
     assert_eq!(on(screen(Some(40))), wide(40));
     assert_eq!(on(screen(None)), wide(0));
 }
@@ -163,11 +167,11 @@ fn one_thing_is_shown_field_by_field() {
     let details =
         Details { fields: fields.map(|(name, value)| (name.to_owned(), value.into())).into() };
     let shown = |form| {
-        let options = Shown { form: Some(form), prefix: "p_".into(), ..Shown::default() };
-        details.clone().render(&options, ShowForm::Table, &Screen::default()).unwrap()
+        let options = ShowArgs { form: Some(form), prefix: "p_".into(), ..ShowArgs::default() };
+        details.clone().render(&options, ShowFormat::Table, &Screen::default()).unwrap()
     };
     assert_eq!(
-        shown(ShowForm::Table),
+        shown(ShowFormat::Table),
         "\
 +-------+-----------------------+
 | Field | Value                 |
@@ -181,18 +185,18 @@ fn one_thing_is_shown_field_by_field() {
 +-------+-----------------------+
 "
     );
-    // What a shell evaluates must not run anything.
+    // Evaluating the output in a shell must not run anything.
     assert_eq!(
-        shown(ShowForm::Shell),
+        shown(ShowFormat::Shell),
         "p_a=\"v\"\np_b_c_d=\"None\"\np_tags=\"[\\\"x\\\", {\\\"y\\\": 1}]\"\n\
          p_q=\"he said \\\"hi\\\" \\$x \\`y\\` \\\\\"\np_t=\"True\"\np_f=\"1.0\"\n"
     );
     assert_eq!(
-        shown(ShowForm::Value),
+        shown(ShowFormat::Value),
         "v\nNone\n[\"x\", {\"y\": 1}]\nhe said \"hi\" $x `y` \\\nTrue\n1.0\n"
     );
     assert_eq!(
-        shown(ShowForm::Yaml),
+        shown(ShowFormat::Yaml),
         "a: v\nB:c d: null\ntags:\n- x\n- y: 1\nq: he said \"hi\" $x `y` \\\nt: true\nf: 1.0\n"
     );
 }
@@ -205,9 +209,9 @@ fn cells_may_look_other_than_they_are() {
         ("json", Cell::json(json!([1, "é"]))),
     ];
     let details = Details { fields: cells.map(|(name, cell)| (name.to_owned(), cell)).into() };
-    let options = Shown::default();
+    let options = ShowArgs::default();
     assert_eq!(
-        details.render(&options, ShowForm::Table, &Screen::default()).unwrap(),
+        details.render(&options, ShowFormat::Table, &Screen::default()).unwrap(),
         "\
 +-------+-------+
 | Field | Value |
@@ -229,19 +233,20 @@ fn cells_may_look_other_than_they_are() {
 #[test]
 fn answers_cannot_steer_a_terminal() {
     let details = Details { fields: vec![("a".into(), "x\u{1b}[31m\ty".into())] };
-    let table = details.render(&Shown::default(), ShowForm::Table, &Screen::default()).unwrap();
+    let table =
+        details.render(&ShowArgs::default(), ShowFormat::Table, &Screen::default()).unwrap();
     assert!(table.contains("| x\\u{1b}[31m  y |"), "{table}");
 }
 
 #[test]
 fn documents_come_whole_whatever_columns_are_named() {
-    let options = Shown { columns: vec!["a".into()], ..Shown::default() };
+    let options = ShowArgs { columns: vec!["a".into()], ..ShowArgs::default() };
     let shown = |document: Value, default| raw(&document, &options, default, &Screen::default());
     assert_eq!(
-        shown(json!({"b": {"z": 1, "y": 2}, "a": 1}), ShowForm::Yaml),
+        shown(json!({"b": {"z": 1, "y": 2}, "a": 1}), ShowFormat::Yaml),
         "b:\n  y: 2\n  z: 1\na: 1\n"
     );
-    assert_eq!(shown(json!({}), ShowForm::Yaml), "");
-    assert_eq!(shown(json!({}), ShowForm::Json), "{}\n");
-    assert_eq!(shown(json!([1]), ShowForm::Json), "[\n  1\n]\n");
+    assert_eq!(shown(json!({}), ShowFormat::Yaml), "");
+    assert_eq!(shown(json!({}), ShowFormat::Json), "{}\n");
+    assert_eq!(shown(json!([1]), ShowFormat::Json), "[\n  1\n]\n");
 }

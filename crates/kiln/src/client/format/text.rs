@@ -1,4 +1,4 @@
-//! Values as text: as Python shows them in a cell, and JSON in the layout of its standard library.
+//! Values as text: as Python prints them, and JSON in the layout of Python's standard library.
 
 use kiln_resources::wire;
 pub(crate) use kiln_template::print::Layout as Json;
@@ -7,7 +7,7 @@ use kiln_yaql::python;
 use serde_json::{Number, Value};
 use std::fmt::Write;
 
-/// A value as Python prints it: text as it is, `None`, `True`, `{'k': [1]}`.
+/// A value as Python prints it: strings unquoted, `None`, `True`, `{'k': [1]}`.
 pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -19,7 +19,7 @@ pub(crate) fn plain(value: &Value) -> String {
     }
 }
 
-/// Names as Python prints a list of texts: `['a', 'b']`.
+/// Names as Python prints a list of strings: `['a', 'b']`.
 pub(crate) fn quoted_list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let quoted: Vec<String> = names.into_iter().map(python::quoted).collect();
     format!("[{}]", quoted.join(", "))
@@ -59,7 +59,7 @@ fn write_repr(out: &mut String, value: &Value) {
     }
 }
 
-/// A value as JSON, without a line feed at its end.
+/// A value as JSON, without a final line feed.
 pub(crate) fn json(value: &Value, layout: Json) -> String {
     print::json_in(&wire::value(value), Keys::Ordered, layout)
 }

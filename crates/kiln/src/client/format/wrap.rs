@@ -1,21 +1,21 @@
-//! Text folded into lines of some columns: at blanks, at hyphens between letters, and if a word is
-//! longer than a line, inside it.
+//! Wraps text into lines: at spaces, at hyphens between letters, and inside a word that is
+//! longer than a line.
 
 use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns that text takes on a terminal.
+/// The width of text on a terminal, in columns.
 pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Text folded into lines of at most so many columns. Blanks at the ends of lines are dropped.
+/// Wraps text into lines of at most `width` columns. Spaces at the ends of lines are dropped.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
     let text = without_tabs(text).replace(['\n', '\r', '\u{b}', '\u{c}'], " ");
     let mut chunks = chunks(&text).into_iter().peekable();
     let mut lines: Vec<String> = Vec::new();
-    // What is left of a word that was cut.
+    // The rest of a word that was cut.
     let mut cut: Option<&str> = None;
     loop {
         let mut line: Vec<&str> = Vec::new();
@@ -55,7 +55,7 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     }
 }
 
-/// The text with tabs as blanks up to the next eighth column.
+/// Expands tabs to the next multiple of eight columns.
 pub(crate) fn without_tabs(text: &str) -> Cow<'_, str> {
     if !text.contains('\t') {
         return Cow::Borrowed(text);
@@ -74,8 +74,8 @@ pub(crate) fn without_tabs(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Where a word that does not fit is cut: after its last hyphen within the room, else where the room
-/// ends. A line that is empty takes a character at least.
+/// The offset at which a long word is cut: after its last hyphen that fits, else where the line
+/// ends. An empty line takes at least one character.
 fn place_to_cut(word: &str, room: usize, is_first: bool) -> usize {
     let mut used = 0;
     let mut end = 0;
@@ -92,7 +92,7 @@ fn place_to_cut(word: &str, room: usize, is_first: bool) -> usize {
     }
 }
 
-/// The pieces between which a line may end: blanks, words, and parts of words with hyphens.
+/// The pieces between which a line may break: spaces, words, and parts of hyphenated words.
 fn chunks(text: &str) -> Vec<&str> {
     let mut chunks = Vec::new();
     let mut rest = text;
@@ -110,7 +110,7 @@ fn chunks(text: &str) -> Vec<&str> {
     chunks
 }
 
-/// A word in parts: after a hyphen between letters, and around a dash of several hyphens.
+/// The parts of a word: split after a hyphen between letters, and around a dash of several hyphens.
 fn hyphenated<'a>(word: &'a str, chunks: &mut Vec<&'a str>) {
     let chars: Vec<(usize, char)> = word.char_indices().collect();
     let is_letter =

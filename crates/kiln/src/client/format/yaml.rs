@@ -1,7 +1,7 @@
-//! YAML in the layout that Python's usual library gives it: blocks, sorted keys, lines folded after 80
+//! YAML in the layout of PyYAML: block style, sorted keys, lines folded after 80
 //! columns, characters beyond ASCII as escapes.
 //!
-//! Scripts compare such texts, and templates are stored in them, so the layout is kept to the letter.
+//! Scripts compare this output and templates are stored in it, so the layout matches exactly.
 
 use super::text;
 use fancy_regex::Regex;
@@ -10,17 +10,17 @@ use serde_json::Value;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-/// Lines are folded at the first chance after this column.
+/// Lines are folded at the first opportunity after this column.
 const WIDTH: usize = 80;
-/// Keys longer than this get a line of their own, after a question mark.
+/// Longer keys are written on their own line, after a question mark.
 const LONGEST_KEY: usize = 122;
 
-/// In which order the members of the outermost map stand; those inside are always sorted.
+/// The order of the keys of the outermost map; inner maps are always sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Top {
-    /// As they came.
+    /// The order of the input.
     Ordered,
-    /// By name.
+    /// Sorted by name.
     Sorted,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn yaml(value: &Value, top: Top) -> String {
     writer.out
 }
 
-/// Text under way, and how far its last line has come.
+/// The text so far, and the length of its last line.
 struct Writer {
     out: String,
     column: usize,
@@ -69,7 +69,7 @@ impl Writer {
         self.column += indent;
     }
 
-    /// Members at an indent; the first begins where the last line ends.
+    /// Writes members at an indent; the first one begins at the end of the current line.
     fn members(&mut self, members: &[(&String, &Value)], indent: usize) {
         for (at, (key, value)) in members.iter().enumerate() {
             if at > 0 {
@@ -81,7 +81,7 @@ impl Writer {
                 self.value(value, indent);
                 continue;
             }
-            // A key that cannot stand before a colon gets a line of its own.
+            // A complex key is written on its own line.
             self.put("? ");
             self.text(key, indent + 2, false);
             self.line_break();
@@ -91,7 +91,7 @@ impl Writer {
         }
     }
 
-    /// Items at an indent; the first begins where the last line ends.
+    /// Writes items at an indent; the first one begins at the end of the current line.
     fn list(&mut self, items: &[Value], indent: usize) {
         for (at, item) in items.iter().enumerate() {
             if at > 0 {
@@ -102,7 +102,7 @@ impl Writer {
         }
     }
 
-    /// What stands after a sign that begins a line.
+    /// Writes a value after an indicator that begins a line.
     fn item(&mut self, item: &Value, indent: usize) {
         self.put(" ");
         match item {
@@ -117,7 +117,7 @@ impl Writer {
         }
     }
 
-    /// What stands after a key.
+    /// Writes the value of a key.
     fn value(&mut self, value: &Value, indent: usize) {
         match value {
             Value::Array(items) if !items.is_empty() => {
@@ -138,7 +138,7 @@ impl Writer {
         }
     }
 
-    /// A scalar or an empty collection; gives whether it is bare text that needs an end.
+    /// Writes a scalar or an empty collection; returns whether it is plain text that needs a document end.
     fn scalar(&mut self, value: &Value, indent: usize, is_key: bool) -> bool {
         match value {
             Value::Null => self.put("null"),
@@ -157,7 +157,7 @@ impl Writer {
         true
     }
 
-    /// Text in the plainest style that reads back as the same text.
+    /// Writes text in the simplest style that reads back as the same text.
     fn text(&mut self, text: &str, indent: usize, is_key: bool) -> bool {
         let shape = Shape::of(text);
         let fits_line = !(is_key && shape.has_breaks);
@@ -175,7 +175,7 @@ impl Writer {
         false
     }
 
-    /// Text without escapes: a single blank may become the end of a line, a line feed two of them.
+    /// Writes text without escapes: a single space may become a line break, a line feed two of them.
     fn folded(&mut self, text: &str, indent: usize, is_key: bool, quote: Quote) {
         let mut rest = text;
         while !rest.is_empty() {
@@ -206,11 +206,11 @@ impl Writer {
         }
     }
 
-    /// Text with escapes; a long line ends in a backslash at the first chance.
+    /// Writes text with escapes; a long line ends with a backslash at the first opportunity.
     fn double_quoted(&mut self, text: &str, indent: usize, is_key: bool) {
         self.put("\"");
         let chars: Vec<char> = text.chars().collect();
-        // What is not yet written begins here.
+        // The start of the text that is not written yet.
         let mut start = 0;
         for end in 0..=chars.len() {
             let next = chars.get(end).copied();
@@ -274,7 +274,7 @@ fn sorted(members: &serde_json::Map<String, Value>) -> Vec<(&String, &Value)> {
     members
 }
 
-/// A number; one without a point before its exponent gets one, or it would read back as text.
+/// A float; one without a point before its exponent gets one, or it would read back as text.
 fn written_number(number: &serde_json::Number) -> String {
     let written = text::number(number);
     if number.is_f64() && !written.contains('.') && written.contains('e') {
@@ -315,7 +315,7 @@ fn escaped(c: char) -> String {
     format!("\\{short}")
 }
 
-/// In which styles a text can be written.
+/// The styles in which a text can be written.
 struct Shape {
     has_breaks: bool,
     plain: bool,
@@ -337,12 +337,12 @@ impl Shape {
     }
 }
 
-/// Whether a character ends a line for YAML.
+/// Whether YAML takes a character for a line break.
 fn is_break(c: char) -> bool {
     matches!(c, '\n' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Whether bare text would be taken for something of YAML's own.
+/// Whether plain text would contain YAML syntax.
 fn indicates(text: &str) -> bool {
     let first_alone = matches!(text.chars().nth(1), None | Some(' '));
     let by_start = match text.chars().next() {
@@ -358,9 +358,9 @@ fn indicates(text: &str) -> bool {
         || text.contains(" #")
 }
 
-/// Whether bare text would read back as something that is no text: a number, a date, `yes`.
+/// Whether plain text would read back as something other than text: a number, a date, `yes`.
 fn reads_as_other(text: &str) -> bool {
-    /// What YAML 1.1 takes bare text for: null, booleans, integers, floats, dates, and its own signs.
+    /// The plain scalars of YAML 1.1: null, booleans, integers, floats, dates, and special keys.
     const OTHERS: &str = r"(?x) \A (?:
         ~ | null | Null | NULL | << | = | [!&*]
         | yes | Yes | YES | no | No | NO | true | True | TRUE | false | False | FALSE
@@ -378,7 +378,7 @@ fn reads_as_other(text: &str) -> bool {
     if text.is_empty() {
         return true;
     }
-    // Most text begins with a letter that none of these does.
+    // Most texts begin with a letter that none of these begins with.
     let may_be =
         text.starts_with(|c: char| "~nN<=!&*yYtTfFoO-+.".contains(c) || c.is_ascii_digit());
     may_be && OTHER.as_ref().is_none_or(|other| other.is_match(text).unwrap_or(true))

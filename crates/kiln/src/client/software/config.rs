@@ -1,10 +1,10 @@
 //! Software configurations.
 
 use super::super::Client;
+use super::super::error::{ClientError, OrNotFound, Result};
 use super::super::format::Listing;
-use super::super::format::options::{Listed, ShowForm, Shown};
+use super::super::format::options::{ListArgs, ShowArgs, ShowFormat};
 use super::super::heat::{Query, list, path};
-use super::super::problem::{OrNotFound, Problem, Result};
 use super::super::stack::delete::undeleted;
 use super::super::upload::{parsed, text_of};
 use clap::{Args, Subcommand};
@@ -14,94 +14,94 @@ use reqwest::Method;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// The group of a configuration that names none.
+/// The default group of a configuration.
 pub(crate) const UNGROUPED: &str = "Heat::Ungrouped";
 
 /// `kiln software config`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
+pub(crate) enum ConfigCommand {
     /// Create a configuration
-    Create(Create),
+    Create(ConfigCreate),
     /// List configurations
-    List(List),
+    List(ConfigList),
     /// Print a configuration
-    Show(Show),
+    Show(ConfigShow),
     /// Delete configurations
-    Delete(Delete),
+    Delete(ConfigDelete),
 }
 
 /// Arguments of `kiln software config create`.
 #[derive(Debug, Args)]
-pub(crate) struct Create {
-    /// The name of the configuration
+pub(crate) struct ConfigCreate {
+    /// Name of the configuration
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
 
-    /// A file with the configuration itself, such as a script
+    /// File with the configuration, such as a script
     #[arg(long, value_name = "FILE")]
     pub(crate) config_file: Option<String>,
 
-    /// A file with a map of inputs, outputs and options
+    /// File with a map of inputs, outputs and options
     #[arg(long, value_name = "FILE")]
     pub(crate) definition_file: Option<String>,
 
-    /// What kind of configuration it is, such as script
+    /// Group of the configuration, such as script
     #[arg(long, value_name = "GROUP", default_value = UNGROUPED)]
     pub(crate) group: String,
 
     #[command(flatten)]
-    pub(crate) shown: Shown,
+    pub(crate) output_format: ShowArgs,
 }
 
 /// Arguments of `kiln software config list`.
 #[derive(Debug, Args)]
-pub(crate) struct List {
-    /// At most so many
+pub(crate) struct ConfigList {
+    /// Maximum number of rows
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 
-    /// Only those after this one, by id
+    /// Show only rows after the one with this id
     #[arg(long, value_name = "ID")]
     marker: Option<String>,
 
     #[command(flatten)]
-    listed: Listed,
+    output_format: ListArgs,
 }
 
 /// Arguments of `kiln software config show`.
 #[derive(Debug, Args)]
-pub(crate) struct Show {
-    /// The configuration, by id
+pub(crate) struct ConfigShow {
+    /// Id of the configuration
     #[arg(value_name = "CONFIG")]
     config: String,
 
-    /// Print nothing but the configuration itself
+    /// Print the configuration text alone
     #[arg(long)]
     config_only: bool,
 
     #[command(flatten)]
-    shown: Shown,
+    output_format: ShowArgs,
 }
 
 /// Arguments of `kiln software config delete`.
 #[derive(Debug, Args)]
-pub(crate) struct Delete {
-    /// The configurations, by id
+pub(crate) struct ConfigDelete {
+    /// Ids of the configurations
     #[arg(value_name = "CONFIG", required = true)]
     pub(crate) configs: Vec<String>,
 }
 
-pub(crate) async fn run(verb: Verb, client: &mut Client<'_, '_>) -> Result<()> {
-    match verb {
-        Verb::Create(create) => {
+pub(crate) async fn run(subcommand: ConfigCommand, client: &mut Client<'_, '_>) -> Result<()> {
+    match subcommand {
+        ConfigCommand::Create(create) => {
             let made = create.create(client).await?;
-            client.console.raw(&made, &create.shown, ShowForm::Json)
+            client.console.raw(&made, &create.output_format, ShowFormat::Json)
         }
-        Verb::List(List { limit, marker, listed }) => {
+        ConfigCommand::List(ConfigList { limit, marker, output_format }) => {
             let configs = configs(client, limit, marker.as_deref()).await?;
-            client.console.list(Listing::of(&COLUMNS, &configs), &listed)
+            client.console.list(Listing::of(&COLUMNS, &configs), &output_format)
         }
-        Verb::Show(Show { config, config_only, shown }) => {
+        ConfigCommand::Show(ConfigShow { config, config_only, output_format }) => {
             let config = self::config(client, &config).await?;
             if config_only {
                 return client.console.line(config["config"].as_str().unwrap_or_default());
@@ -111,14 +111,14 @@ pub(crate) async fn run(verb: Verb, client: &mut Client<'_, '_>) -> Result<()> {
             let member =
                 |key: &&str| ((*key).to_owned(), config.get(*key).cloned().unwrap_or_default());
             let ordered = Value::Object(keys.iter().map(member).collect::<Map<_, _>>());
-            client.console.raw(&ordered, &shown, ShowForm::Yaml)
+            client.console.raw(&ordered, &output_format, ShowFormat::Yaml)
         }
-        Verb::Delete(delete) => delete.run(client).await,
+        ConfigCommand::Delete(delete) => delete.run(client).await,
     }
 }
 
-impl Create {
-    /// Lets the service check the configuration, then makes it.
+impl ConfigCreate {
+    /// Has the service validate the configuration, then creates it.
     pub(crate) async fn create(&self, client: &Client<'_, '_>) -> Result<Value> {
         let mut config = Members::new();
         config.insert("group".into(), self.group.as_str().into());
@@ -153,7 +153,7 @@ async fn send(client: &Client<'_, '_>, path: &str, body: &Data) -> Result<Value>
     client.heat.call(Method::POST, path, Query::new(), Some(body)).await
 }
 
-/// Configurations.
+/// Lists configurations.
 pub(crate) async fn configs(
     client: &Client<'_, '_>,
     limit: Option<usize>,
@@ -165,17 +165,17 @@ pub(crate) async fn configs(
     Ok(list(&client.heat.get("/software_configs", asked).await?, "software_configs"))
 }
 
-/// What is listed of configurations.
+/// The columns of configuration lists.
 const COLUMNS: [(&str, &str); 4] =
     [("id", "id"), ("name", "name"), ("group", "group"), ("creation_time", "creation_time")];
 
-/// A configuration.
+/// Reads a configuration.
 pub(crate) async fn config(client: &Client<'_, '_>, id: &str) -> Result<Value> {
     let answer = client.heat.get(&path(&["software_configs", id]), Query::new()).await;
     Ok(answer.or_not_found(|| format!("Configuration not found: {id}"))?["software_config"].clone())
 }
 
-impl Delete {
+impl ConfigDelete {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let mut failed = 0;
         for id in &self.configs {
@@ -193,7 +193,7 @@ impl Delete {
     }
 }
 
-/// Why something could not be deleted.
-pub(super) fn told(problem: Problem, not_found: &str) -> String {
+/// The message for an object that could not be deleted.
+pub(super) fn told(problem: ClientError, not_found: &str) -> String {
     if problem.is_not_found() { not_found.to_owned() } else { problem.text }
 }

@@ -1,11 +1,11 @@
 //! Software deployments.
 
 use super::super::Client;
-use super::super::format::options::{Listed, ShowForm, Shown};
+use super::super::error::{ClientError, OrNotFound, Result};
+use super::super::format::options::{ListArgs, ShowArgs, ShowFormat};
 use super::super::format::text::plain;
 use super::super::format::{Details, Listing};
 use super::super::heat::{Query, list, path, text};
-use super::super::problem::{OrNotFound, Problem, Result};
 use super::super::stack::delete::undeleted;
 use super::super::stack::failures::block;
 use super::super::upload::given_parameters;
@@ -17,173 +17,173 @@ use serde_json::{Value, json};
 
 /// `kiln software deployment`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    /// Put a configuration to use on a server
-    Create(Create),
+pub(crate) enum DeploymentCommand {
+    /// Deploy a configuration to a server
+    Create(DeploymentCreate),
     /// List deployments
-    List(List),
+    List(DeploymentList),
     /// Show a deployment
-    Show(Show),
-    /// What servers are told
+    Show(DeploymentShow),
+    /// Deployments as servers see them
     #[command(subcommand)]
-    Metadata(Metadata),
-    /// What deployments put out
+    Metadata(MetadataCommand),
+    /// Outputs of deployments
     #[command(subcommand)]
-    Output(Output),
+    Output(OutputCommand),
     /// Delete deployments
-    Delete(Delete),
+    Delete(DeploymentDelete),
 }
 
 /// Arguments of `kiln software deployment create`.
 #[derive(Debug, Args)]
-pub(crate) struct Create {
-    /// The name of the deployment
+pub(crate) struct DeploymentCreate {
+    /// Name of the deployment
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
 
-    /// The server, by id
+    /// Id of the server
     #[arg(long, value_name = "SERVER")]
     pub(crate) server: String,
 
-    /// The configuration, by id
+    /// Id of the configuration
     #[arg(long, value_name = "CONFIG")]
     pub(crate) config: Option<String>,
 
-    /// The value of an input; may be given several times
+    /// Value of an input; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) input_value: Vec<String>,
 
-    /// What the stack is said to be doing
+    /// Action of the stack that the deployment belongs to
     #[arg(long, value_name = "ACTION", default_value = "UPDATE")]
     pub(crate) action: String,
 
-    /// How the server tells that it is done: TEMP_URL_SIGNAL or NO_SIGNAL
+    /// Signal transport: TEMP_URL_SIGNAL or NO_SIGNAL
     #[arg(long, value_name = "TRANSPORT", default_value = "TEMP_URL_SIGNAL")]
     pub(crate) signal_transport: String,
 
-    /// The container for signals [default: made of the name]
+    /// Object container for signals [default: derived from the name]
     #[arg(long, value_name = "CONTAINER")]
     pub(crate) container: Option<String>,
 
-    /// Minutes that a signal may take
+    /// Minutes after which the signal URL expires
     #[arg(long, value_name = "MINUTES", default_value_t = 60)]
     pub(crate) timeout: u64,
 
     #[command(flatten)]
-    pub(crate) shown: Shown,
+    pub(crate) output_format: ShowArgs,
 }
 
 /// Arguments of `kiln software deployment list`.
 #[derive(Debug, Args)]
-pub(crate) struct List {
-    /// Only those on this server, by id
+pub(crate) struct DeploymentList {
+    /// Show only deployments to the server with this id
     #[arg(long, value_name = "SERVER")]
     server: Option<String>,
 
-    /// Tell more of each deployment
+    /// Show more details of each deployment
     #[arg(long)]
     long: bool,
 
     #[command(flatten)]
-    listed: Listed,
+    output_format: ListArgs,
 }
 
 /// Arguments of `kiln software deployment show`.
 #[derive(Debug, Args)]
-pub(crate) struct Show {
-    /// The deployment, by id
+pub(crate) struct DeploymentShow {
+    /// Id of the deployment
     #[arg(value_name = "DEPLOYMENT")]
     deployment: String,
 
-    /// Show what it put out too
+    /// Show the outputs as well
     #[arg(long)]
     long: bool,
 
     #[command(flatten)]
-    shown: Shown,
+    output_format: ShowArgs,
 }
 
 /// `kiln software deployment metadata`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Metadata {
-    /// Print the configurations that a server has to apply
-    Show(ShowMetadata),
+pub(crate) enum MetadataCommand {
+    /// Print the deployments of a server
+    Show(MetadataShow),
 }
 
 /// Arguments of `kiln software deployment metadata show`.
 #[derive(Debug, Args)]
-pub(crate) struct ShowMetadata {
-    /// The server, by id
+pub(crate) struct MetadataShow {
+    /// Id of the server
     #[arg(value_name = "SERVER")]
     server: String,
 }
 
 /// `kiln software deployment output`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Output {
-    /// Print what a deployment put out
-    Show(ShowOutput),
+pub(crate) enum OutputCommand {
+    /// Print outputs of a deployment
+    Show(DeploymentOutputShow),
 }
 
 /// Arguments of `kiln software deployment output show`.
 #[derive(Debug, Args)]
-pub(crate) struct ShowOutput {
-    /// The deployment, by id
+pub(crate) struct DeploymentOutputShow {
+    /// Id of the deployment
     #[arg(value_name = "DEPLOYMENT")]
     deployment: String,
 
-    /// The output
+    /// Name of the output
     #[arg(value_name = "OUTPUT")]
     output: Option<String>,
 
-    /// Print all outputs
+    /// Show all outputs
     #[arg(long)]
     all: bool,
 
-    /// Print long texts in full
+    /// Show long values in full
     #[arg(long)]
     long: bool,
 }
 
 /// Arguments of `kiln software deployment delete`.
 #[derive(Debug, Args)]
-pub(crate) struct Delete {
-    /// The deployments, by id
+pub(crate) struct DeploymentDelete {
+    /// Ids of the deployments
     #[arg(value_name = "DEPLOYMENT", required = true)]
     pub(crate) deployments: Vec<String>,
 }
 
-pub(crate) async fn run(verb: Verb, client: &mut Client<'_, '_>) -> Result<()> {
-    match verb {
-        Verb::Create(create) => {
+pub(crate) async fn run(subcommand: DeploymentCommand, client: &mut Client<'_, '_>) -> Result<()> {
+    match subcommand {
+        DeploymentCommand::Create(create) => {
             let mut made = create.create(client).await?;
             made.sort_all_objects();
-            client.console.raw(&made, &create.shown, ShowForm::Yaml)
+            client.console.raw(&made, &create.output_format, ShowFormat::Yaml)
         }
-        Verb::List(List { server, long, listed }) => {
+        DeploymentCommand::List(DeploymentList { server, long, output_format }) => {
             let mut names = vec!["id", "config_id", "server_id", "action", "status"];
             if long {
                 names.extend(["creation_time", "status_reason"]);
             }
             let columns: Vec<(&str, &str)> = names.iter().map(|name| (*name, *name)).collect();
             let deployments = deployments(client, server.as_deref()).await?;
-            client.console.list(Listing::of(&columns, &deployments), &listed)
+            client.console.list(Listing::of(&columns, &deployments), &output_format)
         }
-        Verb::Show(Show { deployment: id, long, shown }) => {
+        DeploymentCommand::Show(DeploymentShow { deployment: id, long, output_format }) => {
             let deployment = deployment(client, &id, "Software Deployment").await?;
-            client.console.show(details(deployment, long), &shown)
+            client.console.show(details(deployment, long), &output_format)
         }
-        Verb::Metadata(Metadata::Show(ShowMetadata { server })) => {
+        DeploymentCommand::Metadata(MetadataCommand::Show(MetadataShow { server })) => {
             let metadata = metadata(client, &server).await?;
-            client.console.raw(&metadata, &Shown::default(), ShowForm::Json)
+            client.console.raw(&metadata, &ShowArgs::default(), ShowFormat::Json)
         }
-        Verb::Output(Output::Show(show)) => show.run(client).await,
-        Verb::Delete(delete) => delete.run(client).await,
+        DeploymentCommand::Output(OutputCommand::Show(show)) => show.run(client).await,
+        DeploymentCommand::Delete(delete) => delete.run(client).await,
     }
 }
 
 fn details(mut deployment: Value, long: bool) -> Details {
-    // What was never changed has no time of its last change.
+    // A deployment that was never updated has no `updated_time`.
     if deployment["updated_time"].is_null() {
         deployment["updated_time"] = "".into();
     }
@@ -204,7 +204,7 @@ fn details(mut deployment: Value, long: bool) -> Details {
     Details::members(&keys, &deployment)
 }
 
-/// Deployments.
+/// Lists deployments.
 pub(crate) async fn deployments(
     client: &Client<'_, '_>,
     server: Option<&str>,
@@ -214,24 +214,24 @@ pub(crate) async fn deployments(
     Ok(list(&client.heat.get("/software_deployments", asked).await?, "software_deployments"))
 }
 
-/// A deployment; `called` is what it is called if it is not there.
+/// Reads a deployment; `called` names it in the message if it does not exist.
 pub(crate) async fn deployment(client: &Client<'_, '_>, id: &str, called: &str) -> Result<Value> {
     let answer = client.heat.get(&path(&["software_deployments", id]), Query::new()).await;
     Ok(answer.or_not_found(|| format!("{called} not found: {id}"))?["software_deployment"].clone())
 }
 
-/// The configurations that a server has to apply.
+/// The deployments of a server.
 pub(crate) async fn metadata(client: &Client<'_, '_>, server: &str) -> Result<Value> {
     let path = path(&["software_deployments", "metadata", server]);
     Ok(client.heat.get(&path, Query::new()).await?["metadata"].clone())
 }
 
-impl Create {
-    /// Makes a configuration of its own for the deployment, then the deployment.
+impl DeploymentCreate {
+    /// Creates a derived configuration for the deployment, then the deployment.
     pub(crate) async fn create(&self, client: &Client<'_, '_>) -> Result<Value> {
         let transport = &*self.signal_transport;
         if !["NO_SIGNAL", "TEMP_URL_SIGNAL"].contains(&transport) {
-            return Err(Problem::new(format!("Unsupported signal transport {transport}"))
+            return Err(ClientError::new(format!("Unsupported signal transport {transport}"))
                 .hint("NO_SIGNAL and TEMP_URL_SIGNAL are supported."));
         }
         let values = given_parameters(&self.input_value)?;
@@ -267,9 +267,9 @@ impl Create {
             let url =
                 temp_url::make(&client.heat.session, &self.name, container, self.timeout).await?;
             let signal = "ID of signal to use for signaling output values";
-            let verb = "HTTP verb to use for signaling output values";
+            let subcommand = "HTTP verb to use for signaling output values";
             told.push(("deploy_signal_id", signal, url));
-            told.push(("deploy_signal_verb", verb, "PUT".to_owned()));
+            told.push(("deploy_signal_verb", subcommand, "PUT".to_owned()));
         }
         for (name, description, value) in told {
             inputs.push(json!({
@@ -290,10 +290,12 @@ impl Create {
     }
 }
 
-impl ShowOutput {
+impl DeploymentOutputShow {
     async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         if self.output.is_none() && !self.all {
-            return Err(Problem::new("Error: either <output-name> or --all argument is needed."));
+            return Err(ClientError::new(
+                "Error: either <output-name> or --all argument is needed.",
+            ));
         }
         let deployment = deployment(client, &self.deployment, "Deployment").await?;
         let Some(values) = deployment["output_values"].as_object() else { return Ok(()) };
@@ -317,12 +319,12 @@ impl ShowOutput {
     }
 }
 
-/// What to say if a deployment did not put something out.
-pub(crate) fn no_output(name: &str, deployment: &str) -> Problem {
-    Problem::new(format!("Output {name} does not exist in deployment {deployment}"))
+/// The problem of a missing output.
+pub(crate) fn no_output(name: &str, deployment: &str) -> ClientError {
+    ClientError::new(format!("Output {name} does not exist in deployment {deployment}"))
 }
 
-/// An output: those of scripts as a block, others in a line.
+/// Formats an output: outputs of scripts as a block, others on one line.
 fn told_output(name: &str, value: &Value, long: bool) -> String {
     match (name, value.as_str()) {
         ("deploy_stdout" | "deploy_stderr", Some(text)) => block(name, text, long),
@@ -330,7 +332,7 @@ fn told_output(name: &str, value: &Value, long: bool) -> String {
     }
 }
 
-impl Delete {
+impl DeploymentDelete {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let mut failed = 0;
         for id in &self.deployments {
@@ -345,12 +347,12 @@ impl Delete {
     }
 }
 
-/// Deletes a deployment and the configuration that was made for it.
+/// Deletes a deployment and its derived configuration.
 async fn delete(client: &Client<'_, '_>, id: &str) -> Result<()> {
     let deployment = deployment(client, id, "Deployment").await?;
     client.heat.delete(&path(&["software_deployments", id])).await?;
     if let Some(config) = deployment["config_id"].as_str() {
-        // Another deployment may use it as well.
+        // Another deployment may use the configuration as well.
         _ = client.heat.delete(&path(&["software_configs", config])).await;
     }
     Ok(())

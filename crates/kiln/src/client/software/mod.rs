@@ -1,4 +1,4 @@
-//! `kiln software …`: configuration of what runs on servers, and where it is put to use.
+//! `kiln software …`: software configurations and their deployments.
 
 pub(crate) mod config;
 pub(crate) mod deployment;
@@ -6,14 +6,14 @@ mod temp_url;
 
 use super::Client;
 use super::connection::Connection;
-use super::problem::Result;
+use super::error::Result;
 use clap::{Args, Subcommand};
 
 /// Arguments of `kiln software`.
 #[derive(Debug, Args)]
-pub(crate) struct Software {
+pub(crate) struct SoftwareArgs {
     #[command(subcommand)]
-    pub(crate) verb: Verb,
+    pub(crate) subcommand: SoftwareCommand,
 
     #[command(flatten)]
     pub(crate) connection: Connection,
@@ -21,19 +21,19 @@ pub(crate) struct Software {
 
 /// `kiln software`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    /// Configurations: scripts and the like
+pub(crate) enum SoftwareCommand {
+    /// Software configurations
     #[command(subcommand)]
-    Config(config::Verb),
-    /// Configurations put to use on servers
+    Config(config::ConfigCommand),
+    /// Software deployments
     #[command(subcommand)]
-    Deployment(deployment::Verb),
+    Deployment(deployment::DeploymentCommand),
 }
 
-/// Carries a verb out.
-pub(crate) async fn run(verb: Verb, client: &mut Client<'_, '_>) -> Result<()> {
-    match verb {
-        Verb::Config(verb) => config::run(verb, client).await,
-        Verb::Deployment(verb) => deployment::run(verb, client).await,
+/// Runs a subcommand.
+pub(crate) async fn run(subcommand: SoftwareCommand, client: &mut Client<'_, '_>) -> Result<()> {
+    match subcommand {
+        SoftwareCommand::Config(subcommand) => config::run(subcommand, client).await,
+        SoftwareCommand::Deployment(subcommand) => deployment::run(subcommand, client).await,
     }
 }

@@ -1,17 +1,18 @@
-//! Temporary URLs of the object store: whoever knows one may put one object, for a while.
+//! Temporary URLs of the object store: a URL that allows one object to be written for a limited time.
 
-use super::super::problem::Result;
+use super::super::error::Result;
 use super::super::secret::Secret;
 use super::super::session::Session;
 use crate::load::now;
+use hmac::{Hmac, KeyInit, Mac};
 use reqwest::Method;
-use sha2::{Digest, Sha256};
+use sha2::Sha256;
 use uuid::Uuid;
 
-/// The header with the key that an account signs temporary URLs with.
+/// The header with the account's key for temporary URLs.
 const KEY: &str = "x-account-meta-temp-url-key";
 
-/// A URL under which a server can put its signal, for so many minutes.
+/// A URL to which a server can send its signal, valid for `minutes`.
 pub(super) async fn make(
     session: &Session,
     name: &str,
@@ -42,23 +43,16 @@ fn signed(account: &str, object: &str, expires: u64, key: &Secret) -> String {
     let url = format!("{account}{object}");
     let after_scheme = url.find("://").map_or(0, |at| at + 3);
     let path = url[after_scheme..].find('/').map_or("/", |at| &url[after_scheme + at..]);
-    let signature = hmac(key.expose().as_bytes(), format!("PUT\n{expires}\n{path}").as_bytes());
-    let signature: String = signature.iter().map(|byte| format!("{byte:02x}")).collect();
+    let signature = signature(key.expose().as_bytes(), &format!("PUT\n{expires}\n{path}"));
     format!("{url}?temp_url_sig={signature}&temp_url_expires={expires}")
 }
 
-/// The HMAC of a message with SHA-256, as RFC 2104 has it.
-fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
-    const BLOCK: usize = 64;
-    let mut block = [0; BLOCK];
-    if key.len() > BLOCK {
-        block[..32].copy_from_slice(&Sha256::digest(key));
-    } else {
-        block[..key.len()].copy_from_slice(key);
-    }
-    let inner = Sha256::new().chain_update(block.map(|byte| byte ^ 0x36)).chain_update(message);
-    let outer = Sha256::new().chain_update(block.map(|byte| byte ^ 0x5c));
-    outer.chain_update(inner.finalize()).finalize().into()
+/// The hexadecimal HMAC-SHA-256 of a message.
+fn signature(key: &[u8], message: &str) -> String {
+    // HMAC takes keys of any length, so the fallback is never used.
+    let mac = Hmac::<Sha256>::new_from_slice(key);
+    let mac = mac.unwrap_or_else(|_| Hmac::new(&Default::default()));
+    hex::encode(mac.chain_update(message).finalize().into_bytes())
 }
 
 #[cfg(test)]
@@ -67,14 +61,12 @@ mod tests {
 
     #[test]
     fn messages_are_signed_as_rfc_4231_has_it() {
-        let hex =
-            |bytes: [u8; 32]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         assert_eq!(
-            hex(hmac(b"Jefe", b"what do ya want for nothing?")),
+            signature(b"Jefe", "what do ya want for nothing?"),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
         );
         assert_eq!(
-            hex(hmac(&[0xaa; 131], b"Test Using Larger Than Block-Size Key - Hash Key First")),
+            signature(&[0xaa; 131], "Test Using Larger Than Block-Size Key - Hash Key First"),
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
         );
     }
@@ -85,9 +77,8 @@ mod tests {
             signed("http://h:8080/v1/AUTH_p", "/box/name", 1_400_003_600, &Secret::from("mykey"));
         let (address, query) = url.split_once('?').unwrap();
         assert_eq!(address, "http://h:8080/v1/AUTH_p/box/name");
-        let message = b"PUT\n1400003600\n/v1/AUTH_p/box/name";
-        let signature: String =
-            hmac(b"mykey", message).iter().map(|byte| format!("{byte:02x}")).collect();
+        let message = "PUT\n1400003600\n/v1/AUTH_p/box/name";
+        let signature = signature(b"mykey", message);
         assert_eq!(query, format!("temp_url_sig={signature}&temp_url_expires=1400003600"));
     }
 }

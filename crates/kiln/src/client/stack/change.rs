@@ -1,19 +1,19 @@
-//! Creating, previewing, changing and adopting stacks.
+//! Creating, previewing, updating and adopting stacks.
 
 use super::super::Client;
-use super::super::format::options::Shown;
+use super::super::error::{ClientError, Result};
+use super::super::format::options::ShowArgs;
 use super::super::format::wrap::wrap;
 use super::super::format::{Cell, Details};
 use super::super::heat::{Query, StackId, query, text};
-use super::super::problem::{Problem, Result};
-use super::super::upload::{Given, Upload, given_parameters, parsed, text_of};
-use super::super::wait::{Awaited, Ending, Patience, newest_event};
+use super::super::upload::{Upload, UploadArgs, given_parameters, parsed, text_of};
+use super::super::wait::{ActionResult, AwaitedAction, Waiting, newest_event};
 use clap::{Args, ValueEnum};
 use kiln_template::Value as Data;
 use reqwest::Method;
 use serde_json::Value;
 
-/// What a change is answered with.
+/// The fields that are shown after a change.
 pub(crate) const SHORT: [&str; 7] = [
     "id",
     "stack_name",
@@ -26,49 +26,49 @@ pub(crate) const SHORT: [&str; 7] = [
 
 /// Arguments of `kiln stack create`.
 #[derive(Debug, Args)]
-pub(crate) struct Create {
-    /// The name of the stack
+pub(crate) struct StackCreate {
+    /// Name of the stack
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
 
-    /// The template: a path or a URL
+    /// Path or URL of the template
     #[arg(short, long, value_name = "TEMPLATE")]
     pub(crate) template: String,
 
     #[command(flatten)]
-    pub(crate) given: Given,
+    pub(crate) args: UploadArgs,
 
-    /// Minutes that the service may take
+    /// Timeout of the action, in minutes
     #[arg(long, value_name = "MINUTES")]
     pub(crate) timeout: Option<u64>,
 
-    /// Stop before this resource is created; may be given several times
+    /// Resource with a hook before its creation; may be repeated
     #[arg(long, value_name = "RESOURCE")]
     pub(crate) pre_create: Vec<String>,
 
-    /// Undo everything if it fails
+    /// Roll back if the action fails
     #[arg(long)]
     pub(crate) enable_rollback: bool,
 
-    /// Labels for the stack, with commas between them
+    /// Comma-separated tags of the stack
     #[arg(long, value_name = "TAG,TAG")]
     pub(crate) tags: Option<String>,
 
-    /// Show what would be made, and make nothing
+    /// Show the resources that would be created, without creating them
     #[arg(long)]
     pub(crate) dry_run: bool,
 
     #[command(flatten)]
-    pub(crate) patience: Patience,
+    pub(crate) waiting: Waiting,
 
     #[command(flatten)]
-    pub(crate) shown: Shown,
+    pub(crate) output_format: ShowArgs,
 }
 
-impl Create {
+impl StackCreate {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let mut upload =
-            Upload::gather(&client.heat.session, Some(&self.template), &self.given).await?;
+            Upload::gather(&client.heat.session, Some(&self.template), &self.args).await?;
         upload.hook(&self.pre_create, "pre-create");
         let body = create_body(
             upload,
@@ -79,58 +79,57 @@ impl Create {
         );
         if self.dry_run {
             let preview = preview(client, body).await?;
-            return client.console.show(previewed(&preview), &self.shown);
+            return client.console.show(previewed(&preview), &self.output_format);
         }
         let made = create(client, body, &self.name).await?;
-        if self.patience.wait {
-            let awaited = Awaited {
+        if self.waiting.wait {
+            let awaited = AwaitedAction {
                 stack: made.clone(),
                 name: self.name.clone(),
                 action: "CREATE",
                 marker: None,
                 rolls_back: self.enable_rollback,
-                patience: &self.patience,
+                waiting: &self.waiting,
             };
             client.wait(awaited).await?;
         }
-        show_short(client, &made, &self.shown).await
+        show_short(client, &made, &self.output_format).await
     }
 }
 
 /// Arguments of `kiln stack preview`.
 #[derive(Debug, Args)]
-pub(crate) struct Preview {
-    /// The name that the stack would have
+pub(crate) struct StackPreview {
+    /// Name of the stack
     #[arg(value_name = "NAME")]
     name: String,
 
-    /// The template: a path or a URL
+    /// Path or URL of the template
     #[arg(short, long, value_name = "TEMPLATE")]
     template: String,
 
     #[command(flatten)]
-    given: Given,
+    args: UploadArgs,
 
-    /// Undo everything if it fails
+    /// Roll back if the action fails
     #[arg(long)]
     enable_rollback: bool,
 
-    /// Labels for the stack, with commas between them
+    /// Comma-separated tags of the stack
     #[arg(long, value_name = "TAG,TAG")]
     tags: Option<String>,
 
-    /// Minutes that the service may take
+    /// Timeout of the action, in minutes
     #[arg(long, value_name = "MINUTES")]
     timeout: Option<u64>,
 
     #[command(flatten)]
-    shown: Shown,
+    output_format: ShowArgs,
 }
 
-impl Preview {
+impl StackPreview {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let upload =
-            Upload::gather(&client.heat.session, Some(&self.template), &self.given).await?;
+        let upload = Upload::gather(&client.heat.session, Some(&self.template), &self.args).await?;
         let body = create_body(
             upload,
             &self.name,
@@ -139,7 +138,7 @@ impl Preview {
             self.timeout,
         );
         let preview = preview(client, body).await?;
-        client.console.show(previewed(&preview), &self.shown)
+        client.console.show(previewed(&preview), &self.output_format)
     }
 }
 
@@ -155,7 +154,7 @@ pub(crate) fn create_body(
     upload.body(before, extras(tags, timeout))
 }
 
-/// What may be said of any change.
+/// Members that all changes have in common.
 fn extras(tags: Option<&str>, timeout: Option<u64>) -> Vec<(&'static str, Data)> {
     let tags = tags.map(|tags| ("tags", tags.into()));
     let timeout = timeout.filter(|minutes| *minutes > 0);
@@ -164,29 +163,29 @@ fn extras(tags: Option<&str>, timeout: Option<u64>) -> Vec<(&'static str, Data)>
     tags.into_iter().chain(timeout).collect()
 }
 
-/// Asks for a stack to be made.
+/// Requests the creation of a stack.
 pub(crate) async fn create(client: &Client<'_, '_>, body: String, name: &str) -> Result<StackId> {
     let answer = client.heat.call(Method::POST, "/stacks", Query::new(), Some(body)).await?;
     match answer["stack"]["id"].as_str() {
         Some(id) => Ok(StackId::new(name, id)),
-        None => Err(Problem::new("The service did not tell the id of the new stack.")),
+        None => Err(ClientError::new("The response does not contain the id of the new stack.")),
     }
 }
 
-/// Asks what a stack would be.
+/// Requests a preview of a stack.
 pub(crate) async fn preview(client: &Client<'_, '_>, body: String) -> Result<Value> {
     let answer =
         client.heat.call(Method::POST, "/stacks/preview", Query::new(), Some(body)).await?;
     Ok(answer["stack"].clone())
 }
 
-/// Shows what is known of a stack after it was changed.
-async fn show_short(client: &mut Client<'_, '_>, stack: &StackId, shown: &Shown) -> Result<()> {
+/// Shows the details of a stack after a change.
+async fn show_short(client: &mut Client<'_, '_>, stack: &StackId, shown: &ShowArgs) -> Result<()> {
     let state = client.heat.state(stack).await?;
     client.console.show(Details::members(&SHORT, &state), shown)
 }
 
-/// A preview, by name.
+/// The fields of a preview, sorted by name.
 pub(crate) fn previewed(preview: &Value) -> Details {
     let mut members: Vec<(String, Value)> =
         preview.as_object().into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect();
@@ -208,80 +207,80 @@ pub(crate) fn previewed(preview: &Value) -> Details {
     Details { fields: fields.collect() }
 }
 
-/// What happens if a change fails.
+/// The rollback policy of an update.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Rollback {
-    /// It is undone
+    /// Roll back
     Enabled,
-    /// It stays as it is
+    /// Do not roll back
     Disabled,
-    /// What was said before holds
+    /// Keep the policy of the stack
     #[default]
     Keep,
 }
 
 /// Arguments of `kiln stack update`.
 #[derive(Debug, Args)]
-pub(crate) struct Update {
-    /// The stack, by name or id
+pub(crate) struct StackUpdate {
+    /// Name or id of the stack
     #[arg(value_name = "STACK")]
     pub(crate) stack: String,
 
-    /// The template: a path or a URL
+    /// Path or URL of the template
     #[arg(short, long, value_name = "TEMPLATE")]
     pub(crate) template: Option<String>,
 
     #[command(flatten)]
-    pub(crate) given: Given,
+    pub(crate) args: UploadArgs,
 
-    /// Stop before this resource is changed; may be given several times
+    /// Resource with a hook before its update; may be repeated
     #[arg(long, value_name = "RESOURCE")]
     pub(crate) pre_update: Vec<String>,
 
-    /// Minutes that the service may take
+    /// Timeout of the action, in minutes
     #[arg(long, value_name = "MINUTES")]
     pub(crate) timeout: Option<u64>,
 
-    /// What happens if it fails: enabled, disabled, or keep what was said before
+    /// Rollback if the update fails: enabled, disabled, or keep the policy of the stack
     #[arg(long, value_name = "MODE", value_enum, default_value_t, hide_possible_values = true)]
     pub(crate) rollback: Rollback,
 
-    /// Show what would change, and change nothing
+    /// Show the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// With --dry-run, show nested stacks too
+    /// With --dry-run, include nested stacks
     #[arg(long)]
     pub(crate) show_nested: bool,
 
-    /// Keep template, environment and parameters except for what is given
+    /// Keep the current template, environment and parameters except for those that are given
     #[arg(long)]
     pub(crate) existing: bool,
 
-    /// With --existing, let a parameter have its default again; may be given several times
+    /// With --existing, reset a parameter to its default; may be repeated
     #[arg(long, value_name = "PARAMETER")]
     pub(crate) clear_parameter: Vec<String>,
 
-    /// Labels for the stack, with commas between them
+    /// Comma-separated tags of the stack
     #[arg(long, value_name = "TAG,TAG")]
     pub(crate) tags: Option<String>,
 
-    /// Look at what really exists before deciding what to change
+    /// Compare with the actual state of the resources before deciding what to change
     #[arg(long)]
     pub(crate) converge: bool,
 
     #[command(flatten)]
-    pub(crate) patience: Patience,
+    pub(crate) waiting: Waiting,
 
     #[command(flatten)]
-    pub(crate) shown: Shown,
+    pub(crate) output_format: ShowArgs,
 }
 
-impl Update {
+impl StackUpdate {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         need_template(self.template.is_some(), self.existing)?;
         let mut upload =
-            Upload::gather(&client.heat.session, self.template.as_deref(), &self.given).await?;
+            Upload::gather(&client.heat.session, self.template.as_deref(), &self.args).await?;
         upload.hook(&self.pre_update, "pre-update");
         let mut after = extras(self.tags.as_deref(), self.timeout);
         match self.rollback {
@@ -301,40 +300,41 @@ impl Update {
         let stack = client.heat.find(&self.stack).await?;
         if self.dry_run {
             let changes = preview_update(client, &stack, method, body, self.show_nested).await?;
-            return client.console.show(previewed(&changes), &self.shown);
+            return client.console.show(previewed(&changes), &self.output_format);
         }
-        let marker = match self.patience.wait {
+        let marker = match self.waiting.wait {
             true => newest_event(&client.heat, &stack).await?,
             false => None,
         };
         client.heat.call(method, &stack.path(&[]), Query::new(), Some(body)).await?;
-        if self.patience.wait {
+        if self.waiting.wait {
             let state = client.heat.state(&stack).await?;
-            let awaited = Awaited {
+            let awaited = AwaitedAction {
                 stack: stack.clone(),
                 name: text(&state, "stack_name").to_owned(),
                 action: "UPDATE",
                 marker,
                 rolls_back: state["disable_rollback"] == false,
-                patience: &self.patience,
+                waiting: &self.waiting,
             };
             client.wait(awaited).await?;
         }
-        show_short(client, &stack, &self.shown).await
+        show_short(client, &stack, &self.output_format).await
     }
 }
 
-/// Refuses an update that does not say to what.
+/// Rejects an update without a template.
 pub(crate) fn need_template(has_template: bool, existing: bool) -> Result<()> {
     if has_template || existing {
         return Ok(());
     }
     let text = "Need to specify exactly one of [--template-file, --template-url or --template-object] \
                 or --existing";
-    Err(Problem::new(text).hint("-t names the new template; --existing keeps the one there is."))
+    Err(ClientError::new(text)
+        .hint("-t names the new template; --existing keeps the one there is."))
 }
 
-/// Asks what an update would change.
+/// Requests a preview of an update.
 pub(crate) async fn preview_update(
     client: &Client<'_, '_>,
     stack: &StackId,
@@ -349,63 +349,63 @@ pub(crate) async fn preview_update(
 
 /// Arguments of `kiln stack adopt`.
 #[derive(Debug, Args)]
-pub(crate) struct Adopt {
-    /// The name of the stack
+pub(crate) struct StackAdopt {
+    /// Name of the stack
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
 
-    /// What abandoning or exporting a stack printed: a path or a URL
+    /// Path or URL of the output of `stack abandon` or `stack export`
     #[arg(long, value_name = "FILE")]
     pub(crate) adopt_file: String,
 
-    /// An environment file; may be given several times, later ones count more
+    /// Environment file; may be repeated, later files take precedence
     #[arg(short, long = "environment", value_name = "FILE")]
     pub(crate) environments: Vec<String>,
 
-    /// Minutes that the service may take
+    /// Timeout of the action, in minutes
     #[arg(long, value_name = "MINUTES")]
     pub(crate) timeout: Option<u64>,
 
-    /// Undo everything if it fails
+    /// Roll back if the action fails
     #[arg(long)]
     pub(crate) enable_rollback: bool,
 
-    /// A parameter's value; may be given several times
+    /// Value of a parameter; may be repeated
     #[arg(long = "parameter", value_name = "KEY=VALUE")]
     pub(crate) parameters: Vec<String>,
 
     #[command(flatten)]
-    pub(crate) patience: Patience,
+    pub(crate) waiting: Waiting,
 
     #[command(flatten)]
-    pub(crate) shown: Shown,
+    pub(crate) output_format: ShowArgs,
 }
 
-impl Adopt {
+impl StackAdopt {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let made = self.adopt(client).await?;
-        if self.patience.wait {
-            let awaited = Awaited {
+        if self.waiting.wait {
+            let awaited = AwaitedAction {
                 stack: made.clone(),
                 name: self.name.clone(),
                 action: "ADOPT",
                 marker: None,
                 rolls_back: self.enable_rollback,
-                patience: &self.patience,
+                waiting: &self.waiting,
             };
             client.wait(awaited).await?;
         }
-        show_short(client, &made, &self.shown).await
+        show_short(client, &made, &self.output_format).await
     }
 
-    /// Asks for the stack to be made of what exists.
+    /// Requests the adoption of a stack.
     pub(crate) async fn adopt(&self, client: &Client<'_, '_>) -> Result<StackId> {
-        // Refused before anything is read.
+        // The check comes before any file is read.
         given_parameters(&self.parameters)?;
-        let given = Given {
+        let given = UploadArgs {
             environments: self.environments.clone(),
             parameters: self.parameters.clone(),
-            ..Given::default()
+            ..UploadArgs::default()
         };
         let (_, data) = text_of(&client.heat.session, &self.adopt_file).await?;
         let document = parsed(&data)?;
@@ -424,17 +424,17 @@ impl Adopt {
 }
 
 impl Client<'_, '_> {
-    /// Waits for a stack, and fails if it fails.
-    pub(crate) async fn wait(&mut self, awaited: Awaited<'_>) -> Result<()> {
+    /// Waits for a stack; a failed stack is a problem.
+    pub(crate) async fn wait(&mut self, awaited: AwaitedAction<'_>) -> Result<()> {
         let (name, action) = (awaited.name.clone(), awaited.action);
         self.watching.set(Some(name.clone()));
         let ending = awaited.wait(&self.heat, &mut self.console).await;
         self.watching.set(None);
         match ending? {
-            Ending::Failed => Err(Awaited::failure(&name, action)),
-            Ending::Complete => Ok(()),
-            Ending::Gone if action == "DELETE" => Ok(()),
-            Ending::Gone => Err(Problem::new(format!("Stack not found: {name}"))),
+            ActionResult::Failed => Err(AwaitedAction::failure(&name, action)),
+            ActionResult::Complete => Ok(()),
+            ActionResult::Gone if action == "DELETE" => Ok(()),
+            ActionResult::Gone => Err(ClientError::new(format!("Stack not found: {name}"))),
         }
     }
 }

@@ -1,37 +1,37 @@
 //! Deleting stacks.
 
 use super::super::Client;
+use super::super::error::{ClientError, Result};
 use super::super::heat::{StackId, text};
-use super::super::problem::{Problem, Result};
-use super::super::wait::{Awaited, Patience, newest_event};
+use super::super::wait::{AwaitedAction, Waiting, newest_event};
 use clap::Args;
 
 /// Arguments of `kiln stack delete`.
 #[derive(Debug, Args)]
-pub(crate) struct Delete {
-    /// The stacks, by name or id
+pub(crate) struct StackDelete {
+    /// Names or ids of the stacks
     #[arg(value_name = "STACK", required = true)]
     pub(crate) stacks: Vec<String>,
 
-    /// Do not ask
+    /// Skip the confirmation prompt
     #[arg(short, long)]
     pub(crate) yes: bool,
 
     #[command(flatten)]
-    pub(crate) patience: Patience,
+    pub(crate) waiting: Waiting,
 }
 
-/// What is asked before stacks are deleted.
+/// The confirmation prompt.
 pub(crate) const QUESTION: &str = "Are you sure you want to delete this stack(s) [y/N]? ";
 
-/// A deletion that was begun.
-struct Begun {
+/// A deletion in progress.
+struct PendingDeletion {
     stack: StackId,
     name: String,
     marker: Option<String>,
 }
 
-impl Delete {
+impl StackDelete {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         if !self.yes && !client.console.confirm(QUESTION).await? {
             return Ok(());
@@ -47,11 +47,17 @@ impl Delete {
                 }
             }
         }
-        if self.patience.wait {
-            for Begun { stack, name, marker } in begun {
-                let patience = &self.patience;
-                let awaited =
-                    Awaited { stack, name, action: "DELETE", marker, rolls_back: false, patience };
+        if self.waiting.wait {
+            for PendingDeletion { stack, name, marker } in begun {
+                let waiting = &self.waiting;
+                let awaited = AwaitedAction {
+                    stack,
+                    name,
+                    action: "DELETE",
+                    marker,
+                    rolls_back: false,
+                    waiting,
+                };
                 match client.wait(awaited).await {
                     Ok(()) => {}
                     Err(problem) if problem.exit_status() != 1 => return Err(problem),
@@ -65,32 +71,34 @@ impl Delete {
         undeleted(failed, self.stacks.len(), "stacks")
     }
 
-    async fn begin(&self, client: &mut Client<'_, '_>, typed: &str) -> Result<Begun> {
+    async fn begin(&self, client: &mut Client<'_, '_>, typed: &str) -> Result<PendingDeletion> {
         let stack = client.heat.find(typed).await?;
         let (mut name, mut marker) = (typed.to_owned(), None);
-        if self.patience.wait {
+        if self.waiting.wait {
             marker = newest_event(&client.heat, &stack).await?;
             name = text(&client.heat.state(&stack).await?, "stack_name").to_owned();
         }
         client.heat.delete(&stack.path(&[])).await?;
-        Ok(Begun { stack, name, marker })
+        Ok(PendingDeletion { stack, name, marker })
     }
 }
 
-/// Why a stack could not be deleted.
-pub(crate) fn told(problem: Problem, stack: &str) -> Problem {
+/// The message for a stack that could not be deleted.
+pub(crate) fn told(problem: ClientError, stack: &str) -> ClientError {
     let text = match () {
         () if problem.is_not_found() => format!("Stack not found: {stack}"),
         () if problem.is_forbidden() => format!("Forbidden: {stack}"),
         () => return problem,
     };
-    Problem { text, ..problem }
+    ClientError { text, ..problem }
 }
 
-/// What to say if not everything could be deleted.
+/// The problem of objects that could not be deleted.
 pub(crate) fn undeleted(failed: usize, all: usize, things: &str) -> Result<()> {
     match failed {
         0 => Ok(()),
-        failed => Err(Problem::new(format!("Unable to delete {failed} of the {all} {things}."))),
+        failed => {
+            Err(ClientError::new(format!("Unable to delete {failed} of the {all} {things}.")))
+        }
     }
 }

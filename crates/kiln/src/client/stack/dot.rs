@@ -1,4 +1,4 @@
-//! Resources and what needs them as a graph for Graphviz.
+//! The dependency graph of resources for Graphviz.
 
 use super::super::heat::{link, text};
 use serde_json::Value;
@@ -6,14 +6,14 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The graph: a node for each resource, a box for each nested stack, an arrow to what needs it.
+/// The graph: a node for each resource, a box for each nested stack, an arrow to each dependent.
 pub(super) fn graph(resources: &[Value]) -> String {
-    // Resources by the addresses of their stacks.
+    // Resources by the URLs of their stacks.
     let mut inside: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
     for resource in resources {
         inside.entry(link(resource, "stack").unwrap_or_default()).or_default().push(resource);
     }
-    // The outermost stack, then the nested ones in the order of those who own them.
+    // The root stack, then nested stacks in the order of their parent resources.
     let root = resources.first().and_then(|first| link(first, "stack")).unwrap_or_default();
     let owned = resources.iter().filter_map(|it| Some((link(it, "nested")?, Some(it))));
     let stacks: Vec<(&str, Option<&Value>)> = std::iter::once((root, None)).chain(owned).collect();
@@ -43,7 +43,7 @@ pub(super) fn graph(resources: &[Value]) -> String {
     out
 }
 
-/// The resources of a stack; those of a nested one in a box.
+/// Writes the resources of a stack; those of a nested stack in a box.
 fn nodes(out: &mut String, stack: &str, resources: &[&Value], owner: Option<&Value>) {
     if resources.is_empty() {
         return;
@@ -65,7 +65,7 @@ fn node(out: &mut String, resource: &Value, indent: &str) {
     _ = writeln!(out, "{indent}{} [label=\"{label}\n{kind}\" {style}];", name(resource));
 }
 
-/// Arrows from the resources of a stack to those that need them.
+/// Writes arrows from the resources of a stack to their dependents.
 fn arrows(out: &mut String, resources: &[&Value]) {
     let by_name: BTreeMap<&str, &Value> =
         resources.iter().map(|resource| (text(resource, "resource_name"), *resource)).collect();
@@ -77,18 +77,18 @@ fn arrows(out: &mut String, resources: &[&Value]) {
     }
 }
 
-/// What a resource is called in the graph.
+/// The node name of a resource.
 fn name(resource: &Value) -> String {
     format!("r_{}", digest(link(resource, "self").unwrap_or_default()))
 }
 
-/// What a nested stack is called in the graph.
+/// The name of the box of a nested stack.
 fn cluster(stack: &str) -> String {
     format!("cluster_stack_{}", digest(stack))
 }
 
 fn digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().take(10).map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&Sha256::digest(text.as_bytes())[..10])
 }
 
 fn escaped(text: &str) -> String {

@@ -1,75 +1,75 @@
-//! What happened to a stack.
+//! Events of a stack.
 
 use super::super::Client;
-use super::super::bell::Bell;
+use super::super::error::{ClientError, Result};
+use super::super::event_stream::EventStream;
 use super::super::events::Paths;
-use super::super::format::options::{Columns, ListForm, Shown};
+use super::super::format::options::{Columns, ListFormat, ShowArgs};
 use super::super::format::{Details, Listing};
 use super::super::heat::{Query, StackId, link, list, query, stack_name_of, text};
-use super::super::problem::{Problem, Result};
 use super::list::{pairs, sort_by};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::Value;
 use std::time::Duration;
 
-/// How often events are asked for while they are followed.
+/// The default polling interval of `--follow`.
 const FOLLOW: Duration = Duration::from_secs(5);
 
 /// `kiln stack event`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    /// List what happened to a stack, the oldest first
-    List(List),
+pub(crate) enum EventCommand {
+    /// List the events of a stack, oldest first
+    List(EventList),
     /// Show an event
-    Show(Show),
+    Show(EventShow),
 }
 
-/// How events are listed.
+/// Output formats of event lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Form {
-    /// Lines of a log
+enum EventFormat {
+    /// Log lines
     #[default]
     Log,
-    /// A table for people
+    /// A table
     Table,
     /// Comma-separated values
     Csv,
-    /// An array of objects
+    /// A JSON array of objects
     Json,
-    /// A line for each row, with blanks between the values
+    /// A line for each row, with spaces between the values
     Value,
-    /// A sequence of mappings
+    /// A YAML sequence of mappings
     Yaml,
 }
 
 /// Arguments of `kiln stack event list`.
 #[derive(Debug, Args)]
-pub(crate) struct List {
-    /// The stack, by name or id
+pub(crate) struct EventList {
+    /// Name or id of the stack
     #[arg(value_name = "STACK")]
     stack: String,
 
-    /// Only those of this resource
+    /// Show only events of this resource
     #[arg(long, value_name = "RESOURCE")]
     resource: Option<String>,
 
-    /// Only those with this property, such as resource_status=FAILED; may be given several times
+    /// Filter, such as resource_status=FAILED; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     filter: Vec<String>,
 
-    /// At most so many
+    /// Maximum number of rows
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 
-    /// Only those after this one, by id
+    /// Show only rows after the one with this id
     #[arg(long, value_name = "ID")]
     marker: Option<String>,
 
-    /// So many levels of nested stacks too
+    /// Include nested stacks down to this depth
     #[arg(long, value_name = "DEPTH")]
     nested_depth: Option<u32>,
 
-    /// Sort by this key, such as event_time:desc; may be given several times
+    /// Sort key, such as event_time:desc; may be repeated
     #[arg(long, value_name = "KEY[:DIRECTION]")]
     sort: Vec<String>,
 
@@ -77,30 +77,30 @@ pub(crate) struct List {
     #[arg(long)]
     follow: bool,
 
-    /// Seconds between two questions while following
+    /// Polling interval while following, in seconds
     #[arg(long, value_name = "SECONDS", hide = true)]
     poll: Option<f64>,
 
-    /// How events are shown: log, table, csv, json, value or yaml
+    /// Output format: log, table, csv, json, value or yaml
     #[arg(short = 'f', long = "format", value_name = "FORMAT", value_enum, default_value_t)]
     #[arg(hide_possible_values = true, help_heading = "Output options")]
-    shape: Form,
+    shape: EventFormat,
 
     #[command(flatten)]
     columns: Columns,
 }
 
-impl List {
+impl EventList {
     async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         if self.resource.is_some() && self.nested_depth.is_some() {
-            return Err(Problem::new("--nested-depth cannot be specified with --resource"));
+            return Err(ClientError::new("--nested-depth cannot be specified with --resource"));
         }
-        if self.follow && self.shape != Form::Log {
-            return Err(Problem::new("--follow can only be specified with --format log"));
+        if self.follow && self.shape != EventFormat::Log {
+            return Err(ClientError::new("--follow can only be specified with --format log"));
         }
         let stack = client.heat.find(&self.stack).await?;
         let mut asked = pairs(&self.filter)?;
-        // What is equal in all keys stays as it comes, so it should come the right way round.
+        // Events with equal keys keep their order, so they are requested in the right order.
         let is_descending = self
             .sort
             .first()
@@ -124,12 +124,12 @@ impl List {
             keys => sort_by(&mut events, &keys.join(","))?,
         }
         let form = match self.shape {
-            Form::Log => return log(client, &events),
-            Form::Table => ListForm::Table,
-            Form::Csv => ListForm::Csv,
-            Form::Json => ListForm::Json,
-            Form::Value => ListForm::Value,
-            Form::Yaml => ListForm::Yaml,
+            EventFormat::Log => return log(client, &events),
+            EventFormat::Table => ListFormat::Table,
+            EventFormat::Csv => ListFormat::Csv,
+            EventFormat::Json => ListFormat::Json,
+            EventFormat::Value => ListFormat::Value,
+            EventFormat::Yaml => ListFormat::Yaml,
         };
         let with_stack = self.nested_depth.is_some_and(|depth| depth > 0);
         client.console.list_as(listing(events, with_stack), form, &self.columns)
@@ -143,7 +143,8 @@ impl List {
     ) -> Result<()> {
         let mut paths = Paths::default();
         let mut marker = self.marker.clone();
-        let mut bell = if self.poll.is_some() { Bell::mute() } else { Bell::default() };
+        let mut event_stream =
+            if self.poll.is_some() { EventStream::disabled() } else { EventStream::default() };
         let depth = self.nested_depth.unwrap_or(0).to_string();
         let pause = self
             .poll
@@ -163,19 +164,19 @@ impl List {
                 Err(problem) => return Err(problem),
             }
             let nested = query([("nested_depth", &*depth)]);
-            bell.wait(&client.heat, stack, nested, marker.as_deref(), pause).await;
+            event_stream.wait(&client.heat, stack, nested, marker.as_deref(), pause).await;
         }
     }
 }
 
-/// Events as a log.
+/// Prints events as log lines.
 pub(crate) fn log(client: &mut Client<'_, '_>, events: &[Value]) -> Result<()> {
     let mut paths = Paths::default();
     let lines: String = events.iter().map(|event| paths.line(event) + "\n").collect();
     client.console.write(&lines)
 }
 
-/// Events as a list.
+/// Prints events as a list.
 fn listing(mut events: Vec<Value>, with_stack: bool) -> Listing {
     let mut names = vec![
         "resource_name",
@@ -194,7 +195,7 @@ fn listing(mut events: Vec<Value>, with_stack: bool) -> Listing {
     Listing::of(&columns, &events)
 }
 
-/// Writes into an event to which stack it belongs.
+/// Adds the name of its stack to an event.
 pub(crate) fn name_stack(event: &mut Value) {
     let name = link(event, "stack").and_then(stack_name_of).map(str::to_owned);
     event["stack_name"] = name.into();
@@ -218,24 +219,24 @@ pub(crate) async fn events(
 
 /// Arguments of `kiln stack event show`.
 #[derive(Debug, Args)]
-pub(crate) struct Show {
-    /// The stack, by name or id
+pub(crate) struct EventShow {
+    /// Name or id of the stack
     #[arg(value_name = "STACK")]
     stack: String,
 
-    /// The resource
+    /// Name of the resource
     #[arg(value_name = "RESOURCE")]
     resource: String,
 
-    /// The event, by id
+    /// Id of the event
     #[arg(value_name = "EVENT")]
     event: String,
 
     #[command(flatten)]
-    shown: Shown,
+    output_format: ShowArgs,
 }
 
-/// An event.
+/// Reads an event.
 pub(crate) async fn event(
     client: &Client<'_, '_>,
     typed: &str,
@@ -247,12 +248,12 @@ pub(crate) async fn event(
     Ok(client.heat.get(&path, Query::new()).await?["event"].clone())
 }
 
-pub(crate) async fn run(verb: Verb, client: &mut Client<'_, '_>) -> Result<()> {
-    match verb {
-        Verb::List(list) => list.run(client).await,
-        Verb::Show(Show { stack, resource, event: id, shown }) => {
+pub(crate) async fn run(subcommand: EventCommand, client: &mut Client<'_, '_>) -> Result<()> {
+    match subcommand {
+        EventCommand::List(list) => list.run(client).await,
+        EventCommand::Show(EventShow { stack, resource, event: id, output_format }) => {
             let event = event(client, &stack, &resource, &id).await?;
-            client.console.show(Details::of(&event), &shown)
+            client.console.show(Details::of(&event), &output_format)
         }
     }
 }

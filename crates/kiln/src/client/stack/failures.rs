@@ -1,43 +1,46 @@
-//! What stopped a stack: the resources that failed, wherever they are nested.
+//! The failed resources of a stack and its nested stacks.
 
 use super::super::Client;
+use super::super::error::Result;
 use super::super::heat::{Query, StackId, link, path, stack_of, text};
-use super::super::problem::Result;
 use crate::render::printable;
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-/// So many lines of a long text are shown, the last ones.
+/// The number of lines of a long text that are shown: the last ones.
 const LINES: usize = 10;
-/// Stacks inside each other beyond this are not looked into.
+/// The maximum nesting depth.
 const DEPTH: usize = 20;
 
 /// `kiln stack failures`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    /// List the resources that failed, with the reasons
-    List(List),
+pub(crate) enum FailuresCommand {
+    /// List the failed resources with their reasons
+    List(FailuresList),
 }
 
 /// Arguments of `kiln stack failures list`.
 #[derive(Debug, Args)]
-pub(crate) struct List {
-    /// The stack, by name or id
+pub(crate) struct FailuresList {
+    /// Name or id of the stack
     #[arg(value_name = "STACK")]
     stack: String,
 
-    /// Show long texts in full
+    /// Show long values in full
     #[arg(long)]
     long: bool,
 }
 
-/// A resource that failed, and the way to it.
-struct Failed {
+/// A failed resource and its path.
+struct FailedResource {
     path: Vec<String>,
     resource: Value,
 }
 
-pub(crate) async fn run(Verb::List(list): Verb, client: &mut Client<'_, '_>) -> Result<()> {
+pub(crate) async fn run(
+    FailuresCommand::List(list): FailuresCommand,
+    client: &mut Client<'_, '_>,
+) -> Result<()> {
     let stack = client.heat.show(&list.stack, false).await?;
     if !text(&stack, "stack_status").ends_with("FAILED") {
         return Ok(());
@@ -46,7 +49,7 @@ pub(crate) async fn run(Verb::List(list): Verb, client: &mut Client<'_, '_>) -> 
     let root = StackId::new(name, text(&stack, "id"));
     let mut failed = Vec::new();
     walk(client, root, vec![name.to_owned()], &mut failed).await?;
-    for Failed { path, resource } in failed {
+    for FailedResource { path, resource } in failed {
         let outputs = deployment_outputs(client, &resource).await;
         let text = told(&path.join("."), &resource, outputs.as_ref(), list.long);
         client.console.write(&text)?;
@@ -54,12 +57,12 @@ pub(crate) async fn run(Verb::List(list): Verb, client: &mut Client<'_, '_>) -> 
     Ok(())
 }
 
-/// Gathers what failed in a stack: in a nested stack, if there it is known better.
+/// Collects the failed resources of a stack; a failed nested stack is replaced by its own failures.
 async fn walk(
     client: &Client<'_, '_>,
     stack: StackId,
     path: Vec<String>,
-    failed: &mut Vec<Failed>,
+    failed: &mut Vec<FailedResource>,
 ) -> Result<()> {
     if path.len() > DEPTH {
         return Ok(());
@@ -73,19 +76,19 @@ async fn walk(
         let before = failed.len();
         if let Some(nested) = link(&resource, "nested").and_then(stack_of) {
             match Box::pin(walk(client, nested, path.clone(), failed)).await {
-                // The nested stack may be gone by now.
+                // The nested stack may have been deleted meanwhile.
                 Err(problem) if problem.is_not_found() => {}
                 other => other?,
             }
         }
         if failed.len() == before {
-            failed.push(Failed { path, resource });
+            failed.push(FailedResource { path, resource });
         }
     }
     Ok(())
 }
 
-/// What a deployment put out, if the resource is one.
+/// The outputs of a deployment, if the resource is one.
 async fn deployment_outputs(client: &Client<'_, '_>, resource: &Value) -> Option<Value> {
     let kind = text(resource, "resource_type");
     if !["OS::Heat::SoftwareDeployment", "OS::Heat::StructuredDeployment"].contains(&kind) {
@@ -96,7 +99,7 @@ async fn deployment_outputs(client: &Client<'_, '_>, resource: &Value) -> Option
     Some(answer["software_deployment"]["output_values"].clone())
 }
 
-/// What is told of a resource that failed.
+/// The report on a failed resource.
 fn told(path: &str, resource: &Value, outputs: Option<&Value>, long: bool) -> String {
     let line = |name: &str, key: &str| format!("  {name}: {}\n", printable(text(resource, key)));
     let mut out = format!("{}:\n", printable(path));
@@ -112,7 +115,7 @@ fn told(path: &str, resource: &Value, outputs: Option<&Value>, long: bool) -> St
     out
 }
 
-/// A text of several lines, cut to the last ones unless all are wanted.
+/// A text of several lines, cut to the last ones unless `--long` is set.
 pub(crate) fn block(name: &str, text: &str, long: bool) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let hidden = if long { 0 } else { lines.len().saturating_sub(LINES) };

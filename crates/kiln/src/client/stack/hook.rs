@@ -1,65 +1,65 @@
-//! Hooks: places where a stack stops until it is told to go on.
+//! Hooks: breakpoints of a stack.
 
 use super::super::Client;
+use super::super::error::{ClientError, Result};
 use super::super::format::Listing;
-use super::super::format::options::Listed;
+use super::super::format::options::ListArgs;
 use super::super::heat::{Query, StackId, link, query, stack_of, text};
-use super::super::problem::{Problem, Result};
 use super::event::name_stack;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 /// `kiln stack hook`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    /// List the resources that a stack has stopped at
-    Poll(Poll),
-    /// Let a stack go on that has stopped at resources
-    Clear(Clear),
+pub(crate) enum HookCommand {
+    /// List the resources with pending hooks
+    Poll(HookPoll),
+    /// Clear hooks, so that a stack continues
+    Clear(HookClear),
 }
 
 /// Arguments of `kiln stack hook poll`.
 #[derive(Debug, Args)]
-pub(crate) struct Poll {
-    /// The stack, by name or id
+pub(crate) struct HookPoll {
+    /// Name or id of the stack
     #[arg(value_name = "STACK")]
     stack: String,
 
-    /// So many levels of nested stacks too
+    /// Include nested stacks down to this depth
     #[arg(long, value_name = "DEPTH")]
     nested_depth: Option<u32>,
 
     #[command(flatten)]
-    listed: Listed,
+    output_format: ListArgs,
 }
 
 /// Arguments of `kiln stack hook clear`.
 #[derive(Debug, Args)]
-pub(crate) struct Clear {
-    /// The stack, by name or id
+pub(crate) struct HookClear {
+    /// Name or id of the stack
     #[arg(value_name = "STACK")]
     pub(crate) stack: String,
 
-    /// The resources, by the way to them, such as group/*/server
+    /// Paths of the resources, such as group/*/server
     #[arg(value_name = "RESOURCE", required = true)]
     pub(crate) resources: Vec<String>,
 
-    /// Let the creation of the resources go on
+    /// Clear the pre-create hooks
     #[arg(long)]
     pub(crate) pre_create: bool,
 
-    /// Let the change of the resources go on
+    /// Clear the pre-update hooks
     #[arg(long)]
     pub(crate) pre_update: bool,
 
-    /// Let the deletion of the resources go on
+    /// Clear the pre-delete hooks
     #[arg(long)]
     pub(crate) pre_delete: bool,
 }
 
-pub(crate) async fn run(verb: Verb, client: &mut Client<'_, '_>) -> Result<()> {
-    match verb {
-        Verb::Poll(Poll { stack, nested_depth, listed }) => {
+pub(crate) async fn run(subcommand: HookCommand, client: &mut Client<'_, '_>) -> Result<()> {
+    match subcommand {
+        HookCommand::Poll(HookPoll { stack, nested_depth, output_format }) => {
             let nested = nested_depth.filter(|depth| *depth > 0);
             let mut events = waiting(client, &stack, nested).await?;
             let mut columns = vec![
@@ -73,27 +73,27 @@ pub(crate) async fn run(verb: Verb, client: &mut Client<'_, '_>) -> Result<()> {
                 events.iter_mut().for_each(name_stack);
                 columns.push(("Stack Name", "stack_name"));
             }
-            client.console.list(Listing::of(&columns, &events), &listed)
+            client.console.list(Listing::of(&columns, &events), &output_format)
         }
-        Verb::Clear(clear) => clear.run(client).await,
+        HookCommand::Clear(clear) => clear.run(client).await,
     }
 }
 
-/// The hook at which a stack can stop now.
+/// The hook that can be pending in the current state of a stack.
 fn hook_of(stack: &Value) -> Result<(&str, String)> {
     let status = text(stack, "stack_status");
     match status.split_once('_') {
         Some((action @ ("CREATE" | "UPDATE" | "DELETE"), "IN_PROGRESS")) => {
             Ok((action, format!("pre-{}", action.to_lowercase())))
         }
-        Some((_, "IN_PROGRESS")) => Err(Problem::new(format!(
+        Some((_, "IN_PROGRESS")) => Err(ClientError::new(format!(
             "Unexpected stack status {status}, only create, update and delete supported"
         ))),
-        _ => Err(Problem::new(format!("Stack status {status} not IN_PROGRESS"))),
+        _ => Err(ClientError::new(format!("Stack status {status} not IN_PROGRESS"))),
     }
 }
 
-/// The events at which a stack has stopped.
+/// The events of pending hooks.
 pub(crate) async fn waiting(
     client: &Client<'_, '_>,
     typed: &str,
@@ -108,7 +108,7 @@ pub(crate) async fn waiting(
     Ok(not_cleared(events, action, &hook))
 }
 
-/// The events since a stack began that tell of a hook which nobody has cleared.
+/// The events of hooks that were not cleared since the action began.
 fn not_cleared(events: Vec<Value>, action: &str, hook: &str) -> Vec<Value> {
     let started = format!("Stack {action} started");
     let paused = format!("{action} paused until Hook {hook} is cleared");
@@ -117,7 +117,7 @@ fn not_cleared(events: Vec<Value>, action: &str, hook: &str) -> Vec<Value> {
         let stack = link(event, "stack").unwrap_or_default().to_owned();
         (stack, text(event, "resource_name").to_owned())
     };
-    // Nested stacks begin too; only the beginning of the outermost one counts, and it is the first.
+    // Nested stacks begin actions, too; only the first event of the root stack counts.
     let root =
         events.first().and_then(|first| link(first, "root_stack").or_else(|| link(first, "stack")));
     let root = root.map(str::to_owned);
@@ -136,7 +136,7 @@ fn not_cleared(events: Vec<Value>, action: &str, hook: &str) -> Vec<Value> {
     open
 }
 
-impl Clear {
+impl HookClear {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let stack = client.heat.show(&self.stack, false).await?;
         let (_, current) = hook_of(&stack)?;
@@ -157,7 +157,7 @@ impl Clear {
         for word in &self.resources {
             let matched = matching(client, root.clone(), word).await?;
             if matched.is_empty() {
-                return Err(Problem::new(format!(
+                return Err(ClientError::new(format!(
                     "Stack or resource not found: {} {word}",
                     self.stack
                 )));
@@ -175,7 +175,7 @@ impl Clear {
     }
 }
 
-/// The resources that a way such as `group/*/server` leads to.
+/// The resources that match a path such as `group/*/server`.
 async fn matching(
     client: &Client<'_, '_>,
     root: StackId,
@@ -212,11 +212,11 @@ async fn matching(
     Ok(found)
 }
 
-/// Whether a name matches a pattern of a shell: `*`, `?`, `[a-z]`, `[!a]`.
+/// Whether a name matches a shell pattern: `*`, `?`, `[a-z]`, `[!a]`.
 fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());
-    // Where each star began to match, so that it can be tried with one character more.
+    // The last star and where it began to match, for backtracking.
     let (mut at, mut place, mut star) = (0, 0, None);
     while place < name.len() {
         match pattern.get(at) {

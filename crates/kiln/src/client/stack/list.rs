@@ -1,78 +1,78 @@
 //! Listing stacks.
 
 use super::super::Client;
+use super::super::error::{ClientError, Result};
 use super::super::format::Listing;
-use super::super::format::options::Listed;
+use super::super::format::options::ListArgs;
 use super::super::heat::{Query, query};
-use super::super::problem::{Problem, Result};
 use clap::Args;
 use serde_json::Value;
 use std::cmp::Ordering;
 
 /// Arguments of `kiln stack list`.
 #[derive(Debug, Args)]
-pub(crate) struct List {
-    /// Deleted stacks too
+pub(crate) struct StackList {
+    /// Include deleted stacks
     #[arg(long)]
     deleted: bool,
 
-    /// Nested stacks too
+    /// Include nested stacks
     #[arg(long)]
     nested: bool,
 
-    /// Hidden stacks too
+    /// Include hidden stacks
     #[arg(long)]
     hidden: bool,
 
-    /// Only those with this property, such as status=FAILED; may be given several times
+    /// Filter, such as status=FAILED; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     property: Vec<String>,
 
-    /// Only those of this project, by name or id; administrators only
+    /// Name or id of a project (administrators only)
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
 
-    /// The domain of that project, by name or id
+    /// Name or id of the project's domain
     #[arg(long, value_name = "DOMAIN")]
     project_domain: Option<String>,
 
-    /// Only those with these labels, with commas between them
+    /// Show only stacks with these comma-separated tags
     #[arg(long, value_name = "TAG,TAG")]
     tags: Option<String>,
 
-    /// How labels are compared: any of them, not all of them, or not-any of them [default: all of them]
+    /// How tags are matched: any, not or not-any [default: all of them]
     #[arg(long, value_name = "MODE")]
     tag_mode: Option<String>,
 
-    /// At most so many
+    /// Maximum number of rows
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 
-    /// Only those after this one, by id
+    /// Show only rows after the one with this id
     #[arg(long, value_name = "ID")]
     marker: Option<String>,
 
-    /// Sort by these keys, such as stack_name:asc,creation_time:desc
+    /// Sort keys, such as stack_name:asc,creation_time:desc
     #[arg(long, value_name = "KEY[:DIRECTION]")]
     sort: Vec<String>,
 
-    /// Those of all projects; administrators only
+    /// List the stacks of all projects (administrators only)
     #[arg(long)]
     all_projects: bool,
 
-    /// Leave the times out
+    /// Omit the times
     #[arg(long)]
     short: bool,
 
-    /// Tell who owns them; asks for all projects
+    /// Show more details, including the owner; lists all projects
     #[arg(long)]
     long: bool,
 
     #[command(flatten)]
-    listed: Listed,
+    output_format: ListArgs,
 }
 
-impl List {
+impl StackList {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let mut asked = self.query()?;
         if let Some(project) = &self.project {
@@ -81,11 +81,11 @@ impl List {
             asked.push(("tenant".into(), id));
         }
         let mut stacks = client.heat.stacks(asked, self.limit).await?;
-        // A second --sort replaces the first.
+        // The last `--sort` wins.
         if let Some(sort) = self.sort.last() {
             sort_by(&mut stacks, sort)?;
         }
-        client.console.list(self.listing(&stacks), &self.listed)
+        client.console.list(self.listing(&stacks), &self.output_format)
     }
 
     fn query(&self) -> Result<Query> {
@@ -110,7 +110,7 @@ impl List {
                 Some("not-any") => "not_tags_any",
                 Some(_) => {
                     let text = "tag mode must be one of \"any\", \"not\", \"not-any\"";
-                    return Err(Problem::new(text));
+                    return Err(ClientError::new(text));
                 }
             };
             asked.push((name.into(), tags.clone()));
@@ -141,12 +141,12 @@ impl List {
     }
 }
 
-/// Words of the form `key=value` as parts of a query; a word may hold several with `;` between them.
+/// Parses `key=value` arguments into query parameters; an argument may contain several, separated by `;`.
 pub(crate) fn pairs(words: &[String]) -> Result<Query> {
     let pair = |word: &str| match word.split_once('=') {
         Some((key, value)) => Ok((key.to_owned(), value.to_owned())),
         None => {
-            Err(Problem::new(format!("Malformed parameter({word}). Use the key=value format.")))
+            Err(ClientError::new(format!("Malformed parameter({word}). Use the key=value format.")))
         }
     };
     match words {
@@ -155,7 +155,7 @@ pub(crate) fn pairs(words: &[String]) -> Result<Query> {
     }
 }
 
-/// Sorts objects by keys such as `stack_name:asc,creation_time:desc`; the first counts most.
+/// Sorts objects by keys such as `stack_name:asc,creation_time:desc`; the first is the primary key.
 pub(crate) fn sort_by(objects: &mut [Value], sort: &str) -> Result<()> {
     let mut keys = Vec::new();
     for word in sort.split(',') {
@@ -164,7 +164,7 @@ pub(crate) fn sort_by(objects: &mut [Value], sort: &str) -> Result<()> {
             "" | "asc" => false,
             "desc" => true,
             other => {
-                return Err(Problem::new(format!(
+                return Err(ClientError::new(format!(
                     "'{other}' is not a valid sort direction for sort key {key}, use 'asc' or 'desc' instead"
                 )));
             }
@@ -172,7 +172,7 @@ pub(crate) fn sort_by(objects: &mut [Value], sort: &str) -> Result<()> {
         if objects.first().is_some_and(|first| first.get(key).is_none()) {
             let known = objects.first().and_then(Value::as_object).into_iter().flatten();
             let known: Vec<&str> = known.map(|(key, _)| key.as_str()).collect();
-            return Err(Problem::new(format!("Resource doesn't have field {key}"))
+            return Err(ClientError::new(format!("Resource doesn't have field {key}"))
                 .hint(format!("It has {}.", known.join(", "))));
         }
         keys.push((key, is_descending));
@@ -186,7 +186,7 @@ pub(crate) fn sort_by(objects: &mut [Value], sort: &str) -> Result<()> {
     Ok(())
 }
 
-/// The order of values of one key; what is missing comes first.
+/// The order of values of one key; missing values come first.
 fn compare(a: &Value, b: &Value) -> Ordering {
     match (a.as_str(), b.as_str()) {
         (Some(a), Some(b)) => a.cmp(b),

@@ -1,6 +1,6 @@
-//! `kiln stack …`: stacks, and all that is in them.
+//! `kiln stack …`: stacks and their contents.
 
-pub(crate) mod act;
+pub(crate) mod action;
 pub(crate) mod change;
 pub(crate) mod delete;
 mod dot;
@@ -15,78 +15,78 @@ pub(crate) mod snapshot;
 
 use super::Client;
 use super::connection::Connection;
-use super::problem::Result;
+use super::error::Result;
 use clap::{Args, Subcommand};
 
 /// Arguments of `kiln stack`.
 #[derive(Debug, Args)]
-pub(crate) struct Stack {
+pub(crate) struct StackArgs {
     #[command(subcommand)]
-    pub(crate) verb: Verb,
+    pub(crate) subcommand: StackCommand,
 
     #[command(flatten)]
     pub(crate) connection: Connection,
 }
 
-/// What to do with stacks.
+/// The subcommands of `kiln stack`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
+pub(crate) enum StackCommand {
     /// Create a stack from a template
     #[command(after_help = CREATE_EXAMPLES)]
-    Create(change::Create),
-    /// Show what creating a stack would make, without making it
-    Preview(change::Preview),
-    /// Change a stack to a new template or new parameters
+    Create(change::StackCreate),
+    /// Preview the creation of a stack
+    Preview(change::StackPreview),
+    /// Update a stack to a new template or new parameters
     #[command(after_help = UPDATE_EXAMPLES)]
-    Update(change::Update),
-    /// Delete stacks and all they are made of
-    Delete(delete::Delete),
+    Update(change::StackUpdate),
+    /// Delete stacks and their resources
+    Delete(delete::StackDelete),
     /// List stacks
     #[command(after_help = LIST_EXAMPLES)]
-    List(list::List),
+    List(list::StackList),
     /// Show a stack
-    Show(show::Show),
-    /// Make a stack of what exists already
-    Adopt(change::Adopt),
-    /// Forget a stack but keep what it is made of; prints what adopting it again needs
-    Abandon(show::Document),
-    /// Print what is known of a stack as one document
-    Export(show::Document),
+    Show(show::StackShow),
+    /// Adopt existing resources as a stack
+    Adopt(change::StackAdopt),
+    /// Abandon a stack: remove it but keep its resources; prints the data for adopting it again
+    Abandon(show::StackDocument),
+    /// Export the data of a stack as one document
+    Export(show::StackDocument),
     /// Suspend stacks
-    Suspend(act::Act),
-    /// Resume stacks that were suspended
-    Resume(act::Act),
-    /// Check whether what stacks are made of is still there
-    Check(act::Act),
-    /// Break off what stacks are doing
-    Cancel(act::Cancel),
-    /// What stopped a stack
+    Suspend(action::ActionArgs),
+    /// Resume suspended stacks
+    Resume(action::ActionArgs),
+    /// Check that the resources of stacks still exist
+    Check(action::ActionArgs),
+    /// Cancel the current action of stacks
+    Cancel(action::CancelArgs),
+    /// Failures of a stack
     #[command(subcommand)]
-    Failures(failures::Verb),
+    Failures(failures::FailuresCommand),
     /// Outputs of a stack
     #[command(subcommand)]
-    Output(output::Verb),
+    Output(output::OutputCommand),
     /// Resources of a stack
     #[command(subcommand)]
-    Resource(resource::Verb),
-    /// What happened to a stack
+    Resource(resource::ResourceCommand),
+    /// Events of a stack
     #[command(subcommand)]
-    Event(event::Verb),
-    /// Places where a stack stops until it is told to go on
+    Event(event::EventCommand),
+    /// Hooks of a stack
     #[command(subcommand)]
-    Hook(hook::Verb),
-    /// States of a stack that can be gone back to
+    Hook(hook::HookCommand),
+    /// Snapshots of a stack
     #[command(subcommand)]
-    Snapshot(snapshot::Verb),
-    /// The template of a stack
+    Snapshot(snapshot::SnapshotCommand),
+    /// Template of a stack
     #[command(subcommand)]
-    Template(show::Template),
-    /// The environment of a stack
+    Template(show::TemplateCommand),
+    /// Environment of a stack
     #[command(subcommand)]
-    Environment(show::Environment),
-    /// The files of a stack
+    Environment(show::EnvironmentCommand),
+    /// Files of a stack
     #[command(subcommand)]
-    File(show::File),
+    File(show::FileCommand),
 }
 
 const CREATE_EXAMPLES: &str = "\
@@ -107,32 +107,34 @@ const LIST_EXAMPLES: &str = "\
 Examples:
   kiln stack list --sort stack_name:asc
   kiln stack list --property status=FAILED -f json
-  kiln stack list --tags web --tag-mode any -f value -c 'Stack Name'";
+  kiln stack list --tags web --tag-mode any -f value -c 'StackArgs Name'";
 
-/// Carries a verb out.
-pub(crate) async fn run(verb: Verb, client: &mut Client<'_, '_>) -> Result<()> {
-    match verb {
-        Verb::Create(create) => create.run(client).await,
-        Verb::Preview(preview) => preview.run(client).await,
-        Verb::Update(update) => update.run(client).await,
-        Verb::Delete(delete) => delete.run(client).await,
-        Verb::List(list) => list.run(client).await,
-        Verb::Show(show) => show.run(client).await,
-        Verb::Adopt(adopt) => adopt.run(client).await,
-        Verb::Abandon(document) => document.run(client, show::Leave::Abandon).await,
-        Verb::Export(document) => document.run(client, show::Leave::Export).await,
-        Verb::Suspend(act) => act.run(client, "suspend").await,
-        Verb::Resume(act) => act.run(client, "resume").await,
-        Verb::Check(act) => act.run(client, "check").await,
-        Verb::Cancel(cancel) => cancel.run(client).await,
-        Verb::Failures(verb) => failures::run(verb, client).await,
-        Verb::Output(verb) => output::run(verb, client).await,
-        Verb::Resource(verb) => resource::run(verb, client).await,
-        Verb::Event(verb) => event::run(verb, client).await,
-        Verb::Hook(verb) => hook::run(verb, client).await,
-        Verb::Snapshot(verb) => snapshot::run(verb, client).await,
-        Verb::Template(show::Template::Show(named)) => named.template(client).await,
-        Verb::Environment(show::Environment::Show(named)) => named.environment(client).await,
-        Verb::File(show::File::List(named)) => named.files(client).await,
+/// Runs a subcommand.
+pub(crate) async fn run(subcommand: StackCommand, client: &mut Client<'_, '_>) -> Result<()> {
+    match subcommand {
+        StackCommand::Create(create) => create.run(client).await,
+        StackCommand::Preview(preview) => preview.run(client).await,
+        StackCommand::Update(update) => update.run(client).await,
+        StackCommand::Delete(delete) => delete.run(client).await,
+        StackCommand::List(list) => list.run(client).await,
+        StackCommand::Show(show) => show.run(client).await,
+        StackCommand::Adopt(adopt) => adopt.run(client).await,
+        StackCommand::Abandon(document) => document.run(client, show::ExportMode::Abandon).await,
+        StackCommand::Export(document) => document.run(client, show::ExportMode::Export).await,
+        StackCommand::Suspend(act) => act.run(client, "suspend").await,
+        StackCommand::Resume(act) => act.run(client, "resume").await,
+        StackCommand::Check(act) => act.run(client, "check").await,
+        StackCommand::Cancel(cancel) => cancel.run(client).await,
+        StackCommand::Failures(subcommand) => failures::run(subcommand, client).await,
+        StackCommand::Output(subcommand) => output::run(subcommand, client).await,
+        StackCommand::Resource(subcommand) => resource::run(subcommand, client).await,
+        StackCommand::Event(subcommand) => event::run(subcommand, client).await,
+        StackCommand::Hook(subcommand) => hook::run(subcommand, client).await,
+        StackCommand::Snapshot(subcommand) => snapshot::run(subcommand, client).await,
+        StackCommand::Template(show::TemplateCommand::Show(named)) => named.template(client).await,
+        StackCommand::Environment(show::EnvironmentCommand::Show(named)) => {
+            named.environment(client).await
+        }
+        StackCommand::File(show::FileCommand::List(named)) => named.files(client).await,
     }
 }

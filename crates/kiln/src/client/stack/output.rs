@@ -1,41 +1,41 @@
 //! Outputs of a stack.
 
 use super::super::Client;
-use super::super::format::options::{Listed, Shown};
+use super::super::error::{ClientError, OrNotFound, Result};
+use super::super::format::options::{ListArgs, ShowArgs};
 use super::super::format::{Cell, Details, Listing};
 use super::super::heat::{Query, list, text};
-use super::super::problem::{OrNotFound, Problem, Result};
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
 /// `kiln stack output`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
+pub(crate) enum OutputCommand {
     /// List the outputs of a stack
-    List(List),
+    List(OutputList),
     /// Show an output of a stack, or all of them
-    Show(Show),
+    Show(OutputShow),
 }
 
 /// Arguments of `kiln stack output list`.
 #[derive(Debug, Args)]
-pub(crate) struct List {
-    /// The stack, by name or id
+pub(crate) struct OutputList {
+    /// Name or id of the stack
     #[arg(value_name = "STACK")]
     stack: String,
 
     #[command(flatten)]
-    listed: Listed,
+    output_format: ListArgs,
 }
 
 /// Arguments of `kiln stack output show`.
 #[derive(Debug, Args)]
-pub(crate) struct Show {
-    /// The stack, by name or id
+pub(crate) struct OutputShow {
+    /// Name or id of the stack
     #[arg(value_name = "STACK")]
     stack: String,
 
-    /// The output
+    /// Name of the output
     #[arg(value_name = "OUTPUT")]
     output: Option<String>,
 
@@ -44,49 +44,53 @@ pub(crate) struct Show {
     all: bool,
 
     #[command(flatten)]
-    shown: Shown,
+    output_format: ShowArgs,
 }
 
-pub(crate) async fn run(verb: Verb, client: &mut Client<'_, '_>) -> Result<()> {
-    match verb {
-        Verb::List(List { stack, listed }) => {
+pub(crate) async fn run(subcommand: OutputCommand, client: &mut Client<'_, '_>) -> Result<()> {
+    match subcommand {
+        OutputCommand::List(OutputList { stack, output_format }) => {
             let outputs = outputs(client, &stack).await?;
             let columns = [("output_key", "output_key"), ("description", "description")];
-            client.console.list(Listing::of(&columns, &outputs), &listed)
+            client.console.list(Listing::of(&columns, &outputs), &output_format)
         }
-        Verb::Show(show) => show.run(client).await,
+        OutputCommand::Show(show) => show.run(client).await,
     }
 }
 
-impl Show {
+impl OutputShow {
     async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         match (&self.output, self.all) {
-            (None, false) => Err(Problem::new("Either <OUTPUT NAME> or --all must be specified.")),
-            (Some(_), true) => Err(Problem::new("Cannot specify both <OUTPUT NAME> and --all.")),
+            (None, false) => {
+                Err(ClientError::new("Either <OUTPUT NAME> or --all must be specified."))
+            }
+            (Some(_), true) => {
+                Err(ClientError::new("Cannot specify both <OUTPUT NAME> and --all."))
+            }
             (Some(output), false) => {
                 let output = output_of(client, &self.stack, output).await?;
                 if let Some(error) = error_of(&output) {
                     return Err(error);
                 }
-                client.console.show(Details::of(&output), &self.shown)
+                client.console.show(Details::of(&output), &self.output_format)
             }
             (None, true) => {
                 let mut fields = Vec::new();
                 for output in resolved(client, &self.stack).await? {
                     fields.push((text(&output, "output_key").to_owned(), Cell::json(output)));
                 }
-                client.console.show(Details { fields }, &self.shown)
+                client.console.show(Details { fields }, &self.output_format)
             }
         }
     }
 }
 
-/// The outputs of a stack, without their values.
+/// The outputs of a stack, without values.
 pub(crate) async fn outputs(client: &Client<'_, '_>, typed: &str) -> Result<Vec<Value>> {
     let stack = client.heat.stack(typed).await?;
     let answer = client.heat.get(&stack.path(&["outputs"]), Query::new()).await;
     match answer {
-        // Older services tell them only with the stack.
+        // Older services send the outputs with the stack only.
         Err(problem) if problem.is_not_found() => resolved(client, typed).await,
         answer => Ok(list(&answer?, "outputs")),
     }
@@ -106,14 +110,14 @@ pub(crate) async fn output_of(client: &Client<'_, '_>, typed: &str, key: &str) -
         Err(problem) if problem.is_not_found() => {
             let all = resolved(client, typed).await.or_not_found(not_found)?;
             let found = all.into_iter().find(|output| text(output, "output_key") == key);
-            found.ok_or_else(|| Problem { text: not_found(), ..problem })
+            found.ok_or_else(|| ClientError { text: not_found(), ..problem })
         }
         answer => Ok(answer?["output"].clone()),
     }
 }
 
-/// Why an output has no value, if it has none.
-pub(crate) fn error_of(output: &Value) -> Option<Problem> {
+/// The error of an output that has no value.
+pub(crate) fn error_of(output: &Value) -> Option<ClientError> {
     let error = output["output_error"].as_str()?;
-    Some(Problem::new(format!("Output error: {error}")))
+    Some(ClientError::new(format!("Output error: {error}")))
 }

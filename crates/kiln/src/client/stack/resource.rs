@@ -1,10 +1,10 @@
 //! Resources of a stack.
 
 use super::super::Client;
-use super::super::format::options::{Columns, ListForm, ShowForm, Shown};
+use super::super::error::{ClientError, OrNotFound, Result};
+use super::super::format::options::{Columns, ListFormat, ShowArgs, ShowFormat};
 use super::super::format::{Details, Listing};
 use super::super::heat::{Query, link, query, stack_name_of};
-use super::super::problem::{OrNotFound, Problem, Result};
 use super::super::upload::text_of;
 use super::dot;
 use super::list::pairs;
@@ -14,67 +14,67 @@ use serde_json::{Value, json};
 
 /// `kiln stack resource`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
+pub(crate) enum ResourceCommand {
     /// List the resources of a stack
-    List(List),
+    List(ResourceList),
     /// Show a resource
-    Show(Show),
+    Show(ResourceShow),
     /// Print the metadata of a resource
-    Metadata(Metadata),
+    Metadata(ResourceMetadata),
     /// Send a signal to a resource
-    Signal(Signal),
+    Signal(ResourceSignal),
     /// Mark a resource
     #[command(subcommand)]
-    Mark(Mark),
+    Mark(MarkCommand),
 }
 
-/// How resources are listed.
+/// Output formats of resource lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Form {
-    /// A table for people
+enum ResourceFormat {
+    /// A table
     #[default]
     Table,
     /// Comma-separated values
     Csv,
-    /// A graph for Graphviz
+    /// A Graphviz graph
     Dot,
-    /// An array of objects
+    /// A JSON array of objects
     Json,
-    /// A line for each row, with blanks between the values
+    /// A line for each row, with spaces between the values
     Value,
-    /// A sequence of mappings
+    /// A YAML sequence of mappings
     Yaml,
 }
 
 /// Arguments of `kiln stack resource list`.
 #[derive(Debug, Args)]
-pub(crate) struct List {
-    /// The stack, by name or id
+pub(crate) struct ResourceList {
+    /// Name or id of the stack
     #[arg(value_name = "STACK")]
     stack: String,
 
-    /// So many levels of nested stacks too
+    /// Include nested stacks down to this depth
     #[arg(short, long, value_name = "DEPTH")]
     nested_depth: Option<u32>,
 
-    /// Tell more of each resource
+    /// Show more details of each resource
     #[arg(long)]
     long: bool,
 
-    /// Only those with this property, such as type=OS::Nova::Server; may be given several times
+    /// Filter, such as type=OS::Nova::Server; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     filter: Vec<String>,
 
-    /// How the list is shown: table, csv, dot for Graphviz, json, value or yaml
+    /// Output format: table, csv, dot (Graphviz), json, value or yaml
     #[arg(short = 'f', long = "format", value_name = "FORMAT", value_enum, default_value_t)]
     #[arg(hide_possible_values = true, help_heading = "Output options")]
-    shape: Form,
+    shape: ResourceFormat,
 
     #[command(flatten)]
     columns: Columns,
 }
 
-impl List {
+impl ResourceList {
     async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let stack = client.heat.stack(&self.stack).await?;
         let mut asked = pairs(&self.filter)?;
@@ -87,23 +87,23 @@ impl List {
         let resources = client.heat.resources(&stack, asked).await;
         let resources = resources.or_not_found(|| format!("Stack not found: {}", self.stack))?;
         let form = match self.shape {
-            Form::Table => ListForm::Table,
-            Form::Csv => ListForm::Csv,
-            Form::Json => ListForm::Json,
-            Form::Value => ListForm::Value,
-            Form::Yaml => ListForm::Yaml,
-            Form::Dot => return client.console.write(&dot::graph(&resources)),
+            ResourceFormat::Table => ListFormat::Table,
+            ResourceFormat::Csv => ListFormat::Csv,
+            ResourceFormat::Json => ListFormat::Json,
+            ResourceFormat::Value => ListFormat::Value,
+            ResourceFormat::Yaml => ListFormat::Yaml,
+            ResourceFormat::Dot => return client.console.write(&dot::graph(&resources)),
         };
         let with_stack = self.long || self.nested_depth.is_some_and(|depth| depth > 0);
         client.console.list_as(listing(resources, with_stack), form, &self.columns)
     }
 }
 
-/// What is listed of resources.
+/// The columns of resource lists.
 pub(crate) const COLUMNS: [&str; 5] =
     ["resource_name", "physical_resource_id", "resource_type", "resource_status", "updated_time"];
 
-/// Resources as a list, with the names of their stacks if these are asked for.
+/// Prints resources as a list, with the names of their stacks if requested.
 fn listing(mut resources: Vec<Value>, with_stack: bool) -> Listing {
     let mut columns = COLUMNS.map(|name| (name, name)).to_vec();
     if with_stack {
@@ -113,7 +113,7 @@ fn listing(mut resources: Vec<Value>, with_stack: bool) -> Listing {
     Listing::of(&columns, &resources)
 }
 
-/// Writes into resources to which stacks they belong.
+/// Adds the names of their stacks to resources.
 pub(crate) fn with_stack_names(resources: &mut [Value]) {
     for resource in resources {
         let name = link(resource, "stack").and_then(stack_name_of).map(str::to_owned);
@@ -123,102 +123,102 @@ pub(crate) fn with_stack_names(resources: &mut [Value]) {
 
 /// Arguments of `kiln stack resource show`.
 #[derive(Debug, Args)]
-pub(crate) struct Show {
-    /// The stack, by name or id
+pub(crate) struct ResourceShow {
+    /// Name or id of the stack
     #[arg(value_name = "STACK")]
     stack: String,
 
-    /// The resource
+    /// Name of the resource
     #[arg(value_name = "RESOURCE")]
     resource: String,
 
-    /// Show this attribute too; may be given several times
+    /// Attribute to show as well; may be repeated
     #[arg(long, value_name = "ATTRIBUTE")]
     with_attr: Vec<String>,
 
     #[command(flatten)]
-    shown: Shown,
+    output_format: ShowArgs,
 }
 
 /// Arguments of `kiln stack resource metadata`.
 #[derive(Debug, Args)]
-pub(crate) struct Metadata {
-    /// The stack, by name or id
+pub(crate) struct ResourceMetadata {
+    /// Name or id of the stack
     #[arg(value_name = "STACK")]
     stack: String,
 
-    /// The resource
+    /// Name of the resource
     #[arg(value_name = "RESOURCE")]
     resource: String,
 
     #[command(flatten)]
-    shown: Shown,
+    output_format: ShowArgs,
 }
 
 /// Arguments of `kiln stack resource signal`.
 #[derive(Debug, Args)]
-pub(crate) struct Signal {
-    /// The stack, by name or id
+pub(crate) struct ResourceSignal {
+    /// Name or id of the stack
     #[arg(value_name = "STACK")]
     pub(crate) stack: String,
 
-    /// The resource
+    /// Name of the resource
     #[arg(value_name = "RESOURCE")]
     pub(crate) resource: String,
 
-    /// What to tell the resource: a JSON object
+    /// Signal data, as a JSON object
     #[arg(long, value_name = "JSON")]
     pub(crate) data: Option<String>,
 
-    /// A file with what to tell the resource
+    /// File with the signal data
     #[arg(long, value_name = "FILE")]
     pub(crate) data_file: Option<String>,
 }
 
 /// `kiln stack resource mark`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Mark {
-    /// Mark a resource as broken: the next update replaces it
-    Unhealthy(Unhealthy),
+pub(crate) enum MarkCommand {
+    /// Mark a resource as unhealthy: the next update replaces it
+    Unhealthy(MarkUnhealthy),
 }
 
 /// Arguments of `kiln stack resource mark unhealthy`.
 #[derive(Debug, Args)]
-pub(crate) struct Unhealthy {
-    /// The stack, by name or id
+pub(crate) struct MarkUnhealthy {
+    /// Name or id of the stack
     #[arg(value_name = "STACK")]
     pub(crate) stack: String,
 
-    /// The resource, by name or physical id
+    /// Name or physical id of the resource
     #[arg(value_name = "RESOURCE")]
     pub(crate) resource: String,
 
-    /// Why
+    /// Reason
     #[arg(value_name = "REASON", default_value = "", hide_default_value = true)]
     pub(crate) reason: String,
 
-    /// Take the mark off again
+    /// Remove the mark
     #[arg(long)]
     pub(crate) reset: bool,
 }
 
-pub(crate) async fn run(verb: Verb, client: &mut Client<'_, '_>) -> Result<()> {
-    match verb {
-        Verb::List(list) => list.run(client).await,
-        Verb::Show(show) => {
+pub(crate) async fn run(subcommand: ResourceCommand, client: &mut Client<'_, '_>) -> Result<()> {
+    match subcommand {
+        ResourceCommand::List(list) => list.run(client).await,
+        ResourceCommand::Show(show) => {
             let resource = resource(client, &show.stack, &show.resource, &show.with_attr).await?;
-            client.console.show(Details::of(&resource), &show.shown)
+            client.console.show(Details::of(&resource), &show.output_format)
         }
-        Verb::Metadata(Metadata { stack, resource, shown }) => {
+        ResourceCommand::Metadata(ResourceMetadata { stack, resource, output_format }) => {
             let metadata = metadata(client, &stack, &resource).await?;
-            client.console.raw(&metadata, &shown, ShowForm::Json)
+            client.console.raw(&metadata, &output_format, ShowFormat::Json)
         }
-        Verb::Signal(signal) => signal.run(client).await,
-        Verb::Mark(Mark::Unhealthy(unhealthy)) => unhealthy.run(client).await,
+        ResourceCommand::Signal(signal) => signal.run(client).await,
+        ResourceCommand::Mark(MarkCommand::Unhealthy(unhealthy)) => unhealthy.run(client).await,
     }
 }
 
-/// What is known of a resource.
+/// Reads a resource.
 pub(crate) async fn resource(
     client: &Client<'_, '_>,
     typed: &str,
@@ -240,12 +240,12 @@ pub(crate) async fn metadata(client: &Client<'_, '_>, typed: &str, name: &str) -
     Ok(answer.or_not_found(not_found)?["metadata"].clone())
 }
 
-impl Signal {
+impl ResourceSignal {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let Signal { stack: typed, resource, data, data_file } = &self;
+        let ResourceSignal { stack: typed, resource, data, data_file } = &self;
         let text = match (data, data_file) {
             (Some(_), Some(_)) => {
-                return Err(Problem::new("Should only specify one of data or data-file"));
+                return Err(ClientError::new("Should only specify one of data or data-file"));
             }
             (Some(data), None) => Some(data.clone()),
             (None, Some(file)) => Some(text_of(&client.heat.session, file).await?.1),
@@ -258,24 +258,24 @@ impl Signal {
     }
 }
 
-/// What a signal tells: an object.
+/// Parses signal data, which must be a JSON object.
 fn signal_data(text: &str) -> Result<Value> {
     match serde_json::from_str::<Value>(text) {
         Ok(data) if data.is_object() => Ok(data),
-        Ok(_) => Err(Problem::new("Data should be a JSON dict")),
-        Err(error) => Err(Problem::new(format!(
+        Ok(_) => Err(ClientError::new("Data should be a JSON dict")),
+        Err(error) => Err(ClientError::new(format!(
             "Data should be in JSON format: {}",
             why_no_json(text, &error)
         ))),
     }
 }
 
-/// Why text is no JSON, in the words that Python has for it.
+/// A JSON syntax error in the words of Python.
 fn why_no_json(text: &str, error: &serde_json::Error) -> String {
     let (line, column) = (error.line().max(1), error.column().max(1));
     let before: usize =
         text.split_inclusive('\n').take(line - 1).map(|line| line.chars().count()).sum();
-    // A value that is expected stands at the place itself; what else is missing is told by its name.
+    // Python reports the position of a missing value, and other missing tokens by name.
     let what = match error.to_string() {
         told if told.starts_with("expected value") || told.starts_with("expected ident") => {
             "Expecting value".to_owned()
@@ -298,7 +298,7 @@ fn why_no_json(text: &str, error: &serde_json::Error) -> String {
     format!("{what}: line {line} column {start} (char {})", before + start - 1)
 }
 
-/// The column at which the word begins that a column is in.
+/// The column at which the word at a column begins.
 fn word_start(text: &str, line: usize, column: usize) -> usize {
     let line = text.split('\n').nth(line - 1).unwrap_or_default();
     let chars: Vec<char> = line.chars().collect();
@@ -309,9 +309,9 @@ fn word_start(text: &str, line: usize, column: usize) -> usize {
     at.max(1)
 }
 
-impl Unhealthy {
+impl MarkUnhealthy {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let Unhealthy { stack: typed, resource, reason, reset } = &self;
+        let MarkUnhealthy { stack: typed, resource, reason, reset } = &self;
         let not_found = || format!("Stack or resource not found: {typed} {resource}");
         let stack = client.heat.find(typed).await.or_not_found(not_found)?;
         let mut body = json!({ "mark_unhealthy": !reset });

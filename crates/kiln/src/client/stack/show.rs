@@ -1,11 +1,11 @@
-//! Showing a stack: what is known of it, and the documents it is made of.
+//! Showing a stack: its details and its documents.
 
 use super::super::Client;
-use super::super::format::options::{ShowForm, Shown};
+use super::super::error::{ClientError, OrNotFound, Result};
+use super::super::format::options::{ShowArgs, ShowFormat};
 use super::super::format::text::{Json, json};
 use super::super::format::{Cell, Details};
 use super::super::heat::Query;
-use super::super::problem::{OrNotFound, Problem, Result};
 use super::change::SHORT;
 use clap::{Args, Subcommand};
 use reqwest::Method;
@@ -13,27 +13,27 @@ use serde_json::{Value, json};
 
 /// Arguments of `kiln stack show`.
 #[derive(Debug, Args)]
-pub(crate) struct Show {
-    /// The stack, by name or id
+pub(crate) struct StackShow {
+    /// Name or id of the stack
     #[arg(value_name = "STACK")]
     stack: String,
 
-    /// Leave the outputs out, which may take a while to find out
+    /// Do not resolve the outputs, which may take a while
     #[arg(long)]
     no_resolve_outputs: bool,
 
     #[command(flatten)]
-    shown: Shown,
+    output_format: ShowArgs,
 }
 
-impl Show {
+impl StackShow {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let stack = client.heat.show(&self.stack, !self.no_resolve_outputs).await?;
-        client.console.show(details(&stack), &self.shown)
+        client.console.show(details(&stack), &self.output_format)
     }
 }
 
-/// What is known of a stack: the usual members first, then all others as they came.
+/// The details of a stack: the usual members first, then all others in order.
 fn details(stack: &Value) -> Details {
     const AS_YAML: [&str; 4] = ["parameters", "outputs", "links", "tags"];
     let mut details = Details::members(&SHORT, stack);
@@ -57,111 +57,115 @@ fn details(stack: &Value) -> Details {
     details
 }
 
-/// What is done with a stack whose document is asked for.
+/// Whether a stack is removed when its document is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Leave {
-    /// It is forgotten.
+pub(crate) enum ExportMode {
+    /// The stack is removed; its resources stay.
     Abandon,
-    /// Nothing.
+    /// The stack stays.
     Export,
 }
 
 /// Arguments of `kiln stack abandon` and `kiln stack export`.
 #[derive(Debug, Args)]
-pub(crate) struct Document {
-    /// The stack, by name or id
+pub(crate) struct StackDocument {
+    /// Name or id of the stack
     #[arg(value_name = "STACK")]
     pub(crate) stack: String,
 
-    /// Write the document to this file
+    /// File to write the output to
     #[arg(long, value_name = "FILE")]
     pub(crate) output_file: Option<String>,
 
     #[command(flatten)]
-    pub(crate) shown: Shown,
+    pub(crate) output_format: ShowArgs,
 }
 
-impl Document {
-    pub(crate) async fn run(self, client: &mut Client<'_, '_>, leave: Leave) -> Result<()> {
+impl StackDocument {
+    pub(crate) async fn run(self, client: &mut Client<'_, '_>, leave: ExportMode) -> Result<()> {
         let file = self.output_file.as_deref().map(prepared).transpose()?;
         let document = document(client, &self.stack, leave).await?;
         match file {
-            None => client.console.raw(&document, &self.shown, ShowForm::Json),
+            None => client.console.raw(&document, &self.output_format, ShowFormat::Json),
             Some(file) => put(file, &document),
         }
     }
 }
 
-/// The document that a stack can be made of again.
-pub(crate) async fn document(client: &Client<'_, '_>, typed: &str, leave: Leave) -> Result<Value> {
+/// The document from which a stack can be adopted.
+pub(crate) async fn document(
+    client: &Client<'_, '_>,
+    typed: &str,
+    leave: ExportMode,
+) -> Result<Value> {
     let stack = client.heat.stack(typed).await?;
     let (method, word) = match leave {
-        Leave::Abandon => (Method::DELETE, "abandon"),
-        Leave::Export => (Method::GET, "export"),
+        ExportMode::Abandon => (Method::DELETE, "abandon"),
+        ExportMode::Export => (Method::GET, "export"),
     };
     let answer = client.heat.call(method, &stack.path(&[word]), Query::new(), None).await;
     answer.or_not_found(|| format!("Stack not found: {typed}"))
 }
 
-/// A file that is open before anything is done that only happens once.
-pub(crate) struct Prepared {
+/// An output file, opened before an action that cannot be repeated.
+pub(crate) struct OutputFile {
     name: String,
     file: std::fs::File,
 }
 
-/// Opens a file to write to.
-pub(crate) fn prepared(name: &str) -> Result<Prepared> {
+/// Opens an output file.
+pub(crate) fn prepared(name: &str) -> Result<OutputFile> {
     match std::fs::File::create(name) {
-        Ok(file) => Ok(Prepared { name: name.to_owned(), file }),
-        Err(error) => Err(Problem::new(format!("cannot write {name}: {error}"))),
+        Ok(file) => Ok(OutputFile { name: name.to_owned(), file }),
+        Err(error) => Err(ClientError::new(format!("cannot write {name}: {error}"))),
     }
 }
 
 /// Writes a document to a file.
-pub(crate) fn put(mut to: Prepared, document: &Value) -> Result<()> {
+pub(crate) fn put(mut to: OutputFile, document: &Value) -> Result<()> {
     use std::io::Write;
     let text = json(document, Json::Indented);
     to.file
         .write_all(text.as_bytes())
-        .map_err(|error| Problem::new(format!("cannot write {}: {error}", to.name)))
+        .map_err(|error| ClientError::new(format!("cannot write {}: {error}", to.name)))
 }
 
-/// A stack, and how to show something of it.
+/// A stack and an output format.
 #[derive(Debug, Args)]
-pub(crate) struct Named {
-    /// The stack, by name or id
+pub(crate) struct DocumentArgs {
+    /// Name or id of the stack
     #[arg(value_name = "STACK")]
     stack: String,
 
     #[command(flatten)]
-    shown: Shown,
+    output_format: ShowArgs,
 }
 
 /// `kiln stack template`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Template {
+pub(crate) enum TemplateCommand {
     /// Print the template of a stack
-    Show(Named),
+    Show(DocumentArgs),
 }
 
 /// `kiln stack environment`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Environment {
+pub(crate) enum EnvironmentCommand {
     /// Print the environment of a stack
-    Show(Named),
+    Show(DocumentArgs),
 }
 
 /// `kiln stack file`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum File {
-    /// Print the files that were sent with a stack
-    List(Named),
+pub(crate) enum FileCommand {
+    /// Print the files of a stack
+    List(DocumentArgs),
 }
 
-impl Named {
+impl DocumentArgs {
     pub(crate) async fn template(self, client: &mut Client<'_, '_>) -> Result<()> {
         let template = part(client, &self.stack, "template").await?;
-        client.console.raw(&template, &self.shown, ShowForm::Yaml)
+        client.console.raw(&template, &self.output_format, ShowFormat::Yaml)
     }
 
     pub(crate) async fn environment(self, client: &mut Client<'_, '_>) -> Result<()> {
@@ -170,16 +174,16 @@ impl Named {
         let shown =
             keys.iter().filter_map(|key| Some(((*key).to_owned(), whole.get(*key)?.clone())));
         let shown = Value::Object(shown.collect());
-        client.console.raw(&shown, &self.shown, ShowForm::Yaml)
+        client.console.raw(&shown, &self.output_format, ShowFormat::Yaml)
     }
 
     pub(crate) async fn files(self, client: &mut Client<'_, '_>) -> Result<()> {
         let files = part(client, &self.stack, "files").await?;
-        client.console.raw(&json!({ "files": files }), &self.shown, ShowForm::Yaml)
+        client.console.raw(&json!({ "files": files }), &self.output_format, ShowFormat::Yaml)
     }
 }
 
-/// A document that a stack is made of.
+/// Reads a document of a stack.
 pub(crate) async fn part(client: &Client<'_, '_>, typed: &str, part: &str) -> Result<Value> {
     let stack = client.heat.stack(typed).await?;
     let answer = client.heat.get(&stack.path(&[part]), Query::new()).await;

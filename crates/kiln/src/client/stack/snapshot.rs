@@ -1,110 +1,110 @@
-//! Snapshots: states of a stack that can be gone back to.
+//! Snapshots: states of a stack that can be restored.
 
 use super::super::Client;
-use super::super::format::options::{Listed, ShowForm, Shown};
+use super::super::error::{OrNotFound, Result};
+use super::super::format::options::{ListArgs, ShowArgs, ShowFormat};
 use super::super::format::{Details, Listing};
 use super::super::heat::{Query, list};
-use super::super::problem::{OrNotFound, Result};
 use clap::{Args, Subcommand};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 /// `kiln stack snapshot`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
+pub(crate) enum SnapshotCommand {
     /// Take a snapshot of a stack
-    Create(Create),
+    Create(SnapshotCreate),
     /// List the snapshots of a stack
-    List(List),
+    List(SnapshotList),
     /// Print a snapshot
-    Show(Show),
-    /// Let a stack go back to a snapshot
-    Restore(Named),
+    Show(SnapshotShow),
+    /// Restore a stack from a snapshot
+    Restore(SnapshotTarget),
     /// Delete a snapshot
-    Delete(Delete),
+    Delete(SnapshotDelete),
 }
 
 /// Arguments of `kiln stack snapshot create`.
 #[derive(Debug, Args)]
-pub(crate) struct Create {
-    /// The stack, by name or id
+pub(crate) struct SnapshotCreate {
+    /// Name or id of the stack
     #[arg(value_name = "STACK")]
     stack: String,
 
-    /// A name for the snapshot
+    /// Name of the snapshot
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
     #[command(flatten)]
-    shown: Shown,
+    output_format: ShowArgs,
 }
 
 /// Arguments of `kiln stack snapshot list`.
 #[derive(Debug, Args)]
-pub(crate) struct List {
-    /// The stack, by name or id
+pub(crate) struct SnapshotList {
+    /// Name or id of the stack
     #[arg(value_name = "STACK")]
     stack: String,
 
     #[command(flatten)]
-    listed: Listed,
+    output_format: ListArgs,
 }
 
 /// Arguments of `kiln stack snapshot show`.
 #[derive(Debug, Args)]
-pub(crate) struct Show {
+pub(crate) struct SnapshotShow {
     #[command(flatten)]
-    named: Named,
+    named: SnapshotTarget,
 
     #[command(flatten)]
-    shown: Shown,
+    output_format: ShowArgs,
 }
 
-/// A snapshot.
+/// A stack and one of its snapshots.
 #[derive(Debug, Args)]
-pub(crate) struct Named {
-    /// The stack, by name or id
+pub(crate) struct SnapshotTarget {
+    /// Name or id of the stack
     #[arg(value_name = "STACK")]
     pub(crate) stack: String,
 
-    /// The snapshot, by id
+    /// Id of the snapshot
     #[arg(value_name = "SNAPSHOT")]
     pub(crate) snapshot: String,
 }
 
 /// Arguments of `kiln stack snapshot delete`.
 #[derive(Debug, Args)]
-pub(crate) struct Delete {
+pub(crate) struct SnapshotDelete {
     #[command(flatten)]
-    pub(crate) named: Named,
+    pub(crate) named: SnapshotTarget,
 
-    /// Do not ask
+    /// Skip the confirmation prompt
     #[arg(short, long)]
     pub(crate) yes: bool,
 }
 
-pub(crate) async fn run(verb: Verb, client: &mut Client<'_, '_>) -> Result<()> {
-    match verb {
-        Verb::Create(Create { stack, name, shown }) => {
+pub(crate) async fn run(subcommand: SnapshotCommand, client: &mut Client<'_, '_>) -> Result<()> {
+    match subcommand {
+        SnapshotCommand::Create(SnapshotCreate { stack, name, output_format }) => {
             let mut snapshot = create(client, &stack, name.as_deref()).await?;
             let id = snapshot["id"].take();
             let mut details = Details { fields: vec![("ID".to_owned(), id.into())] };
             let keys = ["name", "action", "status", "status_reason", "data", "creation_time"];
             details.fields.extend(Details::members(&keys, &snapshot).fields);
-            client.console.show(details, &shown)
+            client.console.show(details, &output_format)
         }
-        Verb::List(List { stack, listed }) => {
+        SnapshotCommand::List(SnapshotList { stack, output_format }) => {
             let names = ["id", "name", "action", "status", "status_reason", "creation_time"];
             let columns = names.map(|name| (name, name));
             let snapshots = snapshots(client, &stack).await?;
-            client.console.list(Listing::of(&columns, &snapshots), &listed)
+            client.console.list(Listing::of(&columns, &snapshots), &output_format)
         }
-        Verb::Show(Show { named, shown }) => {
+        SnapshotCommand::Show(SnapshotShow { named, output_format }) => {
             let answer = named.show(client).await?;
-            client.console.raw(&answer, &shown, ShowForm::Yaml)
+            client.console.raw(&answer, &output_format, ShowFormat::Yaml)
         }
-        Verb::Restore(named) => named.restore(client).await,
-        Verb::Delete(delete) => delete.run(client).await,
+        SnapshotCommand::Restore(named) => named.restore(client).await,
+        SnapshotCommand::Delete(delete) => delete.run(client).await,
     }
 }
 
@@ -127,17 +127,17 @@ pub(crate) async fn snapshots(client: &Client<'_, '_>, typed: &str) -> Result<Ve
     Ok(list(&answer.or_not_found(|| format!("Stack not found: {typed}"))?, "snapshots"))
 }
 
-impl Named {
-    /// What is known of the snapshot.
+impl SnapshotTarget {
+    /// Reads the snapshot.
     pub(crate) async fn show(&self, client: &Client<'_, '_>) -> Result<Value> {
         let stack = client.heat.find(&self.stack).await.or_not_found(|| self.not_found())?;
         let path = stack.path(&["snapshots", &self.snapshot]);
         client.heat.get(&path, Query::new()).await.or_not_found(|| self.not_found())
     }
 
-    /// Lets the stack go back to the snapshot.
+    /// Restores the stack from the snapshot.
     pub(crate) async fn restore(&self, client: &Client<'_, '_>) -> Result<()> {
-        let Named { stack: typed, snapshot } = self;
+        let SnapshotTarget { stack: typed, snapshot } = self;
         let not_found = || format!("Stack {typed} or snapshot {snapshot} not found.");
         let stack = client.heat.find(typed).await.or_not_found(not_found)?;
         let path = stack.path(&["snapshots", snapshot, "restore"]);
@@ -150,9 +150,9 @@ impl Named {
     }
 }
 
-impl Delete {
+impl SnapshotDelete {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let Delete { named, yes } = &self;
+        let SnapshotDelete { named, yes } = &self;
         let question = "Are you sure you want to delete the snapshot of this stack [Y/N]?";
         if !yes && !client.console.confirm(question).await? {
             return Ok(());

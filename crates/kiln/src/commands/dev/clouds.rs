@@ -1,32 +1,32 @@
-//! The file in which clients look for clouds.
+//! The `clouds.yaml` that `kiln dev` writes for clients.
 
 use crate::cli::Dev;
-use crate::streams::Failure;
+use crate::stdio::CommandError;
 use std::path::{Path, PathBuf};
 
-/// What our files begin with, so that they can be told from those of others.
+/// The first line of files that `kiln dev` wrote.
 const MARK: &str = "# Written by kiln dev; it is written anew at every start.\n";
 
-/// Where the file is.
-pub(super) struct Written {
+/// The path of the file.
+pub(super) struct CloudsFile {
     path: PathBuf,
-    /// Whether clients find it by themselves.
+    /// Whether clients find the file by default.
     is_found: bool,
 }
 
-impl Written {
-    /// What to do to use it.
+impl CloudsFile {
+    /// How to use the file.
     pub(super) fn advice(&self) -> String {
         let command = "openstack --os-cloud kiln stack list";
         match self.is_found {
-            true => format!("Try:  {command}    (with {} in this folder)", self.path.display()),
+            true => format!("Try:  {command}    (with {} in this directory)", self.path.display()),
             false => format!("Try:  OS_CLIENT_CONFIG_FILE={} {command}", self.path.display()),
         }
     }
 }
 
-/// Writes the file: where it is asked for, or into this folder; but never over somebody else's.
-pub(super) fn write(arguments: &Dev, identity_url: &str) -> Result<Written, Failure> {
+/// Writes the file to the requested path or into the working directory, but never over a file of another program.
+pub(super) fn write(arguments: &Dev, identity_url: &str) -> Result<CloudsFile, CommandError> {
     let text = text(identity_url);
     let usual = Path::new("clouds.yaml");
     let path = match &arguments.clouds {
@@ -35,12 +35,13 @@ pub(super) fn write(arguments: &Dev, identity_url: &str) -> Result<Written, Fail
         None => "kiln-clouds.yaml".into(),
     };
     let is_found = path == usual;
-    std::fs::write(&path, text)
-        .map_err(|error| Failure::Usage(format!("cannot write {}: {error}", path.display())))?;
-    Ok(Written { path, is_found })
+    std::fs::write(&path, text).map_err(|error| {
+        CommandError::Usage(format!("cannot write {}: {error}", path.display()))
+    })?;
+    Ok(CloudsFile { path, is_found })
 }
 
-/// Whether a file is ours to write: there is none, or it is one of our own.
+/// Whether a file may be written: it does not exist, or `kiln dev` wrote it.
 fn is_ours(path: &Path) -> bool {
     match std::fs::read_to_string(path) {
         Ok(text) => text.starts_with(MARK),

@@ -1,10 +1,10 @@
-//! The stack that `kiln dev TEMPLATE` makes.
+//! The stack that `kiln dev TEMPLATE` creates.
 
-use super::Running;
+use super::DevServer;
 use super::progress::Progress;
-use crate::cli::{Dev, Subject};
-use crate::load::{self, Request};
-use crate::streams::{Failure, Streams, Verdict};
+use crate::cli::{Dev, TemplateArgs};
+use crate::load::{self, StackInput};
+use crate::stdio::{CommandError, Streams, Verdict};
 use kiln_cloud::{CreatedBy, UserToken};
 use kiln_engine::ids::StackId;
 use kiln_engine::service::{Asker, Service, StackRequest, TemplateSource};
@@ -14,30 +14,30 @@ use kiln_template::print::{self, Keys};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often the record is looked at.
+/// The polling interval of the stack's state.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// A stack to be made.
-pub(super) struct First {
+/// A stack to create.
+pub(super) struct FirstStack {
     name: String,
-    request: Request,
+    request: StackInput,
 }
 
-/// Reads the template and all that it names.
-pub(super) fn load(arguments: &Dev) -> Result<First, Failure> {
+/// Reads the template and all files it refers to.
+pub(super) fn load(arguments: &Dev) -> Result<FirstStack, CommandError> {
     let template = arguments.template.clone().unwrap_or_default();
     let name = arguments.name.clone().unwrap_or_else(|| name_of(&template));
-    let subject = Subject {
+    let subject = TemplateArgs {
         template,
         environments: arguments.environments.clone(),
         parameters: arguments.parameters.clone(),
         parameter_files: Vec::new(),
         plugin_dirs: Vec::new(),
     };
-    Ok(First { name, request: load::request(&subject)? })
+    Ok(FirstStack { name, request: load::request(&subject)? })
 }
 
-/// A stack's name after its template's.
+/// Derives a stack name from the template's file name.
 fn name_of(template: &str) -> String {
     let file = template.rsplit('/').next().unwrap_or(template);
     let stem = file.split('.').next().unwrap_or(file);
@@ -51,15 +51,15 @@ fn name_of(template: &str) -> String {
     }
 }
 
-/// Makes the stack, and tells how it goes.
+/// Creates the stack and shows its progress.
 pub(super) async fn make(
-    running: &Running,
-    first: First,
+    running: &DevServer,
+    first: FirstStack,
     streams: &mut Streams<'_>,
-) -> Result<Verdict, Failure> {
+) -> Result<Verdict, CommandError> {
     let service = &running.service;
     let token = running.identity.login("demo", "demo");
-    let token = token.map_err(|error| Failure::Usage(error.to_string()))?;
+    let token = token.map_err(|error| CommandError::Usage(error.to_string()))?;
     let asker = Asker {
         project: token.project_id.as_str().into(),
         user_name: "demo".into(),
@@ -91,8 +91,8 @@ pub(super) async fn make(
         Ok(id) => id,
         Err(refusal) => {
             let message = refusal.message.unwrap_or_else(|| refusal.kind.to_owned());
-            writeln!(streams.err, "The stack {} is refused: {message}", first.name)?;
-            writeln!(streams.err, "`kiln validate` shows where, and what to do.")?;
+            writeln!(streams.err, "The stack {} was rejected: {message}", first.name)?;
+            writeln!(streams.err, "`kiln validate` shows the location and how to fix it.")?;
             streams.err.flush()?;
             return Ok(Verdict::Bad);
         }
@@ -102,19 +102,19 @@ pub(super) async fn make(
     Ok(Verdict::of(stack.state.status == Status::Complete))
 }
 
-/// Shows what happens until the stack has come to rest.
+/// Shows the progress until the stack is idle.
 async fn follow(
     service: &Service,
     asker: &Asker,
     id: StackId,
     streams: &mut Streams<'_>,
-) -> Result<StackRow, Failure> {
-    let failed = |error: kiln_engine::service::Refusal| Failure::Usage(error.to_string());
+) -> Result<StackRow, CommandError> {
+    let failed = |error: kiln_engine::service::Refusal| CommandError::Usage(error.to_string());
     let mut progress = Progress::new(streams);
     let mut marker = None;
     loop {
         let stack = service.stack(asker, id).await.map_err(failed)?;
-        let Some(stack) = stack else { return Err(Failure::usage("the stack is gone")) };
+        let Some(stack) = stack else { return Err(CommandError::usage("the stack is gone")) };
         let stacks = service.with_nested(&stack, usize::MAX).await.map_err(failed)?;
         let query = EventQuery { marker, ..Service::events_of(&stacks) };
         let events = service.events(&query).await.map_err(failed)?;
@@ -132,8 +132,8 @@ async fn outputs(
     service: &Service,
     stack: &StackRow,
     streams: &mut Streams<'_>,
-) -> Result<(), Failure> {
-    let view = service.view(stack).await.map_err(|error| Failure::Usage(error.to_string()))?;
+) -> Result<(), CommandError> {
+    let view = service.view(stack).await.map_err(|error| CommandError::Usage(error.to_string()))?;
     let outputs = view.root().outputs();
     if !outputs.is_empty() {
         writeln!(streams.out, "outputs")?;

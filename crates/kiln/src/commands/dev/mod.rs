@@ -1,7 +1,7 @@
 //! `kiln dev`: everything in one process, with nothing to install.
 //!
-//! API, engine, database and an identity service for whoever tries a template, learns or tests. What it
-//! serves is what `kiln server` serves; only the surroundings are made up.
+//! API, engine, database and a simulated cloud, for evaluation, development and tests. The service
+//! is the one of `kiln server`; only the cloud is simulated.
 
 mod clouds;
 mod first;
@@ -10,8 +10,8 @@ mod progress;
 use crate::cli::Dev;
 use crate::commands::db;
 use crate::load::plugins;
-use crate::serving::{self, Listening};
-use crate::streams::{Failure, Streams, Verdict};
+use crate::serving::{self, HttpServer};
+use crate::stdio::{CommandError, Streams, Verdict};
 use kiln_api::auth::{self, Login, Named, Reach};
 use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics, Options, Own};
@@ -31,50 +31,50 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The role that the users of stacks have.
+/// The role of stack users.
 const STACK_USER_ROLE: &str = "heat_stack_user";
 
-/// Everything that runs.
-struct Running {
+/// The running services.
+struct DevServer {
     service: Service,
     engine: Engine,
     store: Arc<SqlStore>,
-    listening: Vec<Listening>,
+    listening: Vec<HttpServer>,
     identity_url: String,
     api_url: String,
     cfn_url: String,
     watch_url: String,
     identity: Arc<Identity>,
-    /// The simulated cloud and where it is, unless there is to be none.
+    /// The simulated cloud and its URL, unless there is none.
     cloud: Option<(Cloud, String)>,
-    /// Where the state is; goes with this if it is not to be kept.
-    _home: Home,
+    /// The state directory; removed on drop unless it is kept.
+    _home: StateDir,
 }
 
-/// Where the state is kept.
-struct Home {
+/// The state directory.
+struct StateDir {
     path: PathBuf,
     is_kept: bool,
 }
 
-impl Drop for Home {
+impl Drop for StateDir {
     fn drop(&mut self) {
         if !self.is_kept {
-            // What cannot be removed is in the system's folder for such things.
+            // The directory is below the system's temporary directory, which is cleaned anyway.
             _ = std::fs::remove_dir_all(&self.path);
         }
     }
 }
 
-pub(crate) fn run(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
+pub(crate) fn run(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
     db::wait_for(serve(arguments, streams))?
 }
 
-async fn serve(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, Failure> {
-    // What is wrong with the template is told before anything is started.
+async fn serve(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
+    // Errors of the template are reported before anything is started.
     let first = arguments.template.as_ref().map(|_| first::load(arguments)).transpose()?;
     let types = plugins::types(&arguments.plugin_dirs, streams)?;
-    let mut stop = serving::Stop::new()?;
+    let mut stop = serving::StopSignals::new()?;
     serving::take_many_connections();
     let running = start(arguments, types).await?;
     let clouds = clouds::write(arguments, &running.identity_url)?;
@@ -99,11 +99,13 @@ async fn serve(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, Fa
     running.engine.stop().await;
     running.store.close().await;
     let kept = running.cloud.map_or(Ok(()), |(cloud, _)| cloud.close());
-    kept.map_err(|error| Failure::Usage(format!("the cloud cannot be kept: {error}")))?;
+    kept.map_err(|error| {
+        CommandError::Usage(format!("cannot store the simulated cloud: {error}"))
+    })?;
     Ok(verdict)
 }
 
-async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Failure> {
+async fn start(arguments: &Dev, types: &'static Registry) -> Result<DevServer, CommandError> {
     let port = |port: u16| if arguments.free_ports { 0 } else { port };
     let identity_socket =
         serving::bind(&arguments.listen, port(arguments.identity_port), "--identity-port").await?;
@@ -130,7 +132,7 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
     let home = home(arguments)?;
     let url = format!("sqlite://{}", home.path.join("kiln.db").display());
     let store = SqlStore::open(&url, &home.path.join("kiln.keys")).await;
-    let store = Arc::new(store.map_err(|error| Failure::Usage(error.to_string()))?);
+    let store = Arc::new(store.map_err(|error| CommandError::Usage(error.to_string()))?);
 
     let orchestration = format!("{api_url}/v1/%(project_id)s");
     let seed = Seed::new(&identity_url)
@@ -144,7 +146,7 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
     let identity =
         Identity::open(path.as_deref(), identity::IdentityOptions::new(seed, clock.clone()));
     let identity =
-        Arc::new(identity.map_err(|error| Failure::Usage(format!("identity: {error}")))?);
+        Arc::new(identity.map_err(|error| CommandError::Usage(format!("identity: {error}")))?);
 
     let options = kiln_sim::cloud::Options {
         seed: arguments.seed,
@@ -155,7 +157,7 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
         ..kiln_sim::cloud::Options::new(clock)
     };
     let cloud = cloud_url.as_ref().map(|_| Cloud::open(options, identity.clone())).transpose();
-    let cloud = cloud.map_err(|error| Failure::Usage(format!("cloud: {error}")))?;
+    let cloud = cloud.map_err(|error| CommandError::Usage(format!("cloud: {error}")))?;
     let transport = match arguments.no_cloud {
         true => Arc::new(NoCloud),
         false => transport(&identity_url, &identity)?,
@@ -171,7 +173,7 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
     });
     let stack_domain = outside.domain.clone();
     let quiet = Duration::from_secs(arguments.quiet);
-    // Whoever tries something out does not want to wait for it.
+    // Alarms are evaluated often, so that users need not wait for them.
     let watch = Duration::from_secs(1);
     let global = shipped();
     let config = Config {
@@ -184,7 +186,7 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
         ..Config::default()
     };
     let config = Arc::new(config);
-    // The state is ours alone, so nobody else's lease is valid.
+    // No other process uses the state, so leases of other engines are invalid.
     let settings = Settings { is_alone: true, ..Settings::default() };
     let own = Arc::new(Own::before(transport));
     let engine =
@@ -228,7 +230,7 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
     if let (Some(socket), Some(cloud)) = (cloud_socket, &cloud) {
         listening.push(serving::serve(socket, cloud.router()));
     }
-    Ok(Running {
+    Ok(DevServer {
         service,
         engine,
         store,
@@ -244,7 +246,7 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<Running, Fai
 }
 
 /// The engine reaches the simulated cloud as it would a real one.
-fn transport(identity_url: &str, identity: &Identity) -> Result<Arc<dyn Transport>, Failure> {
+fn transport(identity_url: &str, identity: &Identity) -> Result<Arc<dyn Transport>, CommandError> {
     let login = identity.service_login();
     let trustee = kiln_cloud::Login {
         user: login.user_id.clone(),
@@ -266,11 +268,11 @@ fn transport(identity_url: &str, identity: &Identity) -> Result<Arc<dyn Transpor
     };
     match OpenStack::new(settings) {
         Ok(cloud) => Ok(Arc::new(cloud)),
-        Err(error) => Err(Failure::Usage(format!("HTTP cannot be used: {error}"))),
+        Err(error) => Err(CommandError::Usage(format!("cannot create an HTTP client: {error}"))),
     }
 }
 
-fn home(arguments: &Dev) -> Result<Home, Failure> {
+fn home(arguments: &Dev) -> Result<StateDir, CommandError> {
     let (path, is_kept) = match &arguments.state {
         Some(path) => (path.clone(), true),
         None => {
@@ -280,16 +282,18 @@ fn home(arguments: &Dev) -> Result<Home, Failure> {
     };
     use std::os::unix::fs::DirBuilderExt;
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&path);
-    made.map_err(|error| Failure::Usage(format!("cannot make {}: {error}", path.display())))?;
-    Ok(Home { path, is_kept })
+    made.map_err(|error| {
+        CommandError::Usage(format!("cannot create {}: {error}", path.display()))
+    })?;
+    Ok(StateDir { path, is_kept })
 }
 
 fn welcome(
-    running: &Running,
-    clouds: &clouds::Written,
+    running: &DevServer,
+    clouds: &clouds::CloudsFile,
     streams: &mut Streams<'_>,
-) -> Result<(), Failure> {
-    let Running { identity_url, api_url, cfn_url, watch_url, cloud, .. } = running;
+) -> Result<(), CommandError> {
+    let DevServer { identity_url, api_url, cfn_url, watch_url, cloud, .. } = running;
     let out = &mut streams.out;
     writeln!(out, "identity       {identity_url}/v3")?;
     writeln!(out, "orchestration  {api_url}/v1/PROJECT_ID")?;

@@ -1,7 +1,7 @@
-//! How a stack comes along: a tree that moves on a terminal, lines elsewhere.
+//! The progress of a stack: a live tree on a terminal, lines elsewhere.
 
 use crate::render::{BOLD, FAINT, styled};
-use crate::streams::Streams;
+use crate::stdio::Streams;
 use kiln_engine::ids::StackId;
 use kiln_engine::state::{State, Status};
 use kiln_engine::store::{EventRow, StackRow};
@@ -9,17 +9,17 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-/// More lines than this are not drawn again and again: the others are counted.
+/// The maximum number of lines of the tree; further resources are only counted.
 const MOST_LINES: usize = 30;
 
-/// What is shown of a stack that is being made.
+/// The progress of a stack that is being created.
 pub(super) struct Progress {
     is_live: bool,
     styled: bool,
-    /// What each resource came to, in the order in which they began.
+    /// The states of resources, in the order in which they began.
     resources: Vec<(StackId, Arc<str>, State, Arc<str>)>,
     places: BTreeMap<(StackId, Arc<str>), usize>,
-    /// How many lines are to be drawn over.
+    /// The number of lines of the previous drawing.
     drawn: usize,
 }
 
@@ -34,7 +34,7 @@ impl Progress {
         }
     }
 
-    /// Shows what happened.
+    /// Shows events.
     pub(super) fn show(
         &mut self,
         root: &StackRow,
@@ -61,7 +61,7 @@ impl Progress {
         streams.out.flush()
     }
 
-    /// The stack has come to rest.
+    /// The stack is idle.
     pub(super) fn end(&mut self, root: &StackRow, streams: &mut Streams<'_>) -> io::Result<()> {
         let name = styled(self.styled, BOLD, &root.name);
         writeln!(streams.out, "{name} {}: {}", root.state, root.reason)?;
@@ -79,7 +79,7 @@ impl Progress {
         self.resources[at].3 = event.reason.clone();
     }
 
-    /// Draws the tree over the one that is there.
+    /// Draws the tree over the previous one.
     fn draw(
         &mut self,
         root: &StackRow,
@@ -119,10 +119,10 @@ impl Progress {
     }
 }
 
-/// How deep each stack is nested.
+/// The nesting depth of each stack.
 fn depths(root: &StackRow, stacks: &[StackRow]) -> BTreeMap<StackId, usize> {
     let mut depths = BTreeMap::from([(root.id, 0)]);
-    // Every stack comes after the one it is nested in.
+    // Every stack comes after its parent.
     for stack in stacks {
         let depth = stack.parent.and_then(|parent| depths.get(&parent).copied());
         if let Some(depth) = depth {
@@ -132,7 +132,7 @@ fn depths(root: &StackRow, stacks: &[StackRow]) -> BTreeMap<StackId, usize> {
     depths
 }
 
-/// A resource with the stacks that it is in.
+/// A resource with the path of its stacks.
 fn path(root: &StackRow, stacks: &[StackRow], event: &EventRow, is_stack: bool) -> String {
     let stack = stacks.iter().find(|stack| stack.id == event.stack).unwrap_or(root);
     match is_stack {

@@ -1,45 +1,45 @@
-//! Classic words for stacks as a whole.
+//! `heat` commands for whole stacks.
 
 use super::super::Client;
+use super::super::error::{ClientError, Result};
 use super::super::format::yaml::{Top, yaml};
 use super::super::heat::{Query, StackId};
-use super::super::problem::{Problem, Result};
 use super::super::stack::change::{self, create_body, need_template, preview_update};
 use super::super::stack::delete::{QUESTION, undeleted};
-use super::super::stack::show::{Leave, document, part, prepared, put};
-use super::super::stack::{act, output, snapshot};
-use super::super::upload::{Given, Upload};
-use super::super::wait::{Awaited, Patience};
+use super::super::stack::show::{ExportMode, document, part, prepared, put};
+use super::super::stack::{action, output, snapshot};
+use super::super::upload::{Upload, UploadArgs};
+use super::super::wait::{AwaitedAction, Waiting};
 use super::list::list_all;
-use super::look;
+use super::print;
 use clap::Args;
 use kiln_template::Value as Data;
 use reqwest::Method;
 use serde_json::Value;
 
-/// A stack.
+/// One stack.
 #[derive(Debug, Args)]
-pub(crate) struct One {
-    /// The stack, by name or id
+pub(crate) struct OneStack {
+    /// Name or id of the stack
     #[arg(value_name = "NAME or ID")]
     stack: String,
 }
 
-impl One {
+impl OneStack {
     pub(super) async fn act(self, client: &mut Client<'_, '_>, action: &str) -> Result<()> {
-        act::act(client, &self.stack, action, "", &Patience::default()).await?;
+        action::act(client, &self.stack, action, "", &Waiting::default()).await?;
         list_all(client).await
     }
 
     pub(super) async fn outputs(self, client: &mut Client<'_, '_>) -> Result<()> {
         let outputs = output::outputs(client, &self.stack).await?;
-        look::list(client, &["output_key", "description"], &outputs, None)
+        print::list(client, &["output_key", "description"], &outputs, None)
     }
 
     pub(super) async fn snapshots(self, client: &mut Client<'_, '_>) -> Result<()> {
         let snapshots = snapshot::snapshots(client, &self.stack).await?;
         let columns = ["id", "name", "action", "status", "status_reason", "creation_time"];
-        look::list(client, &columns, &snapshots, None)
+        print::list(client, &columns, &snapshots, None)
     }
 
     pub(super) async fn template(self, client: &mut Client<'_, '_>) -> Result<()> {
@@ -47,46 +47,46 @@ impl One {
         if template.get("heat_template_version").is_some() {
             return client.console.line(&yaml(&template, Top::Sorted));
         }
-        look::document(client, &template)
+        print::document(client, &template)
     }
 }
 
-/// A template and what goes along, in classic words.
+/// Template, environments and parameters in the syntax of `heat`.
 #[derive(Debug, Args)]
-pub(super) struct Template {
-    /// The template: a path
+pub(super) struct HeatTemplate {
+    /// Path of the template
     #[arg(short = 'f', long = "template-file", value_name = "FILE")]
     file: Option<String>,
 
-    /// The template: a URL
+    /// URL of the template
     #[arg(short = 'u', long = "template-url", value_name = "URL")]
     url: Option<String>,
 
-    /// The template: a URL that is asked for as the user
+    /// URL of the template, fetched with the user's token
     #[arg(short = 'o', long = "template-object", value_name = "URL")]
     object: Option<String>,
 
-    /// An environment file; may be given several times
+    /// Environment file; may be repeated
     #[arg(short = 'e', long = "environment-file", value_name = "FILE")]
     environments: Vec<String>,
 
-    /// Parameters; may be given several times
+    /// Parameters; may be repeated
     #[arg(short = 'P', long = "parameters", value_name = "KEY=VALUE;KEY=VALUE")]
     parameters: Vec<String>,
 
-    /// A file whose content is a parameter's value; may be given several times, also as -Pf
+    /// File whose content is the value of a parameter; may be repeated; also as -Pf
     #[arg(long = "parameter-file", value_name = "KEY=FILE")]
     parameter_files: Vec<String>,
 }
 
-impl Template {
+impl HeatTemplate {
     fn named(&self) -> Option<&str> {
         self.file.as_deref().or(self.url.as_deref()).or(self.object.as_deref())
     }
 
     pub(super) async fn gather(&self, client: &Client<'_, '_>, existing: bool) -> Result<Upload> {
         need_template(self.named().is_some(), existing)?;
-        let given = Given {
+        let given = UploadArgs {
             environments: self.environments.clone(),
             parameters: self.parameters.clone(),
             parameter_files: self.parameter_files.clone(),
@@ -98,40 +98,40 @@ impl Template {
 
 /// Arguments of `heat stack-create`.
 #[derive(Debug, Args)]
-pub(crate) struct Create {
-    /// The name of the stack
+pub(crate) struct StackCreate {
+    /// Name of the stack
     #[arg(value_name = "STACK_NAME")]
     name: String,
 
     #[command(flatten)]
-    template: Template,
+    template: HeatTemplate,
 
-    /// Stop before this resource is created; may be given several times
+    /// Resource with a hook before its creation; may be repeated
     #[arg(long, value_name = "RESOURCE")]
     pre_create: Vec<String>,
 
-    /// Minutes that the service may take, in an older word
+    /// Deprecated name of --timeout
     #[arg(short = 'c', long, value_name = "MINUTES")]
     create_timeout: Option<u64>,
 
-    /// Minutes that the service may take
+    /// Timeout of the action, in minutes
     #[arg(short, long, value_name = "MINUTES")]
     timeout: Option<u64>,
 
-    /// Undo everything if it fails
+    /// Roll back if the action fails
     #[arg(short = 'r', long)]
     enable_rollback: bool,
 
-    /// Wait for the stack, and look every so many seconds; 5 if no number is given
+    /// Wait for the stack, polling at this interval in seconds (5 without a value)
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "5")]
     poll: Option<f64>,
 
-    /// Labels for the stack, with commas between them
+    /// Comma-separated tags of the stack
     #[arg(long, value_name = "TAG,TAG")]
     tags: Option<String>,
 }
 
-impl Create {
+impl StackCreate {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let mut upload = self.template.gather(client, false).await?;
         upload.hook(&self.pre_create, "pre-create");
@@ -142,14 +142,14 @@ impl Create {
         list_all(client).await?;
         let Some(poll) = self.poll else { return Ok(()) };
         show(client, &made).await?;
-        let patience = Patience { wait: true, poll: Some(poll), wait_timeout: None };
-        let awaited = Awaited {
+        let waiting = Waiting { wait: true, poll: Some(poll), wait_timeout: None };
+        let awaited = AwaitedAction {
             stack: made.clone(),
             name: self.name.clone(),
             action: "CREATE",
             marker: None,
             rolls_back: self.enable_rollback,
-            patience: &patience,
+            waiting: &waiting,
         };
         let ended = client.wait(awaited).await;
         show(client, &made).await?;
@@ -160,85 +160,85 @@ impl Create {
 
 async fn show(client: &mut Client<'_, '_>, stack: &StackId) -> Result<()> {
     let state = client.heat.get(&stack.path(&[]), Query::new()).await?;
-    look::details(client, &state["stack"])
+    print::details(client, &state["stack"])
 }
 
 /// Arguments of `heat stack-preview`.
 #[derive(Debug, Args)]
-pub(crate) struct Preview {
-    /// The name that the stack would have
+pub(crate) struct StackPreview {
+    /// Name of the stack
     #[arg(value_name = "STACK_NAME")]
     name: String,
 
     #[command(flatten)]
-    template: Template,
+    template: HeatTemplate,
 
-    /// Minutes that the service may take
+    /// Timeout of the action, in minutes
     #[arg(short, long, value_name = "MINUTES")]
     timeout: Option<u64>,
 
-    /// Undo everything if it fails
+    /// Roll back if the action fails
     #[arg(short = 'r', long)]
     enable_rollback: bool,
 
-    /// Labels for the stack, with commas between them
+    /// Comma-separated tags of the stack
     #[arg(long, value_name = "TAG,TAG")]
     tags: Option<String>,
 }
 
-impl Preview {
+impl StackPreview {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let upload = self.template.gather(client, false).await?;
         let tags = self.tags.as_deref();
         let body = create_body(upload, &self.name, self.enable_rollback, tags, self.timeout);
         let preview = change::preview(client, body).await?;
-        look::details(client, &preview)
+        print::details(client, &preview)
     }
 }
 
 /// Arguments of `heat stack-adopt`.
 #[derive(Debug, Args)]
-pub(crate) struct Adopt {
-    /// The name of the stack
+pub(crate) struct StackAdopt {
+    /// Name of the stack
     #[arg(value_name = "STACK_NAME")]
     name: String,
 
-    /// What abandoning a stack printed
+    /// File with the output of stack-abandon
     #[arg(short, long, value_name = "FILE")]
     adopt_file: String,
 
-    /// An environment file; may be given several times
+    /// Environment file; may be repeated
     #[arg(short = 'e', long = "environment-file", value_name = "FILE")]
     environments: Vec<String>,
 
-    /// Minutes that the service may take, in an older word
+    /// Deprecated name of --timeout
     #[arg(short = 'c', long, value_name = "MINUTES")]
     create_timeout: Option<u64>,
 
-    /// Minutes that the service may take
+    /// Timeout of the action, in minutes
     #[arg(short, long, value_name = "MINUTES")]
     timeout: Option<u64>,
 
-    /// Undo everything if it fails
+    /// Roll back if the action fails
     #[arg(short = 'r', long)]
     enable_rollback: bool,
 
-    /// Parameters; may be given several times
+    /// Parameters; may be repeated
     #[arg(short = 'P', long = "parameters", value_name = "KEY=VALUE;KEY=VALUE")]
     parameters: Vec<String>,
 }
 
-impl Adopt {
+impl StackAdopt {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let adopt = change::Adopt {
+        let adopt = change::StackAdopt {
             name: self.name,
             adopt_file: self.adopt_file,
             environments: self.environments,
             timeout: self.timeout.or(self.create_timeout),
             enable_rollback: self.enable_rollback,
             parameters: self.parameters,
-            patience: Patience::default(),
-            shown: Default::default(),
+            waiting: Waiting::default(),
+            output_format: Default::default(),
         };
         adopt.adopt(client).await?;
         list_all(client).await
@@ -247,48 +247,48 @@ impl Adopt {
 
 /// Arguments of `heat stack-update`.
 #[derive(Debug, Args)]
-pub(crate) struct Update {
-    /// The stack, by name or id
+pub(crate) struct StackUpdate {
+    /// Name or id of the stack
     #[arg(value_name = "NAME or ID")]
     stack: String,
 
     #[command(flatten)]
-    template: Template,
+    template: HeatTemplate,
 
-    /// Stop before this resource is changed; may be given several times
+    /// Resource with a hook before its update; may be repeated
     #[arg(long, value_name = "RESOURCE")]
     pre_update: Vec<String>,
 
-    /// Minutes that the service may take
+    /// Timeout of the action, in minutes
     #[arg(short, long, value_name = "MINUTES")]
     timeout: Option<u64>,
 
-    /// Whether it is undone if it fails: a word such as true or off
+    /// Whether to roll back if the update fails: true or false
     #[arg(long, value_name = "VALUE")]
     rollback: Option<String>,
 
-    /// Show what would change, and change nothing
+    /// Show the changes without making them
     #[arg(short = 'y', long)]
     dry_run: bool,
 
-    /// With --dry-run, show nested stacks too
+    /// With --dry-run, include nested stacks
     #[arg(short = 'n', long)]
     show_nested: bool,
 
-    /// Keep template, environment and parameters except for what is given
+    /// Keep the current template, environment and parameters except for those that are given
     #[arg(short = 'x', long)]
     existing: bool,
 
-    /// Let a parameter have its default again; may be given several times
+    /// Parameter to reset to its default; may be repeated
     #[arg(short = 'c', long, value_name = "PARAMETER")]
     clear_parameter: Vec<String>,
 
-    /// Labels for the stack, with commas between them
+    /// Comma-separated tags of the stack
     #[arg(long, value_name = "TAG,TAG")]
     tags: Option<String>,
 }
 
-impl Update {
+impl StackUpdate {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let mut upload = self.template.gather(client, self.existing).await?;
         upload.hook(&self.pre_update, "pre-update");
@@ -310,15 +310,15 @@ impl Update {
         let stack = client.heat.find(&self.stack).await?;
         if self.dry_run {
             let changes = preview_update(client, &stack, method, body, self.show_nested).await?;
-            return look_at_changes(client, &changes);
+            return print_changes(client, &changes);
         }
         client.heat.call(method, &stack.path(&[]), Query::new(), Some(body)).await?;
         list_all(client).await
     }
 }
 
-/// Changes as a table, a row for each resource.
-fn look_at_changes(client: &mut Client<'_, '_>, changes: &Value) -> Result<()> {
+/// Prints changes as a table, one row for each resource.
+fn print_changes(client: &mut Client<'_, '_>, changes: &Value) -> Result<()> {
     let mut rows = Vec::new();
     for state in ["unchanged", "updated", "replaced", "added", "deleted"] {
         for resource in changes[state].as_array().into_iter().flatten() {
@@ -328,32 +328,32 @@ fn look_at_changes(client: &mut Client<'_, '_>, changes: &Value) -> Result<()> {
         }
     }
     let columns = ["state", "resource_name", "resource_type", "resource_identity"];
-    look::list(client, &columns, &rows, None)
+    print::list(client, &columns, &rows, None)
 }
 
-/// What a word says about being true.
+/// Parses a boolean.
 fn truth(word: &str) -> Result<bool> {
     match &*word.to_lowercase() {
         "1" | "t" | "true" | "on" | "y" | "yes" => Ok(true),
         "0" | "f" | "false" | "off" | "n" | "no" => Ok(false),
-        _ => Err(Problem::new(format!("Unrecognized value '{word}' for --rollback"))
-            .next("Say true or false.")),
+        _ => Err(ClientError::new(format!("Unrecognized value '{word}' for --rollback"))
+            .next("Use true or false.")),
     }
 }
 
 /// Arguments of `heat stack-delete`.
 #[derive(Debug, Args)]
-pub(crate) struct Delete {
-    /// The stacks, by name or id
+pub(crate) struct StackDelete {
+    /// Names or ids of the stacks
     #[arg(value_name = "NAME or ID", required = true)]
     stacks: Vec<String>,
 
-    /// Do not ask
+    /// Skip the confirmation prompt
     #[arg(short, long)]
     yes: bool,
 }
 
-impl Delete {
+impl StackDelete {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         if !self.yes && !client.console.confirm(QUESTION).await? {
             return Ok(());
@@ -382,77 +382,77 @@ impl Delete {
 
 /// Arguments of `heat stack-abandon`.
 #[derive(Debug, Args)]
-pub(crate) struct Abandon {
-    /// The stack, by name or id
+pub(crate) struct StackAbandon {
+    /// Name or id of the stack
     #[arg(value_name = "NAME or ID")]
     stack: String,
 
-    /// Write the document to this file
+    /// File to write the output to
     #[arg(short = 'O', long, value_name = "FILE")]
     output_file: Option<String>,
 }
 
-impl Abandon {
+impl StackAbandon {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let file = self.output_file.as_deref().map(prepared).transpose()?;
-        let document = document(client, &self.stack, Leave::Abandon).await?;
+        let document = document(client, &self.stack, ExportMode::Abandon).await?;
         match file {
             Some(file) => put(file, &document),
-            None => look::document(client, &document),
+            None => print::document(client, &document),
         }
     }
 }
 
 /// Arguments of `heat stack-show`.
 #[derive(Debug, Args)]
-pub(crate) struct Show {
-    /// The stack, by name or id
+pub(crate) struct StackShow {
+    /// Name or id of the stack
     #[arg(value_name = "NAME or ID")]
     stack: String,
 
-    /// Leave the outputs out
+    /// Do not resolve the outputs
     #[arg(long)]
     no_resolve_outputs: bool,
 }
 
-impl Show {
+impl StackShow {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let stack = client.heat.show(&self.stack, !self.no_resolve_outputs).await?;
-        look::details(client, &stack)
+        print::details(client, &stack)
     }
 }
 
 /// Arguments of `heat stack-snapshot`.
 #[derive(Debug, Args)]
-pub(crate) struct Snapshot {
-    /// The stack, by name or id
+pub(crate) struct StackSnapshot {
+    /// Name or id of the stack
     #[arg(value_name = "NAME or ID")]
     stack: String,
 
-    /// A name for the snapshot
+    /// Name of the snapshot
     #[arg(short, long, value_name = "NAME")]
     name: Option<String>,
 }
 
-impl Snapshot {
+impl StackSnapshot {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let made = snapshot::create(client, &self.stack, self.name.as_deref()).await?;
-        look::document(client, &made)
+        print::document(client, &made)
     }
 }
 
 pub(super) async fn show_snapshot(
-    named: &snapshot::Named,
+    named: &snapshot::SnapshotTarget,
     client: &mut Client<'_, '_>,
 ) -> Result<()> {
     let shown = named.show(client).await.map_err(no_snapshot)?;
-    look::document(client, &shown)
+    print::document(client, &shown)
 }
 
-/// What the classic words say of a snapshot that is not there.
-pub(super) fn no_snapshot(problem: Problem) -> Problem {
+/// The message of `heat` for a snapshot that does not exist.
+pub(super) fn no_snapshot(problem: ClientError) -> ClientError {
     match problem.is_not_found() {
-        true => Problem { text: "Stack or snapshot not found".into(), ..problem },
+        true => ClientError { text: "Stack or snapshot not found".into(), ..problem },
         false => problem,
     }
 }

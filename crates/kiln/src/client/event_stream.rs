@@ -1,40 +1,40 @@
-//! A bell that rings when something happens to a stack: the stream of its events.
+//! The event stream of a stack, used to wake up the client.
 //!
-//! It only says that it is time to look again, so nothing depends on it: a service without streams is
-//! looked at from time to time, and so is one whose stream breaks.
+//! The stream only tells the client when to poll next, so correctness does not depend on it: if a
+//! service has no streams, or a stream breaks, the client polls at intervals.
 
-use super::heat::{Heat, Query, StackId};
+use super::heat::{HeatApi, Query, StackId};
 use reqwest::Response;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
-/// A bell.
+/// Wakes the client up when a stack has a new event.
 #[derive(Debug, Default)]
-pub(crate) struct Bell {
+pub(crate) struct EventStream {
     stream: Option<Response>,
-    /// Whether there is none, or nobody wants one.
-    is_mute: bool,
+    /// Whether the service has no streams, or the client wants none.
+    is_disabled: bool,
 }
 
-impl Bell {
-    /// One that never rings.
-    pub(crate) fn mute() -> Bell {
-        Bell { stream: None, is_mute: true }
+impl EventStream {
+    /// A stream that is never opened.
+    pub(crate) fn disabled() -> EventStream {
+        EventStream { stream: None, is_disabled: true }
     }
 
-    /// Waits until something happens to a stack after an event, but no longer than a while.
+    /// Waits for an event after `marker`, but no longer than `longest`.
     pub(crate) async fn wait(
         &mut self,
-        heat: &Heat,
+        heat: &HeatApi,
         stack: &StackId,
         query: Query,
         marker: Option<&str>,
         longest: Duration,
     ) {
         let end = Instant::now() + longest;
-        if !self.is_mute && self.stream.is_none() {
+        if !self.is_disabled && self.stream.is_none() {
             self.stream = heat.session.stream(&stack.path(&["events"]), &query, marker).await;
-            self.is_mute = self.stream.is_none();
+            self.is_disabled = self.stream.is_none();
         }
         let Some(stream) = &mut self.stream else { return sleep_until(end).await };
         loop {
@@ -44,14 +44,14 @@ impl Bell {
                 () = sleep_until(end) => return,
             };
             match chunk {
-                // A line that begins with a colon is a sign of life.
+                // A line that begins with a colon is a keep-alive.
                 Ok(Some(bytes)) if bytes.starts_with(b":") => {}
                 Ok(Some(bytes)) if bytes.starts_with(b"event: rest") => break,
                 Ok(Some(_)) => return,
                 Ok(None) | Err(_) => break,
             }
         }
-        // The stack rests, or the connection broke: another stream would end as soon.
+        // The stack is idle, or the connection broke: a new stream would end at once, too.
         self.stream = None;
         sleep_until(end).await;
     }

@@ -1,75 +1,75 @@
-//! How to get in: the methods of logging in, and what each of them needs.
+//! Authentication methods, and the settings that each of them needs.
 
 use super::clouds::Values;
-use super::grant::Grant;
-use super::problem::{Problem, Result};
+use super::error::{ClientError, Result};
+use super::oauth::OAuthGrant;
 use super::secret::Secret;
 use serde_json::{Value, json};
 
-/// How to get in.
+/// An authentication method with its settings.
 #[derive(Debug)]
-pub(crate) enum Entry {
-    /// With a token from the identity service.
-    Login(Box<Login>),
-    /// Straight to an endpoint, with what these headers prove.
-    Straight {
+pub(crate) enum AuthMethod {
+    /// A token from the identity service.
+    Login(Box<KeystoneLogin>),
+    /// Direct access to an endpoint, with these headers for authentication.
+    Direct {
         /// The endpoint.
         endpoint: String,
-        /// The headers; none if nothing has to be proved.
+        /// The headers; none if the service needs no authentication.
         headers: Vec<(&'static str, Secret)>,
     },
 }
 
-/// How to get a token from the identity service.
+/// A login at the identity service.
 #[derive(Debug)]
-pub(crate) struct Login {
-    /// Where the identity service is, with its version.
+pub(crate) struct KeystoneLogin {
+    /// The URL of the identity service, with its version.
     pub(crate) url: String,
-    /// What proves who one is.
-    pub(crate) proof: Proof,
-    /// What one wants to act on; nothing if the proof has it in itself.
+    /// The user's credentials.
+    pub(crate) credentials: Credentials,
+    /// The scope; none if the credentials imply it.
     pub(crate) scope: Option<Value>,
-    /// A token of another server that goes along with every request.
-    pub(crate) bearer: Option<Grant>,
-    /// The endpoint to use whatever the catalogue says.
+    /// An OAuth token that is sent with every request.
+    pub(crate) bearer: Option<OAuthGrant>,
+    /// The endpoint, instead of the catalogue's.
     pub(crate) endpoint: Option<String>,
 }
 
-/// What proves who one is.
+/// The user's credentials.
 #[derive(Debug)]
-pub(crate) enum Proof {
-    /// Something that the identity service knows: a password, a token, a code.
-    Known(Body),
-    /// What another server grants, shown to the identity service at this path.
-    Vouched(String, Grant),
-    /// What another server grants is a token of the identity service as it is.
-    Granted(Grant),
+pub(crate) enum Credentials {
+    /// Credentials that the identity service checks itself: a password, a token, a passcode.
+    Keystone(SecretBody),
+    /// Federated: a token of an identity provider, sent to the identity service at this path.
+    Federated(String, OAuthGrant),
+    /// An OAuth token that is a token of the identity service as well.
+    OAuth(OAuthGrant),
 }
 
-/// The part of a login that must not be shown.
-pub(crate) struct Body(Value);
+/// The part of a login request that contains secrets.
+pub(crate) struct SecretBody(Value);
 
-impl Body {
-    /// The value. It holds secrets.
+impl SecretBody {
+    /// The value. It contains secrets.
     pub(crate) fn expose(&self) -> &Value {
         &self.0
     }
 }
 
-impl std::fmt::Debug for Body {
+impl std::fmt::Debug for SecretBody {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("******")
     }
 }
 
-/// Finds a setting that is not empty.
-pub(crate) type Get<'a> = dyn Fn(&str) -> Option<String> + 'a;
+/// Looks up a setting that is not empty.
+pub(crate) type Getter<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 fn getter(values: &Values) -> impl Fn(&str) -> Option<String> {
     |name| values.get(name).filter(|value| !value.is_empty()).cloned()
 }
 
-/// The method that is used: the one that is named, or else the one that fits what is given.
+/// The name of the method: the configured one, or the one that the given settings imply.
 fn method(values: &Values) -> String {
     let get = getter(values);
     let (has_token, has_endpoint) = (token(values).is_some(), endpoint(values).is_some());
@@ -98,8 +98,8 @@ fn endpoint(values: &Values) -> Option<String> {
         .map(|endpoint| with_project(&endpoint, get("project_id").or_else(|| get("tenant_id"))))
 }
 
-/// The secrets without which nobody gets in and that a person can be asked for: setting and question.
-pub(crate) fn to_be_asked(values: &Values) -> Vec<(&'static str, &'static str)> {
+/// The missing secrets that the user can be prompted for: setting and prompt.
+pub(crate) fn missing_secrets(values: &Values) -> Vec<(&'static str, &'static str)> {
     let get = getter(values);
     let method = method(values);
     let several = get("auth_methods").unwrap_or_default();
@@ -111,102 +111,106 @@ pub(crate) fn to_be_asked(values: &Values) -> Vec<(&'static str, &'static str)> 
         "password" | "v3password" | "v3oidcpassword" | "http_basic" => {
             Some(("password", "Password: "))
         }
-        "totp" | "v3totp" => Some(("passcode", "Code of the device: ")),
+        "totp" | "v3totp" => Some(("passcode", "Passcode: ")),
         _ => None,
     });
     let has_user = ["username", "user_name", "user_id"].iter().any(|name| get(name).is_some());
     wanted.filter(|(name, _)| has_user && get(name).is_none()).collect()
 }
 
-/// How to get in.
-pub(crate) fn entry(values: &Values) -> Result<Entry> {
+/// An authentication method with its settings.
+pub(crate) fn auth_method(values: &Values) -> Result<AuthMethod> {
     let get = getter(values);
     let endpoint = endpoint(values);
     let secret = |name: &str| get(name).map(|value| Secret::from(&*value));
     let to = |endpoint: Option<String>| endpoint.ok_or_else(|| missing("endpoint"));
     match &*method(values) {
         "none" | "noauth" => {
-            // A service without the identity service may ask for user and password itself.
+            // A standalone service checks user and password itself.
             let by_hand = get("no_client_auth")
                 .and_then(|_| Some((secret("username")?, secret("password")?)));
             let headers = by_hand.map_or_else(Vec::new, |(user, password)| {
                 vec![("x-auth-user", user), ("x-auth-key", password)]
             });
-            Ok(Entry::Straight { endpoint: to(endpoint)?, headers })
+            Ok(AuthMethod::Direct { endpoint: to(endpoint)?, headers })
         }
         "admin_token" | "token_endpoint" => {
             let token = token(values).ok_or_else(|| missing("token"))?;
             let headers = vec![("x-auth-token", Secret::from(&*token))];
-            Ok(Entry::Straight { endpoint: to(endpoint)?, headers })
+            Ok(AuthMethod::Direct { endpoint: to(endpoint)?, headers })
         }
         "http_basic" => {
             let user = get("username").or_else(|| get("user_name"));
             let user = user.ok_or_else(|| missing("username"))?;
             let password = get("password").ok_or_else(|| missing("password"))?;
             let headers = vec![("authorization", basic(&user, &password))];
-            Ok(Entry::Straight { endpoint: to(endpoint)?, headers })
+            Ok(AuthMethod::Direct { endpoint: to(endpoint)?, headers })
         }
-        method => login(method, values, endpoint).map(|login| Entry::Login(Box::new(login))),
+        method => login(method, values, endpoint).map(|login| AuthMethod::Login(Box::new(login))),
     }
 }
 
-/// A user and a password as HTTP itself has them.
+/// User and password for HTTP basic authentication.
 fn basic(user: &str, password: &str) -> Secret {
     use base64::Engine;
     let pair = base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
     Secret::from(&*format!("Basic {pair}"))
 }
 
-fn login(method: &str, values: &Values, endpoint: Option<String>) -> Result<Login> {
+fn login(method: &str, values: &Values, endpoint: Option<String>) -> Result<KeystoneLogin> {
     let get = getter(values);
     let url = versioned(&get("auth_url").ok_or_else(|| missing("auth_url"))?);
-    let mut login = Login {
+    let mut login = KeystoneLogin {
         url,
-        proof: Proof::Known(Body(Value::Null)),
+        credentials: Credentials::Keystone(SecretBody(Value::Null)),
         scope: scope(&get),
         bearer: None,
         endpoint,
     };
-    if let Some(grant) = Grant::of_provider(method, &get)? {
+    if let Some(grant) = OAuthGrant::of_provider(method, &get)? {
         let needed = |name: &str| get(name).ok_or_else(|| missing(name));
         let (provider, protocol) = (needed("identity_provider")?, needed("protocol")?);
         let path =
             format!("/OS-FEDERATION/identity_providers/{provider}/protocols/{protocol}/auth");
-        return Ok(Login { proof: Proof::Vouched(path, grant), ..login });
+        return Ok(KeystoneLogin { credentials: Credentials::Federated(path, grant), ..login });
     }
     match method {
         "v3oauth2clientcredential" => {
-            login.bearer = Some(Grant::of_client(&get, true)?);
+            login.bearer = Some(OAuthGrant::of_client(&get, true)?);
             let needed = |name: &str| get(name).ok_or_else(|| missing(name));
             let (id, secret) = (needed("oauth2_client_id")?, needed("oauth2_client_secret")?);
-            let proof = json!({ "id": id, "secret": secret });
-            login.proof = Proof::Known(Body(alone("application_credential", proof)));
+            let credentials = json!({ "id": id, "secret": secret });
+            login.credentials =
+                Credentials::Keystone(SecretBody(alone("application_credential", credentials)));
             login.scope = None;
         }
         "v3oauth2mtlsclientcredential" => {
-            login.proof = Proof::Granted(Grant::of_client(&get, false)?);
+            login.credentials = Credentials::OAuth(OAuthGrant::of_client(&get, false)?);
         }
-        method => login.proof = Proof::Known(Body(identity(method, &get, token(values))?)),
+        method => {
+            login.credentials =
+                Credentials::Keystone(SecretBody(identity(method, &get, token(values))?))
+        }
     }
-    // An application credential has its project in itself.
+    // An application credential implies its project.
     if method == "v3applicationcredential" {
         login.scope = None;
     }
     Ok(login)
 }
 
-/// One method of proving who one is.
-fn alone(method: &str, proof: Value) -> Value {
-    json!({ "methods": [method], method: proof })
+/// The `identity` member of a login request with one method.
+fn alone(method: &str, credentials: Value) -> Value {
+    json!({ "methods": [method], method: credentials })
 }
 
-/// The proof that another token gives.
+/// The `identity` member for the method `token`.
 pub(crate) fn by_token(token: &Secret) -> Value {
     alone("token", json!({ "id": token.expose() }))
 }
 
-/// Who one is, and how that is proved.
-fn identity(method: &str, get: &Get<'_>, token: Option<String>) -> Result<Value> {
+/// The `identity` member for a method.
+fn identity(method: &str, get: &Getter<'_>, token: Option<String>) -> Result<Value> {
     let several = get("auth_methods").unwrap_or_default();
     let methods: Vec<&str> = match method {
         "v3multifactor" if several.is_empty() => return Err(missing("auth_methods")),
@@ -215,7 +219,7 @@ fn identity(method: &str, get: &Get<'_>, token: Option<String>) -> Result<Value>
     };
     let mut identity = json!({ "methods": [] });
     for method in methods {
-        let (method, proof) = match method {
+        let (method, credentials) = match method {
             "password" | "v3password" => ("password", with_user(get, "password")?),
             "v3totp" | "totp" => ("totp", with_user(get, "passcode")?),
             "token" | "v3token" => {
@@ -228,21 +232,21 @@ fn identity(method: &str, get: &Get<'_>, token: Option<String>) -> Result<Value>
         if let Some(methods) = identity["methods"].as_array_mut() {
             methods.push(method.into());
         }
-        identity[method] = proof;
+        identity[method] = credentials;
     }
     Ok(identity)
 }
 
-/// All methods, as they are told to somebody who named another.
+/// All methods, for the message about an unknown one.
 const METHODS: &str = "password, token, v3applicationcredential, v3totp, v3multifactor, \
     v3oidcpassword, v3oidcclientcredentials, v3oidcauthcode, v3oidcdeviceauthz, v3oidcaccesstoken, \
     v3oauth2clientcredential, v3oauth2mtlsclientcredential, http_basic, none and admin_token";
 
-fn unknown(method: &str) -> Problem {
-    let problem = Problem::new(format!("Kiln cannot log in with auth_type {method}."));
+fn unknown(method: &str) -> ClientError {
+    let problem = ClientError::new(format!("The authentication method {method} is not supported."));
     problem.next(match method {
         "v2password" | "v2token" => {
-            "The second version of the identity API is gone everywhere: say password or token."
+            "Version 2 of the identity API is no longer supported: use password or token."
                 .to_owned()
         }
         "v3kerberos" | "v3fedkerb" | "v3samlpassword" | "v3adfspassword" | "v3websso"
@@ -250,17 +254,17 @@ fn unknown(method: &str) -> Problem {
              id`, and give it as OS_TOKEN with OS_AUTH_TYPE=token; or make an application \
              credential."
             .to_owned(),
-        _ => format!("It knows {METHODS}."),
+        _ => format!("Supported: {METHODS}."),
     })
 }
 
-fn with_user(get: &Get<'_>, proof: &str) -> Result<Value> {
+fn with_user(get: &Getter<'_>, credentials: &str) -> Result<Value> {
     let mut user = user(get)?;
-    user[proof] = get(proof).ok_or_else(|| missing(proof))?.into();
+    user[credentials] = get(credentials).ok_or_else(|| missing(credentials))?.into();
     Ok(json!({ "user": user }))
 }
 
-fn user(get: &Get<'_>) -> Result<Value> {
+fn user(get: &Getter<'_>) -> Result<Value> {
     if let Some(id) = get("user_id") {
         return Ok(json!({ "id": id }));
     }
@@ -268,7 +272,7 @@ fn user(get: &Get<'_>) -> Result<Value> {
     Ok(json!({ "name": name, "domain": domain(get, "user") }))
 }
 
-fn application_credential(get: &Get<'_>) -> Result<Value> {
+fn application_credential(get: &Getter<'_>) -> Result<Value> {
     let name = "application_credential_secret";
     let secret = get(name).ok_or_else(|| missing(name))?;
     match get("application_credential_id") {
@@ -281,8 +285,8 @@ fn application_credential(get: &Get<'_>) -> Result<Value> {
     }
 }
 
-/// What one wants to act on.
-fn scope(get: &Get<'_>) -> Option<Value> {
+/// The scope of the token.
+fn scope(get: &Getter<'_>) -> Option<Value> {
     let project_id = get("project_id").or_else(|| get("tenant_id"));
     let project_name = get("project_name").or_else(|| get("tenant_name"));
     if let Some(trust) = get("trust_id") {
@@ -300,8 +304,8 @@ fn scope(get: &Get<'_>) -> Option<Value> {
     }
 }
 
-/// The domain of a user or a project; `default` unless the settings say otherwise.
-fn domain(get: &Get<'_>, of: &str) -> Value {
+/// The domain of a user or a project; `default` unless configured.
+fn domain(get: &Getter<'_>, of: &str) -> Value {
     if let Some(id) = get(&format!("{of}_domain_id")) {
         return json!({ "id": id });
     }
@@ -312,14 +316,14 @@ fn domain(get: &Get<'_>, of: &str) -> Value {
     json!({ "id": default.unwrap_or_else(|| "default".into()) })
 }
 
-/// The address of the identity service's third version.
+/// The URL of version 3 of the identity service.
 fn versioned(url: &str) -> String {
     let url = url.trim_end_matches('/');
     let bare = url.strip_suffix("/v2.0").unwrap_or(url);
     if bare.ends_with("/v3") { bare.to_owned() } else { format!("{bare}/v3") }
 }
 
-/// An endpoint with the project that its paths begin with.
+/// An endpoint with the project id in its path.
 fn with_project(endpoint: &str, project: Option<String>) -> String {
     let endpoint = endpoint.trim_end_matches('/');
     let Some(project) = project else { return endpoint.to_owned() };
@@ -333,31 +337,31 @@ fn with_project(endpoint: &str, project: Option<String>) -> String {
     filled
 }
 
-/// What to say when a setting is missing without which nobody can log in.
-pub(crate) fn missing(name: &str) -> Problem {
+/// The problem of a missing setting.
+pub(crate) fn missing(name: &str) -> ClientError {
     let what = match name {
-        "access_token" => "token of the identity provider",
+        "access_token" => "access token of the identity provider",
         "application_credential_id" => "id or name of the application credential",
         "application_credential_secret" => "secret of the application credential",
-        "auth_methods" => "methods to combine, separated by commas",
-        "auth_url" => "address of the identity service",
-        "authorization_code" => "code that the identity provider gave",
-        "client_id" => "id of the client at the identity provider",
-        "discovery_endpoint" => "address at which the identity provider tells about itself",
+        "auth_methods" => "list of methods to combine",
+        "auth_url" => "URL of the identity service",
+        "authorization_code" => "authorization code",
+        "client_id" => "client id at the identity provider",
+        "discovery_endpoint" => "URL of the identity provider's discovery document",
         "endpoint" => "endpoint of the orchestration service",
         "identity_provider" => "name of the identity provider",
-        "oauth2_client_id" => "id of the client at the authorisation server",
-        "oauth2_client_secret" => "secret of the client at the authorisation server",
-        "oauth2_endpoint" => "address at which the authorisation server gives tokens",
-        "passcode" => "code of the device",
+        "oauth2_client_id" => "OAuth 2.0 client id",
+        "oauth2_client_secret" => "OAuth 2.0 client secret",
+        "oauth2_endpoint" => "OAuth 2.0 token endpoint",
+        "passcode" => "passcode",
         "protocol" => "protocol of the identity provider",
-        "redirect_uri" => "address to which the identity provider sent the code",
+        "redirect_uri" => "redirect URI of the authorization code",
         "username" => "user",
         other => other,
     };
     let option = name.replace('_', "-");
-    Problem::new(format!("Logging in needs the {what}.")).next(format!(
-        "Give it as OS_{} or --os-{option}, or name a cloud of your clouds.yaml with OS_CLOUD.",
+    ClientError::new(format!("The {what} is missing.")).next(format!(
+        "Set OS_{} or --os-{option}, or select a cloud of clouds.yaml with OS_CLOUD.",
         name.to_uppercase()
     ))
 }
@@ -370,16 +374,16 @@ mod tests {
         given.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect()
     }
 
-    fn login(given: &[(&str, &str)]) -> Login {
-        match entry(&values(given)).unwrap() {
-            Entry::Login(login) => *login,
-            Entry::Straight { .. } => panic!("no login"),
+    fn login(given: &[(&str, &str)]) -> KeystoneLogin {
+        match auth_method(&values(given)).unwrap() {
+            AuthMethod::Login(login) => *login,
+            AuthMethod::Direct { .. } => panic!("no login"),
         }
     }
 
     fn known(given: &[(&str, &str)]) -> Value {
-        match login(given).proof {
-            Proof::Known(body) => body.expose().clone(),
+        match login(given).credentials {
+            Credentials::Keystone(body) => body.expose().clone(),
             other => panic!("{other:?}"),
         }
     }
@@ -392,7 +396,7 @@ mod tests {
         let given = [&USER[..], &[("project_name", "x"), ("project_domain_name", "d")]].concat();
         let user = json!({"name": "u", "domain": {"id": "default"}, "password": "p"});
         assert_eq!(known(&given), json!({"methods": ["password"], "password": {"user": user}}));
-        let Login { url, scope, .. } = login(&given);
+        let KeystoneLogin { url, scope, .. } = login(&given);
         let project = json!({"project": {"name": "x", "domain": {"name": "d"}}});
         assert_eq!((&*url, scope), ("http://k:5000/v3", Some(project)));
     }
@@ -403,7 +407,7 @@ mod tests {
         assert_eq!(trust.scope, Some(json!({"OS-TRUST:trust": {"id": "t"}})));
         let token = [("auth_url", "http://k/v3/"), ("token", "s"), ("tenant_id", "x")];
         assert_eq!(known(&token), json!({"methods": ["token"], "token": {"id": "s"}}));
-        let Login { url, scope, .. } = login(&token);
+        let KeystoneLogin { url, scope, .. } = login(&token);
         assert_eq!((&*url, scope), ("http://k/v3", Some(json!({"project": {"id": "x"}}))));
         let credential = [
             ("auth_url", "http://k/v2.0"),
@@ -411,11 +415,11 @@ mod tests {
             ("application_credential_secret", "s"),
             ("project_name", "x"),
         ];
-        let proof = json!({"id": "i", "secret": "s"});
+        let credentials = json!({"id": "i", "secret": "s"});
         let identity =
-            json!({"methods": ["application_credential"], "application_credential": proof});
+            json!({"methods": ["application_credential"], "application_credential": credentials});
         assert_eq!(known(&credential), identity);
-        let Login { url, scope, .. } = login(&credential);
+        let KeystoneLogin { url, scope, .. } = login(&credential);
         assert_eq!((&*url, scope), ("http://k/v3", None));
         let several = [
             ("auth_type", "v3multifactor"),
@@ -428,23 +432,23 @@ mod tests {
 
     #[test]
     fn some_go_straight_to_the_endpoint() {
-        let straight = |given: &[(&str, &str)]| match entry(&values(given)).unwrap() {
-            Entry::Straight { endpoint, headers } => {
+        let direct = |given: &[(&str, &str)]| match auth_method(&values(given)).unwrap() {
+            AuthMethod::Direct { endpoint, headers } => {
                 let names: Vec<&str> = headers.iter().map(|(name, _)| *name).collect();
                 (endpoint, names.join(" "))
             }
-            Entry::Login(_) => panic!("a login"),
+            AuthMethod::Login(_) => panic!("a login"),
         };
         let none = [("auth_type", "none"), ("endpoint", "http://h/v1/"), ("project_id", "p")];
-        assert_eq!(straight(&none), ("http://h/v1/p".into(), "".into()));
+        assert_eq!(direct(&none), ("http://h/v1/p".into(), "".into()));
         let token =
             [("token", "t"), ("endpoint", "http://h/v1/%(tenant_id)s"), ("project_id", "p")];
-        assert_eq!(straight(&token), ("http://h/v1/p".into(), "x-auth-token".into()));
+        assert_eq!(direct(&token), ("http://h/v1/p".into(), "x-auth-token".into()));
         let user = [("endpoint", "http://h"), ("username", "u"), ("password", "p")];
         let by_hand = [&user[..], &[("no_client_auth", "1")]].concat();
-        assert_eq!(straight(&by_hand), ("http://h".into(), "x-auth-user x-auth-key".into()));
+        assert_eq!(direct(&by_hand), ("http://h".into(), "x-auth-user x-auth-key".into()));
         let http = [&user[..], &[("auth_type", "http_basic")]].concat();
-        assert_eq!(straight(&http), ("http://h".into(), "authorization".into()));
+        assert_eq!(direct(&http), ("http://h".into(), "authorization".into()));
         assert_eq!(basic("Aladdin", "open sesame").expose(), "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
     }
 
@@ -462,13 +466,17 @@ mod tests {
         ];
         for method in ["v3oidcpassword", "v3oidcclientcredentials", "v3oidcdeviceauthz"] {
             let login = login(&[&provider[..], &[("auth_type", method)]].concat());
-            let Proof::Vouched(path, Grant::Asked(_)) = &login.proof else { panic!("{login:?}") };
+            let Credentials::Federated(path, OAuthGrant::Asked(_)) = &login.credentials else {
+                panic!("{login:?}")
+            };
             let expected = "/OS-FEDERATION/identity_providers/corp/protocols/openid/auth";
             assert_eq!(path, expected);
             assert_eq!(login.scope, Some(json!({"project": {"id": "x"}})));
         }
         let given = [&provider[..], &[("auth_type", "v3oidcaccesstoken"), ("access_token", "t")]];
-        let Proof::Vouched(_, Grant::Given(token)) = login(&given.concat()).proof else {
+        let Credentials::Federated(_, OAuthGrant::Given(token)) =
+            login(&given.concat()).credentials
+        else {
             panic!("not given")
         };
         assert_eq!(token.expose(), "t");
@@ -481,33 +489,33 @@ mod tests {
             ("project_id", "x"),
         ];
         assert_eq!(known(&client)["application_credential"], json!({"id": "i", "secret": "s"}));
-        let Login { scope, bearer, .. } = login(&client);
+        let KeystoneLogin { scope, bearer, .. } = login(&client);
         assert!(scope.is_none() && bearer.is_some());
     }
 
     #[test]
     fn what_is_missing_is_named_with_the_way_to_give_it() {
-        let wrong = |given: &[(&str, &str)]| entry(&values(given)).unwrap_err();
+        let wrong = |given: &[(&str, &str)]| auth_method(&values(given)).unwrap_err();
         let at = ("auth_url", "http://k");
         for (given, text) in [
-            (&[at][..], "Logging in needs the user."),
-            (&[at, ("username", "u")], "Logging in needs the password."),
-            (
-                &[("auth_type", "none")],
-                "Logging in needs the endpoint of the orchestration service.",
-            ),
-            (&[("auth_type", "v3token"), at], "Logging in needs the token."),
+            (&[at][..], "The user is missing."),
+            (&[at, ("username", "u")], "The password is missing."),
+            (&[("auth_type", "none")], "The endpoint of the orchestration service is missing."),
+            (&[("auth_type", "v3token"), at], "The token is missing."),
             (
                 &[("auth_type", "v3oidcclientcredentials"), at],
-                "Logging in needs the address at which the identity provider tells about itself.",
+                "The URL of the identity provider's discovery document is missing.",
             ),
-            (&[("auth_type", "v3kerberos"), at], "Kiln cannot log in with auth_type v3kerberos."),
+            (
+                &[("auth_type", "v3kerberos"), at],
+                "The authentication method v3kerberos is not supported.",
+            ),
         ] {
             let problem = wrong(given);
             assert_eq!(problem.text, text);
             assert!(problem.next.is_some());
         }
-        let asked = |given: &[(&str, &str)]| to_be_asked(&values(given));
+        let asked = |given: &[(&str, &str)]| missing_secrets(&values(given));
         assert_eq!(asked(&USER), []);
         assert_eq!(asked(&USER[..2]), [("password", "Password: ")]);
         assert_eq!(asked(&USER[..1]), [], "the user comes first");
@@ -515,9 +523,9 @@ mod tests {
 
     #[test]
     fn secrets_are_not_shown() {
-        let shown = format!("{:?}", entry(&values(&USER)).unwrap());
+        let shown = format!("{:?}", auth_method(&values(&USER)).unwrap());
         assert!(shown.contains("******") && !shown.contains("\"p\""), "{shown}");
         let token = [("token", "hush"), ("endpoint", "http://h")];
-        assert!(!format!("{:?}", entry(&values(&token)).unwrap()).contains("hush"));
+        assert!(!format!("{:?}", auth_method(&values(&token)).unwrap()).contains("hush"));
     }
 }

@@ -1,61 +1,61 @@
-//! Tokens of authorisation servers: OpenID Connect and OAuth 2.0.
+//! OAuth 2.0 and OpenID Connect tokens.
 //!
-//! What such a server grants is shown to the identity service, or goes along with every request.
+//! Such a token is sent to the identity service for a login, or along with every request.
 
 use super::answer::without_secrets;
-use super::entry::{Get, missing};
-use super::problem::{Kind, Problem, Result};
+use super::auth_method::{Getter, missing};
+use super::error::{ClientError, ClientErrorKind, Result};
 use super::secret::Secret;
 use super::session::Session;
 use serde_json::Value;
 use std::time::Duration;
 
-/// The scope that is asked for if nobody names one.
+/// The default scope.
 const SCOPE: &str = "openid profile";
 
-/// How a device asks whether its user has agreed by now.
+/// The grant type of the device flow.
 const DEVICE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
-/// Where a token of an authorisation server comes from.
+/// The source of an OAuth token.
 #[derive(Debug)]
-pub(crate) enum Grant {
-    /// It was got before.
+pub(crate) enum OAuthGrant {
+    /// The user supplied the token.
     Given(Secret),
-    /// It is asked for.
-    Asked(Box<Request>),
+    /// The token is requested from a server.
+    Asked(Box<TokenRequest>),
 }
 
-/// A token that is asked for.
+/// A token request.
 #[derive(Debug)]
-pub(crate) struct Request {
-    endpoint: Endpoint,
+pub(crate) struct TokenRequest {
+    endpoint: TokenEndpoint,
     client_id: Option<String>,
     client_secret: Option<Secret>,
     form: Vec<(&'static str, Secret)>,
-    /// Whether the user agrees elsewhere, and where a code for that is got if the server does not tell.
+    /// The device flow, with the device authorization endpoint if it was configured.
     device: Option<Option<String>>,
-    /// The member of the answer that has the token.
+    /// The member of the response that contains the token.
     member: String,
 }
 
-/// Where to ask.
+/// The address of a token endpoint.
 #[derive(Debug)]
-enum Endpoint {
+enum TokenEndpoint {
     Known(String),
-    /// A document at this address tells.
+    /// The endpoint is in the discovery document at this URL.
     Told(String),
 }
 
-impl Grant {
-    /// A token of an OpenID Connect provider; `None` if the method is no such.
-    pub(crate) fn of_provider(method: &str, get: &Get<'_>) -> Result<Option<Grant>> {
+impl OAuthGrant {
+    /// The token of an OpenID Connect method; `None` for other methods.
+    pub(crate) fn of_provider(method: &str, get: &Getter<'_>) -> Result<Option<OAuthGrant>> {
         let needed = |name: &str| get(name).ok_or_else(|| missing(name));
         let secret = |name: &str| needed(name).map(|value| Secret::from(&*value));
         let scope = get("openid_scope").unwrap_or_else(|| SCOPE.into());
         let scope = ("scope", Secret::from(&*scope));
         let mut device = None;
         let form = match method {
-            "v3oidcaccesstoken" => return Ok(Some(Grant::Given(secret("access_token")?))),
+            "v3oidcaccesstoken" => return Ok(Some(OAuthGrant::Given(secret("access_token")?))),
             "v3oidcpassword" => vec![
                 ("grant_type", "password".into()),
                 ("username", secret("username")?),
@@ -78,11 +78,11 @@ impl Grant {
             }
             _ => return Ok(None),
         };
-        let known = get("access_token_endpoint").map(Endpoint::Known);
-        let endpoint = known.or_else(|| get("discovery_endpoint").map(Endpoint::Told));
+        let known = get("access_token_endpoint").map(TokenEndpoint::Known);
+        let endpoint = known.or_else(|| get("discovery_endpoint").map(TokenEndpoint::Told));
         let endpoint = endpoint.ok_or_else(|| missing("discovery_endpoint"))?;
         let client_id = get("client_id").ok_or_else(|| missing("client_id"))?;
-        Ok(Some(Grant::Asked(Box::new(Request {
+        Ok(Some(OAuthGrant::Asked(Box::new(TokenRequest {
             endpoint,
             client_id: Some(client_id),
             client_secret: get("client_secret").map(|secret| Secret::from(&*secret)),
@@ -92,16 +92,16 @@ impl Grant {
         }))))
     }
 
-    /// A token that a server of OAuth 2.0 gives for an id and a secret, or for the certificate that is
-    /// shown to it.
-    pub(crate) fn of_client(get: &Get<'_>, has_secret: bool) -> Result<Grant> {
+    /// The token of the client credentials grant of OAuth 2.0, for an id and a secret, or for the client
+    /// certificate.
+    pub(crate) fn of_client(get: &Getter<'_>, has_secret: bool) -> Result<OAuthGrant> {
         let needed = |name: &str| get(name).ok_or_else(|| missing(name));
         let client_secret = match has_secret {
             true => Some(Secret::from(&*needed("oauth2_client_secret")?)),
             false => None,
         };
-        Ok(Grant::Asked(Box::new(Request {
-            endpoint: Endpoint::Known(needed("oauth2_endpoint")?),
+        Ok(OAuthGrant::Asked(Box::new(TokenRequest {
+            endpoint: TokenEndpoint::Known(needed("oauth2_endpoint")?),
             client_id: Some(needed("oauth2_client_id")?),
             client_secret,
             form: vec![("grant_type", "client_credentials".into())],
@@ -113,21 +113,21 @@ impl Grant {
     /// Gets the token.
     pub(crate) async fn token(&self, session: &Session) -> Result<Secret> {
         match self {
-            Grant::Given(token) => Ok(token.clone()),
-            Grant::Asked(request) => request.token(session).await,
+            OAuthGrant::Given(token) => Ok(token.clone()),
+            OAuthGrant::Asked(request) => request.token(session).await,
         }
     }
 }
 
-impl Request {
+impl TokenRequest {
     async fn token(&self, session: &Session) -> Result<Secret> {
         let document = match &self.endpoint {
-            Endpoint::Told(url) => session.document(url).await?,
-            Endpoint::Known(_) => Value::Null,
+            TokenEndpoint::Told(url) => session.document(url).await?,
+            TokenEndpoint::Known(_) => Value::Null,
         };
         let url = match &self.endpoint {
-            Endpoint::Known(url) => url.clone(),
-            Endpoint::Told(url) => member(&document, "token_endpoint", url)?,
+            TokenEndpoint::Known(url) => url.clone(),
+            TokenEndpoint::Told(url) => member(&document, "token_endpoint", url)?,
         };
         let form: Vec<(&str, Secret)> = self.form.clone();
         let answer = match &self.device {
@@ -143,7 +143,7 @@ impl Request {
         member(&answer, &self.member, &url).map(|token| Secret::from(&*token))
     }
 
-    /// Asks a server, and takes what it refuses for a problem.
+    /// Sends a token request; an error response becomes a problem.
     async fn ask(&self, session: &Session, url: &str, form: &[(&str, Secret)]) -> Result<Value> {
         let (status, answer) = self.send(session, url, form).await?;
         if (200..300).contains(&status) { Ok(answer) } else { Err(refused(url, status, &answer)) }
@@ -163,7 +163,7 @@ impl Request {
         session.form(url, &form, basic.map(|(id, secret)| (&**id, secret))).await
     }
 
-    /// Has the user agree in a browser, and waits for it.
+    /// Runs the device flow: waits until the user has agreed in a browser.
     async fn agreed(
         &self,
         session: &Session,
@@ -197,22 +197,22 @@ impl Request {
     }
 }
 
-/// A text in an answer.
+/// A string member of a response.
 fn member(answer: &Value, name: &str, url: &str) -> Result<String> {
     answer[name].as_str().map(str::to_owned).ok_or_else(|| unusable(url, name))
 }
 
-fn unusable(url: &str, name: &str) -> Problem {
-    let text = format!("The answer of {} has no {name}.", without_secrets(url));
-    Problem::new(text)
+fn unusable(url: &str, name: &str) -> ClientError {
+    let text = format!("The response of {} has no {name}.", without_secrets(url));
+    ClientError::new(text)
         .next("Check OS_DISCOVERY_ENDPOINT, OS_ACCESS_TOKEN_ENDPOINT and OS_ACCESS_TOKEN_TYPE.")
 }
 
-fn refused(url: &str, status: u16, answer: &Value) -> Problem {
+fn refused(url: &str, status: u16, answer: &Value) -> ClientError {
     let said = answer["error_description"].as_str().or_else(|| answer["error"].as_str());
     let said = said.map(|said| format!(": {said}")).unwrap_or_default();
-    let text = format!("{} gives no token (HTTP {status}){said}", without_secrets(url));
+    let text = format!("{} did not issue a token (HTTP {status}){said}", without_secrets(url));
     let next = "Check the client's id and secret, user and password, and the addresses of the \
                 authorisation server.";
-    Problem::new(text).next(next).of(Kind::Refused(status))
+    ClientError::new(text).next(next).of(ClientErrorKind::Refused(status))
 }

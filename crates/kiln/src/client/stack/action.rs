@@ -1,15 +1,15 @@
-//! Suspending, resuming and checking stacks, and breaking off what they do.
+//! Suspending, resuming and checking stacks, and cancelling actions.
 
 use super::super::Client;
+use super::super::error::{ClientError, OrNotFound, Result};
 use super::super::format::Listing;
-use super::super::format::options::Listed;
+use super::super::format::options::ListArgs;
 use super::super::heat::text;
-use super::super::problem::{OrNotFound, Problem, Result};
-use super::super::wait::{Awaited, Patience, newest_event};
+use super::super::wait::{AwaitedAction, Waiting, newest_event};
 use clap::Args;
 use serde_json::Value;
 
-/// What is told of stacks that do something.
+/// The columns of the stacks that were acted on.
 const COLUMNS: [(&str, &str); 5] = [
     ("ID", "id"),
     ("Stack Name", "stack_name"),
@@ -20,19 +20,19 @@ const COLUMNS: [(&str, &str); 5] = [
 
 /// Arguments of `kiln stack suspend`, `resume` and `check`.
 #[derive(Debug, Args)]
-pub(crate) struct Act {
-    /// The stacks, by name or id
+pub(crate) struct ActionArgs {
+    /// Names or ids of the stacks
     #[arg(value_name = "STACK", required = true)]
     stacks: Vec<String>,
 
     #[command(flatten)]
-    patience: Patience,
+    waiting: Waiting,
 
     #[command(flatten)]
-    listed: Listed,
+    output_format: ListArgs,
 }
 
-impl Act {
+impl ActionArgs {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>, action: &'static str) -> Result<()> {
         let mut states = Vec::new();
         for stack in &self.stacks {
@@ -41,31 +41,31 @@ impl Act {
                 "resume" => "RESUME",
                 _ => "CHECK",
             };
-            states.push(act(client, stack, action, does, &self.patience).await?);
+            states.push(act(client, stack, action, does, &self.waiting).await?);
         }
-        client.console.list(Listing::of(&COLUMNS, &states), &self.listed)
+        client.console.list(Listing::of(&COLUMNS, &states), &self.output_format)
     }
 }
 
 /// Arguments of `kiln stack cancel`.
 #[derive(Debug, Args)]
-pub(crate) struct Cancel {
-    /// The stacks, by name or id
+pub(crate) struct CancelArgs {
+    /// Names or ids of the stacks
     #[arg(value_name = "STACK", required = true)]
     stacks: Vec<String>,
 
-    /// Leave the stacks as they are; otherwise they go back to what they were
+    /// Do not roll back the stacks
     #[arg(long)]
     no_rollback: bool,
 
     #[command(flatten)]
-    patience: Patience,
+    waiting: Waiting,
 
     #[command(flatten)]
-    listed: Listed,
+    output_format: ListArgs,
 }
 
-impl Cancel {
+impl CancelArgs {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let mut states = Vec::new();
         for typed in &self.stacks {
@@ -81,46 +81,52 @@ impl Cancel {
                 ("CREATE_IN_PROGRESS", _) => "CREATE",
                 _ => "UPDATE",
             };
-            states.push(act(client, typed, action, does, &self.patience).await?);
+            states.push(act(client, typed, action, does, &self.waiting).await?);
         }
-        client.console.list(Listing::of(&COLUMNS, &states), &self.listed)
+        client.console.list(Listing::of(&COLUMNS, &states), &self.output_format)
     }
 }
 
-fn not_cancelable(stack: &str, status: &str) -> Problem {
+fn not_cancelable(stack: &str, status: &str) -> ClientError {
     let status = status.to_lowercase();
     let problem =
-        Problem::new(format!("Stack {stack} with status '{status}' not in cancelable state"));
+        ClientError::new(format!("Stack {stack} with status '{status}' not in cancelable state"));
     match &*status {
         "create_in_progress" => problem.hint("--no-rollback stops a creation."),
-        _ => problem.hint("Only what is in progress can be broken off."),
+        _ => problem.hint("Only an action in progress can be cancelled."),
     }
 }
 
-/// Asks a stack to do something, and waits for it if that is wanted; gives what is known of it then.
+/// Starts an action on a stack and waits for it if requested; returns the details of the stack.
 pub(crate) async fn act(
     client: &mut Client<'_, '_>,
     typed: &str,
     action: &str,
     does: &'static str,
-    patience: &Patience,
+    waiting: &Waiting,
 ) -> Result<Value> {
     let stack = client.heat.stack(typed).await?;
-    let marker = match patience.wait {
+    let marker = match waiting.wait {
         true => newest_event(&client.heat, &stack).await?,
         false => None,
     };
     client.heat.act(&stack, action).await.or_not_found(|| format!("Stack not found: {typed}"))?;
     let state = client.heat.state(&stack).await?;
-    if !patience.wait {
+    if !waiting.wait {
         return Ok(state);
     }
     let name = text(&state, "stack_name").to_owned();
     let stopped = action == "cancel_without_rollback";
-    let awaited =
-        Awaited { stack: stack.clone(), name, action: does, marker, rolls_back: false, patience };
+    let awaited = AwaitedAction {
+        stack: stack.clone(),
+        name,
+        action: does,
+        marker,
+        rolls_back: false,
+        waiting,
+    };
     match client.wait(awaited).await {
-        // What is broken off counts as failed, as was asked for.
+        // A cancelled action ends as failed, which is what the user asked for.
         Err(problem) if !(stopped && problem.text.contains("_FAILED")) => Err(problem),
         _ => client.heat.state(&stack).await,
     }

@@ -1,84 +1,84 @@
-//! `heat stack-list`, with which most other classic words end.
+//! `heat stack-list`, whose output most other `heat` commands print last.
 
 use super::super::Client;
+use super::super::error::{ClientError, OrNotFound, Result};
 use super::super::format::text::quoted_list;
 use super::super::heat::{Query, query, text};
-use super::super::problem::{OrNotFound, Problem, Result};
 use super::super::stack::list::pairs;
-use super::look;
+use super::print;
 use clap::Args;
 use serde_json::Value;
 
 /// Arguments of `heat stack-list`.
 #[derive(Debug, Args)]
-pub(crate) struct List {
-    /// Deleted stacks too
+pub(crate) struct StackList {
+    /// Include deleted stacks
     #[arg(short = 's', long)]
     show_deleted: bool,
 
-    /// Nested stacks too
+    /// Include nested stacks
     #[arg(short = 'n', long)]
     show_nested: bool,
 
-    /// Hidden stacks too
+    /// Include hidden stacks
     #[arg(short = 'a', long)]
     show_hidden: bool,
 
-    /// Only those with these properties; may be given several times
+    /// Filters; may be repeated
     #[arg(short, long, value_name = "KEY=VALUE;KEY=VALUE")]
     filters: Vec<String>,
 
-    /// Only those with all of these labels
+    /// Show only stacks with all of these tags
     #[arg(short, long, value_name = "TAG,TAG")]
     tags: Option<String>,
 
-    /// Only those with any of these labels
+    /// Show only stacks with any of these tags
     #[arg(long, value_name = "TAG,TAG")]
     tags_any: Option<String>,
 
-    /// Only those without all of these labels
+    /// Show only stacks that do not have all of these tags
     #[arg(long, value_name = "TAG,TAG")]
     not_tags: Option<String>,
 
-    /// Only those without any of these labels
+    /// Show only stacks that have none of these tags
     #[arg(long, value_name = "TAG,TAG")]
     not_tags_any: Option<String>,
 
-    /// At most so many
+    /// Maximum number of rows
     #[arg(short, long, value_name = "LIMIT")]
     limit: Option<usize>,
 
-    /// Only those after this one, by id
+    /// Show only rows after the one with this id
     #[arg(short, long, value_name = "ID")]
     marker: Option<String>,
 
-    /// Sort by these keys: stack_name, stack_status, creation_time, updated_time
+    /// Sort keys: stack_name, stack_status, creation_time, updated_time
     #[arg(short = 'k', long, value_name = "KEY;KEY")]
     sort_keys: Vec<String>,
 
-    /// asc or desc
+    /// Sort direction: asc or desc
     #[arg(short = 'd', long, value_name = "DIRECTION")]
     sort_dir: Option<String>,
 
-    /// Those of all projects; administrators only
+    /// List the stacks of all projects (administrators only)
     #[arg(short, long)]
     global_tenant: bool,
 
-    /// Tell who owns them
+    /// Show the owner of each stack
     #[arg(short = 'o', long)]
     show_owner: bool,
 }
 
 const SORT_KEYS: [&str; 4] = ["stack_name", "stack_status", "creation_time", "updated_time"];
 
-impl List {
+impl StackList {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let keys: Vec<String> =
             self.sort_keys.iter().flat_map(|keys| keys.split(';')).map(str::to_owned).collect();
         if let Some(key) = keys.iter().find(|key| !SORT_KEYS.contains(&&***key)) {
             let known = quoted_list(SORT_KEYS);
             let text = format!("Sorting key '{key}' not one of the supported keys: {known}");
-            return Err(Problem::new(text));
+            return Err(ClientError::new(text));
         }
         let mut asked = pairs(&self.filters)?;
         let flags = [
@@ -114,7 +114,7 @@ impl List {
         }
         with_project(&mut columns, &stacks);
         let sort = keys.is_empty().then_some("creation_time");
-        look::list(client, &columns, &stacks, sort)
+        print::list(client, &columns, &stacks, sort)
     }
 }
 
@@ -126,11 +126,11 @@ fn with_project(columns: &mut Vec<&str>, stacks: &[Value]) {
     }
 }
 
-/// The list of all stacks, with which most classic words end.
+/// Prints the list of all stacks, as most `heat` commands do at their end.
 pub(super) async fn list_all(client: &mut Client<'_, '_>) -> Result<()> {
     let stacks =
         client.heat.stacks(Query::new(), None).await.or_not_found(|| "Stacks not found".into())?;
     let mut columns = COLUMNS.to_vec();
     with_project(&mut columns, &stacks);
-    look::list(client, &columns, &stacks, Some("creation_time"))
+    print::list(client, &columns, &stacks, Some("creation_time"))
 }

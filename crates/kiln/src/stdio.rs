@@ -1,85 +1,85 @@
-//! Standard output and error, and how a command ends.
+//! Standard output and error, and exit statuses.
 
 use crate::cli::Color;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// How wide text is laid out when nothing says how wide the terminal is.
+/// The default width of text.
 const USUAL_WIDTH: usize = 120;
 
-/// Where a command writes to.
+/// The output streams of a command.
 pub(crate) struct Streams<'a> {
-    /// What was asked for.
+    /// The result.
     pub(crate) out: &'a mut dyn Write,
-    /// What stands beside it: findings of a command that shows something else.
+    /// Messages and findings beside the result.
     pub(crate) err: &'a mut dyn Write,
-    /// Whether `out` takes colours.
+    /// Whether `out` may contain colours.
     pub(crate) out_styled: bool,
-    /// Whether `err` takes colours.
+    /// Whether `err` may contain colours.
     pub(crate) err_styled: bool,
-    /// Whether a person reads `out` as it comes.
+    /// Whether `out` is a terminal.
     pub(crate) out_is_terminal: bool,
-    /// How many columns there are.
+    /// The width of the terminal in columns.
     pub(crate) width: usize,
 }
 
-/// How a command ended that could do its work.
+/// The result of a command that ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// All is well.
+    /// Success.
     Good,
-    /// What was looked at is wrong.
+    /// The input is invalid.
     Bad,
-    /// It ended with an exit status of its own.
+    /// A specific exit status.
     Ended(u8),
 }
 
 impl Verdict {
-    /// The verdict on something of which it is known whether it is good.
+    /// The verdict for a boolean.
     pub(crate) fn of(good: bool) -> Verdict {
         if good { Verdict::Good } else { Verdict::Bad }
     }
 }
 
-/// Why a command could not do its work.
+/// The error of a command that could not run.
 #[derive(Debug)]
-pub(crate) enum Failure {
-    /// Something the caller can mend, in a sentence.
+pub(crate) enum CommandError {
+    /// An error message for the user.
     Usage(String),
     /// The output could not be written.
     Output(io::Error),
-    /// The reader of the output went away; the verdict, if it was known by then.
+    /// The reader of the output closed the pipe; with the verdict, if it was known by then.
     Unread(Option<Verdict>),
 }
 
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Failure {
+impl From<io::Error> for CommandError {
+    fn from(error: io::Error) -> CommandError {
         match error.kind() {
-            io::ErrorKind::BrokenPipe => Failure::Unread(None),
-            _ => Failure::Output(error),
+            io::ErrorKind::BrokenPipe => CommandError::Unread(None),
+            _ => CommandError::Output(error),
         }
     }
 }
 
-impl Failure {
-    /// A failure in a sentence.
-    pub(crate) fn usage(message: impl Into<String>) -> Failure {
-        Failure::Usage(message.into())
+impl CommandError {
+    /// A failure with a message.
+    pub(crate) fn usage(message: impl Into<String>) -> CommandError {
+        CommandError::Usage(message.into())
     }
 
-    /// The same failure of a command whose verdict was known before it wrote anything.
-    pub(crate) fn after(self, verdict: Verdict) -> Failure {
+    /// The same failure of a command whose verdict was known before the output.
+    pub(crate) fn after(self, verdict: Verdict) -> CommandError {
         match self {
-            Failure::Unread(None) => Failure::Unread(Some(verdict)),
+            CommandError::Unread(None) => CommandError::Unread(Some(verdict)),
             other => other,
         }
     }
 }
 
-/// Runs a command on standard output and error and turns its end into an exit status.
+/// Runs a command on standard output and error and returns its exit status.
 pub(crate) fn with_standard(
     color: Color,
-    command: impl FnOnce(&mut Streams<'_>) -> Result<Verdict, Failure>,
+    command: impl FnOnce(&mut Streams<'_>) -> Result<Verdict, CommandError>,
 ) -> ExitCode {
     let (stdout, stderr) = (io::stdout(), io::stderr());
     let out_is_terminal = stdout.is_terminal();
@@ -89,7 +89,7 @@ pub(crate) fn with_standard(
         Color::Auto => is_terminal && wants_color(),
     };
     let (out_styled, err_styled) = (styled(out_is_terminal), styled(stderr.is_terminal()));
-    // What other threads log goes there, too: whoever held it all the time would stop them.
+    // Standard error is not locked, because other threads log to it.
     let (mut out, mut err) = (BufWriter::new(stdout.lock()), BufWriter::new(stderr));
     let mut streams = Streams {
         out: &mut out,
@@ -100,21 +100,21 @@ pub(crate) fn with_standard(
         width: width(),
     };
     let ended = command(&mut streams);
-    let ended = match (out.flush().map_err(Failure::from), ended) {
+    let ended = match (out.flush().map_err(CommandError::from), ended) {
         (Err(failure), Ok(verdict)) => Err(failure.after(verdict)),
         (_, ended) => ended,
     };
     let told = match &ended {
-        Err(Failure::Usage(message)) => writeln!(err, "kiln: {message}"),
-        Err(Failure::Output(error)) => writeln!(err, "kiln: cannot write the output: {error}"),
-        Ok(_) | Err(Failure::Unread(_)) => Ok(()),
+        Err(CommandError::Usage(message)) => writeln!(err, "kiln: {message}"),
+        Err(CommandError::Output(error)) => writeln!(err, "kiln: cannot write the output: {error}"),
+        Ok(_) | Err(CommandError::Unread(_)) => Ok(()),
     };
-    // If nobody reads the errors either, the exit status has to do.
+    // If standard error cannot be written either, only the exit status is left.
     _ = told.and_then(|()| err.flush());
     match ended {
-        Ok(verdict) | Err(Failure::Unread(Some(verdict))) => verdict.into(),
-        Err(Failure::Unread(None)) => ExitCode::SUCCESS,
-        Err(Failure::Usage(_) | Failure::Output(_)) => ExitCode::from(2),
+        Ok(verdict) | Err(CommandError::Unread(Some(verdict))) => verdict.into(),
+        Err(CommandError::Unread(None)) => ExitCode::SUCCESS,
+        Err(CommandError::Usage(_) | CommandError::Output(_)) => ExitCode::from(2),
     }
 }
 
@@ -128,13 +128,13 @@ impl From<Verdict> for ExitCode {
     }
 }
 
-/// Whether the surroundings have nothing against colours.
+/// Whether the environment allows colours.
 fn wants_color() -> bool {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     set("NO_COLOR").is_none() && set("TERM").is_none_or(|terminal| terminal != "dumb")
 }
 
-/// The columns of the terminal, as far as the surroundings tell.
+/// The width of the terminal according to the environment.
 fn width() -> usize {
     let told = std::env::var_os("COLUMNS").and_then(|columns| columns.to_str()?.parse().ok());
     told.unwrap_or(USUAL_WIDTH).clamp(40, 1000)

@@ -1,14 +1,14 @@
-//! How classic answers look: tables with the raw names of fields, details by property, JSON.
+//! The output formats of `heat`: tables with the API's field names, details by property, JSON.
 
 use super::super::Client;
+use super::super::error::Result;
 use super::super::format::table::{Align, table};
 use super::super::format::text::{Json, json, plain};
 use super::super::format::wrap::wrap;
 use super::super::heat::text;
-use super::super::problem::Result;
 use serde_json::Value;
 
-/// A list of objects with these members, sorted by one of them if that is said.
+/// Prints objects as a table with these fields, optionally sorted by one of them.
 pub(super) fn list(
     client: &mut Client<'_, '_>,
     columns: &[&str],
@@ -26,12 +26,12 @@ pub(super) fn list(
     client.console.line(&table(&names, &aligns, &rows, None, true))
 }
 
-/// Maps as JSON, everything else as it prints.
+/// Maps as JSON, other values as Python prints them.
 fn shown(value: &Value) -> String {
     if value.is_object() { json(value, Json::InCell) } else { plain(value) }
 }
 
-/// One object, property by property.
+/// Prints an object, one row for each property.
 pub(super) fn details(client: &mut Client<'_, '_>, object: &Value) -> Result<()> {
     let mut rows: Vec<Vec<String>> = object
         .as_object()
@@ -44,7 +44,7 @@ pub(super) fn details(client: &mut Client<'_, '_>, object: &Value) -> Result<()>
     client.console.line(&table(&names, &[Align::Left; 2], &rows, None, true))
 }
 
-/// A property: links and names a line each, long texts folded, maps and lists as JSON.
+/// A property: links and names one per line, long texts wrapped, maps and lists as JSON.
 fn property(name: &str, value: &Value) -> String {
     match (name, value) {
         ("description" | "template_description" | "stack_status_reason", Value::String(text)) => {
@@ -63,12 +63,12 @@ fn property(name: &str, value: &Value) -> String {
     }
 }
 
-/// A document.
+/// Prints a document.
 pub(super) fn document(client: &mut Client<'_, '_>, document: &Value) -> Result<()> {
     client.console.line(&json(document, Json::Indented))
 }
 
-/// A value alone: text as it is, everything else as JSON.
+/// Prints a value alone: strings unquoted, everything else as JSON.
 pub(super) fn value(client: &mut Client<'_, '_>, value: &Value) -> Result<()> {
     match value {
         Value::String(text) => client.console.line(text),

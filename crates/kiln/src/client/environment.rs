@@ -1,25 +1,25 @@
-//! What the client takes from around the process: variables, the home and the working directory.
+//! The process environment: variables, home and working directory.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Variables and directories.
+/// Environment variables and the working directory.
 #[derive(Clone, Default)]
-pub(crate) struct Surroundings {
-    /// The environment variables that are text and not empty.
+pub(crate) struct ProcessEnvironment {
+    /// The environment variables that are valid text and not empty.
     pub(crate) variables: BTreeMap<String, String>,
     /// The working directory.
     pub(crate) directory: PathBuf,
 }
 
-impl Surroundings {
-    /// Those of this process.
-    pub(crate) fn of_process() -> Surroundings {
+impl ProcessEnvironment {
+    /// The environment of this process.
+    pub(crate) fn from_process() -> ProcessEnvironment {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
         let variables = std::env::vars_os().filter_map(text).filter(|(_, value)| !value.is_empty());
-        Surroundings {
+        ProcessEnvironment {
             variables: variables.collect(),
             directory: std::env::current_dir().unwrap_or_default(),
         }
@@ -30,7 +30,7 @@ impl Surroundings {
         self.variables.get(name).map(String::as_str)
     }
 
-    /// The directories in which configuration of OpenStack is looked for, the most special first.
+    /// The directories that are searched for OpenStack configuration, in order of precedence.
     pub(crate) fn config_directories(&self) -> Vec<PathBuf> {
         let mut all = vec![self.directory.clone()];
         match (self.get("XDG_CONFIG_HOME"), self.get("HOME")) {

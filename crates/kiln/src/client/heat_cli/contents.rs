@@ -1,68 +1,68 @@
-//! Classic words for what is inside a stack: events, hooks, outputs, resources.
+//! `heat` commands for the contents of a stack: events, hooks, outputs, resources.
 
 use super::super::Client;
+use super::super::error::{ClientError, OrNotFound, Result};
 use super::super::heat::query;
-use super::super::problem::{OrNotFound, Problem, Result};
 use super::super::stack::event::{event, events, log, name_stack};
 use super::super::stack::hook::waiting;
 use super::super::stack::list::pairs;
 use super::super::stack::output::{error_of, output_of, resolved};
 use super::super::stack::resource::{self, with_stack_names};
-use super::look;
+use super::print;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-/// How events are listed.
+/// Output formats of event lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Form {
+enum EventFormat {
     /// A table
     #[default]
     Table,
-    /// Lines of a log
+    /// Log lines
     Log,
 }
 
 /// Arguments of `heat event-list`.
 #[derive(Debug, Args)]
 pub(crate) struct EventList {
-    /// The stack, by name or id
+    /// Name or id of the stack
     #[arg(value_name = "NAME or ID")]
     stack: String,
 
-    /// Only those of this resource
+    /// Show only events of this resource
     #[arg(short, long, value_name = "RESOURCE")]
     resource: Option<String>,
 
-    /// Only those with these properties; may be given several times
+    /// Filters; may be repeated
     #[arg(short, long, value_name = "KEY=VALUE;KEY=VALUE")]
     filters: Vec<String>,
 
-    /// At most so many
+    /// Maximum number of rows
     #[arg(short, long, value_name = "LIMIT")]
     limit: Option<usize>,
 
-    /// Only those after this one, by id
+    /// Show only rows after the one with this id
     #[arg(short, long, value_name = "ID")]
     marker: Option<String>,
 
-    /// So many levels of nested stacks too
+    /// Include nested stacks down to this depth
     #[arg(short, long, value_name = "DEPTH")]
     nested_depth: Option<String>,
 
-    /// How events are shown: log or table
+    /// Output format: log or table
     #[arg(short = 'F', long = "format", value_name = "FORMAT", value_enum, default_value_t)]
     #[arg(hide_possible_values = true)]
-    form: Form,
+    form: EventFormat,
 }
 
-/// The members of events that are listed.
+/// The columns of event lists.
 const EVENT: [&str; 5] =
     ["resource_name", "id", "resource_status_reason", "resource_status", "event_time"];
 
 impl EventList {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         if self.resource.is_some() && self.nested_depth.is_some() {
-            return Err(Problem::new("--nested-depth cannot be specified with --resource"));
+            return Err(ClientError::new("--nested-depth cannot be specified with --resource"));
         }
         let depth = depth(self.nested_depth.as_deref())?;
         let stack = client.heat.stack(&self.stack).await?;
@@ -73,8 +73,8 @@ impl EventList {
         asked.extend(depth.map(|depth| ("nested_depth".to_owned(), depth.to_string())));
         let events = events(client, &stack, self.resource.as_deref(), asked).await?;
         match self.form {
-            Form::Log => log(client, &events),
-            Form::Table => list_events(client, events, depth),
+            EventFormat::Log => log(client, &events),
+            EventFormat::Table => list_events(client, events, depth),
         }
     }
 }
@@ -89,12 +89,12 @@ fn list_events(
         columns.push("stack_name");
         events.iter_mut().for_each(name_stack);
     }
-    look::list(client, &columns, &events, None)
+    print::list(client, &columns, &events, None)
 }
 
 fn depth(word: Option<&str>) -> Result<Option<u32>> {
     let number = |word: &str| {
-        word.parse().map_err(|_| Problem::new(format!("--nested-depth invalid value {word}")))
+        word.parse().map_err(|_| ClientError::new(format!("--nested-depth invalid value {word}")))
     };
     word.map(number).transpose()
 }
@@ -102,15 +102,15 @@ fn depth(word: Option<&str>) -> Result<Option<u32>> {
 /// Arguments of `heat event-show`.
 #[derive(Debug, Args)]
 pub(crate) struct EventShow {
-    /// The stack, by name or id
+    /// Name or id of the stack
     #[arg(value_name = "NAME or ID")]
     stack: String,
 
-    /// The resource
+    /// Name of the resource
     #[arg(value_name = "RESOURCE")]
     resource: String,
 
-    /// The event, by id
+    /// Id of the event
     #[arg(value_name = "EVENT")]
     event: String,
 }
@@ -118,18 +118,18 @@ pub(crate) struct EventShow {
 impl EventShow {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let event = event(client, &self.stack, &self.resource, &self.event).await?;
-        look::details(client, &event)
+        print::details(client, &event)
     }
 }
 
 /// Arguments of `heat hook-poll`.
 #[derive(Debug, Args)]
 pub(crate) struct HookPoll {
-    /// The stack, by name or id
+    /// Name or id of the stack
     #[arg(value_name = "NAME or ID")]
     stack: String,
 
-    /// So many levels of nested stacks too
+    /// Include nested stacks down to this depth
     #[arg(short, long, value_name = "DEPTH")]
     nested_depth: Option<String>,
 }
@@ -142,37 +142,37 @@ impl HookPoll {
     }
 }
 
-/// How an output is printed.
+/// Output formats of `heat output-show`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum OutputForm {
-    /// Its value
+enum OutputFormat {
+    /// The value alone
     #[default]
     Raw,
-    /// All of it
+    /// The whole object as JSON
     Json,
 }
 
 /// Arguments of `heat output-show`.
 #[derive(Debug, Args)]
 pub(crate) struct OutputShow {
-    /// The stack, by name or id
+    /// Name or id of the stack
     #[arg(value_name = "NAME or ID")]
     stack: String,
 
-    /// The output
+    /// Name of the output
     #[arg(value_name = "OUTPUT NAME")]
     output: Option<String>,
 
-    /// What is printed: raw for the value alone, json for all of it
+    /// Output format: raw (the value alone) or json (the whole output)
     #[arg(short = 'F', long = "format", value_name = "FORMAT", value_enum, default_value_t)]
     #[arg(hide_possible_values = true)]
-    form: OutputForm,
+    form: OutputFormat,
 
-    /// Print all outputs
+    /// Show all outputs
     #[arg(short, long)]
     all: bool,
 
-    /// Show outputs with their descriptions
+    /// Show all details of the outputs
     #[arg(long)]
     with_detail: bool,
 }
@@ -185,7 +185,9 @@ impl OutputShow {
             }
             return Ok(());
         }
-        let Some(name) = &self.output else { return Err(Problem::new("Output None not found.")) };
+        let Some(name) = &self.output else {
+            return Err(ClientError::new("Output None not found."));
+        };
         let output = output_of(client, &self.stack, name).await;
         let output = output.or_not_found(|| format!("Output {name} not found."))?;
         self.print(client, &output)
@@ -193,12 +195,12 @@ impl OutputShow {
 
     fn print(&self, client: &mut Client<'_, '_>, output: &Value) -> Result<()> {
         if self.with_detail {
-            return look::details(client, output);
+            return print::details(client, output);
         }
         match (error_of(output), self.form) {
-            (Some(error), OutputForm::Raw) => Err(error),
-            (_, OutputForm::Json) => look::value(client, output),
-            (None, OutputForm::Raw) => look::value(client, &output["output_value"]),
+            (Some(error), OutputFormat::Raw) => Err(error),
+            (_, OutputFormat::Json) => print::value(client, output),
+            (None, OutputFormat::Raw) => print::value(client, &output["output_value"]),
         }
     }
 }
@@ -206,19 +208,19 @@ impl OutputShow {
 /// Arguments of `heat resource-list`.
 #[derive(Debug, Args)]
 pub(crate) struct ResourceList {
-    /// The stack, by name or id
+    /// Name or id of the stack
     #[arg(value_name = "NAME or ID")]
     stack: String,
 
-    /// So many levels of nested stacks too
+    /// Include nested stacks down to this depth
     #[arg(short, long, value_name = "DEPTH")]
     nested_depth: Option<String>,
 
-    /// Only those with this property; may be given several times
+    /// Filter; may be repeated
     #[arg(short, long, value_name = "KEY=VALUE")]
     filter: Vec<String>,
 
-    /// Tell more of each resource
+    /// Show more details of each resource
     #[arg(long)]
     with_detail: bool,
 }
@@ -238,18 +240,18 @@ impl ResourceList {
             columns.push("stack_name");
             with_stack_names(&mut resources);
         }
-        look::list(client, &columns, &resources, Some("updated_time"))
+        print::list(client, &columns, &resources, Some("updated_time"))
     }
 }
 
-/// A resource.
+/// A stack and one of its resources.
 #[derive(Debug, Args)]
 pub(crate) struct OneResource {
-    /// The stack, by name or id
+    /// Name or id of the stack
     #[arg(value_name = "NAME or ID")]
     stack: String,
 
-    /// The resource
+    /// Name of the resource
     #[arg(value_name = "RESOURCE")]
     resource: String,
 }
@@ -258,7 +260,7 @@ impl OneResource {
     pub(super) async fn metadata(self, client: &mut Client<'_, '_>) -> Result<()> {
         let metadata = resource::metadata(client, &self.stack, &self.resource).await;
         let metadata = metadata.or_not_found(|| no_resource(&self.stack, &self.resource))?;
-        look::document(client, &metadata)
+        print::document(client, &metadata)
     }
 }
 
@@ -272,7 +274,7 @@ pub(crate) struct ResourceShow {
     #[command(flatten)]
     one: OneResource,
 
-    /// Show this attribute too; may be given several times
+    /// Attribute to show as well; may be repeated
     #[arg(short = 'a', long, value_name = "ATTRIBUTE")]
     with_attr: Vec<String>,
 }
@@ -281,7 +283,7 @@ impl ResourceShow {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let OneResource { stack, resource } = &self.one;
         let shown = resource::resource(client, stack, resource, &self.with_attr).await?;
-        look::details(client, &shown)
+        print::details(client, &shown)
     }
 }
 
@@ -291,11 +293,11 @@ pub(crate) struct ResourceSignal {
     #[command(flatten)]
     one: OneResource,
 
-    /// What to tell the resource: a JSON object
+    /// Signal data, as a JSON object
     #[arg(short = 'D', long, value_name = "DATA")]
     data: Option<String>,
 
-    /// A file with what to tell the resource
+    /// File with the signal data
     #[arg(short = 'f', long, value_name = "FILE")]
     data_file: Option<String>,
 }
@@ -304,8 +306,12 @@ impl ResourceSignal {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let OneResource { stack, resource } = self.one;
         let words = no_resource(&stack, &resource);
-        let signal =
-            resource::Signal { stack, resource, data: self.data, data_file: self.data_file };
+        let signal = resource::ResourceSignal {
+            stack,
+            resource,
+            data: self.data,
+            data_file: self.data_file,
+        };
         signal.run(client).await.or_not_found(|| words)
     }
 }

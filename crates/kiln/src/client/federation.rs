@@ -1,98 +1,98 @@
-//! The options of those who log in by way of an identity provider or an authorisation server.
+//! The options of federated logins: identity providers and OAuth servers.
 
 use super::secret::Secret;
 use clap::Args;
 
-/// How to log in by way of somebody else.
+/// Options of federated logins.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct Provider {
-    /// The identity provider that vouches for the user, as the identity service calls it
+pub(crate) struct FederationOptions {
+    /// Identity provider, as registered in the identity service
     #[arg(long = "os-identity-provider", global = true, value_name = "NAME")]
     #[arg(hide_short_help = true)]
     identity_provider: Option<String>,
 
-    /// The protocol of the identity provider, as the identity service calls it
+    /// Federation protocol, as registered in the identity service
     #[arg(long = "os-protocol", global = true, value_name = "NAME", hide_short_help = true)]
     protocol: Option<String>,
 
-    /// Where the identity provider tells about itself
+    /// Discovery document of the identity provider
     #[arg(long = "os-discovery-endpoint", global = true, value_name = "URL")]
     #[arg(hide_short_help = true)]
     discovery_endpoint: Option<String>,
 
-    /// Where the identity provider gives tokens, if it does not tell
+    /// Token endpoint of the identity provider, if there is no discovery document
     #[arg(long = "os-access-token-endpoint", global = true, value_name = "URL")]
     #[arg(hide_short_help = true)]
     access_token_endpoint: Option<String>,
 
-    /// Where the identity provider gives codes to devices, if it does not tell
+    /// Device authorization endpoint, if there is no discovery document
     #[arg(long = "os-device-authorization-endpoint", global = true, value_name = "URL")]
     #[arg(hide_short_help = true)]
     device_authorization_endpoint: Option<String>,
 
-    /// The id of the client at the identity provider
+    /// Client id at the identity provider
     #[arg(long = "os-client-id", global = true, value_name = "ID", hide_short_help = true)]
     client_id: Option<String>,
 
-    /// The secret of the client at the identity provider
+    /// Client secret at the identity provider
     #[arg(long = "os-client-secret", global = true, value_name = "SECRET")]
     #[arg(hide_short_help = true)]
     client_secret: Option<Secret>,
 
-    /// What the identity provider is asked for; `openid profile` by default
+    /// OpenID Connect scope [default: openid profile]
     #[arg(long = "os-openid-scope", global = true, value_name = "WORDS", hide_short_help = true)]
     openid_scope: Option<String>,
 
-    /// A token of the identity provider, for v3oidcaccesstoken
+    /// Access token of the identity provider, for v3oidcaccesstoken
     #[arg(long = "os-access-token", global = true, value_name = "TOKEN", hide_short_help = true)]
     access_token: Option<Secret>,
 
-    /// Which token of the identity provider is shown: access_token or id_token
+    /// Token to use: access_token or id_token
     #[arg(long = "os-access-token-type", global = true, value_name = "TYPE")]
     #[arg(hide_short_help = true)]
     access_token_type: Option<String>,
 
-    /// The code that the identity provider gave, for v3oidcauthcode
+    /// Authorization code, for v3oidcauthcode
     #[arg(long = "os-authorization-code", alias = "os-code", global = true, value_name = "CODE")]
     #[arg(hide_short_help = true)]
     authorization_code: Option<Secret>,
 
-    /// The address to which the identity provider sent the code
+    /// Redirect URI of the authorization code
     #[arg(long = "os-redirect-uri", global = true, value_name = "URL", hide_short_help = true)]
     redirect_uri: Option<String>,
 
-    /// Where an authorisation server gives tokens, for v3oauth2clientcredential
+    /// OAuth 2.0 token endpoint, for v3oauth2clientcredential
     #[arg(long = "os-oauth2-endpoint", global = true, value_name = "URL", hide_short_help = true)]
     oauth2_endpoint: Option<String>,
 
-    /// The id of the client at the authorisation server
+    /// OAuth 2.0 client id
     #[arg(long = "os-oauth2-client-id", global = true, value_name = "ID", hide_short_help = true)]
     oauth2_client_id: Option<String>,
 
-    /// The secret of the client at the authorisation server
+    /// OAuth 2.0 client secret
     #[arg(long = "os-oauth2-client-secret", global = true, value_name = "SECRET")]
     #[arg(hide_short_help = true)]
     oauth2_client_secret: Option<Secret>,
 
-    /// The methods that v3multifactor combines
+    /// Comma-separated methods of v3multifactor
     #[arg(long = "os-auth-methods", global = true, value_name = "A,B", hide_short_help = true)]
     auth_methods: Option<String>,
 
-    /// Act on the whole cloud: `all`
+    /// System scope: all
     #[arg(long = "os-system-scope", global = true, value_name = "WORD", hide_short_help = true)]
     system_scope: Option<String>,
 
-    /// The id of the domain to act on
+    /// Id of the domain scope
     #[arg(long = "os-domain-id", global = true, value_name = "ID", hide_short_help = true)]
     domain_id: Option<String>,
 
-    /// The name of the domain to act on
+    /// Name of the domain scope
     #[arg(long = "os-domain-name", global = true, value_name = "NAME", hide_short_help = true)]
     domain_name: Option<String>,
 }
 
-impl Provider {
-    /// What was given, by the names of the settings.
+impl FederationOptions {
+    /// The given options by setting name.
     pub(super) fn values(&self) -> [(&'static str, Option<String>); 19] {
         let secret = |secret: &Option<Secret>| secret.as_ref().map(|it| it.expose().to_owned());
         [

@@ -1,0 +1,81 @@
+//! `kiln config list`: the options of a configuration file, and their effective values.
+
+use crate::cli::{ConfigCommand, ConfigList};
+use crate::client::{self, Listing};
+use crate::config::{ConfigFile, OptionRow, Settings, Source, rows};
+use crate::stdio::{CommandError, Streams, Verdict};
+use serde_json::{Value, json};
+
+pub(crate) fn run(
+    command: &ConfigCommand,
+    streams: &mut Streams<'_>,
+) -> Result<Verdict, CommandError> {
+    let ConfigCommand::List(list) = command;
+    let (columns, objects) = match &list.config {
+        None => (DESCRIBED, described()),
+        Some(_) => (EFFECTIVE, effective(list)?),
+    };
+    client::print_list(Listing::of(columns, &objects), &list.output_format, streams)
+}
+
+/// The columns of the table of options.
+const DESCRIBED: &[(&str, &str)] = &[
+    ("Section", "section"),
+    ("Option", "option"),
+    ("Type", "type"),
+    ("Default", "default"),
+    ("Description", "description"),
+];
+
+/// The columns of effective values.
+const EFFECTIVE: &[(&str, &str)] =
+    &[("Section", "section"), ("Option", "option"), ("Value", "value"), ("Source", "source")];
+
+fn described() -> Vec<Value> {
+    let mut all: Vec<_> = rows().collect();
+    all.sort_by_key(|row| (row.section, row.name));
+    let object = |row: &&OptionRow| {
+        json!({
+            "section": row.section,
+            "option": row.name,
+            "type": type_of(row),
+            "default": row.setting.default(),
+            "description": row.help,
+        })
+    };
+    all.iter().map(object).collect()
+}
+
+/// The type with the permitted range.
+fn type_of(row: &OptionRow) -> String {
+    let name = row.setting.type_name();
+    row.setting.range().map_or(name.to_owned(), |range| format!("{name} ({range})"))
+}
+
+/// The values that a file results in. Files that a server would not start with are errors here, too.
+fn effective(list: &ConfigList) -> Result<Vec<Value>, CommandError> {
+    let file = ConfigFile::load(list.config.as_deref())?;
+    Settings::from_file(&file)?;
+    let mut all: Vec<_> = rows().collect();
+    all.sort_by_key(|row| (row.section, row.name));
+    let object = |row: &&OptionRow| {
+        let (values, source) = file.values(row, row.section);
+        let value = match source {
+            Source::Default => row.setting.default(),
+            Source::File { .. } => row.setting.shown(&values.join(",")),
+        };
+        let source = match source {
+            Source::Default => "default".to_owned(),
+            Source::File { section, name, line }
+                if (&*section, name) == (row.section, row.name) =>
+            {
+                format!("{}:{line}", file.path())
+            }
+            Source::File { section, name, line } => {
+                format!("{}:{line} as [{section}] {name}", file.path())
+            }
+        };
+        json!({ "section": row.section, "option": row.name, "value": value, "source": source })
+    };
+    Ok(all.iter().map(object).collect())
+}

@@ -1,0 +1,275 @@
+//! Options of the APIs: sockets, policy, health, CORS and limits of requests.
+
+use crate::config::Socket;
+use crate::config::file::ConfigFile;
+use crate::config::option::{Key, OptionRow, Setting};
+use crate::stdio::CommandError;
+use kiln_api::cfn::Prices;
+use kiln_api::policy;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The health check that a file can fail.
+const BY_FILE: &str = "disable_by_file";
+
+const PRICE_FILE: Key = ("kiln", "price_file");
+
+/// The values of the options of one socket.
+#[derive(Default)]
+pub(in crate::config) struct SocketOptions {
+    host: String,
+    port: Option<u16>,
+    cert_file: Option<PathBuf>,
+    key_file: Option<PathBuf>,
+}
+
+/// The values.
+#[derive(Default)]
+pub(in crate::config) struct ApiOptions {
+    pub(in crate::config) native: SocketOptions,
+    pub(in crate::config) cfn: SocketOptions,
+    pub(in crate::config) cloudwatch: SocketOptions,
+    max_body_bytes: u64,
+    fetch_timeout: Duration,
+    fetch_allowed: Vec<String>,
+    revision: String,
+    trusts_proxy: bool,
+    origins: Vec<String>,
+    price_file: Option<PathBuf>,
+    health_backends: Vec<String>,
+    health_file: Option<PathBuf>,
+    rate: Option<u64>,
+    pub(in crate::config) policy_file: Option<PathBuf>,
+    enforce_new_defaults: bool,
+    enforce_scope: bool,
+}
+
+pub(super) const ROWS: &[OptionRow] = &[
+    OptionRow::new(
+        "DEFAULT",
+        "max_json_body_size",
+        "The maximum size of a request in bytes.",
+        Setting::Number {
+            default: 1_048_576,
+            min: 1,
+            max: u64::MAX,
+            field: |it| &mut it.api.max_body_bytes,
+        },
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "template_fetch_timeout",
+        "The timeout of fetching a template, in seconds.",
+        Setting::Seconds(60, |it| &mut it.api.fetch_timeout),
+    ),
+    OptionRow::new(
+        "cors",
+        "allowed_origin",
+        "Origins whose pages may send requests.",
+        Setting::List(&[], |it| &mut it.api.origins),
+    ),
+    OptionRow::new(
+        "healthcheck",
+        "backends",
+        "The checks of /healthcheck; disable_by_file is known, others are ignored.",
+        Setting::List(&[], |it| &mut it.api.health_backends),
+    ),
+    OptionRow::new(
+        "healthcheck",
+        "disable_by_file_path",
+        "A file whose existence makes the check disable_by_file fail.",
+        Setting::File(None, |it| &mut it.api.health_file),
+    ),
+    OptionRow::new(
+        "heat_api",
+        "bind_host",
+        "The address of the orchestration API.",
+        Setting::Text("0.0.0.0", |it| &mut it.api.native.host),
+    ),
+    OptionRow::new(
+        "heat_api",
+        "bind_port",
+        "The port of the orchestration API.",
+        Setting::Port(Some(8004), |it| &mut it.api.native.port),
+    ),
+    OptionRow::new(
+        "heat_api",
+        "cert_file",
+        "The TLS certificate of the orchestration API, in PEM format.",
+        Setting::File(None, |it| &mut it.api.native.cert_file),
+    ),
+    OptionRow::new(
+        "heat_api",
+        "key_file",
+        "The key of that certificate, in PEM format.",
+        Setting::File(None, |it| &mut it.api.native.key_file),
+    ),
+    OptionRow::new(
+        "heat_api_cfn",
+        "bind_host",
+        "The address of the CloudFormation API.",
+        Setting::Text("0.0.0.0", |it| &mut it.api.cfn.host),
+    ),
+    OptionRow::new(
+        "heat_api_cfn",
+        "bind_port",
+        "The port of the CloudFormation API, which is served if a port or its role is set; 8000 with the role alone.",
+        Setting::Port(None, |it| &mut it.api.cfn.port),
+    ),
+    OptionRow::new(
+        "heat_api_cfn",
+        "cert_file",
+        "The TLS certificate of the CloudFormation API, in PEM format.",
+        Setting::File(None, |it| &mut it.api.cfn.cert_file),
+    ),
+    OptionRow::new(
+        "heat_api_cfn",
+        "key_file",
+        "The key of that certificate, in PEM format.",
+        Setting::File(None, |it| &mut it.api.cfn.key_file),
+    ),
+    OptionRow::new(
+        "heat_api_cloudwatch",
+        "bind_host",
+        "The address of the CloudWatch API.",
+        Setting::Text("0.0.0.0", |it| &mut it.api.cloudwatch.host),
+    ),
+    OptionRow::new(
+        "heat_api_cloudwatch",
+        "bind_port",
+        "The port of the CloudWatch API, which is served if a port or its role is set; 8003 with the role alone.",
+        Setting::Port(None, |it| &mut it.api.cloudwatch.port),
+    ),
+    OptionRow::new(
+        "heat_api_cloudwatch",
+        "cert_file",
+        "The TLS certificate of the CloudWatch API, in PEM format.",
+        Setting::File(None, |it| &mut it.api.cloudwatch.cert_file),
+    ),
+    OptionRow::new(
+        "heat_api_cloudwatch",
+        "key_file",
+        "The key of that certificate, in PEM format.",
+        Setting::File(None, |it| &mut it.api.cloudwatch.key_file),
+    ),
+    OptionRow::new(
+        "kiln",
+        "fetch_allowed",
+        "Prefixes of the URLs from which templates may be fetched; none are fetched without one.",
+        Setting::List(&[], |it| &mut it.api.fetch_allowed),
+    ),
+    OptionRow::new(
+        "kiln",
+        "price_file",
+        "A list of prices, for cost estimates of templates.",
+        Setting::File(None, |it| &mut it.api.price_file),
+    ),
+    OptionRow::new(
+        "kiln",
+        "rate",
+        "The maximum number of requests per second of a project; 0 for no limit.",
+        Setting::Limit(Some(0), |it| &mut it.api.rate),
+    ),
+    OptionRow::new(
+        "oslo_middleware",
+        "enable_proxy_headers_parsing",
+        "Whether the headers of a proxy in front of the APIs are trusted.",
+        Setting::Flag(false, |it| &mut it.api.trusts_proxy),
+    ),
+    OptionRow::new(
+        "oslo_policy",
+        "enforce_new_defaults",
+        "Whether deprecated default rules are ignored.",
+        Setting::Flag(true, |it| &mut it.api.enforce_new_defaults),
+    ),
+    OptionRow::new(
+        "oslo_policy",
+        "enforce_scope",
+        "Whether the scope of a token must be the one that the rule asks for.",
+        Setting::Flag(true, |it| &mut it.api.enforce_scope),
+    ),
+    OptionRow::new(
+        "oslo_policy",
+        "policy_file",
+        "A file with rules that replace the built-in ones.",
+        Setting::File(None, |it| &mut it.api.policy_file),
+    ),
+    OptionRow::new(
+        "revision",
+        "heat_revision",
+        "The revision that build_info shows.",
+        Setting::Text("unknown", |it| &mut it.api.revision),
+    ),
+];
+
+impl SocketOptions {
+    /// Whether the file names a port.
+    pub(in crate::config) fn has_port(&self) -> bool {
+        self.port.is_some()
+    }
+
+    /// The socket.
+    pub(in crate::config) fn socket(
+        &self,
+        file: &ConfigFile,
+        section: &'static str,
+        default_port: u16,
+    ) -> Result<Socket, CommandError> {
+        let tls = match (&self.cert_file, &self.key_file) {
+            (Some(certificate), Some(key)) => Some((certificate.clone(), key.clone())),
+            (None, None) => None,
+            _ => {
+                let message = "cert_file and key_file must be set together";
+                return Err(file.error_at((section, "cert_file"), message));
+            }
+        };
+        let port = self.port.unwrap_or(default_port);
+        Ok(Socket { section, host: self.host.clone(), port, tls })
+    }
+}
+
+impl ApiOptions {
+    /// The options of the API crate, as far as they do not depend on the cloud.
+    pub(in crate::config) fn options(
+        &self,
+        file: &ConfigFile,
+    ) -> Result<kiln_api::Options, CommandError> {
+        let is_by_file = self.health_backends.iter().any(|backend| backend == BY_FILE);
+        Ok(kiln_api::Options {
+            max_body_bytes: usize::try_from(self.max_body_bytes).unwrap_or(usize::MAX),
+            revision: self.revision.clone(),
+            fetch_timeout: self.fetch_timeout,
+            fetch_allowed: self.fetch_allowed.clone(),
+            scheme: if self.native.cert_file.is_some() { "https" } else { "http" },
+            trusts_proxy: self.trusts_proxy,
+            origins: self.origins.clone(),
+            prices: self.prices(file)?,
+            health_file: self.health_file.clone().filter(|_| is_by_file),
+            ..kiln_api::Options::default()
+        })
+    }
+
+    /// The requests per second that a project may send.
+    pub(in crate::config) fn rate(&self) -> Option<u32> {
+        let rate = self.rate.filter(|rate| *rate > 0)?;
+        Some(u32::try_from(rate).unwrap_or(u32::MAX))
+    }
+
+    /// How rules are applied.
+    pub(in crate::config) fn policy(&self) -> policy::Options {
+        policy::Options {
+            enforce_new_defaults: self.enforce_new_defaults,
+            enforce_scope: self.enforce_scope,
+        }
+    }
+
+    /// The operator's list of prices.
+    fn prices(&self, file: &ConfigFile) -> Result<Option<Arc<Prices>>, CommandError> {
+        let Some(path) = &self.price_file else { return Ok(None) };
+        let path = path.display().to_string();
+        let wrong = |why: String| file.error_at(PRICE_FILE, &format!("{path}: {why}"));
+        let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+        Prices::read(&path, &text).map(|prices| Some(Arc::new(prices))).map_err(wrong)
+    }
+}

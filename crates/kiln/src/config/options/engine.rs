@@ -1,0 +1,291 @@
+//! Options of the engine, the store and the limits of stacks.
+
+use crate::config::option::{OptionRow, Setting};
+use kiln_engine::service::Rules;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The directories of plug-ins that Heat searches by default.
+const PLUGIN_DIRS: &[&str] =
+    &["/usr/lib64/heat", "/usr/lib/heat", "/usr/local/lib/heat", "/usr/local/lib64/heat"];
+
+/// The values.
+#[derive(Default)]
+pub(in crate::config) struct EngineOptions {
+    action_timeout: Duration,
+    error_wait: Duration,
+    retries: u64,
+    observe_on_update: bool,
+    alarm_interval: Duration,
+    metrics_hours: u64,
+    alarm_history_hours: u64,
+    pub(in crate::config) notify_allowed: Vec<String>,
+    pub(in crate::config) lease: Duration,
+    pub(in crate::config) roles: Vec<String>,
+    database: Option<String>,
+    pub(in crate::config) keys_file: Option<PathBuf>,
+    plugin_dirs: Vec<String>,
+    max_stacks: Option<u64>,
+    max_resources: Option<u64>,
+    max_depth: u64,
+    max_events: Option<u64>,
+    max_snapshots: Option<u64>,
+    max_configs: Option<u64>,
+    max_deployments: Option<u64>,
+    max_alarms: Option<u64>,
+    max_template_bytes: u64,
+    allows_adopt: bool,
+    allows_abandon: bool,
+    hidden_tags: Vec<String>,
+}
+
+pub(super) const ROWS: &[OptionRow] = &[
+    OptionRow::new(
+        "DEFAULT",
+        "action_retry_limit",
+        "The number of times that the creation of a failed resource is retried.",
+        Setting::Number {
+            default: 5,
+            min: 0,
+            max: u32::MAX as u64,
+            field: |it| &mut it.engine.retries,
+        },
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "enable_stack_abandon",
+        "Whether stacks can be abandoned and exported.",
+        Setting::Flag(false, |it| &mut it.engine.allows_abandon),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "enable_stack_adopt",
+        "Whether existing resources can be adopted as a stack.",
+        Setting::Flag(false, |it| &mut it.engine.allows_adopt),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "error_wait_time",
+        "Seconds for which running operations of a stack may continue after a failure.",
+        Setting::Seconds(240, |it| &mut it.engine.error_wait),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "hidden_stack_tags",
+        "Stacks with one of these tags are not listed.",
+        Setting::List(&[], |it| &mut it.engine.hidden_tags),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "max_events_per_stack",
+        "The maximum number of events that are kept for a stack; -1 for no limit.",
+        Setting::Limit(Some(1000), |it| &mut it.engine.max_events),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "max_nested_stack_depth",
+        "The maximum nesting depth of stacks.",
+        Setting::Number { default: 5, min: 1, max: u64::MAX, field: |it| &mut it.engine.max_depth },
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "max_resources_per_stack",
+        "The maximum number of resources of a stack with its nested stacks; -1 for no limit.",
+        Setting::Limit(Some(1000), |it| &mut it.engine.max_resources),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "max_snapshots_per_stack",
+        "The maximum number of snapshots of a stack; -1 for no limit.",
+        Setting::Limit(Some(32), |it| &mut it.engine.max_snapshots),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "max_software_configs_per_tenant",
+        "The maximum number of software configurations of a project; -1 for no limit.",
+        Setting::Limit(Some(4096), |it| &mut it.engine.max_configs),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "max_software_deployments_per_tenant",
+        "The maximum number of software deployments of a project; -1 for no limit.",
+        Setting::Limit(Some(4096), |it| &mut it.engine.max_deployments),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "max_stacks_per_tenant",
+        "The maximum number of stacks of a project; -1 for no limit.",
+        Setting::Limit(Some(512), |it| &mut it.engine.max_stacks),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "max_template_size",
+        "The maximum size of a template in bytes.",
+        Setting::Number {
+            default: 524_288,
+            min: 1,
+            max: u64::MAX,
+            field: |it| &mut it.engine.max_template_bytes,
+        },
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "observe_on_update",
+        "Whether every update compares the actual state of resources with their definition.",
+        Setting::Flag(false, |it| &mut it.engine.observe_on_update),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "periodic_interval",
+        "Seconds between two evaluations of alarms.",
+        Setting::Seconds(60, |it| &mut it.engine.alarm_interval),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "plugin_dirs",
+        "Directories with files (*.yaml) that define resource types; missing directories are skipped.",
+        Setting::List(PLUGIN_DIRS, |it| &mut it.engine.plugin_dirs),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "stack_action_timeout",
+        "The default timeout of an action on a stack, in seconds.",
+        Setting::Seconds(3600, |it| &mut it.engine.action_timeout),
+    ),
+    OptionRow::new(
+        "database",
+        "connection",
+        "The URL of the database, as SQLAlchemy writes it: sqlite, postgresql or mysql.",
+        Setting::Url(Some("sqlite:///kiln.db"), |it| &mut it.engine.database),
+    ),
+    OptionRow::new(
+        "kiln",
+        "keep_alarm_history_hours",
+        "Hours for which the history of alarms is kept.",
+        Setting::Number {
+            default: 720,
+            min: 1,
+            max: u64::MAX,
+            field: |it| &mut it.engine.alarm_history_hours,
+        },
+    ),
+    OptionRow::new(
+        "kiln",
+        "keep_metrics_hours",
+        "Hours for which samples of metrics are kept; alarms need those of the last day.",
+        Setting::Number {
+            default: 48,
+            min: 25,
+            max: u64::MAX,
+            field: |it| &mut it.engine.metrics_hours,
+        },
+    ),
+    OptionRow::new(
+        "kiln",
+        "keys_file",
+        "The file with the encryption keys of the database; created if it does not exist.",
+        Setting::File(Some("kiln.keys"), |it| &mut it.engine.keys_file),
+    ),
+    OptionRow::new(
+        "kiln",
+        "lease",
+        "Seconds after which another engine takes over the stacks of a lost one.",
+        Setting::Seconds(15, |it| &mut it.engine.lease),
+    ),
+    OptionRow::new(
+        "kiln",
+        "max_alarms_per_project",
+        "The maximum number of alarms of a project; -1 for no limit.",
+        Setting::Limit(Some(5000), |it| &mut it.engine.max_alarms),
+    ),
+    OptionRow::new(
+        "kiln",
+        "notify_allowed",
+        "Prefixes of the URLs to which alarms may send webhooks; none are sent without one.",
+        Setting::List(&[], |it| &mut it.engine.notify_allowed),
+    ),
+    OptionRow::new(
+        "kiln",
+        "roles",
+        "The roles of this process: api, cfn, cloudwatch, engine; all if empty.",
+        Setting::List(&[], |it| &mut it.engine.roles),
+    ),
+];
+
+fn size(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+impl EngineOptions {
+    /// The limits of the service.
+    pub(in crate::config) fn rules(&self) -> Rules {
+        Rules {
+            max_stacks: self.max_stacks,
+            max_snapshots: self.max_snapshots,
+            max_configs: self.max_configs,
+            max_deployments: self.max_deployments,
+            max_alarms: self.max_alarms,
+            max_template_bytes: size(self.max_template_bytes),
+            allows_adopt: self.allows_adopt,
+            allows_abandon: self.allows_abandon,
+            hidden_tags: self.hidden_tags.iter().map(|tag| Arc::from(tag.as_str())).collect(),
+        }
+    }
+
+    /// The configuration of the engine, as far as it does not depend on the cloud.
+    pub(in crate::config) fn engine(&self) -> kiln_engine::config::Config {
+        let hours = |hours: u64| Duration::from_secs(hours.saturating_mul(3600));
+        kiln_engine::config::Config {
+            global: kiln_resources::environment::shipped(),
+            action_timeout: self.action_timeout,
+            error_wait: self.error_wait,
+            retries: u32::try_from(self.retries).unwrap_or(u32::MAX),
+            max_depth: size(self.max_depth),
+            max_resources: self.max_resources.map(size),
+            max_events: self.max_events,
+            observe_on_update: self.observe_on_update,
+            watch: self.alarm_interval,
+            keep_metrics: hours(self.metrics_hours),
+            keep_history: hours(self.alarm_history_hours),
+            messenger: Arc::new(kiln_api::Outgoing::to(self.notify_allowed.clone())),
+            ..kiln_engine::config::Config::default()
+        }
+    }
+
+    /// The plug-in directories that exist.
+    pub(in crate::config) fn plugin_dirs(&self) -> Vec<PathBuf> {
+        self.plugin_dirs.iter().map(PathBuf::from).filter(|folder| folder.is_dir()).collect()
+    }
+
+    /// The database URL without the driver that SQLAlchemy names.
+    pub(in crate::config) fn database(&self) -> String {
+        let url = self.database.as_deref().unwrap_or_default();
+        let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+        let scheme = scheme.split('+').next().unwrap_or(scheme);
+        match scheme {
+            // SQLAlchemy writes a relative path after three slashes, sqlx after two.
+            "sqlite" => format!("sqlite://{}", rest.strip_prefix('/').unwrap_or(rest)),
+            "postgresql" => format!("postgres://{rest}"),
+            "mariadb" => format!("mysql://{rest}"),
+            scheme => format!("{scheme}://{rest}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn databases_are_named_as_sqlalchemy_names_them() {
+        let database = |url: &str| {
+            EngineOptions { database: Some(url.to_owned()), ..EngineOptions::default() }.database()
+        };
+        assert_eq!(database("mysql+pymysql://u:p@h/heat"), "mysql://u:p@h/heat");
+        assert_eq!(database("postgresql+psycopg2://h/heat"), "postgres://h/heat");
+        assert_eq!(database("sqlite:////var/kiln.db"), "sqlite:///var/kiln.db");
+        assert_eq!(database("sqlite:///kiln.db"), "sqlite://kiln.db");
+        assert_eq!(database("sqlite://kiln.db"), "sqlite://kiln.db");
+    }
+}

@@ -1,0 +1,78 @@
+//! The table of options: every option that a configuration file may set, with the fields that they set.
+//!
+//! The file reader, the warnings about unknown options, `kiln config list`, the defaults and `docs/configuration.md` all
+//! come from these rows. Each file has the options of one area: a struct with their values, its rows, and the functions
+//! that build settings of other crates from it.
+
+pub(super) mod api;
+pub(super) mod cloud;
+pub(super) mod engine;
+pub(super) mod identity;
+pub(super) mod logging;
+pub(super) mod notifications;
+
+use super::option::{Key, OptionRow};
+
+/// The values of all options.
+#[derive(Default)]
+pub(crate) struct Options {
+    pub(super) api: api::ApiOptions,
+    pub(super) cloud: cloud::CloudOptions,
+    pub(super) engine: engine::EngineOptions,
+    pub(super) identity: identity::IdentityOptions,
+    pub(super) logging: logging::LoggingOptions,
+    pub(super) notifications: notifications::NotificationOptions,
+}
+
+/// All rows.
+pub(crate) fn rows() -> impl Iterator<Item = &'static OptionRow> {
+    let areas: [&'static [OptionRow]; 6] =
+        [api::ROWS, cloud::ROWS, engine::ROWS, identity::ROWS, logging::ROWS, notifications::ROWS];
+    areas.into_iter().flatten()
+}
+
+/// The current and older names of all options.
+pub(super) fn keys() -> impl Iterator<Item = Key> {
+    rows().flat_map(OptionRow::keys)
+}
+
+/// The section of the table that describes a section of a file: `[ec2authtoken.NAME]` has the options of
+/// `[ec2authtoken]`.
+pub(super) fn table_section(section: &str) -> &str {
+    match section.split_once('.') {
+        Some((identity::SIGNATURES, _)) => identity::SIGNATURES,
+        _ => section,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn an_option_is_in_the_table_once() {
+        let mut seen = BTreeSet::new();
+        for key in keys() {
+            assert!(seen.insert(key), "{key:?} occurs twice");
+        }
+    }
+
+    #[test]
+    fn every_default_is_a_value_that_the_option_takes() {
+        for row in rows() {
+            let default = row.setting.default();
+            let values: Vec<String> = if default.is_empty() { vec![] } else { vec![default] };
+            let applied = row.setting.apply(&mut Options::default(), &values);
+            assert_eq!(applied, Ok(()), "[{}] {}", row.section, row.name);
+        }
+    }
+
+    #[test]
+    fn help_is_a_sentence() {
+        for row in rows() {
+            let is_sentence = row.help.ends_with('.') && row.help.starts_with(char::is_uppercase);
+            assert!(is_sentence, "[{}] {}: {}", row.section, row.name, row.help);
+        }
+    }
+}
