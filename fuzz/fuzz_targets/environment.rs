@@ -16,7 +16,7 @@ fuzz_target!(|text: &str| {
     }
     let registry = environment.registry(shipped());
     let aliases = [("My::Type", "OS::Heat::Value"), ("OS::Quantum::Net", "My::Type"), ("a*", "b*")];
-    let aliased = registry.clone().over(&aliases.map(|(name, meant)| (name.into(), meant.into())));
+    let aliased = registry.clone().with_aliases(&aliases.map(|(name, meant)| (name.into(), meant.into())));
     for name in ["OS::Heat::Value", "My::Type", "child.yaml", "OS::Quantum::Net"] {
         for registry in [&registry, &aliased] {
             let found = registry.resolve(name, Some("web"), &|name| name.starts_with("OS::Heat"));
@@ -26,8 +26,8 @@ fuzz_target!(|text: &str| {
     }
     let child = registry.child("web", None);
     let _ = child.resolve("My::Type", None, &|_| false);
-    let stored = environment.stored();
+    let stored = environment.to_value();
     let (again, _) = Environment::from_value(&stored);
-    let _ = environment.shown(&|_| false, &registry, ["child.yaml"]);
-    let _ = again.patched(&[], &environment, &|_| true);
+    let _ = environment.describe(&|_| false, &registry, ["child.yaml"]);
+    let _ = again.patch(&[], &environment, &|_| true);
 });

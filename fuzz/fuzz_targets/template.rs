@@ -31,7 +31,7 @@ fuzz_target!(|text: &str| {
                 assert!(sources.locate(label.span).is_some());
             }
         }
-        let _ = report.described();
+        let _ = report.describe();
         if let Some(definition) = &report.definition {
             let scope = Scope::new(definition, &UnknownResolver);
             for output in definition.template.outputs.values() {

@@ -60,7 +60,7 @@ pub(crate) fn read(
     }
     let text = std::str::from_utf8(&bytes)
         .map_err(|error| Fault::bad(format!("The body is not UTF-8: {error}")))?;
-    match json::value(text).map_err(Fault::bad)? {
+    match json::parse(text).map_err(Fault::bad)? {
         Value::Map(members) => Ok(Some(members)),
         _ => Ok(None),
     }

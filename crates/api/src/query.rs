@@ -119,7 +119,7 @@ pub(crate) fn count(name: &str, value: &Value) -> Result<u64, Fault> {
 pub(crate) mod percent {
     /// The text with its escapes resolved; what is no escape stays as it is.
     pub(crate) fn decode(text: &str) -> String {
-        kiln_template::files::url::unquoted(text)
+        kiln_template::files::url::percent_decode(text)
     }
 
     /// Whether the text is UTF-8 once its escapes are resolved.
@@ -131,7 +131,7 @@ pub(crate) mod percent {
 
     /// The text with everything escaped that has a meaning in URLs.
     pub(crate) fn encode(text: &str) -> String {
-        kiln_template::files::url::quoted(text, b"")
+        kiln_template::files::url::percent_encode(text, &kiln_template::files::url::COMPONENT)
     }
 
     /// The same, but for slashes.

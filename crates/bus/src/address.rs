@@ -1,6 +1,6 @@
 //! Where a broker is, in the form of oslo.messaging: `rabbit://USER:PASSWORD@HOST:PORT,…/VIRTUAL_HOST`.
 
-use kiln_template::files::url::unquoted;
+use kiln_template::files::url::percent_decode;
 use std::fmt;
 
 /// A broker: the machines of a cluster, and what is used of it.
@@ -85,7 +85,7 @@ impl Address {
         }
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (hosts, path) = rest.split_once('/').unwrap_or((rest, ""));
-        let virtual_host = match unquoted(path) {
+        let virtual_host = match percent_decode(path) {
             path if path.is_empty() => "/".to_owned(),
             path => path,
         };
@@ -112,7 +112,7 @@ impl Host {
         };
         if let Some(login) = login {
             let (user, password) = login.split_once(':').unwrap_or((login, ""));
-            (host.user, host.password) = (unquoted(user), unquoted(password));
+            (host.user, host.password) = (percent_decode(user), percent_decode(password));
         }
         let (name, port) = match place.strip_prefix('[').and_then(|it| it.split_once(']')) {
             Some((name, rest)) => (name, rest.strip_prefix(':')),

@@ -20,7 +20,9 @@ use kiln_template::document::{Node, SecretHandling};
 use kiln_template::environment::{EntryPath, Environment, Implementation, Registry, Statements};
 use kiln_template::eval::Scope;
 use kiln_template::limits::Limits;
-use kiln_template::parameters::{Check, Parameters, Pseudo, SuppliedParameters, SuppliedValues};
+use kiln_template::parameters::{
+    ParameterCheck, Parameters, PseudoParameters, SuppliedParameters, SuppliedValues,
+};
 use kiln_template::path::Path;
 use kiln_template::resolved::{ResolveError, ResolvedDefinition};
 use kiln_template::schema::TypeSchema;
@@ -314,8 +316,8 @@ pub struct Identity<'a> {
 }
 
 impl Identity<'_> {
-    fn pseudo(&self, template: &Template) -> Pseudo {
-        Pseudo {
+    fn pseudo(&self, template: &Template) -> PseudoParameters {
+        PseudoParameters {
             stack_name: self.name.clone(),
             stack_id: self.id.map(|id| id.to_string().into()),
             project_id: self.project.clone(),
@@ -348,7 +350,7 @@ impl Blueprint {
         let pseudo = identity.pseudo(&template);
         let definitions = template.parameters.clone();
         let (parameters, _) =
-            Parameters::bind(definitions, given, &pseudo, &offline(0), Check::Values);
+            Parameters::bind(definitions, given, &pseudo, &offline(0), ParameterCheck::Values);
         let (definition, _) =
             Definition::bind(template, parameters, recipe.files.clone(), UnsetParameters::Error);
         let registry = environment.registry(config.global.clone());
@@ -387,19 +389,19 @@ impl Blueprint {
             Source::Nothing => return Err("there is no template".into()),
         };
         let pseudo = identity.pseudo(&template);
-        let child = nested::Child {
+        let child = nested::NestedStack {
             template,
             properties: &properties,
             defaults: &self.shared.defaults,
             files: self.shared.files.clone(),
             pseudo,
         };
-        let (definition, findings) = child.bind(&offline(0), Check::Values);
+        let (definition, findings) = child.bind(&offline(0), ParameterCheck::Values);
         if findings.has_errors() {
             return Err(first_error(findings.into_ordered()));
         }
         let registry =
-            self.registry.child(parent_resource.0, parent_resource.1).over(&recipe.aliases);
+            self.registry.child(parent_resource.0, parent_resource.1).with_aliases(&recipe.aliases);
         Ok(Blueprint::new(config, templates, definition, registry, self.shared.clone()))
     }
 
@@ -430,10 +432,10 @@ impl Blueprint {
         };
         let unawaited =
             types.iter().enumerate().filter(|(_, resource_type)| is_unawaited(resource_type));
-        definition.wait_not_for(&unawaited.map(|(at, _)| at).collect());
+        definition.ignore_dependencies_on(&unawaited.map(|(at, _)| at).collect());
         let needs = implicit::needs(&candidates(config, &definition, &types));
         if !needs.is_empty() {
-            definition.need_also(&needs);
+            definition.add_dependencies(&needs);
         }
         Blueprint { definition, registry, types, shared }
     }
@@ -577,7 +579,7 @@ impl Recipe {
         let body = Value::map([
             ("template", template),
             ("files", files),
-            ("environment", self.environment.stored()),
+            ("environment", self.environment.to_value()),
             ("parameters", Value::Map(self.parameters.clone())),
             ("aliases", aliases),
             ("forbidden", Value::list(self.forbidden.iter().cloned().map(Value::Text))),

@@ -178,7 +178,7 @@ fn recipe_value(recipe: &Recipe) -> Value {
         ("id", recipe.id.to_string().into()),
         ("template", template),
         ("files", Value::map(files)),
-        ("environment", recipe.environment.stored()),
+        ("environment", recipe.environment.to_value()),
         ("forbidden", Value::list(recipe.forbidden.iter().cloned().map(Value::Text))),
         ("author", author_value(&recipe.author)),
     ])

@@ -43,7 +43,7 @@ impl Tree {
             ("action", stack.state.action.name().into()),
             ("status", stack.state.status.name().into()),
             ("template", template(&stack.recipe.template)),
-            ("environment", stack.recipe.environment.stored()),
+            ("environment", stack.recipe.environment.to_value()),
             ("files", Value::map(files)),
             ("project_id", Value::Text(self.project.clone())),
             ("stack_user_project_id", Value::Text(self.project.clone())),

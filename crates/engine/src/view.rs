@@ -16,7 +16,7 @@ use kiln_cloud::Credential;
 use kiln_resources::behaviour::Signal;
 use kiln_template::definition::Definition;
 use kiln_template::eval::Scope;
-use kiln_template::graph::Users;
+use kiln_template::graph::Dependents;
 use kiln_template::value::{Members, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -226,7 +226,7 @@ impl<'v> StackView<'v> {
 
     /// Its parameters, as they are shown.
     pub fn parameters(&self) -> IndexMap<Arc<str>, String> {
-        self.blueprint().map(|it| it.definition.parameters.shown()).unwrap_or_default()
+        self.blueprint().map(|it| it.definition.parameters.display_values()).unwrap_or_default()
     }
 
     /// Its parameters bound to their values.
@@ -255,12 +255,12 @@ impl<'v> StackView<'v> {
     /// Its environment, as it is shown.
     pub fn environment(&self) -> Value {
         let recipe = &self.tree.stack(self.key).recipe;
-        let Some(blueprint) = self.blueprint() else { return recipe.environment.stored() };
+        let Some(blueprint) = self.blueprint() else { return recipe.environment.to_value() };
         let hidden = self.hidden_parameters();
         let is_hidden = |name: &str| hidden.contains(name);
         let resources = blueprint.definition.resources();
         let types = resources.map(|(_, resource)| &*resource.type_name.value);
-        recipe.environment.shown(&is_hidden, &blueprint.registry, types)
+        recipe.environment.describe(&is_hidden, &blueprint.registry, types)
     }
 
     /// The names of the parameters, here or below, that are never shown.
@@ -309,7 +309,7 @@ impl<'v> StackView<'v> {
         }
         let stack = self.tree.stack(self.key);
         let definition = self.blueprint().map(|blueprint| &blueprint.definition);
-        let users = definition.map(|definition| definition.graph().users());
+        let users = definition.map(|definition| definition.graph().dependents());
         let names = stack.by_name.keys();
         let planned = definition.into_iter().flat_map(|it| it.resources());
         let missing =
@@ -332,7 +332,7 @@ impl<'v> StackView<'v> {
         let known = stack.by_name.get_key_value(name).map(|(name, _)| name);
         let planned = definition.filter(|_| stack.state.action != Action::Delete);
         let name = known.or_else(|| planned?.resource(name).map(|it| &it.name))?;
-        let users = definition.map(|definition| definition.graph().users());
+        let users = definition.map(|definition| definition.graph().dependents());
         self.resource_view(name, required_by(definition, &users, name))
     }
 
@@ -567,7 +567,7 @@ impl<'v> StackView<'v> {
 /// The names of the resources that need one.
 fn required_by(
     definition: Option<&Definition>,
-    users: &Option<Users>,
+    users: &Option<Dependents>,
     name: &str,
 ) -> Vec<Arc<str>> {
     let (Some(definition), Some(users)) = (definition, users) else { return Vec::new() };

@@ -38,7 +38,7 @@ pub const MAPPINGS: [Mapping; 7] = [
 
 /// The registry of the shipped environment.
 pub fn shipped() -> Arc<Layer> {
-    Arc::new(Layer::of_aliases(MAPPINGS.iter().map(|mapping| (mapping.name, mapping.target))))
+    Arc::new(Layer::from_aliases(MAPPINGS.iter().map(|mapping| (mapping.name, mapping.target))))
 }
 
 #[cfg(test)]

@@ -102,7 +102,7 @@ impl Types for Registry {
         self.iter().map(ResourceType::name).collect()
     }
 
-    fn looks_at_properties(&self, name: &str) -> bool {
+    fn checks_properties(&self, name: &str) -> bool {
         self.get(name).is_some_and(|kind| kind.check.is_some() || kind.expansion.is_some())
     }
 

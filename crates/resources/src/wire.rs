@@ -41,7 +41,7 @@ pub fn json(value: &Value) -> Json {
 
 /// A text as one part of a path, whatever it holds.
 pub fn segment(text: &str) -> String {
-    kiln_template::files::url::quoted(text, b"")
+    kiln_template::files::url::percent_encode(text, &kiln_template::files::url::COMPONENT)
 }
 
 #[cfg(test)]

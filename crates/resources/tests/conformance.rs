@@ -187,7 +187,7 @@ fn compare_answer(case: &Json, operation: &str, expect: &Json, report: &Report) 
         return Outcome::Failed("no definition".into());
     };
     if let Some(wanted) = expect.get("validate") {
-        let described = report.described();
+        let described = report.describe();
         return compare("validate", wanted, &json_of(&described), true);
     }
     if operation != "create" && expect.get("preview").is_none() {
@@ -244,7 +244,7 @@ fn compare_answer(case: &Json, operation: &str, expect: &Json, report: &Report) 
         }
     }
     if let Some(wanted) = expect.get("parameters") {
-        let shown = definition.parameters.shown();
+        let shown = definition.parameters.display_values();
         let shown: Map<String, Json> =
             shown.into_iter().map(|(name, text)| (name.to_string(), json!(text))).collect();
         let mut wanted = wanted.clone();

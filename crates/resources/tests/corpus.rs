@@ -7,7 +7,7 @@ use kiln_resources::environment::shipped;
 use kiln_resources::registry::Registry;
 use kiln_template::diagnostic::Diagnostic;
 use kiln_template::environment::Environment;
-use kiln_template::files::{FileLimits, Gathering, ReadError, Reader};
+use kiln_template::files::{FileLimits, Gatherer, ReadError, Reader};
 use kiln_template::validate::{Checks, Context, Input, Root, validate};
 use kiln_template::{Sources, codes};
 use serde_json::Value as Json;
@@ -64,7 +64,7 @@ enum Verdict {
 fn verdict(case: &Json, folder: &Folder) -> Result<Verdict, String> {
     let mut sources = Sources::new();
     let limits = FileLimits::default();
-    let mut gathering = Gathering::new(folder, &mut sources, &limits);
+    let mut gathering = Gatherer::new(folder, &mut sources, &limits);
     let url = |key: &str| case[key].as_str().map(|path| format!("{ROOT}{path}"));
     let template = gathering.template(&url("template").unwrap_or_default());
     let environment = url("environment").and_then(|url| gathering.environment(&url));
@@ -106,7 +106,7 @@ fn verdict(case: &Json, folder: &Folder) -> Result<Verdict, String> {
     let error = report.diagnostics.iter().find(|found| found.is_error());
     match (case["result"].as_str(), error) {
         (Some("ok"), None) => {
-            let found = json_of(&report.described());
+            let found = json_of(&report.describe());
             let mut wanted = case["body"].clone();
             hide(&mut wanted);
             match mismatch("answer", &wanted, &found, false) {

@@ -201,7 +201,7 @@ fn validated(text: &str) {
                 assert!(sources.locate(label.span).is_some(), "{found:?}");
             }
         }
-        report.described();
+        report.describe();
         if let Some(definition) = &report.definition {
             let scope = Scope::new(definition, &UnknownResolver);
             for output in definition.template.outputs.values() {

@@ -94,6 +94,6 @@ fn a_function_of_something_hidden_is_hidden_and_its_failure_does_not_tell() {
         };
         assert!(!told.contains(password), "{written} tells {told}");
     }
-    let shown = format!("{:?} {:?}", definition.parameters.shown(), definition.parameters);
+    let shown = format!("{:?} {:?}", definition.parameters.display_values(), definition.parameters);
     assert!(!shown.contains(password));
 }

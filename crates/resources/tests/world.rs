@@ -8,8 +8,8 @@ use kiln_template::environment::{Implementation, Registry};
 use kiln_template::eval::{Resolver, Scope};
 use kiln_template::functions::{Facade, Fault, step_into_attribute};
 use kiln_template::limits::Limits;
-use kiln_template::nested::Child;
-use kiln_template::parameters::{Check, Pseudo, SuppliedValues};
+use kiln_template::nested::NestedStack;
+use kiln_template::parameters::{ParameterCheck, PseudoParameters, SuppliedValues};
 use kiln_template::template::Resource;
 use kiln_template::value::Members;
 use kiln_template::{Sources, Value, lower, read};
@@ -94,8 +94,8 @@ impl World {
                 let properties = properties.transpose().map_err(failed)?;
                 let properties = properties.and_then(|value| value.as_map().cloned());
                 let name = format!("{}-{}-abcdefghijkl", self.name, resource.name);
-                let child = Child {
-                    pseudo: Pseudo {
+                let child = NestedStack {
+                    pseudo: PseudoParameters {
                         stack_name: name.as_str().into(),
                         stack_id: Some(STACK_ID.into()),
                         project_id: "project".into(),
@@ -106,7 +106,7 @@ impl World {
                     defaults,
                     files: definition.files.clone(),
                 };
-                let (inner, _) = child.bind(&offline(0), Check::Values);
+                let (inner, _) = child.bind(&offline(0), ParameterCheck::Values);
                 let registry = registry.child(&resource.name, Some(&entry));
                 let mut world = World { name, ..World::default() };
                 world.facade = Some(facade_of(definition, &scope, resource)?);

@@ -1,4 +1,4 @@
-//! Walks over expressions: their form, what their functions name, which resources they need.
+//! Checks of expressions: their form, the names in them, and the resources they depend on.
 
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -13,39 +13,39 @@ use std::sync::Arc;
 /// Reports functions of the wrong form, and conditions that cannot be decided.
 ///
 /// Mistakes in a branch that is not taken are warnings.
-pub fn forms(scope: &Scope<'_>, expr: &Expr, path: &Path<'_>, out: &mut Vec<Diagnostic>) {
+pub fn check_forms(scope: &Scope<'_>, expr: &Expr, path: &Path<'_>, out: &mut Vec<Diagnostic>) {
     match &expr.kind {
         ExprKind::Scalar(_) => {}
         ExprKind::List(items) => {
             for (at, item) in items.iter().enumerate() {
-                forms(scope, item, &path.index(at), out);
+                check_forms(scope, item, &path.index(at), out);
             }
         }
         ExprKind::Map(members) => {
             for member in members {
-                forms(scope, &member.value, &path.key(&member.key), out);
+                check_forms(scope, &member.value, &path.key(&member.key), out);
             }
         }
-        ExprKind::Call(call) => forms(scope, &call.args, &path.key(call.function.name), out),
+        ExprKind::Call(call) => check_forms(scope, &call.args, &path.key(call.function.name), out),
         ExprKind::If(choice) => {
             let here = path.key(choice.function.name);
             let before = out.len();
-            // The reference loses the path to a condition's own functions.
+            // Heat loses the path to a condition's own functions.
             let name = Path::Root.key(choice.function.name);
-            forms(scope, &choice.condition, &name, out);
+            check_forms(scope, &choice.condition, &name, out);
             if out.len() > before {
                 return;
             }
             let taken = match scope.branches(choice) {
                 Ok(taken) => taken,
                 Err(fault) => {
-                    out.push(undecided(&fault, &here, choice.condition.span));
+                    out.push(undecided_condition(&fault, &here, choice.condition.span));
                     return;
                 }
             };
             for branch in [Some(&choice.then), choice.otherwise.as_ref()].into_iter().flatten() {
                 let start = out.len();
-                forms(scope, branch, &here, out);
+                check_forms(scope, branch, &here, out);
                 if !taken.contains(branch) {
                     out[start..].iter_mut().for_each(|found| found.severity = Severity::Warning);
                 }
@@ -63,8 +63,9 @@ fn invalid_form(invalid: &Invalid) -> Diagnostic {
     Diagnostic { help: invalid.help.clone(), ..diagnostic }
 }
 
-/// The refusal of a condition that cannot be decided, framed as its kind demands.
-pub fn undecided(fault: &Fault, path: &Path<'_>, span: Span) -> Diagnostic {
+/// The error for a condition that cannot be decided, with the class or path that Heat prints for
+/// it.
+pub fn undecided_condition(fault: &Fault, path: &Path<'_>, span: Span) -> Diagnostic {
     let diagnostic = Diagnostic::error(fault.code, fault.message.clone()).at(span);
     match fault.code {
         code if code == &codes::CONDITION_DEFINITION || code == &codes::CONDITION_CYCLE => {
@@ -75,19 +76,19 @@ pub fn undecided(fault: &Fault, path: &Path<'_>, span: Span) -> Diagnostic {
     }
 }
 
-/// A function inside another: its path from there.
+/// A function inside another function, with the path that leads to it.
 struct Frame<'f> {
     path: &'f Path<'f>,
     outer: Option<&'f Frame<'f>>,
 }
 
 impl Frame<'_> {
-    /// The path of the outermost function, and the way from there to this one.
-    fn place(&self) -> (String, Vec<String>) {
+    /// The path of the outermost function, and the paths from there to this one.
+    fn paths(&self) -> (String, Vec<String>) {
         match self.outer {
             None => (self.path.to_string(), Vec::new()),
             Some(outer) => {
-                let (first, mut inner) = outer.place();
+                let (first, mut inner) = outer.paths();
                 inner.push(self.path.to_string());
                 (first, inner)
             }
@@ -95,15 +96,15 @@ impl Frame<'_> {
     }
 
     fn diagnostic(&self, mut diagnostic: Diagnostic) -> Diagnostic {
-        let (path, mut parts) = self.place();
+        let (path, mut parts) = self.paths();
         parts.push(diagnostic.message);
         diagnostic.message = parts.join(": ");
         diagnostic.path(path)
     }
 }
 
-/// Reports what functions find wrong with what they name.
-pub fn names(checker: &Checker<'_>, expr: &Expr, path: &Path<'_>, out: &mut Vec<Diagnostic>) {
+/// Reports names in function arguments that do not exist.
+pub fn check_names(checker: &Checker<'_>, expr: &Expr, path: &Path<'_>, out: &mut Vec<Diagnostic>) {
     walk_names(checker, expr, path, None, out);
 }
 
@@ -135,7 +136,7 @@ fn walk_names(
                 return;
             }
             if let Err(fault) = call.function.check(checker, call) {
-                out.push(frame.diagnostic(refused(&fault, call)));
+                out.push(frame.diagnostic(function_error(&fault, call)));
             }
         }
         ExprKind::If(choice) => {
@@ -154,7 +155,7 @@ fn walk_names(
     }
 }
 
-fn refused(fault: &Fault, call: &Call) -> Diagnostic {
+fn function_error(fault: &Fault, call: &Call) -> Diagnostic {
     let span = match call.args.as_list() {
         Some([_, attribute, ..]) if fault.code == &codes::BAD_ATTRIBUTE => attribute.span,
         Some([resource, ..]) if fault.code == &codes::BAD_REFERENCE_IN_FUNCTION => resource.span,
@@ -163,14 +164,14 @@ fn refused(fault: &Fault, call: &Call) -> Diagnostic {
     Diagnostic::error(fault.code, fault.message.clone()).at(span)
 }
 
-/// A resource that an expression needs.
+/// A resource that an expression depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Need {
-    /// The name it is called by, or why there is none.
+pub struct Dependency {
+    /// The resource's name, or why it cannot be evaluated.
     pub resource: Result<Arc<str>, Fault>,
-    /// Its place in the template, if there is such a resource.
+    /// The resource's index in the template, if it exists.
     pub at: Option<usize>,
-    /// Where.
+    /// The span of the name.
     pub span: Span,
     /// The path to the function that names it, without that function.
     pub path: String,
@@ -178,46 +179,46 @@ pub struct Need {
 
 /// Collects the resources that an expression refers to, in the branches that are taken.
 ///
-/// `find` gives the place of the resource of a name; paths are made only for names without one.
-pub fn needs(
+/// `find` returns the index of the resource with a name; paths are made only for unknown names.
+pub fn collect_dependencies(
     scope: &Scope<'_>,
     expr: &Expr,
     path: &Path<'_>,
     find: &dyn Fn(&str) -> Option<usize>,
-    out: &mut Vec<Need>,
+    out: &mut Vec<Dependency>,
 ) {
     match &expr.kind {
         ExprKind::Scalar(_) | ExprKind::Invalid(_) => {}
         ExprKind::List(items) => {
             for (at, item) in items.iter().enumerate() {
-                needs(scope, item, &path.index(at), find, out);
+                collect_dependencies(scope, item, &path.index(at), find, out);
             }
         }
         ExprKind::Map(members) => {
             for member in members {
-                needs(scope, &member.value, &path.key(&member.key), find, out);
+                collect_dependencies(scope, &member.value, &path.key(&member.key), find, out);
             }
         }
         ExprKind::If(choice) => {
             for branch in scope.branches(choice).iter().flat_map(Branches::iter) {
-                needs(scope, branch, &path.key(choice.function.name), find, out);
+                collect_dependencies(scope, branch, &path.key(choice.function.name), find, out);
             }
         }
         ExprKind::Call(call) => {
-            needs(scope, &call.args, &path.key(call.function.name), find, out);
+            collect_dependencies(scope, &call.args, &path.key(call.function.name), find, out);
             let Some(named) = named(call) else { return };
             let Some(resource) = resource_name(scope, named) else { return };
             let at = resource.as_ref().ok().and_then(|name| find(name));
             // A name that is no resource may be a parameter.
             if at.is_some() || call.function.name != "Ref" {
                 let path = if at.is_some() { String::new() } else { path.to_string() };
-                out.push(Need { resource, at, span: named.span, path });
+                out.push(Dependency { resource, at, span: named.span, path });
             }
         }
     }
 }
 
-/// What should be the name of a resource, if the function asks for one.
+/// The argument that names a resource, if the function takes one.
 fn named(call: &Call) -> Option<&Expr> {
     match call.function.name {
         "get_resource" | "Ref" => Some(&call.args),
@@ -226,8 +227,8 @@ fn named(call: &Call) -> Option<&Expr> {
     }
 }
 
-/// The resources that expressions refer to, if that can be told without parameters.
-pub(crate) fn references<'e>(
+/// The resources that expressions refer to, if that is known without parameters.
+pub(crate) fn collect_references<'e>(
     exprs: impl Iterator<Item = &'e Expr>,
 ) -> Option<Box<[Spanned<Arc<str>>]>> {
     let mut found = Vec::new();

@@ -7,7 +7,7 @@ pub struct Code {
     pub id: &'static str,
     /// The error type that the APIs answer with, such as `StackValidationFailed`.
     pub kind: &'static str,
-    /// What it is, in a few words.
+    /// A short description.
     pub title: &'static str,
 }
 

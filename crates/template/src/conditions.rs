@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// How many conditions may be defined by one another in a row.
 const MAX_CHAIN: usize = 100;
 
-/// What has been decided of a template's conditions.
+/// The conditions of a template that were decided so far.
 #[derive(Debug, Default)]
 pub struct Conditions {
     states: Mutex<States>,
@@ -49,7 +49,7 @@ impl Conditions {
             return known;
         }
         let decided = match &condition.definition.kind {
-            // Plain text would be a name anywhere else; here it is no definition.
+            // Plain text is the name of a condition anywhere else; here it is no definition.
             ExprKind::Scalar(value) if !matches!(value, Value::Bool(_)) => {
                 Err(bad_definition(name, value))
             }
@@ -72,7 +72,7 @@ impl Conditions {
         }
     }
 
-    /// Marks a condition as being decided, or tells what is known of it.
+    /// Marks a condition as being decided, or returns its value.
     fn begin(&self, name: &Arc<str>) -> Option<Result<Truth, Fault>> {
         let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
         match states.by_name.get(name) {
@@ -99,7 +99,7 @@ impl Conditions {
     }
 }
 
-/// The refusal of a definition that gives no boolean.
+/// The error for a definition that returns no boolean.
 pub(crate) fn bad_definition(name: &str, value: &Value) -> Fault {
     Fault {
         code: &codes::CONDITION_DEFINITION,

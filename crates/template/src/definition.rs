@@ -1,7 +1,7 @@
 //! A definition: a template bound to its parameters.
 //!
-//! From here on it is settled which resources exist, which branch every `if` takes and what
-//! `get_param` gives. What remains open is what only the cloud can tell.
+//! From here on it is known which resources exist, which branch every `if` takes and what
+//! `get_param` returns. Only values that come from the cloud remain unknown.
 
 use crate::check;
 use crate::codes;
@@ -38,16 +38,16 @@ pub struct Definition {
     absent: UnsetParameters,
     enabled: Vec<bool>,
     graph: Graph,
-    /// Places of references that lead nowhere.
+    /// Spans of references to resources that do not exist.
     pub(crate) dangling: BTreeSet<Span>,
 }
 
-/// What a declared parameter without a value is to the functions that ask for it.
+/// What functions make of a declared parameter without a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnsetParameters {
-    /// Not known yet.
+    /// The value is not known yet.
     Unknown,
-    /// A mistake, as in the reference.
+    /// The function fails, as in Heat.
     Error,
 }
 
@@ -98,31 +98,32 @@ impl Definition {
         self.position(name).is_some()
     }
 
-    /// The place in the template of the resource of a name, if its condition holds.
+    /// The index of the resource with a name, if its condition holds.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.template.resources.get_index_of(name).filter(|at| self.enabled[*at])
     }
 
-    /// Whether the condition of the resource at a place of the template holds.
+    /// Whether the condition of the resource at an index holds.
     pub fn is_enabled(&self, at: usize) -> bool {
         self.enabled[at]
     }
 
-    /// What the resources need of each other; those whose conditions do not hold need nothing.
+    /// The dependencies between the resources; a resource whose condition does not hold has none.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// Nobody waits for the resources at some places of the template, whatever it says.
-    pub fn wait_not_for(&mut self, places: &BTreeSet<usize>) {
-        if !places.is_empty() {
-            self.graph = self.graph.without_needs_of(places);
+    /// Removes every dependency on the resources at these indexes.
+    pub fn ignore_dependencies_on(&mut self, positions: &BTreeSet<usize>) {
+        if !positions.is_empty() {
+            self.graph = self.graph.without_dependencies_on(positions);
         }
     }
 
-    /// Adds what resources need although the template does not say so: who, and whom. What would close a
-    /// ring is left out: the template's own word counts more.
-    pub fn need_also(&mut self, needs: &[(usize, usize)]) {
+    /// Adds dependencies that the template does not state, as pairs of dependent and dependency. A
+    /// pair that would close a cycle is left out, because the template's own dependencies take
+    /// precedence.
+    pub fn add_dependencies(&mut self, needs: &[(usize, usize)]) {
         let Ok(order) = self.graph.order() else { return };
         let joined = |keep: &dyn Fn(usize, usize) -> bool| {
             let mut more: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -131,7 +132,7 @@ impl Definition {
             }
             let mut graph = Graph::with_capacity(self.graph.len());
             for at in 0..self.graph.len() {
-                let mut edges = self.graph.needs(at).to_vec();
+                let mut edges = self.graph.dependencies(at).to_vec();
                 let added = more.get(&at).into_iter().flatten();
                 edges.extend(added.map(|to| Edge { to: *to, span: None }));
                 graph.push(&edges);
@@ -140,39 +141,39 @@ impl Definition {
         };
         let mut graph = joined(&|_, _| true);
         if graph.order().is_err() {
-            let mut places = vec![0; order.len()];
-            for (place, at) in order.iter().enumerate() {
-                places[*at] = place;
+            let mut positions = vec![0; order.len()];
+            for (position, at) in order.iter().enumerate() {
+                positions[*at] = position;
             }
-            graph = joined(&|who, whom| places[whom] < places[who]);
+            graph = joined(&|who, whom| positions[whom] < positions[who]);
         }
         self.graph = graph;
     }
 
-    /// The resources whose conditions hold by their places, each after what it needs.
+    /// The indexes of the resources whose conditions hold, each after its dependencies.
     pub fn order(&self) -> Result<Vec<usize>, Vec<Cycle>> {
         let mut order = self.graph.order()?;
         order.retain(|at| self.enabled[*at]);
         Ok(order)
     }
 
-    /// The resource of a name, if its condition holds.
+    /// The resource with a name, if its condition holds.
     pub fn resource(&self, name: &str) -> Option<&Resource> {
         self.resource_at(self.template.resources.get_index_of(name)?)
     }
 
-    /// The resource at a place of the template, if its condition holds.
+    /// The resource at an index, if its condition holds.
     pub fn resource_at(&self, at: usize) -> Option<&Resource> {
         self.template.resources.get_index(at).map(|(_, it)| it).filter(|_| self.enabled[at])
     }
 
-    /// The resources whose conditions hold with their places, in the order of the template.
+    /// The resources whose conditions hold, with their indexes, in the order of the template.
     pub fn resources(&self) -> impl Iterator<Item = (usize, &Resource)> {
         let all = self.template.resources.values().enumerate();
         all.filter(|(at, _)| self.enabled[*at])
     }
 
-    /// What becomes of a resource's object when the resource is deleted.
+    /// The deletion policy of a resource.
     pub fn deletion_policy(&self, resource: &Resource) -> DeletionPolicy {
         if resource.external_id.is_some() {
             return DeletionPolicy::Retain;
@@ -183,14 +184,14 @@ impl Definition {
         text.and_then(|text| DeletionPolicy::parse(text, self.template.version)).unwrap_or_default()
     }
 
-    /// The value of an expression that should be a single word; it may not cost much.
+    /// The value of an expression that should be a single word, evaluated with a small budget.
     fn word(&self, expr: &Expr) -> Result<Value, Fault> {
         Scope::new(self, &UnknownResolver).with_budget(&Budget::new(1 << 16)).value(expr)
     }
 
     fn decide_resources(&self, findings: &mut Findings) -> Vec<bool> {
         let scope = Scope::new(self, &UnknownResolver);
-        let words = self.template.version.words();
+        let words = self.template.version.keywords();
         let section = Path::Root.key(words.resources);
         let mut enabled = Vec::with_capacity(self.template.resources.len());
         for resource in self.template.resources.values() {
@@ -201,10 +202,10 @@ impl Definition {
             let name = section.key(&resource.name);
             let path = name.key(words.condition);
             let mut problems = Vec::new();
-            check::forms(&scope, condition, &path, &mut problems);
+            check::check_forms(&scope, condition, &path, &mut problems);
             let decided = scope.holds(condition);
             if let (Err(fault), true) = (&decided, problems.is_empty()) {
-                problems.push(check::undecided(fault, &path, condition.span));
+                problems.push(check::undecided_condition(fault, &path, condition.span));
             }
             findings.extend(Stage::ResourceDefinitions, problems);
             enabled.push(!matches!(decided, Ok(Truth::Known(false))));
@@ -212,8 +213,8 @@ impl Definition {
         enabled
     }
 
-    /// Checks the forms of the resources' fields and fills the graph, in one pass over what may be a
-    /// lot of memory. Gives the references that lead nowhere.
+    /// Checks the forms of the resources' fields and fills the graph, in one pass over what may be
+    /// a lot of memory. Returns the references that lead nowhere.
     fn connect_resources(&mut self, findings: &mut Findings) -> Vec<Diagnostic> {
         let scope = Scope::new(self, &UnknownResolver);
         let mut graph = Graph::with_capacity(self.template.resources.len());
@@ -236,10 +237,10 @@ impl Definition {
         resource: &Resource,
         findings: &mut Findings,
     ) {
-        let words = self.template.version.words();
+        let words = self.template.version.keywords();
         let section = Path::Root.key(words.resources);
         let path = section.key(&resource.name);
-        // Where references can be told without parameters, every form is right.
+        // Where the references are known without parameters, every form is right.
         let open = resource.references.is_none();
         let fields = [
             (words.properties, resource.properties.as_ref().filter(|_| open)),
@@ -251,7 +252,7 @@ impl Definition {
         let mut problems = Vec::new();
         for (key, field) in fields {
             if let Some(expr) = field {
-                check::forms(scope, expr, &path.key(key), &mut problems);
+                check::check_forms(scope, expr, &path.key(key), &mut problems);
             }
         }
         if problems.iter().all(|problem| !problem.is_error()) {
@@ -283,8 +284,9 @@ impl Definition {
     }
 
     fn check_condition_forms(&self, scope: &Scope<'_>, findings: &mut Findings) {
-        let section = Path::Root.key(self.template.version.words().conditions);
-        let checker = crate::eval::Checker { scope, knows: &|_, _| crate::eval::Known::Yes };
+        let section = Path::Root.key(self.template.version.keywords().conditions);
+        let checker =
+            crate::eval::Checker { scope, existence: &|_, _| crate::eval::Existence::Exists };
         for (name, condition) in &self.template.conditions {
             let definition = &condition.definition;
             let mut problems = Vec::new();
@@ -293,15 +295,15 @@ impl Definition {
                 ExprKind::Scalar(_) | ExprKind::List(_) | ExprKind::Map(_) => {
                     let fault = conditions::bad_definition(name, &definition.literal());
                     problems.push(
-                        check::undecided(&fault, &Path::Root, definition.span)
+                        check::undecided_condition(&fault, &Path::Root, definition.span)
                             .help("a condition is true, false, or a function such as equals"),
                     );
                 }
                 _ => {
                     let path = section.key(name);
-                    check::forms(scope, definition, &path, &mut problems);
-                    // The reference loses the path to what it finds here.
-                    check::names(&checker, definition, &Path::Root, &mut problems);
+                    check::check_forms(scope, definition, &path, &mut problems);
+                    // Heat loses the path to what it finds here.
+                    check::check_names(&checker, definition, &Path::Root, &mut problems);
                 }
             }
             findings.extend(Stage::Conditions, problems);
@@ -309,7 +311,7 @@ impl Definition {
     }
 
     fn check_output_forms(&self, scope: &Scope<'_>, findings: &mut Findings) {
-        let words = self.template.version.words();
+        let words = self.template.version.keywords();
         let section = Path::Root.key(words.outputs);
         for output in self.template.outputs.values() {
             let name = section.key(&output.name);
@@ -317,25 +319,25 @@ impl Definition {
             let mut wanted = true;
             if let Some(condition) = &output.condition {
                 let path = name.key(words.condition);
-                check::forms(scope, condition, &path, &mut problems);
+                check::check_forms(scope, condition, &path, &mut problems);
                 match scope.holds(condition) {
                     Ok(truth) => wanted = truth != Truth::Known(false),
                     Err(fault) if problems.is_empty() => {
-                        problems.push(check::undecided(&fault, &path, condition.span));
+                        problems.push(check::undecided_condition(&fault, &path, condition.span));
                     }
                     Err(_) => {}
                 }
             }
-            // The value of an output that is not wanted is not even looked at.
+            // The value of an output that is not wanted is not even examined.
             if wanted {
-                check::forms(scope, &output.value, &name.key(words.value), &mut problems);
+                check::check_forms(scope, &output.value, &name.key(words.value), &mut problems);
             }
             findings.extend(Stage::OutputDefinitions, problems);
         }
     }
 }
 
-/// A world in which nothing can be known yet: for what parameters alone decide.
+/// A resolver that knows nothing yet: for expressions that depend on parameters alone.
 pub struct UnknownResolver;
 
 impl Resolver for UnknownResolver {

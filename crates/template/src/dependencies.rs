@@ -1,6 +1,7 @@
-//! What a resource depends on: what `depends_on` says and what functions refer to.
+//! The dependencies of a resource: the names in `depends_on` and the resources that functions refer
+//! to.
 
-use crate::check::{self, Need};
+use crate::check::{self, Dependency};
 use crate::codes;
 use crate::definition::Definition;
 use crate::diagnostic::Diagnostic;
@@ -13,7 +14,7 @@ use crate::source::Span;
 use crate::suggest;
 use crate::template::Resource;
 
-/// Collects what a resource needs, and its references that lead nowhere.
+/// Collects the dependencies of a resource, and its references to resources that do not exist.
 pub(crate) fn of(
     scope: &Scope<'_>,
     resource: &Resource,
@@ -29,7 +30,7 @@ pub(crate) fn of(
             }
             Some(_) => {}
             None => {
-                let many = problems.len() >= suggest::MANY;
+                let many = problems.len() >= suggest::MAX_SUGGESTIONS;
                 problems.push(missing(definition, &name.value, &resource.name, name.span, many));
             }
         }
@@ -42,8 +43,8 @@ pub(crate) fn of(
     }
 }
 
-/// Adds what properties and metadata refer to, if it can be told and is there. Then nobody has to look
-/// into them: that is a lot of memory in a large template.
+/// Adds the references of properties and metadata, if lowering has collected them and all exist.
+/// Then the expressions need not be visited, which is a lot of memory in a large template.
 fn add_references(definition: &Definition, resource: &Resource, edges: &mut Vec<Edge>) -> bool {
     let Some(references) = &resource.references else { return false };
     let before = edges.len();
@@ -57,7 +58,7 @@ fn add_references(definition: &Definition, resource: &Resource, edges: &mut Vec<
     true
 }
 
-/// Looks into properties and metadata for what they refer to.
+/// Collects the references in properties and metadata.
 fn search(
     scope: &Scope<'_>,
     resource: &Resource,
@@ -68,7 +69,7 @@ fn search(
         match (need.resource, need.at) {
             (_, Some(to)) => edges.push(Edge { to, span: Some(need.span) }),
             (Ok(name), None) => {
-                let many = problems.len() >= suggest::MANY;
+                let many = problems.len() >= suggest::MAX_SUGGESTIONS;
                 problems.push(missing(scope.definition, &name, &need.path, need.span, many));
             }
             (Err(fault), None) => {
@@ -78,15 +79,15 @@ fn search(
     }
 }
 
-/// What a resource's properties and metadata refer to.
-fn needs(scope: &Scope<'_>, resource: &Resource) -> Vec<Need> {
+/// The references of a resource's properties and metadata.
+fn needs(scope: &Scope<'_>, resource: &Resource) -> Vec<Dependency> {
     let mut needs = Vec::new();
     let find = |name: &str| scope.definition.position(name);
     let root = Path::Root.key(&resource.name);
-    // The reference spells these paths in the words of the older dialect.
+    // Heat spells these paths in the words of the older dialect.
     for (word, field) in [("Properties", &resource.properties), ("Metadata", &resource.metadata)] {
         if let Some(expr) = field {
-            check::needs(scope, expr, &root.key(word), &find, &mut needs);
+            check::collect_dependencies(scope, expr, &root.key(word), &find, &mut needs);
         }
     }
     needs

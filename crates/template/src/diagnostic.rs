@@ -1,24 +1,24 @@
-//! What is wrong with a text, as data: rendering it is for others.
+//! Diagnostics: what is wrong with a text, as data. Other crates render them.
 
 use crate::codes::Code;
 use crate::source::Span;
 use std::fmt;
 
-/// How bad it is.
+/// Whether a finding rejects the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// The input is refused.
+    /// The input is rejected.
     Error,
-    /// The input is accepted, and probably not what was meant.
+    /// The input is accepted, but is probably a mistake.
     Warning,
 }
 
-/// A place and what is to be said of it.
+/// A span with an explanation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// The place.
+    /// The span.
     pub span: Span,
-    /// A few words; may be empty for the main place.
+    /// The explanation; may be empty for the main span.
     pub text: String,
 }
 
@@ -29,22 +29,22 @@ pub struct Diagnostic {
     pub code: &'static Code,
     /// The error type that the APIs answer with; the code's, unless a wrapping changed it.
     pub kind: &'static str,
-    /// How bad it is.
+    /// Error or warning.
     pub severity: Severity,
-    /// The class of problem that the reference puts first, such as `Property error`, or nothing.
+    /// The class of problem that Heat puts first, such as `Property error`, or nothing.
     pub class: String,
-    /// The dotted path that the reference puts next, or nothing.
+    /// The dotted path that Heat puts next, or nothing.
     pub path: String,
-    /// The sentence, in the reference's wording where it has one.
+    /// The sentence, in Heat's wording where it has one.
     pub message: String,
-    /// Where: the first is the main place, the others explain.
+    /// The spans: the first is the main one, the others explain it.
     pub labels: Vec<Label>,
-    /// What to do.
+    /// How to fix it.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// An error of a kind with its sentence; add the place with [`Diagnostic::at`].
+    /// An error of a kind with its sentence; add the span with [`Diagnostic::at`].
     pub fn error(code: &'static Code, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             code,
@@ -63,12 +63,12 @@ impl Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, message) }
     }
 
-    /// Adds a place: the main one first.
+    /// Adds a span, the main one first.
     pub fn at(self, span: Span) -> Diagnostic {
         self.label(span, "")
     }
 
-    /// Adds a place and what is to be said of it.
+    /// Adds a span with an explanation.
     pub fn label(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
         self.labels.push(Label { span, text: text.into() });
         self
@@ -86,35 +86,35 @@ impl Diagnostic {
         self
     }
 
-    /// Says what to do.
+    /// Sets the advice how to fix it.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
         self
     }
 
-    /// Whether it refuses the input.
+    /// Whether it rejects the input.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 
-    /// The main place.
+    /// The main span.
     pub fn span(&self) -> Option<Span> {
         self.labels.first().map(|label| label.span)
     }
 
-    /// Class, path and sentence joined as template validation shows them.
+    /// Class, path and sentence, joined as in the API's template validation.
     pub fn text(&self) -> String {
         self.joined(": ")
     }
 
-    /// The same with doubled separators, as create, update and preview show them to clients.
+    /// The same with doubled separators, as in the API's answers to create, update and preview.
     pub fn wire_text(&self) -> String {
         self.joined(": : ")
     }
 
     /// The error type that the API's template validation answers with.
     ///
-    /// It tells what it finds in sections, resources and outputs as a bad request.
+    /// Template validation reports errors in sections, resources and outputs as a bad request.
     pub fn validation_kind(&self) -> &'static str {
         match self.kind {
             "StackValidationFailed" => "HTTPBadRequest",
@@ -124,8 +124,9 @@ impl Diagnostic {
 
     fn joined(&self, separator: &str) -> String {
         let parts = [&self.class, &self.path, &self.message];
-        let said: Vec<&str> = parts.iter().map(|p| p.as_str()).filter(|p| !p.is_empty()).collect();
-        said.join(separator)
+        let parts_present: Vec<&str> =
+            parts.iter().map(|p| p.as_str()).filter(|p| !p.is_empty()).collect();
+        parts_present.join(separator)
     }
 }
 

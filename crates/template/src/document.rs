@@ -1,4 +1,4 @@
-//! The tree that YAML and JSON are read into: plain data in which every node knows its place.
+//! The tree that YAML and JSON are read into: plain data in which every node has its span.
 
 use crate::print;
 use crate::source::Span;
@@ -8,16 +8,16 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-/// A piece of a document and where it stands.
+/// A piece of a document and its span.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// The text it was read from.
     pub span: Span,
-    /// What it says.
+    /// The content.
     pub data: Data,
 }
 
-/// What a node says.
+/// The content of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
     /// Null, or nothing at all.
@@ -39,7 +39,7 @@ pub enum Data {
 /// A mapping in the order of its document.
 ///
 /// Keys are text and unique: the reader turns other scalars into text, and of equal keys keeps the
-/// first one's place and the last one's value.
+/// first one's position and the last one's value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Map {
     /// The members.
@@ -51,7 +51,7 @@ pub struct Map {
 pub struct Entry {
     /// The key as text.
     pub key: Arc<str>,
-    /// Where the key stands.
+    /// The span of the key.
     pub key_span: Span,
     /// The value.
     pub value: Node,
@@ -100,38 +100,38 @@ impl<'a> IntoIterator for &'a Map {
     }
 }
 
-/// Collects the members of a mapping under the rule for equal keys: the first one's place, the last
-/// one's value. Takes constant time a member however many there are.
+/// Collects the members of a mapping under the rule for equal keys: the first one's position, the
+/// last one's value. Takes constant time per member, however many there are.
 #[derive(Debug, Default)]
 pub struct MapBuilder {
     entries: Vec<Entry>,
-    /// Where each key is in `entries`, once there are too many to look through.
-    places: Option<Box<Places>>,
+    /// The index of each key in `entries`, once there are too many for a linear search.
+    index: Option<Box<KeyIndex>>,
     /// Whether each of the first entries is still a default.
     defaults: Vec<bool>,
 }
 
-/// Up to here looking through the members is cheaper than hashing their keys.
-const FEW: usize = 16;
+/// Up to this number of members a linear search is cheaper than hashing their keys.
+const MAX_LINEAR_SEARCH: usize = 16;
 
 impl MapBuilder {
-    /// An empty one with room for so many members.
+    /// A builder with room for a number of members.
     #[inline]
     pub fn with_capacity(members: usize) -> MapBuilder {
         MapBuilder { entries: Vec::with_capacity(members), ..MapBuilder::default() }
     }
 
-    /// Adds a member. If the key was there before, and not as a default, gives the member, whose
+    /// Adds a member. If the key was there before, and not as a default, returns the member, whose
     /// key is the first one and whose value is the new one.
     #[inline]
     pub fn insert(&mut self, key: Arc<str>, key_span: Span, value: Node) -> Option<&Entry> {
-        let Some(place) = self.find_or_note(&key) else {
+        let Some(position) = self.find_or_insert(&key) else {
             self.entries.push(Entry { key, key_span, value });
             return None;
         };
-        let entry = &mut self.entries[place];
+        let entry = &mut self.entries[position];
         entry.value = value;
-        if let Some(default @ true) = self.defaults.get_mut(place) {
+        if let Some(default @ true) = self.defaults.get_mut(position) {
             *default = false;
             entry.key_span = key_span;
             return None;
@@ -139,11 +139,11 @@ impl MapBuilder {
         Some(entry)
     }
 
-    /// Adds a member that a later one may replace without that being a repetition.
+    /// Adds a member that a later one may replace without counting as a duplicate.
     pub fn insert_default(&mut self, key: Arc<str>, key_span: Span, value: Node) {
-        match self.find_or_note(&key) {
-            Some(place) => {
-                let entry = &mut self.entries[place];
+        match self.find_or_insert(&key) {
+            Some(position) => {
+                let entry = &mut self.entries[position];
                 (entry.key_span, entry.value) = (key_span, value);
             }
             None => {
@@ -159,45 +159,45 @@ impl MapBuilder {
         Map { entries: self.entries.into() }
     }
 
-    /// Where a key is; if it is new, it is taken down as the one that will be added next.
+    /// The index of a key; a new key is recorded as the one that will be added next.
     #[inline]
-    fn find_or_note(&mut self, key: &str) -> Option<usize> {
-        if self.entries.len() < FEW {
+    fn find_or_insert(&mut self, key: &str) -> Option<usize> {
+        if self.entries.len() < MAX_LINEAR_SEARCH {
             return self.entries.iter().position(|entry| &*entry.key == key);
         }
-        self.look_up(key)
+        self.find_in_index(key)
     }
 
     #[inline(never)]
-    fn look_up(&mut self, key: &str) -> Option<usize> {
-        let places = self.places.get_or_insert_with(|| {
-            let mut places = Box::new(Places::with_capacity(self.entries.capacity()));
-            for place in 0..self.entries.len() {
-                places.find_or_note(&self.entries[place].key, &self.entries[..place]);
+    fn find_in_index(&mut self, key: &str) -> Option<usize> {
+        let index = self.index.get_or_insert_with(|| {
+            let mut index = Box::new(KeyIndex::with_capacity(self.entries.capacity()));
+            for position in 0..self.entries.len() {
+                index.find_or_insert(&self.entries[position].key, &self.entries[..position]);
             }
-            places
+            index
         });
-        places.find_or_note(key, &self.entries)
+        index.find_or_insert(key, &self.entries)
     }
 }
 
-/// Where keys are among the entries: a table with open addressing that is at most half full. The
+/// An index of the keys: a hash table with open addressing that is at most half full. The
 /// keys are hashed with a secret, so that no document can make them collide.
 #[derive(Debug)]
-struct Places {
-    /// A part of the key's hash, and its place from 1; zero if the slot is free.
+struct KeyIndex {
+    /// A part of the key's hash, and the key's index plus 1; zero if the slot is free.
     slots: Vec<(u32, u32)>,
     secret: RandomState,
 }
 
-impl Places {
-    fn with_capacity(keys: usize) -> Places {
-        let slots = (keys * 2).next_power_of_two().max(4 * FEW);
-        Places { slots: vec![(0, 0); slots], secret: RandomState::new() }
+impl KeyIndex {
+    fn with_capacity(keys: usize) -> KeyIndex {
+        let slots = (keys * 2).next_power_of_two().max(4 * MAX_LINEAR_SEARCH);
+        KeyIndex { slots: vec![(0, 0); slots], secret: RandomState::new() }
     }
 
-    /// Where a key is; if it is new, notes it as the one behind the entries.
-    fn find_or_note(&mut self, key: &str, entries: &[Entry]) -> Option<usize> {
+    /// The index of a key; a new key is recorded as the one after the entries.
+    fn find_or_insert(&mut self, key: &str, entries: &[Entry]) -> Option<usize> {
         if entries.len() * 2 >= self.slots.len() {
             self.grow();
         }
@@ -210,9 +210,9 @@ impl Places {
                 self.slots[slot] = (hash, entries.len() as u32 + 1);
                 return None;
             }
-            let place = number as usize - 1;
-            if known == hash && entries.get(place).is_some_and(|entry| &*entry.key == key) {
-                return Some(place);
+            let position = number as usize - 1;
+            if known == hash && entries.get(position).is_some_and(|entry| &*entry.key == key) {
+                return Some(position);
             }
             slot = (slot + 1) & mask;
         }
@@ -246,26 +246,26 @@ impl Node {
         Node { span, data }
     }
 
-    /// A document made of a value; everything in it stands at one place.
+    /// A document made of a value; every node has the same span.
     pub fn from_value(value: &Value, span: Span, secrets: SecretHandling) -> Node {
-        let inside = |value: &Value| Node::from_value(value, span, secrets);
+        let nested = |value: &Value| Node::from_value(value, span, secrets);
         let data = match value {
             Value::Null | Value::Unknown(_) => Data::Null,
             Value::Bool(flag) => Data::Bool(*flag),
             Value::Int(number) => Data::Int(number.clone()),
             Value::Float(number) => Data::Float(*number),
             Value::Text(text) => Data::Text(text.clone()),
-            Value::List(items) => Data::List(items.iter().map(inside).collect()),
+            Value::List(items) => Data::List(items.iter().map(nested).collect()),
             Value::Map(members) => {
                 let entry = |(key, value): (&Arc<str>, &Value)| Entry {
                     key: key.clone(),
                     key_span: span,
-                    value: inside(value),
+                    value: nested(value),
                 };
                 Data::Map(Map { entries: members.iter().map(entry).collect() })
             }
             Value::Secret(secret) if secrets == SecretHandling::Expose => {
-                return inside(secret.expose());
+                return nested(secret.expose());
             }
             Value::Secret(_) => Data::Text(print::HIDDEN.into()),
         };

@@ -1,7 +1,7 @@
-//! Evaluation: what an expression comes to, against what the caller knows.
+//! Evaluation: what an expression evaluates to, against what the caller knows.
 //!
-//! A function whose argument is not known yet is not known yet; one whose argument is hidden gives
-//! a hidden result. Both rules are here and nowhere else.
+//! The result of a function whose argument is not known yet is unknown; a hidden argument makes
+//! a hidden result. Both rules are implemented here and nowhere else.
 
 use crate::codes;
 use crate::definition::Definition;
@@ -17,9 +17,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What a caller knows of the world around a definition.
+/// Resolves references, attributes and other values from outside of the template.
 ///
-/// What is not known yet is answered with [`Value::Unknown`], never with a guess.
+/// A value that is not known yet is [`Value::Unknown`], never a guess.
 pub trait Resolver {
     /// The reference id of a resource that exists.
     fn reference(&self, resource: &str) -> Result<Value, Fault>;
@@ -27,10 +27,10 @@ pub trait Resolver {
     /// An attribute of a resource that exists, or a part of it.
     fn attribute(&self, resource: &str, attribute: &str, keys: &[Value]) -> Result<Value, Fault>;
 
-    /// All attributes of a resource that exists but `show`, as a map.
+    /// All attributes of a resource that exists, except `show`, as a map.
     fn attributes(&self, resource: &str) -> Result<Value, Fault>;
 
-    /// A part of the definition of the resource that the template stands for.
+    /// A part of the definition of the resource that the template implements.
     fn facade(&self, part: Facade) -> Result<Value, Fault>;
 
     /// The availability zones of the compute service.
@@ -40,9 +40,9 @@ pub trait Resolver {
 /// Whether a condition holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Truth {
-    /// It does, or it does not.
+    /// The condition is decided.
     Known(bool),
-    /// It depends on what is not known yet.
+    /// The condition depends on a value that is not known yet.
     Unknown(Unknown),
 }
 
@@ -50,7 +50,7 @@ pub enum Truth {
 #[derive(Debug)]
 pub struct Branches<'e> {
     taken: [Option<&'e Expr>; 2],
-    /// Why it is not known which, if it is not.
+    /// The unknown value that the choice depends on, if it is not decided.
     pub unknown: Option<Unknown>,
 }
 
@@ -66,24 +66,24 @@ impl<'e> Branches<'e> {
     }
 }
 
-/// Most bytes of intermediate results that one expression may make.
+/// The maximum size, in bytes, of the intermediate results of one expression.
 const BUDGET: usize = 64 << 20;
 
-/// How much work the expressions of several scopes may make together.
+/// A budget that the expressions of several scopes share.
 ///
-/// One expression is bounded by itself; this bounds a template that has many greedy ones.
+/// Each expression has its own limit; this one limits a template with many expensive expressions.
 #[derive(Clone, Debug)]
 pub struct Budget {
     left: Rc<Cell<usize>>,
 }
 
 impl Budget {
-    /// A budget of so many bytes.
+    /// A budget in bytes.
     pub fn new(bytes: usize) -> Budget {
         Budget { left: Rc::new(Cell::new(bytes)) }
     }
 
-    fn spend(&self, bytes: usize) -> Result<(), Fault> {
+    fn charge(&self, bytes: usize) -> Result<(), Fault> {
         match self.left.get().checked_sub(bytes) {
             Some(left) => {
                 self.left.set(left);
@@ -97,7 +97,7 @@ impl Budget {
     }
 }
 
-/// Where expressions are evaluated: a definition and what is known around it.
+/// The context of an evaluation: a definition and a resolver.
 pub struct Scope<'a> {
     pub(crate) definition: &'a Definition,
     pub(crate) resolver: &'a dyn Resolver,
@@ -108,7 +108,7 @@ pub struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// A scope.
+    /// A scope without a shared budget.
     pub fn new(definition: &'a Definition, resolver: &'a dyn Resolver) -> Scope<'a> {
         Scope {
             definition,
@@ -126,14 +126,14 @@ impl<'a> Scope<'a> {
         self
     }
 
-    /// Lets all expressions draw on one budget.
+    /// Charges all expressions to one budget.
     pub fn with_budget(mut self, budget: &Budget) -> Scope<'a> {
         self.budget = Some(budget.clone());
         self
     }
 
-    /// The same definition and budget in another world.
-    pub fn in_world(&self, resolver: &'a dyn Resolver) -> Scope<'a> {
+    /// The same definition and budget with another resolver.
+    pub fn with_resolver(&self, resolver: &'a dyn Resolver) -> Scope<'a> {
         let scope = Scope::new(self.definition, resolver).with_queries(self.queries.clone());
         Scope { budget: self.budget.clone(), ..scope }
     }
@@ -162,13 +162,13 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Whether a condition holds: a boolean, a name, or a function that gives a boolean.
+    /// Whether a condition holds: a boolean, a name, or a function that returns a boolean.
     pub fn holds(&self, condition: &Expr) -> Result<Truth, Fault> {
         match self.condition_value(condition)?.exposed() {
             Value::Bool(flag) => Ok(Truth::Known(flag)),
             Value::Unknown(unknown) => Ok(Truth::Unknown(unknown)),
             Value::Text(name) => self.definition.conditions.named(self, &name),
-            // No condition at all does not stand in the way.
+            // Null is no condition, and holds.
             Value::Null => Ok(Truth::Known(true)),
             other => Err(Fault {
                 code: &codes::UNKNOWN_CONDITION,
@@ -203,7 +203,7 @@ impl<'a> Scope<'a> {
         self.in_condition.get()
     }
 
-    /// The limits of a query that weighs so much a step, with what is left of the budget.
+    /// The limits of a query that costs a number of bytes per step, within the rest of the budget.
     pub(crate) fn query_options(&self, bytes_a_step: usize) -> Cow<'_, kiln_yaql::Options> {
         let Some(budget) = &self.budget else { return Cow::Borrowed(&self.queries) };
         let steps = u64::try_from(budget.left.get() / bytes_a_step).unwrap_or(u64::MAX);
@@ -213,15 +213,15 @@ impl<'a> Scope<'a> {
         Cow::Owned(kiln_yaql::Options { max_steps: steps, ..self.queries.clone() })
     }
 
-    /// Charges work that is bounded by itself against the budget that expressions share.
-    pub(crate) fn spend_together(&self, bytes: usize) -> Result<(), Fault> {
-        self.budget.as_ref().map_or(Ok(()), |budget| budget.spend(bytes))
+    /// Charges work that has a limit of its own to the shared budget.
+    pub(crate) fn charge_shared(&self, bytes: usize) -> Result<(), Fault> {
+        self.budget.as_ref().map_or(Ok(()), |budget| budget.charge(bytes))
     }
 
-    /// Charges work against the expression's budget.
-    pub(crate) fn spend(&self, bytes: usize) -> Result<(), Fault> {
+    /// Charges work to the expression's budget and to the shared one.
+    pub(crate) fn charge(&self, bytes: usize) -> Result<(), Fault> {
         if let Some(budget) = &self.budget {
-            budget.spend(bytes)?;
+            budget.charge(bytes)?;
         }
         let spent = self.spent.get().saturating_add(bytes);
         self.spent.set(spent);
@@ -283,7 +283,7 @@ impl<'a> Scope<'a> {
         }
         match compute(self, call, &args.exposed()) {
             Ok(value) => Ok(Value::Secret(Secret::new(value))),
-            // The refusal may quote its arguments: make it again from what may be shown.
+            // The error may quote its arguments: compute it again from the masked ones.
             Err(_) => Err(compute(self, call, &masked(&args)).err().unwrap_or_else(|| {
                 Fault::new(format!("\"{}\" fails on a hidden value", call.function.name))
             })),
@@ -291,7 +291,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The value with stars in place of secrets.
+/// The value with asterisks in place of secrets.
 fn masked(value: &Value) -> Value {
     match value {
         Value::Secret(_) => HIDDEN.into(),
@@ -303,19 +303,19 @@ fn masked(value: &Value) -> Value {
 
 /// Whether a resource and an attribute exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
-    /// Both do, or it cannot be told yet.
-    Yes,
+pub enum Existence {
+    /// Both exist, or the name is not known yet.
+    Exists,
     /// There is no such resource.
     NoResource,
     /// The resource has no such attribute.
     NoAttribute,
 }
 
-/// What functions look at when a template is validated.
+/// The context in which functions check their arguments when a template is validated.
 pub struct Checker<'a> {
-    /// Where expressions are evaluated.
+    /// The scope in which expressions are evaluated.
     pub scope: &'a Scope<'a>,
     /// Whether a resource, and an attribute of it, exist.
-    pub knows: &'a dyn Fn(&str, Option<&str>) -> Known,
+    pub existence: &'a dyn Fn(&str, Option<&str>) -> Existence,
 }

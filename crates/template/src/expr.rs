@@ -1,8 +1,8 @@
-//! Expressions: values with functions in them, each with its place.
+//! Expressions: values with functions in them, each with its span.
 //!
-//! Lowering never refuses: what is structurally wrong becomes an [`ExprKind::Invalid`] that the
-//! checker reports if that part of the template is in use. So a mistake in the branch of an `if` that
-//! is not taken harms nobody, as in the reference.
+//! Lowering never fails: a function of the wrong form becomes an [`ExprKind::Invalid`] that the
+//! checker reports if that part of the template is in use. A mistake in the branch of an `if` that
+//! is not taken is not an error, as in Heat.
 
 use crate::codes::{self, Code};
 use crate::document::{Data, Entry, Map, Node};
@@ -12,16 +12,16 @@ use crate::value::Value;
 use crate::version::{Meaning, Position, Version};
 use std::sync::Arc;
 
-/// An expression and where it stands.
+/// An expression and its span.
 #[derive(Clone, Debug)]
 pub struct Expr {
     /// The text it was read from.
     pub span: Span,
-    /// What it is.
+    /// The form of the expression.
     pub kind: ExprKind,
 }
 
-/// What an expression is.
+/// The form of an expression.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
     /// A scalar: null, boolean, number or text.
@@ -43,7 +43,7 @@ pub enum ExprKind {
 pub struct Member {
     /// The key.
     pub key: Arc<str>,
-    /// Where the key stands.
+    /// The span of the key.
     pub key_span: Span,
     /// The value.
     pub value: Expr,
@@ -54,7 +54,7 @@ pub struct Member {
 pub struct Call {
     /// The function.
     pub function: &'static Function,
-    /// Where its name stands.
+    /// The span of its name.
     pub name_span: Span,
     /// Its argument.
     pub args: Expr,
@@ -65,11 +65,11 @@ pub struct Call {
 /// A choice between two expressions.
 #[derive(Clone, Debug)]
 pub struct If {
-    /// The word it was written with.
+    /// The function's name in the template.
     pub function: &'static Function,
-    /// Where that stands.
+    /// The span of the name.
     pub name_span: Span,
-    /// Decides.
+    /// The condition that decides.
     pub condition: Expr,
     /// Taken when the condition holds.
     pub then: Expr,
@@ -80,24 +80,24 @@ pub struct If {
 /// A function whose form is wrong.
 #[derive(Clone, Debug)]
 pub struct Invalid {
-    /// The word it was written with.
+    /// The function's name in the template.
     pub name: Arc<str>,
-    /// Where that stands.
+    /// The span of the name.
     pub name_span: Span,
     /// Which kind of finding it is.
     pub code: &'static Code,
-    /// What is wrong.
+    /// The error message.
     pub message: String,
-    /// What to do.
+    /// How to fix it.
     pub help: Option<String>,
 }
 
 impl Expr {
-    /// Makes an expression of a piece of a document, in the language of a version.
+    /// Lowers a node of a document to an expression, by the rules of a template version.
     ///
-    /// The piece is used up: lists and maps stay where they are in memory, and only what their members
-    /// are changes.
-    pub fn lower(node: Node, version: Version, place: Position) -> Expr {
+    /// The node is consumed: lists and maps keep their memory, and only their members
+    /// change.
+    pub fn lower(node: Node, version: Version, position: Position) -> Expr {
         let kind = match node.data {
             Data::Null => ExprKind::Scalar(Value::Null),
             Data::Bool(flag) => ExprKind::Scalar(Value::Bool(flag)),
@@ -105,10 +105,10 @@ impl Expr {
             Data::Float(number) => ExprKind::Scalar(Value::Float(number)),
             Data::Text(text) => ExprKind::Scalar(Value::Text(text)),
             Data::List(items) => {
-                let lower = |item| Expr::lower(item, version, place);
+                let lower = |item| Expr::lower(item, version, position);
                 ExprKind::List(items.into_iter().map(lower).collect())
             }
-            Data::Map(map) => lower_map(map, version, place),
+            Data::Map(map) => lower_map(map, version, position),
         };
         Expr { span: node.span, kind }
     }
@@ -175,37 +175,42 @@ impl Expr {
     }
 }
 
-fn lower_map(map: Map, version: Version, place: Position) -> ExprKind {
+fn lower_map(map: Map, version: Version, position: Position) -> ExprKind {
     let meaning = match &map.entries[..] {
-        [only] => version.meaning(&only.key, place),
+        [only] => version.meaning(&only.key, position),
         _ => Meaning::Data,
     };
     let mut entries = map.entries.into_iter();
     if !matches!(meaning, Meaning::Data)
         && let Some(only) = entries.next()
     {
-        return lower_function(meaning, only, version, place);
+        return lower_function(meaning, only, version, position);
     }
     let members = entries.map(|Entry { key, key_span, value }| Member {
         key,
         key_span,
-        value: Expr::lower(value, version, place),
+        value: Expr::lower(value, version, position),
     });
     ExprKind::Map(members.collect())
 }
 
-fn lower_function(meaning: Meaning, entry: Entry, version: Version, place: Position) -> ExprKind {
+fn lower_function(
+    meaning: Meaning,
+    entry: Entry,
+    version: Version,
+    position: Position,
+) -> ExprKind {
     let Entry { key: name, key_span: name_span, value: argument } = entry;
     let invalid = |code, message: String, help: Option<String>| {
         ExprKind::Invalid(Box::new(Invalid { name: name.clone(), name_span, code, message, help }))
     };
     match meaning {
         Meaning::Function(function) if function.is_choice() => {
-            lower_if(function, name_span, argument, version, place)
+            lower_if(function, name_span, argument, version, position)
                 .unwrap_or_else(|message| invalid(&codes::FUNCTION_ARGUMENTS, message, None))
         }
         Meaning::Function(function) => {
-            let args = Expr::lower(argument, version, place);
+            let args = Expr::lower(argument, version, position);
             match function.form(&args, version) {
                 Ok(()) => {
                     let query = functions::literal_query(function, &args);
@@ -239,7 +244,7 @@ fn lower_if(
     name_span: Span,
     argument: Node,
     version: Version,
-    place: Position,
+    position: Position,
 ) -> Result<ExprKind, String> {
     let parts = match argument.data {
         Data::List(parts) => parts,
@@ -258,8 +263,8 @@ fn lower_if(
         function,
         name_span,
         condition: Expr::lower(condition, version, Position::Condition),
-        then: Expr::lower(then, version, place),
-        otherwise: parts.next().map(|node| Expr::lower(node, version, place)),
+        then: Expr::lower(then, version, position),
+        otherwise: parts.next().map(|node| Expr::lower(node, version, position)),
     })))
 }
 

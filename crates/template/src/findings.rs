@@ -1,11 +1,11 @@
-//! Findings in the order in which the reference would have met them.
+//! Findings in the order in which Heat would have reported them.
 //!
-//! The reference stops at its first error, and clients see that one. Kiln finds them all; the stage
-//! says which of them the reference would have told.
+//! Heat stops at its first error, and clients see that one. Kiln finds them all; the stage
+//! says which of them Heat would have reported.
 
 use crate::diagnostic::Diagnostic;
 
-/// The checks of the reference, in order.
+/// The checks of Heat, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// Text, version.
@@ -107,7 +107,7 @@ impl Findings {
         self
     }
 
-    /// All of them: the error that the reference would have told first comes first.
+    /// All of them: the error that Heat would have reported first comes first.
     pub fn into_ordered(mut self) -> Vec<Diagnostic> {
         self.found.sort_by_key(|(stage, _)| *stage);
         self.found.into_iter().map(|(_, diagnostic)| diagnostic).collect()

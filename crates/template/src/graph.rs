@@ -1,6 +1,6 @@
-//! The dependency graph: who must be there before whom, and why.
+//! The dependency graph: which resource depends on which, and where the template says so.
 //!
-//! Building, ordering and finding rings are linear in resources plus edges.
+//! Building, ordering and finding cycles are linear in resources plus edges.
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -8,16 +8,16 @@ use crate::source::Span;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// One reason why a resource needs another.
+/// A dependency of a resource on another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// The resource that is needed.
+    /// The index of the resource that is depended on.
     pub to: usize,
-    /// Where the template says so; nothing for what a type adds by itself.
+    /// The span in the template; none for a dependency that the resource type adds.
     pub span: Option<Span>,
 }
 
-/// What each resource needs; resources go by their places in the template.
+/// The dependencies of each resource; a resource is its index in the template.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     /// Where the edges of each resource end.
@@ -25,10 +25,10 @@ pub struct Graph {
     edges: Vec<Edge>,
 }
 
-/// Resources that need each other in a ring; the last needs the first.
+/// A cycle of resources; the last depends on the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
-    /// The resources of the ring, each with the place that makes it need the next.
+    /// The resources of the cycle, each with the span of its dependency on the next.
     pub steps: Vec<(usize, Option<Span>)>,
 }
 
@@ -48,13 +48,13 @@ impl Graph {
         self.ends.is_empty()
     }
 
-    /// What a resource needs, every one once, in the order found.
-    pub fn needs(&self, at: usize) -> &[Edge] {
+    /// The dependencies of a resource without duplicates, in the order found.
+    pub fn dependencies(&self, at: usize) -> &[Edge] {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.edges[start..self.ends[at]]
     }
 
-    /// Adds the next resource with what it needs; repetitions are dropped.
+    /// Adds the next resource with its dependencies; duplicates are dropped.
     pub fn push(&mut self, edges: &[Edge]) {
         if let [_, _, ..] = edges {
             let mut seen = BTreeSet::new();
@@ -65,30 +65,32 @@ impl Graph {
         self.ends.push(self.edges.len());
     }
 
-    /// The same without any need of some resources.
-    pub fn without_needs_of(&self, places: &BTreeSet<usize>) -> Graph {
+    /// The same graph without the dependencies on some resources.
+    pub fn without_dependencies_on(&self, indexes: &BTreeSet<usize>) -> Graph {
         let mut graph = Graph::with_capacity(self.len());
         for at in 0..self.len() {
-            let needs = self.needs(at).iter().filter(|edge| !places.contains(&edge.to));
-            graph.push(&needs.cloned().collect::<Vec<_>>());
+            let dependencies =
+                self.dependencies(at).iter().filter(|edge| !indexes.contains(&edge.to));
+            graph.push(&dependencies.cloned().collect::<Vec<_>>());
         }
         graph
     }
 
-    /// For every resource, who needs it.
-    pub fn users(&self) -> Users {
-        Users::of(self)
+    /// The dependents of every resource.
+    pub fn dependents(&self) -> Dependents {
+        Dependents::of(self)
     }
 
-    /// Every resource after what it needs, or the rings that make this impossible.
+    /// Every resource after its dependencies, or the cycles that make this impossible.
     pub fn order(&self) -> Result<Vec<usize>, Vec<Cycle>> {
-        let users = self.users();
-        let mut missing: Vec<usize> = (0..self.len()).map(|at| self.needs(at).len()).collect();
+        let dependents = self.dependents();
+        let mut missing: Vec<usize> =
+            (0..self.len()).map(|at| self.dependencies(at).len()).collect();
         let mut order: Vec<usize> = (0..self.len()).filter(|at| missing[*at] == 0).collect();
         let mut next = 0;
         while let Some(&done) = order.get(next) {
             next += 1;
-            for &user in users.get(done) {
+            for &user in dependents.get(done) {
                 missing[user] -= 1;
                 if missing[user] == 0 {
                     order.push(user);
@@ -98,7 +100,8 @@ impl Graph {
         if order.len() == self.len() { Ok(order) } else { Err(self.cycles(&missing)) }
     }
 
-    /// Rings among the resources that could not be ordered: every resource in at most one of them.
+    /// Cycles among the resources that could not be ordered: every resource is in at most one of
+    /// them.
     fn cycles(&self, missing: &[usize]) -> Vec<Cycle> {
         #[derive(Clone, Copy, PartialEq)]
         enum Mark {
@@ -117,7 +120,7 @@ impl Graph {
             let mut path: Vec<(usize, usize)> = vec![(start, 0)];
             marks[start] = Mark::OnPath;
             while let Some((at, edge)) = path.last_mut() {
-                let Some(next) = self.needs(*at).get(*edge) else {
+                let Some(next) = self.dependencies(*at).get(*edge) else {
                     marks[*at] = Mark::Done;
                     path.pop();
                     continue;
@@ -144,22 +147,22 @@ impl Graph {
 
     fn ring(&self, path: &[(usize, usize)]) -> Cycle {
         let step = |(at, edge): &(usize, usize)| {
-            let taken = edge.checked_sub(1).and_then(|edge| self.needs(*at).get(edge));
+            let taken = edge.checked_sub(1).and_then(|edge| self.dependencies(*at).get(edge));
             (*at, taken.and_then(|edge| edge.span))
         };
         Cycle { steps: path.iter().map(step).collect() }
     }
 }
 
-/// Who needs each resource.
+/// The dependents of each resource.
 #[derive(Clone, Debug, Default)]
-pub struct Users {
+pub struct Dependents {
     starts: Vec<usize>,
-    users: Vec<usize>,
+    dependents: Vec<usize>,
 }
 
-impl Users {
-    fn of(graph: &Graph) -> Users {
+impl Dependents {
+    fn of(graph: &Graph) -> Dependents {
         let mut starts = vec![0; graph.len() + 1];
         for edge in &graph.edges {
             starts[edge.to + 1] += 1;
@@ -168,24 +171,24 @@ impl Users {
             starts[at] += starts[at - 1];
         }
         let mut next = starts.clone();
-        let mut users = vec![0; starts[graph.len()]];
+        let mut dependents = vec![0; starts[graph.len()]];
         for from in 0..graph.len() {
-            for edge in graph.needs(from) {
-                users[next[edge.to]] = from;
+            for edge in graph.dependencies(from) {
+                dependents[next[edge.to]] = from;
                 next[edge.to] += 1;
             }
         }
-        Users { starts, users }
+        Dependents { starts, dependents }
     }
 
-    /// Who needs a resource.
+    /// The dependents of a resource.
     pub fn get(&self, at: usize) -> &[usize] {
-        &self.users[self.starts[at]..self.starts[at + 1]]
+        &self.dependents[self.starts[at]..self.starts[at + 1]]
     }
 }
 
 impl Cycle {
-    /// The refusal, with every edge and its place.
+    /// The error, with every edge and its span.
     pub fn diagnostic<'n>(&self, name: impl Fn(usize) -> &'n str) -> Diagnostic {
         let mut members = String::new();
         let mut labels = Vec::new();
@@ -211,10 +214,11 @@ impl Cycle {
 mod tests {
     use super::*;
 
-    fn graph(needs: &[&[usize]]) -> Graph {
+    fn graph(dependencies: &[&[usize]]) -> Graph {
         let mut graph = Graph::default();
-        for needs in needs {
-            let edges: Vec<Edge> = needs.iter().map(|to| Edge { to: *to, span: None }).collect();
+        for dependencies in dependencies {
+            let edges: Vec<Edge> =
+                dependencies.iter().map(|to| Edge { to: *to, span: None }).collect();
             graph.push(&edges);
         }
         graph
@@ -234,9 +238,13 @@ mod tests {
     #[test]
     fn what_is_needed_twice_counts_once() {
         let graph = graph(&[&[], &[0, 0], &[1, 0, 1]]);
-        let needs = |at| graph.needs(at).iter().map(|edge| edge.to).collect::<Vec<usize>>();
-        assert_eq!([needs(0), needs(1), needs(2)], [vec![], vec![0], vec![1, 0]]);
-        assert_eq!(graph.users().get(0), [1, 2]);
+        let dependencies =
+            |at| graph.dependencies(at).iter().map(|edge| edge.to).collect::<Vec<usize>>();
+        assert_eq!(
+            [dependencies(0), dependencies(1), dependencies(2)],
+            [vec![], vec![0], vec![1, 0]]
+        );
+        assert_eq!(graph.dependents().get(0), [1, 2]);
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! JSON text into the tree, as the host's `json.loads` reads it.
+//! JSON text into the tree, as Python's `json.loads` reads it.
 //!
 //! `NaN`, `Infinity` and `-Infinity` are numbers, integers have any size up to 4300 digits, and of
-//! equal keys the last value wins. Half of a surrogate pair on its own is refused: no text can hold
-//! it. The reader keeps its own stack, so nesting costs no stack of the thread.
+//! equal keys the last value wins. Half of a surrogate pair on its own is rejected: no text can
+//! hold it. The reader keeps its own stack, so nesting does not consume the thread's.
 
 use crate::codes::{self, Code};
 use crate::diagnostic::Diagnostic;
@@ -18,25 +18,25 @@ use std::sync::Arc;
 
 /// Reads one JSON document; without a tree, the last diagnostic says why.
 pub fn read(file: FileId, text: &str, limits: &Limits) -> (Option<Node>, Vec<Diagnostic>) {
-    if let Err(refusal) = read::check_size(file, text.len(), limits) {
-        return (None, vec![*refusal]);
+    if let Err(error) = read::check_size(file, text.len(), limits) {
+        return (None, vec![*error]);
     }
     let mut reader =
         Reader { file, text, at: 0, limits, names: Names::new(), findings: Vec::new() };
     match reader.document() {
         Ok(node) => (Some(node), reader.findings),
         Err(failure) => {
-            let refusal = failure.into_diagnostic(file);
-            reader.findings.push(refusal);
+            let error = failure.into_diagnostic(file);
+            reader.findings.push(error);
             (None, reader.findings)
         }
     }
 }
 
-/// Reads JSON text that stands as a value, such as that of a parameter.
+/// Parses JSON text that is a value, such as that of a parameter.
 ///
-/// A refusal is in the words of the host: clients see them. Lists and maps may be a hundred deep.
-pub fn value(text: &str) -> Result<Value, String> {
+/// An error is in Python's words: clients see them. Lists and maps may be a hundred deep.
+pub fn parse(text: &str) -> Result<Value, String> {
     let limits = Limits { max_bytes: usize::MAX, ..Limits::default() };
     let mut reader = Reader {
         file: FileId::default(),
@@ -47,30 +47,30 @@ pub fn value(text: &str) -> Result<Value, String> {
         findings: Vec::new(),
     };
     if text.starts_with('\u{feff}') {
-        return Err(in_host_words("Unexpected UTF-8 BOM (decode using utf-8-sig)", text, 0));
+        return Err(python_message("Unexpected UTF-8 BOM (decode using utf-8-sig)", text, 0));
     }
     match reader.document() {
         Ok(node) => Ok(Value::from(&node)),
-        Err(failure) => Err(in_host_words(failure.host.0, text, failure.host.1)),
+        Err(failure) => Err(python_message(failure.python.0, text, failure.python.1)),
     }
 }
 
-/// A problem and its place as the host's reader tells them.
-fn in_host_words(problem: &str, text: &str, at: usize) -> String {
+/// A syntax error with its position, worded as Python's `json` does.
+fn python_message(problem: &str, text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
     format!("{problem}: line {line} column {column} (char {})", before.chars().count())
 }
 
-/// Why the text is refused, and where.
+/// A syntax error and its position.
 struct JsonError {
     code: &'static Code,
     message: String,
     at: usize,
     end: usize,
-    /// The problem in the host's words, and the offset that it names.
-    host: (&'static str, usize),
+    /// The error in Python's words, and the offset that it names.
+    python: (&'static str, usize),
 }
 
 impl JsonError {
@@ -85,7 +85,7 @@ enum Open {
     Map { start: usize, members: MapBuilder, key: (Arc<str>, Span) },
 }
 
-/// What one step of reading came to.
+/// The result of one step of reading.
 enum Step {
     /// A value is complete.
     Value(Node),
@@ -153,7 +153,8 @@ impl<'a> Reader<'a> {
         Ok(Step::Value(self.node(start, data)))
     }
 
-    /// Puts a value where it belongs and closes what ends behind it; gives the root once it is whole.
+    /// Puts a value where it belongs and closes what ends after it; returns the root once it is
+    /// whole.
     fn attach(&mut self, value: Node, open: &mut Vec<Open>) -> Result<Option<Node>, JsonError> {
         let mut value = value;
         loop {
@@ -198,12 +199,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A key and the colon behind it.
+    /// A key and the colon after it.
     fn key(&mut self) -> Result<(Arc<str>, Span), JsonError> {
         let start = self.at;
         if self.peek() != Some(b'"') {
-            let host = "Expecting property name enclosed in double quotes";
-            return Err(self.unexpected("a key in double quotes", host));
+            let python = "Expecting property name enclosed in double quotes";
+            return Err(self.unexpected("a key in double quotes", python));
         }
         let key = self.shared_string()?;
         let span = Span::new(self.file, start, self.at);
@@ -240,8 +241,8 @@ impl<'a> Reader<'a> {
                 b'\\' => text.to_mut().push(self.escape(open)?),
                 byte => {
                     let message = format!("a control character (U+{byte:04X}) inside quotes");
-                    let host = ("Invalid control character at", self.at);
-                    return Err(self.failure(self.at, self.at + 1, message, host));
+                    let python = ("Invalid control character at", self.at);
+                    return Err(self.failure(self.at, self.at + 1, message, python));
                 }
             }
         }
@@ -261,8 +262,8 @@ impl<'a> Reader<'a> {
             Some(b'u') => return self.unicode_escape(start),
             None => return Err(self.unterminated(open)),
             Some(_) => {
-                let host = ("Invalid \\escape", start);
-                return Err(self.failure(start, start + 1, "an unknown escape sequence", host));
+                let python = ("Invalid \\escape", start);
+                return Err(self.failure(start, start + 1, "an unknown escape sequence", python));
             }
         })
     }
@@ -284,7 +285,7 @@ impl<'a> Reader<'a> {
                 message: format!("\\u{first:04x} is half of a character; text cannot hold it"),
                 at: start,
                 end: start + 6,
-                host: ("Invalid \\uXXXX escape", start + 1),
+                python: ("Invalid \\uXXXX escape", start + 1),
             }),
         }
     }
@@ -297,19 +298,19 @@ impl<'a> Reader<'a> {
                 .try_fold(0, |sum, digit| Some(sum * 16 + (*digit as char).to_digit(16)? as u16))
         });
         if digits.is_some() && self.at + 4 == self.text.len() {
-            // The host looks for one more character before it takes the digits.
-            let host = ("Invalid \\uXXXX escape", start + 1);
+            // Python looks for one more character before it takes the digits.
+            let python = ("Invalid \\uXXXX escape", start + 1);
             return Err(self.failure(
                 start,
                 self.text.len(),
                 "the text has no closing quote",
-                host,
+                python,
             ));
         }
         self.at += 4;
         unit.ok_or_else(|| {
-            let host = ("Invalid \\uXXXX escape", start + 1);
-            self.failure(start, start + 2, "`\\u` needs four hexadecimal digits", host)
+            let python = ("Invalid \\uXXXX escape", start + 1);
+            self.failure(start, start + 2, "`\\u` needs four hexadecimal digits", python)
         })
     }
 
@@ -322,7 +323,7 @@ impl<'a> Reader<'a> {
         self.eat(b"-");
         if !self.eat(b"0") && self.digits() == 0 {
             let failure = self.unexpected("a digit", "Expecting value");
-            return Err(JsonError { host: (failure.host.0, start), ..failure });
+            return Err(JsonError { python: (failure.python.0, start), ..failure });
         }
         let mut whole = true;
         if self.peek() == Some(b'.') && self.digit_at(self.at + 1) {
@@ -348,7 +349,7 @@ impl<'a> Reader<'a> {
             message: "an integer of more than 4300 digits".into(),
             at: start,
             end: self.at,
-            host: ("Integer of more than 4300 digits", start),
+            python: ("Integer of more than 4300 digits", start),
         })
     }
 
@@ -378,7 +379,7 @@ impl<'a> Reader<'a> {
             message: read::too_deep(self.limits.depth()),
             at: self.at,
             end: self.at + 1,
-            host: ("Nested too deeply", self.at),
+            python: ("Nested too deeply", self.at),
         })
     }
 
@@ -414,23 +415,23 @@ impl<'a> Reader<'a> {
         Node::new(Span::new(self.file, start, self.at), data)
     }
 
-    fn unexpected(&self, wanted: &str, host: &'static str) -> JsonError {
-        let host = (host, self.at);
+    fn unexpected(&self, wanted: &str, python: &'static str) -> JsonError {
+        let python = (python, self.at);
         match self.text[self.at..].chars().next() {
             Some(c) => {
                 let message = format!("expected {wanted}, found `{}`", c.escape_debug());
-                self.failure(self.at, self.at + c.len_utf8(), message, host)
+                self.failure(self.at, self.at + c.len_utf8(), message, python)
             }
             None => {
                 let message = format!("expected {wanted}, found the end");
-                self.failure(self.at, self.at, message, host)
+                self.failure(self.at, self.at, message, python)
             }
         }
     }
 
     fn unterminated(&self, open: usize) -> JsonError {
-        let host = ("Unterminated string starting at", open);
-        self.failure(open, self.text.len(), "the text has no closing quote", host)
+        let python = ("Unterminated string starting at", open);
+        self.failure(open, self.text.len(), "the text has no closing quote", python)
     }
 
     fn failure(
@@ -438,9 +439,9 @@ impl<'a> Reader<'a> {
         at: usize,
         end: usize,
         message: impl Into<String>,
-        host: (&'static str, usize),
+        python: (&'static str, usize),
     ) -> JsonError {
-        JsonError { code: &codes::SYNTAX, message: message.into(), at, end, host }
+        JsonError { code: &codes::SYNTAX, message: message.into(), at, end, python }
     }
 }
 
@@ -462,16 +463,16 @@ mod tests {
             ("-Infinity", f64::NEG_INFINITY.into()),
             ("NaN", f64::NAN.into()),
         ] {
-            assert_eq!(value(text), Ok(expected), "{text}");
+            assert_eq!(parse(text), Ok(expected), "{text}");
         }
         assert_eq!(
-            value("123456789012345678901234567890").map(|v| crate::print::plain(&v)),
+            parse("123456789012345678901234567890").map(|v| crate::print::plain(&v)),
             Ok("123456789012345678901234567890".into())
         );
     }
 
     #[test]
-    fn refusals_have_the_words_of_the_host() {
+    fn errors_have_the_words_of_python() {
         let name = "Expecting property name enclosed in double quotes";
         for (text, what, line, column, char) in [
             ("{", name, 1, 2, 1),
@@ -494,15 +495,15 @@ mod tests {
             ("1e+", "Extra data", 1, 2, 1),
         ] {
             let expected = format!("{what}: line {line} column {column} (char {char})");
-            assert_eq!(value(text), Err(expected), "{text}");
+            assert_eq!(parse(text), Err(expected), "{text}");
         }
-        assert!(value(&"[".repeat(100_000)).unwrap_err().starts_with("Nested too deeply"));
+        assert!(parse(&"[".repeat(100_000)).unwrap_err().starts_with("Nested too deeply"));
     }
 
     proptest! {
         #[test]
         fn nothing_panics(text in "[\\[\\]{}\",:\\\\u0-9a-f.eE+ \\-nulé\u{1f600}]{0,24}") {
-            let _ = value(&text);
+            let _ = parse(&text);
         }
     }
 }

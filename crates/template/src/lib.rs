@@ -1,8 +1,8 @@
 //! The template language of Kiln.
 //!
 //! Text becomes a tree with spans ([`document`]), the tree a typed template, the template a graph.
-//! This crate does no I/O, knows no clock and no cloud: what it needs of the world, its callers hand
-//! in through small traits.
+//! This crate does no I/O, knows no clock and no cloud: callers pass in what it needs
+//! through small traits.
 
 #![forbid(unsafe_code)]
 

@@ -1,11 +1,11 @@
-//! How much input is read before it is refused.
+//! How much input is read before it is rejected.
 
 /// Bounds on one document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of text.
     pub max_bytes: usize,
-    /// Lists and maps inside each other; at most 250 are allowed whatever it says.
+    /// Lists and maps inside each other; the maximum is 250.
     pub max_depth: usize,
     /// Nodes that aliases may add to a document by standing for others.
     pub max_alias_nodes: usize,
@@ -22,7 +22,7 @@ impl Limits {
 }
 
 impl Default for Limits {
-    /// The limits of a stock service: 512 KiB of text.
+    /// Heat's default limits: 512 KiB of text.
     fn default() -> Limits {
         Limits { max_bytes: 524_288, max_depth: 100, max_alias_nodes: 100_000 }
     }

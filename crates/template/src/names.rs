@@ -1,4 +1,4 @@
-//! Short texts that a document repeats, kept once.
+//! Interning of short texts that a document repeats.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl Names {
     }
 }
 
-/// Cheap: nothing but speed depends on how well it spreads.
+/// A cheap hash: only speed depends on its quality.
 fn hash(text: &str) -> usize {
     let bytes = text.as_bytes();
     let at = |index: usize| usize::from(bytes.get(index).copied().unwrap_or(0));

@@ -1,6 +1,6 @@
-//! Nested templates: a template as a resource type, and a property as a parameter.
+//! Nested templates: a template as a resource type, and its parameters as properties.
 //!
-//! Outside, a template's parameters are properties and its outputs attributes. Inside, its stack has
+//! To its parent, a template's parameters are properties and its outputs attributes. Its stack has
 //! a definition of its own, bound to the values that the properties pass down.
 
 use crate::constraint::CustomConstraints;
@@ -8,7 +8,8 @@ use crate::definition::{Definition, Files, UnsetParameters};
 use crate::diagnostic::Diagnostic;
 use crate::findings::{Findings, Stage};
 use crate::parameters::{
-    self, Check, Parameters, Pseudo, SuppliedParameters, SuppliedValue, SuppliedValues,
+    self, ParameterCheck, Parameters, PseudoParameters, SuppliedParameters, SuppliedValue,
+    SuppliedValues,
 };
 use crate::print;
 use crate::property;
@@ -17,15 +18,16 @@ use crate::template::Template;
 use crate::value::{Members, Secret, Value};
 use std::sync::Arc;
 
-/// The schema that a template's parameters and outputs make; `defaults` are the environment's.
+/// The schema made of a template's parameters and outputs; `defaults` are the environment's.
 pub fn interface(name: &str, template: &Template, defaults: &SuppliedValues) -> TypeSchema {
     let mut schema = TypeSchema::new(name.to_string());
     schema.dynamic_attributes = true;
     schema.from_template = true;
     for parameter in template.parameters.values() {
-        let given = defaults.get(&parameter.name).is_some_and(|given| !given.value.is_null());
+        let supplied =
+            defaults.get(&parameter.name).is_some_and(|supplied| !supplied.value.is_null());
         let mut property = property::from_parameter(parameter);
-        property.required &= !given;
+        property.required &= !supplied;
         schema.properties.push(property);
     }
     for output in template.outputs.values() {
@@ -42,7 +44,7 @@ pub fn interface(name: &str, template: &Template, defaults: &SuppliedValues) -> 
     schema
 }
 
-/// What reaches a parameter of a nested template from the property of its name.
+/// The value that a parameter of a nested template gets from the property of its name.
 pub fn pass_down(kind: parameters::ParameterType, value: &Value) -> Value {
     match (kind, value) {
         (parameters::ParameterType::CommaDelimitedList, Value::List(items)) => {
@@ -55,7 +57,7 @@ pub fn pass_down(kind: parameters::ParameterType, value: &Value) -> Value {
             }
             joined
         }
-        // A null is no value to a type, but an empty one.
+        // A null becomes the empty value of the parameter's type.
         (parameters::ParameterType::String, Value::Null) => "".into(),
         (parameters::ParameterType::Number, Value::Null) => 0.into(),
         (parameters::ParameterType::Boolean, Value::Null) => false.into(),
@@ -89,9 +91,9 @@ fn flattened(items: &[Value]) -> Vec<String> {
     texts
 }
 
-/// A nested stack to be.
-pub struct Child<'a> {
-    /// Its template.
+/// The parts of a nested stack.
+pub struct NestedStack<'a> {
+    /// The template.
     pub template: Arc<Template>,
     /// The properties of the resource that it belongs to.
     pub properties: &'a Members,
@@ -99,26 +101,30 @@ pub struct Child<'a> {
     pub defaults: &'a SuppliedValues,
     /// The files of the whole tree.
     pub files: Arc<Files>,
-    /// What is known of the stack itself.
-    pub pseudo: Pseudo,
+    /// The stack's pseudo parameters.
+    pub pseudo: PseudoParameters,
 }
 
-impl Child<'_> {
-    /// The stack's definition.
-    pub fn bind(self, custom: &dyn CustomConstraints, check: Check) -> (Definition, Findings) {
+impl NestedStack<'_> {
+    /// Binds the template to the properties of its resource.
+    pub fn bind(
+        self,
+        custom: &dyn CustomConstraints,
+        check: ParameterCheck,
+    ) -> (Definition, Findings) {
         let passed = self.properties.iter().filter_map(|(name, value)| {
             let parameter = self.template.parameters.get(name)?;
             let value = pass_down(parameter.kind, value);
             Some((name.clone(), SuppliedValue { value, span: None }))
         });
-        let given = SuppliedParameters {
+        let supplied = SuppliedParameters {
             request: passed.collect(),
             environment: SuppliedValues::new(),
             defaults: self.defaults.clone(),
         };
         let definitions = self.template.parameters.clone();
         let (parameters, problems): (Parameters, Vec<Diagnostic>) =
-            Parameters::bind(definitions, given, &self.pseudo, custom, check);
+            Parameters::bind(definitions, supplied, &self.pseudo, custom, check);
         let mut findings = Findings::new();
         findings.extend(Stage::ParameterValues, problems);
         let (definition, problems) =

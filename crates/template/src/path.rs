@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A path into a template, built on the stack while walking it.
 ///
-/// Printing follows the reference: an element that is a number, or text of digits alone, is written
+/// Printing follows Heat: an element that is a number, or text of digits alone, is written
 /// in brackets.
 #[derive(Clone, Copy, Debug)]
 pub enum Path<'a> {

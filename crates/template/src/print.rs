@@ -1,17 +1,17 @@
-//! Values as text: the host language's printing, and JSON in its layout.
+//! Values as text: Python's printing, and JSON in its layout.
 //!
 //! Nothing here opens a secret: a hidden value prints as `******`. Code that must compute with it
-//! lays it open first ([`Value::exposed`]).
+//! exposes it first ([`Value::exposed`]).
 
 use crate::value::Value;
 use kiln_yaql::python;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// What stands in for a hidden value.
+/// The text that stands in for a hidden value.
 pub const HIDDEN: &str = "******";
 
-/// The value as the host prints it: text as it is, `True`, `None`, `[1, 'x']`.
+/// The value as Python prints it: text as it is, `True`, `None`, `[1, 'x']`.
 pub fn plain(value: &Value) -> String {
     match value {
         Value::Text(text) => text.to_string(),
@@ -19,7 +19,7 @@ pub fn plain(value: &Value) -> String {
     }
 }
 
-/// The value as the host shows it inside containers: text in quotes.
+/// The value as Python shows it inside containers: text in quotes.
 pub fn repr(value: &Value) -> String {
     let mut out = String::new();
     write_repr(&mut out, value);
@@ -56,12 +56,12 @@ fn write_repr(out: &mut String, value: &Value) {
     }
 }
 
-/// In which order a map's members are written as JSON.
+/// The order of a map's members in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
-    /// As they stand.
+    /// In the order of the map.
     Ordered,
-    /// By code point.
+    /// Sorted by code point.
     Sorted,
 }
 
@@ -72,18 +72,18 @@ pub enum Layout {
     Line,
     /// Two blanks for each level; everything beyond ASCII is escaped.
     Indented,
-    /// As cells of tables have it: like [`Layout::Indented`], with all characters as they are, and a
+    /// For cells of tables: like [`Layout::Indented`], with all characters as they are, and a
     /// blank after a comma also at the end of a line.
     InCell,
 }
 
 /// JSON with `", "` and `": "` between its parts and everything beyond ASCII escaped.
 pub fn json(value: &Value, keys: Keys) -> String {
-    json_in(value, keys, Layout::Line)
+    json_with_layout(value, keys, Layout::Line)
 }
 
 /// JSON in a layout, without a line feed at its end.
-pub fn json_in(value: &Value, keys: Keys, layout: Layout) -> String {
+pub fn json_with_layout(value: &Value, keys: Keys, layout: Layout) -> String {
     let mut json = Json { out: String::new(), keys, layout };
     json.write(value, 0);
     json.out
@@ -171,7 +171,7 @@ impl Json {
 
     fn text(&mut self, text: &str) {
         self.out.push('"');
-        // Most texts are plain from end to end, and none is looked at character by character twice.
+        // Most texts need no escapes, and none is scanned character by character twice.
         let mut rest = text;
         while let Some(at) = rest.bytes().position(|byte| !is_plain(byte)) {
             let (plain, other) = rest.split_at(at);
@@ -240,11 +240,14 @@ mod tests {
             r#"{"k": [1, {}], "e": "\u00e9\ud834\udd1e\u007f\n", "n": []}"#
         );
         assert_eq!(
-            json_in(&map, Keys::Ordered, Layout::Indented),
+            json_with_layout(&map, Keys::Ordered, Layout::Indented),
             "{\n  \"k\": [\n    1,\n    {}\n  ],\n  \"e\": \"\\u00e9\\ud834\\udd1e\\u007f\\n\",\n  \"n\": []\n}"
         );
         let list = Value::list(["é\u{1}".into(), 2.into()]);
-        assert_eq!(json_in(&list, Keys::Ordered, Layout::InCell), "[\n  \"é\\u0001\", \n  2\n]");
+        assert_eq!(
+            json_with_layout(&list, Keys::Ordered, Layout::InCell),
+            "[\n  \"é\\u0001\", \n  2\n]"
+        );
         let hidden = Value::list([Value::Secret(Secret::new("x".into()))]);
         assert_eq!(json(&hidden, Keys::Ordered), r#"["******"]"#);
     }

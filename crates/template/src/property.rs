@@ -1,7 +1,8 @@
 //! Property values against the schema of their resource type.
 //!
-//! Whatever is wrong is told, unknown names first, then by the order of the schema. What is not known
-//! yet is neither converted nor refused. A hidden value is judged by its content and never shown.
+//! Every error is reported, unknown names first, then in the order of the schema. A value that is
+//! not known yet is neither converted nor rejected. A hidden value is checked by its content and
+//! never printed.
 
 use crate::codes::{self, Code};
 use crate::constraint::cast::{self, CastError};
@@ -18,28 +19,28 @@ use kiln_yaql::Integer;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Which part of a member is meant.
+/// A part of a member of a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemberPart {
-    /// Its name.
+    /// The name.
     Key,
-    /// Its value.
+    /// The value.
     Value,
 }
 
-/// How property values are checked.
+/// Checks property values.
 #[derive(Clone, Copy)]
 pub struct Checker<'a> {
-    /// The checks that rules name.
+    /// The custom constraints.
     pub custom: &'a dyn CustomConstraints,
-    /// Where the member at a path stands, or what is nearest to it.
+    /// The span of the member at a path, or of the nearest node.
     pub spans: &'a dyn Fn(&Path<'_>, MemberPart) -> Span,
-    /// Names of properties that the template has but a function left out.
+    /// Names of properties that an `if` in the template left out.
     pub dropped: &'a [Arc<str>],
-    /// Whether the converted properties are wanted, with defaults for those that are absent.
+    /// Whether to return the converted properties, with defaults for those that are absent.
     pub convert: bool,
-    /// Whether the schema was made from a nested template's parameters ([`from_parameter`]): its lists
-    /// then take text, and its maps text and lists.
+    /// Whether the schema was made from a nested template's parameters ([`from_parameter`]): its
+    /// lists then take text, and its maps text and lists.
     pub facade: bool,
 }
 
@@ -61,8 +62,8 @@ pub fn from_parameter(parameter: &Parameter) -> Property {
     }
 }
 
-/// Why a value is not of a kind, if it is not.
-pub fn refusal(kind: PropertyType, value: &Value) -> Option<String> {
+/// The error if a value does not have a type.
+pub fn type_error(kind: PropertyType, value: &Value) -> Option<String> {
     let checker = Checker {
         custom: &NoConstraints,
         spans: &|_, _| Span::start_of(FileId::default()),
@@ -79,42 +80,42 @@ struct NoConstraints;
 
 impl CustomConstraints for NoConstraints {
     fn check(&self, _: &str, _: &Value) -> Verdict {
-        Verdict::NotNow
+        Verdict::Deferred
     }
 }
 
 impl Checker<'_> {
-    /// Checks the properties of a resource, or of a map inside one, and gives them converted if that
-    /// is wanted.
+    /// Checks the properties of a resource, or of a map inside one, and returns them converted if
+    /// [`Checker::convert`] is set.
     ///
     /// The result then has every property of the schema: one that is absent takes its default, else
-    /// null. One that is refused is left out.
+    /// null. One that is rejected is left out.
     pub fn check_all(
         &self,
         properties: &[Property],
-        given: &Members,
+        supplied: &Members,
         path: &Path<'_>,
         out: &mut Vec<Diagnostic>,
     ) -> Members {
-        self.members(properties, given, self.dropped, path, false, out)
+        self.members(properties, supplied, self.dropped, path, false, out)
     }
 
-    /// Checks that the schema knows the names of properties, and nothing of their values.
+    /// Checks that the schema has the names of properties, but not their values.
     pub fn check_names(
         &self,
         properties: &[Property],
-        given: &Members,
+        supplied: &Members,
         path: &Path<'_>,
         out: &mut Vec<Diagnostic>,
     ) {
-        self.unknown_names(properties, given, path, out);
-        let given = properties.iter().filter(|property| given.contains_key(&*property.name));
-        for property in given.filter(|property| !property.implemented) {
+        self.unknown_names(properties, supplied, path, out);
+        let supplied = properties.iter().filter(|property| supplied.contains_key(&*property.name));
+        for property in supplied.filter(|property| !property.implemented) {
             out.push(self.not_implemented(&property.name, path));
         }
     }
 
-    /// Checks one value and gives it converted, unless it is refused. Null stands for no value.
+    /// Checks one value and returns it converted, unless it is rejected. Null stands for no value.
     pub fn check(
         &self,
         property: &Property,
@@ -128,17 +129,17 @@ impl Checker<'_> {
     fn members(
         &self,
         properties: &[Property],
-        given: &Members,
+        supplied: &Members,
         dropped: &[Arc<str>],
         path: &Path<'_>,
         hidden: bool,
         out: &mut Vec<Diagnostic>,
     ) -> Members {
-        self.unknown_names(properties, given, path, out);
+        self.unknown_names(properties, supplied, path, out);
         let mut members = Members::new();
         for property in properties {
             let at = path.key(&property.name);
-            let value = match (given.get(&*property.name), &property.default) {
+            let value = match (supplied.get(&*property.name), &property.default) {
                 (Some(value), _) => self.value(property, value, &at, hidden, out),
                 (None, Some(_)) if self.convert => {
                     self.value(property, &Value::Null, &at, false, out)
@@ -151,7 +152,7 @@ impl Checker<'_> {
                 (None, _) if self.convert => Some(Value::Null),
                 (None, _) => continue,
             };
-            if !property.implemented && given.contains_key(&*property.name) {
+            if !property.implemented && supplied.contains_key(&*property.name) {
                 out.push(self.not_implemented(&property.name, path));
             }
             if let Some(value) = value.filter(|_| self.convert) {
@@ -164,31 +165,31 @@ impl Checker<'_> {
     fn unknown_names(
         &self,
         properties: &[Property],
-        given: &Members,
+        supplied: &Members,
         path: &Path<'_>,
         out: &mut Vec<Diagnostic>,
     ) {
         let names = || properties.iter().map(|property| &*property.name);
-        // A set pays only where many names meet many.
-        let known: Option<BTreeSet<&str>> = (given.len() > 64).then(|| names().collect());
+        // A set is faster only for many names.
+        let known: Option<BTreeSet<&str>> = (supplied.len() > 64).then(|| names().collect());
         let is_known = |name: &str| match &known {
             Some(known) => known.contains(name),
             None => names().any(|known| known == name),
         };
-        let unknown = given.keys().filter(|name| !is_known(name));
+        let unknown = supplied.keys().filter(|name| !is_known(name));
         for (at, name) in unknown.enumerate() {
-            let place = path.key(name);
+            let position = path.key(name);
             let text = format!("Unknown Property {name}");
-            let mut refusal = self.fault(&codes::UNKNOWN_PROPERTY, text, path, &place);
-            // Suggestions cost a walk over all names: not for every one of many faults.
+            let mut error = self.fault(&codes::UNKNOWN_PROPERTY, text, path, &position);
+            // A suggestion compares all names: too expensive for every one of many errors.
             if at < 20 {
-                refusal.help = suggest::did_you_mean(name, names());
+                error.help = suggest::did_you_mean(name, names());
             }
-            out.push(refusal);
+            out.push(error);
         }
     }
 
-    /// One value; `hidden` if it is a part of something that must not be shown.
+    /// Checks one value; `hidden` if it is a part of a secret.
     fn value(
         &self,
         property: &Property,
@@ -197,7 +198,7 @@ impl Checker<'_> {
         hidden: bool,
         out: &mut Vec<Diagnostic>,
     ) -> Option<Value> {
-        let inner = cast::open(value);
+        let inner = cast::expose(value);
         if let Value::Unknown(unknown) = inner {
             return self.unknown(property, unknown, path, out).then(|| value.clone());
         }
@@ -225,7 +226,8 @@ impl Checker<'_> {
         Some(cover(&converted, covered))
     }
 
-    /// Whether a value to come can be of the property's kind: a reference can only be text.
+    /// Whether a value that is not known yet can have the property's type: a reference can only be
+    /// text.
     fn unknown(
         &self,
         property: &Property,
@@ -237,7 +239,7 @@ impl Checker<'_> {
         if matches!(property.kind, PropertyType::String | PropertyType::Any) {
             return true;
         }
-        // The reference judges the resource's name, which stands in for the id.
+        // Heat checks the resource's name, which stands in for the id.
         match self.convert(property, &Value::Text(name.clone()), path, false, out) {
             Ok(_) => true,
             Err(text) => {
@@ -256,19 +258,19 @@ impl Checker<'_> {
         hidden: bool,
         out: &mut Vec<Diagnostic>,
     ) -> Result<Value, String> {
-        let shown = cover(value, hidden);
+        let printed = cover(value, hidden);
         match property.kind {
-            PropertyType::String => string(value, &shown),
-            PropertyType::Integer => integer(value, &shown),
-            PropertyType::Number => cast::number(&shown).map_err(CastError::text),
-            PropertyType::Boolean => boolean(value, &shown),
+            PropertyType::String => string(value, &printed),
+            PropertyType::Integer => integer(value, &printed),
+            PropertyType::Number => cast::number(&printed).map_err(CastError::text),
+            PropertyType::Boolean => boolean(value, &printed),
             PropertyType::List => match value {
                 Value::List(items) => Ok(self.list(property, items, path, hidden, out)),
                 Value::Text(text) if self.facade => Ok(match text.is_empty() {
                     true => Value::list([]),
                     false => Value::list(text.split(',').map(Value::from)),
                 }),
-                _ => Err(format!("\"{}\" is not a list", print::repr(&shown))),
+                _ => Err(format!("\"{}\" is not a list", print::repr(&printed))),
             },
             PropertyType::Map => match value {
                 Value::Map(members) => Ok(self.map(property, members, path, hidden, out)),
@@ -278,7 +280,7 @@ impl Checker<'_> {
                     Ok(cover(&text, value.has_secret()))
                 }
                 Value::List(_) if self.facade => Ok(value.clone()),
-                _ => Err(format!("\"{}\" is not a map", print::plain(&shown))),
+                _ => Err(format!("\"{}\" is not a map", print::plain(&printed))),
             },
             PropertyType::Any => Ok(value.clone()),
         }
@@ -339,17 +341,17 @@ impl Checker<'_> {
         self.fault(&codes::PROPERTY_VALUE, text, path, &path.key(name))
     }
 
-    /// A fault told at a path, of something that stands at a place.
+    /// An error with a path, for the member at another path.
     fn fault(
         &self,
         code: &'static Code,
         text: String,
         path: &Path<'_>,
-        place: &Path<'_>,
+        position: &Path<'_>,
     ) -> Diagnostic {
         let part =
             if code == &codes::UNKNOWN_PROPERTY { MemberPart::Key } else { MemberPart::Value };
-        let span = (self.spans)(place, part);
+        let span = (self.spans)(position, part);
         Diagnostic::error(code, text).class("Property error").path(path).at(span)
     }
 }
@@ -379,15 +381,15 @@ fn cover(value: &Value, hidden: bool) -> Value {
     if hidden { Value::Secret(Secret::new(value.clone())) } else { value.clone() }
 }
 
-fn string(value: &Value, shown: &Value) -> Result<Value, String> {
+fn string(value: &Value, printed: &Value) -> Result<Value, String> {
     match value {
         Value::Text(_) => Ok(value.clone()),
         Value::Bool(_) | Value::Int(_) => Ok(Value::from(print::plain(value))),
-        _ => Err(format!("Value must be a string; got {}", print::repr(shown))),
+        _ => Err(format!("Value must be a string; got {}", print::repr(printed))),
     }
 }
 
-fn integer(value: &Value, shown: &Value) -> Result<Value, String> {
+fn integer(value: &Value, printed: &Value) -> Result<Value, String> {
     let whole = match value {
         Value::Bool(flag) => Some(Integer::from(i64::from(*flag))),
         Value::Int(number) => Some(number.clone()),
@@ -398,20 +400,20 @@ fn integer(value: &Value, shown: &Value) -> Result<Value, String> {
         Value::Text(text) => cast::read_integer(text),
         other => return Err(cast::not_a_number(other).text()),
     };
-    let refusal = || format!("Value '{}' is not an integer", print::plain(shown));
-    whole.map(Value::Int).ok_or_else(refusal)
+    let error = || format!("Value '{}' is not an integer", print::plain(printed));
+    whole.map(Value::Int).ok_or_else(error)
 }
 
-fn boolean(value: &Value, shown: &Value) -> Result<Value, String> {
-    let refusal = |printed: String| format!("\"{printed}\" is not a valid boolean");
+fn boolean(value: &Value, printed: &Value) -> Result<Value, String> {
+    let error = |printed: String| format!("\"{printed}\" is not a valid boolean");
     match value {
         Value::Bool(_) => Ok(value.clone()),
         Value::Text(text) => match text.to_lowercase().as_str() {
             "true" => Ok(Value::Bool(true)),
             "false" => Ok(Value::Bool(false)),
-            _ => Err(refusal(print::plain(shown).to_lowercase())),
+            _ => Err(error(print::plain(printed).to_lowercase())),
         },
-        _ => Err(refusal(print::plain(shown))),
+        _ => Err(error(print::plain(printed))),
     }
 }
 

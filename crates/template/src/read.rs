@@ -1,4 +1,4 @@
-//! Text of a template or environment into a tree: tried as JSON first, then as YAML.
+//! Parsing of a template or environment into a tree: as JSON first, then as YAML.
 
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Label};
@@ -9,13 +9,13 @@ use crate::source::{FileId, Span};
 use crate::yaml;
 use std::borrow::Cow;
 
-/// So many warnings are told of one text: a hostile one can hold a hundred thousand.
+/// The maximum number of warnings about one text: a hostile text can cause a hundred thousand.
 const MAX_WARNINGS: usize = 100;
 
 /// Reads a document; without a tree, the last of the diagnostics is an error and says why.
 ///
-/// Empty text is null. If the text is neither JSON nor YAML, the problem with it as YAML is told,
-/// and the one with it as JSON too if it looks like JSON.
+/// Empty text is null. If the text is neither JSON nor YAML, the error as YAML is reported,
+/// and the error as JSON, too, if it looks like JSON.
 pub fn read(file: FileId, text: &str, limits: &Limits) -> (Option<Node>, Vec<Diagnostic>) {
     let (node, findings) = json::read(file, text, limits);
     let failure = findings.last().filter(|last| last.code == &codes::SYNTAX && last.is_error());
@@ -32,14 +32,14 @@ pub fn read(file: FileId, text: &str, limits: &Limits) -> (Option<Node>, Vec<Dia
 
 /// Reads a document from bytes: UTF-8, or UTF-16 if it begins with a byte order mark.
 ///
-/// Spans count the bytes of the text in UTF-8, which [`decode`] gives.
+/// Spans count the bytes of the text in UTF-8, which [`decode`] returns.
 pub fn read_bytes(file: FileId, bytes: &[u8], limits: &Limits) -> (Option<Node>, Vec<Diagnostic>) {
-    if let Err(refusal) = check_size(file, bytes.len(), limits) {
-        return (None, vec![*refusal]);
+    if let Err(error) = check_size(file, bytes.len(), limits) {
+        return (None, vec![*error]);
     }
     match decode(file, bytes) {
         Ok(text) => read(file, &text, limits),
-        Err(refusal) => (None, vec![*refusal]),
+        Err(error) => (None, vec![*error]),
     }
 }
 
@@ -77,7 +77,7 @@ pub fn decode(file: FileId, bytes: &[u8]) -> Result<Cow<'_, str>, Box<Diagnostic
     Ok(Cow::Owned(text))
 }
 
-/// Refuses text above the size limit, in the reference's words.
+/// Rejects text above the size limit, in Heat's words.
 pub(crate) fn check_size(
     file: FileId,
     bytes: usize,
@@ -94,7 +94,7 @@ pub(crate) fn check_size(
     Err(Box::new(Diagnostic::error(&codes::TOO_LARGE, message).at(Span::start_of(file))))
 }
 
-/// What is said of a list or map too many levels down.
+/// The message about a list or map that is nested too deeply.
 pub(crate) fn too_deep(max_depth: usize) -> String {
     format!("lists and maps may be nested {max_depth} levels deep")
 }
@@ -108,7 +108,7 @@ pub(crate) fn excerpt(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Warns of a key that stands in one mapping twice, as long as there are few such warnings.
+/// Warns of a duplicate key in a mapping, up to the maximum number of warnings.
 pub(crate) fn warn_duplicate(findings: &mut Vec<Diagnostic>, first: &Entry, again: Span) {
     if findings.len() >= MAX_WARNINGS {
         return;

@@ -1,5 +1,5 @@
-//! A resource's definition with every function in it carried out: what an engine goes by, and what it
-//! compares with next time.
+//! A resource's definition with every function in it evaluated: the engine acts on it, and compares
+//! it with the next one.
 
 use crate::constraint::CustomConstraints;
 use crate::diagnostic::Diagnostic;
@@ -15,7 +15,7 @@ use crate::translation;
 use crate::value::{Members, Value};
 use std::sync::Arc;
 
-/// A resource's definition without functions.
+/// A resource's definition with every function evaluated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResolvedDefinition {
     /// The type, as written.
@@ -26,25 +26,25 @@ pub struct ResolvedDefinition {
     pub metadata: Value,
     /// The update policy, as written.
     pub update_policy: Value,
-    /// What becomes of the object when the resource is deleted.
+    /// The deletion policy.
     pub deletion_policy: DeletionPolicy,
     /// The names in `depends_on`.
     pub depends_on: Arc<[Arc<str>]>,
-    /// The id of an object that is not the engine's to create or delete.
+    /// The id of an existing object that the engine neither creates nor deletes.
     pub external_id: Option<Arc<str>>,
 }
 
-/// A function that failed, and the property that it is in.
+/// The failure of a function, with the property that contains it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolveError {
-    /// What failed.
+    /// The failure.
     pub fault: Fault,
-    /// Where, from the resource on: `properties.size`, `metadata`.
+    /// The path below the resource: `properties.size`, `metadata`.
     pub path: String,
 }
 
 impl ResolvedDefinition {
-    /// Carries out the functions of a definition.
+    /// Evaluates the functions of a definition.
     pub fn resolve(
         scope: &Scope<'_>,
         resource: &Resource,
@@ -53,8 +53,8 @@ impl ResolvedDefinition {
         ResolvedDefinition::with(scope, resource, properties)
     }
 
-    /// Carries out the functions of a definition but for the properties: its type has no use for them,
-    /// and does not mind what is wrong with them.
+    /// Evaluates the functions of a definition except in the properties: a type that does not use
+    /// them does not report errors in them either.
     pub fn resolve_without_properties(
         scope: &Scope<'_>,
         resource: &Resource,
@@ -85,7 +85,7 @@ impl ResolvedDefinition {
         })
     }
 
-    /// Whether a definition asks for nothing that this one does not, in the host language's sense:
+    /// Whether two definitions are equal by Python's rules:
     /// `1` and `1.0` are the same.
     pub fn equals(&self, other: &ResolvedDefinition) -> bool {
         self.type_name == other.type_name
@@ -121,8 +121,9 @@ fn properties(scope: &Scope<'_>, expr: Option<&Expr>) -> Result<Members, Resolve
     Ok(values)
 }
 
-/// Converts the properties of a resource to what its type expects: older names are translated, values
-/// are of the kinds that the schema says, defaults are filled in. Tells what is wrong with them.
+/// Converts the properties of a resource to what its type expects: deprecated names are translated,
+/// values are converted to the types of the schema, defaults are filled in. Returns the errors,
+/// too.
 pub fn convert_properties(
     schema: &TypeSchema,
     values: &Members,
@@ -134,8 +135,8 @@ pub fn convert_properties(
     }
     let mut values = values.clone();
     let nowhere = |_: &Path<'_>, _| Span::start_of(FileId::default());
-    let place = translation::PropertyLocation { path, spans: &nowhere };
-    let mut problems = translation::apply(schema, &mut values, &place);
+    let position = translation::PropertyLocation { path, spans: &nowhere };
+    let mut problems = translation::apply(schema, &mut values, &position);
     let members =
         convert_by(&schema.properties, &values, schema.from_template, custom, path, &mut problems);
     (members, problems)
@@ -150,8 +151,8 @@ pub fn convert_update_policy(
 ) -> (Members, Vec<Diagnostic>) {
     let mut problems = Vec::new();
     let empty = Members::new();
-    let given = policy.as_map().unwrap_or(&empty);
-    let members = convert_by(&schema.update_policy, given, false, custom, path, &mut problems);
+    let supplied = policy.as_map().unwrap_or(&empty);
+    let members = convert_by(&schema.update_policy, supplied, false, custom, path, &mut problems);
     (members, problems)
 }
 

@@ -1,4 +1,4 @@
-//! What a resource type's properties and attributes may be.
+//! The schemas of resource types: properties and attributes.
 //!
 //! Parameters have their own, older rules (`parameters`); both share [`Constraint`].
 
@@ -6,7 +6,7 @@ use crate::constraint::Constraint;
 use crate::value::{Members, Value};
 use std::borrow::Cow;
 
-/// Text that a built-in type has in the binary and an operator's file brings along.
+/// Static text for built-in types, owned text for types from an operator's file.
 pub type Name = Cow<'static, str>;
 
 /// The type of a property.
@@ -43,38 +43,38 @@ impl PropertyType {
     }
 }
 
-/// What a list's or a map's members must be.
+/// The schema of the members of a list or a map.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Inner {
-    /// Nothing is said of them.
+    /// Any members.
     #[default]
     Free,
-    /// Every member of the list (or of the map, whatever its key) is of this form.
+    /// Every member of the list (or of the map, whatever its key) has this schema.
     Each(Box<Property>),
     /// The map has these members and no others.
     Members(Vec<Property>),
 }
 
-/// Where a type, property or attribute stands in its life.
+/// The support status of a type, property or attribute.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Support {
-    /// The state.
+    /// The status.
     pub status: Status,
-    /// The release since which the state holds.
+    /// The release since which the status holds.
     pub version: Option<Name>,
     /// What to use instead, or why.
     pub message: Option<Name>,
-    /// The state before this one.
+    /// The status before this one.
     pub previous: Option<Box<Support>>,
 }
 
-/// A state of support.
+/// The support states that Heat has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Status {
-    /// In use.
+    /// Supported.
     #[default]
     Supported,
-    /// Works, and will go.
+    /// Works, and will be removed.
     Deprecated,
     /// Kept only so that old stacks can be deleted; not listed.
     Hidden,
@@ -94,56 +94,56 @@ impl Status {
     }
 }
 
-/// What a property may be.
+/// The schema of a property.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Property {
     /// Its name; empty for the members of a list.
     pub name: Name,
     /// Its type.
     pub kind: PropertyType,
-    /// What it is for; may be empty.
+    /// The description; may be empty.
     pub about: Name,
-    /// What its members must be.
+    /// The schema of its members.
     pub inner: Inner,
-    /// The value it takes when none is given.
+    /// The default value.
     pub default: Option<Value>,
-    /// Whether a value must be given.
+    /// Whether a value is required.
     pub required: bool,
-    /// Whether a change is made in place rather than by replacing the object.
+    /// Whether a change updates the object in place instead of replacing it.
     pub update_allowed: bool,
-    /// Whether a change is refused.
+    /// Whether a change is rejected.
     pub immutable: bool,
-    /// Whether it can be used at all.
+    /// Whether it is implemented.
     pub implemented: bool,
-    /// What its value must satisfy.
+    /// The constraints on its value.
     pub constraints: Vec<Constraint>,
-    /// Where it stands in its life.
+    /// Its support status.
     pub support: Support,
-    /// What of it is rewritten before use.
+    /// The translation of its value before use.
     pub rewriting: Rewriting,
 }
 
-/// How a property is rewritten before use: from an older property beside it, and from a name to an id.
+/// The translation of a property: from a deprecated property beside it, and from a name to an id.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Rewriting {
-    /// The older property whose value it takes.
+    /// The deprecated property whose value it takes.
     pub takes: Option<Takes>,
-    /// The kind of object whose name may be given for its id, such as `neutron.network`.
+    /// The kind of object that is found by name or id, such as `neutron.network`.
     ///
     /// A word in braces stands for the value of the property of that name.
     pub finds: Option<Name>,
-    /// Whether its own value is thrown away.
+    /// Whether its own value is discarded.
     pub dropped: bool,
 }
 
-/// How a property takes the value of an older one beside it.
+/// How a property takes the value of a deprecated one beside it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Takes {
-    /// As its own value. The older one may be a member of a map: `policies.timeout`.
+    /// As its own value. The deprecated one may be a member of a map: `policies.timeout`.
     Value(Name),
     /// As the only member of a list.
     Member {
-        /// The older property.
+        /// The deprecated property.
         older: Name,
         /// Where the member is a map: the key of the value, and the map's other members.
         key: Option<(Name, Members)>,
@@ -151,7 +151,7 @@ pub enum Takes {
 }
 
 impl Takes {
-    /// The older property, or the map that it is a member of.
+    /// The deprecated property, or the map that it is a member of.
     pub fn older(&self) -> &str {
         match self {
             Takes::Value(older) => older.split('.').next().unwrap_or_default(),
@@ -161,7 +161,7 @@ impl Takes {
 }
 
 impl Property {
-    /// An optional property of a type, with nothing else said of it.
+    /// An optional property with a type and nothing else.
     pub fn new(name: impl Into<Name>, kind: PropertyType) -> Property {
         Property {
             name: name.into(),
@@ -190,49 +190,50 @@ pub enum Cache {
     None,
 }
 
-/// What a resource can tell of itself once it exists.
+/// The schema of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribute {
     /// Its name.
     pub name: Name,
     /// Its type, where known.
     pub kind: Option<PropertyType>,
-    /// What it tells; may be empty.
+    /// The description; may be empty.
     pub about: Name,
     /// How long its value may be kept.
     pub cache: Cache,
-    /// Whether it is a secret that is made to be handed out: whoever may see the resource sees it.
+    /// Whether it is a secret that is meant to be handed out: every reader of the resource sees it.
     pub is_handed_out: bool,
-    /// Where it stands in its life.
+    /// Its support status.
     pub support: Support,
 }
 
-/// Everything that templates need to know of a resource type.
+/// The schema of a resource type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypeSchema {
     /// The type's name, such as `OS::Nova::Server`.
     pub name: Name,
-    /// What it is; may be empty.
+    /// The description; may be empty.
     pub about: Name,
     /// Its properties, by name.
     pub properties: Vec<Property>,
     /// Its attributes, by name, `show` left out.
     pub attributes: Vec<Attribute>,
-    /// What `update_policy` may hold.
+    /// The schema of `update_policy`.
     pub update_policy: Vec<Property>,
-    /// Whether any property may be given, whatever its name and value.
+    /// Whether any property is accepted, whatever its name and value.
     pub any_property: bool,
     /// Whether it was made from a template's parameters: lists then take text, maps text and lists.
     pub from_template: bool,
-    /// Whether any attribute name may be asked for.
+    /// Whether any attribute name is accepted.
     pub dynamic_attributes: bool,
     /// Whether the deletion policy `Snapshot` is possible.
     pub snapshots: bool,
-    /// Whether nobody waits for its resources: what they are called can be told before they are made.
+    /// Whether the reference ids of its resources are known before they are created, so that no
+    /// resource waits for them.
     pub reference_known_early: bool,
-    /// Where it stands in its life.
+    /// Its support status.
     pub support: Support,
-    /// Whether it works here although its life elsewhere is over: nobody has to be warned.
+    /// Whether it still works in Kiln although Heat has ended its support: no warning is given.
     pub still_supported: bool,
 }
 
@@ -255,12 +256,12 @@ impl TypeSchema {
         }
     }
 
-    /// The property of a name.
+    /// The property with a name.
     pub fn property(&self, name: &str) -> Option<&Property> {
         self.properties.iter().find(|property| property.name == name)
     }
 
-    /// Whether a template may ask for an attribute of this name.
+    /// Whether a template may use an attribute with this name.
     pub fn has_attribute(&self, name: &str) -> bool {
         self.dynamic_attributes
             || name == "show"

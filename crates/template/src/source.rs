@@ -1,4 +1,4 @@
-//! Places in source text: what every node, expression and diagnostic points to.
+//! Spans of source text: every node, expression and diagnostic has one.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,13 +10,13 @@ pub struct FileId(u32);
 
 /// A range of bytes in one file.
 ///
-/// Positions count through all files of a [`Sources`], one behind the other: a span says which file it
-/// lies in without a word for that, and trees with a span in every node stay small.
+/// Positions count through all files of a [`Sources`], one after the other: a span identifies its
+/// file without a field for it, so trees with a span in every node stay small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     /// Position of the first byte.
     pub start: u32,
-    /// Position behind the last byte.
+    /// Position after the last byte.
     pub end: u32,
 }
 
@@ -26,7 +26,7 @@ impl Span {
         Span { start: file.position(start), end: file.position(end.max(start)) }
     }
 
-    /// The start of a file, for what is missing from it altogether.
+    /// The start of a file, for errors about what is missing from it.
     pub fn start_of(file: FileId) -> Span {
         Span { start: file.0, end: file.0 }
     }
@@ -38,7 +38,7 @@ impl Span {
 }
 
 impl FileId {
-    /// The position of an offset. Behind 4 GiB of text positions are not told apart any more.
+    /// The position of an offset. After 4 GiB of text positions are the same.
     fn position(self, offset: usize) -> u32 {
         u32::try_from(offset).unwrap_or(u32::MAX).saturating_add(self.0)
     }
@@ -50,7 +50,7 @@ pub struct SourceFile {
     id: FileId,
     name: Arc<str>,
     text: Arc<str>,
-    /// The offsets of its lines, found when somebody asks for a line.
+    /// The offsets of its lines, computed on the first use.
     line_starts: OnceLock<Vec<u32>>,
 }
 
@@ -81,7 +81,7 @@ impl SourceFile {
     }
 }
 
-/// A place as a person reads it.
+/// A position in a file, for display.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Location {
     /// Name of the file.
@@ -110,7 +110,7 @@ impl Sources {
         Sources::default()
     }
 
-    /// Adds a file and gives the id that its spans are made with.
+    /// Adds a file and returns the id that its spans are made with.
     pub fn add(&mut self, name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> FileId {
         let (name, text) = (name.into(), text.into());
         // The end of a text is a position too, and not the start of the next.
@@ -120,7 +120,7 @@ impl Sources {
         id
     }
 
-    /// The file behind an id, if the id was given by this collection.
+    /// The file of an id, if the id was given by this collection.
     pub fn get(&self, file: FileId) -> Option<&SourceFile> {
         let at = self.files.binary_search_by_key(&file, |source| source.id).ok()?;
         self.files.get(at)
@@ -128,27 +128,27 @@ impl Sources {
 
     /// The file that a span lies in.
     pub fn file(&self, span: Span) -> Option<FileId> {
-        self.place(span).map(|(source, _)| source.id)
+        self.range_of(span).map(|(source, _)| source.id)
     }
 
     /// The file that a span lies in, and the offsets of the span there.
-    pub fn place(&self, span: Span) -> Option<(&SourceFile, Range<usize>)> {
+    pub fn range_of(&self, span: Span) -> Option<(&SourceFile, Range<usize>)> {
         let behind = self.files.partition_point(|source| source.id.0 <= span.start);
         let source = self.files.get(behind.checked_sub(1)?)?;
         let offset = |position: u32| position.saturating_sub(source.id.0) as usize;
         Some((source, offset(span.start)..offset(span.end)))
     }
 
-    /// Where a span begins.
+    /// The position at which a span begins.
     pub fn locate(&self, span: Span) -> Option<Location> {
-        let (source, range) = self.place(span)?;
+        let (source, range) = self.range_of(span)?;
         let (line, column) = source.line_column(range.start);
         Some(Location { file: source.name.clone(), line, column })
     }
 
     /// The text that a span covers.
     pub fn snippet(&self, span: Span) -> Option<&str> {
-        let (source, range) = self.place(span)?;
+        let (source, range) = self.range_of(span)?;
         source.text.get(range)
     }
 }

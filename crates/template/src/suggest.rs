@@ -1,38 +1,32 @@
 //! "Did you mean": the candidate nearest to a misspelt word.
 //!
 //! Cost is bounded: long words are never compared, and of many candidates only the first few
-//! thousand are looked at.
+//! thousand are compared.
 
 /// Words longer than this are not compared.
 const MAX_LENGTH: usize = 48;
-/// Candidates behind this many are not looked at.
+/// Candidates after this many are not compared.
 const MAX_CANDIDATES: usize = 2_000;
 
-/// After this many findings of one kind, suggestions are no longer worth their cost.
-pub const MANY: usize = 50;
+/// After this many findings of one kind no more suggestions are computed.
+pub const MAX_SUGGESTIONS: usize = 50;
 
 /// The candidate that a misspelt word most likely stands for, if one is near enough.
 ///
-/// Words that differ in case alone are nearest; otherwise about a third of the letters may be wrong.
-/// Of equally near candidates the first is taken.
+/// Words that differ in case alone are nearest; otherwise about a third of the letters may be
+/// wrong. Of equally near candidates the first is taken.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let folded: Vec<char> = word.to_lowercase().chars().take(MAX_LENGTH + 1).collect();
-    if folded.is_empty() || folded.len() > MAX_LENGTH {
-        return None;
-    }
+    let (word, length) = folded(word)?;
     let mut best = None;
-    let mut bound = 1 + folded.len() / 3;
+    let mut bound = 1 + length / 3;
     for candidate in candidates.into_iter().take(MAX_CANDIDATES) {
-        let other: Vec<char> = candidate.to_lowercase().chars().take(MAX_LENGTH + 1).collect();
-        if other.is_empty()
-            || other.len() > MAX_LENGTH
-            || other.len().abs_diff(folded.len()) > bound
-        {
+        let Some((other, other_length)) = folded(candidate) else { continue };
+        if other_length.abs_diff(length) > bound {
             continue;
         }
-        let distance = distance(&folded, &other);
+        let distance = strsim::osa_distance(&word, &other);
         // A word must keep more letters than it changes.
-        if distance < bound && distance < folded.len().min(other.len()) {
+        if distance < bound && distance < length.min(other_length) {
             (best, bound) = (Some(candidate), distance);
         }
         if distance == 0 {
@@ -42,7 +36,7 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     best
 }
 
-/// A line of help that names the nearest candidate, or nothing.
+/// A help text that names the nearest candidate, or nothing.
 pub fn did_you_mean<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -50,7 +44,7 @@ pub fn did_you_mean<'a>(
     closest(word, candidates).map(|candidate| format!("did you mean `{candidate}`?"))
 }
 
-/// A line of help: the nearest candidate, or else all of them.
+/// A help text: the nearest candidate, or else all of them.
 pub fn help<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> String {
     did_you_mean(word, candidates.clone()).unwrap_or_else(|| {
         let all: Vec<&str> = candidates.into_iter().take(20).collect();
@@ -58,24 +52,11 @@ pub fn help<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clon
     })
 }
 
-/// Number of insertions, deletions, replacements and swaps of neighbours between two words.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut row = Vec::with_capacity(b.len() + 1);
-        row.push(i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let replaced = last[j] + usize::from(x != y);
-            let mut least = replaced.min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
-                least = least.min(before[j - 1] + 1);
-            }
-            row.push(least);
-        }
-        (before, last) = (last, row);
-    }
-    last[b.len()]
+/// The word in lower case, unless it is empty or too long to be compared.
+fn folded(word: &str) -> Option<(String, usize)> {
+    let folded = word.to_lowercase();
+    let length = folded.chars().take(MAX_LENGTH + 1).count();
+    (1..=MAX_LENGTH).contains(&length).then_some((folded, length))
 }
 
 #[cfg(test)]
@@ -108,9 +89,7 @@ mod tests {
 
     #[test]
     fn swapped_neighbours_count_once() {
-        let chars = |s: &str| s.chars().collect::<Vec<_>>();
-        assert_eq!(distance(&chars("abcd"), &chars("bacd")), 1);
-        assert_eq!(distance(&chars("kitten"), &chars("sitting")), 3);
-        assert_eq!(distance(&chars(""), &chars("abc")), 3);
+        assert_eq!(closest("abcd", ["bacd", "xbcx"]), Some("bacd"));
+        assert_eq!(closest("sitting", ["kitten", "sittingx"]), Some("sittingx"));
     }
 }

@@ -1,4 +1,4 @@
-//! The typed template: what both dialects are lowered to. Every part knows its place.
+//! The typed template: both dialects are lowered to it. Every part has its span.
 
 use crate::expr::Expr;
 use crate::parameters::{Definitions, Group};
@@ -8,12 +8,12 @@ use crate::version::Version;
 use indexmap::IndexMap;
 use std::sync::Arc;
 
-/// Something and where it stands.
+/// A value and its span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spanned<T> {
-    /// The thing.
+    /// The value.
     pub value: T,
-    /// Its place.
+    /// Its span.
     pub span: Span,
 }
 
@@ -43,9 +43,9 @@ pub struct Template {
 /// A named condition.
 #[derive(Clone, Debug)]
 pub struct Condition {
-    /// Where its name stands.
+    /// The span of its name.
     pub name_span: Span,
-    /// What decides it.
+    /// The expression that decides it.
     pub definition: Expr,
 }
 
@@ -54,7 +54,7 @@ pub struct Condition {
 pub struct Resource {
     /// Its name.
     pub name: Arc<str>,
-    /// Where its name stands.
+    /// The span of its name.
     pub name_span: Span,
     /// The type, as written.
     pub type_name: Spanned<Arc<str>>,
@@ -64,35 +64,36 @@ pub struct Resource {
     pub properties: Option<Expr>,
     /// The metadata.
     pub metadata: Option<Expr>,
-    /// What must be there before it.
+    /// The names in `depends_on`.
     pub depends_on: Vec<Spanned<Arc<str>>>,
-    /// The resources that functions in properties and metadata name, if that can be told without
-    /// parameters: there are no choices, no names to be computed and no functions of the wrong form.
+    /// The resources that functions in properties and metadata name, if they are known without
+    /// parameters: there are no choices, no names to be computed and no functions of the wrong
+    /// form.
     pub references: Option<Box<[Spanned<Arc<str>>]>>,
-    /// What becomes of its object when it is deleted.
+    /// The deletion policy.
     pub deletion_policy: Option<Box<Expr>>,
-    /// How updates are carried out.
+    /// How the resource is updated.
     pub update_policy: Option<Box<Expr>>,
-    /// The id of an object that is not Kiln's to create or delete.
+    /// The id of an existing object that the engine neither creates nor deletes.
     pub external_id: Option<Box<Expr>>,
-    /// What it is for.
+    /// The description.
     pub description: Option<Arc<str>>,
 }
 
-/// What becomes of an object when its resource is deleted.
+/// What happens to an object when its resource is deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum DeletionPolicy {
-    /// It is deleted.
+    /// The object is deleted.
     #[default]
     Delete,
-    /// It stays.
+    /// The object is kept.
     Retain,
-    /// It is deleted after a snapshot of it was taken.
+    /// The object is deleted after a snapshot of it was taken.
     Snapshot,
 }
 
 impl DeletionPolicy {
-    /// The policy of a name; lower case came with the conditions.
+    /// Parses a policy; lower case is accepted since the versions with conditions.
     pub fn parse(text: &str, version: Version) -> Option<DeletionPolicy> {
         Some(match text {
             "Delete" => DeletionPolicy::Delete,
@@ -120,14 +121,14 @@ impl DeletionPolicy {
 pub struct Output {
     /// Its name.
     pub name: Arc<str>,
-    /// Where its name stands.
+    /// The span of its name.
     pub name_span: Span,
     /// Its value.
     pub value: Expr,
-    /// What it tells, as written.
+    /// The description, as written.
     pub description: Option<Value>,
     /// Whether it has a value at all; absent means yes.
     pub condition: Option<Expr>,
-    /// Keys that outputs do not have: passed over in a root template, refused in a nested one.
+    /// Keys that outputs do not have: passed over in a root template, rejected in a nested one.
     pub unknown_keys: Vec<Spanned<Arc<str>>>,
 }

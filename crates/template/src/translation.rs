@@ -1,8 +1,8 @@
-//! Older property names: rewritten before values are checked, and told to authors.
+//! Translation of deprecated properties before values are checked, and warnings about them.
 //!
-//! Which property takes over from which is said by the schema ([`Takes`]). Once [`apply`] is done, an
-//! older property that was taken is gone, so that what comes after knows one spelling only. Names of
-//! objects stay names here: only the cloud knows their ids.
+//! The schema says which property replaces which ([`Takes`]). After [`apply`], a deprecated
+//! property that was translated is gone, so that later code has one spelling only. Names of
+//! objects are not resolved here: only the cloud knows their ids.
 
 use crate::codes::{self, Code};
 use crate::diagnostic::Diagnostic;
@@ -14,43 +14,44 @@ use crate::source::Span;
 use crate::value::{Members, Secret, Unknown, Value};
 use std::sync::Arc;
 
-/// Where a resource's properties stand.
+/// The path and the spans of a resource's properties.
 #[derive(Clone, Copy)]
 pub struct PropertyLocation<'a> {
-    /// Their path.
+    /// The path of the properties.
     pub path: &'a Path<'a>,
-    /// Where the member at a path stands, or what is nearest to it.
+    /// The span of the member at a path, or of the nearest node.
     pub spans: &'a dyn Fn(&Path<'_>, MemberPart) -> Span,
 }
 
-/// Gives the values of older properties to those that took their place; tells what cannot be.
+/// Moves the values of deprecated properties to those that replaced them; returns what cannot be
+/// moved.
 ///
-/// A value that is refused is told here and becomes unknown, so that it is not refused twice.
+/// A value that is rejected is reported here and becomes unknown, so that it is not rejected twice.
 pub fn apply(
     schema: &TypeSchema,
     values: &mut Members,
-    place: &PropertyLocation<'_>,
+    position: &PropertyLocation<'_>,
 ) -> Vec<Diagnostic> {
-    let mut rewriter = Rewriter { spans: place.spans, names: Vec::new(), refused: Vec::new() };
-    rewriter.level(&schema.properties, values, place.path);
+    let mut rewriter = Rewriter { spans: position.spans, names: Vec::new(), refused: Vec::new() };
+    rewriter.level(&schema.properties, values, position.path);
     rewriter.refused
 }
 
-/// Warns of every property in use that is on its way out.
+/// Warns of every deprecated property in use.
 pub fn deprecations(schema: &TypeSchema, properties: &Expr) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     deprecated_members(&schema.name, &schema.properties, properties, &mut found);
     found
 }
 
-/// The older name under which the property at a path may have been written.
+/// The deprecated name under which the property at a path may have been written.
 ///
 /// The path leads from the properties of the resource to the property.
 pub fn older_name<'p>(properties: &'p [Property], path: &[Path<'_>]) -> Option<&'p str> {
     let (last, above) = path.split_last()?;
     let mut level = properties;
     for element in above {
-        // A list's members have no names: their position is passed over.
+        // The members of a list have no names: their index is skipped.
         if let Path::Key(_, name) = element {
             level = members_of(level.iter().find(|property| property.name == *name)?)?;
         }
@@ -141,22 +142,22 @@ impl Rewriter<'_> {
         path: &Path<'_>,
     ) {
         let Some(value) = take(values, older) else { return };
-        let given = values.get(&*property.name);
-        if value.is_null() && given.is_some() {
+        let supplied = values.get(&*property.name);
+        if value.is_null() && supplied.is_some() {
             return;
         }
         let is_known = value.unknown().is_none();
-        let refusal = if is_known { property::refusal(property.kind, &value) } else { None };
-        if let Some(message) = refusal {
+        let error = if is_known { property::type_error(property.kind, &value) } else { None };
+        if let Some(message) = error {
             let at = path.key(&property.name);
-            // Where nothing else is given, the reference tells it of the map as a whole.
+            // Without other members, Heat reports it for the map as a whole.
             let whole =
-                given.is_none() && (property.required || property.kind != PropertyType::String);
-            let told = if whole { path } else { &at };
+                supplied.is_none() && (property.required || property.kind != PropertyType::String);
+            let reported = if whole { path } else { &at };
             let span = (self.spans)(&path.key(first(older)), MemberPart::Value);
-            self.refuse(&codes::PROPERTY_VALUE, message, told, span);
+            self.refuse(&codes::PROPERTY_VALUE, message, reported, span);
             blot(values, &property.name);
-        } else if is_set(&value) && given.is_some_and(is_set) {
+        } else if is_set(&value) && supplied.is_some_and(is_set) {
             let names = [self.full_name(&property.name), self.full_name(older)].join(", ");
             let message =
                 format!("Cannot define the following properties at the same time: {names}");
@@ -176,14 +177,14 @@ impl Rewriter<'_> {
     ) {
         let Some(value) = values.get(&**older) else { return };
         let set = is_set(value);
-        let given = values.get(&*property.name);
-        // What is empty, or of another kind, is left to its own schema.
-        let waits = value.unknown().is_some() && given.is_none();
-        if !(set || waits) || property::refusal(kind, value).is_some() {
+        let supplied = values.get(&*property.name);
+        // An empty value, or one of another type, is left to its own schema.
+        let waits = value.unknown().is_some() && supplied.is_none();
+        if !(set || waits) || property::type_error(kind, value).is_some() {
             return;
         }
         let Some(value) = values.shift_remove(&**older) else { return };
-        let Some(given) = values.get(&*property.name) else {
+        let Some(supplied) = values.get(&*property.name) else {
             let member = match key {
                 None => value,
                 Some((name, others)) => {
@@ -197,8 +198,8 @@ impl Rewriter<'_> {
         };
         let at = path.key(&property.name);
         let first = at.index(0);
-        // The reference means to append, and fails on the first member of the longer list.
-        let (told, suffix) = match opened(given) {
+        // Heat means to append, and fails on the first member of the longer list.
+        let (reported, suffix) = match opened(supplied) {
             Value::List(_) | Value::Null | Value::Unknown(Unknown::Attribute(..)) => (&first, ".0"),
             _ => (&at, ""),
         };
@@ -207,7 +208,7 @@ impl Rewriter<'_> {
              value \"{}{suffix}\".",
             self.full_name(&property.name),
         );
-        self.conflict(property, older, message, path, told);
+        self.conflict(property, older, message, path, reported);
         blot(values, &property.name);
     }
 
@@ -220,23 +221,24 @@ impl Rewriter<'_> {
         full + name
     }
 
-    /// Two properties of the same meaning, both given.
+    /// The error for two properties of the same meaning, both set.
     fn conflict(
         &mut self,
         property: &Property,
         older: &str,
         message: String,
         path: &Path<'_>,
-        told: &Path<'_>,
+        reported: &Path<'_>,
     ) {
         let span = (self.spans)(&path.key(&property.name), MemberPart::Key);
         let other = (self.spans)(&path.key(older), MemberPart::Key);
-        self.refuse(&codes::PROPERTY_CONFLICT, message, told, span);
-        if let Some(told) = self.refused.last_mut() {
-            told.kind = "StackValidationFailed";
-            told.labels
+        self.refuse(&codes::PROPERTY_CONFLICT, message, reported, span);
+        if let Some(reported) = self.refused.last_mut() {
+            reported.kind = "StackValidationFailed";
+            reported
+                .labels
                 .push(crate::diagnostic::Label { span: other, text: "means the same".into() });
-            told.help = Some(format!("give `{}` or `{older}`, not both", property.name));
+            reported.help = Some(format!("give `{}` or `{older}`, not both", property.name));
         }
     }
 
@@ -246,7 +248,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// Removes the value of an older property; the value of a map's member is only looked up.
+/// Removes the value of a deprecated property; the value of a map's member is only looked up.
 fn take(values: &mut Members, older: &str) -> Option<Value> {
     let Some((map, member)) = older.split_once('.') else { return values.shift_remove(older) };
     let value = values.get(map)?;
@@ -255,7 +257,7 @@ fn take(values: &mut Members, older: &str) -> Option<Value> {
     Some(if covered { Value::Secret(Secret::new(member)) } else { member })
 }
 
-/// Makes a value unknown that was refused: it is there, and nothing more is said of it.
+/// Makes a rejected value unknown, so that it counts as present and is not checked again.
 fn blot(values: &mut Members, name: &str) {
     let name = Arc::from(name);
     values.insert(Arc::clone(&name), Value::Unknown(Unknown::Parameter(name)));
@@ -272,7 +274,7 @@ fn opened(value: &Value) -> &Value {
     }
 }
 
-/// Whether it is known that there is something in a value: a reference will be the id of an object.
+/// Whether a value is known not to be empty: a reference will be the id of an object.
 fn is_set(value: &Value) -> bool {
     match opened(value) {
         Value::Unknown(unknown) => matches!(unknown, Unknown::Reference(_)),
@@ -280,7 +282,7 @@ fn is_set(value: &Value) -> bool {
     }
 }
 
-/// Whether a member of a property is rewritten.
+/// Whether a member of a property is translated.
 fn rewrites_inside(property: &Property) -> bool {
     match &property.inner {
         Inner::Free => false,
@@ -322,7 +324,7 @@ fn deprecated_members(
     }
 }
 
-/// What should be said of a property that is on its way out.
+/// The warning about a deprecated property.
 fn deprecation(
     kind: &str,
     beside: &[Property],

@@ -1,7 +1,7 @@
-//! Values: what expressions come to.
+//! Values: what expressions evaluate to.
 //!
 //! A value may be *not known yet* ([`Unknown`]) or *hidden* ([`Secret`]), as a whole or in part.
-//! Neither can be mistaken for data: both are variants that every reader has to face.
+//! Neither can be mistaken for data: both are variants that every caller has to handle.
 
 use crate::document::{Data, Node};
 use indexmap::IndexMap;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// A map in the order it was written.
 pub type Members = IndexMap<Arc<str>, Value>;
 
-/// What an expression comes to.
+/// What an expression evaluates to.
 #[derive(Clone, Debug, Default)]
 pub enum Value {
     /// Null.
@@ -31,16 +31,16 @@ pub enum Value {
     List(Arc<Vec<Value>>),
     /// A map with text keys.
     Map(Arc<Members>),
-    /// Something that only a later step will know.
+    /// A value that is known only at a later step.
     Unknown(Unknown),
-    /// Something that must not be shown.
+    /// A value that must not be displayed.
     Secret(Secret),
 }
 
 /// Why a value is not known yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    /// A declared parameter that was given no value.
+    /// A declared parameter without a value.
     Parameter(Arc<str>),
     /// The reference id of a resource.
     Reference(Arc<str>),
@@ -55,7 +55,7 @@ pub enum Unknown {
 pub struct AttributeOf {
     /// The resource.
     pub resource: Arc<str>,
-    /// The attribute; empty for all of them.
+    /// The attribute's name; empty for all attributes.
     pub attribute: Arc<str>,
 }
 
@@ -69,8 +69,8 @@ impl Unknown {
 
 /// A hidden value.
 ///
-/// It has no `Display`, cannot be serialised, and its `Debug` shows stars. [`Secret::expose`] is the
-/// one way in, for the code that sends it to the cloud or encrypts it.
+/// It has no `Display`, cannot be serialised, and its `Debug` prints asterisks. [`Secret::expose`]
+/// is the only access, for the code that sends it to the cloud or encrypts it.
 #[derive(Clone)]
 pub struct Secret(Arc<Value>);
 
@@ -83,7 +83,7 @@ impl Secret {
         }
     }
 
-    /// The hidden value. Every call is a place where it could leak.
+    /// The hidden value. Every call of this method is a possible leak.
     pub fn expose(&self) -> &Value {
         &self.0
     }
@@ -140,7 +140,7 @@ impl Value {
         matches!(self, Value::Null)
     }
 
-    /// Whether the host language takes it for true: not null, false, zero or empty.
+    /// Whether Python takes it for true: not null, false, zero or empty.
     pub fn is_truthy(&self) -> bool {
         match self {
             Value::Null => false,
@@ -155,7 +155,7 @@ impl Value {
         }
     }
 
-    /// The first part that is not known yet, looking inside lists, maps and secrets.
+    /// The first part that is not known yet, searched in lists, maps and secrets too.
     pub fn unknown(&self) -> Option<&Unknown> {
         match self {
             Value::Unknown(unknown) => Some(unknown),
@@ -176,7 +176,7 @@ impl Value {
         }
     }
 
-    /// The value with every secret in it laid open: for computing with it, not for showing it.
+    /// The value with every secret in it exposed: for computations, not for display.
     pub fn exposed(&self) -> Value {
         match self {
             Value::Secret(secret) => secret.expose().exposed(),
@@ -189,7 +189,7 @@ impl Value {
         }
     }
 
-    /// Equality of the host language: `1`, `1.0` and `true` are equal, text never equals a number.
+    /// Python's equality: `1`, `1.0` and `true` are equal, text never equals a number.
     pub fn equals(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Null, Value::Null) => true,
@@ -222,8 +222,8 @@ impl Value {
         }
     }
 
-    /// The name of its kind in the host language, as refusals show it: `str`, `dict`, `NoneType`.
-    pub fn host_type(&self) -> &'static str {
+    /// The name of its type in Python, as errors show it: `str`, `dict`, `NoneType`.
+    pub fn python_type(&self) -> &'static str {
         match self {
             Value::Null => "NoneType",
             Value::Bool(_) => "bool",
@@ -233,7 +233,7 @@ impl Value {
             Value::List(_) => "list",
             Value::Map(_) => "dict",
             Value::Unknown(_) => "unknown",
-            Value::Secret(secret) => secret.expose().host_type(),
+            Value::Secret(secret) => secret.expose().python_type(),
         }
     }
 }
@@ -321,8 +321,8 @@ mod tests {
     #[test]
     fn a_secret_is_never_printed() {
         let secret = Value::Secret(Secret::new("hunter2".into()));
-        let shown = format!("{:?}", Value::list([secret.clone()]));
-        assert_eq!(shown, "List([Secret(******)])");
+        let printed = format!("{:?}", Value::list([secret.clone()]));
+        assert_eq!(printed, "List([Secret(******)])");
         assert!(Value::list([secret.clone()]).has_secret());
         assert_eq!(Value::list([secret]).exposed(), Value::list(["hunter2".into()]));
     }

@@ -42,9 +42,9 @@ pub enum Version {
     Hot20210416,
 }
 
-/// How a version is written.
+/// How a version is written in a template.
 #[derive(Debug)]
-pub struct Written {
+pub struct VersionInfo {
     /// The version.
     pub version: Version,
     /// The key that announces it.
@@ -57,19 +57,19 @@ pub struct Written {
 
 const HOT: &str = "heat_template_version";
 
-const fn hot(version: Version, date: &'static str, alias: Option<&'static str>) -> Written {
-    Written { version, key: HOT, date, alias }
+const fn hot(version: Version, date: &'static str, alias: Option<&'static str>) -> VersionInfo {
+    VersionInfo { version, key: HOT, date, alias }
 }
 
 /// Every version, oldest first in its dialect.
-pub static ALL: [Written; 13] = [
-    Written {
+pub static ALL: [VersionInfo; 13] = [
+    VersionInfo {
         version: Version::Aws20100909,
         key: "AWSTemplateFormatVersion",
         date: "2010-09-09",
         alias: None,
     },
-    Written {
+    VersionInfo {
         version: Version::Heat20121212,
         key: "HeatTemplateFormatVersion",
         date: "2012-12-12",
@@ -104,20 +104,20 @@ pub fn values(key: &str) -> Vec<&'static str> {
     rows().map(|row| row.date).chain(rows().filter_map(|row| row.alias)).collect()
 }
 
-/// What a word means as the name of a function.
+/// The meaning of a word as the name of a function.
 #[derive(Clone, Copy, Debug)]
 pub enum Meaning {
     /// A function of this version.
     Function(&'static Function),
     /// A function that this version no longer has.
     Removed(&'static Function),
-    /// A function, but not one for this place.
+    /// A function that is not allowed at this position.
     Misplaced(&'static Function),
     /// No function: plain data.
     Data,
 }
 
-/// Where a function would stand.
+/// The position of a function in a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
     /// In a resource or an output.
@@ -128,7 +128,7 @@ pub enum Position {
 
 impl Version {
     /// How the version is written.
-    pub fn written(self) -> &'static Written {
+    pub fn info(self) -> &'static VersionInfo {
         &ALL[self as usize]
     }
 
@@ -147,17 +147,17 @@ impl Version {
         self >= Version::Hot20161014
     }
 
-    /// The words of this dialect for sections and keys.
-    pub fn words(self) -> &'static Words {
+    /// The names of sections and keys in this dialect.
+    pub fn keywords(self) -> &'static Keywords {
         match self.dialect() {
             Dialect::Hot => &HOT_WORDS,
             Dialect::Cfn => &CFN_WORDS,
         }
     }
 
-    /// Whether a section of this name may stand at the top of a template.
+    /// Whether a section of this name may appear at the top of a template.
     pub fn has_section(self, name: &str) -> bool {
-        let words = self.words();
+        let words = self.keywords();
         let common =
             [words.description, words.parameters, words.resources, words.outputs].contains(&name);
         common
@@ -166,11 +166,11 @@ impl Version {
             || name == words.conditions && self.has_conditions()
     }
 
-    /// Every section that may stand at the top of a template.
+    /// Every section that may appear at the top of a template.
     pub fn sections(self) -> impl Iterator<Item = &'static str> {
-        let w = self.words();
+        let w = self.keywords();
         [
-            self.written().key,
+            self.info().key,
             w.description,
             w.own_section,
             w.parameters,
@@ -182,11 +182,11 @@ impl Version {
         .filter(move |name| self.has_section(name))
     }
 
-    /// What a word means as the name of a function at a place.
-    pub fn meaning(self, word: &str, place: Position) -> Meaning {
+    /// The meaning of a word as the name of a function at a position.
+    pub fn meaning(self, word: &str, position: Position) -> Meaning {
         let Some(function) = functions::named(word) else { return Meaning::Data };
-        match place {
-            _ if function.exists_in(self) && function.allowed_in(place, self) => {
+        match position {
+            _ if function.exists_in(self) && function.allowed_in(position, self) => {
                 Meaning::Function(function)
             }
             Position::Value if function.removed_in(self) => Meaning::Removed(function),
@@ -197,15 +197,15 @@ impl Version {
         }
     }
 
-    /// The functions of this version at a place, by name.
-    pub fn functions(self, place: Position) -> impl Iterator<Item = &'static Function> {
-        functions::ALL.iter().filter(move |f| f.exists_in(self) && f.allowed_in(place, self))
+    /// The functions of this version at a position, by name.
+    pub fn functions(self, position: Position) -> impl Iterator<Item = &'static Function> {
+        functions::ALL.iter().filter(move |f| f.exists_in(self) && f.allowed_in(position, self))
     }
 }
 
-/// How a dialect spells sections and keys.
+/// The names of sections and keys in a dialect.
 #[derive(Debug)]
-pub struct Words {
+pub struct Keywords {
     /// The section with the description, and the key of a description.
     pub description: &'static str,
     /// The section that only this dialect has: parameter groups, or mappings.
@@ -219,16 +219,16 @@ pub struct Words {
     /// The section of outputs.
     pub outputs: &'static str,
     /// Key: a resource's type.
-    pub kind: &'static str,
+    pub resource_type: &'static str,
     /// Key: a resource's properties.
     pub properties: &'static str,
     /// Key: a resource's metadata.
     pub metadata: &'static str,
-    /// Key: what a resource depends on.
+    /// Key: the explicit dependencies.
     pub depends_on: &'static str,
-    /// Key: what becomes of the object when the resource is deleted.
+    /// Key: the deletion policy.
     pub deletion_policy: &'static str,
-    /// Key: how updates are carried out.
+    /// Key: the update policy.
     pub update_policy: &'static str,
     /// Key: whether a resource or output exists.
     pub condition: &'static str,
@@ -236,14 +236,14 @@ pub struct Words {
     pub value: &'static str,
 }
 
-static HOT_WORDS: Words = Words {
+static HOT_WORDS: Keywords = Keywords {
     description: "description",
     own_section: "parameter_groups",
     parameters: "parameters",
     conditions: "conditions",
     resources: "resources",
     outputs: "outputs",
-    kind: "type",
+    resource_type: "type",
     properties: "properties",
     metadata: "metadata",
     depends_on: "depends_on",
@@ -253,14 +253,14 @@ static HOT_WORDS: Words = Words {
     value: "value",
 };
 
-static CFN_WORDS: Words = Words {
+static CFN_WORDS: Keywords = Keywords {
     description: "Description",
     own_section: "Mappings",
     parameters: "Parameters",
     conditions: "Conditions",
     resources: "Resources",
     outputs: "Outputs",
-    kind: "Type",
+    resource_type: "Type",
     properties: "Properties",
     metadata: "Metadata",
     depends_on: "DependsOn",
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn the_table_is_indexed_by_version() {
         for row in &ALL {
-            assert!(std::ptr::eq(row.version.written(), row));
+            assert!(std::ptr::eq(row.version.info(), row));
             assert_eq!(find(row.key, row.date), Some(row.version));
         }
         assert_eq!(find(HOT, "queens"), Some(Version::Hot20180302));

@@ -7,7 +7,7 @@ use crate::collections::Map;
 use crate::context::{Context, Lambda};
 use crate::error::Error;
 use crate::integer::Integer;
-use crate::iterate::Walk;
+use crate::iterate::BoundedIter;
 use crate::machine::Machine;
 use crate::regex::Regex;
 use crate::resolve::Candidate;
@@ -64,12 +64,12 @@ impl Arguments<'_> {
         self.slots.get_mut(index).map_or(Slot::Gap, |slot| std::mem::replace(slot, Slot::Gap))
     }
 
-    /// Whether an argument was given for a parameter.
-    pub(crate) fn given(&self, parameter: usize) -> bool {
+    /// Whether an argument was passed for a parameter.
+    pub(crate) fn is_supplied(&self, parameter: usize) -> bool {
         matches!(self.bind(parameter), Bind::At(_))
     }
 
-    /// The value of a parameter; a second call gives null.
+    /// The value of a parameter; a second call returns null.
     pub(crate) fn value(&mut self, parameter: usize) -> Value {
         match *self.bind(parameter) {
             Bind::At(index) => match self.take(index) {
@@ -86,9 +86,9 @@ impl Arguments<'_> {
         }
     }
 
-    /// The value of a parameter, if an argument was given.
+    /// The value of a parameter, if an argument was passed.
     pub(crate) fn optional(&mut self, parameter: usize) -> Option<Value> {
-        self.given(parameter).then(|| self.value(parameter))
+        self.is_supplied(parameter).then(|| self.value(parameter))
     }
 
     pub(crate) fn truth(&mut self, parameter: usize) -> bool {
@@ -155,12 +155,12 @@ impl Arguments<'_> {
     }
 
     /// A walk over a collection.
-    pub(crate) fn walk(&mut self, parameter: usize) -> Result<Walk, Error> {
+    pub(crate) fn walk(&mut self, parameter: usize) -> Result<BoundedIter, Error> {
         let value = self.value(parameter);
         self.machine.walk(&value)
     }
 
-    /// The expression given for a parameter, if one was.
+    /// The expression passed for a parameter, if one was.
     pub(crate) fn lambda_or_none(&mut self, parameter: usize) -> Option<Lambda> {
         match *self.bind(parameter) {
             Bind::At(index) => match self.take(index) {

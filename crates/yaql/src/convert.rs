@@ -32,7 +32,7 @@ impl Value {
     /// The value as plain data, the way results of the reference are written out.
     ///
     /// Sets become lists, dates become text, keys of maps become text. Spans, regular expressions
-    /// and contexts are refused.
+    /// and contexts are rejected.
     ///
     /// ```
     /// use kiln_yaql::{Data, Expression, Options, Value};
@@ -41,9 +41,10 @@ impl Value {
     /// let date = date.evaluate(Value::Null, &Options::default()).unwrap();
     /// assert_eq!(date.to_data().unwrap(), Data::Text("2020-01-02T00:00:00.000000".into()));
     ///
-    /// let span = Expression::parse("timespan(days => 1)").unwrap();
-    /// let span = span.evaluate(Value::Null, &Options::default()).unwrap();
-    /// assert_eq!(span.to_data().unwrap_err().to_string(), "A timespan cannot be part of a result");
+    /// let span = Expression::parse("timespan(days => 1)").unwrap(); let span =
+    /// span.evaluate(Value::Null, &Options::default()).unwrap();
+    /// assert_eq!(span.to_data().unwrap_err().to_string(), "A timespan cannot be part of a
+    /// result");
     /// ```
     pub fn to_data(&self) -> Result<Data, Error> {
         let list = |items: &mut dyn Iterator<Item = &Value>| {
@@ -116,7 +117,8 @@ fn without_repeats(entries: Vec<(Arc<str>, Data)>) -> Vec<(Arc<str>, Data)> {
     unique.into_iter().collect()
 }
 
-/// Makes a result of an evaluation independent of it: walks iterators, and refuses what is too long.
+/// Makes a result of an evaluation independent of it: walks iterators, and rejects what is too
+/// long.
 pub(crate) fn finish(machine: &Machine<'_>, value: Value) -> Result<Value, Error> {
     machine.charge(1)?;
     let limit = machine.options.limit_iterators;
@@ -126,7 +128,7 @@ pub(crate) fn finish(machine: &Machine<'_>, value: Value) -> Result<Value, Error
     match &value {
         Value::Map(map) => {
             short(map.len())?;
-            machine.deeper(|| {
+            machine.nested(|| {
                 let mut out = Map::default();
                 for (key, value) in map.iter() {
                     let key = hashable(finish(machine, key.clone())?)?;
@@ -138,7 +140,7 @@ pub(crate) fn finish(machine: &Machine<'_>, value: Value) -> Result<Value, Error
         Value::Set(_) => finish_set(machine, &value),
         Value::View(view) if view.part != ViewKind::Values => finish_set(machine, &value),
         Value::List(_) | Value::Iterator(_) | Value::Lazy(_) | Value::View(_) => {
-            machine.deeper(|| {
+            machine.nested(|| {
                 let mut walk = machine.walk(&value)?;
                 let mut out = Vec::new();
                 while let Some(member) = walk.next(machine)? {
@@ -152,7 +154,7 @@ pub(crate) fn finish(machine: &Machine<'_>, value: Value) -> Result<Value, Error
 }
 
 fn finish_set(machine: &Machine<'_>, value: &Value) -> Result<Value, Error> {
-    machine.deeper(|| {
+    machine.nested(|| {
         let mut walk = machine.walk(value)?;
         let mut out = Set::default();
         while let Some(member) = walk.next(machine)? {

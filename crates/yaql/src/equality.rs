@@ -1,4 +1,4 @@
-//! Equality and hashing as in the reference's host language.
+//! Equality and hashing as in Python.
 //!
 //! Equal values have equal hashes: `1`, `1.0` and `true` are one key. Values are bounded in depth,
 //! so the recursion here is.

@@ -1,4 +1,4 @@
-//! What can go wrong, with the sentences of the reference.
+//! Errors, with the messages of the reference.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,7 +17,7 @@ struct Inner {
     span: Option<Span>,
 }
 
-/// The kinds of error; `Display` of [`Error`] gives the sentence of each.
+/// The kinds of error; `Display` of [`Error`] prints the sentence of each.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -74,14 +74,15 @@ pub enum ErrorKind {
     KeywordArgument,
     /// A map lacks the key; the text is the key as the reference prints it.
     MissingKey(String),
-    /// An operation failed; the message is the one of the reference's host language.
+    /// An operation failed; the message is Python's.
     Failure {
-        /// What sort of failure.
+        /// The class of failure.
         class: FailureClass,
         /// The message.
         message: Cow<'static, str>,
     },
-    /// A collection has more elements than [`Options::limit_iterators`](crate::Options::limit_iterators).
+    /// A collection has more elements than
+    /// [`Options::limit_iterators`](crate::Options::limit_iterators).
     CollectionTooLarge(usize),
     /// A value is larger than [`Options::memory_quota`](crate::Options::memory_quota).
     MemoryQuota,
@@ -93,7 +94,7 @@ pub enum ErrorKind {
     NotData(&'static str),
 }
 
-/// Sorts of failure of operations.
+/// Classes of failures of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FailureClass {
@@ -139,7 +140,7 @@ impl Error {
         )
     }
 
-    /// Adds the place, unless a more exact one is known already.
+    /// Adds the span, unless a more exact one is known already.
     pub(crate) fn at(mut self, span: &Span) -> Error {
         self.0.span.get_or_insert_with(|| span.clone());
         self

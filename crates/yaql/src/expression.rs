@@ -37,12 +37,12 @@ impl Expression {
     /// Evaluates the expression where `$` is the given value.
     ///
     /// The result holds no iterators: lists, maps and sets of plain values, and now and then a
-    /// date, span, regular expression or context. [`Value::to_data`] tells which can be passed on.
+    /// date, span, regular expression or context. [`Value::to_data`] rejects those.
     pub fn evaluate(&self, root: Value, options: &Options) -> Result<Value, Error> {
         self.evaluate_counting(root, options).0
     }
 
-    /// Evaluates the expression and tells how many steps it took, for callers that share one
+    /// Evaluates the expression and returns how many steps it took, for callers that share one
     /// allowance among many expressions.
     pub fn evaluate_counting(&self, root: Value, options: &Options) -> (Result<Value, Error>, u64) {
         if root.shape().depth > MAX_DEPTH / 2 {

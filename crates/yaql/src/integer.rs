@@ -7,7 +7,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// The longest decimal text that is read as an integer; longer ones are refused, as in Python.
+/// The longest decimal text that is read as an integer; longer ones are rejected, as in Python.
 const MAX_DIGITS: usize = 4300;
 
 /// An integer without bounds.

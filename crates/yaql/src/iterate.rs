@@ -1,4 +1,4 @@
-//! Members one after the other: one-shot iterators, lazy collections, and walking either.
+//! Iteration: one-shot iterators, lazy collections, and walks over either.
 //!
 //! Pulling a member counts as a step and as a level of depth, so neither endless nor deeply stacked
 //! iterators get far.
@@ -44,7 +44,7 @@ impl Iter {
             return Err(Error::value("generator already executing"));
         };
         match &mut *pull {
-            Some(pull) => machine.deeper(|| pull(machine)),
+            Some(pull) => machine.nested(|| pull(machine)),
             None => Ok(None),
         }
     }
@@ -75,7 +75,7 @@ enum LazyKind {
         sorted: OnceLock<Value>,
     },
     Memorized {
-        source: Mutex<Walk>,
+        source: Mutex<BoundedIter>,
         seen: Mutex<Vec<Value>>,
     },
     #[default]
@@ -113,7 +113,7 @@ impl Lazy {
     }
 
     /// A collection that remembers the members it was walked over.
-    pub(crate) fn memorized(walk: Walk) -> Value {
+    pub(crate) fn memorized(walk: BoundedIter) -> Value {
         let kind = LazyKind::Memorized { source: Mutex::new(walk), seen: Mutex::new(Vec::new()) };
         Value::Lazy(Lazy(Arc::new(LazyState(kind))))
     }
@@ -127,8 +127,8 @@ impl Lazy {
         match &self.0.0 {
             LazyKind::Sorted { source, order, sorted } => {
                 if sorted.get().is_none() {
-                    let members = machine.deeper(|| {
-                        machine.deeper(|| crate::functions::ordering::sort(machine, source, order))
+                    let members = machine.nested(|| {
+                        machine.nested(|| crate::functions::ordering::sort(machine, source, order))
                     })?;
                     let _ = sorted.set(Value::sequence(members, true)?);
                 }
@@ -148,7 +148,7 @@ impl Lazy {
                 let Ok(mut source) = source.try_lock() else {
                     return Err(Error::value("generator already executing"));
                 };
-                let next = machine.deeper(|| source.next(machine))?;
+                let next = machine.nested(|| source.next(machine))?;
                 if let (Some(value), Ok(mut seen)) = (&next, seen.lock()) {
                     seen.push(value.clone());
                 }
@@ -165,7 +165,7 @@ impl Lazy {
 
 /// A walk over the members of a collection, which gives up beyond the limit.
 #[derive(Debug)]
-pub(crate) struct Walk {
+pub(crate) struct BoundedIter {
     source: Source,
     at: usize,
     limit: usize,
@@ -180,11 +180,11 @@ enum Source {
     Lazy(Lazy),
 }
 
-impl Walk {
+impl BoundedIter {
     /// A walk over a collection, or nothing for a value that is none.
     ///
-    /// A collection that is known to be longer than the limit is refused at once.
-    pub(crate) fn new(value: &Value, limit: usize) -> Result<Option<Walk>, Error> {
+    /// A collection that is known to be longer than the limit is rejected at once.
+    pub(crate) fn new(value: &Value, limit: usize) -> Result<Option<BoundedIter>, Error> {
         let (source, length) = match value {
             Value::List(list) => (Source::List(list.clone()), list.items().len()),
             Value::Set(set) => (Source::Set(set.clone()), set.len()),
@@ -196,7 +196,7 @@ impl Walk {
         if length > limit {
             return Err(ErrorKind::CollectionTooLarge(limit).into());
         }
-        Ok(Some(Walk { source, at: 0, limit }))
+        Ok(Some(BoundedIter { source, at: 0, limit }))
     }
 
     /// The next member.

@@ -1,4 +1,4 @@
-//! Splits an expression into tokens with their places.
+//! Splits an expression into tokens with their spans.
 //!
 //! Every token carries the characters it covers, counted from 0; a token never covers white space.
 
@@ -33,7 +33,7 @@ pub(crate) enum Token {
 
 impl Token {
     /// The token as error messages show it.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn printed(&self) -> String {
         match self {
             Token::Integer(number) => number.to_string(),
             Token::Float(number) => crate::python::float(*number),
@@ -79,7 +79,7 @@ impl Lexer<'_> {
         self.text.get(self.byte..).unwrap_or_default()
     }
 
-    /// Moves behind the next `bytes` bytes, which end at a character's end.
+    /// Moves past the next `bytes` bytes, which end at a character's end.
     fn advance(&mut self, bytes: usize) {
         self.position += self.rest().get(..bytes).map_or(0, |part| part.chars().count());
         self.byte += bytes;
@@ -217,7 +217,7 @@ fn ascii(digits: &str) -> String {
     digits.chars().filter_map(digit).collect()
 }
 
-/// The byte where the closing quote stands; a backslash protects the character after it.
+/// The offset of the closing quote; a backslash protects the character after it.
 fn closing(text: &str, quote: char) -> Option<usize> {
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
@@ -244,7 +244,7 @@ fn unescape(raw: &str) -> Result<String, Error> {
         match text {
             Some(c) => out.push(c),
             None => {
-                // An unknown escape is kept as it stands.
+                // An unknown escape is kept as it is.
                 out.push('\\');
                 out.push_str(after.get(..used).unwrap_or_default());
             }
@@ -327,9 +327,11 @@ fn pair(high: u32, rest: &str) -> Option<char> {
 mod tests {
     use super::*;
 
-    fn shown(text: &str) -> String {
+    fn printed(text: &str) -> String {
         match tokens(text) {
-            (tokens, None) => tokens.iter().map(|t| t.token.shown()).collect::<Vec<_>>().join(" "),
+            (tokens, None) => {
+                tokens.iter().map(|t| t.token.printed()).collect::<Vec<_>>().join(" ")
+            }
             (_, Some(error)) => error.to_string(),
         }
     }
@@ -346,7 +348,7 @@ mod tests {
             ("1.5a", "Lexical error: illegal character '5' at position 2"),
             ("\u{663}", "3"),
         ] {
-            assert_eq!(shown(text), expected);
+            assert_eq!(printed(text), expected);
         }
     }
 
@@ -361,7 +363,7 @@ mod tests {
             (r"'a", "Lexical error: illegal character ''' at position 0"),
             ("'a\\\nb'", "Lexical error: illegal character ''' at position 0"),
         ] {
-            assert_eq!(shown(text), expected);
+            assert_eq!(printed(text), expected);
         }
     }
 

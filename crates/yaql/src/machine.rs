@@ -8,13 +8,13 @@ use crate::collections::{Key, Map};
 use crate::context::{Body, Context, Lambda};
 use crate::error::{Error, ErrorKind};
 use crate::functions::{dates, operators};
-use crate::iterate::{Iter, Walk};
+use crate::iterate::{BoundedIter, Iter};
 use crate::options::Options;
 use crate::python;
 use crate::regex::{Flags, Regex};
 use crate::render;
-use crate::resolve::{Choice, Matching, Plan, Shape, Space};
-use crate::syntax::{Argument, Binary, Call, Kind, Node};
+use crate::resolve::{Choice, Matching, Namespace, Plan, Shape};
+use crate::syntax::{Argument, Binary, Call, Node, NodeKind};
 use crate::value::Value;
 use crate::work;
 use std::cell::Cell;
@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex};
 ///
 /// The stack this takes fits a thread of 2 MiB with room to spare, even without optimization.
 const MAX_DEPTH: u32 = 400;
-/// No value is larger than this, whatever the quota says.
+/// The maximum size of a value, even if the quota is larger.
 const MAX_BYTES: usize = 16 << 20;
 /// Compiled patterns that are kept.
 const MAX_PATTERNS: usize = 16;
@@ -62,7 +62,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Runs something one level deeper.
-    pub(crate) fn deeper<T>(&self, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    pub(crate) fn nested<T>(&self, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         let depth = self.depth.get();
         if depth >= MAX_DEPTH {
             return Err(ErrorKind::TooDeep.into());
@@ -73,7 +73,7 @@ impl<'a> Machine<'a> {
         result
     }
 
-    /// Refuses a size beyond the quota.
+    /// Rejects a size beyond the quota.
     pub(crate) fn fits(&self, bytes: usize) -> Result<(), Error> {
         if bytes > self.options.memory_quota.min(MAX_BYTES) {
             return Err(ErrorKind::MemoryQuota.into());
@@ -88,8 +88,8 @@ impl<'a> Machine<'a> {
     }
 
     /// A walk over a collection, which must be one.
-    pub(crate) fn walk(&self, value: &Value) -> Result<Walk, Error> {
-        match Walk::new(value, self.options.limit_iterators)? {
+    pub(crate) fn walk(&self, value: &Value) -> Result<BoundedIter, Error> {
+        match BoundedIter::new(value, self.options.limit_iterators)? {
             Some(walk) => Ok(walk),
             None => Err(Error::type_(format!("'{}' object is not iterable", value.type_name()))),
         }
@@ -135,56 +135,58 @@ impl<'a> Machine<'a> {
     pub(crate) fn eval(&self, node: &Arc<Node>, context: &Arc<Context>) -> Result<Value, Error> {
         self.charge(1)?;
         match &node.kind {
-            Kind::Literal(value) => Ok(value.clone()),
-            Kind::Keyword(word) => Ok(Value::Text(word.clone())),
-            Kind::Variable(variable) => Ok(context.variable(variable)),
-            _ => self.deeper(|| self.eval_inner(node, context)).map_err(|e| e.at(&node.span)),
+            NodeKind::Literal(value) => Ok(value.clone()),
+            NodeKind::Keyword(word) => Ok(Value::Text(word.clone())),
+            NodeKind::Variable(variable) => Ok(context.variable(variable)),
+            _ => self.nested(|| self.eval_inner(node, context)).map_err(|e| e.at(&node.span)),
         }
     }
 
     fn eval_inner(&self, node: &Arc<Node>, context: &Arc<Context>) -> Result<Value, Error> {
         match &node.kind {
-            Kind::Group(inner) => self.eval(inner, context),
-            Kind::Attribute { target, safe, name } => {
+            NodeKind::Group(inner) => self.eval(inner, context),
+            NodeKind::Attribute { target, safe, name } => {
                 let target = self.eval(target, context)?;
                 if *safe && matches!(target, Value::Null) {
                     return Ok(Value::Null);
                 }
                 self.measured(self.attribute(&target, name)?)
             }
-            Kind::Method { target, safe, call } => {
+            NodeKind::Method { target, safe, call } => {
                 let target = self.eval(target, context)?;
                 if *safe && matches!(target, Value::Null) {
                     return Ok(Value::Null);
                 }
                 self.method(call, target, context)
             }
-            Kind::Call(call) => self.function(call, context),
-            Kind::Index(call) => self.function(call, context),
-            Kind::Binary { operator, hopeless: true, .. }
+            NodeKind::Call(call) => self.function(call, context),
+            NodeKind::Index(call) => self.function(call, context),
+            NodeKind::Binary { operator, hopeless: true, .. }
                 if context.function(operator.function()).is_none() =>
             {
                 Err(ErrorKind::NoMatchingFunction(operator.function().into()).into())
             }
-            Kind::Binary { operator, left, right, .. } => {
+            NodeKind::Binary { operator, left, right, .. } => {
                 self.binary(*operator, left, right, context)
             }
-            Kind::Unary(operator, operand) => {
+            NodeKind::Unary(operator, operand) => {
                 let operand = self.eval(operand, context)?;
                 if let Some((home, body)) = context.function(operator.function()) {
                     return self.eval(&body, &home.child(vec![operand], Vec::new()));
                 }
                 operators::unary(*operator, &operand)
             }
-            Kind::List(items) => self.list(items, context),
-            Kind::Map(items) => self.map(items, context),
-            Kind::Member { target, safe, .. } => {
+            NodeKind::List(items) => self.list(items, context),
+            NodeKind::Map(items) => self.map(items, context),
+            NodeKind::Member { target, safe, .. } => {
                 if *safe && matches!(self.eval(target, context)?, Value::Null) {
                     return Ok(Value::Null);
                 }
                 Err(ErrorKind::NoMatchingFunction("#operator_.".into()).into())
             }
-            Kind::Literal(_) | Kind::Keyword(_) | Kind::Variable(_) => self.eval(node, context),
+            NodeKind::Literal(_) | NodeKind::Keyword(_) | NodeKind::Variable(_) => {
+                self.eval(node, context)
+            }
         }
     }
 
@@ -227,7 +229,7 @@ impl<'a> Machine<'a> {
         self.measured(operators::binary(self, operator, &left, &right)?)
     }
 
-    /// What stands behind a dot: a key of a map, that of every member, or a property.
+    /// The value of an expression with a dot: a key of a map, that of every member, or a property.
     fn attribute(&self, target: &Value, name: &Arc<str>) -> Result<Value, Error> {
         if let Value::Map(map) = target {
             return match map.get_text(name) {
@@ -235,10 +237,10 @@ impl<'a> Machine<'a> {
                 None => Err(ErrorKind::MissingKey(python::quoted(name)).into()),
             };
         }
-        if let Some(mut walk) = Walk::new(target, self.options.limit_iterators)? {
+        if let Some(mut walk) = BoundedIter::new(target, self.options.limit_iterators)? {
             let name = name.clone();
             return Ok(Iter::over(move |machine| match walk.next(machine)? {
-                Some(member) => machine.deeper(|| machine.attribute(&member, &name)).map(Some),
+                Some(member) => machine.nested(|| machine.attribute(&member, &name)).map(Some),
                 None => Ok(None),
             }));
         }
@@ -254,7 +256,7 @@ impl<'a> Machine<'a> {
                 Argument::Value(node) => self.eval(node, context)?,
                 Argument::Pair(left, _) => {
                     return Err(match left.kind {
-                        Kind::Keyword(_) => ErrorKind::NoMatchingFunction("#list".into()),
+                        NodeKind::Keyword(_) => ErrorKind::NoMatchingFunction("#list".into()),
                         _ => ErrorKind::KeywordArgument,
                     }
                     .into());
@@ -299,7 +301,7 @@ impl<'a> Machine<'a> {
             Plan::Match(matching) => matching,
             failed => return Err(self.mismatch(failed, &call.name, Some(&target))),
         };
-        // A receiver that nothing takes is refused before the arguments are evaluated.
+        // A receiver that nothing takes is rejected before the arguments are evaluated.
         if !matching.candidates.iter().any(|candidate| candidate.takes_receiver(&target)) {
             return Err(self.mismatch(&Plan::NoMatch, &call.name, Some(&target)));
         }
@@ -364,7 +366,7 @@ impl<'a> Machine<'a> {
             Choice::Ambiguous => return Err(self.mismatch(&Plan::Ambiguous, name, receiver)),
         };
         let mut arguments = Arguments { machine: self, context, candidate, slots };
-        let result = self.deeper(|| (candidate.function.run)(&mut arguments))?;
+        let result = self.nested(|| (candidate.function.run)(&mut arguments))?;
         self.measured(result)
     }
 
@@ -382,7 +384,7 @@ impl<'a> Machine<'a> {
         {
             return self.eval(&body, &home.child(values, named));
         }
-        let space = if receiver.is_some() { Space::Method } else { Space::Function };
+        let space = if receiver.is_some() { Namespace::Method } else { Namespace::Function };
         let positional = receiver.iter().chain(&values).map(Shape::Constant);
         let keywords = named
             .iter()
@@ -416,7 +418,9 @@ impl<'a> Machine<'a> {
                 Argument::Gap => positional.push(Value::Gap),
                 Argument::Value(node) => positional.push(self.eval(node, context)?),
                 Argument::Pair(left, right) => match &left.kind {
-                    Kind::Keyword(name) => named.push((name.clone(), self.eval(right, context)?)),
+                    NodeKind::Keyword(name) => {
+                        named.push((name.clone(), self.eval(right, context)?))
+                    }
                     _ => return Err(ErrorKind::KeywordArgument.into()),
                 },
             }

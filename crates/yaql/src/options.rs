@@ -49,7 +49,7 @@ impl fmt::Debug for Options {
 /// What `now()`, `localtz()` and `random()` answer.
 ///
 /// Nothing is taken from the system by itself, so that the same expression over the same data
-/// always gives the same result unless the caller wants otherwise.
+/// always returns the same result unless the caller wants otherwise.
 ///
 /// ```
 /// use kiln_yaql::{Environment, Expression, Options, Value};

@@ -6,8 +6,8 @@
 use crate::error::{Error, ErrorKind, Span};
 use crate::functions::operators;
 use crate::lexer::{self, Spanned, Token};
-use crate::resolve::{Plan, Space};
-use crate::syntax::{Argument, Binary, Call, DOT, INDEX, Kind, Node, Unary, Variable};
+use crate::resolve::{Namespace, Plan};
+use crate::syntax::{Argument, Binary, Call, DOT, INDEX, Node, NodeKind, Unary, Variable};
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(crate) fn parse(text: &str) -> Result<Arc<Node>, Error> {
 struct Parser<'a> {
     text: &'a str,
     tokens: std::iter::Peekable<std::vec::IntoIter<Spanned>>,
-    /// What stopped the lexer, if it did not reach the end.
+    /// The error that stopped the lexer, if it did not reach the end.
     stop: Option<Error>,
     depth: usize,
 }
@@ -48,7 +48,7 @@ impl Parser<'_> {
             left = match *sign {
                 dot @ ("." | "?.") if DOT >= least => self.member(left, dot == "?.")?,
                 "[" if INDEX >= least => self.index(left)?,
-                sign => match Binary::of(sign) {
+                sign => match Binary::from_sign(sign) {
                     Some(operator) if operator.strength() >= least => {
                         self.binary(left, operator)?
                     }
@@ -65,31 +65,32 @@ impl Parser<'_> {
             return Err(self.unexpected());
         };
         let leaf = match token {
-            Token::Integer(number) => Kind::Literal(Value::Int(number)),
-            Token::Float(number) => Kind::Literal(Value::Float(number)),
-            Token::Text(text) => Kind::Literal(Value::Text(text)),
-            Token::True => Kind::Literal(Value::Bool(true)),
-            Token::False => Kind::Literal(Value::Bool(false)),
-            Token::Null => Kind::Literal(Value::Null),
-            Token::Keyword(word) => Kind::Keyword(word),
-            Token::Variable(name) => Kind::Variable(Variable::new(name)),
+            Token::Integer(number) => NodeKind::Literal(Value::Int(number)),
+            Token::Float(number) => NodeKind::Literal(Value::Float(number)),
+            Token::Text(text) => NodeKind::Literal(Value::Text(text)),
+            Token::True => NodeKind::Literal(Value::Bool(true)),
+            Token::False => NodeKind::Literal(Value::Bool(false)),
+            Token::Null => NodeKind::Literal(Value::Null),
+            Token::Keyword(word) => NodeKind::Keyword(word),
+            Token::Variable(name) => NodeKind::Variable(Variable::new(name)),
             Token::Call(name) => return self.call(name, span.start),
             Token::Sign("(") => {
                 let (inner, height) = self.expression(0)?;
                 let end = self.expect(")")?;
-                return node(Kind::Group(inner), span.start..end, height);
+                return node(NodeKind::Group(inner), span.start..end, height);
             }
             Token::Sign(bracket @ ("[" | "{")) => {
                 let closing = if bracket == "[" { "]" } else { "}" };
                 let (items, end, height) = self.arguments(closing)?;
-                let kind = if bracket == "[" { Kind::List(items) } else { Kind::Map(items) };
+                let kind =
+                    if bracket == "[" { NodeKind::List(items) } else { NodeKind::Map(items) };
                 return node(kind, span.start..end, height);
             }
-            Token::Sign(sign) => match Unary::of(sign) {
+            Token::Sign(sign) => match Unary::from_sign(sign) {
                 Some(operator) => {
                     let (operand, height) = self.expression(operator.strength())?;
                     let end = operand.span.end;
-                    return node(Kind::Unary(operator, operand), span.start..end, height);
+                    return node(NodeKind::Unary(operator, operand), span.start..end, height);
                 }
                 None => return Err(self.unexpected_token(&Token::Sign(sign), span)),
             },
@@ -99,11 +100,11 @@ impl Parser<'_> {
 
     fn call(&mut self, name: Arc<str>, start: usize) -> Result<Tree, Error> {
         let (arguments, end, height) = self.arguments(")")?;
-        let plan = Plan::of(Space::Function, &name, &arguments);
-        node(Kind::Call(Call { name, arguments, plan }), start..end, height)
+        let plan = Plan::for_call(Namespace::Function, &name, &arguments);
+        node(NodeKind::Call(Call { name, arguments, plan }), start..end, height)
     }
 
-    /// Parses what follows a dot, which stands next.
+    /// Parses the member after a dot; the dot is the next token.
     fn member(&mut self, target: Tree, safe: bool) -> Result<Tree, Error> {
         self.tokens.next();
         let (member, height) = self.expression(DOT + 1)?;
@@ -111,30 +112,32 @@ impl Parser<'_> {
         let span = target.span.start..member.span.end;
         let height = height.max(left);
         let kind = match Arc::try_unwrap(member) {
-            Ok(Node { kind: Kind::Keyword(name), .. }) => Kind::Attribute { target, safe, name },
-            Ok(Node { kind: Kind::Call(Call { name, arguments, .. }), .. }) => {
-                let plan = Plan::of(Space::Method, &name, &arguments);
-                Kind::Method { target, safe, call: Call { name, arguments, plan } }
+            Ok(Node { kind: NodeKind::Keyword(name), .. }) => {
+                NodeKind::Attribute { target, safe, name }
             }
-            Ok(other) => Kind::Member { target, safe, member: Arc::new(other) },
-            Err(shared) => Kind::Member { target, safe, member: shared },
+            Ok(Node { kind: NodeKind::Call(Call { name, arguments, .. }), .. }) => {
+                let plan = Plan::for_call(Namespace::Method, &name, &arguments);
+                NodeKind::Method { target, safe, call: Call { name, arguments, plan } }
+            }
+            Ok(other) => NodeKind::Member { target, safe, member: Arc::new(other) },
+            Err(shared) => NodeKind::Member { target, safe, member: shared },
         };
         node(kind, span, height)
     }
 
-    /// Parses an index, whose bracket stands next.
+    /// Parses an index; its bracket is the next token.
     fn index(&mut self, target: Tree) -> Result<Tree, Error> {
         self.tokens.next();
         let (mut arguments, end, height) = self.arguments("]")?;
         let (target, left) = target;
         let span = target.span.start..end;
         arguments.insert(0, Argument::Value(target));
-        let plan = Plan::of(Space::Function, "#indexer", &arguments);
+        let plan = Plan::for_call(Namespace::Function, "#indexer", &arguments);
         let call = Call { name: "#indexer".into(), arguments, plan };
-        node(Kind::Index(call), span, height.max(left))
+        node(NodeKind::Index(call), span, height.max(left))
     }
 
-    /// Parses the right side of an operator, which stands next.
+    /// Parses the right side of an operator; the operator is the next token.
     fn binary(&mut self, left: Tree, operator: Binary) -> Result<Tree, Error> {
         self.tokens.next();
         // Only `->` groups to the right.
@@ -143,11 +146,11 @@ impl Parser<'_> {
         let (left, left_height) = left;
         let span = left.span.start..right.span.end;
         let hopeless = !operators::possible(operator, &left.kind, &right.kind);
-        let kind = Kind::Binary { operator, left, right, hopeless };
+        let kind = NodeKind::Binary { operator, left, right, hopeless };
         node(kind, span, height.max(left_height))
     }
 
-    /// Parses arguments up to the closing sign; gives them, the end and the greatest height.
+    /// Parses arguments up to the closing sign; returns them, the end and the greatest height.
     fn arguments(&mut self, closing: &str) -> Result<(Vec<Argument>, usize, usize), Error> {
         let mut arguments = Vec::new();
         let mut height = 0;
@@ -169,7 +172,7 @@ impl Parser<'_> {
                     arguments.push(Argument::Pair(value, right));
                     named = true;
                 } else if named {
-                    // Behind a pair only pairs may follow.
+                    // After a pair only pairs may follow.
                     return Err(self.unexpected());
                 } else {
                     arguments.push(Argument::Value(value));
@@ -189,7 +192,7 @@ impl Parser<'_> {
         matches!(self.tokens.peek(), Some(Spanned { token: Token::Sign(found), .. }) if *found == sign)
     }
 
-    /// Takes a sign and gives the position behind it.
+    /// Takes a sign and returns the position after it.
     fn expect(&mut self, sign: &str) -> Result<usize, Error> {
         if !self.next_is(sign) {
             return Err(self.unexpected());
@@ -213,7 +216,7 @@ impl Parser<'_> {
 
     fn unexpected_token(&self, token: &Token, span: Span) -> Error {
         let kind = ErrorKind::Unexpected {
-            token: token.shown(),
+            token: token.printed(),
             position: span.start,
             expression: self.text.into(),
         };
@@ -222,7 +225,7 @@ impl Parser<'_> {
 }
 
 /// Makes a node one higher than its tallest part, within the bound.
-fn node(kind: Kind, span: Span, height: usize) -> Result<Tree, Error> {
+fn node(kind: NodeKind, span: Span, height: usize) -> Result<Tree, Error> {
     if height >= MAX_DEPTH {
         return Err(Error::from(ErrorKind::TooDeep).at(&span));
     }

@@ -1,6 +1,7 @@
 //! How Python prints scalars.
 //!
-//! Templates and expressions lean on these forms: `str(1e16)` is `1e+16`, a list prints as `[1, 'x']`.
+//! Templates and expressions lean on these forms: `str(1e16)` is `1e+16`, a list prints as `[1,
+//! 'x']`.
 
 use std::fmt::Write;
 
@@ -73,7 +74,7 @@ pub(crate) fn is_blank(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}')
 }
 
-/// The place an index means in a sequence; negative ones count from the end.
+/// The position that an index means in a sequence; negative ones count from the end.
 pub(crate) fn position(index: i64, length: usize) -> Option<usize> {
     let length = i64::try_from(length).ok()?;
     let at = if index < 0 { index.checked_add(length)? } else { index };
@@ -215,7 +216,7 @@ mod tests {
 
     #[test]
     fn text_is_quoted_with_the_quote_it_lacks() {
-        for (text, shown) in [
+        for (text, printed) in [
             ("a", "'a'"),
             ("it's", "\"it's\""),
             ("it's \"b\"", "'it\\'s \"b\"'"),
@@ -223,7 +224,7 @@ mod tests {
             ("é\u{a0}", "'é\\xa0'"),
             ("\u{2028}", "'\\u2028'"),
         ] {
-            assert_eq!(quoted(text), shown);
+            assert_eq!(quoted(text), printed);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Values as the reference's host language prints them.
+//! Values as Python prints them.
 //!
 //! Two forms, as there: text by itself is bare, inside a container it is quoted.
 
@@ -21,7 +21,7 @@ pub(crate) fn text(value: &Value) -> Result<String, Error> {
     }
 }
 
-/// The value as it shows inside a container.
+/// The value as it is printed inside a container.
 pub(crate) fn quoted(value: &Value) -> Result<String, Error> {
     let mut out = String::new();
     write(value, &mut out)?;
@@ -79,7 +79,7 @@ fn write(value: &Value, out: &mut String) -> Result<(), Error> {
         Value::Date(date) => date.write_form(out),
         Value::Span(span) => span.write_form(out),
         Value::Regex(regex) => out.push_str(&regex.form()),
-        // The reference shows addresses in memory here; they mean nothing to anyone.
+        // The reference prints memory addresses here, which have no meaning outside of its process.
         Value::Iterator(_) => out.push_str("<generator object>"),
         Value::Lazy(_) => out.push_str("<OrderingIterable object>"),
         Value::Context(_) => out.push_str("<Context object>"),

@@ -1,18 +1,18 @@
-//! Which of the standard functions of a name a call means.
+//! Overload resolution among the standard functions of a name.
 //!
-//! What can be told from the shape of the call alone (number and names of arguments, types of
+//! What is known from the shape of the call alone (number and names of arguments, types of
 //! literals) is settled when the expression is parsed; see [`Plan`]. The types of evaluated
 //! arguments decide the rest at every call; see [`Plan::choose`].
 
 use crate::arguments::{Bind, Slot};
 use crate::functions;
 use crate::signature::{Function, FunctionKind, Parameter, Rest, Type};
-use crate::syntax::{Argument, Kind};
+use crate::syntax::{Argument, NodeKind};
 use crate::value::Value;
 
 /// The two name spaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Space {
+pub(crate) enum Namespace {
     Function,
     Method,
 }
@@ -60,10 +60,10 @@ pub(crate) enum Shape<'a> {
 }
 
 impl<'a> Shape<'a> {
-    fn of(argument: &'a Argument) -> Shape<'a> {
-        let value = |kind: &'a Kind| match kind {
-            Kind::Literal(value) => Shape::Constant(value),
-            Kind::Keyword(_) => Shape::Word,
+    fn from_argument(argument: &'a Argument) -> Shape<'a> {
+        let value = |kind: &'a NodeKind| match kind {
+            NodeKind::Literal(value) => Shape::Constant(value),
+            NodeKind::Keyword(_) => Shape::Word,
             _ => Shape::Expression,
         };
         match argument {
@@ -71,7 +71,7 @@ impl<'a> Shape<'a> {
             Argument::Value(node) => value(&node.kind),
             Argument::Pair(left, right) => {
                 let name = match &left.kind {
-                    Kind::Keyword(name) => Some(&**name),
+                    NodeKind::Keyword(name) => Some(&**name),
                     _ => None,
                 };
                 Shape::Pair(name, Box::new(value(&right.kind)))
@@ -93,21 +93,22 @@ impl<'a> Shape<'a> {
 
 impl Plan {
     /// The plan of a call as it is written; a method's receiver comes before the arguments.
-    pub(crate) fn of(space: Space, name: &str, arguments: &[Argument]) -> Plan {
-        let receiver = (space == Space::Method).then_some(Shape::Expression);
-        let shapes: Vec<_> = receiver.into_iter().chain(arguments.iter().map(Shape::of)).collect();
+    pub(crate) fn for_call(space: Namespace, name: &str, arguments: &[Argument]) -> Plan {
+        let receiver = (space == Namespace::Method).then_some(Shape::Expression);
+        let shapes: Vec<_> =
+            receiver.into_iter().chain(arguments.iter().map(Shape::from_argument)).collect();
         Plan::new(space, name, &shapes)
     }
 
     /// The plan of a call with arguments of the given shapes.
-    pub(crate) fn new(space: Space, name: &str, shapes: &[Shape<'_>]) -> Plan {
+    pub(crate) fn new(space: Namespace, name: &str, shapes: &[Shape<'_>]) -> Plan {
         let family = functions::named(name);
         let mut family = family
             .iter()
             .filter(|function| match function.kind {
                 FunctionKind::Both => true,
-                FunctionKind::Function => space == Space::Function,
-                FunctionKind::Method => space == Space::Method,
+                FunctionKind::Function => space == Namespace::Function,
+                FunctionKind::Method => space == Namespace::Method,
             })
             .peekable();
         let Some(first) = family.peek() else {

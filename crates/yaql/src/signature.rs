@@ -1,4 +1,4 @@
-//! What functions look like from outside: names, parameters, types, defaults.
+//! The signatures of functions: names, parameters, types, defaults.
 //!
 //! A function is a row of a table in `functions/`; nothing else has to know about it.
 
@@ -46,7 +46,7 @@ pub(crate) enum Rest {
     Keyword,
 }
 
-/// What a parameter is when no argument is given.
+/// The value of a parameter without an argument.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Default {
     Null,
@@ -55,7 +55,7 @@ pub(crate) enum Default {
     Text(&'static str),
     /// A span of no length.
     Zero,
-    /// Nothing: the function sees that it was not given.
+    /// None: the function sees that there is no argument.
     Unset,
 }
 
@@ -201,7 +201,7 @@ pub(crate) const fn any(name: &'static str) -> Parameter {
 }
 
 /// A parameter of the given type.
-pub(crate) const fn of(name: &'static str, type_: Type) -> Parameter {
+pub(crate) const fn typed(name: &'static str, type_: Type) -> Parameter {
     parameter(name, type_)
 }
 

@@ -1,7 +1,7 @@
 //! The tree of a parsed expression, and its printed form.
 //!
-//! Printing and parsing again gives the same tree. The depth of a tree is bounded by the parser, so
-//! walking one by recursion is safe.
+//! Printing and parsing again returns the same tree. The depth of a tree is bounded by the parser,
+//! so walking one by recursion is safe.
 
 use crate::error::Span;
 use crate::resolve::Plan;
@@ -9,16 +9,16 @@ use crate::value::Value;
 use std::fmt;
 use std::sync::Arc;
 
-/// A part of an expression with its place.
+/// A node of an expression with its span.
 #[derive(Debug)]
 pub(crate) struct Node {
-    pub(crate) kind: Kind,
+    pub(crate) kind: NodeKind,
     pub(crate) span: Span,
 }
 
-/// What a part of an expression is.
+/// The kind of a node.
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum NodeKind {
     /// A number, text, boolean or null.
     Literal(Value),
     /// A bare word, which stands for itself as text.
@@ -165,7 +165,7 @@ pub(crate) const INDEX: u8 = 10;
 
 impl Binary {
     /// The operator of a sign.
-    pub(crate) fn of(sign: &str) -> Option<Binary> {
+    pub(crate) fn from_sign(sign: &str) -> Option<Binary> {
         BINARY.iter().find(|row| row.1 == sign).map(|row| row.0)
     }
 
@@ -180,7 +180,7 @@ impl Binary {
     }
 
     /// The operator of a function name.
-    pub(crate) fn of_function(name: &str) -> Option<Binary> {
+    pub(crate) fn from_function(name: &str) -> Option<Binary> {
         BINARY.iter().find(|row| row.3 == name).map(|row| row.0)
     }
 
@@ -192,7 +192,7 @@ impl Binary {
 
 impl Unary {
     /// The operator of a sign.
-    pub(crate) fn of(sign: &str) -> Option<Unary> {
+    pub(crate) fn from_sign(sign: &str) -> Option<Unary> {
         match sign {
             "-" => Some(Unary::Minus),
             "+" => Some(Unary::Plus),
@@ -220,34 +220,38 @@ impl Unary {
 }
 
 impl Node {
-    /// Whether two trees are the same apart from places.
+    /// Whether two trees are the same apart from spans.
     pub(crate) fn same(&self, other: &Node) -> bool {
         match (&self.kind, &other.kind) {
             // Literals print exactly, so their printed forms tell them apart.
-            (Kind::Literal(a), Kind::Literal(b)) => {
+            (NodeKind::Literal(a), NodeKind::Literal(b)) => {
                 Literal(a).to_string() == Literal(b).to_string()
             }
-            (Kind::Keyword(a), Kind::Keyword(b)) => a == b,
-            (Kind::Variable(a), Kind::Variable(b)) => a == b,
-            (Kind::Group(a), Kind::Group(b)) => a.same(b),
-            (Kind::List(a), Kind::List(b)) | (Kind::Map(a), Kind::Map(b)) => same_arguments(a, b),
-            (Kind::Call(a), Kind::Call(b)) | (Kind::Index(a), Kind::Index(b)) => a.same(b),
+            (NodeKind::Keyword(a), NodeKind::Keyword(b)) => a == b,
+            (NodeKind::Variable(a), NodeKind::Variable(b)) => a == b,
+            (NodeKind::Group(a), NodeKind::Group(b)) => a.same(b),
+            (NodeKind::List(a), NodeKind::List(b)) | (NodeKind::Map(a), NodeKind::Map(b)) => {
+                same_arguments(a, b)
+            }
+            (NodeKind::Call(a), NodeKind::Call(b)) | (NodeKind::Index(a), NodeKind::Index(b)) => {
+                a.same(b)
+            }
             (
-                Kind::Attribute { target: a, safe: s, name: x },
-                Kind::Attribute { target: b, safe: t, name: y },
+                NodeKind::Attribute { target: a, safe: s, name: x },
+                NodeKind::Attribute { target: b, safe: t, name: y },
             ) => s == t && x == y && a.same(b),
             (
-                Kind::Method { target: a, safe: s, call: x },
-                Kind::Method { target: b, safe: t, call: y },
+                NodeKind::Method { target: a, safe: s, call: x },
+                NodeKind::Method { target: b, safe: t, call: y },
             ) => s == t && x.same(y) && a.same(b),
             (
-                Kind::Member { target: a, safe: s, member: x },
-                Kind::Member { target: b, safe: t, member: y },
+                NodeKind::Member { target: a, safe: s, member: x },
+                NodeKind::Member { target: b, safe: t, member: y },
             ) => s == t && x.same(y) && a.same(b),
-            (Kind::Unary(o, a), Kind::Unary(p, b)) => o == p && a.same(b),
+            (NodeKind::Unary(o, a), NodeKind::Unary(p, b)) => o == p && a.same(b),
             (
-                Kind::Binary { operator: o, left: a, right: x, .. },
-                Kind::Binary { operator: p, left: b, right: y, .. },
+                NodeKind::Binary { operator: o, left: a, right: x, .. },
+                NodeKind::Binary { operator: p, left: b, right: y, .. },
             ) => o == p && a.same(b) && x.same(y),
             _ => false,
         }
@@ -274,26 +278,28 @@ impl fmt::Display for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The parser keeps parentheses as groups, so none have to be added here.
         match &self.kind {
-            Kind::Literal(value) => Literal(value).fmt(f),
-            Kind::Keyword(word) => f.write_str(word),
-            Kind::Variable(Variable::Position(1, Bare::Yes)) => f.write_str("$"),
-            Kind::Variable(Variable::Position(position, _)) => write!(f, "${position}"),
-            Kind::Variable(Variable::Name(name)) => write!(f, "${name}"),
-            Kind::Group(inner) => write!(f, "({inner})"),
-            Kind::List(items) => write!(f, "[{}]", Arguments(items)),
-            Kind::Map(items) => write!(f, "{{{}}}", Arguments(items)),
-            Kind::Call(call) => call.fmt(f),
-            Kind::Attribute { target, safe, name } => write!(f, "{target}{}{name}", dot(*safe)),
-            Kind::Method { target, safe, call } => write!(f, "{target}{}{call}", dot(*safe)),
-            Kind::Member { target, safe, member } => write!(f, "{target} {} {member}", dot(*safe)),
-            Kind::Index(call) => match call.arguments.split_first() {
+            NodeKind::Literal(value) => Literal(value).fmt(f),
+            NodeKind::Keyword(word) => f.write_str(word),
+            NodeKind::Variable(Variable::Position(1, Bare::Yes)) => f.write_str("$"),
+            NodeKind::Variable(Variable::Position(position, _)) => write!(f, "${position}"),
+            NodeKind::Variable(Variable::Name(name)) => write!(f, "${name}"),
+            NodeKind::Group(inner) => write!(f, "({inner})"),
+            NodeKind::List(items) => write!(f, "[{}]", Arguments(items)),
+            NodeKind::Map(items) => write!(f, "{{{}}}", Arguments(items)),
+            NodeKind::Call(call) => call.fmt(f),
+            NodeKind::Attribute { target, safe, name } => write!(f, "{target}{}{name}", dot(*safe)),
+            NodeKind::Method { target, safe, call } => write!(f, "{target}{}{call}", dot(*safe)),
+            NodeKind::Member { target, safe, member } => {
+                write!(f, "{target} {} {member}", dot(*safe))
+            }
+            NodeKind::Index(call) => match call.arguments.split_first() {
                 Some((Argument::Value(target), rest)) => write!(f, "{target}[{}]", Arguments(rest)),
                 _ => Ok(()),
             },
-            Kind::Unary(Unary::Not, operand) => write!(f, "not {operand}"),
-            Kind::Unary(Unary::Minus, operand) => write!(f, "-{operand}"),
-            Kind::Unary(Unary::Plus, operand) => write!(f, "+{operand}"),
-            Kind::Binary { operator, left, right, .. } => {
+            NodeKind::Unary(Unary::Not, operand) => write!(f, "not {operand}"),
+            NodeKind::Unary(Unary::Minus, operand) => write!(f, "-{operand}"),
+            NodeKind::Unary(Unary::Plus, operand) => write!(f, "+{operand}"),
+            NodeKind::Binary { operator, left, right, .. } => {
                 write!(f, "{left} {} {right}", operator.row().1)
             }
         }

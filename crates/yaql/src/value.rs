@@ -1,8 +1,8 @@
 //! The values an expression works on.
 //!
 //! Cloning is cheap. Every container knows how deep it is nested, and none is made deeper than
-//! [`MAX_DEPTH`]: whatever walks a value by recursion stays within the stack. Iterators and contexts
-//! count as leaves; they are never walked that way.
+//! [`MAX_DEPTH`]: recursion over a value stays within the stack. Iterators and
+//! contexts count as leaves; they are never walked that way.
 
 use crate::collections::{Key, Map, Set};
 use crate::context::Context;
@@ -124,7 +124,7 @@ impl Drop for List {
     }
 }
 
-/// What a view shows of its map.
+/// The part of its map that a view has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewKind {
     /// The keys: like a set.
@@ -143,7 +143,7 @@ pub struct View {
 }
 
 impl View {
-    /// What the view shows.
+    /// The part of the map.
     pub fn part(&self) -> ViewKind {
         self.part
     }

@@ -60,7 +60,7 @@ impl<'r> Call<'r> {
         let value = match self.form {
             _ if body.is_empty() => Some(Value::Map(Arc::default())),
             Form::Cbor => cbor::read(body),
-            _ => std::str::from_utf8(body).ok().and_then(|text| json::value(text).ok()),
+            _ => std::str::from_utf8(body).ok().and_then(|text| json::parse(text).ok()),
         };
         let Some(Value::Map(members)) = value else { return Err(bad("The body is no object")) };
         let mut params = BTreeMap::new();
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     fn value(text: &str) -> Value {
-        json::value(text).unwrap()
+        json::parse(text).unwrap()
     }
 
     #[test]

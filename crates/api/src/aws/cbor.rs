@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn answers_are_read_by_others() {
-        let value = kiln_template::json::value(
+        let value = kiln_template::json::parse(
             r#"{"A": [1, -1, 1000, 0.5, true, null, "x"], "B": null, "Timestamp": "2013-03-21T20:04:00Z",
                 "Threshold": "2", "Average": "0.5", "Value": "2"}"#,
         );

@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     fn value(json: &str) -> Value {
-        kiln_template::json::value(json).unwrap()
+        kiln_template::json::parse(json).unwrap()
     }
 
     #[test]

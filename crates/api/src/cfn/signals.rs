@@ -78,5 +78,5 @@ fn object(request: &Request<Carried>) -> Result<Option<Value>, AwsFault> {
         return Ok(None);
     }
     let text = std::str::from_utf8(bytes).map_err(|error| AwsFault::bad(error.to_string()))?;
-    json::value(text).map(Some).map_err(AwsFault::bad)
+    json::parse(text).map(Some).map_err(AwsFault::bad)
 }

@@ -152,7 +152,7 @@ pub(super) async fn validate(ask: Ask, params: Params) -> Result<Value, AwsFault
         }
         Err(refusal) => return Err(refusal.into()),
     };
-    let described = report.described();
+    let described = report.describe();
     let part = |name: &str| described.as_map().and_then(|it| it.get(name)).cloned();
     let parameters = part("Parameters").unwrap_or_default();
     let parameters = parameters.as_map().into_iter().flatten().map(|(name, told)| {

@@ -243,7 +243,7 @@ pub(super) async fn set_state(ask: Ask, params: Params) -> Result<Value, AwsFaul
         reason: params.get("StateReason").unwrap_or_default().to_owned(),
     };
     let data = params.get("StateReasonData");
-    if data.is_some_and(|data| kiln_template::json::value(data).is_err()) {
+    if data.is_some_and(|data| kiln_template::json::parse(data).is_err()) {
         return Err(AwsFault::bare(Code::InvalidFormat));
     }
     let data = data.map(Value::from).unwrap_or_default();

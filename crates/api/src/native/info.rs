@@ -62,7 +62,7 @@ pub(crate) async fn validate(ask: Ask) -> Result<Answer, Fault> {
     let request = StackBody { ask: &ask }.looked_at().await?;
     let asker = ask.asker();
     let (report, _) = ask.service().validate(&asker, &request).await?;
-    let Value::Map(described) = report.described() else { return Ok(Answer::ok(&Value::Null)) };
+    let Value::Map(described) = report.describe() else { return Ok(Answer::ok(&Value::Null)) };
     let mut shown = (*described).clone();
     let environment = shown.shift_remove("Environment").unwrap_or_default();
     if with_nested {

@@ -36,7 +36,7 @@ pub(crate) async fn create(ask: Ask) -> Result<Answer, Fault> {
         ("parent", Value::Null),
         ("stack_user_project_id", Value::Null),
         ("tags", Value::list(tags)),
-        ("parameters", texts(previewed.definition.parameters.shown())),
+        ("parameters", texts(previewed.definition.parameters.display_values())),
         ("outputs", Value::list(previewed.outputs.iter().map(output))),
         ("capabilities", Value::list([])),
         ("notification_topics", Value::list([])),

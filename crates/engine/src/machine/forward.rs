@@ -140,7 +140,7 @@ impl Tree {
         at: usize,
     ) -> Vec<ResourceId> {
         let definition = &blueprint.definition;
-        let needs = definition.graph().needs(at).iter();
+        let needs = definition.graph().dependencies(at).iter();
         needs
             .filter_map(|edge| {
                 let name = &definition.resource_at(edge.to)?.name;

@@ -43,7 +43,7 @@ impl Tree {
         let mut needs = Vec::new();
         for output in definition.template.outputs.values() {
             let find = |name: &str| definition.position(name);
-            check::needs(&scope, &output.value, &Path::Root, &find, &mut needs);
+            check::collect_dependencies(&scope, &output.value, &Path::Root, &find, &mut needs);
         }
         let told: BTreeSet<usize> = needs.into_iter().filter_map(|need| need.at).collect();
         let is_touched = |slot: &Slot| {

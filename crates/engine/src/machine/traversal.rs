@@ -8,7 +8,7 @@ use crate::state::{Action, State, Status};
 use crate::time::Time;
 use crate::tree::{Env, Slot, StackKey, Timer, Tree};
 use kiln_template::environment::Environment;
-use kiln_template::graph::{Graph, Users};
+use kiln_template::graph::{Dependents, Graph};
 use kiln_template::value::{Members, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub struct Traversal {
     pub(crate) queued: usize,
     /// Nodes of the graph: places in the template, or of `slots`.
     pub(crate) unmet: Vec<u32>,
-    pub(crate) users: Users,
+    pub(crate) users: Dependents,
     /// The resources at the nodes, if they are not places in the template; those that are gone are
     /// nothing.
     pub(crate) slots: Vec<Option<Slot>>,
@@ -102,7 +102,7 @@ impl Traversal {
             traversal_id: 0,
             queued: 0,
             unmet: Vec::new(),
-            users: Users::default(),
+            users: Dependents::default(),
             slots: Vec::new(),
             remaining: 0,
             parked: BTreeMap::new(),
@@ -379,8 +379,8 @@ impl Tree {
         let number = self.next_traversal;
         let Some(traversal) = self.traversal_mut(key) else { return };
         traversal.traversal_id = number;
-        traversal.users = graph.users();
-        traversal.unmet = (0..graph.len()).map(|at| graph.needs(at).len() as u32).collect();
+        traversal.users = graph.dependents();
+        traversal.unmet = (0..graph.len()).map(|at| graph.dependencies(at).len() as u32).collect();
         traversal.remaining = count;
         traversal.parked.clear();
         traversal.is_scheduled = true;

@@ -161,7 +161,7 @@ impl Tree {
     fn forecast(&mut self, place: &Place, blueprint: &Blueprint) -> Result<Vec<Forecast>, String> {
         let definition = &blueprint.definition;
         let order = definition.order().map_err(|_| "Circular Dependency Found".to_owned())?;
-        let users = definition.graph().users();
+        let users = definition.graph().dependents();
         let (mut seen, mut forecasts) = (Seen::default(), Vec::new());
         for at in order {
             let Some(resource) = definition.resource_at(at) else { continue };

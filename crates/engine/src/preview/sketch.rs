@@ -10,7 +10,7 @@ use kiln_resources::behaviour::{Siblings, View};
 use kiln_resources::constraints::offline;
 use kiln_template::definition::Definition;
 use kiln_template::eval::Resolver;
-use kiln_template::graph::Users;
+use kiln_template::graph::Dependents;
 use kiln_template::path::Path;
 use kiln_template::resolved::convert_properties;
 use kiln_template::value::{Members, Value};
@@ -69,7 +69,7 @@ impl Tree {
         place: &Place,
         definition: &Definition,
         goal: &Goal<'_>,
-        users: &Users,
+        users: &Dependents,
     ) -> Sketch {
         let resource = definition.resource_at(goal.at);
         let properties = all_properties(goal);

@@ -9,7 +9,7 @@ use crate::watch::{
     Alarm, AlarmChange, AlarmEvent, AlarmQuery, AlarmRow, AlarmState, HistoryQuery, Occasion,
     REASON_DATA, Rule, Target, Verdict, is_address,
 };
-use kiln_template::files::url::unquoted;
+use kiln_template::files::url::percent_decode;
 use kiln_template::value::{Members, Value};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -425,7 +425,7 @@ fn id_of(project: &str, name: &str) -> Uuid {
 
 /// The resource that an ARN names, or an address at which it is signalled: its project, stack and name.
 fn resource_in(action: &str) -> Option<(String, StackId, Arc<str>)> {
-    let text = unquoted(action.split(['?', '#']).next().unwrap_or(action));
+    let text = percent_decode(action.split(['?', '#']).next().unwrap_or(action));
     let (_, rest) = text.split_once("arn:openstack:heat::")?;
     let (project, rest) = rest.split_once(":stacks/")?;
     let mut parts = rest.splitn(3, '/');

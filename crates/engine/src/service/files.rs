@@ -3,7 +3,7 @@
 use super::{Asker, Refusal, Service};
 use kiln_cloud::{CallError, Reply, Service as Cloud, get};
 use kiln_template::definition::Files;
-use kiln_template::files::url::quoted;
+use kiln_template::files::url::{PATH, percent_encode};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::task::JoinSet;
@@ -95,7 +95,7 @@ fn objects(page: &Reply) -> Vec<(Arc<str>, usize)> {
 
 /// A name as it stands in a path; slashes are part of names.
 fn encoded(name: &str) -> String {
-    quoted(name, b"/")
+    percent_encode(name, &PATH)
 }
 
 fn too_much(size: usize, limit: usize) -> Refusal {

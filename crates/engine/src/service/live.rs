@@ -44,13 +44,13 @@ impl<'a> Live<'a> {
 impl CustomConstraints for Live<'_> {
     fn check(&self, name: &str, value: &Value) -> Verdict {
         match (self.offline.check(name, value), value) {
-            (Verdict::NotNow, Value::Text(text)) if !text.is_empty() => {
+            (Verdict::Deferred, Value::Text(text)) if !text.is_empty() => {
                 let question = (name.to_owned(), text.clone());
                 if let Some(verdict) = self.answers.get(&question) {
                     return verdict.clone();
                 }
                 self.open.borrow_mut().insert(question);
-                Verdict::NotNow
+                Verdict::Deferred
             }
             (verdict, _) => verdict,
         }
@@ -69,7 +69,7 @@ pub(super) async fn ask(
         asking.spawn(async move {
             let verdict = match of_kind(&question.0) {
                 Some(objects) => exists(&*transport, &by, objects, &question.1).await,
-                None => Verdict::NotNow,
+                None => Verdict::Deferred,
             };
             (question, verdict)
         });
@@ -107,13 +107,13 @@ async fn exists(
                 1 => return Verdict::Accepted,
                 _ => return Verdict::Refused(Some(Objects::ambiguous(given))),
             },
-            Err(_) => return Verdict::NotNow,
+            Err(_) => return Verdict::Deferred,
         }
     }
     match transport.send(by, objects.by_id(name)).await {
         Ok(_) => return Verdict::Accepted,
         Err(CallError::Refused(reply)) if matches!(reply.status, 400 | 404) => {}
-        Err(_) => return Verdict::NotNow,
+        Err(_) => return Verdict::Deferred,
     }
     if !is_name {
         return missing();
@@ -122,6 +122,6 @@ async fn exists(
     match transport.send(by, list.now()).await {
         Ok(list) if !objects.ids_in(&list, name).is_empty() => Verdict::Accepted,
         Ok(_) => missing(),
-        Err(_) => Verdict::NotNow,
+        Err(_) => Verdict::Deferred,
     }
 }

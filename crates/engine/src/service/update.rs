@@ -137,7 +137,7 @@ impl Service {
             self.look_at(subject, &request, Checks::TEMPLATE, &Answers::new()).0.report;
         let is_declared =
             |name: &str| template.as_ref().is_none_or(|it| it.parameters.contains_key(name));
-        request.environment = former.environment.patched(cleared, &environment, &is_declared);
+        request.environment = former.environment.patch(cleared, &environment, &is_declared);
         request.environment_files.clear();
         request.parameters.clear();
         request

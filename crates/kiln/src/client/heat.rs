@@ -2,7 +2,7 @@
 
 use super::error::{ClientError, OrNotFound, Result};
 use super::session::{ApiRequest, Session, below_stacks, no_location};
-use kiln_template::files::url::quoted;
+use kiln_template::files::url::{SEGMENT, percent_encode};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ pub(crate) struct StackId(String);
 impl StackId {
     /// A stack with this name and id.
     pub(crate) fn new(name: &str, id: &str) -> StackId {
-        StackId(format!("{}/{}", quoted(name, b":"), quoted(id, b":")))
+        StackId(format!("{}/{}", percent_encode(name, &SEGMENT), percent_encode(id, &SEGMENT)))
     }
 
     /// The path of the stack or of something below it.
@@ -37,7 +37,7 @@ impl StackId {
 
 /// A path of these segments, percent-encoded.
 pub(crate) fn path(parts: &[&str]) -> String {
-    parts.iter().map(|part| format!("/{}", quoted(part, b":"))).collect()
+    parts.iter().map(|part| format!("/{}", percent_encode(part, &SEGMENT))).collect()
 }
 
 impl HeatApi {

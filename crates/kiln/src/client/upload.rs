@@ -11,7 +11,7 @@ use clap::Args;
 use kiln_template::document::{Map, Node};
 use kiln_template::environment::merge::merge_on_client;
 use kiln_template::files::arguments::{parse_parameter_files, parse_parameters};
-use kiln_template::files::{FileLimits, Gathering, ReadError, Reader, url};
+use kiln_template::files::{FileLimits, Gatherer, ReadError, Reader, url};
 use kiln_template::limits::Limits;
 use kiln_template::print::{self, Keys};
 use kiln_template::value::{Members, Value};
@@ -202,7 +202,7 @@ impl FetchedFiles {
         let contents = parse_parameter_files(&given.parameter_files, base)
             .map_err(|malformed| ClientError::new(malformed.to_string()))?;
         let mut sources = Sources::new();
-        let mut gathering = Gathering::new(self, &mut sources, &self.limits);
+        let mut gathering = Gatherer::new(self, &mut sources, &self.limits);
         let tree = template.and_then(|url| gathering.template(url));
         let trees: Vec<Node> =
             environments.iter().filter_map(|url| gathering.environment(url)).collect();

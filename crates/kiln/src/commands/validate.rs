@@ -62,7 +62,7 @@ fn contents(template: &Template) -> String {
     };
     format!(
         "({dialect} {}, {}, {}, {})",
-        template.version.written().date,
+        template.version.info().date,
         counted(template.resources.len(), "resource"),
         counted(template.parameters.len(), "parameter"),
         counted(template.outputs.len(), "output"),

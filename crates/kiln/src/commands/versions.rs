@@ -3,7 +3,7 @@
 use crate::cli::{TextOrJson, Versions};
 use crate::render::table;
 use crate::stdio::{CommandError, Streams, Verdict};
-use kiln_template::version::{self, Dialect, Position, Version, Written};
+use kiln_template::version::{self, Dialect, Position, Version, VersionInfo};
 use serde_json::{Value, json};
 
 pub(super) fn run(
@@ -24,7 +24,7 @@ pub(super) fn run(
     Ok(Verdict::Good)
 }
 
-fn row(written: &Written) -> [String; 5] {
+fn row(written: &VersionInfo) -> [String; 5] {
     [
         written.key.to_owned(),
         written.date.to_owned(),
@@ -34,7 +34,7 @@ fn row(written: &Written) -> [String; 5] {
     ]
 }
 
-fn as_json(written: &Written) -> Value {
+fn as_json(written: &VersionInfo) -> Value {
     json!({
         "key": written.key,
         "value": written.date,

@@ -118,7 +118,7 @@ impl Masker<'_> {
     }
 
     fn cover(&mut self, span: Span) {
-        if let Some((source, range)) = self.sources.place(span) {
+        if let Some((source, range)) = self.sources.range_of(span) {
             self.hidden.entry(source.id()).or_default().push(range);
         }
     }

@@ -20,7 +20,7 @@ use kiln_template::definition::Files;
 use kiln_template::document::Node;
 use kiln_template::environment::{Environment, merge};
 use kiln_template::files::arguments::{parse_parameter_files, parse_parameters};
-use kiln_template::files::{FileLimits, Gathered, Gathering, url};
+use kiln_template::files::{FileLimits, Gathered, Gatherer, url};
 use kiln_template::limits::Limits;
 use kiln_template::parameters::{ParameterType, SuppliedValues};
 use kiln_template::print;
@@ -213,7 +213,7 @@ fn load(subject: &TemplateArgs) -> Result<LoadedFiles, CommandError> {
     }
 
     let mut sources = Sources::new();
-    let mut gathering = Gathering::new(&disk, &mut sources, &limits);
+    let mut gathering = Gatherer::new(&disk, &mut sources, &limits);
     let template = gathering.template(&template);
     let environments = environments.iter().filter_map(|url| gathering.environment(url)).collect();
     let mut parameters: SuppliedValues =
@@ -234,7 +234,7 @@ fn merged(
     kinds: &BTreeMap<Arc<str>, ParameterType>,
     sources: &Sources,
 ) -> (Environment, Vec<Diagnostic>) {
-    let name = |node: &Node| sources.place(node.span).map_or("", |(source, _)| source.name());
+    let name = |node: &Node| sources.range_of(node.span).map_or("", |(source, _)| source.name());
     // Errors of single environments were reported when they were collected.
     let parsed: Vec<(Arc<str>, Environment)> =
         environments.iter().map(|node| (name(node).into(), Environment::parse(node).0)).collect();

@@ -135,7 +135,7 @@ impl GraphDrawing<'_> {
     }
 
     fn needs(&self, at: usize) -> &[Edge] {
-        self.definition.graph().needs(at)
+        self.definition.graph().dependencies(at)
     }
 
     fn name(&self, at: usize) -> &str {

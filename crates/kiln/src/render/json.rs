@@ -19,7 +19,7 @@ pub(crate) fn write_verdict(
 ) -> io::Result<()> {
     let (errors, warnings) = tally(diagnostics);
     let version = template.map(|template| {
-        let written = template.version.written();
+        let written = template.version.info();
         format!("{}.{}", written.key, written.date)
     });
     let summary = json!({

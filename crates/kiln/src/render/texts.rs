@@ -53,7 +53,7 @@ impl<'a> SourceTexts<'a> {
     ) -> SourceTexts<'a> {
         let mut files = BTreeMap::new();
         for label in diagnostics.iter().flat_map(|found| &found.labels) {
-            let Some((source, _)) = sources.place(label.span) else { continue };
+            let Some((source, _)) = sources.range_of(label.span) else { continue };
             files.entry(source.id()).or_insert_with(|| {
                 let ranges = hidden.get(&source.id()).map_or(&[][..], Vec::as_slice);
                 SourceText::new(names.shown(source.name()), source.text(), ranges)
@@ -64,7 +64,7 @@ impl<'a> SourceTexts<'a> {
 
     /// The text and the range of a span.
     pub(crate) fn find(&self, span: Span) -> Option<(&SourceText<'a>, Range<usize>)> {
-        let (source, range) = self.sources.place(span)?;
+        let (source, range) = self.sources.range_of(span)?;
         Some((self.files.get(&source.id())?, range))
     }
 }

@@ -4,7 +4,7 @@ use super::given;
 use super::life;
 use super::side::side_by_side;
 use super::world::{Who, World};
-use kiln_template::files::{FileLimits, Gathering, ReadError, Reader};
+use kiln_template::files::{FileLimits, Gatherer, ReadError, Reader};
 use kiln_template::print::{self, Keys};
 use kiln_template::{Sources, Value};
 use serde_json::{Map, Value as Json, json};
@@ -56,7 +56,7 @@ impl Folder {
     fn request(&self, case: &Case) -> Result<Json, String> {
         let mut sources = Sources::new();
         let limits = FileLimits::default();
-        let mut gathering = Gathering::new(self, &mut sources, &limits);
+        let mut gathering = Gatherer::new(self, &mut sources, &limits);
         let template = gathering.template(&format!("{ROOT}{}", case.template));
         let environment = case.environment.as_ref();
         let environment = environment.and_then(|it| gathering.environment(&format!("{ROOT}{it}")));

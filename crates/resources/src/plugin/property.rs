@@ -218,7 +218,7 @@ fn rules(reading: &mut Reading, map: &Map, kind: PropertyType) -> Vec<Constraint
     let mut rules = Vec::new();
     for item in reading.items(map, "constraints") {
         let before = reading.found.len();
-        let rule = Constraint::read(item, &mut reading.found);
+        let rule = Constraint::parse(item, &mut reading.found);
         for found in &mut reading.found[before..] {
             (found.code, found.kind) = (&codes::TYPE_FILE, codes::TYPE_FILE.kind);
             found.help.get_or_insert_with(|| {

@@ -1,17 +1,17 @@
-//! Conversions of values as the host language makes them, with its words for failures.
+//! Conversions of values by Python's rules, with its messages for failures.
 //!
-//! A hidden value is converted by its content and shows as `******` in every text made here.
+//! A hidden value is converted by its content and printed as `******` in every message made here.
 
 use crate::print;
 use crate::value::Value;
 use kiln_yaql::Integer;
 
-/// Why a value was not accepted.
+/// Why a value was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CastError {
-    /// The value is of a kind that could pass, and does not.
+    /// The value has the right type and is not valid.
     Invalid(String),
-    /// The value is of a kind for which the question makes no sense, such as the length of a number.
+    /// The rule does not apply to the value's type, such as the length of a number.
     WrongKind(String),
 }
 
@@ -24,8 +24,8 @@ impl CastError {
     }
 }
 
-/// The value without the cover of a secret.
-pub(crate) fn open(value: &Value) -> &Value {
+/// The value itself, or the content of a secret.
+pub(crate) fn expose(value: &Value) -> &Value {
     match value {
         Value::Secret(secret) => secret.expose(),
         value => value,
@@ -34,7 +34,7 @@ pub(crate) fn open(value: &Value) -> &Value {
 
 /// A number: numbers and booleans as they are, text if it holds an integer or else a float.
 pub(crate) fn number(value: &Value) -> Result<Value, CastError> {
-    match open(value) {
+    match expose(value) {
         number @ (Value::Bool(_) | Value::Int(_) | Value::Float(_)) => Ok(number.clone()),
         Value::Text(text) => match (read_integer(text), read_float(text)) {
             (Some(whole), _) => Ok(Value::Int(whole)),
@@ -48,17 +48,17 @@ pub(crate) fn number(value: &Value) -> Result<Value, CastError> {
     }
 }
 
-/// The refusal of a value that is neither a number nor text.
+/// The error for a value that is neither a number nor text.
 pub(crate) fn not_a_number(value: &Value) -> CastError {
     CastError::WrongKind(format!(
         "int() argument must be a string, a bytes-like object or a real number, not '{}'",
-        value.host_type()
+        value.python_type()
     ))
 }
 
 /// A boolean: booleans as they are, anything else by its printed form.
 pub(crate) fn boolean(value: &Value) -> Result<bool, CastError> {
-    if let Value::Bool(flag) = open(value) {
+    if let Value::Bool(flag) = expose(value) {
         return Ok(*flag);
     }
     let printed = print::plain(&value.exposed());
@@ -88,7 +88,7 @@ pub(crate) fn read_float(text: &str) -> Option<f64> {
     without_separators(strip(text))?.parse().ok()
 }
 
-/// The text without its underscores, if every one stands between two digits.
+/// The text without its underscores, if every one is between two digits.
 fn without_separators(text: &str) -> Option<String> {
     if !text.contains('_') {
         return Some(text.to_owned());
@@ -131,9 +131,8 @@ mod tests {
             assert_eq!(read(text), Ok(expected), "{text:?}");
         }
         for text in ["", "x", "1__0", "_1", "1_", "0x10", "1 0", "--1", "1e", "1_e5", "١x"] {
-            let refusal =
-                format!("could not convert string to float: {}", print::repr(&text.into()));
-            assert_eq!(read(text), Err(refusal), "{text:?}");
+            let error = format!("could not convert string to float: {}", print::repr(&text.into()));
+            assert_eq!(read(text), Err(error), "{text:?}");
         }
         assert_eq!(read(&"9".repeat(5000)), Ok(f64::INFINITY.into()));
     }
@@ -149,8 +148,8 @@ mod tests {
         ] {
             assert_eq!(boolean(&value), Ok(expected), "{value:?}");
         }
-        let refusal = boolean(&1.0.into()).unwrap_err().text();
-        assert!(refusal.starts_with("Unrecognized value '1.0', acceptable values are: '0', '1',"));
+        let error = boolean(&1.0.into()).unwrap_err().text();
+        assert!(error.starts_with("Unrecognized value '1.0', acceptable values are: '0', '1',"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Cron expressions: five to seven columns, as the reference's scheduler reads them.
+//! Cron expressions: five to seven columns, as croniter, Heat's scheduler, reads them.
 
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
@@ -78,12 +78,12 @@ const MONTHS: &[(&str, u64)] = &[
 const WEEKDAYS: &[(&str, u64)] =
     &[("sun", 0), ("mon", 1), ("tue", 2), ("wed", 3), ("thu", 4), ("fri", 5), ("sat", 6)];
 
-/// One column and what refusals need to know of the others.
+/// One column and what errors need to know of the others.
 struct Column<'a> {
     field: &'a Field,
     at: usize,
     count: usize,
-    /// The expression as given.
+    /// The expression as written.
     text: &'a str,
     /// The expression in lower case with single blanks.
     joined: &'a str,
@@ -272,8 +272,8 @@ impl Column<'_> {
             return Ok(None);
         }
         let name = self.field.names.iter().find(|(name, _)| *name == item);
-        let refusal = || format!("[{}] is not acceptable", self.joined);
-        name.map(|(_, value)| Some(*value)).ok_or_else(refusal)
+        let error = || format!("[{}] is not acceptable", self.joined);
+        name.map(|(_, value)| Some(*value)).ok_or_else(error)
     }
 
     fn aliased(&self, value: u64) -> u64 {
@@ -289,7 +289,7 @@ impl Column<'_> {
 }
 
 impl Weekdays {
-    /// Refuses weekdays of both sorts, plain and numbered, short of the whole week.
+    /// Rejects weekdays of both sorts, plain and numbered, short of the whole week.
     fn mixed(&self, text: &str) -> Result<(), String> {
         let plain = self.plain.iter().filter(|day| !self.numbered.contains_key(*day));
         let plain: Vec<String> = plain.map(u64::to_string).collect();

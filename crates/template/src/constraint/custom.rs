@@ -1,21 +1,21 @@
-//! Checks that rules name: those that need no cloud are made here.
+//! Custom constraints: those that need no cloud are implemented here.
 
 use super::{cast, cron, network, time};
 use crate::json;
 use crate::print;
 use crate::value::Value;
 
-/// What a named check says of a value.
+/// The result of a custom constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The value passes.
     Accepted,
     /// The value does not pass, and perhaps why.
     Refused(Option<String>),
-    /// Nothing has this name.
+    /// There is no constraint of this name.
     NoSuchConstraint,
-    /// The check cannot be made here, because it needs a service; the value passes for now.
-    NotNow,
+    /// The check needs a service and is made later; the value passes for now.
+    Deferred,
 }
 
 /// The checks that `custom_constraint` can name.
@@ -24,7 +24,7 @@ pub trait CustomConstraints {
     fn check(&self, name: &str, value: &Value) -> Verdict;
 }
 
-/// The checks that look at the value alone; those that ask a service answer [`Verdict::NotNow`].
+/// The constraints that need the value alone; those that need a service return [`Verdict::NotNow`].
 #[derive(Clone, Copy, Debug)]
 pub struct Offline {
     now: i64,
@@ -32,13 +32,13 @@ pub struct Offline {
 }
 
 impl Offline {
-    /// The checks, at a time in seconds since 1970 (for values that must lie in the future).
+    /// The constraints at a time in seconds since 1970, for values that must lie in the future.
     pub fn new(now: i64) -> Offline {
         Offline { now, elsewhere: &[] }
     }
 
-    /// Names of checks that exist and are made elsewhere, sorted.
-    pub fn with_elsewhere(self, elsewhere: &'static [&'static str]) -> Offline {
+    /// Sets the names of constraints that exist and need a service, sorted.
+    pub fn with_deferred(self, elsewhere: &'static [&'static str]) -> Offline {
         Offline { elsewhere, ..self }
     }
 }
@@ -51,7 +51,7 @@ impl CustomConstraints for Offline {
                 Ok(()) => Verdict::Accepted,
                 Err(detail) => Verdict::Refused(detail),
             },
-            None if self.elsewhere.binary_search(&name).is_ok() => Verdict::NotNow,
+            None if self.elsewhere.binary_search(&name).is_ok() => Verdict::Deferred,
             None => Verdict::NoSuchConstraint,
         }
     }
@@ -59,7 +59,7 @@ impl CustomConstraints for Offline {
 
 type Check = fn(&Value, i64) -> Result<(), Option<String>>;
 
-/// The checks made here, by name.
+/// The constraints implemented here, by name.
 const CHECKS: &[(&str, Check)] = &[
     ("cron_expression", cron_expression),
     ("dns_domain", |value, _| network::dns_domain(value).map_err(Some)),
@@ -120,18 +120,18 @@ fn timezone(value: &Value, _: i64) -> Result<(), Option<String>> {
 fn json_string(value: &Value, _: i64) -> Result<(), Option<String>> {
     let fault = match value {
         value if !value.is_truthy() => return Ok(()),
-        Value::Text(text) => match json::value(text) {
+        Value::Text(text) => match json::parse(text) {
             Ok(_) => return Ok(()),
             Err(fault) => fault,
         },
         other => {
-            format!("the JSON object must be str, bytes or bytearray, not {}", other.host_type())
+            format!("the JSON object must be str, bytes or bytearray, not {}", other.python_type())
         }
     };
     Err(Some(format!("JSON string {} is invalid: {fault}", print::plain(value))))
 }
 
-/// Made for tests of slow checks: takes a number of seconds, which nobody waits for here.
+/// Heat has it for tests of slow constraints; the number of seconds is accepted without waiting.
 fn test_constr(value: &Value, _: i64) -> Result<(), Option<String>> {
     match value {
         Value::Bool(_) | Value::Int(_) | Value::Float(_) => Ok(()),
@@ -139,9 +139,9 @@ fn test_constr(value: &Value, _: i64) -> Result<(), Option<String>> {
     }
 }
 
-/// The host's words for a value that does not have a method.
+/// Python's words for a value that does not have a method.
 pub(super) fn lacks(value: &Value, method: &str) -> String {
-    format!("'{}' object has no attribute '{method}'", value.host_type())
+    format!("'{}' object has no attribute '{method}'", value.python_type())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Rules as parameter definitions write them, read into [`Constraint`]s.
 //!
-//! Everything wrong is told, in the order in which the reference would meet it; a rule that is
+//! All errors are reported, in the order in which Heat would find them; a rule that is
 //! wrong is left out.
 
 use super::cast;
@@ -15,13 +15,13 @@ use crate::value::Value;
 use kiln_yaql::Integer;
 use std::borrow::Cow;
 
-/// A rule and where it stands.
-pub(crate) struct Placed {
+/// A rule and its span.
+pub(crate) struct SpannedConstraint {
     pub(crate) constraint: Constraint,
     pub(crate) span: Span,
 }
 
-/// What an entry of `constraints` may hold.
+/// The keys of an entry of `constraints`.
 const ENTRY_KEYS: &[&str] = &[
     "allowed_pattern",
     "allowed_values",
@@ -33,12 +33,12 @@ const ENTRY_KEYS: &[&str] = &[
 ];
 
 /// Reads `constraints` of a native template's parameter.
-pub(crate) fn hot(
+pub(crate) fn parse_hot(
     parameter: &str,
     node: &Node,
     modulo: bool,
     out: &mut Vec<Diagnostic>,
-) -> Vec<Placed> {
+) -> Vec<SpannedConstraint> {
     let items = match &node.data {
         Data::Null => return Vec::new(),
         Data::List(items) => items,
@@ -46,7 +46,8 @@ pub(crate) fn hot(
             let text =
                 format!("Invalid parameter constraints for parameter {parameter}, expected a list");
             out.push(
-                fault(text, node.span).help("write each rule as an item that begins with `-`"),
+                definition_error(text, node.span)
+                    .help("write each rule as an item that begins with `-`"),
             );
             return Vec::new();
         }
@@ -54,16 +55,16 @@ pub(crate) fn hot(
     items.iter().filter_map(|item| entry(item, "parameter constraints", modulo, out)).collect()
 }
 
-/// Reads a rule as an item of `constraints` writes it; `what` names those in refusals.
+/// Reads a rule from an item of `constraints`; `what` names those in errors.
 pub(super) fn entry(
     node: &Node,
     what: &str,
     modulo: bool,
     out: &mut Vec<Diagnostic>,
-) -> Option<Placed> {
+) -> Option<SpannedConstraint> {
     let faults = out.len();
     let map = mapping(node, ENTRY_KEYS, what, out)?;
-    // If an entry holds several rules, the first of this order counts and the others do nothing.
+    // If an entry holds several rules, the first of this order applies and the others are ignored.
     let order: [(&str, ReadRule); 6] = [
         ("modulo", read_modulo),
         ("range", |entry, out| {
@@ -83,7 +84,7 @@ pub(super) fn entry(
     let known = order.into_iter().filter(|(name, _)| modulo || *name != "modulo");
     let chosen = known.into_iter().find_map(|(name, read)| Some((map.entry(name)?, read)));
     let Some((entry, read)) = chosen else {
-        // A misspelt rule has been told already.
+        // A misspelt rule has been reported already.
         if out.len() == faults {
             out.push(no_rule(map, node));
         }
@@ -92,7 +93,7 @@ pub(super) fn entry(
     let rule = read(entry, out)?;
     let span = entry.key_span.to(entry.value.span);
     let description = description(map.get("description"));
-    Some(Placed { constraint: Constraint { rule, description }, span })
+    Some(SpannedConstraint { constraint: Constraint { rule, description }, span })
 }
 
 type ReadRule = fn(&Entry, &mut Vec<Diagnostic>) -> Option<Rule>;
@@ -106,17 +107,17 @@ fn no_rule(map: &Map, node: &Node) -> Diagnostic {
             format!("add one of: {}", rules.join(", "))
         }
     };
-    fault("No constraint expressed".into(), node.span).help(help)
+    definition_error("No constraint expressed".into(), node.span).help(help)
 }
 
 /// Reads the rules among the keys of a CloudFormation template's parameter.
-pub(crate) fn cfn(map: &Map, out: &mut Vec<Diagnostic>) -> Vec<Placed> {
+pub(crate) fn parse_cfn(map: &Map, out: &mut Vec<Diagnostic>) -> Vec<SpannedConstraint> {
     let description = description(map.get("ConstraintDescription"));
     let mut placed = Vec::new();
     let mut add = |rule: Option<Rule>, span: Span| {
         if let Some(rule) = rule {
             let constraint = Constraint { rule, description: description.clone() };
-            placed.push(Placed { constraint, span });
+            placed.push(SpannedConstraint { constraint, span });
         }
     };
     let pairs: [(&str, &str, ReadBounds); 2] =
@@ -140,7 +141,7 @@ pub(crate) fn cfn(map: &Map, out: &mut Vec<Diagnostic>) -> Vec<Placed> {
 
 type ReadBounds = fn(Option<&Entry>, Option<&Entry>, Span, &mut Vec<Diagnostic>) -> Option<Rule>;
 
-/// The mapping of a node whose keys are told; `what` names it in refusals.
+/// The mapping of a node whose keys are reported; `what` names it in errors.
 pub(crate) fn mapping<'a>(
     node: &'a Node,
     keys: &[&str],
@@ -148,19 +149,19 @@ pub(crate) fn mapping<'a>(
     out: &mut Vec<Diagnostic>,
 ) -> Option<&'a Map> {
     let Some(map) = node.as_map() else {
-        out.push(fault(format!("Invalid {what}, expected a mapping"), node.span));
+        out.push(definition_error(format!("Invalid {what}, expected a mapping"), node.span));
         return None;
     };
     for entry in map.iter().filter(|entry| !keys.contains(&&*entry.key)) {
         let text = format!("Invalid key '{}' for {what}", entry.key);
         let help = suggest::help(&entry.key, keys.iter().copied());
-        out.push(fault(text, entry.key_span).help(help));
+        out.push(definition_error(text, entry.key_span).help(help));
     }
     Some(map)
 }
 
-/// A fault of a definition.
-pub(crate) fn fault(text: String, span: Span) -> Diagnostic {
+/// An error in a definition.
+pub(crate) fn definition_error(text: String, span: Span) -> Diagnostic {
     Diagnostic::error(&codes::PARAMETER_SCHEMA, text).at(span)
 }
 
@@ -170,7 +171,8 @@ fn description(node: Option<&Node>) -> Option<Cow<'static, str>> {
     value.is_truthy().then(|| print::plain(&value).into())
 }
 
-/// A bound: a number, or text that holds one. Null is no bound; the error says that it has been told.
+/// A bound: a number, or text that holds one. Null is no bound; `Err` means that the fault was
+/// reported.
 fn bound(
     entry: Option<&Entry>,
     what: &str,
@@ -180,7 +182,7 @@ fn bound(
         return Ok(None);
     };
     cast::number(&Value::from(&entry.value)).map(Some).map_err(|_| {
-        out.push(fault(format!("{what} must be numeric"), entry.value.span));
+        out.push(definition_error(format!("{what} must be numeric"), entry.value.span));
     })
 }
 
@@ -194,7 +196,7 @@ fn read_range(
     let (min, max) = (min.ok()?, max.ok()?);
     if min.is_none() && max.is_none() {
         let text = "A range constraint must have a min value and/or a max value specified.";
-        out.push(fault(text.into(), span));
+        out.push(definition_error(text.into(), span));
         return None;
     }
     Some(Rule::Range { min, max })
@@ -211,17 +213,17 @@ fn read_length(
     let (min, max) = (min.ok()?, max.ok()?);
     if min.is_none() && max.is_none() {
         let text = "A length constraint must have a min value and/or a max value specified.";
-        out.push(fault(text.into(), span));
+        out.push(definition_error(text.into(), span));
         return None;
     }
     let mut whole = |bound: Option<Value>, entry: Option<&Entry>| match bound {
         None => Some(None),
         Some(Value::Bool(flag)) => Some(Some(i64::from(flag))),
-        // No text is that long, so the nearest bound that can be held does the same.
+        // No text is that long, so the nearest bound that fits has the same effect.
         Some(Value::Int(number)) => Some(Some(nearest(&number))),
         Some(_) => {
             let span = entry.map_or(span, |entry| entry.value.span);
-            out.push(fault("min/max length must be integral".into(), span));
+            out.push(definition_error("min/max length must be integral".into(), span));
             None
         }
     };
@@ -241,7 +243,7 @@ fn read_modulo(entry: &Entry, out: &mut Vec<Diagnostic>) -> Option<Rule> {
     let offset = bound(map.entry("offset"), what, out);
     let (step, offset) = (step.ok()?, offset.ok()?);
     let refuse = |text: &str, out: &mut Vec<Diagnostic>| {
-        out.push(fault(text.into(), entry.value.span));
+        out.push(definition_error(text.into(), entry.value.span));
         None
     };
     let (Some(step), Some(offset)) = (step, offset) else {
@@ -275,7 +277,7 @@ fn whole(value: &Value) -> Option<i64> {
 
 fn read_allowed_values(entry: &Entry, out: &mut Vec<Diagnostic>) -> Option<Rule> {
     let Some(items) = entry.value.as_list() else {
-        out.push(fault("AllowedValues must be a list".into(), entry.value.span));
+        out.push(definition_error("AllowedValues must be a list".into(), entry.value.span));
         return None;
     };
     Some(Rule::AllowedValues(items.iter().map(Value::from).collect()))
@@ -283,14 +285,14 @@ fn read_allowed_values(entry: &Entry, out: &mut Vec<Diagnostic>) -> Option<Rule>
 
 fn read_allowed_pattern(entry: &Entry, out: &mut Vec<Diagnostic>) -> Option<Rule> {
     let Some(text) = entry.value.as_text() else {
-        let refusal = fault("AllowedPattern must be a string".into(), entry.value.span);
-        out.push(refusal.help("write the pattern in quotes"));
+        let error = definition_error("AllowedPattern must be a string".into(), entry.value.span);
+        out.push(error.help("write the pattern in quotes"));
         return None;
     };
     let pattern = super::Pattern::from(text.to_string());
     if let Some(reason) = pattern.fault() {
         let text = format!("AllowedPattern is not a regular expression: {reason}");
-        out.push(fault(text, entry.value.span));
+        out.push(definition_error(text, entry.value.span));
         return None;
     }
     Some(Rule::AllowedPattern(pattern))

@@ -1,7 +1,7 @@
 //! Rules that parameter and property values must satisfy.
 //!
-//! A rule is checked on the value as given, not on a converted one, and its texts show it so. A
-//! hidden value is checked by its content and never shown.
+//! A rule is checked on the original value, not on a converted one, and its messages quote it. A
+//! hidden value is checked by its content and never printed.
 
 pub(crate) mod cast;
 mod cron;
@@ -19,7 +19,7 @@ use crate::parameters;
 use crate::print::{self, Keys};
 use crate::schema;
 use crate::value::Value;
-use cast::{CastError, open};
+use cast::{CastError, expose};
 use kiln_yaql::Integer;
 use kiln_yaql::regex::{self, Regex};
 use std::borrow::Cow;
@@ -27,7 +27,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-/// A rule and what to say when it is broken.
+/// A rule with the message for when it is broken.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
     /// The rule.
@@ -36,7 +36,7 @@ pub struct Constraint {
     pub description: Option<Cow<'static, str>>,
 }
 
-/// What a value must satisfy.
+/// A rule that a value must satisfy.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rule {
     /// Number of characters, members or keys.
@@ -57,19 +57,19 @@ pub enum Rule {
     Modulo {
         /// The step; never zero.
         step: i64,
-        /// The rest.
+        /// The remainder.
         offset: i64,
     },
     /// One of these.
     AllowedValues(Vec<Value>),
     /// A match of the whole text.
     AllowedPattern(Pattern),
-    /// Whatever the named check says.
+    /// A custom constraint.
     Custom(Cow<'static, str>),
 }
 
 impl Rule {
-    /// The name that refusals of a definition give it.
+    /// The name of the rule in errors about a definition.
     pub fn name(&self) -> &'static str {
         match self {
             Rule::Length { .. } => "Length",
@@ -81,7 +81,7 @@ impl Rule {
         }
     }
 
-    /// Whether the rule can stand on values of a kind.
+    /// Whether the rule applies to values of a kind.
     pub fn fits(&self, kind: ValueKind) -> bool {
         match self {
             Rule::Length { .. } => matches!(kind.cast, Cast::Text | Cast::List | Cast::Map),
@@ -96,7 +96,7 @@ impl Rule {
     }
 }
 
-/// What kind of value a rule stands on.
+/// The kind of value that a rule applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValueKind {
     cast: Cast,
@@ -148,7 +148,7 @@ impl ValueKind {
             Cast::Boolean => cast::boolean(value).map(Value::Bool),
             Cast::List | Cast::Map | Cast::Free => Ok(value.clone()),
         };
-        cast.map_err(|refusal| match refusal {
+        cast.map_err(|error| match error {
             CastError::Invalid(_) => CastError::Invalid(format!(
                 "Value \"{}\" is invalid for data type \"{}\".",
                 print::plain(value),
@@ -187,7 +187,7 @@ impl Pattern {
         &self.source
     }
 
-    /// Why the expression cannot be used, if it cannot.
+    /// The error in the expression, if it has one.
     pub fn fault(&self) -> Option<&str> {
         self.compiled().as_ref().err().map(String::as_str)
     }
@@ -222,9 +222,9 @@ impl From<Rule> for Constraint {
 }
 
 impl Constraint {
-    /// A rule as an item of a parameter's or property's `constraints` writes it. What is wrong with it is
-    /// told; then there is none.
-    pub fn read(item: &Node, out: &mut Vec<Diagnostic>) -> Option<Constraint> {
+    /// Parses a rule from an item of a parameter's or property's `constraints`. Errors are
+    /// reported, and no rule is returned.
+    pub fn parse(item: &Node, out: &mut Vec<Diagnostic>) -> Option<Constraint> {
         definition::entry(item, "constraints", true, out).map(|placed| placed.constraint)
     }
 
@@ -238,7 +238,8 @@ impl Constraint {
         self.test(value, kind, custom).map_err(CastError::text)
     }
 
-    /// As [`Constraint::check`], telling broken rules from values no rule of its sort can judge.
+    /// As [`Constraint::check`], but distinguishes broken rules from values that the rule cannot
+    /// check.
     ///
     /// A value that is not known yet passes.
     pub(crate) fn test(
@@ -268,16 +269,16 @@ impl Constraint {
     }
 }
 
-/// What is to be said if the rule is broken; a value it cannot judge is the error.
+/// The message if the rule is broken; the error is for a value that the rule cannot check.
 type Finding = Result<Option<String>, CastError>;
 
 fn length(value: &Value, min: Option<i64>, max: Option<i64>) -> Finding {
-    let length = match open(value) {
+    let length = match expose(value) {
         Value::Text(text) => text.chars().count(),
         Value::List(items) => items.len(),
         Value::Map(members) => members.len(),
         other => {
-            let text = format!("object of type '{}' has no len()", other.host_type());
+            let text = format!("object of type '{}' has no len()", other.python_type());
             return Err(CastError::WrongKind(text));
         }
     };
@@ -320,7 +321,7 @@ fn modulo(value: &Value, step: i64, offset: i64) -> Finding {
     }))
 }
 
-/// The rest of a division, with the divisor's sign.
+/// The remainder of a division, with the divisor's sign.
 fn rest_of(number: &Integer, step: i64) -> Option<i64> {
     if step == 0 {
         return None;
@@ -332,7 +333,7 @@ fn rest_of(number: &Integer, step: i64) -> Option<i64> {
 }
 
 fn among(value: &Value, allowed: &[Value], kind: ValueKind) -> Finding {
-    let fits = match open(value) {
+    let fits = match expose(value) {
         Value::List(items) => {
             let allowed: BTreeSet<String> = allowed.iter().map(key).collect();
             items.iter().all(|item| allowed.contains(&key(item)))
@@ -373,10 +374,10 @@ fn key(value: &Value) -> String {
 }
 
 fn matching(value: &Value, pattern: &Pattern) -> Finding {
-    let Value::Text(text) = open(value) else {
+    let Value::Text(text) = expose(value) else {
         return Err(CastError::WrongKind(format!(
             "expected string or bytes-like object, got '{}'",
-            value.host_type()
+            value.python_type()
         )));
     };
     let fits = pattern.matches(text).map_err(CastError::WrongKind)?;
@@ -389,7 +390,7 @@ fn matching(value: &Value, pattern: &Pattern) -> Finding {
 fn asked(value: &Value, name: &str, custom: &dyn CustomConstraints) -> Option<String> {
     let printed = print::plain(value);
     match custom.check(name, &value.exposed()) {
-        Verdict::Accepted | Verdict::NotNow => None,
+        Verdict::Accepted | Verdict::Deferred => None,
         Verdict::NoSuchConstraint => {
             Some(format!("\"{printed}\" does not validate {name} (constraint not found)"))
         }

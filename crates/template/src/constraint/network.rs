@@ -1,4 +1,4 @@
-//! Addresses and names of the network, as rules check them.
+//! Checks of network addresses and names.
 
 use super::cast::read_integer;
 use super::custom::lacks;
@@ -27,7 +27,7 @@ pub(super) fn net_cidr(value: &Value) -> Result<(), String> {
         Value::Int(_) => (print::plain(value), print::plain(value)),
         Value::Float(number) => (print::plain(value), format!("{:.0}", number.trunc())),
         other => {
-            let kind = other.host_type();
+            let kind = other.python_type();
             return Err(refused(format!("unexpected type <class '{kind}'> for addr arg")));
         }
     };
@@ -78,7 +78,7 @@ pub(super) fn dns_name(value: &Value) -> Result<(), String> {
     Err(format!("'{}' not in valid format. Reason: {reason}", print::plain(value)))
 }
 
-/// A domain name without a final dot, with room for a domain behind it.
+/// A domain name without a final dot, with room for a domain after it.
 pub(super) fn rel_dns_name(value: &Value) -> Result<(), String> {
     let Some(name) = value.as_text().filter(|name| !name.is_empty()) else {
         return dns_name(value);

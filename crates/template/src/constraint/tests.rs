@@ -1,6 +1,6 @@
 //! Tests of rules and of the checks that they can name.
 //!
-//! Expected texts were recorded from the reference.
+//! Expected texts were recorded from Heat.
 
 use super::*;
 use crate::parameters::tests::value;
@@ -11,8 +11,8 @@ use serde_json::{Value as Json, json};
 
 const NOW: i64 = 1_800_000_000;
 
-fn check(rule: Rule, kind: PropertyType, given: Json) -> Result<(), String> {
-    Constraint::from(rule).check(&value(given), kind.into(), &Offline::new(NOW))
+fn check(rule: Rule, kind: PropertyType, supplied: Json) -> Result<(), String> {
+    Constraint::from(rule).check(&value(supplied), kind.into(), &Offline::new(NOW))
 }
 
 #[test]
@@ -20,7 +20,7 @@ fn lengths_count_characters_members_and_keys() {
     let rule = |min, max| Rule::Length { min, max };
     assert_eq!(check(rule(Some(3), Some(3)), PropertyType::String, json!("äöü")), Ok(()));
     assert_eq!(check(rule(Some(1), None), PropertyType::List, json!(["a"])), Ok(()));
-    for (min, max, kind, given, expected) in [
+    for (min, max, kind, supplied, expected) in [
         (
             Some(2),
             Some(4),
@@ -51,29 +51,29 @@ fn lengths_count_characters_members_and_keys() {
             "object of type 'NoneType' has no len()",
         ),
     ] {
-        assert_eq!(check(rule(min, max), kind, given), Err(expected.into()));
+        assert_eq!(check(rule(min, max), kind, supplied), Err(expected.into()));
     }
 }
 
 #[test]
 fn ranges_are_inclusive_and_show_the_value_as_given() {
     let rule = || Rule::Range { min: Some(1.into()), max: Some(2.5.into()) };
-    for given in [json!(1), json!("2.5"), json!(true), json!(" 2 ")] {
-        assert_eq!(check(rule(), PropertyType::Number, given), Ok(()));
+    for supplied in [json!(1), json!("2.5"), json!(true), json!(" 2 ")] {
+        assert_eq!(check(rule(), PropertyType::Number, supplied), Ok(()));
     }
-    for (given, expected) in [
+    for (supplied, expected) in [
         (json!(0), "0 is out of range (min: 1, max: 2.5)"),
         (json!("2.50001"), "2.50001 is out of range (min: 1, max: 2.5)"),
         (json!("1e3"), "1e3 is out of range (min: 1, max: 2.5)"),
         (json!("x"), "could not convert string to float: 'x'"),
     ] {
-        assert_eq!(check(rule(), PropertyType::Number, given), Err(expected.into()));
+        assert_eq!(check(rule(), PropertyType::Number, supplied), Err(expected.into()));
     }
 }
 
 #[test]
 fn rests_have_the_sign_of_the_step() {
-    for (step, offset, given, fits) in [
+    for (step, offset, supplied, fits) in [
         (3, 1, json!(4), true),
         (3, 1, json!(-2), true),
         (3, 1, json!(9), false),
@@ -87,8 +87,8 @@ fn rests_have_the_sign_of_the_step() {
         (i64::MIN, 0, json!(i64::MIN), true),
         (7, 2, json!("100000000000000000000"), true),
     ] {
-        let text = format!("{step} {offset} {given}");
-        let found = check(Rule::Modulo { step, offset }, PropertyType::Number, given);
+        let text = format!("{step} {offset} {supplied}");
+        let found = check(Rule::Modulo { step, offset }, PropertyType::Number, supplied);
         assert_eq!(found.is_ok(), fits, "{text}");
     }
     assert_eq!(
@@ -100,17 +100,17 @@ fn rests_have_the_sign_of_the_step() {
 #[test]
 fn allowed_values_are_cast_for_scalars_and_taken_as_they_are_for_lists() {
     let rule = |allowed: Json| Rule::AllowedValues(value(allowed).as_list().unwrap().to_vec());
-    for (allowed, kind, given) in [
+    for (allowed, kind, supplied) in [
         (json!([5, "six"]), PropertyType::String, json!(5)),
         (json!(["1", 2.0, 3]), PropertyType::Number, json!("2")),
         (json!(["yes"]), PropertyType::Boolean, json!("TRUE")),
         (json!(["x", "y"]), PropertyType::List, json!(["y", "y"])),
         (json!([1, {"a": [1.0, true]}]), PropertyType::List, json!([true, 1.0, {"a": [1, 1]}])),
     ] {
-        let text = format!("{allowed} {given}");
-        assert_eq!(check(rule(allowed), kind, given), Ok(()), "{text}");
+        let text = format!("{allowed} {supplied}");
+        assert_eq!(check(rule(allowed), kind, supplied), Ok(()), "{text}");
     }
-    for (allowed, kind, given, expected) in [
+    for (allowed, kind, supplied, expected) in [
         (
             json!(["é", 2]),
             PropertyType::String,
@@ -144,21 +144,25 @@ fn allowed_values_are_cast_for_scalars_and_taken_as_they_are_for_lists() {
             r#"Value "so" is invalid for data type "Boolean"."#,
         ),
     ] {
-        assert_eq!(check(rule(allowed), kind, given), Err(expected.into()));
+        assert_eq!(check(rule(allowed), kind, supplied), Err(expected.into()));
     }
 }
 
 #[test]
 fn a_pattern_must_reach_the_end_with_its_first_match() {
     let rule = |pattern: &'static str| Rule::AllowedPattern(pattern.into());
-    for (pattern, given) in
+    for (pattern, supplied) in
         [("[a-z]+", "abc"), ("^a$", "a"), (".*", ""), ("(?i)AB", "ab"), ("é+", "éé")]
     {
-        assert_eq!(check(rule(pattern), PropertyType::String, json!(given)), Ok(()), "{pattern}");
+        assert_eq!(
+            check(rule(pattern), PropertyType::String, json!(supplied)),
+            Ok(()),
+            "{pattern}"
+        );
     }
-    for (pattern, given) in [("[a-z]+", "abc1"), ("a|ab", "ab"), ("b", "ab"), ("a", "")] {
-        let expected = format!("\"{given}\" does not match pattern \"{pattern}\"");
-        assert_eq!(check(rule(pattern), PropertyType::String, json!(given)), Err(expected));
+    for (pattern, supplied) in [("[a-z]+", "abc1"), ("a|ab", "ab"), ("b", "ab"), ("a", "")] {
+        let expected = format!("\"{supplied}\" does not match pattern \"{pattern}\"");
+        assert_eq!(check(rule(pattern), PropertyType::String, json!(supplied)), Err(expected));
     }
     assert_eq!(
         check(rule("a"), PropertyType::String, json!(1)),
@@ -206,26 +210,26 @@ fn what_is_not_known_passes_and_what_is_hidden_stays_so() {
 
 #[test]
 fn named_checks_give_their_reasons() {
-    for (name, given, expected) in [
+    for (name, supplied, expected) in [
         ("ip_addr", json!("10.0.0.300"), "Error validating value '10.0.0.300': Invalid IP address"),
         ("iso_8601", json!("soon"), "Error validating value 'soon'"),
         ("no.such", json!("x"), "\"x\" does not validate no.such (constraint not found)"),
     ] {
         assert_eq!(
-            check(Rule::Custom(name.into()), PropertyType::String, given),
+            check(Rule::Custom(name.into()), PropertyType::String, supplied),
             Err(expected.into())
         );
     }
-    let elsewhere = Offline::new(0).with_elsewhere(&["nova.flavor"]);
+    let elsewhere = Offline::new(0).with_deferred(&["nova.flavor"]);
     let flavor = Constraint::from(Rule::Custom("nova.flavor".into()));
     assert_eq!(flavor.check(&"m1".into(), PropertyType::String.into(), &elsewhere), Ok(()));
-    assert_eq!(elsewhere.check("nova.flavor", &"m1".into()), Verdict::NotNow);
+    assert_eq!(elsewhere.check("nova.flavor", &"m1".into()), Verdict::Deferred);
     assert_eq!(Offline::new(0).check("test_constr", &5.into()), Verdict::Accepted);
 }
 
-/// What a named check says: nothing if it accepts, else the detail.
-fn detail(name: &str, given: Json) -> Option<String> {
-    match Offline::new(NOW).check(name, &value(given)) {
+/// The result of a custom constraint: nothing if it accepts, else the detail.
+fn detail(name: &str, supplied: Json) -> Option<String> {
+    match Offline::new(NOW).check(name, &value(supplied)) {
         Verdict::Accepted => None,
         Verdict::Refused(detail) => Some(detail.unwrap_or_default()),
         other => panic!("{name}: {other:?}"),
@@ -283,15 +287,15 @@ fn values_that_named_checks_accept() {
             ],
         ),
     ] {
-        for given in accepted {
-            assert_eq!(detail(name, json!(given)), None, "{name} {given}");
+        for supplied in accepted {
+            assert_eq!(detail(name, json!(supplied)), None, "{name} {supplied}");
         }
     }
 }
 
 #[test]
 fn addresses_that_are_wrong() {
-    for (name, given, expected) in [
+    for (name, supplied, expected) in [
         ("ip_addr", json!("1.2.3"), "Invalid IP address"),
         ("ip_addr", json!("010.0.0.1"), "Invalid IP address"),
         ("ip_addr", json!("fe80::1%eth0"), "Invalid IP address"),
@@ -338,7 +342,7 @@ fn addresses_that_are_wrong() {
         ("mac_addr", json!("1:2-3"), "Invalid MAC address."),
         ("mac_addr", json!(5), "Invalid MAC address."),
     ] {
-        assert_eq!(detail(name, given.clone()).as_deref(), Some(expected), "{name} {given}");
+        assert_eq!(detail(name, supplied.clone()).as_deref(), Some(expected), "{name} {supplied}");
     }
 }
 
@@ -347,7 +351,7 @@ fn names_that_are_wrong() {
     let label = "a".repeat(64);
     let long = "a.".repeat(128) + "a";
     let letters = "each of which can only be alphanumeric or a hyphen.";
-    for (name, given, reason) in [
+    for (name, supplied, reason) in [
         ("dns_name", "a..b", "Encountered an empty component.".to_owned()),
         ("dns_name", "-a.b", "Name '-a' must not start or end with a hyphen.".to_owned()),
         ("dns_name", "A.b", format!("Name 'A' must be 1-63 characters long, {letters}")),
@@ -355,8 +359,8 @@ fn names_that_are_wrong() {
         ("dns_name", "x.1.", "TLD '1' must not be all numeric.".to_owned()),
         ("dns_name", &long, format!("'{long}' exceeds the 255 character FQDN limit")),
     ] {
-        let expected = format!("'{given}' not in valid format. Reason: {reason}");
-        assert_eq!(detail(name, json!(given)), Some(expected));
+        let expected = format!("'{supplied}' not in valid format. Reason: {reason}");
+        assert_eq!(detail(name, json!(supplied)), Some(expected));
     }
     assert_eq!(
         detail("rel_dns_name", json!("a.b.")),
@@ -375,7 +379,7 @@ fn names_that_are_wrong() {
 
 #[test]
 fn times_and_texts_that_are_wrong() {
-    for (name, given, expected) in [
+    for (name, supplied, expected) in [
         (
             "expiration",
             json!("2001-01-01T00:00:00Z"),
@@ -400,7 +404,7 @@ fn times_and_texts_that_are_wrong() {
             "JSON string { is invalid: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
         ),
     ] {
-        assert_eq!(detail(name, given.clone()).as_deref(), Some(expected), "{name} {given}");
+        assert_eq!(detail(name, supplied.clone()).as_deref(), Some(expected), "{name} {supplied}");
     }
 }
 
@@ -408,7 +412,7 @@ fn times_and_texts_that_are_wrong() {
 fn cron_expressions_that_are_wrong() {
     let mixed = "day-of-week field does not support mixing literal values and nth day of week \
                  syntax.  Cron: '* * * * 2#3,4'    dow={4} vs nth={2: {3}}";
-    for (given, expected) in [
+    for (supplied, expected) in [
         ("* * *", "Exactly 5, 6 or 7 columns has to be specified for iterator expression."),
         ("60 * * * *", "[60 * * * *] is not acceptable, out of range"),
         ("-1 * * * *", "[-1 * * * *] is not acceptable, negative numbers not allowed"),
@@ -444,7 +448,7 @@ fn cron_expressions_that_are_wrong() {
         ("* * * * * * 1960-1980", "[* * * * * * 1960-1980] is not acceptable, out of range"),
     ] {
         let expected = format!("Invalid CRON expression: {expected}");
-        assert_eq!(detail("cron_expression", json!(given)), Some(expected), "{given}");
+        assert_eq!(detail("cron_expression", json!(supplied)), Some(expected), "{supplied}");
     }
 }
 

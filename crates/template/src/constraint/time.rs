@@ -1,4 +1,4 @@
-//! Points in time and time zones, as rules check them.
+//! Checks of points in time and time zones.
 
 use super::zones::ZONES;
 use crate::print;
@@ -19,7 +19,7 @@ pub(super) struct Instant {
 const SPAN: std::ops::Range<i64> = -62_135_596_800..253_402_300_800;
 
 impl Instant {
-    /// Whether it lies behind a time in seconds since 1970.
+    /// Whether it is later than a time in seconds since 1970.
     pub(super) fn is_after(self, now: i64) -> bool {
         self.seconds > now || (self.seconds == now && self.fraction)
     }
@@ -108,17 +108,18 @@ pub(super) fn zone(value: &Value) -> Result<(), String> {
     let name = match value {
         Value::Text(name) => name,
         other => {
-            let kind = other.host_type();
+            let kind = other.python_type();
             return Err(format!("expected str, bytes or os.PathLike object, not {kind}"));
         }
     };
-    let (area, place) = match name.rsplit_once('/') {
+    let (area, position) = match name.rsplit_once('/') {
         Some(("", _)) => return Err(not_a_zone(name)),
         Some(split) => split,
         None => ("", &**name),
     };
-    let places = ZONES.binary_search_by_key(&area, |(area, _)| area).map_or("", |at| ZONES[at].1);
-    if places.split(' ').any(|known| known == place && !place.is_empty()) {
+    let positions =
+        ZONES.binary_search_by_key(&area, |(area, _)| area).map_or("", |at| ZONES[at].1);
+    if positions.split(' ').any(|known| known == position && !position.is_empty()) {
         return Ok(());
     }
     Err(not_a_zone(name))
@@ -224,7 +225,7 @@ mod tests {
     #[test]
     fn the_table_of_zones_is_sorted() {
         assert!(ZONES.windows(2).all(|pair| pair[0].0 < pair[1].0));
-        let all: usize = ZONES.iter().map(|(_, places)| places.split(' ').count()).sum();
+        let all: usize = ZONES.iter().map(|(_, positions)| positions.split(' ').count()).sum();
         assert_eq!(all, 598);
     }
 }

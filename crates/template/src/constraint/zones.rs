@@ -1,6 +1,6 @@
 //! The names of the IANA time zone database: facts of a public-domain table.
 
-/// Areas by name (empty for zones without one) and the places in them.
+/// Areas by name (empty for zones without one) and the cities in them.
 pub(super) const ZONES: &[(&str, &str)] = &[
     (
         "",

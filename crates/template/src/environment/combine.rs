@@ -52,7 +52,7 @@ fn list_items(value: &Value) -> Option<Vec<Value>> {
 fn json_map(value: &Value) -> Option<Members> {
     match value {
         Value::Map(members) => Some(Members::clone(members)),
-        Value::Text(text) => json::value(text).ok()?.as_map().cloned(),
+        Value::Text(text) => json::parse(text).ok()?.as_map().cloned(),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Hooks and restricted actions: words that an environment ties to resources.
+//! Hooks and restricted actions: flags of resources in an environment.
 
 use crate::document::{Data, Node};
 use crate::value::Value;
@@ -21,7 +21,7 @@ pub enum Hook {
     PostDelete,
 }
 
-/// What an update may not do to a resource.
+/// An update action that can be restricted for a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {
     /// Change it in place.
@@ -30,9 +30,9 @@ pub enum Action {
     Replace,
 }
 
-/// A closed set of words that may be given alone or as a list.
+/// A closed set of words that may be written alone or as a list.
 pub trait Word: Copy + Ord + 'static {
-    /// Every word, in the order that refusals list them.
+    /// Every word, in the order that errors list them.
     const ALL: &'static [Self];
 
     /// The word as written.
@@ -91,17 +91,17 @@ impl Word for Action {
     }
 }
 
-/// Words as they were given, and the set they make.
+/// A set of words with the value it was written as.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flags<W> {
-    /// One word or a list, for showing it again.
-    pub given: Value,
+    /// One word or a list, as written.
+    pub supplied: Value,
     /// The words.
     pub set: BTreeSet<W>,
 }
 
 impl<W: Word> Flags<W> {
-    /// Reads one word or a list of words; on failure gives the part that is no such word.
+    /// Reads one word or a list of words; on failure returns the part that is no such word.
     pub(super) fn read(node: &Node) -> Result<Flags<W>, &Node> {
         let one = |node: &Node| {
             let text = node.as_text()?;
@@ -111,10 +111,10 @@ impl<W: Word> Flags<W> {
             Data::List(items) => items.iter().map(|item| one(item).ok_or(item)).collect(),
             _ => one(node).ok_or(node).map(|word| BTreeSet::from([word])),
         };
-        Ok(Flags { given: node.into(), set: set? })
+        Ok(Flags { supplied: node.into(), set: set? })
     }
 
-    /// The words as the reference lists them: `('a', 'b')`.
+    /// The words as Heat lists them: `('a', 'b')`.
     pub(super) fn listed() -> String {
         let words: Vec<String> = W::ALL.iter().map(|word| format!("'{}'", word.word())).collect();
         format!("({})", words.join(", "))

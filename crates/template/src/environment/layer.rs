@@ -1,4 +1,4 @@
-//! One registry: the user's or the operator's, with every statement carried out.
+//! One registry: the user's or the operator's, with every statement applied.
 //!
 //! Types and the subtree for single resources are shared apart, so that a nested stack's registry
 //! costs what differs from its parent's.
@@ -12,14 +12,14 @@ use indexmap::IndexMap;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-/// A registry with every statement carried out.
+/// A registry with every statement applied.
 #[derive(Clone, Debug, Default)]
 pub struct Layer {
     types: Arc<Types>,
     resources: Arc<Resources>,
 }
 
-/// What stands beside `resources`.
+/// The entries beside `resources`.
 #[derive(Clone, Debug, Default)]
 struct Types {
     scope: Scope,
@@ -27,7 +27,7 @@ struct Types {
     prefix_lengths: BTreeSet<usize>,
 }
 
-/// What stands under `resources`.
+/// The entries under `resources`.
 #[derive(Clone, Debug, Default)]
 struct Resources {
     scope: Scope,
@@ -45,7 +45,7 @@ enum Member {
     Inner(Arc<Scope>),
 }
 
-/// What a type is mapped to.
+/// The target that a type is mapped to.
 #[derive(Clone, Debug)]
 pub(super) struct Mapping {
     pub(super) target: Target,
@@ -74,8 +74,8 @@ pub(super) fn is_template_name(name: &str) -> bool {
 }
 
 impl Layer {
-    /// A registry in which some types have other names; a star at the end of both stands for the rest.
-    pub fn of_aliases<'n>(aliases: impl IntoIterator<Item = (&'n str, &'n str)>) -> Layer {
+    /// A registry of aliases; an asterisk at the end of both names stands for the rest.
+    pub fn from_aliases<'n>(aliases: impl IntoIterator<Item = (&'n str, &'n str)>) -> Layer {
         let members = aliases.into_iter().map(|(name, target)| {
             let target = Target::Type(Arc::from(target));
             (Arc::from(name), Member::Type(Mapping { target, span: None }))
@@ -85,7 +85,7 @@ impl Layer {
         layer
     }
 
-    /// Carries out statements on top of what is there.
+    /// Applies statements on top of the existing entries.
     pub fn load(&mut self, statements: &Statements) {
         let mut types = self.types.scope.clone();
         let mut resources = self.resources.scope.clone();
@@ -110,7 +110,7 @@ impl Layer {
         hooks
     }
 
-    /// What updates may not do to a resource.
+    /// The update actions that are restricted for a resource.
     pub fn restricted_actions(&self, resource: &str) -> BTreeSet<Action> {
         let mut actions = BTreeSet::new();
         for scope in self.scopes_for(resource) {
@@ -121,20 +121,20 @@ impl Layer {
         actions
     }
 
-    /// Whether types may mean something else to single resources.
+    /// Whether there are entries for single resources.
     pub fn has_resources(&self) -> bool {
         !self.resources.scope.is_empty()
     }
 
-    /// The registry as stored and shown: always with `resources`, and that first.
-    pub fn shown(&self) -> Members {
+    /// The registry as a map: always with `resources`, and that first.
+    pub fn to_members(&self) -> Members {
         let mut members = Members::new();
         members.insert(Arc::from(RESOURCES), shown_scope(&self.resources.scope));
         members.extend(self.types.scope.iter().map(|(key, m)| (key.clone(), shown_member(m))));
         members
     }
 
-    /// Statements that make this registry out of an empty one.
+    /// The statements that make this registry from an empty one.
     pub fn statements(&self) -> Statements {
         let mut statements = scope_statements(&self.types.scope);
         if !self.resources.scope.is_empty() {
@@ -161,7 +161,7 @@ impl Layer {
         }
     }
 
-    /// The wildcards whose prefix the type has, with the rest of the type behind the prefix.
+    /// The wildcards whose prefix the type has, with the rest of the type after the prefix.
     pub(super) fn wildcards<'a>(
         &'a self,
         type_name: &'a str,
@@ -211,7 +211,7 @@ impl Layer {
         layer
     }
 
-    /// What holds for a resource: under patterns in order, then under its own name.
+    /// The entries for a resource: under patterns in order, then under its own name.
     fn scopes_for<'a>(&'a self, resource: &'a str) -> impl Iterator<Item = &'a Scope> {
         let matching =
             self.resources.patterns.iter().filter(move |p| pattern::matches(p, resource));
@@ -264,7 +264,7 @@ fn carry_out<'a>(
     }
 }
 
-/// What a statement makes of a key; nothing if it leaves no trace.
+/// The entry that a statement makes for a key; none for a removal.
 fn member(key: &Arc<str>, statement: &Statement, before: Option<&Member>) -> Option<Member> {
     Some(match &statement.setting {
         Setting::Remove => return None,
@@ -292,7 +292,7 @@ fn member(key: &Arc<str>, statement: &Statement, before: Option<&Member>) -> Opt
     })
 }
 
-/// The removals among statements, so that they need not each go through all entries.
+/// The removals among statements, indexed so that each need not visit all entries.
 struct Removals<'a> {
     exact: HashSet<&'a str>,
     /// Prefixes of wildcards, with the position of the removal.
@@ -321,7 +321,7 @@ impl<'a> Removals<'a> {
         self.exact.is_empty() && self.prefixes.is_empty()
     }
 
-    /// Whether a wildcard removes the key; if it was set by a statement, only one behind that.
+    /// Whether a wildcard removes the key; if it was set by a statement, only one after that.
     fn covers(&self, key: &str, set_at: Option<usize>) -> bool {
         self.lengths.range(..=key.len()).any(|length| {
             let removal = key.get(..*length).and_then(|prefix| self.prefixes.get(prefix));
@@ -350,8 +350,8 @@ fn shown_scope(scope: &Scope) -> Value {
 fn shown_member(member: &Member) -> Value {
     match member {
         Member::Type(mapping) => Value::Text(mapping.target.name().clone()),
-        Member::Hooks(flags) => flags.given.clone(),
-        Member::Restricted(flags) => flags.given.clone(),
+        Member::Hooks(flags) => flags.supplied.clone(),
+        Member::Restricted(flags) => flags.supplied.clone(),
         Member::Inner(scope) => shown_scope(scope),
     }
 }
@@ -371,8 +371,8 @@ mod tests {
         layer
     }
 
-    fn shown(registries: &[&str]) -> String {
-        json(&Value::Map(Arc::new(layer(registries).shown())))
+    fn printed(registries: &[&str]) -> String {
+        json(&Value::Map(Arc::new(layer(registries).to_members())))
     }
 
     #[test]
@@ -390,7 +390,7 @@ mod tests {
                 r#"{"resources": {}, "A*": "B*", "base_url": "u"}"#,
             ),
         ] {
-            assert_eq!(shown(&[registry]), expected);
+            assert_eq!(printed(&[registry]), expected);
         }
     }
 
@@ -414,7 +414,7 @@ mod tests {
             ),
             (r#"{"resources": {"a": null}}"#, r#"{"resources": {}}"#),
         ] {
-            assert_eq!(shown(&[registry]), expected);
+            assert_eq!(printed(&[registry]), expected);
         }
     }
 
@@ -427,14 +427,14 @@ mod tests {
             r#"{"resources": {"a": {"hooks": "pre-create", "U": "z.yaml"}, "b": {"hooks": "pre-update"}}, "#,
             r#""B": "q.yaml"}"#
         );
-        assert_eq!(shown(&[first, second]), expected);
+        assert_eq!(printed(&[first, second]), expected);
         assert_eq!(
-            shown(&[first, r#"{"resources": null}"#]),
+            printed(&[first, r#"{"resources": null}"#]),
             r#"{"resources": {}, "A": "x.yaml", "C": "D"}"#
         );
         let mut again = Layer::default();
         again.load(&layer(&[first, second]).statements());
-        assert_eq!(json(&Value::Map(Arc::new(again.shown()))), expected);
+        assert_eq!(json(&Value::Map(Arc::new(again.to_members()))), expected);
     }
 
     #[test]
@@ -459,7 +459,7 @@ mod tests {
     #[test]
     fn inside_a_resource_its_own_entry_wins_over_patterns_and_later_patterns_over_earlier() {
         let narrowed =
-            |registry: &str| json(&layer(&[registry]).narrowed("n").shown()["resources"]);
+            |registry: &str| json(&layer(&[registry]).narrowed("n").to_members()["resources"]);
         let (h, r, t) = (
             r#"{"hooks": "pre-update"}"#,
             r#"{"restricted_actions": "update"}"#,
@@ -485,6 +485,6 @@ mod tests {
         let entries: Vec<String> = (0..3000).map(|i| format!(r#""T{i}": "x""#)).collect();
         let nulls: Vec<String> = (0..3000).map(|i| format!(r#""T{i}*": null"#)).collect();
         let registry = format!("{{{}, {}}}", entries.join(", "), nulls.join(", "));
-        assert_eq!(shown(&[&registry]), r#"{"resources": {}}"#);
+        assert_eq!(printed(&[&registry]), r#"{"resources": {}}"#);
     }
 }

@@ -1,9 +1,9 @@
-//! What a resource type means: the user's registry over the operator's, over the built-in types.
+//! Resolution of resource types: the user's registry over the operator's, over the built-in types.
 //!
-//! Candidates are tried in one order: the user's before the operator's; entries for the one resource
-//! before others; then by key in code-point order, which puts `My::*` before `My::Value`. The first
-//! that leads to an implementation wins. A lookup's cost does not depend on how many entries or
-//! resources there are.
+//! Candidates are tried in one order: the user's before the operator's; entries for the one
+//! resource before others; then by key in code-point order, which puts `My::*` before `My::Value`.
+//! The first that leads to an implementation wins. A lookup's cost does not depend on how many
+//! entries or resources there are.
 
 use super::flags::{Action, Hook};
 use super::layer::{Layer, Target};
@@ -14,7 +14,7 @@ use crate::source::Span;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Whose entry it is. The operator's may name files of the service's own machine.
+/// The owner of an entry. The operator's entries may name files on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Owner {
     /// The user's.
@@ -23,16 +23,16 @@ pub enum Owner {
     Operator,
 }
 
-/// Which entry of a registry it is.
+/// The path of an entry in a registry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EntryPath {
-    /// Whose registry it stands in.
+    /// Whose registry it is in.
     pub owner: Owner,
     /// Its keys: the type alone, or `resources`, the resource's name and the type.
     pub path: Vec<Arc<str>>,
 }
 
-/// What a type comes to.
+/// What a type resolves to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Implementation {
     /// A built-in type, by its name.
@@ -43,22 +43,22 @@ pub enum Implementation {
         url: Arc<str>,
         /// The entry that names it; for a type that is itself a template's name, the type.
         entry: EntryPath,
-        /// Where that entry stands.
+        /// The span of that entry.
         span: Option<Span>,
     },
 }
 
-/// Why a type comes to nothing.
+/// Why a type resolves to nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unresolved {
-    /// The types that the mappings led by, the one asked for first.
+    /// The types on the way, the requested one first.
     pub trail: Vec<Arc<str>>,
-    /// Whether the mappings go in a ring, or on without end.
+    /// Whether the mappings form a cycle, or are too many.
     pub endless: bool,
 }
 
 impl Unresolved {
-    /// The refusal, in the reference's words; `span` is where the template names the type.
+    /// The error, in Heat's words; `span` is where the template names the type.
     pub fn diagnostic(&self, span: Option<Span>) -> Diagnostic {
         let asked = self.trail.first().map_or("", |name| name);
         let message = format!("The Resource Type ({asked}) could not be found.");
@@ -76,7 +76,7 @@ impl Unresolved {
     }
 }
 
-/// The meaning of resource types in one stack.
+/// The resource registry of one stack.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     pub(super) user: Layer,
@@ -89,12 +89,12 @@ impl Registry {
         Registry { user, global }
     }
 
-    /// The user's part.
+    /// The user's registry.
     pub fn user(&self) -> &Layer {
         &self.user
     }
 
-    /// What a type means for a resource.
+    /// Resolves the type of a resource.
     pub fn resolve(
         &self,
         type_name: &str,
@@ -104,7 +104,7 @@ impl Registry {
         Search::new(self, resource, is_builtin).answer(type_name, None)
     }
 
-    /// What the type would mean without one entry: what a template that stands in for it hides.
+    /// Resolves a type without one entry: the type that a template stands in for.
     pub fn resolve_without(
         &self,
         type_name: &str,
@@ -115,19 +115,19 @@ impl Registry {
         Search::new(self, resource, is_builtin).answer(type_name, Some(ignored))
     }
 
-    /// The same over other names of types, which count where nothing else is said.
-    pub fn over(mut self, aliases: &[(Arc<str>, Arc<str>)]) -> Registry {
+    /// The same registry over aliases of types, which apply where no entry does.
+    pub fn with_aliases(mut self, aliases: &[(Arc<str>, Arc<str>)]) -> Registry {
         if !aliases.is_empty() {
             let mut below =
-                Layer::of_aliases(aliases.iter().map(|(name, meant)| (&**name, &**meant)));
+                Layer::from_aliases(aliases.iter().map(|(name, meant)| (&**name, &**meant)));
             below.load(&self.global.statements());
             self.global = Arc::new(below);
         }
         self
     }
 
-    /// The registry inside the nested stack of a resource: without the entry that led to its template,
-    /// and with `resources` narrowed to what holds inside the resource.
+    /// The registry inside the nested stack of a resource: without the entry that led to its
+    /// template, and with `resources` narrowed to what holds inside the resource.
     pub fn child(&self, resource: &str, used: Option<&EntryPath>) -> Registry {
         let mut child = self.clone();
         match used {
@@ -146,12 +146,12 @@ impl Registry {
         self.user.hooks(resource)
     }
 
-    /// What updates may not do to a resource.
+    /// The update actions that are restricted for a resource.
     pub fn restricted_actions(&self, resource: &str) -> BTreeSet<Action> {
         self.user.restricted_actions(resource)
     }
 
-    /// What the operator's registry says of exactly this type, if it is an alias for another.
+    /// The operator's alias for exactly this type, if there is one.
     pub(super) fn operators_alias(&self, type_name: &str) -> Option<&Arc<str>> {
         match &self.global.exact(type_name)?.1.target {
             Target::Type(target) => Some(target),
@@ -183,7 +183,7 @@ mod tests {
         BUILTIN.contains(&name)
     }
 
-    /// The built-in type or the template that a type comes to, `-` if nothing.
+    /// The built-in type or the template that a type resolves to, `-` if nothing.
     fn answer(found: Result<Implementation, Unresolved>) -> String {
         match found {
             Ok(Implementation::Builtin(name)) => name.to_string(),
@@ -198,7 +198,7 @@ mod tests {
     fn resolved(user: &str, type_name: &str, resource: &str) -> String {
         let registry = registry(
             user,
-            Layer::of_aliases([
+            Layer::from_aliases([
                 ("OS::Quantum*", "OS::Neutron*"),
                 ("OS::Metering::Alarm", "OS::Aodh::Alarm"),
             ]),
@@ -391,19 +391,19 @@ mod tests {
 
     #[test]
     fn refusals_name_the_type_asked_for_and_where_it_led() {
-        let told = |user: &str, type_name: &str| {
+        let reported = |user: &str, type_name: &str| {
             let error =
                 registry(user, Layer::default()).resolve(type_name, None, &is_builtin).unwrap_err();
             let fault = error.diagnostic(None);
             (fault.message, fault.help.unwrap_or_default())
         };
-        let (message, help) = told(r#"{"A": "B", "B": "C"}"#, "A");
+        let (message, help) = reported(r#"{"A": "B", "B": "C"}"#, "A");
         assert_eq!(message, "The Resource Type (A) could not be found.");
         assert_eq!(help, "the resource registry leads nowhere: A -> B -> C");
-        let (message, help) = told(r#"{"A": "B", "B": "A"}"#, "A");
+        let (message, help) = reported(r#"{"A": "B", "B": "A"}"#, "A");
         assert_eq!(message, "The Resource Type (A) could not be found.");
         assert_eq!(help, "the resource registry maps it without end: A -> B -> A");
-        assert_eq!(told("{}", "A").1, "");
+        assert_eq!(reported("{}", "A").1, "");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Clients merge trees deeply ([`merge_on_client`]). The service merges the files that a request
 //! names in `environment_files` by section and strategy ([`merge_files`]); then the plain
-//! `environment` of the request is not looked at.
+//! `environment` of the request is ignored.
 
 use super::combine::combine;
 use super::strategy::{Strategies, Strategy};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// Merges trees of environments in order: maps recursively, all else is replaced.
 ///
-/// A null never wipes a map. Every part keeps its place in its own file.
+/// A null never replaces a map. Every part keeps its span in its own file.
 pub fn merge_on_client(trees: impl IntoIterator<Item = Node>) -> Option<Node> {
     trees.into_iter().reduce(|old, new| match (old.data, new.data) {
         (Data::Map(into), Data::Map(from)) => {
@@ -76,9 +76,9 @@ pub fn read_files(
 
 /// Merges environment files in order over the request's own parameters.
 ///
-/// `kind_of` knows the parameters declared in the root template and in every template among the files.
-/// While a section is still empty, a file's is taken whole, undeclared names and all; after that,
-/// undeclared names and nulls are passed over.
+/// `kind_of` returns the types of the parameters declared in the root template and in every
+/// template among the files. While a section is still empty, a file's is taken whole, undeclared
+/// names and all; after that, undeclared names and nulls are passed over.
 pub fn merge_files(
     request: SuppliedValues,
     files: &[(Arc<str>, Environment)],
@@ -115,7 +115,7 @@ pub fn merge_files(
 /// Merging under way.
 struct Merger<'a> {
     kind_of: &'a dyn Fn(&str) -> Option<ParameterType>,
-    /// The strategy that each parameter got from the first file that brought it, and its place.
+    /// The strategy of each parameter, from the first file that sets it, and its span.
     strategies: IndexMap<Arc<str>, (Strategy, Option<Span>)>,
     found: Vec<Diagnostic>,
 }
@@ -132,8 +132,8 @@ impl Merger<'_> {
         if whole {
             into.clone_from(from);
         }
-        for (name, given) in from {
-            let Some(kind) = (self.kind_of)(name).filter(|_| !given.value.is_null()) else {
+        for (name, supplied) in from {
+            let Some(kind) = (self.kind_of)(name).filter(|_| !supplied.value.is_null()) else {
                 continue;
             };
             let strategy = self.strategy(name, strategies, file);
@@ -141,30 +141,31 @@ impl Merger<'_> {
                 continue;
             }
             let Some(old) = into.get(name) else {
-                into.insert(name.clone(), given.clone());
+                into.insert(name.clone(), supplied.clone());
                 continue;
             };
-            match combine(kind, strategy, &old.value, &given.value) {
+            match combine(kind, strategy, &old.value, &supplied.value) {
                 Some(value) => {
-                    into.insert(name.clone(), SuppliedValue { value, span: given.span });
+                    into.insert(name.clone(), SuppliedValue { value, span: supplied.span });
                 }
-                None => self.found.push(does_not_fit(strategy, name, given, old.span)),
+                None => self.found.push(does_not_fit(strategy, name, supplied, old.span)),
             }
         }
     }
 
-    /// The strategy for a parameter, settled by the first file; another named later is refused.
+    /// The strategy for a parameter, settled by the first file; another named later is rejected.
     fn strategy(&mut self, name: &Arc<str>, strategies: &Strategies, file: &str) -> Strategy {
-        let (here, place) = (strategies.of(name), strategies.place_of(name));
-        let (settled, first) = *self.strategies.entry(name.clone()).or_insert((here, place));
+        let (here, position) = (strategies.get(name), strategies.span_of(name));
+        let (settled, first) = *self.strategies.entry(name.clone()).or_insert((here, position));
         if here != settled
-            && let Some(place) = place
+            && let Some(position) = position
         {
             let word = here.name();
             let message = format!(
                 "Conflicting merge strategy '{word}' for parameter '{name}' in file '{file}'."
             );
-            let mut fault = Diagnostic::error(&codes::MERGE_STRATEGY_CONFLICT, message).at(place);
+            let mut fault =
+                Diagnostic::error(&codes::MERGE_STRATEGY_CONFLICT, message).at(position);
             if let Some(first) = first {
                 fault = fault.label(first, format!("`{}` was named here", settled.name()));
             }
@@ -180,12 +181,12 @@ impl Merger<'_> {
 fn does_not_fit(
     strategy: Strategy,
     name: &str,
-    given: &SuppliedValue,
+    supplied: &SuppliedValue,
     earlier: Option<Span>,
 ) -> Diagnostic {
     let message = format!("Invalid merge strategy '{}' for parameter '{name}'.", strategy.name());
     let mut fault = Diagnostic::error(&codes::MERGE_STRATEGY_INVALID, message);
-    if let Some(span) = given.span {
+    if let Some(span) = supplied.span {
         fault = fault.at(span);
         if let Some(earlier) = earlier {
             fault = fault.label(earlier, "cannot be merged with this value");
@@ -219,10 +220,12 @@ mod tests {
     }
 
     fn section(values: &SuppliedValues) -> String {
-        json(&Value::map(values.iter().map(|(name, given)| (name.clone(), given.value.clone()))))
+        json(&Value::map(
+            values.iter().map(|(name, supplied)| (name.clone(), supplied.value.clone())),
+        ))
     }
 
-    /// The merged parameters, or the first refusal.
+    /// The merged parameters, or the first error.
     fn parameters(request: &str, files: &[&str]) -> String {
         let (environment, found) = merged(request, files);
         match found.first() {
@@ -285,7 +288,7 @@ mod tests {
             ("{parameters: {zz: a}}", "{parameters: {s: b}}", r#"{"zz": "a", "s": "b"}"#),
             ("{parameters: {s: b}}", "{parameters: {zz: a}}", r#"{"s": "b"}"#),
             ("{parameters: {}}", "{parameters: {zz: 1}}", r#"{"zz": 1}"#),
-            // Whatever is replaced is not looked at.
+            // A value that is replaced is not checked.
             ("{parameters: {j: {a: 1}}}", "{parameters: {j: bad}}", r#"{"j": "bad"}"#),
             ("{parameters: {l: [a]}}", "{parameters: {l: 5}}", r#"{"l": 5}"#),
         ] {
@@ -346,7 +349,7 @@ mod tests {
             ],
         );
         assert_eq!(
-            json(&environment.stored().as_map().unwrap()["resource_registry"]),
+            json(&environment.to_value().as_map().unwrap()["resource_registry"]),
             r#"{"resources": {"b": {"X": "Y"}}, "A": "E", "C": "D"}"#
         );
         assert_eq!(environment.event_sinks.len(), 1);
@@ -379,9 +382,9 @@ mod tests {
             &mut sources,
             &Limits::default(),
         );
-        let told: Vec<_> = found.iter().map(|fault| fault.message.as_str()).collect();
+        let reported: Vec<_> = found.iter().map(|fault| fault.message.as_str()).collect();
         assert_eq!(
-            told,
+            reported,
             [
                 "Environment not in valid format: environment has wrong section \"params\"",
                 "The environment file \"e2\" is not among the files sent."

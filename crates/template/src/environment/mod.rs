@@ -1,8 +1,8 @@
-//! Environments: what values a stack's parameters take and what its resource types mean.
+//! Environments: parameter values and the resource registry of a stack.
 //!
-//! [`Environment::parse`] reads one file and reports all its faults at once; every value keeps its
-//! place. Several files become one by [`merge::merge_on_client`] on the client or by
-//! [`merge::merge_files`] on the server. Looking up a resource type is the business of [`Registry`].
+//! [`Environment::parse`] reads one file and reports all its errors at once; every value keeps its
+//! span. Several files become one by [`merge::merge_on_client`] on the client or by
+//! [`merge::merge_files`] on the server. [`Registry`] looks up resource types.
 
 mod combine;
 mod flags;
@@ -33,11 +33,11 @@ use std::sync::Arc;
 /// One environment: the sections of a file, or of several merged into one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Environment {
-    /// Values for the root template's parameters; null counts as not given.
+    /// Values for the root template's parameters; null counts as not supplied.
     pub parameters: SuppliedValues,
     /// Defaults for parameters of that name in every template of the tree.
     pub parameter_defaults: SuppliedValues,
-    /// What the file says about resource types, in order; [`Layer`] carries it out.
+    /// The statements about resource types, in order; [`Layer`] applies them.
     pub resource_registry: Statements,
     /// How this file's values combine with those of earlier files.
     pub merge_strategies: Strategies,
@@ -48,9 +48,9 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Lays the request's own parameters over those of the environment.
+    /// Overrides the environment's parameters with those of the request.
     ///
-    /// A null replaces a value too: the parameter then counts as not given.
+    /// A null replaces a value, too: the parameter then counts as not supplied.
     pub fn override_parameters(
         &mut self,
         request: impl IntoIterator<Item = (Arc<str>, SuppliedValue)>,

@@ -1,4 +1,4 @@
-//! Reading an environment: sections and their kinds, all faults at once.
+//! Reading an environment: sections and their types, all errors at once.
 
 use super::Environment;
 use super::statement::{self, format_error};
@@ -14,7 +14,7 @@ use crate::suggest;
 use crate::value::Value;
 use std::sync::Arc;
 
-/// What every refusal of an environment's form begins with.
+/// The prefix of every error in an environment's form.
 pub(super) const FORMAT: &str = "Environment not in valid format: ";
 
 const EVENT_SINKS: &str = "event_sinks";
@@ -35,7 +35,7 @@ impl Environment {
     /// Reads an environment from its text, JSON or YAML; empty text is an empty environment.
     pub fn read(file: FileId, text: &str, limits: &Limits) -> (Environment, Vec<Diagnostic>) {
         let (node, mut found) = read(file, text, limits);
-        // A limit that is exceeded is told as such, not as a fault of form.
+        // An exceeded limit is reported as such, not as an error of form.
         let form = |fault: &&mut Diagnostic| fault.is_error() && fault.code != &codes::TOO_LARGE;
         for fault in found.iter_mut().filter(form) {
             fault.message = format!("{FORMAT}{}", fault.message);
@@ -45,7 +45,7 @@ impl Environment {
         (environment, found)
     }
 
-    /// Reads an environment from its tree; what is wrong is left out and reported.
+    /// Reads an environment from its tree; invalid parts are left out and reported.
     pub fn parse(node: &Node) -> (Environment, Vec<Diagnostic>) {
         let (mut environment, mut found) = (Environment::default(), Vec::new());
         match &node.data {
@@ -67,7 +67,7 @@ impl Environment {
         (environment, found)
     }
 
-    /// Reads an environment that was stored, or sent as an object: the same without places.
+    /// Reads an environment that was stored, or sent as an object: the same without spans.
     ///
     /// Secrets among the values stay secrets.
     pub fn from_value(value: &Value) -> (Environment, Vec<Diagnostic>) {
@@ -81,9 +81,9 @@ impl Environment {
         ];
         for (section, values) in sections {
             let originals = value.as_map().and_then(|map| map.get(section)?.as_map());
-            for (name, given) in values {
+            for (name, supplied) in values {
                 let original = originals.and_then(|originals| originals.get(name));
-                *given = original.cloned().unwrap_or(Value::Null).into();
+                *supplied = original.cloned().unwrap_or(Value::Null).into();
             }
         }
         (environment, found)
@@ -125,11 +125,11 @@ impl Environment {
 }
 
 fn values(map: &Map) -> SuppliedValues {
-    let given = |node: &Node| SuppliedValue { value: node.into(), span: Some(node.span) };
-    map.iter().map(|entry| (entry.key.clone(), given(&entry.value))).collect()
+    let supplied = |node: &Node| SuppliedValue { value: node.into(), span: Some(node.span) };
+    map.iter().map(|entry| (entry.key.clone(), supplied(&entry.value))).collect()
 }
 
-/// The refusal of something of the wrong kind.
+/// The error for something of the wrong kind.
 pub(super) fn must_be(what: &str, kind: &str, node: &Node) -> Diagnostic {
     let found = match &node.data {
         Data::Null => "null",
@@ -179,8 +179,8 @@ fn check_sink(item: &Node) -> Result<(), Box<Diagnostic>> {
     };
     let row = SINKS.iter().find(|row| kind.as_text().is_some_and(|text| **text == *row.0));
     let Some((name, required, optional)) = row else {
-        let given = crate::print::plain(&kind.into());
-        return Err(refuse(format!("unknown event sink type \"{given}\""), kind));
+        let supplied = crate::print::plain(&kind.into());
+        return Err(refuse(format!("unknown event sink type \"{supplied}\""), kind));
     };
     if let Some(key) = required.iter().find(|key| map.get(key).is_none_or(Node::is_null)) {
         return Err(refuse(format!("event sink \"{name}\" must have a \"{key}\""), item));
@@ -229,17 +229,17 @@ mod tests {
         let mut sources = Sources::new();
         let file = sources.add("e", text);
         let (_, found) = Environment::read(file, text, &Limits::default());
-        let place = |fault: &Diagnostic| {
+        let position = |fault: &Diagnostic| {
             let at = fault.span().and_then(|span| sources.locate(span)).unwrap();
             format!("{}:{}", at.line, at.column)
         };
-        found.iter().map(|f| (f.message.clone(), place(f), f.code.kind)).collect()
+        found.iter().map(|f| (f.message.clone(), position(f), f.code.kind)).collect()
     }
 
     #[test]
     fn every_fault_is_told_with_its_place() {
         let bad = "HTTPBadRequest";
-        for (text, message, place, kind) in [
+        for (text, message, position, kind) in [
             ("parameter: {a: 1}", "environment has wrong section \"parameter\"", "1:1", bad),
             ("parameters:\n", "environment has empty section \"parameters\"", "1:1", bad),
             ("- a\n", "The environment is not a valid YAML mapping data type.", "1:1", bad),
@@ -315,7 +315,7 @@ mod tests {
             ),
         ] {
             let message = format!("Environment not in valid format: {message}");
-            assert_eq!(faults(text), [(message, place.to_owned(), kind)], "{text}");
+            assert_eq!(faults(text), [(message, position.to_owned(), kind)], "{text}");
         }
     }
 
@@ -323,15 +323,16 @@ mod tests {
     fn unknown_hooks_and_restrictions_are_refused_in_the_references_words() {
         let hooks = "acceptable hook types are: ('pre-create', 'pre-update', 'pre-delete', \
                      'post-create', 'post-update', 'post-delete')";
-        let hook =
-            |given: &str| format!("Invalid hook type \"{given}\" for resource breakpoint, {hooks}");
-        let action = |given: &str| {
+        let hook = |supplied: &str| {
+            format!("Invalid hook type \"{supplied}\" for resource breakpoint, {hooks}")
+        };
+        let action = |supplied: &str| {
             format!(
-                "Invalid restricted_action type \"{given}\" for resource, \
+                "Invalid restricted_action type \"{supplied}\" for resource, \
                  acceptable restricted_action types are: ('update', 'replace')"
             )
         };
-        for (inside, message, place, kind) in [
+        for (inside, message, position, kind) in [
             ("hooks: before-create", hook("before-create"), "1:44", "InvalidBreakPointHook"),
             (
                 "hooks: [pre-create, x]",
@@ -355,7 +356,7 @@ mod tests {
             ),
         ] {
             let text = format!("resource_registry: {{resources: {{v: {{{inside}}}}}}}");
-            assert_eq!(faults(&text), [(message, place.to_owned(), kind)], "{text}");
+            assert_eq!(faults(&text), [(message, position.to_owned(), kind)], "{text}");
         }
         assert_eq!(faults("resource_registry: {hooks: zzz}")[0].2, "InvalidBreakPointHook");
         environment(
@@ -403,7 +404,7 @@ mod tests {
         let file = sources.add("e", text);
         let (environment, _) = Environment::read(file, text, &Limits::default());
         let snippet =
-            |given: &SuppliedValue| sources.snippet(given.span.unwrap()).unwrap().to_owned();
+            |supplied: &SuppliedValue| sources.snippet(supplied.span.unwrap()).unwrap().to_owned();
         assert_eq!(snippet(&environment.parameters["a"]), "[1, two]");
         assert_eq!(snippet(&environment.parameter_defaults["c"]), "x");
         assert!(environment.parameters["b"].value.is_null());
@@ -418,11 +419,11 @@ mod tests {
             "encrypted_param_names": ["a"]}"#;
         let mut original = environment(text);
         original.parameters["a"].value = Value::Secret(Secret::new("x".into()));
-        let stored = original.stored();
+        let stored = original.to_value();
         let (again, found) = Environment::from_value(&stored);
         assert_eq!(found, []);
         assert!(matches!(again.parameters["a"].value, Value::Secret(_)));
-        assert_eq!(json(&again.stored()), json(&stored));
+        assert_eq!(json(&again.to_value()), json(&stored));
         assert_eq!(again.parameters["a"].span, None);
         let (_, found) = Environment::from_value(&Value::map([("zz", Value::Null)]));
         assert_eq!(
@@ -442,10 +443,10 @@ mod tests {
             _ = (registry.hooks(&name), registry.restricted_actions(&name));
             let child = registry.child("resources", None);
             _ = child.resolve("a.yaml", Some(&name), &|_| false);
-            let stored = environment.stored();
+            let stored = environment.to_value();
             let (again, found) = Environment::from_value(&stored);
             prop_assert_eq!(found, vec![]);
-            prop_assert_eq!(again.stored(), stored);
+            prop_assert_eq!(again.to_value(), stored);
         }
     }
 }

@@ -12,7 +12,7 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     let parts = parse(pattern);
     let name: Vec<char> = name.chars().collect();
     let (mut part, mut at) = (0, 0);
-    // The last star passed, and how far the name had got there: the one place to go back to.
+    // The last star passed and the position in the name there: where to backtrack to.
     let mut star: Option<(usize, usize)> = None;
     while at < name.len() {
         match parts.get(part) {
@@ -88,7 +88,7 @@ fn parse(pattern: &str) -> Vec<GlobToken> {
     parts
 }
 
-/// Where the bracket that closes a set stands; one right behind the opening is a member.
+/// The index of the bracket that closes a set; one right after the opening is a member.
 fn set_end(chars: &[char], open: usize) -> Option<usize> {
     let mut from = open + 1;
     if chars.get(from) == Some(&'!') {

@@ -1,4 +1,4 @@
-//! One lookup of a resource type: its candidates in order, followed until one leads somewhere.
+//! One lookup of a resource type: its candidates in order, until one leads to an implementation.
 //!
 //! However the mappings are laid out, a lookup ends after a bounded number of steps.
 
@@ -40,11 +40,11 @@ pub(super) struct Search<'a> {
     registry: &'a Registry,
     resource: Option<&'a str>,
     is_builtin: &'a dyn Fn(&str) -> bool,
-    /// The types between the one asked for and the one being looked at.
+    /// The types between the one asked for and the one being examined.
     trail: Vec<(Owner, Arc<str>)>,
     /// The first trail that ended.
     dead_end: Vec<(Owner, Arc<str>)>,
-    /// What is known to lead nowhere.
+    /// Types that are known to lead to no implementation.
     dead: HashSet<(Owner, Arc<str>)>,
     steps: usize,
 }
@@ -112,7 +112,7 @@ impl<'a> Search<'a> {
         Ok(None)
     }
 
-    /// What may be made of a type, in the order in which it is to be tried.
+    /// The candidates for a type, in the order in which they are tried.
     fn candidates(&self, within: Owner, type_name: &str) -> Vec<Candidate> {
         let mut candidates = Vec::new();
         if within == Owner::User {
@@ -134,7 +134,7 @@ impl<'a> Search<'a> {
         candidates
     }
 
-    /// Adds what one registry says of a type.
+    /// Adds the candidates from one registry.
     fn add_layer(&self, layer: &Layer, owner: Owner, type_name: &str, to: &mut Vec<Candidate>) {
         if let Some(resource) = self.resource
             && let Some((key, mapping)) = layer.for_resource(resource, type_name)
@@ -168,7 +168,7 @@ fn step(owner: Owner, path: Vec<Arc<str>>, mapping: &Mapping) -> Step {
     }
 }
 
-/// What a wildcard makes of a type; nothing if it is the very text it maps to.
+/// The target of a wildcard for a type; none if it maps the type to itself.
 fn wildcard_target(mapping: &Mapping, rest: &str, type_name: &str) -> Option<Arc<str>> {
     let Target::Type(target) = &mapping.target else { return None };
     match target.strip_suffix('*') {

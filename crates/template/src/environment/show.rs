@@ -1,4 +1,4 @@
-//! An environment as it is stored, shown, and carried into an update.
+//! An environment as it is stored, returned by the API, and merged by an update.
 
 use super::{Environment, Layer, Registry};
 use crate::parameters::{SuppliedValue, SuppliedValues};
@@ -7,15 +7,15 @@ use crate::value::{Members, Value};
 use std::sync::Arc;
 
 impl Environment {
-    /// The environment as clients see it: hidden values as stars, and in the registry also the types in
-    /// use that mean something without an entry of the user's.
-    pub fn shown<'a>(
+    /// The environment in the API's answer: hidden values as asterisks, and in the registry also
+    /// the types in use that resolve to a template without an entry of the user's.
+    pub fn describe<'a>(
         &self,
         is_hidden: &dyn Fn(&str) -> bool,
         registry: &Registry,
         types_in_use: impl IntoIterator<Item = &'a str>,
     ) -> Value {
-        let mut entries = registry.user().shown();
+        let mut entries = registry.user().to_members();
         for type_name in types_in_use {
             if entries.contains_key(type_name) {
                 continue;
@@ -26,27 +26,28 @@ impl Environment {
                 entries.insert(type_name.into(), Value::Text(target.clone()));
             }
         }
-        self.as_value(entries, &|name, given| {
-            if is_hidden(name) && !given.value.is_null() {
+        self.as_value(entries, &|name, supplied| {
+            if is_hidden(name) && !supplied.value.is_null() {
                 HIDDEN.into()
             } else {
-                given.value.clone()
+                supplied.value.clone()
             }
         })
     }
 
     /// The environment for storing it: [`Environment::from_value`] reads it back.
-    pub fn stored(&self) -> Value {
+    pub fn to_value(&self) -> Value {
         let mut layer = Layer::default();
         layer.load(&self.resource_registry);
-        self.as_value(layer.shown(), &|_, given| given.value.clone())
+        self.as_value(layer.to_members(), &|_, supplied| supplied.value.clone())
     }
 
-    /// What a PATCH update makes of a stored environment.
+    /// Applies a PATCH update to a stored environment.
     ///
-    /// Stored parameters that are not cleared, then the new ones over them; what the new template does
-    /// not declare is dropped. Defaults, registry and event sinks of the request come on top.
-    pub fn patched(
+    /// Stored parameters that are not cleared, then the new ones over them; values that the new
+    /// template does not declare is dropped. Defaults, registry and event sinks of the request come
+    /// on top.
+    pub fn patch(
         &self,
         clear: &[Arc<str>],
         request: &Environment,
@@ -66,9 +67,15 @@ impl Environment {
         patched
     }
 
-    fn as_value(&self, registry: Members, shown: &dyn Fn(&str, &SuppliedValue) -> Value) -> Value {
+    fn as_value(
+        &self,
+        registry: Members,
+        printed: &dyn Fn(&str, &SuppliedValue) -> Value,
+    ) -> Value {
         let section = |values: &SuppliedValues| {
-            Value::map(values.iter().map(|(name, given)| (name.clone(), shown(name, given))))
+            Value::map(
+                values.iter().map(|(name, supplied)| (name.clone(), printed(name, supplied))),
+            )
         };
         let encrypted = self.encrypted_param_names.iter().cloned().map(Value::Text);
         Value::map([
@@ -92,12 +99,13 @@ mod tests {
         let text = r#"{"parameters": {"a": "x", "secret": "y", "none": null}, "parameter_defaults": {"secret": 5, "d": 1},
             "resource_registry": {"A": "b.yaml"}, "event_sinks": [{"type": "zaqar-queue", "target": "q"}]}"#;
         let environment = environment(text);
-        let registry = environment.registry(Arc::new(Layer::of_aliases([
+        let registry = environment.registry(Arc::new(Layer::from_aliases([
             ("OS::Quantum*", "OS::Neutron*"),
             ("OS::Metering::Alarm", "OS::Aodh::Alarm"),
         ])));
         let types = ["child.yaml", "OS::Heat::Value", "OS::Metering::Alarm", "A", "child.yaml"];
-        let shown = environment.shown(&|name| name == "secret" || name == "none", &registry, types);
+        let printed =
+            environment.describe(&|name| name == "secret" || name == "none", &registry, types);
         let expected = concat!(
             r#"{"parameters": {"a": "x", "secret": "******", "none": null}, "#,
             r#""parameter_defaults": {"secret": "******", "d": 1}, "#,
@@ -105,7 +113,7 @@ mod tests {
             r#""OS::Metering::Alarm": "OS::Aodh::Alarm"}, "#,
             r#""event_sinks": [{"type": "zaqar-queue", "target": "q"}], "encrypted_param_names": []}"#
         );
-        assert_eq!(json(&shown), expected);
+        assert_eq!(json(&printed), expected);
     }
 
     #[test]
@@ -120,13 +128,13 @@ mod tests {
             "resource_registry": {"A": null, "B": "q.yaml"}, "event_sinks": [{"type": "zaqar-queue", "target": "r"}]}"#,
         );
         let declared = |name: &str| ["a", "b", "c"].contains(&name);
-        let patched = stored.patched(&["b".into()], &request, &declared);
+        let patched = stored.patch(&["b".into()], &request, &declared);
         let expected = concat!(
             r#"{"parameters": {"a": 5, "c": 3}, "parameter_defaults": {"d": 1, "e": 1}, "#,
             r#""resource_registry": {"resources": {"r": {"hooks": "pre-create"}}, "B": "q.yaml"}, "#,
             r#""event_sinks": [{"type": "zaqar-queue", "target": "q"}, {"type": "zaqar-queue", "target": "r"}], "#,
             r#""encrypted_param_names": ["a"]}"#
         );
-        assert_eq!(json(&patched.stored()), expected);
+        assert_eq!(json(&patched.to_value()), expected);
     }
 }

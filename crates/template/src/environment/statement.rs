@@ -1,4 +1,4 @@
-//! What a `resource_registry` section says, checked and in order, not yet carried out.
+//! The statements of a `resource_registry` section, checked and in order, not yet applied.
 //!
 //! A statement may remove what earlier ones set up (null), so statements are kept until they are
 //! loaded into a [`super::Layer`]: over an empty one, or over that of a stored stack.
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Statements by key.
 pub type Statements = IndexMap<Arc<str>, Statement>;
 
-/// The key under which entries for single resources stand.
+/// The key of the entries for single resources.
 pub(super) const RESOURCES: &str = "resources";
 const HOOKS: &str = "hooks";
 const RESTRICTED_ACTIONS: &str = "restricted_actions";
@@ -30,7 +30,7 @@ pub(crate) const PLAIN_KEYS: [&str; 3] = ["base_url", HOOKS, RESTRICTED_ACTIONS]
 pub struct Statement {
     /// What the key is set to.
     pub setting: Setting,
-    /// Where the value stands.
+    /// The span of the value.
     pub span: Option<Span>,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn read_section(map: &Map, found: &mut Vec<Diagnostic>) -> Statements
     read_map(map, Level::Top, found)
 }
 
-/// Drops the places, which belong to no file.
+/// Clears the spans, which belong to no file.
 pub(super) fn forget_places(statements: &mut Statements) {
     for statement in statements.values_mut() {
         statement.span = None;
@@ -64,7 +64,7 @@ pub(super) fn forget_places(statements: &mut Statements) {
     }
 }
 
-/// Where in the section a map stands.
+/// The level of a map in the section.
 #[derive(Clone, Copy, PartialEq)]
 enum Level {
     /// The section itself: types, and `resources`.
@@ -149,9 +149,9 @@ fn flags<W: Word>(
         Ok(flags) => return Some(flags),
         Err(wrong) => wrong,
     };
-    let given = print::plain(&Value::from(node));
+    let supplied = print::plain(&Value::from(node));
     let message = format!(
-        "Invalid {noun} type \"{given}\" for {of}, acceptable {noun} types are: {}",
+        "Invalid {noun} type \"{supplied}\" for {of}, acceptable {noun} types are: {}",
         Flags::<W>::listed()
     );
     let words = W::ALL.iter().map(|word| word.word());
@@ -160,7 +160,7 @@ fn flags<W: Word>(
     None
 }
 
-/// The sentence that all faults of an environment's form begin with.
+/// An error in an environment's form, with the prefix that all of them have.
 pub(super) fn format_error(text: impl std::fmt::Display) -> Diagnostic {
     Diagnostic::error(&codes::ENVIRONMENT_FORMAT, format!("{FORMAT}{text}"))
 }

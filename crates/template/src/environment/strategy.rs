@@ -8,16 +8,16 @@ use crate::suggest;
 use indexmap::IndexMap;
 use std::sync::Arc;
 
-/// The key that gives a file's own default.
+/// The key of a file's own default strategy.
 const DEFAULT: &str = "default";
 
 /// How a value combines with an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Strategy {
-    /// The later value counts.
+    /// The later value overwrites the earlier one.
     #[default]
     Overwrite,
-    /// Text is put behind text, lists behind lists; maps are updated by their top-level members.
+    /// Texts and lists are appended; maps are updated by their top-level members.
     Merge,
     /// The same, and maps are merged all the way down.
     DeepMerge,
@@ -45,7 +45,7 @@ impl Strategy {
 /// The `parameter_merge_strategies` of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Strategies {
-    /// By parameter, and under `default`; no strategy if the file's word for it is unknown.
+    /// By parameter, and under `default`; none for an unknown strategy.
     named: IndexMap<Arc<str>, (Option<Strategy>, Span)>,
 }
 
@@ -68,13 +68,13 @@ impl Strategies {
     }
 
     /// The strategy for a parameter: its own, else the file's default, else to overwrite.
-    pub fn of(&self, parameter: &str) -> Strategy {
+    pub fn get(&self, parameter: &str) -> Strategy {
         let get = |name| self.named.get(name).and_then(|(strategy, _)| *strategy);
         get(parameter).or_else(|| get(DEFAULT)).unwrap_or_default()
     }
 
-    /// Where the file names a strategy for this very parameter.
-    pub fn place_of(&self, parameter: &str) -> Option<Span> {
+    /// The span of the file's strategy for this parameter.
+    pub fn span_of(&self, parameter: &str) -> Option<Span> {
         self.named.get(parameter).map(|(_, span)| *span)
     }
 }

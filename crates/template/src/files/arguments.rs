@@ -19,8 +19,8 @@ impl std::error::Error for Malformed {}
 
 /// The values that arguments give to parameters.
 ///
-/// If there is one argument, it may hold several pairs with `;` between them. A name given more than
-/// once gets the list of its values.
+/// If there is one argument, it may hold several pairs with `;` between them. A name given more
+/// than once gets the list of its values.
 pub fn parse_parameters(arguments: &[String]) -> Result<Members, Malformed> {
     let pairs: Vec<&str> = match arguments {
         [only] => only.split(';').collect(),
@@ -40,7 +40,7 @@ pub fn parse_parameters(arguments: &[String]) -> Result<Members, Malformed> {
 
 /// The URLs of the files whose content arguments give to parameters, by parameter.
 ///
-/// Paths are relative to the template's directory, as the stock client has it.
+/// Paths are relative to the template's directory, as python-heatclient has it.
 pub fn parse_parameter_files(
     arguments: &[String],
     template_url: &str,

@@ -1,21 +1,16 @@
-//! Bytes as text: base64 in lines of 76 characters, as mail and the stock client write it.
+//! Base64 in lines of 76 characters, as mail and python-heatclient write it.
 
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/// Bytes that make one line.
-const LINE: usize = 57;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 
-/// The bytes encoded; every line ends in a line feed.
+/// The number of bytes in one line.
+const LINE_BYTES: usize = 57;
+
+/// Encodes bytes; every line ends in a line feed.
 pub(super) fn encode(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() / 3 * 4 + bytes.len() / LINE + 6);
-    for line in bytes.chunks(LINE) {
-        for group in line.chunks(3) {
-            let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or_default());
-            let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-            for at in 0..4 {
-                let six = (bits >> (18 - 6 * at)) & 63;
-                text.push(if at > group.len() { '=' } else { char::from(ALPHABET[six as usize]) });
-            }
-        }
+    let mut text = String::new();
+    for line in bytes.chunks(LINE_BYTES) {
+        STANDARD.encode_string(line, &mut text);
         text.push('\n');
     }
     text

@@ -1,9 +1,9 @@
-//! Gathering files: names in templates and environments become absolute URLs, and what these name is
-//! read in turn, each URL once.
+//! Gathering files: names in templates and environments become absolute URLs, and the files they
+//! name are read in turn, each URL once.
 //!
 //! Files wait in a queue, so templates that name each other in a ring, or in a long chain, end.
 
-use super::{FileLimits, Reader, base64, rewrite, sent, url};
+use super::{FileLimits, Reader, base64, request_text, rewrite, url};
 use crate::codes::{self, Code};
 use crate::diagnostic::Diagnostic;
 use crate::document::{Data, Map, Node};
@@ -18,35 +18,35 @@ use std::sync::Arc;
 const VERSION_KEYS: [&str; 3] =
     ["AWSTemplateFormatVersion", "HeatTemplateFormatVersion", "heat_template_version"];
 
-/// What a document is read as.
+/// The role of a document.
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
-    /// A template: the stock client strips blank lines off its end, and with them the line feed of a
-    /// block of text that stands last.
+    /// A template: python-heatclient strips blank lines off its end, and with them the line feed of
+    /// a block of text that comes last.
     Template,
     /// An environment.
     Environment,
 }
 
-/// What was gathered.
+/// The files that were gathered.
 #[derive(Clone, Debug, Default)]
 pub struct Gathered {
-    /// The `files` of a request: content by absolute URL, as the stock client sends it.
+    /// The `files` of a request: content by absolute URL, as python-heatclient sends it.
     pub files: IndexMap<String, String>,
-    /// The templates among the files, read and with URLs in place of names; places are those of the
-    /// files as they were written.
+    /// The templates among the files, parsed and with URLs in place of names; spans are those of
+    /// the files as they were written.
     pub documents: IndexMap<Arc<str>, Node>,
-    /// What is wrong.
+    /// The errors.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Gathering under way.
-pub struct Gathering<'a> {
+/// Gathers files.
+pub struct Gatherer<'a> {
     reader: &'a dyn Reader,
     sources: &'a mut Sources,
     limits: &'a FileLimits,
     gathered: Gathered,
-    /// URLs still to be read, with the place that names each first.
+    /// URLs still to be read, each with the span that names it first.
     pending: VecDeque<(String, Span)>,
     /// URLs that were read, tried, or are pending.
     seen: HashSet<String>,
@@ -55,14 +55,14 @@ pub struct Gathering<'a> {
     total_bytes: usize,
 }
 
-impl<'a> Gathering<'a> {
+impl<'a> Gatherer<'a> {
     /// Nothing gathered yet.
     pub fn new(
         reader: &'a dyn Reader,
         sources: &'a mut Sources,
         limits: &'a FileLimits,
-    ) -> Gathering<'a> {
-        Gathering {
+    ) -> Gatherer<'a> {
+        Gatherer {
             reader,
             sources,
             limits,
@@ -74,19 +74,20 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    /// Reads a root template and all it names; gives it with URLs in place of names.
+    /// Reads a root template and all it names; returns it with URLs in place of names.
     ///
-    /// Whether the tree is a template is for others to judge.
+    /// The caller checks whether the tree is a template.
     pub fn template(&mut self, url: &str) -> Option<Node> {
         let bytes = self.fetch(url, None, "Could not fetch template from")?;
         let mut node = self.parse(url, &bytes, Role::Template)?;
         self.enqueue(rewrite::template(&mut node, &url::directory(url)));
-        self.known.insert(url.to_owned(), sent(&node));
+        self.known.insert(url.to_owned(), request_text(&node));
         self.read_pending();
         Some(node)
     }
 
-    /// Reads an environment and all that its registry names; gives it with URLs in place of names.
+    /// Reads an environment and all that its registry names; returns it with URLs in place of
+    /// names.
     ///
     /// It becomes one of the files, for `environment_files` to name.
     pub fn environment(&mut self, url: &str) -> Option<Node> {
@@ -103,29 +104,29 @@ impl<'a> Gathering<'a> {
         }
         self.enqueue(rewrite::environment(&mut node, &url::directory(url)));
         self.seen.insert(url.to_owned());
-        self.gathered.files.insert(url.to_owned(), sent(&node));
+        self.gathered.files.insert(url.to_owned(), request_text(&node));
         self.read_pending();
         Some(node)
     }
 
-    /// Reads a file that is to be a parameter's value: text, or base64 of what is none.
+    /// Reads a file that is a parameter's value: text, or the base64 form of binary content.
     pub fn content(&mut self, url: &str) -> Option<String> {
         let bytes = self.fetch(url, None, "Could not fetch contents for")?;
         Some(as_text(bytes))
     }
 
-    /// What was gathered.
+    /// The files that were gathered.
     pub fn finish(self) -> Gathered {
         self.gathered
     }
 
     fn read_pending(&mut self) {
-        while let Some((url, place)) = self.pending.pop_front() {
+        while let Some((url, position)) = self.pending.pop_front() {
             if let Some(content) = self.known.get(&url) {
                 self.gathered.files.insert(url, content.clone());
                 continue;
             }
-            if let Some(bytes) = self.fetch(&url, Some(place), "Could not fetch contents for") {
+            if let Some(bytes) = self.fetch(&url, Some(position), "Could not fetch contents for") {
                 let content = self.as_sent(&url, bytes);
                 self.gathered.files.insert(url, content);
             }
@@ -144,10 +145,10 @@ impl<'a> Gathering<'a> {
         match node {
             Some(mut node) if node.as_map().is_some_and(is_template) => {
                 self.enqueue(rewrite::template(&mut node, &url::directory(url)));
-                let sent = sent(&node);
+                let request_text = request_text(&node);
                 self.gathered.documents.insert(url.into(), node);
                 self.gathered.diagnostics.extend(faults);
-                sent
+                request_text
             }
             _ => text,
         }
@@ -177,12 +178,12 @@ impl<'a> Gathering<'a> {
         node
     }
 
-    /// The bytes behind a URL, within the limits.
-    fn fetch(&mut self, url: &str, place: Option<Span>, failure: &str) -> Option<Vec<u8>> {
+    /// The bytes of a URL, within the limits.
+    fn fetch(&mut self, url: &str, position: Option<Span>, failure: &str) -> Option<Vec<u8>> {
         let limits = self.limits;
         if self.gathered.files.len() >= limits.max_files {
             let message = format!("{failure} {url}: more than {} files", limits.max_files);
-            self.refuse(&codes::TOO_LARGE, message, place, None);
+            self.refuse(&codes::TOO_LARGE, message, position, None);
             self.pending.clear();
             return None;
         }
@@ -192,7 +193,12 @@ impl<'a> Gathering<'a> {
                 let help = format!(
                     "{error}; names are relative to the directory of the file they stand in"
                 );
-                self.refuse(&codes::FILE_UNREADABLE, format!("{failure} {url}"), place, Some(help));
+                self.refuse(
+                    &codes::FILE_UNREADABLE,
+                    format!("{failure} {url}"),
+                    position,
+                    Some(help),
+                );
                 return None;
             }
         };
@@ -202,7 +208,7 @@ impl<'a> Gathering<'a> {
                 "{failure} {url}: files may have {} bytes each and {} together",
                 limits.max_file_bytes, limits.max_total_bytes
             );
-            self.refuse(&codes::TOO_LARGE, message, place, None);
+            self.refuse(&codes::TOO_LARGE, message, position, None);
             return None;
         }
         Some(bytes)
@@ -212,13 +218,13 @@ impl<'a> Gathering<'a> {
         &mut self,
         code: &'static Code,
         message: String,
-        place: Option<Span>,
+        position: Option<Span>,
         help: Option<String>,
     ) {
         let mut fault = Diagnostic::error(code, message);
         fault.help = help;
-        if let Some(place) = place {
-            fault = fault.at(place);
+        if let Some(position) = position {
+            fault = fault.at(position);
         }
         self.gathered.diagnostics.push(fault);
     }

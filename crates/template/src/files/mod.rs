@@ -1,8 +1,8 @@
-//! What a client does before it sends a request: it gathers the files that templates name.
+//! The client's work before a request: gathering the files that templates name.
 //!
-//! This crate reads nothing itself: bytes come from a [`Reader`]. What is gathered is what the stock
-//! client would send (keys are absolute URLs, templates are rewritten to them and sent as JSON), and
-//! beside it the trees and texts as they were written, for diagnostics to point into.
+//! This crate does no I/O: bytes come from a [`Reader`]. The result is what python-heatclient would
+//! send (keys are absolute URLs, templates are rewritten to them and sent as JSON), and the trees
+//! and texts as they were written, for diagnostics.
 
 pub mod arguments;
 mod base64;
@@ -12,7 +12,7 @@ mod rewrite;
 mod tests;
 pub mod url;
 
-pub use gather::{Gathered, Gathering};
+pub use gather::{Gathered, Gatherer};
 
 use crate::document::Node;
 use crate::limits::Limits;
@@ -21,9 +21,9 @@ use crate::source::Sources;
 use crate::value::Value;
 use std::fmt;
 
-/// Where bytes come from.
+/// A source of files.
 pub trait Reader {
-    /// The content behind a URL.
+    /// The content of a URL.
     fn read(&self, url: &str) -> Result<Vec<u8>, ReadError>;
 }
 
@@ -42,7 +42,7 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// How much is gathered before it is refused.
+/// Limits on the files of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileLimits {
     /// Bounds on each template and environment.
@@ -56,7 +56,7 @@ pub struct FileLimits {
 }
 
 impl Default for FileLimits {
-    /// Far above what a stock service accepts in one request.
+    /// Far above what a default Heat service accepts in one request.
     fn default() -> FileLimits {
         FileLimits {
             document: Limits::default(),
@@ -69,10 +69,10 @@ impl Default for FileLimits {
 
 /// A template and the files it needs.
 #[derive(Clone, Debug)]
-pub struct Resolved {
+pub struct ResolvedTemplate {
     /// The template with absolute URLs in place of names; nothing if it cannot be read.
     pub template: Option<Node>,
-    /// What goes with it.
+    /// The files it needs.
     pub gathered: Gathered,
 }
 
@@ -82,13 +82,13 @@ pub fn resolve_template(
     reader: &dyn Reader,
     sources: &mut Sources,
     limits: &FileLimits,
-) -> Resolved {
-    let mut gathering = Gathering::new(reader, sources, limits);
+) -> ResolvedTemplate {
+    let mut gathering = Gatherer::new(reader, sources, limits);
     let template = gathering.template(url);
-    Resolved { template, gathered: gathering.finish() }
+    ResolvedTemplate { template, gathered: gathering.finish() }
 }
 
-/// A rewritten tree as the stock client sends it.
-pub fn sent(tree: &Node) -> String {
+/// A rewritten tree as python-heatclient sends it.
+pub fn request_text(tree: &Node) -> String {
     print::json(&Value::from(tree), print::Keys::Ordered)
 }

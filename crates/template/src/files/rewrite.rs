@@ -1,4 +1,4 @@
-//! Names in templates and environments become absolute URLs. The tree keeps its places.
+//! Names in templates and environments become absolute URLs. The tree keeps its spans.
 
 use super::url;
 use crate::document::{Data, Map, Node};
@@ -6,18 +6,18 @@ use crate::environment::PLAIN_KEYS;
 use crate::source::Span;
 use std::sync::Arc;
 
-/// URLs that names were rewritten to, each with the name's place.
+/// URLs that names were rewritten to, each with the name's span.
 pub(super) type Names = Vec<(String, Span)>;
 
-/// Rewrites what a template names: `get_file`, and `type` with the name of a template, wherever they
-/// stand. What is not text is left alone.
+/// Rewrites the names in a template: `get_file`, and `type` with the name of a template, wherever
+/// they appear. A name that is not text stays as it is.
 pub(super) fn template(node: &mut Node, directory: &str) -> Names {
     let mut names = Names::new();
     template_part(node, directory, &mut names);
     names
 }
 
-/// Rewrites what an environment's registry names, also for single resources.
+/// Rewrites the names in an environment's registry, also for single resources.
 ///
 /// Names are relative to the registry's `base_url`, else to the environment's own directory.
 pub(super) fn environment(node: &mut Node, directory: &str) -> Names {
@@ -70,7 +70,7 @@ fn names_file(key: &str, value: &Node) -> bool {
     }
 }
 
-/// Rewrites what types are mapped to, unless that is another type.
+/// Rewrites the targets of types, unless they are other types.
 fn types(map: &mut Map, directory: &str, names: &mut Names) {
     for entry in &mut map.entries {
         let is_name = entry.value.as_text().is_some_and(|text| !text.contains("::"));
@@ -80,7 +80,7 @@ fn types(map: &mut Map, directory: &str, names: &mut Names) {
     }
 }
 
-/// What names in a registry are relative to.
+/// The base URL of the names in a registry.
 fn base_of(map: &Map, directory: &str) -> String {
     match map.get("base_url").and_then(Node::as_text) {
         Some(base) if !base.is_empty() => url::as_directory(base),

@@ -1,6 +1,7 @@
-//! Gathering from a directory in memory. What is expected is what the stock client was seen to send.
+//! Gathering from a directory in memory. What is expected is what python-heatclient was seen to
+//! send.
 
-use super::{FileLimits, Gathering, ReadError, Reader, resolve_template, sent};
+use super::{FileLimits, Gatherer, ReadError, Reader, request_text, resolve_template};
 use crate::codes;
 use crate::environment::fixture::any_value;
 use crate::limits::Limits;
@@ -36,18 +37,18 @@ impl Reader for Directory {
     }
 }
 
-/// The template and the files as sent, or the first refusal, with the directory as `D`.
+/// The template and the files as sent, or the first error, with the directory as `D`.
 fn resolved(files: &[(&str, &str)]) -> Vec<String> {
     let (directory, mut sources) = (Directory::of(files), Sources::new());
     let limits = FileLimits::default();
     let found = resolve_template("file:///d/t.yaml", &directory, &mut sources, &limits);
     if let Some(fault) = found.gathered.diagnostics.first() {
-        let place = fault.span().and_then(|span| sources.locate(span));
-        let place =
-            place.map_or(String::new(), |at| format!(" at {}:{}:{}", at.file, at.line, at.column));
-        return vec![format!("{}{place}", fault.message).replace("file:///d", "D")];
+        let position = fault.span().and_then(|span| sources.locate(span));
+        let position = position
+            .map_or(String::new(), |at| format!(" at {}:{}:{}", at.file, at.line, at.column));
+        return vec![format!("{}{position}", fault.message).replace("file:///d", "D")];
     }
-    let template = found.template.as_ref().map(sent).unwrap_or_default();
+    let template = found.template.as_ref().map(request_text).unwrap_or_default();
     let version = r#""heat_template_version": "2018-08-31""#;
     let tidy = |text: String| text.replace("file:///d", "D").replace(version, "V");
     let mut lines = vec![tidy(template)];
@@ -74,7 +75,7 @@ fn names_are_rewritten_to_urls_and_read() {
                 r#"{V, "a": {"d": {"get_file": {"get_param": "x"}}, "f": {"get_file": 5}, "g": {"get_file": null}, "type": "z.txt"}}"#,
             ],
         ),
-        // Wherever they stand, in any section, in a property, in a list, beside other keys.
+        // Anywhere: in any section, in a property, in a list, beside other keys.
         (
             &[
                 ("t.yaml", "V\na: [[{get_file: x, other: 1}], {type: {type: y.yaml}}]"),
@@ -165,12 +166,12 @@ fn names_are_rewritten_to_urls_and_read() {
                 r#"D/y.yaml = {V, "d": "\u00e9", "p": [1.0, "2020-01-01", "0o17", 31]}"#,
             ],
         ),
-        // The client strips templates, so a block of text that stands last loses its end.
+        // The client strips templates, so a block of text that comes last loses its end.
         (
             &[("t.yaml", "V\na: {type: y.yaml}\nb: |\n  x\n\n"), ("y.yaml", "V\nc: >+\n  y\n\n")],
             &[r#"{V, "a": {"type": "D/y.yaml"}, "b": "x"}"#, r#"D/y.yaml = {V, "c": "y"}"#],
         ),
-        // Refusals stand where the file is named.
+        // Errors have the span of the name.
         (
             &[("t.yaml", "V\na: {type: y.yaml}")],
             &["Could not fetch contents for D/y.yaml at D/t.yaml:2:11"],
@@ -195,8 +196,8 @@ fn names_are_rewritten_to_urls_and_read() {
 
 #[test]
 fn a_template_that_cannot_be_read_is_refused_by_name() {
-    let told = resolved(&[("t.yaml", "a: [\n")]);
-    assert!(told[0].starts_with("Error parsing template D/t.yaml "), "{told:?}");
+    let reported = resolved(&[("t.yaml", "a: [\n")]);
+    assert!(reported[0].starts_with("Error parsing template D/t.yaml "), "{reported:?}");
 }
 
 #[test]
@@ -209,7 +210,7 @@ fn rings_of_templates_end_and_every_file_is_read_once() {
     let urls: Vec<_> = found.gathered.files.keys().collect();
     assert_eq!(urls, ["file:///d/y.yaml", "file:///d/t.yaml"]);
     assert!(directory.reads.borrow().values().all(|reads| *reads == 1));
-    assert_eq!(found.gathered.files["file:///d/t.yaml"], sent(&found.template.unwrap()));
+    assert_eq!(found.gathered.files["file:///d/t.yaml"], request_text(&found.template.unwrap()));
     assert_eq!(found.gathered.documents.len(), 1);
 }
 
@@ -248,11 +249,11 @@ fn too_many_and_too_large_files_are_refused() {
     assert_eq!(tiny.diagnostics[0].code, &codes::TOO_LARGE);
 }
 
-/// The environment and the other files as sent, or the refusals.
+/// The environment and the other files as sent, or the errors.
 fn environment(files: &[(&str, &str)]) -> Vec<String> {
     let (directory, mut sources) = (Directory::of(files), Sources::new());
     let limits = FileLimits::default();
-    let mut gathering = Gathering::new(&directory, &mut sources, &limits);
+    let mut gathering = Gatherer::new(&directory, &mut sources, &limits);
     let node = gathering.environment("file:///d/e.yaml");
     let gathered = gathering.finish();
     if !gathered.diagnostics.is_empty() {
@@ -262,9 +263,9 @@ fn environment(files: &[(&str, &str)]) -> Vec<String> {
             .map(|fault| fault.message.replace("file:///d", "D"))
             .collect();
     }
-    assert_eq!(gathered.files["file:///d/e.yaml"], sent(node.as_ref().unwrap()));
+    assert_eq!(gathered.files["file:///d/e.yaml"], request_text(node.as_ref().unwrap()));
     let others = gathered.files.keys().filter(|url| *url != "file:///d/e.yaml").cloned();
-    let mut lines = vec![sent(&node.unwrap())];
+    let mut lines = vec![request_text(&node.unwrap())];
     lines.extend(others);
     lines.into_iter().map(|line| line.replace("file:///d", "D")).collect()
 }
@@ -348,7 +349,7 @@ fn registries_are_rewritten_too() {
 fn a_files_content_can_be_a_parameters_value() {
     let (directory, mut sources) = (Directory::of(&[("p", "content\n")]), Sources::new());
     let limits = FileLimits::default();
-    let mut gathering = Gathering::new(&directory, &mut sources, &limits);
+    let mut gathering = Gatherer::new(&directory, &mut sources, &limits);
     assert_eq!(gathering.content("file:///d/p").as_deref(), Some("content\n"));
     assert_eq!(gathering.content("file:///d/gone"), None);
     assert_eq!(gathering.finish().diagnostics[0].code, &codes::FILE_UNREADABLE);
@@ -369,7 +370,7 @@ proptest! {
         let files = [("t.yaml", template.as_str()), ("a.yaml", &other), ("type", &other), ("", &other)];
         let (directory, mut sources) = (Directory::of(&files), Sources::new());
         let limits = FileLimits::default();
-        let mut gathering = Gathering::new(&directory, &mut sources, &limits);
+        let mut gathering = Gatherer::new(&directory, &mut sources, &limits);
         gathering.template("file:///d/t.yaml");
         gathering.environment("file:///d/a.yaml");
         let gathered = gathering.finish();

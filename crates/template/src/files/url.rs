@@ -1,8 +1,9 @@
 //! URLs of files: from paths, joined with each other, and back to paths. Text in, text out.
 //!
-//! Joining follows the client's host language for `file`, `http`, `https` and `ftp`; nothing is
+//! Joining follows Python's urllib for `file`, `http`, `https` and `ftp`; nothing is
 //! encoded or decoded by it, so keys of `files` look as they were written.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use std::borrow::Cow;
 
 /// The schemes under which one URL can be relative to another.
@@ -10,17 +11,17 @@ const HIERARCHICAL: [&str; 5] = ["", "file", "ftp", "http", "https"];
 
 /// The URL of a template or environment that a user names: a URL as it is, a path made absolute.
 pub fn from_path(working_directory: &str, path: &str) -> String {
-    if !Parts::of(path).scheme.is_empty() {
+    if !Parts::parse(path).scheme.is_empty() {
         return path.to_owned();
     }
     let whole =
         if path.starts_with('/') { path.into() } else { format!("{working_directory}/{path}") };
-    format!("file://{}", quoted(&normal(&whole), b"/"))
+    format!("file://{}", percent_encode(&normalize(&whole), &PATH))
 }
 
 /// The directory of a URL, with a slash at its end: what names in that file are relative to.
 pub fn directory(url: &str) -> String {
-    as_directory(&join(url, parent(Parts::of(&clean(url)).path)))
+    as_directory(&join(url, parent(Parts::parse(&clean(url)).path)))
 }
 
 /// The URL with a slash at its end.
@@ -34,7 +35,7 @@ pub fn join(base: &str, reference: &str) -> String {
         return if base.is_empty() { reference } else { base }.to_owned();
     }
     let (base, clean_reference) = (clean(base), clean(reference));
-    let (base, mut parts) = (Parts::of(&base), Parts::of(&clean_reference));
+    let (base, mut parts) = (Parts::parse(&base), Parts::parse(&clean_reference));
     let other_scheme = !parts.scheme.is_empty() && parts.scheme != base.scheme;
     if other_scheme || !HIERARCHICAL.contains(&&*base.scheme) {
         return reference.to_owned();
@@ -49,20 +50,20 @@ pub fn join(base: &str, reference: &str) -> String {
         parts.query = if parts.query.is_empty() { base.query } else { parts.query };
         return parts.text();
     }
-    let path = merged(base.path, parts.path);
+    let path = merge_paths(base.path, parts.path);
     Parts { path: &path, ..parts }.text()
 }
 
 /// The path that a `file` URL stands for; nothing for other URLs.
 pub fn to_path(url: &str) -> Option<String> {
     let url = clean(url);
-    let parts = Parts::of(&url);
+    let parts = Parts::parse(&url);
     if parts.scheme != "file" || !(parts.host.is_empty() || parts.host == "localhost") {
         return None;
     }
     // A question mark is part of a file's name: files have no queries.
     let query = if parts.query.is_empty() { "" } else { "?" };
-    Some(unquoted(&[parts.path, query, parts.query].concat()))
+    Some(percent_decode(&[parts.path, query, parts.query].concat()))
 }
 
 /// A URL taken apart; what is not there is empty.
@@ -77,7 +78,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn of(url: &'a str) -> Parts<'a> {
+    fn parse(url: &'a str) -> Parts<'a> {
         let (scheme, rest) = split_scheme(url);
         let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -136,8 +137,8 @@ fn clean(url: &str) -> Cow<'_, str> {
 }
 
 /// A path as seen from another: its directory is kept unless the path is absolute, `.` and `..` are
-/// carried out. Empty segments are dropped from relative paths only.
-fn merged(base: &str, path: &str) -> String {
+/// resolved. Empty segments are dropped from relative paths only.
+fn merge_paths(base: &str, path: &str) -> String {
     let absolute = path.strip_prefix('/');
     let (kept, path) = match absolute {
         Some(path) => (None, path),
@@ -180,7 +181,7 @@ fn parent(path: &str) -> &str {
 }
 
 /// An absolute path without `.`, `..` and repeated slashes.
-fn normal(path: &str) -> String {
+fn normalize(path: &str) -> String {
     let mut segments: Vec<&str> = Vec::new();
     for segment in path.split('/') {
         match segment {
@@ -192,39 +193,22 @@ fn normal(path: &str) -> String {
     format!("/{}", segments.join("/"))
 }
 
-/// A text as a part of an address: every byte is escaped that could mean something there, but for those
-/// that are to mean it.
-pub fn quoted(text: &str, kept: &[u8]) -> String {
-    let mut quoted = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || kept.contains(&byte) {
-            quoted.push(char::from(byte));
-        } else {
-            quoted.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    quoted
+/// The characters that Python's `quote` escapes: all but letters, digits and `_.-~`.
+pub static COMPONENT: AsciiSet =
+    NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+/// The same without the slash.
+pub static PATH: AsciiSet = COMPONENT.remove(b'/');
+/// The same as [`COMPONENT`] without the colon.
+pub static SEGMENT: AsciiSet = COMPONENT.remove(b':');
+
+/// Percent-encodes the characters of a set, and everything beyond ASCII.
+pub fn percent_encode(text: &str, set: &'static AsciiSet) -> String {
+    utf8_percent_encode(text, set).to_string()
 }
 
-/// The text with its escapes resolved; what is no escape stays as it is, and what is no UTF-8 is marked.
-pub fn unquoted(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let digit = |offset: usize| char::from(*bytes.get(at + offset)?).to_digit(16);
-        match (bytes[at], digit(1), digit(2)) {
-            (b'%', Some(high), Some(low)) => {
-                out.push((high * 16 + low) as u8);
-                at += 3;
-            }
-            (byte, ..) => {
-                out.push(byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
+/// Decodes percent escapes; an invalid escape stays as it is, and invalid UTF-8 is replaced.
+pub fn percent_decode(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]
@@ -267,6 +251,14 @@ mod tests {
     }
 
     #[test]
+    fn text_is_escaped_as_python_escapes_it() {
+        assert_eq!(percent_encode("a b/é~", &PATH), "a%20b/%C3%A9~");
+        assert_eq!(percent_encode("-._~:/%\u{7f}\0", &COMPONENT), "-._~%3A%2F%25%7F%00");
+        assert_eq!(percent_encode("a:b/c", &SEGMENT), "a:b%2Fc");
+        assert_eq!(percent_decode("%41%zz%e9%C3%A9%"), "A%zz\u{fffd}é%");
+    }
+
+    #[test]
     fn only_local_file_urls_are_paths() {
         for (url, expected) in [
             ("file:///a/b%20c", Some("/a/b c")),
@@ -284,7 +276,7 @@ mod tests {
         }
     }
 
-    /// Base, reference, and what the host's own function answered.
+    /// Base, reference, and what Python's own function answered.
     const JOINED: &[(&str, &str, &str)] = &[
         ("file:///a/b/", "x.sh", "file:///a/b/x.sh"),
         ("file:///a/b/", "./x", "file:///a/b/x"),

@@ -29,7 +29,7 @@ pub(super) fn map_merge(_: &Scope<'_>, call: &Call, args: &Value) -> Result<Valu
                     "Incorrect arguments: Items to merge must be maps. {} is type <class '{}'> \
                      instead of a dict",
                     print::plain(other),
-                    other.host_type()
+                    other.python_type()
                 )));
             }
         }
@@ -125,8 +125,8 @@ pub(super) fn filter(scope: &Scope<'_>, call: &Call, args: &Value) -> Result<Val
         Value::List(values) => values,
         _ => return Err(Fault::new(format!("\"{name}\" filters a list of values"))),
     };
-    // Host equality cannot be hashed cheaply; the product is charged against the budget.
-    scope.spend(items.len().saturating_mul(values.len()))?;
+    // Python's equality cannot be hashed cheaply; the product is charged against the budget.
+    scope.charge(items.len().saturating_mul(values.len()))?;
     let kept = items.iter().filter(|item| !values.iter().any(|value| value.equals(item)));
     Ok(Value::list(kept.cloned()))
 }
@@ -142,7 +142,7 @@ pub(super) fn list_concat_unique(
 ) -> Result<Value, Fault> {
     let mut unique: Vec<Value> = Vec::new();
     for item in concatenated(scope, call, args)? {
-        scope.spend(unique.len())?;
+        scope.charge(unique.len())?;
         if !unique.iter().any(|seen| seen.equals(&item)) {
             unique.push(item);
         }
@@ -163,7 +163,7 @@ fn concatenated(scope: &Scope<'_>, call: &Call, args: &Value) -> Result<Vec<Valu
         match list {
             Value::Null => {}
             Value::List(items) => {
-                scope.spend(items.len().saturating_mul(32))?;
+                scope.charge(items.len().saturating_mul(32))?;
                 all.extend(items.iter().cloned());
             }
             other => {
@@ -198,7 +198,7 @@ pub(super) fn contains(_: &Scope<'_>, call: &Call, args: &Value) -> Result<Value
         Some([Value::Text(part), Value::Text(text)]) => Ok(text.contains(&**part).into()),
         Some([value, Value::Text(_)]) => Err(Fault::new(format!(
             "'in <string>' requires string as left operand, not {}",
-            value.host_type()
+            value.python_type()
         ))),
         _ => Err(Fault::new(format!(
             "Second argument to \"{}\" should be a sequence.",
@@ -226,7 +226,7 @@ pub(super) fn select(_: &Scope<'_>, call: &Call, args: &Value) -> Result<Value, 
         Value::Null => return Ok("".into()),
         Value::Text(text) if text.is_empty() => return Ok("".into()),
         Value::Text(text) => {
-            parsed = crate::json::value(text)
+            parsed = crate::json::parse(text)
                 .map_err(|problem| Fault::new(format!("\"{name}\": {problem}")))?;
             &parsed
         }

@@ -70,7 +70,7 @@ fn negated(truth: Truth) -> Value {
     }
 }
 
-/// Looks for the first condition that gives `decisive`; later ones are not looked at.
+/// Evaluates conditions up to the first one that is `decisive`.
 fn decided_by(scope: &Scope<'_>, call: &Call, decisive: bool) -> Result<Value, Fault> {
     let mut open = None;
     for condition in call.args.as_list().unwrap_or_default() {

@@ -36,7 +36,7 @@ static ALGORITHMS: &[(&str, Hash)] = &[
 ];
 
 fn hash<D: Digest>(bytes: &[u8]) -> String {
-    D::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(D::digest(bytes))
 }
 
 pub(super) fn digest(_: &Scope<'_>, call: &Call, args: &Value) -> Result<Value, Fault> {

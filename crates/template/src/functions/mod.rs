@@ -1,8 +1,8 @@
 //! The intrinsic functions of both dialects: one row each.
 //!
-//! A function meets its argument three times. `form` looks at its shape when the template is read.
-//! `check` looks at what the argument names when the template is validated. `body` computes.
-//! A strict body never sees an unknown or hidden value: the evaluator answers for those.
+//! A function handles its argument three times. `form` checks its shape when the template is read.
+//! `check` checks the names in it when the template is validated. `body` computes the value.
+//! A strict body never gets an unknown or hidden value: the evaluator handles those.
 
 mod collection;
 mod condition;
@@ -27,17 +27,17 @@ pub(crate) use query::literal_query;
 pub(crate) use reference::bad_reference;
 pub use reference::{Facade, step_into_attribute, step_into_parameter};
 
-/// Why a function has no value.
+/// The failure of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Which kind of finding it is.
     pub code: &'static Code,
-    /// The reference's sentence.
+    /// Heat's sentence.
     pub message: String,
 }
 
 impl Fault {
-    /// A failure on the values given.
+    /// A failure because of the argument's value.
     pub fn new(message: impl Into<String>) -> Fault {
         Fault { code: &codes::FUNCTION_FAILED, message: message.into() }
     }
@@ -59,7 +59,7 @@ pub(crate) enum Body {
     Strict(fn(&Scope<'_>, &Call, &Value) -> Result<Value, Fault>),
     /// From its argument as written: it decides itself what to evaluate.
     Lazy(fn(&Scope<'_>, &Call) -> Result<Value, Fault>),
-    /// Not at all: it was replaced when the template was read.
+    /// By choosing an expression: lowering has replaced it.
     Choice,
 }
 
@@ -67,17 +67,17 @@ pub(crate) enum Body {
 pub struct Function {
     /// Its name.
     pub name: &'static str,
-    /// How it is written.
+    /// An example.
     pub usage: &'static str,
-    /// What it gives, in a sentence.
+    /// What it returns, in a sentence.
     pub about: &'static str,
     /// The first version that has it.
     pub since: Version,
     /// The first version that no longer has it.
     pub until: Option<Version>,
-    /// Whether it may stand in resources and outputs.
+    /// Whether it may appear in resources and outputs.
     pub in_values: bool,
-    /// The first version in which it may stand in conditions.
+    /// The first version in which it may appear in conditions.
     pub in_conditions: Option<Version>,
     form: Form,
     check: Check,
@@ -96,14 +96,14 @@ impl Function {
         version >= self.since && self.until.is_none_or(|until| version < until)
     }
 
-    /// Whether a version refuses it because an earlier one had it.
+    /// Whether a version rejects it because an earlier one had it.
     pub fn removed_in(&self, version: Version) -> bool {
         self.until.is_some_and(|until| until > Hot20130523 && version >= until)
     }
 
-    /// Whether it may stand at a place.
-    pub fn allowed_in(&self, place: Position, version: Version) -> bool {
-        match place {
+    /// Whether it is allowed at a position.
+    pub fn allowed_in(&self, position: Position, version: Version) -> bool {
+        match position {
             Position::Value => self.in_values,
             Position::Condition => {
                 version.has_conditions() && self.in_conditions.is_some_and(|since| version >= since)
@@ -128,7 +128,7 @@ impl Function {
         self.body
     }
 
-    /// What does the same in newer versions.
+    /// The function that replaces it in newer versions.
     pub(crate) fn instead(&self) -> Option<&'static str> {
         Some(match self.name {
             "Ref" => "get_param or get_resource",
@@ -143,7 +143,7 @@ impl Function {
     }
 }
 
-/// The rows of a name; at most one.
+/// The function with a name.
 pub(crate) fn named(name: &str) -> Option<&'static Function> {
     ALL.binary_search_by(|row| row.name.cmp(name)).ok().map(|at| &ALL[at])
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 const SAMPLE: &str = "\n              expression: $.data.var1.sum()\n              data:\n                \
                       var1: [3, 2, 1]";
 
-/// What a step of a query weighs beside bytes of data, in time.
+/// The cost of a step of a query, in bytes of the budget.
 const BYTES_A_STEP: usize = 64;
 
 /// The query of a call, parsed once, if it is literal text and can be parsed.
@@ -71,9 +71,8 @@ pub(super) fn yaql(scope: &Scope<'_>, call: &Call, args: &Value) -> Result<Value
     let data = part("data").map_or_else(|| yaql::Value::map::<Arc<str>>([]), to_query);
     let root = yaql::Value::map([("data", data)]);
     let (result, steps) = query.evaluate_counting(root, &scope.query_options(BYTES_A_STEP));
-    scope.spend_together(
-        usize::try_from(steps).unwrap_or(usize::MAX).saturating_mul(BYTES_A_STEP),
-    )?;
+    scope
+        .charge_shared(usize::try_from(steps).unwrap_or(usize::MAX).saturating_mul(BYTES_A_STEP))?;
     let result = result.and_then(|result| result.to_data());
     result.map(from_query).map_err(|error| Fault::new(error.to_string()))
 }
@@ -89,7 +88,7 @@ fn to_query(value: &Value) -> yaql::Value {
         Value::Map(members) => {
             yaql::Value::map(members.iter().map(|(key, value)| (key.clone(), to_query(value))))
         }
-        // The evaluator lays secrets open before it calls a function, and hides the result.
+        // The evaluator exposes secrets before it calls a function, and hides the result.
         Value::Secret(secret) => to_query(secret.expose()),
     }
 }

@@ -1,15 +1,15 @@
-//! Functions that look things up: parameters, resources, files, mappings.
+//! Functions that refer to parameters, resources, files and mappings.
 
 use super::Fault;
 use crate::codes;
-use crate::eval::{Checker, Known, Scope};
+use crate::eval::{Checker, Existence, Scope};
 use crate::expr::{Call, Expr, ExprKind};
 use crate::print;
 use crate::value::Value;
 use crate::version::{Dialect, Version};
 use kiln_yaql::Integer;
 
-/// A part of the definition of the resource that a template stands for.
+/// A part of the definition of the resource that a template implements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Facade {
     /// Its metadata.
@@ -22,7 +22,7 @@ pub enum Facade {
 
 // --- stepping into values ---
 
-/// A part of a parameter's value: a miss of any kind is empty text.
+/// A part of a parameter's value: a missing part is empty text.
 pub fn step_into_parameter(value: &Value, keys: &[Value]) -> Value {
     let mut current = value.clone();
     for key in keys {
@@ -40,7 +40,7 @@ pub fn step_into_parameter(value: &Value, keys: &[Value]) -> Value {
     current
 }
 
-/// A part of an attribute's value: keys must be of the right kind, a miss is null.
+/// A part of an attribute's value: keys must have the right type, a missing part is null.
 pub fn step_into_attribute(value: &Value, keys: &[Value]) -> Value {
     let mut current = value.clone();
     for key in keys {
@@ -60,7 +60,7 @@ pub fn step_into_attribute(value: &Value, keys: &[Value]) -> Value {
     current
 }
 
-/// An integer, or what the host takes for one: a boolean, or text with nothing but a number.
+/// An integer, or what Python takes for one: a boolean, or text with nothing but a number.
 pub(super) fn integer_like(value: &Value) -> Option<Integer> {
     match value {
         Value::Int(number) => Some(number.clone()),
@@ -205,11 +205,11 @@ pub(super) fn form_get_att(args: &Expr, name: &str, _: Version) -> Result<(), St
     }
 }
 
-/// Looks whether resource and attribute exist, as far as their names are known now.
+/// Checks that resource and attribute exist, as far as their names are known.
 pub(super) fn check_get_attr(checker: &Checker<'_>, call: &Call) -> Result<(), Fault> {
     let items = call.args.as_list().unwrap_or_default();
     let [resource, rest @ ..] = items else { return Ok(()) };
-    // A name that cannot be told was reported with the references.
+    // A name that is not known was reported with the references.
     let Some(resource) = checker.scope.eval(resource).ok().flatten() else { return Ok(()) };
     if resource.unknown().is_some() {
         return Ok(());
@@ -224,10 +224,10 @@ pub(super) fn check_get_attr(checker: &Checker<'_>, call: &Call) -> Result<(), F
         Value::Text(name) => Some(&**name),
         other => return Err(bad_attribute(resource, &print::plain(other))),
     };
-    match (checker.knows)(resource, attribute) {
-        Known::Yes => {}
-        Known::NoResource => return Err(missing_resource(resource)),
-        Known::NoAttribute => return Err(bad_attribute(resource, attribute.unwrap_or(""))),
+    match (checker.existence)(resource, attribute) {
+        Existence::Exists => {}
+        Existence::NoResource => return Err(missing_resource(resource)),
+        Existence::NoAttribute => return Err(bad_attribute(resource, attribute.unwrap_or(""))),
     }
     let keys = rest.get(1..).unwrap_or_default();
     match attribute {

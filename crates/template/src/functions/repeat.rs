@@ -75,7 +75,7 @@ fn members_of(list: &Value, maps_allowed: bool) -> Option<Vec<Value>> {
     }
 }
 
-/// Lists side by side. One that is null ends the walk before it begins.
+/// The lists in parallel. A null among them makes the result empty.
 fn zipped(members: &[Vec<Value>], any_null: bool) -> Result<Vec<Vec<&Value>>, Fault> {
     if any_null {
         return Ok(Vec::new());
@@ -99,7 +99,7 @@ fn combined<'v>(
     }
     let mut rows = vec![Vec::new()];
     for list in members {
-        scope.spend(rows.len().saturating_mul(list.len()).saturating_mul(64))?;
+        scope.charge(rows.len().saturating_mul(list.len()).saturating_mul(64))?;
         rows = rows
             .into_iter()
             .flat_map(|row| {
@@ -121,7 +121,7 @@ fn substitute(
     names: &[&Arc<str>],
     row: &[&Value],
 ) -> Result<Value, Fault> {
-    scope.spend(32)?;
+    scope.charge(32)?;
     match template {
         Value::Text(text) => substitute_text(scope, text, names, row).map(Value::from),
         Value::List(items) => {
@@ -150,11 +150,11 @@ fn substitute_text(
         let Value::Text(member) = member else {
             return Err(Fault::new(format!(
                 "replace() argument 2 must be str, not {}",
-                member.host_type()
+                member.python_type()
             )));
         };
         let growth = result.matches(&***name).count().saturating_mul(member.len());
-        scope.spend(result.len().saturating_add(growth))?;
+        scope.charge(result.len().saturating_add(growth))?;
         result = result.replace(&***name, member);
     }
     Ok(result)

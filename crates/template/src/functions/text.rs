@@ -9,7 +9,7 @@ use crate::version::Version;
 use kiln_yaql::python;
 use std::sync::Arc;
 
-/// The refusal of a map that lacks a key, in the host's quoting of lookup errors.
+/// The error for a map that lacks a key, in Python's quoting of lookup errors.
 pub(super) fn quoted_sample(name: &str, sample: &str) -> String {
     python::quoted(&format!("\"{name}\" syntax should be {name}:{sample}"))
 }
@@ -63,7 +63,7 @@ pub(super) fn join(scope: &Scope<'_>, call: &Call, args: &Value) -> Result<Value
         }
     });
     let parts: Vec<Arc<str>> = parts.collect::<Result<_, _>>()?;
-    scope.spend(parts.iter().map(|part| part.len() + delimiter.len()).sum())?;
+    scope.charge(parts.iter().map(|part| part.len() + delimiter.len()).sum())?;
     Ok(parts.join(&**delimiter).into())
 }
 
@@ -106,8 +106,8 @@ pub(super) fn str_split(scope: &Scope<'_>, call: &Call, args: &Value) -> Result<
     };
     let index = index_of(index).ok_or_else(|| Fault::new(split_usage("index", name)))?;
     let count = parts.len() as i64;
-    let place = if index < 0 { index.saturating_add(count) } else { index };
-    match usize::try_from(place).ok().and_then(|place| parts.get(place)) {
+    let position = if index < 0 { index.saturating_add(count) } else { index };
+    match usize::try_from(position).ok().and_then(|position| parts.get(position)) {
         Some(part) => Ok(Value::from(*part)),
         None => Err(Fault::new(format!(
             "Incorrect index to \"{name}\" should be between 0 and {}",
@@ -116,7 +116,7 @@ pub(super) fn str_split(scope: &Scope<'_>, call: &Call, args: &Value) -> Result<
     }
 }
 
-/// An index as the host's `int` reads it.
+/// An index as Python's `int` reads it.
 fn index_of(value: &Value) -> Option<i64> {
     match value {
         Value::Int(number) => Some(number.as_i64().unwrap_or(i64::MAX)),
@@ -131,7 +131,7 @@ fn split<'t>(scope: &Scope<'_>, text: &'t str, delimiter: &str) -> Result<Vec<&'
     if delimiter.is_empty() {
         return Err(Fault::new("empty separator"));
     }
-    scope.spend(text.len().saturating_mul(4))?;
+    scope.charge(text.len().saturating_mul(4))?;
     Ok(text.split(delimiter).collect())
 }
 
@@ -152,7 +152,7 @@ pub(super) fn cfn_split(scope: &Scope<'_>, call: &Call, args: &Value) -> Result<
         }
         Some([Value::Text(_), other]) => Err(Fault::new(format!(
             "String to split must be string; got <class '{}'>",
-            other.host_type()
+            other.python_type()
         ))),
         _ => Err(Fault::new(format!("Delimiter for {name} must be string"))),
     }
@@ -285,13 +285,13 @@ fn replace_all(
     pairs: &[(&str, String)],
     used: &mut [bool],
 ) -> Result<String, Fault> {
-    // Each part with whether it may still be looked at.
+    // Each part, with whether it may still be replaced.
     let mut parts = vec![(template, true)];
     for ((placeholder, replacement), used) in pairs.iter().zip(used) {
         if !template.contains(placeholder) {
             continue;
         }
-        scope.spend(parts.len().saturating_mul(16))?;
+        scope.charge(parts.len().saturating_mul(16))?;
         let mut next = Vec::with_capacity(parts.len());
         for part in parts {
             let (text, open) = part;
@@ -312,6 +312,6 @@ fn replace_all(
         parts = next;
     }
     let texts = || parts.iter().map(|(text, _)| *text);
-    scope.spend(texts().map(str::len).sum())?;
+    scope.charge(texts().map(str::len).sum())?;
     Ok(texts().collect())
 }

@@ -3,8 +3,10 @@
 use super::Fault;
 use crate::eval::{Checker, Scope};
 use crate::expr::Call;
+use crate::files::url::{COMPONENT, PATH, SEGMENT, percent_encode};
 use crate::print;
 use crate::value::{Members, Value};
+use percent_encoding::AsciiSet;
 use std::fmt::Write;
 
 static PARTS: [&str; 8] =
@@ -23,7 +25,7 @@ pub(super) fn check_make_url(_: &Checker<'_>, call: &Call) -> Result<(), Fault> 
         return Ok(());
     }
     let Some(members) = call.args.as_map() else { return Err(not_a_map(name)) };
-    // Parts that are functions have no value yet; they are looked at when they do.
+    // Parts that are functions have no value yet; they are checked when they do.
     let known: Members = members
         .iter()
         .filter(|member| !member.value.is_function())
@@ -91,7 +93,7 @@ pub(super) fn make_url(_: &Scope<'_>, call: &Call, args: &Value) -> Result<Value
     }
 
     let authority = authority(text("username"), text("password"), text("host"), parts.get("port"));
-    let mut path = encode(text("path"), "/");
+    let mut path = percent_encode(text("path"), &PATH);
     let has_authority = !authority.is_empty()
         || (SCHEMES_WITH_AUTHORITY.contains(&scheme) && !path.starts_with("//"));
     let mut url = String::new();
@@ -112,7 +114,7 @@ pub(super) fn make_url(_: &Scope<'_>, call: &Call, args: &Value) -> Result<Value
         _ = write!(url, "?{}", pairs.collect::<Vec<_>>().join("&"));
     }
     if !text("fragment").is_empty() {
-        _ = write!(url, "#{}", encode(text("fragment"), "/"));
+        _ = write!(url, "#{}", percent_encode(text("fragment"), &PATH));
     }
     Ok(url.into())
 }
@@ -120,14 +122,14 @@ pub(super) fn make_url(_: &Scope<'_>, call: &Call, args: &Value) -> Result<Value
 fn authority(username: &str, password: &str, host: &str, port: Option<&Value>) -> String {
     let mut out = String::new();
     if !username.is_empty() || !password.is_empty() {
-        out.push_str(&encode(username, ""));
+        out.push_str(&percent_encode(username, &COMPONENT));
         if !password.is_empty() {
-            _ = write!(out, ":{}", encode(password, ""));
+            _ = write!(out, ":{}", percent_encode(password, &COMPONENT));
         }
         out.push('@');
     }
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-    let encoded = encode(bare, ":");
+    let encoded = percent_encode(bare, &SEGMENT);
     if bare.contains(':') {
         _ = write!(out, "[{encoded}]");
     } else {
@@ -139,23 +141,12 @@ fn authority(username: &str, password: &str, host: &str, port: Option<&Value>) -
     out
 }
 
-/// Percent-encodes everything but letters, digits, `_.-~` and the characters in `safe`.
-fn encode(text: &str, safe: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        let c = char::from(byte);
-        if c.is_ascii_alphanumeric() || "_.-~".contains(c) || (c.is_ascii() && safe.contains(c)) {
-            out.push(c);
-        } else {
-            _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
-}
+/// The characters that are escaped in form fields; spaces become plus signs afterwards.
+static FORM: AsciiSet = PATH.remove(b' ');
 
 /// The encoding of form fields, in which a space is a plus.
 fn form_encode(text: &str) -> String {
-    encode(text, "/ ").replace(' ', "+")
+    percent_encode(text, &FORM).replace(' ', "+")
 }
 
 #[cfg(test)]
@@ -163,8 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn encoding_keeps_what_is_safe() {
-        assert_eq!(encode("a b/é~", "/"), "a%20b/%C3%A9~");
+    fn form_fields_have_plus_signs_for_spaces() {
         assert_eq!(form_encode("c/d e+&="), "c/d+e%2B%26%3D");
     }
 }

@@ -1,7 +1,7 @@
-//! From document to template: both dialects, one result.
+//! Lowering of a document to a template, for both dialects.
 //!
-//! Lowering goes on after every mistake and leaves out only what cannot be understood, so that all
-//! mistakes are found in one pass.
+//! Lowering goes on after every error and leaves out only invalid parts, so that all
+//! errors are found in one pass.
 
 mod outputs;
 mod resources;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 /// Reads a template from a document; nothing comes back if even its version is not known.
 ///
-/// The document is used up: most of its memory becomes the template's.
+/// The document is consumed: most of its memory becomes the template's.
 pub fn template(document: Node) -> (Option<Template>, Findings) {
     let mut findings = Findings::new();
     let map = match document.data {
@@ -109,7 +109,7 @@ pub(super) struct Lowering {
 
 impl Lowering {
     fn template(&mut self, span: Span, mut map: Map) -> Template {
-        let words = self.version.words();
+        let words = self.version.keywords();
         self.unknown_sections(&map);
         let parameters = section(&mut map, words.parameters).map(|node| self.parameters(&node));
         let parameters = Arc::new(parameters.unwrap_or_default());
@@ -126,7 +126,7 @@ impl Lowering {
             }
         };
         let has_conditions = self.version.has_conditions();
-        // Null is no map here: unlike other sections, an empty one of conditions is refused.
+        // Null is no map here: unlike other sections, an empty one of conditions is rejected.
         let conditions = map.take(words.conditions).filter(|_| has_conditions);
         let conditions = conditions.map(|node| self.conditions(node)).unwrap_or_default();
         let resources = section(&mut map, words.resources).map(|node| self.resources(node));
@@ -165,18 +165,18 @@ impl Lowering {
 
     fn parameters(&mut self, node: &Node) -> parameters::Definitions {
         let Some(_) =
-            self.section_map(node, self.version.words().parameters, Stage::ParameterDefinitions)
+            self.section_map(node, self.version.keywords().parameters, Stage::ParameterDefinitions)
         else {
             return parameters::Definitions::new();
         };
         let (parameters, problems) = match self.version.dialect() {
-            Dialect::Cfn => parameters::cfn(node),
+            Dialect::Cfn => parameters::parse_cfn(node),
             Dialect::Hot => {
                 let features = parameters::Features {
                     tags: self.version >= Version::Hot20180302,
                     modulo: self.version >= Version::Hot20170224,
                 };
-                parameters::hot(node, features)
+                parameters::parse_hot(node, features)
             }
         };
         self.findings.extend(Stage::ParameterDefinitions, problems);
@@ -192,7 +192,7 @@ impl Lowering {
     ) -> Option<&'n Map> {
         let map = node.as_map();
         if map.is_none() {
-            let found = Value::from(node).host_type();
+            let found = Value::from(node).python_type();
             let message = format!("The section {name} must be a map. Found a {found} instead");
             let diagnostic = Diagnostic::error(&codes::BAD_SECTION, message).at(node.span);
             self.findings.add(stage, diagnostic.help(format!("write `{name}:` as a map of names")));
@@ -202,7 +202,7 @@ impl Lowering {
 
     fn conditions(&mut self, node: Node) -> IndexMap<Arc<str>, Condition> {
         let Data::Map(map) = node.data else {
-            let found = Value::from(&node).host_type();
+            let found = Value::from(&node).python_type();
             let message = format!("Condition definitions must be a map. Found a {found} instead");
             let diagnostic = Diagnostic::error(&codes::CONDITIONS_SECTION, message)
                 .class("Conditions validation error")
@@ -228,12 +228,12 @@ impl Lowering {
     }
 }
 
-/// A section with something in it, taken out of the document.
+/// A section that is not empty, taken out of the document.
 fn section(map: &mut Map, name: &str) -> Option<Node> {
     map.take(name).filter(|node| !node.is_null())
 }
 
-/// What was found in place of something, as the reference shows it.
+/// The value found instead of the expected one, as Heat prints it.
 pub(super) fn found(node: &Node) -> String {
     print::plain(&Value::from(node))
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 impl Lowering {
     pub(super) fn outputs(&mut self, node: Node) -> IndexMap<Arc<str>, Output> {
-        let name = self.version.words().outputs;
+        let name = self.version.keywords().outputs;
         self.section_map(&node, name, Stage::OutputDefinitions);
         let Data::Map(map) = node.data else { return IndexMap::new() };
         let outputs = map.entries.into_iter().filter_map(|entry| self.output(entry));
@@ -22,10 +22,10 @@ impl Lowering {
     }
 
     fn output(&mut self, entry: Entry) -> Option<Output> {
-        let words = self.version.words();
+        let words = self.version.keywords();
         let Entry { key: name, key_span: name_span, value: node } = entry;
         let Data::Map(mut map) = node.data else {
-            let kind = Value::from(&node).host_type();
+            let kind = Value::from(&node).python_type();
             let message = format!("Output definitions must be a map. Found a {kind} instead");
             self.refuse_output(&name, message, node.span);
             return None;
@@ -58,7 +58,7 @@ impl Lowering {
     }
 
     fn refuse_output(&mut self, name: &str, message: String, span: Span) {
-        let words = self.version.words();
+        let words = self.version.keywords();
         let outputs = Path::Root.key(words.outputs);
         let diagnostic = Diagnostic::error(&codes::OUTPUT_DEFINITION, message)
             .class("Output validation error")

@@ -15,7 +15,7 @@ use crate::version::Dialect;
 use indexmap::IndexMap;
 use std::sync::Arc;
 
-/// What a field may hold; functions pass where a value of any kind could come out.
+/// The accepted type of a field; a function is accepted where its result could have the type.
 #[derive(Clone, Copy, PartialEq)]
 enum FieldType {
     Text,
@@ -39,7 +39,7 @@ static HOT_KEYS: [&str; 9] = [
 
 impl Lowering {
     pub(super) fn resources(&mut self, node: Node) -> IndexMap<Arc<str>, Resource> {
-        let name = self.version.words().resources;
+        let name = self.version.keywords().resources;
         self.section_map(&node, name, Stage::Sections);
         let Data::Map(map) = node.data else { return IndexMap::new() };
         let mut resources = IndexMap::with_capacity(map.len());
@@ -65,7 +65,7 @@ impl Lowering {
         let hot = self.version.dialect() == Dialect::Hot;
         let mut map = match node.data {
             Data::Map(map) => map,
-            // Empty things count as a resource of which nothing is said.
+            // An empty value counts as an empty definition.
             _ if !Value::from(&node).is_truthy() => return self.no_type(&name, name_span),
             _ => {
                 let message = if hot {
@@ -81,8 +81,8 @@ impl Lowering {
         if hot {
             self.unknown_keys(&map);
         }
-        let words = self.version.words();
-        let kind = match map.take(words.kind) {
+        let words = self.version.keywords();
+        let kind = match map.take(words.resource_type) {
             None => return self.no_type(&name, name_span),
             Some(node) => self.kind(&name, node)?,
         };
@@ -91,7 +91,7 @@ impl Lowering {
         let metadata = self.field(&name, map, words.metadata, FieldType::Map);
         Some(Resource {
             type_name: kind,
-            references: check::references([&properties, &metadata].into_iter().flatten()),
+            references: check::collect_references([&properties, &metadata].into_iter().flatten()),
             properties,
             metadata,
             depends_on: self.depends_on(&name, map),
@@ -114,7 +114,8 @@ impl Lowering {
             Dialect::Hot => "Each resource must contain a type key.",
             Dialect::Cfn => "Each Resource must contain a Type key.",
         };
-        let help = format!("say what `{name}` is with `{}:`", self.version.words().kind);
+        let help =
+            format!("say what `{name}` is with `{}:`", self.version.keywords().resource_type);
         self.refuse(Stage::Sections, message.into(), span, Some(help));
         None
     }
@@ -154,7 +155,12 @@ impl Lowering {
                 None
             }
             _ => {
-                self.wrong_kind(name, self.version.words().kind, FieldType::Text, node.span);
+                self.wrong_kind(
+                    name,
+                    self.version.keywords().resource_type,
+                    FieldType::Text,
+                    node.span,
+                );
                 None
             }
         }
@@ -193,7 +199,7 @@ impl Lowering {
     }
 
     fn depends_on(&mut self, name: &str, map: &mut Map) -> Vec<Spanned<Arc<str>>> {
-        let key = self.version.words().depends_on;
+        let key = self.version.keywords().depends_on;
         let Some(Node { span, data }) = map.take(key) else { return Vec::new() };
         let members = match data {
             Data::List(members) => members,
@@ -217,7 +223,7 @@ impl Lowering {
     }
 
     fn deletion_policy(&mut self, name: &str, map: &mut Map) -> Option<Expr> {
-        let key = self.version.words().deletion_policy;
+        let key = self.version.keywords().deletion_policy;
         let expr = self.field(name, map, key, FieldType::TextOrFunction)?;
         if let Some(text) = expr.as_text()
             && DeletionPolicy::parse(text, self.version).is_none()
@@ -240,11 +246,11 @@ impl Lowering {
         if !self.version.has_conditions() {
             return None;
         }
-        self.field(name, map, self.version.words().condition, FieldType::TextOrBoolean)
+        self.field(name, map, self.version.keywords().condition, FieldType::TextOrBoolean)
     }
 }
 
-/// The refusal of a deletion policy that does not exist.
+/// The error for a deletion policy that does not exist.
 pub(crate) fn bad_deletion_policy(text: &str, span: Span) -> Diagnostic {
     Diagnostic::error(&codes::DELETION_POLICY, format!("Invalid deletion policy \"{text}\""))
         .at(span)

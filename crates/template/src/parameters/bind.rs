@@ -1,4 +1,4 @@
-//! Values for a template's parameters: which one counts, and whether it may.
+//! Binding of values to a template's parameters: which value applies, and whether it is valid.
 
 use super::{Definitions, Dialect, Parameter};
 use crate::codes;
@@ -11,12 +11,12 @@ use crate::value::{Members, Secret, Value};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
-/// A value that someone gave, and where they wrote it.
+/// A value for a parameter, and its span.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SuppliedValue {
     /// The value.
     pub value: Value,
-    /// Where it stands, if it stands in a file.
+    /// Its span, if it comes from a file.
     pub span: Option<Span>,
 }
 
@@ -29,39 +29,39 @@ impl From<Value> for SuppliedValue {
 /// Values by the names of parameters.
 pub type SuppliedValues = IndexMap<Arc<str>, SuppliedValue>;
 
-/// What was given for a template's parameters.
+/// The values supplied for a template's parameters, by source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SuppliedParameters {
-    /// With the request: these count first.
+    /// From the request: they take precedence.
     pub request: SuppliedValues,
-    /// Under `parameters` of the environment.
+    /// From `parameters` of the environment.
     pub environment: SuppliedValues,
-    /// Under `parameter_defaults` of the environment: they replace the template's defaults.
+    /// From `parameter_defaults` of the environment: they replace the template's defaults.
     pub defaults: SuppliedValues,
 }
 
 impl SuppliedParameters {
-    /// Values given with a request and nothing else.
+    /// Values from a request alone.
     pub fn with_request(members: &Members) -> SuppliedParameters {
         let request = members.iter().map(|(name, value)| (name.clone(), value.clone().into()));
         SuppliedParameters { request: request.collect(), ..SuppliedParameters::default() }
     }
 
-    /// The value given for a name, before defaults.
+    /// The value supplied for a name, before defaults.
     ///
-    /// A null in the request hides what the environment says, and then counts as not given.
+    /// A null in the request overrides the environment's value, and then counts as not supplied.
     fn value(&self, name: &str) -> Option<&SuppliedValue> {
-        let given = self.request.get(name).or_else(|| self.environment.get(name));
-        given.filter(|given| !given.value.is_null())
+        let supplied = self.request.get(name).or_else(|| self.environment.get(name));
+        supplied.filter(|supplied| !supplied.value.is_null())
     }
 
     /// The same with the values of hidden parameters as secrets.
     fn covered(mut self, definitions: &Definitions) -> SuppliedParameters {
         for values in [&mut self.request, &mut self.environment, &mut self.defaults] {
-            for (name, given) in values {
+            for (name, supplied) in values {
                 let is_hidden = definitions.get(name).is_some_and(|parameter| parameter.hidden);
-                if is_hidden && !given.value.is_null() {
-                    given.value = Value::Secret(Secret::new(given.value.clone()));
+                if is_hidden && !supplied.value.is_null() {
+                    supplied.value = Value::Secret(Secret::new(supplied.value.clone()));
                 }
             }
         }
@@ -69,25 +69,25 @@ impl SuppliedParameters {
     }
 
     fn fallback(&self, name: &str) -> Option<&SuppliedValue> {
-        self.defaults.get(name).filter(|given| !given.value.is_null())
+        self.defaults.get(name).filter(|supplied| !supplied.value.is_null())
     }
 }
 
-/// What is known of the stack itself.
+/// The values of the pseudo parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pseudo {
+pub struct PseudoParameters {
     /// The stack's name; empty if there is none.
     pub stack_name: Arc<str>,
     /// The stack's id, unless it has none yet, as in previews.
     pub stack_id: Option<Arc<str>>,
     /// The project's id.
     pub project_id: Arc<str>,
-    /// The template's language, which names these things.
+    /// The dialect, which decides the names.
     pub dialect: Dialect,
 }
 
-impl Pseudo {
-    /// The pseudo parameters, in the order they are shown.
+impl PseudoParameters {
+    /// The pseudo parameters, in the order of the API's answers.
     fn members(&self) -> Members {
         let id = self.stack_id.as_deref().unwrap_or("None");
         let name = Value::Text(self.stack_name.clone());
@@ -113,25 +113,25 @@ impl Pseudo {
     }
 }
 
-/// How much is asked of values.
+/// The extent of the checks of parameter values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Check {
-    /// Every parameter needs a value that it accepts, as for a stack.
+pub enum ParameterCheck {
+    /// Every parameter needs a valid value, as for a stack.
     Values,
-    /// Values that are given must be accepted; none need be.
+    /// Values that are supplied must be valid; none is required.
     Supplied,
-    /// Only undeclared names and wrong definitions are told, as when a template is validated.
+    /// Only undeclared names and wrong definitions are reported, as when a template is validated.
     NamesOnly,
 }
 
-/// What a name stands for.
+/// The result of looking up a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lookup<'a> {
     /// A value.
     Value(&'a Value),
     /// A parameter that has no value, or none that can be used.
     NoValue,
-    /// Nothing.
+    /// There is no parameter of this name.
     Undeclared,
 }
 
@@ -141,39 +141,39 @@ pub struct Parameters {
     definitions: Arc<Definitions>,
     pseudo: Members,
     values: Members,
-    given: SuppliedParameters,
+    supplied: SuppliedParameters,
 }
 
 impl Parameters {
-    /// Brings definitions and given values together; what is wrong comes in the reference's order.
+    /// Binds supplied values to definitions; errors come in Heat's order.
     ///
-    /// Values are converted ([`Parameter::coerce`]), those of hidden parameters are secrets. Without
-    /// [`Check::Values`], parameters may lack a value, and a value that cannot be converted counts
-    /// as lacking.
+    /// Values are converted ([`Parameter::coerce`]), those of hidden parameters are secrets.
+    /// Without [`Check::Values`], parameters may lack a value, and a value that cannot be converted
+    /// counts as lacking.
     pub fn bind(
         definitions: Arc<Definitions>,
-        given: SuppliedParameters,
-        pseudo: &Pseudo,
+        supplied: SuppliedParameters,
+        pseudo: &PseudoParameters,
         custom: &dyn CustomConstraints,
-        check: Check,
+        check: ParameterCheck,
     ) -> (Parameters, Vec<Diagnostic>) {
-        let given = given.covered(&definitions);
-        let mut out = undeclared(&definitions, &given);
+        let supplied = supplied.covered(&definitions);
+        let mut out = undeclared(&definitions, &supplied);
         let mut values = Members::new();
         for parameter in definitions.values() {
             out.extend(parameter.flaws().iter().cloned());
             if parameter.broken {
                 continue;
             }
-            match bound(parameter, &given, custom, check) {
+            match bound(parameter, &supplied, custom, check) {
                 Ok(value) => values.extend(value.map(|value| (parameter.name.clone(), value))),
-                Err(refusal) => out.push(*refusal),
+                Err(error) => out.push(*error),
             }
         }
-        (Parameters { definitions, pseudo: pseudo.members(), values, given }, out)
+        (Parameters { definitions, pseudo: pseudo.members(), values, supplied }, out)
     }
 
-    /// What a name stands for; pseudo parameters included.
+    /// Looks up a parameter or pseudo parameter.
     pub fn get(&self, name: &str) -> Lookup<'_> {
         match self.values.get(name) {
             Some(value) => Lookup::Value(value),
@@ -193,29 +193,29 @@ impl Parameters {
         pseudo.chain(&self.values)
     }
 
-    /// Every name and its value as stack details show it, pseudo parameters first.
-    pub fn shown(&self) -> IndexMap<Arc<str>, String> {
+    /// Every name and its value as text for the stack's details, pseudo parameters first.
+    pub fn display_values(&self) -> IndexMap<Arc<str>, String> {
         let show = |(name, value): (&Arc<str>, &Value)| {
-            let shown = match self.definitions.get(name) {
-                Some(parameter) => parameter.shown(value),
+            let printed = match self.definitions.get(name) {
+                Some(parameter) => parameter.display(value),
                 None => crate::print::plain(value),
             };
-            (name.clone(), shown)
+            (name.clone(), printed)
         };
         self.iter().map(show).collect()
     }
 
-    /// What template validation answers for every parameter.
+    /// The description of every parameter in the API's template validation.
     pub fn describe(&self) -> Members {
         let describe = |parameter: &Parameter| {
-            let supplied = self.given.value(&parameter.name).map(|given| &given.value);
-            let default = self.given.fallback(&parameter.name).map(|given| &given.value);
+            let supplied = self.supplied.value(&parameter.name).map(|supplied| &supplied.value);
+            let default = self.supplied.fallback(&parameter.name).map(|supplied| &supplied.value);
             (parameter.name.clone(), parameter.describe_with(supplied, default))
         };
         self.definitions.values().map(describe).collect()
     }
 
-    /// The refusal of an update that changes immutable parameters.
+    /// The error for an update that changes immutable parameters.
     ///
     /// The new template says which are immutable; one that the old template did not have may take
     /// any value.
@@ -238,29 +238,32 @@ impl Parameters {
             "The following parameters are immutable and may not be updated: {}",
             names.join(", ")
         );
-        let refusal = Diagnostic::error(&codes::PARAMETER_IMMUTABLE, text);
-        Some(changed.iter().fold(refusal, |refusal, parameter| {
-            refusal.label(parameter.span, "declared immutable here")
-        }))
+        let error = Diagnostic::error(&codes::PARAMETER_IMMUTABLE, text);
+        Some(
+            changed.iter().fold(error, |error, parameter| {
+                error.label(parameter.span, "declared immutable here")
+            }),
+        )
     }
 }
 
 /// Values for names that the template does not declare.
-fn undeclared(definitions: &Definitions, given: &SuppliedParameters) -> Vec<Diagnostic> {
-    let later = given.request.iter().filter(|(name, _)| !given.environment.contains_key(*name));
-    let names = given.environment.iter().chain(later);
+fn undeclared(definitions: &Definitions, supplied: &SuppliedParameters) -> Vec<Diagnostic> {
+    let later =
+        supplied.request.iter().filter(|(name, _)| !supplied.environment.contains_key(*name));
+    let names = supplied.environment.iter().chain(later);
     let unknown = names.filter(|(name, _)| !definitions.contains_key(*name));
     let tell = |(at, (name, value)): (usize, (&Arc<str>, &SuppliedValue))| {
         let text = format!("The Parameter ({name}) was not defined in template.");
-        let mut refusal = Diagnostic::error(&codes::PARAMETER_UNKNOWN, text);
+        let mut error = Diagnostic::error(&codes::PARAMETER_UNKNOWN, text);
         if let Some(span) = value.span {
-            refusal = refusal.at(span);
+            error = error.at(span);
         }
-        // Suggestions cost a walk over all names: not for every one of many faults.
+        // A suggestion compares all names: too expensive for every one of many errors.
         if at < 20 {
-            refusal.help = suggest::did_you_mean(name, definitions.keys().map(|key| &**key));
+            error.help = suggest::did_you_mean(name, definitions.keys().map(|key| &**key));
         }
-        refusal
+        error
     };
     unknown.enumerate().map(tell).collect()
 }
@@ -268,24 +271,24 @@ fn undeclared(definitions: &Definitions, given: &SuppliedParameters) -> Vec<Diag
 /// The value of one parameter, or why it has none.
 fn bound(
     parameter: &Parameter,
-    given: &SuppliedParameters,
+    supplied: &SuppliedParameters,
     custom: &dyn CustomConstraints,
-    check: Check,
+    check: ParameterCheck,
 ) -> Result<Option<Value>, Box<Diagnostic>> {
-    let given = given.value(&parameter.name).or_else(|| given.fallback(&parameter.name));
-    let (value, span) = match (given, &parameter.default) {
-        (Some(given), _) => (&given.value, given.span),
+    let supplied = supplied.value(&parameter.name).or_else(|| supplied.fallback(&parameter.name));
+    let (value, span) = match (supplied, &parameter.default) {
+        (Some(supplied), _) => (&supplied.value, supplied.span),
         (None, Some(default)) => (default, parameter.default_span),
-        (None, None) if check != Check::Values => return Ok(None),
+        (None, None) if check != ParameterCheck::Values => return Ok(None),
         (None, None) => return Err(Box::new(missing(parameter))),
     };
-    // A default that its own rules refuse was told with the definition.
-    let told = given.is_none() && !parameter.flaws().is_empty();
-    if check != Check::NamesOnly && !told {
-        let refuse = |(refusal, rule)| Box::new(refused(parameter, refusal, rule, span));
+    // A default that its own rules reject was reported with the definition.
+    let reported = supplied.is_none() && !parameter.flaws().is_empty();
+    if check != ParameterCheck::NamesOnly && !reported {
+        let refuse = |(error, rule)| Box::new(refused(parameter, error, rule, span));
         parameter.test(value, custom).map_err(refuse)?;
     }
-    // Whatever passed can be converted.
+    // A value that passed the checks can be converted.
     let value = parameter.coerce(value).ok();
     Ok(match parameter.hidden {
         true => value.map(|value| Value::Secret(Secret::new(value))),
@@ -302,12 +305,12 @@ fn missing(parameter: &Parameter) -> Diagnostic {
 
 fn refused(
     parameter: &Parameter,
-    refusal: CastError,
+    error: CastError,
     rule: Option<usize>,
     span: Option<Span>,
 ) -> Diagnostic {
     let name = &parameter.name;
-    let diagnostic = match refusal {
+    let diagnostic = match error {
         CastError::Invalid(text) => {
             let text = format!("Parameter '{name}' is invalid: {text}");
             Diagnostic::error(&codes::PARAMETER_VALUE, text)

@@ -1,11 +1,11 @@
 //! Definitions of parameters, read from a template's section.
 //!
-//! All faults are told: those of the form at once, those of rules and defaults later (see the module
-//! above). A parameter whose definition is wrong still counts as declared.
+//! All errors are reported: those of the form at once, those of rules and defaults later (see the
+//! module above). A parameter whose definition is wrong still counts as declared.
 
 use super::{Definitions, Dialect, Features, Parameter, ParameterType};
 use crate::codes;
-use crate::constraint::definition::{self, Placed, fault, mapping};
+use crate::constraint::definition::{self, SpannedConstraint, definition_error, mapping};
 use crate::constraint::{Offline, Rule};
 use crate::diagnostic::Diagnostic;
 use crate::document::{Data, Entry, Node};
@@ -42,7 +42,7 @@ const HOT_KEYS: &[&str] = &[
 ];
 
 /// Reads `parameters` of a native template.
-pub fn hot(section: &Node, features: Features) -> (Definitions, Vec<Diagnostic>) {
+pub fn parse_hot(section: &Node, features: Features) -> (Definitions, Vec<Diagnostic>) {
     let mut out = Vec::new();
     let definitions =
         read(section, "parameters", &mut out, |entry, out| hot_parameter(entry, features, out));
@@ -50,7 +50,7 @@ pub fn hot(section: &Node, features: Features) -> (Definitions, Vec<Diagnostic>)
 }
 
 /// Reads `Parameters` of a CloudFormation template.
-pub fn cfn(section: &Node) -> (Definitions, Vec<Diagnostic>) {
+pub fn parse_cfn(section: &Node) -> (Definitions, Vec<Diagnostic>) {
     let mut out = Vec::new();
     let definitions = read(section, "Parameters", &mut out, cfn_parameter);
     (definitions, out)
@@ -66,7 +66,7 @@ fn read(
         Data::Map(map) => map,
         _ if !Value::from(section).is_truthy() => return Definitions::new(),
         _ => {
-            let found = Value::from(section).host_type();
+            let found = Value::from(section).python_type();
             let text =
                 format!("\"{name}\" must contain a map of parameters. Found a {found} instead");
             out.push(Diagnostic::error(&codes::BAD_SECTION, text).at(section.span));
@@ -97,12 +97,12 @@ fn hot_parameter(entry: &Entry, features: Features, out: &mut Vec<Diagnostic>) -
             Some(tags) => parameter.tags = tags.iter().map(Value::from).collect(),
             None => {
                 let text = format!("Tags property should be a list for parameter: {}", entry.key);
-                out.push(fault(text, tags.span));
+                out.push(definition_error(text, tags.span));
             }
         }
     }
     if let Some(constraints) = map.get("constraints") {
-        let rules = definition::hot(&entry.key, constraints, features.modulo, out);
+        let rules = definition::parse_hot(&entry.key, constraints, features.modulo, out);
         parameter.set_rules(rules);
     }
     parameter.set_kind(map.get("type"), out);
@@ -123,7 +123,7 @@ fn cfn_parameter(entry: &Entry, out: &mut Vec<Diagnostic>) -> Parameter {
     if map.entry("Type").is_none() {
         out.push(no_type(entry, Dialect::Cfn));
     }
-    parameter.set_rules(definition::cfn(map, out));
+    parameter.set_rules(definition::parse_cfn(map, out));
     parameter.set_kind(map.get("Type"), out);
     parameter.set_default(map.get("Default"));
     parameter.label = filled(map.get("Label"));
@@ -134,7 +134,7 @@ fn cfn_parameter(entry: &Entry, out: &mut Vec<Diagnostic>) -> Parameter {
 }
 
 impl Parameter {
-    fn set_rules(&mut self, rules: Vec<Placed>) {
+    fn set_rules(&mut self, rules: Vec<SpannedConstraint>) {
         let pairs = rules.into_iter().map(|placed| (placed.constraint, placed.span));
         (self.constraints, self.constraint_spans) = pairs.unzip();
     }
@@ -150,7 +150,9 @@ impl Parameter {
             None => {
                 let names = ParameterType::ALL.map(|kind| kind.spelling(dialect));
                 let help = suggest::help(&written, names);
-                out.push(fault(format!("Invalid type ({written})"), node.span).help(help));
+                out.push(
+                    definition_error(format!("Invalid type ({written})"), node.span).help(help),
+                );
             }
         }
     }
@@ -163,7 +165,7 @@ impl Parameter {
     }
 }
 
-/// A parameter of which nothing but the name is known.
+/// A parameter with a name and nothing else.
 fn blank(entry: &Entry, dialect: Dialect) -> Parameter {
     Parameter {
         name: entry.key.clone(),
@@ -188,7 +190,8 @@ fn no_type(entry: &Entry, dialect: Dialect) -> Diagnostic {
     let names = ParameterType::ALL.map(|kind| kind.spelling(dialect));
     let key = if dialect == Dialect::Hot { "type" } else { "Type" };
     let text = format!("Missing parameter type for parameter: {}", entry.key);
-    fault(text, entry.key_span).help(format!("add `{key}`, one of: {}", names.join(", ")))
+    definition_error(text, entry.key_span)
+        .help(format!("add `{key}`, one of: {}", names.join(", ")))
 }
 
 /// The value, unless it is null, false, zero or empty.
@@ -220,7 +223,7 @@ fn unfit_rule(parameter: &Parameter, rule: &Rule, span: Span) -> Diagnostic {
     let rule = rule.name();
     let text =
         format!("Parameter '{name}' is invalid: {rule} constraint invalid for {}", kind.name());
-    fault(text, span)
+    definition_error(text, span)
         .label(parameter.span, "declared here")
         .help(format!("this rule fits: {}", fitting.join(", ")))
 }
@@ -228,7 +231,7 @@ fn unfit_rule(parameter: &Parameter, rule: &Rule, span: Span) -> Diagnostic {
 fn default_flaw(parameter: &Parameter) -> Option<Diagnostic> {
     let default = parameter.default.as_ref()?;
     let span = parameter.default_span.unwrap_or(parameter.span);
-    let shown = match parameter.hidden {
+    let printed = match parameter.hidden {
         true => Value::Secret(Secret::new(default.clone())),
         false => default.clone(),
     };
@@ -237,7 +240,7 @@ fn default_flaw(parameter: &Parameter) -> Option<Diagnostic> {
         (ParameterType::CommaDelimitedList, Value::List(items)) => {
             Value::list(items.iter().map(|item| Value::from(print::plain(item))))
         }
-        // Empty text is one empty member here, though it is no member as a value.
+        // Empty text is a list of one empty member here, though it is an empty list as a value.
         (ParameterType::CommaDelimitedList, Value::Text(text)) => {
             Value::list(text.split(',').map(Value::from))
         }
@@ -245,9 +248,9 @@ fn default_flaw(parameter: &Parameter) -> Option<Diagnostic> {
             let text = format!(
                 "Parameter '{name}' is invalid: Default must be a comma-delimited list string: \
                  '{}' object has no attribute 'split'",
-                other.host_type()
+                other.python_type()
             );
-            return Some(fault(text, span));
+            return Some(definition_error(text, span));
         }
         (_, other) => other.clone(),
     };
@@ -261,9 +264,9 @@ fn default_flaw(parameter: &Parameter) -> Option<Diagnostic> {
         constraint.rule.fits(kind) && !matches!(constraint.rule, Rule::Custom(_))
     });
     checked.find_map(|(constraint, rule)| {
-        let refusal = constraint.check(&judged, kind, &Offline::new(0)).err()?;
-        let default = print::plain(&shown);
-        let text = format!("Parameter '{name}' is invalid: Invalid default {default} ({refusal})");
-        Some(fault(text, span).label(*rule, "by this rule"))
+        let error = constraint.check(&judged, kind, &Offline::new(0)).err()?;
+        let default = print::plain(&printed);
+        let text = format!("Parameter '{name}' is invalid: Invalid default {default} ({error})");
+        Some(definition_error(text, span).label(*rule, "by this rule"))
     })
 }

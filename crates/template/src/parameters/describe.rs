@@ -1,4 +1,4 @@
-//! What template validation tells of a parameter.
+//! Descriptions of parameters in the API's template validation.
 
 use super::Parameter;
 use crate::constraint::Rule;
@@ -7,15 +7,16 @@ use crate::value::{Members, Secret, Value};
 use std::sync::Arc;
 
 impl Parameter {
-    /// What template validation answers for the parameter, given the value supplied with the request.
+    /// The description of the parameter, with the value supplied in the request.
     pub fn describe(&self, supplied: Option<&Value>) -> Value {
         self.describe_with(supplied, None)
     }
 
-    /// As [`Parameter::describe`], with a default from the environment that replaces the template's.
+    /// As [`Parameter::describe`], with a default from the environment that replaces the
+    /// template's.
     pub fn describe_with(&self, supplied: Option<&Value>, default: Option<&Value>) -> Value {
-        let mut told = Members::new();
-        let mut tell = |key: &str, value: Value| _ = told.insert(key.into(), value);
+        let mut reported = Members::new();
+        let mut tell = |key: &str, value: Value| _ = reported.insert(key.into(), value);
         tell("Type", self.kind.name().into());
         tell("Description", self.description.clone().unwrap_or_else(|| "".into()));
         tell("NoEcho", if self.hidden { "true" } else { "false" }.into());
@@ -32,14 +33,14 @@ impl Parameter {
         if !self.tags.is_empty() {
             tell("Tags", Value::list(self.tags.iter().cloned()));
         }
-        self.describe_rules(&mut told);
-        Value::Map(Arc::new(told))
+        self.describe_rules(&mut reported);
+        Value::Map(Arc::new(reported))
     }
 
-    fn describe_rules(&self, told: &mut Members) {
+    fn describe_rules(&self, reported: &mut Members) {
         let mut tell = |key: &str, value: Option<Value>| {
             if let Some(value) = value {
-                told.insert(key.into(), value);
+                reported.insert(key.into(), value);
             }
         };
         for constraint in &self.constraints {

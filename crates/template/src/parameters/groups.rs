@@ -1,4 +1,4 @@
-//! Groups of parameters, for clients to show together.
+//! Groups of parameters, for display by clients.
 
 use super::Definitions;
 use crate::codes;
@@ -15,18 +15,18 @@ use std::sync::Arc;
 /// A group of parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// Where it stands.
+    /// Its span.
     pub span: Span,
-    /// What clients call it; usually text.
+    /// The label; usually text.
     pub label: Option<Value>,
-    /// What it is for; usually text.
+    /// The description; usually text.
     pub description: Option<Value>,
     /// The names of its parameters.
     pub parameters: Vec<Arc<str>>,
 }
 
 impl Group {
-    /// What template validation answers for it.
+    /// The group's description in the API's template validation.
     pub fn describe(&self) -> Value {
         let names = self.parameters.iter().map(|name| Value::Text(name.clone()));
         let members = [("label", self.label.clone()), ("description", self.description.clone())];
@@ -110,12 +110,12 @@ impl Reader<'_> {
             return Some(name.into());
         }
         let text = format!("The grouped parameter {name} does not reference a valid parameter.");
-        let mut refusal = fault(path, text, node.span);
-        // Suggestions cost a walk over all names: not for every one of many faults.
+        let mut error = fault(path, text, node.span);
+        // A suggestion compares all names: too expensive for every one of many errors.
         if self.out.len() < 20 {
-            refusal.help = suggest::did_you_mean(&name, self.definitions.keys().map(|key| &**key));
+            error.help = suggest::did_you_mean(&name, self.definitions.keys().map(|key| &**key));
         }
-        self.out.push(refusal);
+        self.out.push(error);
         None
     }
 }

@@ -1,8 +1,8 @@
-//! Parameters of a template: their definitions, the values given to them, what is shown of them.
+//! Parameters of a template: their definitions, values and descriptions.
 //!
-//! Faults of a definition's form are told when it is read ([`hot`], [`cfn`]). Whether its rules fit
-//! its type and its default keeps them is told when values are bound ([`Parameters::bind`]), because
-//! that is when the reference looks; until then they wait in [`Parameter::flaws`].
+//! Errors in a definition's form are reported when it is read ([`parse_hot`], [`parse_cfn`]). Whether its rules
+//! fit its type and its default satisfies them is reported when values are bound
+//! ([`Parameters::bind`]), as in Heat; until then such errors are kept in [`Parameter::flaws`].
 
 mod bind;
 mod definition;
@@ -11,9 +11,10 @@ mod groups;
 mod value;
 
 pub use bind::{
-    Check, Lookup, Parameters, Pseudo, SuppliedParameters, SuppliedValue, SuppliedValues,
+    Lookup, ParameterCheck, Parameters, PseudoParameters, SuppliedParameters, SuppliedValue,
+    SuppliedValues,
 };
-pub use definition::{cfn, hot};
+pub use definition::{parse_cfn, parse_hot};
 pub use groups::{Group, groups};
 
 use crate::constraint::{Constraint, ValueKind};
@@ -91,31 +92,31 @@ impl ParameterType {
 pub struct Parameter {
     /// Its name.
     pub name: Arc<str>,
-    /// Where its name stands.
+    /// The span of its name.
     pub span: Span,
     /// The language it is defined in.
     pub dialect: Dialect,
     /// Its type.
     pub kind: ParameterType,
-    /// What clients show in place of the name; usually text.
+    /// The label that clients display instead of the name; usually text.
     pub label: Option<Value>,
-    /// What it is for; usually text.
+    /// The description; usually text.
     pub description: Option<Value>,
-    /// The value it takes when none is given, as written.
+    /// The default value, as written.
     pub default: Option<Value>,
-    /// Where the default stands.
+    /// The span of the default.
     pub default_span: Option<Span>,
-    /// Whether its value is never shown.
+    /// Whether its value is a secret (`hidden`).
     pub hidden: bool,
     /// Whether an update may not change its value.
     pub immutable: bool,
-    /// Words that clients may sort it by.
+    /// The tags.
     pub tags: Vec<Value>,
-    /// What its value must satisfy.
+    /// The constraints on its value.
     pub constraints: Vec<Constraint>,
-    /// Where the rules stand, one for each of `constraints`.
+    /// The spans of the rules, one for each of `constraints`.
     constraint_spans: Vec<Span>,
-    /// Whether the definition is too wrong to judge values by.
+    /// Whether the definition has errors that make it useless for checking values.
     broken: bool,
     flaws: Vec<Diagnostic>,
 }
@@ -126,7 +127,7 @@ impl Parameter {
         &self.flaws
     }
 
-    /// Whether a value must be given.
+    /// Whether a value is required.
     pub fn is_required(&self) -> bool {
         self.default.is_none()
     }

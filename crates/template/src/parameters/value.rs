@@ -1,19 +1,19 @@
-//! What a parameter makes of a value: conversion, checks, display.
+//! Parameter values: conversion, checks, display.
 
 use super::{Parameter, ParameterType};
 use crate::constraint::CustomConstraints;
-use crate::constraint::cast::{self, CastError, open};
+use crate::constraint::cast::{self, CastError, expose};
 use crate::json;
 use crate::print::{self, HIDDEN, Keys};
 use crate::value::{Secret, Value};
 
 impl Parameter {
-    /// The value that `get_param` gives, or why there is none.
+    /// The value that `get_param` returns, or why there is none.
     ///
     /// A hidden value stays hidden, and one that is not known yet stays so.
     pub fn coerce(&self, value: &Value) -> Result<Value, String> {
         if let Some(unknown) = value.unknown() {
-            return Ok(match (self.kind, open(value)) {
+            return Ok(match (self.kind, expose(value)) {
                 (ParameterType::Json, _) => value.clone(),
                 (ParameterType::CommaDelimitedList, Value::List(items)) => {
                     Value::list(items.iter().map(member))
@@ -34,13 +34,13 @@ impl Parameter {
 
     /// Whether a value can be converted and satisfies every rule; if not, why.
     ///
-    /// What is not known yet is not judged. A hidden value is never told.
+    /// A value that is not known yet is not checked. A hidden value is never printed.
     pub fn check(&self, value: &Value, custom: &dyn CustomConstraints) -> Result<(), String> {
-        self.test(value, custom).map_err(|(refusal, _)| refusal.text())
+        self.test(value, custom).map_err(|(error, _)| error.text())
     }
 
-    /// The value as stack details show it; it must have been converted.
-    pub fn shown(&self, value: &Value) -> String {
+    /// The value as text for the stack's details; it must have been converted.
+    pub fn display(&self, value: &Value) -> String {
         if self.hidden {
             return HIDDEN.to_owned();
         }
@@ -55,7 +55,7 @@ impl Parameter {
         }
     }
 
-    /// As [`Parameter::check`], with the number of the rule that was broken.
+    /// As [`Parameter::check`], with the index of the rule that was broken.
     pub(super) fn test(
         &self,
         value: &Value,
@@ -79,7 +79,7 @@ impl Parameter {
         for (at, constraint) in self.constraints.iter().enumerate() {
             constraint
                 .test(&judged, self.value_kind(), custom)
-                .map_err(|refusal| (refusal, Some(at)))?;
+                .map_err(|error| (error, Some(at)))?;
         }
         Ok(())
     }
@@ -87,12 +87,12 @@ impl Parameter {
 
 /// A list of text; from text by splitting at commas.
 fn list(value: &Value) -> Result<Value, String> {
-    let items = match open(value) {
+    let items = match expose(value) {
         Value::List(items) => Value::list(items.iter().map(member)),
         Value::Text(text) if text.is_empty() => Value::list([]),
         Value::Text(text) => Value::list(text.split(',').map(Value::from)),
         other => {
-            let kind = other.host_type();
+            let kind = other.python_type();
             return Err(format!(
                 "Value must be a comma-delimited list string: '{kind}' object has no attribute 'split'"
             ));
@@ -112,9 +112,9 @@ fn member(value: &Value) -> Value {
 
 /// Any value; text is read as JSON, save that empty text stays empty.
 fn json(value: &Value) -> Result<Value, String> {
-    match open(value) {
+    match expose(value) {
         Value::Text(text) if !text.is_empty() => {
-            let read = json::value(text);
+            let read = json::parse(text);
             let read = read.map_err(|fault| format!("Value must be valid JSON: {fault}"))?;
             Ok(covered(read, value))
         }

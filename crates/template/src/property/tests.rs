@@ -1,18 +1,18 @@
 //! Tests of property values against schemas.
 //!
-//! Expected texts were recorded from the reference.
+//! Expected texts were recorded from Heat.
 
 use super::*;
 use crate::constraint::{Offline, Rule};
 use crate::parameters::tests::{any_json, node, value};
-use crate::parameters::{Features, hot};
+use crate::parameters::{Features, parse_hot};
 use crate::source::Sources;
 use crate::value::Unknown;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
-/// Checks properties of a resource and gives what came of them, and what is wrong.
-fn run(properties: &[Property], given: &Members, facade: bool) -> (Members, Vec<Diagnostic>) {
+/// Checks properties of a resource and returns what came of them, and what is wrong.
+fn run(properties: &[Property], supplied: &Members, facade: bool) -> (Members, Vec<Diagnostic>) {
     let file = Sources::new().add("test", "");
     // Places are the lengths of paths: enough to tell them apart here.
     let spans = |path: &Path<'_>, _: MemberPart| Span::new(file, path.to_string().len(), 100);
@@ -26,7 +26,7 @@ fn run(properties: &[Property], given: &Members, facade: bool) -> (Members, Vec<
     };
     let resource = Path::Root.key("r");
     let mut out = Vec::new();
-    let members = checker.check_all(properties, given, &resource.key("properties"), &mut out);
+    let members = checker.check_all(properties, supplied, &resource.key("properties"), &mut out);
     (members, out)
 }
 
@@ -34,8 +34,8 @@ fn members(json: Json) -> Members {
     value(json).as_map().unwrap().clone()
 }
 
-fn texts(properties: &[Property], given: Json) -> Vec<String> {
-    let (_, out) = run(properties, &members(given), false);
+fn texts(properties: &[Property], supplied: Json) -> Vec<String> {
+    let (_, out) = run(properties, &members(supplied), false);
     out.iter().map(|found| found.text()).collect()
 }
 
@@ -43,8 +43,8 @@ fn property(name: &'static str, kind: PropertyType) -> Property {
     Property::new(name, kind)
 }
 
-fn one(kind: PropertyType, given: Json) -> Result<Value, String> {
-    let (checked, out) = run(&[property("p", kind)], &members(json!({"p": given})), false);
+fn one(kind: PropertyType, supplied: Json) -> Result<Value, String> {
+    let (checked, out) = run(&[property("p", kind)], &members(json!({"p": supplied})), false);
     match out.first() {
         Some(found) => Err(found.text()),
         None => Ok(checked["p"].clone()),
@@ -53,7 +53,7 @@ fn one(kind: PropertyType, given: Json) -> Result<Value, String> {
 
 #[test]
 fn values_are_converted_to_the_type() {
-    for (kind, given, expected) in [
+    for (kind, supplied, expected) in [
         (PropertyType::String, json!("x"), json!("x")),
         (PropertyType::String, json!(12), json!("12")),
         (PropertyType::String, json!(true), json!("True")),
@@ -77,14 +77,14 @@ fn values_are_converted_to_the_type() {
         (PropertyType::Map, json!(null), json!({})),
         (PropertyType::Any, json!(null), json!(null)),
     ] {
-        assert_eq!(one(kind, given.clone()), Ok(value(expected)), "{kind:?} {given}");
+        assert_eq!(one(kind, supplied.clone()), Ok(value(expected)), "{kind:?} {supplied}");
     }
 }
 
 #[test]
 fn values_of_another_type_are_refused() {
     let number = "int() argument must be a string, a bytes-like object or a real number, not";
-    for (kind, given, expected) in [
+    for (kind, supplied, expected) in [
         (PropertyType::String, json!(1.5), "Value must be a string; got 1.5".to_owned()),
         (PropertyType::String, json!(["x"]), "Value must be a string; got ['x']".to_owned()),
         (PropertyType::Integer, json!("many"), "Value 'many' is not an integer".to_owned()),
@@ -100,7 +100,7 @@ fn values_of_another_type_are_refused() {
         (PropertyType::Map, json!([1]), "\"[1]\" is not a map".to_owned()),
     ] {
         let expected = format!("Property error: r.properties.p: {expected}");
-        assert_eq!(one(kind, given), Err(expected));
+        assert_eq!(one(kind, supplied), Err(expected));
     }
     let infinite = Members::from_iter([("p".into(), f64::INFINITY.into())]);
     let (_, out) = run(&[property("p", PropertyType::Integer)], &infinite, false);
@@ -150,8 +150,8 @@ fn names_alone_can_be_checked() {
         convert: true,
     };
     let mut out = Vec::new();
-    let given = members(json!({"later": 1, "x": 1}));
-    checker.check_names(&schema, &given, &Path::Root.key("properties"), &mut out);
+    let supplied = members(json!({"later": 1, "x": 1}));
+    checker.check_names(&schema, &supplied, &Path::Root.key("properties"), &mut out);
     let texts: Vec<String> = out.iter().map(|found| found.text()).collect();
     assert_eq!(
         texts,
@@ -254,19 +254,19 @@ fn what_is_not_known_is_left_alone() {
         property("size", PropertyType::Integer),
     ];
     let entry = Value::map([("port", Value::from("80")), ("id", unknown.clone())]);
-    let given = Members::from_iter([
+    let supplied = Members::from_iter([
         ("list".into(), Value::list([entry, unknown.clone()])),
         ("size".into(), unknown.clone()),
     ]);
-    let (checked, out) = run(&schema, &given, false);
+    let (checked, out) = run(&schema, &supplied, false);
     assert!(out.is_empty(), "{out:?}");
     let entry = Value::map([("port", Value::from(80)), ("id", unknown.clone())]);
     assert_eq!(checked["list"], Value::list([entry, unknown.clone()]));
     assert_eq!(checked["size"], unknown);
     // What is known beside it is still checked.
     let entry = Value::map([("port", Value::from("x")), ("id", unknown)]);
-    let given = Members::from_iter([("list".into(), Value::list([entry]))]);
-    let (_, out) = run(&schema, &given, false);
+    let supplied = Members::from_iter([("list".into(), Value::list([entry]))]);
+    let (_, out) = run(&schema, &supplied, false);
     assert_eq!(
         out[0].text(),
         "Property error: r.properties.list[0].port: Value 'x' is not an integer"
@@ -283,7 +283,7 @@ fn hidden_values_are_checked_and_never_told() {
     let rule = Rule::AllowedPattern("[0-9]+".into());
     let matched =
         Property { constraints: vec![rule.into()], ..property("p", PropertyType::String) };
-    for (schema, given) in [
+    for (schema, supplied) in [
         (property("p", PropertyType::Integer), secret(json!("s3cret"))),
         (property("p", PropertyType::Number), secret(json!("s3cret"))),
         (property("p", PropertyType::Boolean), secret(json!("s3cret"))),
@@ -294,12 +294,12 @@ fn hidden_values_are_checked_and_never_told() {
         (inner.clone(), secret(json!({"deep": "s3cret"}))),
         (matched, secret(json!("s3cret"))),
     ] {
-        let (_, out) = run(&[schema], &Members::from_iter([("p".into(), given)]), false);
+        let (_, out) = run(&[schema], &Members::from_iter([("p".into(), supplied)]), false);
         let text = out[0].text();
         assert!(text.contains("******") && !text.contains("s3cret"), "{text}");
     }
-    let given = Members::from_iter([("p".into(), secret(json!({"deep": "5"})))]);
-    let (checked, out) = run(&[inner], &given, false);
+    let supplied = Members::from_iter([("p".into(), secret(json!({"deep": "5"})))]);
+    let (checked, out) = run(&[inner], &supplied, false);
     assert!(out.is_empty());
     assert_eq!(checked["p"], secret(json!({"deep": 5})));
 }
@@ -312,11 +312,11 @@ fn properties_made_from_parameters_take_what_parameters_take() {
         "k": {"type": "json", "default": {}},
         "n": {"type": "number", "default": 1, "constraints": [{"range": {"max": 5}}]},
     });
-    let (definitions, _) = hot(&node(&section), Features { tags: true, modulo: true });
+    let (definitions, _) = parse_hot(&node(&section), Features { tags: true, modulo: true });
     let schema: Vec<Property> = definitions.values().map(from_parameter).collect();
     assert!(schema[0].required && !schema[1].required);
-    let given = members(json!({"l": "a,b", "j": "{\"a\": 1}", "k": [1, "x"], "n": "3"}));
-    let (checked, out) = run(&schema, &given, true);
+    let supplied = members(json!({"l": "a,b", "j": "{\"a\": 1}", "k": [1, "x"], "n": "3"}));
+    let (checked, out) = run(&schema, &supplied, true);
     assert!(out.is_empty(), "{out:?}");
     let expected = json!({"l": ["a", "b"], "j": "{\"a\": 1}", "k": "[1, \"x\"]", "n": 3});
     assert_eq!(Value::Map(Arc::new(checked)), value(expected));
@@ -326,7 +326,7 @@ fn properties_made_from_parameters_take_what_parameters_take() {
 
 proptest! {
     #[test]
-    fn no_value_panics(given in any_json(), facade in any::<bool>()) {
+    fn no_value_panics(supplied in any_json(), facade in any::<bool>()) {
         let kinds = [
             PropertyType::String, PropertyType::Integer, PropertyType::Number, PropertyType::Boolean, PropertyType::List, PropertyType::Map, PropertyType::Any,
         ];
@@ -336,8 +336,8 @@ proptest! {
                 PropertyType::Map => Inner::Members(vec![property("type", PropertyType::List)]),
                 _ => Inner::Free,
             };
-            let given = members(json!({"p": given}));
-            run(&[Property { inner, ..property("p", kind) }], &given, facade);
+            let supplied = members(json!({"p": supplied}));
+            run(&[Property { inner, ..property("p", kind) }], &supplied, facade);
         }
     }
 }
@@ -345,9 +345,9 @@ proptest! {
 #[test]
 fn a_reference_can_only_be_text() {
     let reference = Value::Unknown(Unknown::Reference("server".into()));
-    let given = Members::from_iter([("p".into(), reference)]);
-    let (_, out) = run(&[property("p", PropertyType::Integer)], &given, false);
+    let supplied = Members::from_iter([("p".into(), reference)]);
+    let (_, out) = run(&[property("p", PropertyType::Integer)], &supplied, false);
     assert_eq!(out[0].message, "Value 'server' is not an integer");
-    let (checked, out) = run(&[property("p", PropertyType::String)], &given, false);
-    assert_eq!((checked, out), (given, vec![]));
+    let (checked, out) = run(&[property("p", PropertyType::String)], &supplied, false);
+    assert_eq!((checked, out), (supplied, vec![]));
 }

@@ -1,6 +1,6 @@
 //! Tests of the rewriting of older properties.
 //!
-//! Expected texts and paths were recorded from the reference.
+//! Expected texts and paths were recorded from Heat.
 
 use super::*;
 use crate::parameters::tests::value;
@@ -70,22 +70,22 @@ fn apply_to(values: &mut Members) -> Vec<Diagnostic> {
     apply(&schema(), values, &PropertyLocation { path: &path, spans: &spans })
 }
 
-/// What becomes of properties, or what is told of them.
-fn translated(given: Json) -> Result<Value, Vec<String>> {
-    let mut values = value(given).as_map().unwrap().clone();
-    let told = apply_to(&mut values);
-    match told.is_empty() {
+/// What becomes of properties, or what is reported of them.
+fn translated(supplied: Json) -> Result<Value, Vec<String>> {
+    let mut values = value(supplied).as_map().unwrap().clone();
+    let reported = apply_to(&mut values);
+    match reported.is_empty() {
         true => Ok(Value::Map(Arc::new(values))),
-        false => Err(told.iter().map(Diagnostic::text).collect()),
+        false => Err(reported.iter().map(Diagnostic::text).collect()),
     }
 }
 
-fn assert_becomes(given: Json, expected: Json) {
-    assert_eq!(translated(given.clone()), Ok(value(expected)), "{given}");
+fn assert_becomes(supplied: Json, expected: Json) {
+    assert_eq!(translated(supplied.clone()), Ok(value(expected)), "{supplied}");
 }
 
-fn assert_refused(given: Json, expected: &str) {
-    assert_eq!(translated(given.clone()), Err(vec![expected.to_owned()]), "{given}");
+fn assert_refused(supplied: Json, expected: &str) {
+    assert_eq!(translated(supplied.clone()), Err(vec![expected.to_owned()]), "{supplied}");
 }
 
 #[test]
@@ -123,9 +123,9 @@ fn both_cannot_be_given() {
          the same time: tasks.timeout, tasks.policies.timeout",
     );
     let mut values = value(json!({"network": "a", "network_id": "b"})).as_map().unwrap().clone();
-    let told = apply_to(&mut values);
-    assert_eq!((told[0].code.id, told[0].kind), ("K0410", "StackValidationFailed"));
-    assert_eq!(told[0].labels.len(), 2);
+    let reported = apply_to(&mut values);
+    assert_eq!((reported[0].code.id, reported[0].kind), ("K0410", "StackValidationFailed"));
+    assert_eq!(reported[0].labels.len(), 2);
     assert_eq!(Value::Map(Arc::new(values)), value(json!({"network": "a"})));
 }
 
@@ -175,8 +175,8 @@ fn nothing_is_added_to_a_list_that_is_given() {
              resolve Add rule for non-list translation value \"agents{value}\"."
         )
     };
-    for given in [json!(["b"]), json!([]), json!(null)] {
-        assert_refused(json!({"agent": "a", "agents": given}), &message("[0]", ".0"));
+    for supplied in [json!(["b"]), json!([]), json!(null)] {
+        assert_refused(json!({"agent": "a", "agents": supplied}), &message("[0]", ".0"));
     }
     assert_refused(json!({"agent": "a", "agents": "b"}), &message("", ""));
 }
@@ -185,13 +185,13 @@ fn nothing_is_added_to_a_list_that_is_given() {
 fn what_is_not_known_moves_as_it_is() {
     let later = Value::Unknown(Unknown::attribute("a", "b"));
     let id = Value::Unknown(Unknown::Reference("a".into()));
-    let moved = |given: &[(&str, Value)]| {
+    let moved = |supplied: &[(&str, Value)]| {
         let mut values: Members =
-            given.iter().map(|(name, value)| (Arc::from(*name), value.clone())).collect();
-        let told = apply_to(&mut values).len();
+            supplied.iter().map(|(name, value)| (Arc::from(*name), value.clone())).collect();
+        let reported = apply_to(&mut values).len();
         (
             values.into_iter().map(|(name, value)| (name.to_string(), value)).collect::<Vec<_>>(),
-            told,
+            reported,
         )
     };
     for unknown in [&later, &id] {
@@ -201,8 +201,8 @@ fn what_is_not_known_moves_as_it_is() {
         assert_eq!(member, (vec![("agents".into(), Value::list([unknown.clone()]))], 0));
     }
     // An attribute may turn out to be empty, an id cannot.
-    let (values, told) = moved(&[("network", "a".into()), ("network_id", later.clone())]);
-    assert_eq!((values, told), (vec![("network".into(), later.clone())], 0));
+    let (values, reported) = moved(&[("network", "a".into()), ("network_id", later.clone())]);
+    assert_eq!((values, reported), (vec![("network".into(), later.clone())], 0));
     assert_eq!(moved(&[("network", "a".into()), ("network_id", id.clone())]).1, 1);
     let both = [("agent", later), ("agents", Value::list([]))];
     assert_eq!(moved(&both), (both.map(|(name, value)| (name.to_owned(), value)).to_vec(), 0));
@@ -251,19 +251,19 @@ fn authors_are_told_of_deprecated_properties_at_their_keys() {
     let (node, _) = crate::read::read(file, source, &crate::limits::Limits::default());
     let version = crate::version::find("heat_template_version", "2018-08-31").unwrap();
     let expr = Expr::lower(node.unwrap(), version, crate::version::Position::Value);
-    let told = deprecations(&schema(), &expr);
-    let shown: Vec<_> = told
+    let reported = deprecations(&schema(), &expr);
+    let printed: Vec<_> = reported
         .iter()
         .map(|found| (sources.snippet(found.span().unwrap()).unwrap(), found.help.as_deref()))
         .collect();
     assert_eq!(
-        shown,
+        printed,
         [
             ("network_id", Some("use `network` instead")),
             ("subnet_id", Some("use `subnet` instead")),
             ("policies", Some("use `timeout` instead")),
         ]
     );
-    assert!(told.iter().all(|found| !found.is_error()));
-    assert_eq!(told[0].message, "The property network_id of OS::Test::Thing is deprecated");
+    assert!(reported.iter().all(|found| !found.is_error()));
+    assert_eq!(reported[0].message, "The property network_id of OS::Test::Thing is deprecated");
 }

@@ -1,12 +1,12 @@
-//! What the API's template validation answers of a template that it accepts.
+//! The API's answer about a template that is valid.
 
 use super::Report;
 use crate::value::{Members, Value};
 use std::sync::Arc;
 
 impl Report {
-    /// Description, parameters, groups and environment; nothing for a template that was not read.
-    pub fn described(&self) -> Value {
+    /// Description, parameters, groups and environment; null for a template that was not read.
+    pub fn describe(&self) -> Value {
         let (Some(template), Some(definition)) = (&self.template, &self.definition) else {
             return Value::Null;
         };
@@ -21,9 +21,9 @@ impl Report {
         let is_hidden =
             |name: &str| template.parameters.get(name).is_some_and(|parameter| parameter.hidden);
         let kinds = definition.resources().map(|(_, resource)| &*resource.type_name.value);
-        let mut environment = self.environment.shown(&is_hidden, &self.registry, kinds);
+        let mut environment = self.environment.describe(&is_hidden, &self.registry, kinds);
         if let Value::Map(members) = &mut environment {
-            // A template that was only looked at has nothing stored, so nothing encrypted.
+            // Validation stores nothing, so nothing is encrypted.
             Arc::make_mut(members).shift_remove("encrypted_param_names");
         }
         answer.insert("Environment".into(), environment);

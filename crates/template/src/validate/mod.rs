@@ -1,7 +1,7 @@
-//! Validation: everything that can be told of a template before a stack exists.
+//! Validation: every check of a template that needs no stack.
 //!
-//! All mistakes are found in one pass, in the whole tree of templates; the first is the one that the
-//! reference would have told.
+//! All mistakes are found in one pass, in the whole tree of templates; the first is the one that
+//! Heat would have reported.
 
 mod describe;
 mod nested;
@@ -13,7 +13,7 @@ use crate::codes::{self, Code};
 use crate::constraint::CustomConstraints;
 use crate::definition::{Files, UnsetParameters};
 use crate::limits::Limits;
-use crate::parameters::Check;
+use crate::parameters::ParameterCheck;
 use crate::schema::TypeSchema;
 use crate::value::Members;
 use std::sync::Arc;
@@ -28,61 +28,62 @@ pub trait Types {
     /// The names of all types, for suggestions.
     fn names(&self) -> Vec<&str>;
 
-    /// Whether [`Types::check`] or [`Types::expansion`] has something to say of a type.
-    fn looks_at_properties(&self, _name: &str) -> bool {
+    /// Whether [`Types::check`] or [`Types::expansion`] is implemented for a type.
+    fn checks_properties(&self, _name: &str) -> bool {
         false
     }
 
-    /// What a type asks of its properties beyond their schemas; values may be unknown in part.
+    /// Checks what a type requires of its properties beyond their schemas; values may be unknown in
+    /// part.
     fn check(&self, _name: &str, _properties: &Members) -> Result<(), PropertyError> {
         Ok(())
     }
 
-    /// The template that a resource of this type makes a nested stack of, if it makes one.
+    /// The template of the nested stack that a resource of this type creates, if it creates one.
     fn expansion(&self, _name: &str, _properties: &Members) -> Option<crate::value::Value> {
         None
     }
 }
 
-/// What a type has against its properties.
+/// The error of a type that rejects its properties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PropertyError {
     /// Which kind of finding it is.
     pub code: &'static Code,
-    /// The property, if it is the value of one alone; the sentence then names its path.
+    /// The property, if the error is about one alone; the message then includes its path.
     pub property: Option<&'static str>,
-    /// The sentence.
+    /// The message.
     pub message: String,
 }
 
 impl PropertyError {
-    /// A refusal of the properties as a whole.
+    /// An error about the properties as a whole.
     pub fn new(message: impl Into<String>) -> PropertyError {
         PropertyError { code: &codes::PROPERTY_VALUE, property: None, message: message.into() }
     }
 
-    /// A refusal of one property's value.
+    /// An error about one property's value.
     pub fn for_property(property: &'static str, message: impl Into<String>) -> PropertyError {
         PropertyError { property: Some(property), ..PropertyError::new(message) }
     }
 }
 
-/// How far validation goes.
+/// The extent of a validation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checks {
     /// Whether parameters must have values.
-    pub parameters: Check,
+    pub parameters: ParameterCheck,
     /// Whether property values are checked, not only their names.
     pub values: bool,
     /// How much of nested templates is checked.
-    pub nested: Nested,
-    /// What parameters without values are to functions.
+    pub nested: NestedChecks,
+    /// What functions make of parameters without values.
     pub absent: UnsetParameters,
 }
 
 /// How much of nested templates is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Nested {
+pub enum NestedChecks {
     /// Their parameters and outputs.
     Interface,
     /// Everything but the values of properties.
@@ -92,37 +93,37 @@ pub enum Nested {
 }
 
 impl Checks {
-    /// As before a stack is created.
+    /// The checks before a stack is created.
     pub const CREATE: Checks = Checks {
-        parameters: Check::Values,
+        parameters: ParameterCheck::Values,
         values: true,
-        nested: Nested::Names,
+        nested: NestedChecks::Names,
         absent: UnsetParameters::Unknown,
     };
-    /// As the API's template validation.
+    /// The checks of the API's template validation.
     pub const TEMPLATE: Checks = Checks {
-        parameters: Check::NamesOnly,
+        parameters: ParameterCheck::NamesOnly,
         values: false,
-        nested: Nested::Interface,
+        nested: NestedChecks::Interface,
         absent: UnsetParameters::Error,
     };
-    /// As much as can be told without values for all parameters.
+    /// The checks for authors: all that are possible without values for all parameters.
     pub const AUTHOR: Checks = Checks {
-        parameters: Check::Supplied,
+        parameters: ParameterCheck::Supplied,
         values: true,
-        nested: Nested::Values,
+        nested: NestedChecks::Values,
         absent: UnsetParameters::Unknown,
     };
 }
 
-/// What validation needs besides the template.
+/// The context of a validation.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// The resource types.
     pub types: &'a dyn Types,
-    /// The checks that constraints may name.
+    /// The custom constraints.
     pub custom: &'a dyn CustomConstraints,
-    /// How far to go.
+    /// The extent of the validation.
     pub checks: Checks,
     /// Bounds on each document.
     pub limits: Limits,
@@ -133,7 +134,7 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// The limits of a stock service.
+    /// Heat's default limits.
     pub fn new(types: &'a dyn Types, custom: &'a dyn CustomConstraints, checks: Checks) -> Self {
         Context {
             types,

@@ -1,7 +1,7 @@
 //! Templates inside templates: loading them, their interfaces, and the stacks they make.
 
-use super::stack::{Resolved, Stack};
-use super::{Context, Nested};
+use super::stack::{ResolvedType, Stack};
+use super::{Context, NestedChecks};
 use crate::codes;
 use crate::definition::Files;
 use crate::diagnostic::{Diagnostic, Label};
@@ -12,7 +12,7 @@ use crate::findings::{Findings, Stage};
 use crate::limits::Limits;
 use crate::lower;
 use crate::nested;
-use crate::parameters::{self, Check, Pseudo};
+use crate::parameters::{self, ParameterCheck, PseudoParameters};
 use crate::schema::{PropertyType, TypeSchema};
 use crate::source::{Sources, Span};
 use crate::suggest;
@@ -24,13 +24,13 @@ use std::sync::Arc;
 
 /// A template that implements a resource's type.
 #[derive(Debug)]
-pub(super) struct Child {
+pub(super) struct NestedTemplate {
     url: Arc<str>,
     entry: Option<EntryPath>,
     template: Arc<Template>,
     /// Its parameters and outputs as a type's.
     pub(super) interface: TypeSchema,
-    /// What is wrong with the template as such.
+    /// The errors in the template itself.
     flaws: Findings,
 }
 
@@ -41,7 +41,7 @@ enum Loaded {
     Unreadable(Vec<Diagnostic>),
 }
 
-/// Most bytes of intermediate results that the expressions of a whole tree may make.
+/// The maximum size, in bytes, of the intermediate results of a whole tree's expressions.
 const BUDGET: usize = 1 << 30;
 
 /// A template's name, and the registry's entry that led to it.
@@ -56,8 +56,8 @@ pub(super) struct Loader<'s> {
     pub(super) limits: Limits,
     loaded: IndexMap<Arc<str>, Loaded>,
     /// Templates in use as types.
-    children: BTreeMap<Use, Arc<Child>>,
-    /// What the expressions of the tree may spend together.
+    children: BTreeMap<Use, Arc<NestedTemplate>>,
+    /// The budget of all expressions of the tree.
     pub(super) budget: Budget,
     suggestions: usize,
     /// Resources of the tree so far.
@@ -107,14 +107,19 @@ impl<'s> Loader<'s> {
         findings
     }
 
-    /// The name that was probably meant. After many, no more are looked for: each costs a walk.
+    /// The name that was probably meant. The number of suggestions is limited: each compares all
+    /// names.
     pub(super) fn suggest<'n>(
         &mut self,
         word: &str,
         names: impl IntoIterator<Item = &'n str>,
     ) -> Option<&'n str> {
         self.suggestions += 1;
-        if self.suggestions > suggest::MANY { None } else { suggest::closest(word, names) }
+        if self.suggestions > suggest::MAX_SUGGESTIONS {
+            None
+        } else {
+            suggest::closest(word, names)
+        }
     }
 
     /// The kinds of all parameters that the root or a template among the files declares.
@@ -193,20 +198,20 @@ impl<'a> Stack<'a> {
         url: Arc<str>,
         entry: EntryPath,
         loader: &mut Loader<'_>,
-    ) -> Result<Resolved<'a>, Box<Findings>> {
+    ) -> Result<ResolvedType<'a>, Box<Findings>> {
         let key = (url.clone(), entry.path.clone());
         if let Some(child) = loader.children.get(&key) {
-            return Ok(Resolved::Template(child.clone()));
+            return Ok(ResolvedType::Template(child.clone()));
         }
         let mut findings = Findings::new();
         match loader.load(&url).cloned() {
             Some(Loaded::Template(template, flaws)) => {
                 let interface =
                     nested::interface(&resource.type_name.value, &template, self.defaults);
-                let child = Child { url, entry: Some(entry), template, interface, flaws };
+                let child = NestedTemplate { url, entry: Some(entry), template, interface, flaws };
                 let child = Arc::new(child);
                 loader.children.insert(key, child.clone());
-                return Ok(Resolved::Template(child));
+                return Ok(ResolvedType::Template(child));
             }
             Some(Loaded::Unreadable(problems)) => {
                 let used = resource.type_name.span;
@@ -243,7 +248,7 @@ impl Stack<'_> {
     pub(super) fn check_child(
         &self,
         resource: &Resource,
-        child: &Child,
+        child: &NestedTemplate,
         values: &Members,
         loader: &mut Loader<'_>,
         findings: &mut Findings,
@@ -251,14 +256,14 @@ impl Stack<'_> {
         findings.extend(Stage::Properties, self.facade_mismatch(resource, child));
         findings.extend(Stage::Types, unknown_output_keys(&child.template));
         findings.extend(Stage::Types, outputs_as_interface(&child.flaws));
-        if self.context.checks.nested == Nested::Interface {
+        if self.context.checks.nested == NestedChecks::Interface {
             return;
         }
         let inner = self.check_inside(resource, child, values, loader);
-        findings.append(wrapped(inner, self.words().resources, resource, &child.url));
+        findings.append(wrapped(inner, self.keywords().resources, resource, &child.url));
     }
 
-    /// Checks the stack that a resource makes of a template it wrote itself.
+    /// Checks the stack that a resource creates from a template it generates.
     pub(super) fn check_expansion(
         &self,
         resource: &Resource,
@@ -266,14 +271,14 @@ impl Stack<'_> {
         loader: &mut Loader<'_>,
         findings: &mut Findings,
     ) {
-        if self.context.checks.nested == Nested::Interface {
+        if self.context.checks.nested == NestedChecks::Interface {
             return;
         }
         let span = resource.properties.as_ref().map_or(resource.name_span, |expr| expr.span);
         let (template, flaws) =
             lower::template(Node::from_value(template, span, SecretHandling::Mask));
         let Some(template) = template else { return };
-        let child = Child {
+        let child = NestedTemplate {
             url: "nested_stack".into(),
             entry: None,
             template: Arc::new(template),
@@ -281,13 +286,13 @@ impl Stack<'_> {
             flaws,
         };
         let inner = self.check_inside(resource, &child, &Members::new(), loader);
-        findings.append(wrapped(inner, self.words().resources, resource, &child.url));
+        findings.append(wrapped(inner, self.keywords().resources, resource, &child.url));
     }
 
     fn check_inside(
         &self,
         resource: &Resource,
-        child: &Child,
+        child: &NestedTemplate,
         properties: &Members,
         loader: &mut Loader<'_>,
     ) -> Findings {
@@ -307,22 +312,22 @@ impl Stack<'_> {
         }
         let flaws = child.flaws.clone().except(Stage::ParameterDefinitions);
         findings.append(flaws.filter(|flaw| flaw.code != &codes::OUTPUT_DEFINITION));
-        let inside = nested::Child {
+        let inside = nested::NestedStack {
             template: child.template.clone(),
             properties,
             defaults: self.defaults,
             files: self.definition.files.clone(),
-            pseudo: Pseudo {
+            pseudo: PseudoParameters {
                 stack_name: resource.name.clone(),
                 stack_id: None,
                 project_id: "".into(),
                 dialect: child.template.version.dialect(),
             },
         };
-        let (definition, problems) = inside.bind(self.context.custom, Check::NamesOnly);
+        let (definition, problems) = inside.bind(self.context.custom, ParameterCheck::NamesOnly);
         findings.append(problems);
         let mut checks = self.context.checks;
-        checks.values = checks.nested == Nested::Values;
+        checks.values = checks.nested == NestedChecks::Values;
         let context = Context { checks, ..*self.context };
         let stack = Stack {
             context: &context,
@@ -335,8 +340,8 @@ impl Stack<'_> {
         findings
     }
 
-    /// Where a template that stands in for a known type differs from it.
-    fn facade_mismatch(&self, resource: &Resource, child: &Child) -> Option<Diagnostic> {
+    /// The differences between a template and the built-in type that it stands in for.
+    fn facade_mismatch(&self, resource: &Resource, child: &NestedTemplate) -> Option<Diagnostic> {
         let types = self.context.types;
         let is_builtin = |name: &str| types.schema(name).is_some();
         let kind = &resource.type_name.value;
@@ -394,7 +399,7 @@ fn mismatch(name: &str, facade: &TypeSchema, provider: &TypeSchema) -> Option<St
     Some(format!("Attribute {} for facade {name} missing in provider", missing.name))
 }
 
-/// Keys that outputs do not have: passed over in a root template, refused in a nested one.
+/// Keys that outputs do not have: passed over in a root template, rejected in a nested one.
 fn unknown_output_keys(template: &Template) -> Vec<Diagnostic> {
     let keys = template.outputs.values().flat_map(|output| &output.unknown_keys);
     keys.map(|key| {
@@ -405,7 +410,7 @@ fn unknown_output_keys(template: &Template) -> Vec<Diagnostic> {
     .collect()
 }
 
-/// Output definitions that are wrong, in the words of the reference when it reads an interface.
+/// Output definitions that are wrong, in Heat's words when it reads an interface.
 fn outputs_as_interface(flaws: &Findings) -> Vec<Diagnostic> {
     let wrong = flaws.iter().filter(|flaw| flaw.code == &codes::OUTPUT_DEFINITION);
     wrong
@@ -427,7 +432,7 @@ pub(super) fn too_many_resources(span: Span) -> Diagnostic {
     Diagnostic::error(&codes::TOO_MANY_RESOURCES, message).at(span)
 }
 
-/// Findings of a nested stack as its parent tells them.
+/// Findings of a nested stack as its parent reports them.
 fn wrapped(inner: Findings, section: &str, resource: &Resource, template: &str) -> Findings {
     let step = format!("{section}.{}<{template}>", resource.name);
     let wrapped = inner.map(|mut diagnostic| {

@@ -17,11 +17,11 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The world as the reference sees it while it validates: resources answer with their names, their
+/// Resolves as Heat does during validation: the reference of a resource is its name, its
 /// attributes are null.
-pub(super) struct Pending;
+pub(super) struct ValidationResolver;
 
-impl Resolver for Pending {
+impl Resolver for ValidationResolver {
     fn reference(&self, resource: &str) -> Result<Value, Fault> {
         Ok(resource.into())
     }
@@ -43,8 +43,8 @@ impl Resolver for Pending {
     }
 }
 
-/// A map of properties as written, and where it stands.
-pub(super) struct Written<'a> {
+/// A map of properties as written, and its span.
+pub(super) struct WrittenProperties<'a> {
     expr: Option<&'a Expr>,
     path: &'a Path<'a>,
     fallback: Span,
@@ -52,10 +52,14 @@ pub(super) struct Written<'a> {
     members: OnceCell<BTreeMap<&'a str, &'a Member>>,
 }
 
-impl<'a> Written<'a> {
+impl<'a> WrittenProperties<'a> {
     /// A map at a path; `fallback` is where to point when something is missing from it.
-    pub(super) fn new(expr: Option<&'a Expr>, path: &'a Path<'a>, fallback: Span) -> Written<'a> {
-        Written { expr, path, fallback, members: OnceCell::new() }
+    pub(super) fn new(
+        expr: Option<&'a Expr>,
+        path: &'a Path<'a>,
+        fallback: Span,
+    ) -> WrittenProperties<'a> {
+        WrittenProperties { expr, path, fallback, members: OnceCell::new() }
     }
 
     fn member(&self, name: &str) -> Option<&'a Member> {
@@ -66,12 +70,12 @@ impl<'a> Written<'a> {
         members.get(name).copied()
     }
 
-    /// The place of a part of the properties, as deep as it was written down.
+    /// The span of a part of the properties, as deep as it is written in the template.
     fn locate(&self, properties: &[Property], path: &Path<'_>, part: property::MemberPart) -> Span {
         let elements = path.elements();
         let inside = elements.get(self.path.elements().len()..).unwrap_or_default();
         let Some((first, rest)) = inside.split_first() else { return self.fallback };
-        // A value may stand under the older name of its property.
+        // A value may appear under the older name of its property.
         let older = |depth| translation::older_name(properties, inside.get(..=depth)?);
         let member = match first {
             Path::Key(_, name) => self.member(name).or_else(|| self.member(older(0)?)),
@@ -94,7 +98,8 @@ impl<'a> Written<'a> {
             let Some(next) = next else { break };
             (key, expr) = next;
         }
-        // Small values say more than their keys, large ones less.
+        // The span of a small value is more useful than that of its key, the span of a large one
+        // less.
         match (part, &expr.kind) {
             (property::MemberPart::Value, ExprKind::Scalar(_)) => expr.span,
             _ => key,
@@ -102,7 +107,7 @@ impl<'a> Written<'a> {
     }
 }
 
-/// The values of properties, unknown where only the cloud can tell.
+/// The values of properties; values from the cloud are unknown.
 pub(super) struct Values {
     /// The values.
     pub(super) members: Members,
@@ -110,13 +115,14 @@ pub(super) struct Values {
     dropped: Vec<Arc<str>>,
 }
 
-/// Evaluates properties; what fails is reported.
+/// Evaluates properties and reports failures.
 ///
-/// `told` are places of references that were found to lead nowhere: what fails there is not told again.
+/// `reported` are the spans of references to resources that do not exist: a failure there is not
+/// reported again.
 pub(super) fn values(
     scope: &Scope<'_>,
-    written: &Written<'_>,
-    told: &BTreeSet<Span>,
+    written: &WrittenProperties<'_>,
+    reported: &BTreeSet<Span>,
     out: &mut Vec<Diagnostic>,
 ) -> Values {
     let mut values = Values { members: Members::new(), dropped: Vec::new() };
@@ -126,10 +132,11 @@ pub(super) fn values(
         values.members = value.and_then(|value| value.as_map().cloned()).unwrap_or_default();
         return values;
     };
-    let pending = scope.in_world(&Pending);
+    let pending = scope.with_resolver(&ValidationResolver);
     for member in members {
         let value = match scope.optional(&member.value) {
-            // Unknown for us: the reference goes on with null, and refuses what does not take it.
+            // The value is unknown here: Heat goes on with null, and rejects it where null is not
+            // accepted.
             Ok(Some(value)) if value.unknown().is_some() => {
                 pending.optional(&member.value).map(|_| Some(value))
             }
@@ -140,14 +147,14 @@ pub(super) fn values(
             Ok(None) => values.dropped.push(member.key.clone()),
             Err(fault) => {
                 let path = written.path.key(&member.key);
-                let place = member.value.span;
-                let inside = |span: &Span| span.start >= place.start && span.end <= place.end;
+                let position = member.value.span;
+                let inside = |span: &Span| span.start >= position.start && span.end <= position.end;
                 let is_told = fault.code == &codes::BAD_REFERENCE_IN_FUNCTION
-                    && told.range(Span { end: 0, ..place }..).next().is_some_and(inside);
+                    && reported.range(Span { end: 0, ..position }..).next().is_some_and(inside);
                 if !is_told {
                     out.push(failed(&fault, &path, place_of_failure(&member.value)));
                 }
-                // It is there, if without a value: it must not count as missing too.
+                // The property is present without a value: it must not count as missing, too.
                 let unknown = Unknown::Parameter(member.key.clone());
                 values.members.insert(member.key.clone(), Value::Unknown(unknown));
             }
@@ -175,32 +182,33 @@ fn place_of_failure(expr: &Expr) -> Span {
     first_function(expr).unwrap_or(expr.span)
 }
 
-/// Gives the values of older properties to those that took their place; tells what cannot be.
+/// Moves the values of deprecated properties to those that replaced them; returns what cannot be
+/// moved.
 pub(super) fn translate(
     context: &Context<'_>,
     schema: &TypeSchema,
     values: &mut Values,
-    written: &Written<'_>,
+    written: &WrittenProperties<'_>,
 ) -> Vec<Diagnostic> {
     if !context.checks.values {
         return Vec::new();
     }
     let spans = |path: &Path<'_>, part| written.locate(&schema.properties, path, part);
-    let place = translation::PropertyLocation { path: written.path, spans: &spans };
-    let mut told = translation::apply(schema, &mut values.members, &place);
+    let position = translation::PropertyLocation { path: written.path, spans: &spans };
+    let mut reported = translation::apply(schema, &mut values.members, &position);
     if let Some(expr) = written.expr.filter(|_| context.checks == Checks::AUTHOR) {
-        told.extend(translation::deprecations(schema, expr));
+        reported.extend(translation::deprecations(schema, expr));
     }
-    told
+    reported
 }
 
-/// Checks property values, or only their names, against a schema; gives them converted.
+/// Checks property values, or only their names, against a schema; returns them converted.
 pub(super) fn check(
     context: &Context<'_>,
     schema: &TypeSchema,
     properties: &[Property],
     values: &Values,
-    written: &Written<'_>,
+    written: &WrittenProperties<'_>,
     out: &mut Vec<Diagnostic>,
 ) -> Members {
     let checker = property::Checker {
@@ -208,7 +216,7 @@ pub(super) fn check(
         spans: &|path, part| written.locate(properties, path, part),
         dropped: &values.dropped,
         facade: schema.from_template,
-        convert: context.types.looks_at_properties(&schema.name),
+        convert: context.types.checks_properties(&schema.name),
     };
     if context.checks.values {
         checker.check_all(properties, &values.members, written.path, out)

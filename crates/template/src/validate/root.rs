@@ -1,4 +1,4 @@
-//! The root of the tree: from text to a verdict.
+//! Validation of the root template and everything below it.
 
 use super::nested::{Loader, too_many_resources};
 use super::stack::Stack;
@@ -10,7 +10,7 @@ use crate::document::Node;
 use crate::environment::{self, Environment, Layer, Registry};
 use crate::findings::{Findings, Stage};
 use crate::lower;
-use crate::parameters::{Parameters, Pseudo, SuppliedParameters, SuppliedValues};
+use crate::parameters::{Parameters, PseudoParameters, SuppliedParameters, SuppliedValues};
 use crate::source::{FileId, Sources};
 use crate::template::Template;
 use indexmap::IndexMap;
@@ -23,11 +23,11 @@ pub enum Root {
     Text(FileId),
     /// A document, read from a file in the sources.
     Document(Node),
-    /// A document that came as an object and never was a text of its own.
+    /// A document that came as an object in a request, without a text of its own.
     Object(Node),
 }
 
-/// A template with what surrounds it.
+/// The input of a validation.
 pub struct Input {
     /// The root template.
     pub template: Root,
@@ -35,13 +35,13 @@ pub struct Input {
     pub parameters: SuppliedValues,
     /// The environment of the request.
     pub environment: Environment,
-    /// Names of files that are merged to an environment; then the one above does not count.
+    /// Names of files that are merged to an environment, which replaces the one above.
     pub environment_files: Vec<Arc<str>>,
-    /// What resource types mean to the operator.
+    /// The operator's resource registry.
     pub global: Arc<Layer>,
-    /// The files that came along.
+    /// The files of the request.
     pub files: SharedFiles,
-    /// Files that were read before, by the names they have among the files.
+    /// Files that were parsed before, by their names among the files.
     pub documents: IndexMap<Arc<str>, Node>,
     /// The stack's name.
     pub stack_name: Arc<str>,
@@ -69,10 +69,10 @@ impl Input {
     }
 }
 
-/// What validation found.
+/// The result of a validation.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Everything found; the error that the reference would have told comes first.
+    /// Everything found; the error that Heat would have reported comes first.
     pub diagnostics: Vec<Diagnostic>,
     /// The template, if it could be read at all.
     pub template: Option<Arc<Template>>,
@@ -80,12 +80,12 @@ pub struct Report {
     pub definition: Option<Definition>,
     /// The environment in force.
     pub environment: Environment,
-    /// What resource types mean in it.
+    /// The resource registry in force.
     pub registry: Registry,
 }
 
 impl Report {
-    /// Whether the template is refused.
+    /// Whether the template is rejected.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)
     }
@@ -152,20 +152,20 @@ fn check(
         let span = over.unwrap_or(template.span);
         findings.add(Stage::Sections, too_many_resources(span));
     }
-    let pseudo = Pseudo {
+    let pseudo = PseudoParameters {
         stack_name: input.stack_name,
         stack_id: input.stack_id,
         project_id: input.project_id,
         dialect: template.version.dialect(),
     };
-    let given = SuppliedParameters {
+    let supplied = SuppliedParameters {
         request: SuppliedValues::new(),
         environment: report.environment.parameters.clone(),
         defaults: report.environment.parameter_defaults.clone(),
     };
     let definitions = template.parameters.clone();
     let (parameters, problems) =
-        Parameters::bind(definitions, given, &pseudo, context.custom, context.checks.parameters);
+        Parameters::bind(definitions, supplied, &pseudo, context.custom, context.checks.parameters);
     findings.extend(Stage::ParameterValues, problems);
     let (mut definition, problems) =
         Definition::bind(template, parameters, input.files, context.checks.absent);
@@ -179,7 +179,7 @@ fn check(
     };
     let (found, unawaited) = stack.check(loader);
     findings.append(found);
-    definition.wait_not_for(&unawaited);
+    definition.ignore_dependencies_on(&unawaited);
     report.definition = Some(definition);
 }
 
@@ -209,7 +209,7 @@ fn read(
             return problem;
         }
         if code == &codes::NO_VERSION && is_object {
-            // Only text is searched for a version before anything else is done with it.
+            // The version of a text is checked before anything else.
             let message = "The template version is invalid: Template version was not provided";
             let found = Diagnostic::error(&codes::BAD_VERSION, message);
             return Diagnostic { labels: problem.labels, help: problem.help, ..found };
@@ -227,12 +227,14 @@ fn read(
     template
 }
 
-/// All findings in order; a nested template used many times has its mistakes told once.
+/// All findings in order; a nested template used many times has its mistakes reported once.
 fn told_once(findings: Findings) -> Vec<Diagnostic> {
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     let mut diagnostics = findings.into_ordered();
     diagnostics.retain(|found| {
-        found.span().is_none_or(|span| told.insert((span, found.code.id, found.message.clone())))
+        found
+            .span()
+            .is_none_or(|span| reported.insert((span, found.code.id, found.message.clone())))
     });
     diagnostics
 }

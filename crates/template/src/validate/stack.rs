@@ -1,14 +1,14 @@
 //! One stack of the tree: its resource types, references, properties and outputs.
 
-use super::nested::{Child, Loader};
-use super::properties::{self, Written};
+use super::nested::{Loader, NestedTemplate};
+use super::properties::{self, WrittenProperties};
 use super::{Context, PropertyError};
 use crate::check;
 use crate::codes;
 use crate::definition::{Definition, UnknownResolver};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::environment::{Implementation, Registry, Unresolved};
-use crate::eval::{Checker, Known, Scope, Truth};
+use crate::eval::{Checker, Existence, Scope, Truth};
 use crate::findings::{Findings, Stage};
 use crate::parameters::SuppliedValues;
 use crate::path::Path;
@@ -31,47 +31,48 @@ pub(super) struct Stack<'a> {
     pub(super) depth: usize,
 }
 
-/// What a resource's type turned out to be.
-pub(super) enum Resolved<'a> {
+/// The implementation of a resource's type.
+pub(super) enum ResolvedType<'a> {
     /// A built-in type.
     Builtin(&'a TypeSchema),
     /// A template.
-    Template(Arc<Child>),
+    Template(Arc<NestedTemplate>),
 }
 
-impl Resolved<'_> {
+impl ResolvedType<'_> {
     /// The schema: of a built-in type, or made from a template.
     pub(super) fn schema(&self) -> &TypeSchema {
         match self {
-            Resolved::Builtin(schema) => schema,
-            Resolved::Template(child) => &child.interface,
+            ResolvedType::Builtin(schema) => schema,
+            ResolvedType::Template(child) => &child.interface,
         }
     }
 }
 
-/// What the checks of resources and outputs look at.
+/// The context of the checks of resources and outputs.
 struct Checking<'c> {
     scope: &'c Scope<'c>,
-    /// The types of the resources by their places.
-    types: &'c [Option<Resolved<'c>>],
-    /// Places of references that were found to lead nowhere.
-    told: &'c BTreeSet<Span>,
+    /// The types of the resources by index.
+    types: &'c [Option<ResolvedType<'c>>],
+    /// Spans of references to resources that do not exist, which were reported.
+    reported: &'c BTreeSet<Span>,
 }
 
 impl Checking<'_> {
-    /// Whether the resource at a place has an attribute, if one is asked for.
-    fn has_attribute(&self, at: usize, attribute: Option<&str>) -> Known {
+    /// Whether the resource at an index has an attribute, if one is named.
+    fn has_attribute(&self, at: usize, attribute: Option<&str>) -> Existence {
         match (&self.types[at], attribute) {
             (Some(resolved), Some(name)) if !resolved.schema().has_attribute(name) => {
-                Known::NoAttribute
+                Existence::NoAttribute
             }
-            _ => Known::Yes,
+            _ => Existence::Exists,
         }
     }
 }
 
 impl<'a> Stack<'a> {
-    /// Checks the stack and all stacks below it. Tells the places of the resources that nobody waits for.
+    /// Checks the stack and all stacks below it. Returns the indexes of the resources that no
+    /// resource waits for.
     pub(super) fn check(&self, loader: &mut Loader<'_>) -> (Findings, BTreeSet<usize>) {
         let mut findings = Findings::new();
         let types = self.resolve_types(loader, &mut findings);
@@ -79,7 +80,7 @@ impl<'a> Stack<'a> {
         let unawaited = unawaited(&types);
         let mut graph = Cow::Borrowed(self.definition.graph());
         if !unawaited.is_empty() {
-            graph = Cow::Owned(graph.without_needs_of(&unawaited));
+            graph = Cow::Owned(graph.without_dependencies_on(&unawaited));
         }
         let order = graph.order().unwrap_or_else(|cycles| {
             let rings = cycles.iter().map(|cycle| cycle.diagnostic(|at| self.name(at)));
@@ -88,10 +89,10 @@ impl<'a> Stack<'a> {
         });
         let budget = loader.budget.clone();
         let scope = Scope::new(self.definition, &UnknownResolver).with_budget(&budget);
-        let told = &self.definition.dangling;
-        let checking = Checking { scope: &scope, types: &types, told };
-        // The reference goes by dependencies. Memory is kinder to the order of the template, and only
-        // what is found has to be told in the other one.
+        let reported = &self.definition.dangling;
+        let checking = Checking { scope: &scope, types: &types, reported };
+        // Heat goes by dependencies. Memory is kinder to the order of the template, and only
+        // what is found has to be reported in the other one.
         let mut found: Vec<(usize, Findings)> = Vec::new();
         for (at, resource) in self.definition.resources() {
             let Some(resolved) = &types[at] else { continue };
@@ -103,7 +104,7 @@ impl<'a> Stack<'a> {
         }
         if !found.is_empty() {
             let mut rank = vec![0; order.len()];
-            order.iter().enumerate().for_each(|(place, at)| rank[*at] = place);
+            order.iter().enumerate().for_each(|(position, at)| rank[*at] = position);
             found.sort_by_key(|(at, _)| rank[*at]);
             found.into_iter().for_each(|(_, inside)| findings.append(inside));
         }
@@ -115,17 +116,17 @@ impl<'a> Stack<'a> {
         self.definition.resource_at(at).map_or("", |resource| &resource.name)
     }
 
-    /// The place of the resource of a name. What a resource refers to is among the few that it needs, most
-    /// often: there it is found without a search among all.
-    fn place(&self, name: &str, user: usize) -> Option<usize> {
+    /// The index of the resource with a name. Most often it is one of the few dependencies of the
+    /// resource that refers to it, and is found without searching all resources.
+    fn position(&self, name: &str, user: usize) -> Option<usize> {
         const FEW: usize = 4;
-        let needed = self.definition.graph().needs(user).iter().take(FEW);
+        let needed = self.definition.graph().dependencies(user).iter().take(FEW);
         let is_named = |at: &usize| self.name(*at) == name;
         needed.map(|edge| edge.to).find(is_named).or_else(|| self.definition.position(name))
     }
 
-    pub(super) fn words(&self) -> &'static crate::version::Words {
-        self.definition.template.version.words()
+    pub(super) fn keywords(&self) -> &'static crate::version::Keywords {
+        self.definition.template.version.keywords()
     }
 
     fn duplicate_names(&self, findings: &mut Findings) {
@@ -156,12 +157,12 @@ impl<'a> Stack<'a> {
 
     // --- types ---
 
-    /// The types of the resources by their places; those that do not count have none.
+    /// The types of the resources by index; a resource whose condition does not hold has none.
     fn resolve_types(
         &self,
         loader: &mut Loader<'_>,
         findings: &mut Findings,
-    ) -> Vec<Option<Resolved<'a>>> {
+    ) -> Vec<Option<ResolvedType<'a>>> {
         let mut types = Vec::new();
         types.resize_with(self.definition.template.resources.len(), || None);
         for (at, resource) in self.definition.resources() {
@@ -180,12 +181,12 @@ impl<'a> Stack<'a> {
         &self,
         resource: &Resource,
         loader: &mut Loader<'_>,
-    ) -> Result<Resolved<'a>, Box<Findings>> {
+    ) -> Result<ResolvedType<'a>, Box<Findings>> {
         let is_builtin = |name: &str| self.context.types.schema(name).is_some();
         let kind = &resource.type_name.value;
         match self.registry.resolve(kind, Some(&resource.name), &is_builtin) {
             Ok(Implementation::Builtin(name)) => match self.context.types.schema(&name) {
-                Some(schema) => Ok(Resolved::Builtin(schema)),
+                Some(schema) => Ok(ResolvedType::Builtin(schema)),
                 None => Err(self.unknown_type(resource, None, loader)),
             },
             Ok(Implementation::Template { url, entry, .. }) => {
@@ -230,17 +231,17 @@ impl<'a> Stack<'a> {
         checking: &Checking<'_>,
         at: usize,
         resource: &Resource,
-        resolved: &Resolved<'_>,
+        resolved: &ResolvedType<'_>,
         loader: &mut Loader<'_>,
         findings: &mut Findings,
     ) {
-        let words = self.words();
+        let words = self.keywords();
         let section = Path::Root.key(words.resources);
         let path = section.key(&resource.name);
         let mut problems = Vec::new();
         self.check_names(checking, at, resource, &path, &mut problems);
         if resource.external_id.is_some() {
-            // Its object is there already: nothing is made of what is said here.
+            // The object exists already: the engine creates nothing from this definition.
             findings.extend(Stage::Properties, problems);
             return;
         }
@@ -253,13 +254,13 @@ impl<'a> Stack<'a> {
         let sound = problems.iter().all(|problem| !problem.is_error());
         findings.extend(Stage::Properties, problems);
         match resolved {
-            Resolved::Template(child) => {
+            ResolvedType::Template(child) => {
                 self.check_child(resource, child, &values, loader, findings);
             }
-            Resolved::Builtin(schema) if sound && self.context.checks.values => {
+            ResolvedType::Builtin(schema) if sound && self.context.checks.values => {
                 self.check_type(resource, schema, &values, loader, findings);
             }
-            Resolved::Builtin(_) => {}
+            ResolvedType::Builtin(_) => {}
         }
     }
 
@@ -271,13 +272,13 @@ impl<'a> Stack<'a> {
         path: &Path<'_>,
         problems: &mut Vec<Diagnostic>,
     ) {
-        let words = self.words();
-        let knows = |name: &str, attribute: Option<&str>| match self.place(name, at) {
-            Some(place) => checking.has_attribute(place, attribute),
-            // Missing resources were told with the references.
-            None => Known::Yes,
+        let words = self.keywords();
+        let existence = |name: &str, attribute: Option<&str>| match self.position(name, at) {
+            Some(position) => checking.has_attribute(position, attribute),
+            // Missing resources were reported with the references.
+            None => Existence::Exists,
         };
-        let checker = Checker { scope: checking.scope, knows: &knows };
+        let checker = Checker { scope: checking.scope, existence: &existence };
         let fields = [
             (words.properties, resource.properties.as_ref()),
             (words.metadata, resource.metadata.as_ref()),
@@ -285,7 +286,7 @@ impl<'a> Stack<'a> {
         ];
         for (key, field) in fields {
             if let Some(expr) = field {
-                check::names(&checker, expr, &path.key(key), problems);
+                check::check_names(&checker, expr, &path.key(key), problems);
             }
         }
     }
@@ -294,16 +295,17 @@ impl<'a> Stack<'a> {
         &self,
         checking: &Checking<'_>,
         resource: &Resource,
-        resolved: &Resolved<'_>,
+        resolved: &ResolvedType<'_>,
         path: &Path<'_>,
         problems: &mut Vec<Diagnostic>,
     ) {
         if resource.update_policy.is_none() {
             return;
         }
-        let path = path.key(self.words().update_policy);
-        let written = Written::new(resource.update_policy.as_deref(), &path, resource.name_span);
-        let values = properties::values(checking.scope, &written, checking.told, problems);
+        let path = path.key(self.keywords().update_policy);
+        let written =
+            WrittenProperties::new(resource.update_policy.as_deref(), &path, resource.name_span);
+        let values = properties::values(checking.scope, &written, checking.reported, problems);
         let schema = resolved.schema();
         properties::check(self.context, schema, &schema.update_policy, &values, &written, problems);
     }
@@ -312,25 +314,27 @@ impl<'a> Stack<'a> {
         &self,
         checking: &Checking<'_>,
         resource: &Resource,
-        resolved: &Resolved<'_>,
+        resolved: &ResolvedType<'_>,
         path: &Path<'_>,
         problems: &mut Vec<Diagnostic>,
     ) -> Members {
         let resource_path = path;
-        let path = path.key(self.words().properties);
-        let written = Written::new(resource.properties.as_ref(), &path, resource.name_span);
+        let path = path.key(self.keywords().properties);
+        let written =
+            WrittenProperties::new(resource.properties.as_ref(), &path, resource.name_span);
         let schema = resolved.schema();
         if schema.any_property {
             return Members::new();
         }
         let before = problems.iter().filter(|problem| problem.is_error()).count();
         let mut failures = Vec::new();
-        let mut values = properties::values(checking.scope, &written, checking.told, &mut failures);
+        let mut values =
+            properties::values(checking.scope, &written, checking.reported, &mut failures);
         let untranslated = properties::translate(self.context, schema, &mut values, &written);
         if self.context.checks.values && before == 0 {
             problems.append(&mut failures);
         } else if self.depth > 0 && before == 0 {
-            // Values inside nested stacks wait; functions that fail on them do not.
+            // Values inside nested stacks are checked later; functions that fail are reported now.
             problems.extend(failures.into_iter().map(|failure| Diagnostic {
                 class: "ValueError".into(),
                 path: resource_path.to_string(),
@@ -352,8 +356,8 @@ impl<'a> Stack<'a> {
         loader: &mut Loader<'_>,
         findings: &mut Findings,
     ) {
-        if let Err(refusal) = self.context.types.check(&schema.name, values) {
-            findings.add(Stage::Properties, self.refused(resource, refusal));
+        if let Err(error) = self.context.types.check(&schema.name, values) {
+            findings.add(Stage::Properties, self.refused(resource, error));
             return;
         }
         if let Some(template) = self.context.types.expansion(&schema.name, values) {
@@ -361,13 +365,13 @@ impl<'a> Stack<'a> {
         }
     }
 
-    fn refused(&self, resource: &Resource, refusal: PropertyError) -> Diagnostic {
+    fn refused(&self, resource: &Resource, error: PropertyError) -> Diagnostic {
         let properties = resource.properties.as_ref();
-        let diagnostic = Diagnostic::error(refusal.code, refusal.message);
-        let Some(property) = refusal.property else {
+        let diagnostic = Diagnostic::error(error.code, error.message);
+        let Some(property) = error.property else {
             return diagnostic.at(resource.name_span);
         };
-        let words = self.words();
+        let words = self.keywords();
         let section = Path::Root.key(words.resources);
         let resource_path = section.key(&resource.name);
         let path = resource_path.key(words.properties);
@@ -381,14 +385,14 @@ impl<'a> Stack<'a> {
     // --- outputs ---
 
     fn check_outputs(&self, checking: &Checking<'_>, findings: &mut Findings) {
-        let words = self.words();
+        let words = self.keywords();
         let section = Path::Root.key(words.outputs);
         let scope = checking.scope;
-        let knows = |name: &str, attribute: Option<&str>| match self.definition.position(name) {
-            Some(place) => checking.has_attribute(place, attribute),
-            None => Known::NoResource,
+        let existence = |name: &str, attribute: Option<&str>| match self.definition.position(name) {
+            Some(position) => checking.has_attribute(position, attribute),
+            None => Existence::NoResource,
         };
-        let checker = Checker { scope, knows: &knows };
+        let checker = Checker { scope, existence: &existence };
         for output in self.definition.template.outputs.values() {
             let condition = output.condition.as_ref().map(|condition| scope.holds(condition));
             if matches!(condition, Some(Ok(Truth::Known(false)) | Err(_))) {
@@ -396,16 +400,17 @@ impl<'a> Stack<'a> {
             }
             let name = section.key(&output.name);
             let mut problems = Vec::new();
-            check::names(&checker, &output.value, &name.key(words.value), &mut problems);
+            check::check_names(&checker, &output.value, &name.key(words.value), &mut problems);
             findings.extend(Stage::OutputValues, problems);
         }
     }
 }
 
-/// The places of the resources whose names can be told before they are made.
-fn unawaited(types: &[Option<Resolved<'_>>]) -> BTreeSet<usize> {
-    let is_unawaited =
-        |it: &Option<Resolved<'_>>| it.as_ref().is_some_and(|it| it.schema().reference_known_early);
+/// The indexes of the resources whose reference ids are known before they are created.
+fn unawaited(types: &[Option<ResolvedType<'_>>]) -> BTreeSet<usize> {
+    let is_unawaited = |it: &Option<ResolvedType<'_>>| {
+        it.as_ref().is_some_and(|it| it.schema().reference_known_early)
+    };
     types.iter().enumerate().filter(|(_, it)| is_unawaited(it)).map(|(at, _)| at).collect()
 }
 
@@ -417,7 +422,7 @@ fn no_snapshots(resource: &Resource, path: &Path<'_>) -> Diagnostic {
     Diagnostic::error(&codes::DELETION_POLICY, message).path(path).at(span).help(help)
 }
 
-/// What should be said of a type that is on its way out.
+/// The warning about a deprecated type.
 fn deprecation(resource: &Resource, schema: &TypeSchema) -> Option<Diagnostic> {
     if schema.still_supported {
         return None;
@@ -439,7 +444,7 @@ fn deprecation(resource: &Resource, schema: &TypeSchema) -> Option<Diagnostic> {
     })
 }
 
-/// What to do with a type whose service is gone and has no heir.
+/// The help for a type whose service is gone without a successor.
 fn take_it_out(kind: &str) -> String {
     let service = kind.split("::").nth(1).unwrap_or(kind);
     format!("{service} no longer offers this and nothing is made for it: take it out")

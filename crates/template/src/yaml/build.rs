@@ -37,8 +37,8 @@ pub(super) fn build(
     };
     match builder.node(0) {
         Ok(node) => (Some(node), builder.findings),
-        Err(refusal) => {
-            builder.findings.push(*refusal);
+        Err(error) => {
+            builder.findings.push(*error);
             (None, builder.findings)
         }
     }
@@ -57,7 +57,7 @@ pub(super) struct Builder<'t, 'a> {
     /// The outermost alias or merge key whose copy is being made.
     copying: Option<u32>,
     copied: usize,
-    /// All members of the mappings with merge keys, as far as they have been looked at.
+    /// All members of the mappings with merge keys, as far as they have been examined.
     merged: HashMap<u32, Rc<Vec<Pair>>>,
     pub(super) names: Names,
     findings: Vec<Diagnostic>,

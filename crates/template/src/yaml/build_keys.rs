@@ -79,14 +79,10 @@ impl Builder<'_, '_> {
             },
             Data::List(_) | Data::Map(_) => {
                 let message = "a list or a map cannot be a key";
-                let refusal = self.refuse(&codes::SYNTAX, index, message);
+                let error = self.refuse(&codes::SYNTAX, index, message);
                 let source = self.tape.text.get(item.start as usize..).unwrap_or_default();
                 let braces = source.starts_with('{');
-                return Err(if braces {
-                    Box::new(refusal.help(hints::QUOTE_BRACES))
-                } else {
-                    refusal
-                });
+                return Err(if braces { Box::new(error.help(hints::QUOTE_BRACES)) } else { error });
             }
         };
         let texts = keys.texts.get_or_insert_default();

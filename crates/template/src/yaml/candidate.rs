@@ -1,6 +1,6 @@
 //! Candidates: what may turn out to be a key.
 //!
-//! Whether a scalar or a collection is a key is known only at the colon behind it. If that comes
+//! Whether a scalar or a collection is a key is known only at the colon after it. If that comes
 //! next, key and colon are one token. Otherwise it is noted as a candidate, with an undecided token
 //! in front of it that the colon turns into a key token. A candidate lives for one line and 1024
 //! characters, which bounds how far the scanner runs ahead.
@@ -16,9 +16,9 @@ const MAX_KEY: u32 = 1024;
 /// Something that will be a key if a colon follows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
-    /// How many flow collections it stands in.
+    /// The number of flow collections around it.
     flow: u32,
-    /// Whether nothing but a key can stand there.
+    /// Whether nothing but a key can appear there.
     required: bool,
     /// Number of its undecided token, counted from the start of the text.
     pub(super) token: usize,
@@ -61,8 +61,8 @@ impl Scanner<'_> {
         self.queue.push(Token { kind: TokenKind::Scalar { style, built }, start, end });
     }
 
-    /// Whether the colon that belongs to what began at a place is so far ahead, and it is certain
-    /// that no other problem comes first.
+    /// Whether the colon of a key that began at a position is too far ahead, and it is certain
+    /// that no other error comes first.
     fn is_colon_of(&self, start: Mark, ahead: usize) -> bool {
         self.cursor.byte(ahead) == b':'
             && (self.flow > 0 || self.cursor.is_gap(ahead + 1))
@@ -71,7 +71,7 @@ impl Scanner<'_> {
             && !self.candidates.front().is_some_and(|outer| outer.required)
     }
 
-    /// Whether what began at a place and ends here may become a key later on. In doubt it may.
+    /// Whether the text from a position to here may become a key later on. In doubt it may.
     fn may_become_key(&self, start: Mark, blanks: usize) -> bool {
         if self.flow > 0 {
             start.line == self.cursor.line()
@@ -147,7 +147,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Text over two lines in front of a colon: the first line lacks a space behind its own colon.
+    /// Text over two lines in front of a colon: the first line lacks a space after its own colon.
     pub(super) fn colon_hint(&self) -> &'static str {
         let before = self.cursor.slice(0, self.cursor.at());
         let mut lines = before.rsplit('\n');
@@ -162,6 +162,6 @@ impl Scanner<'_> {
         let line = self.cursor.slice(start.at(), self.cursor.at());
         let line = line.lines().next().unwrap_or_default();
         let help = if line.contains(':') { hints::SPACE_AFTER_COLON } else { hints::INDENTATION };
-        self.problem("expected `:` behind a key").within(start, "the key").help(Some(help))
+        self.error("expected `:` behind a key").within(start, "the key").help(Some(help))
     }
 }

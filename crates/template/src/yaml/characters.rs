@@ -3,7 +3,7 @@
 use super::cursor::Mark;
 use super::error::{Outcome, YamlError};
 
-/// Refuses control characters and what is no character at all.
+/// Rejects control characters and what is no character at all.
 pub(super) fn check(text: &str) -> Outcome<()> {
     let mut at = 0;
     loop {
@@ -11,17 +11,15 @@ pub(super) fn check(text: &str) -> Outcome<()> {
         let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) else { break };
         if !is_allowed(c) {
             let message = format!("the character U+{:04X} is not allowed", c as u32);
-            let problem = YamlError::syntax(message, place(text, at));
-            return Err(
-                problem.help(Some("in double quotes, write it as an escape such as `\\x07`"))
-            );
+            let error = YamlError::syntax(message, position(text, at));
+            return Err(error.help(Some("in double quotes, write it as an escape such as `\\x07`")));
         }
         at += c.len_utf8();
     }
     Ok(())
 }
 
-/// How many bytes in front are beyond doubt; looks at many at once.
+/// The number of leading bytes that are certainly allowed; checks many at once.
 fn plain_length(bytes: &[u8]) -> usize {
     let (blocks, _) = bytes.as_chunks::<32>();
     let is_plain = |block: &[u8; 32]| block.iter().fold(true, |all, b| all & is_plain_ascii(*b));
@@ -46,7 +44,7 @@ fn is_allowed(c: char) -> bool {
 }
 
 /// Line and column of an offset, for the one problem that is found before scanning.
-fn place(text: &str, at: usize) -> Mark {
+fn position(text: &str, at: usize) -> Mark {
     let before = text.get(..at).unwrap_or_default();
     let mut mark = Mark { offset: at as u32, ..Mark::default() };
     let mut chars = before.strip_prefix('\u{feff}').unwrap_or(before).chars().peekable();

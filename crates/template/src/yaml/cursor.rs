@@ -1,8 +1,8 @@
-//! A place in the text that moves forward by whole characters and counts lines and columns.
+//! A position in the text that moves forward by whole characters and counts lines and columns.
 //!
 //! The text has been checked beforehand to hold no NUL, so a zero byte stands for its end.
 
-/// A place in the text.
+/// A position in the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark {
     /// Offset in bytes.
@@ -52,23 +52,23 @@ impl<'a> Cursor<'a> {
         self.column
     }
 
-    /// The text between two places.
+    /// The text between two offsets.
     pub(super) fn slice(&self, start: usize, end: usize) -> &'a str {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    /// What is still to be read.
+    /// The rest of the text.
     pub(super) fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// The byte so far ahead, zero at the end.
+    /// The byte at a distance ahead, zero at the end.
     #[inline]
     pub(super) fn byte(&self, ahead: usize) -> u8 {
         self.text.as_bytes().get(self.at + ahead).copied().unwrap_or(0)
     }
 
-    /// Length in bytes of the line break so far ahead; zero if there is none.
+    /// Length in bytes of the line break at a distance ahead; zero if there is none.
     pub(super) fn line_break(&self, ahead: usize) -> usize {
         match self.byte(ahead) {
             b'\n' => 1,
@@ -90,12 +90,12 @@ impl<'a> Cursor<'a> {
         matches!(self.byte(0), b' ' | b'\t')
     }
 
-    /// Whether a line break or the end is so far ahead.
+    /// Whether a line break or the end is at a distance ahead.
     pub(super) fn is_line_end(&self, ahead: usize) -> bool {
         self.byte(ahead) == 0 || self.line_break(ahead) > 0
     }
 
-    /// Whether a space, tab, line break or the end is so far ahead.
+    /// Whether a space, tab, line break or the end is at a distance ahead.
     #[inline]
     pub(super) fn is_gap(&self, ahead: usize) -> bool {
         match self.byte(ahead) {
@@ -116,7 +116,7 @@ impl<'a> Cursor<'a> {
             && self.is_gap(3)
     }
 
-    /// Goes to a place, whose offset in full is given too.
+    /// Moves to a position, whose full offset is passed, too.
     pub(super) fn go_to(&mut self, at: usize, mark: Mark) {
         (self.at, self.line, self.column) = (at, mark.line, mark.column);
     }
@@ -210,7 +210,7 @@ impl<'a> Cursor<'a> {
         self.column = 0;
     }
 
-    /// Steps over a line break and gives what it means in a value; empty if there is none.
+    /// Steps over a line break and returns what it means in a value; empty if there is none.
     pub(super) fn take_break(&mut self) -> &'a str {
         let len = self.line_break(0);
         if len == 0 {
@@ -224,7 +224,8 @@ impl<'a> Cursor<'a> {
         meaning
     }
 
-    /// Pretends that the text ended in a line break, as the places at its end are counted.
+    /// Pretends that the text ended in a line break, because positions at its end are counted that
+    /// way.
     pub(super) fn finish_line(&mut self) {
         if self.column != 0 {
             self.column = 0;

@@ -1,4 +1,4 @@
-//! Why a text is refused: the place, what was going on there, and what to do about it.
+//! Syntax errors: the position, the context, and how to fix them.
 
 use super::cursor::Mark;
 use crate::codes::{self, Code};
@@ -6,48 +6,48 @@ use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, Span};
 use std::fmt;
 
-/// Why a text is refused.
+/// A syntax error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct YamlError {
     /// Which kind of finding it is.
     pub code: &'static Code,
     /// What was expected and what was found.
     pub message: String,
-    /// Where it was noticed.
+    /// The position at which it was detected.
     pub at: Mark,
-    /// Where the thing began that could not be read to its end, and what it is.
+    /// The start of the construct that is not complete, and its name.
     pub context: Option<(Mark, &'static str)>,
-    /// What to do about it.
+    /// How to fix it.
     pub help: Option<&'static str>,
 }
 
-/// A result whose failure is a problem with the text.
+/// A result whose error is a syntax error.
 pub type Outcome<T> = Result<T, Box<YamlError>>;
 
 impl YamlError {
-    /// A problem with the grammar.
+    /// An error in the grammar.
     pub(super) fn syntax(message: impl Into<String>, at: Mark) -> Box<YamlError> {
         YamlError::new(&codes::SYNTAX, message, at)
     }
 
-    /// A problem of any kind.
+    /// An error of any kind.
     pub(super) fn new(code: &'static Code, message: impl Into<String>, at: Mark) -> Box<YamlError> {
         Box::new(YamlError { code, message: message.into(), at, context: None, help: None })
     }
 
-    /// Says what began where and could not be read to its end.
+    /// Adds the start and the name of the construct that is not complete.
     pub(super) fn within(mut self: Box<Self>, start: Mark, what: &'static str) -> Box<YamlError> {
         self.context = Some((start, what));
         self
     }
 
-    /// Says what to do.
+    /// Sets the advice how to fix it.
     pub(super) fn help(mut self: Box<Self>, help: Option<&'static str>) -> Box<YamlError> {
         self.help = help;
         self
     }
 
-    /// The problem as a finding in a file.
+    /// The error as a diagnostic in a file.
     pub fn to_diagnostic(&self, file: FileId, text: &str) -> Diagnostic {
         let span = |mark: Mark| {
             let found = text.get(mark.at()..).and_then(|rest| rest.chars().next());
@@ -79,7 +79,7 @@ fn line_before(text: &str, at: usize) -> &str {
     before.rsplit_once(['\n', '\r']).map_or(before, |(_, line)| line)
 }
 
-/// What to do about the usual mistakes.
+/// Advice about common mistakes.
 pub(super) mod hints {
     pub(in super::super) const COLON_IN_TEXT: &str =
         "put the value in quotes if the `: ` belongs to it, or start a new line for the key";

@@ -1,5 +1,5 @@
 //! Events: the structure of the text, one step at a time. The reader itself works with [`Step`]s,
-//! which are small; [`Events`] makes of them what others look at.
+//! which are small; [`Events`] converts them for other crates.
 
 use super::characters;
 use super::cursor::Mark;
@@ -7,28 +7,28 @@ use super::error::{Outcome, YamlError};
 use super::parser::{Parser, Step, StepKind};
 use std::borrow::Cow;
 
-/// The events of a text; ends behind the last one or the first problem.
+/// The events of a text; ends after the last one or the first problem.
 #[derive(Debug)]
 pub struct Events<'a> {
     parser: Parser<'a>,
-    refusal: Option<Box<YamlError>>,
+    error: Option<Box<YamlError>>,
     is_finished: bool,
 }
 
 /// One step through the structure of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event<'a> {
-    /// What happens.
+    /// The kind of a step.
     pub kind: EventKind<'a>,
     /// Where it begins: for nodes with their anchor or tag.
     pub start: Mark,
     /// Where it ends.
     pub end: Mark,
-    /// Offset of a node's content, behind its anchor and tag.
+    /// Offset of a node's content, after its anchor and tag.
     pub content: u32,
 }
 
-/// What an event says.
+/// The kind of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventKind<'a> {
     /// A document begins.
@@ -41,7 +41,7 @@ pub enum EventKind<'a> {
     Scalar {
         /// Anchor and tag.
         properties: Properties<'a>,
-        /// How it is written.
+        /// An example.
         style: Style,
         /// The text it stands for.
         value: Cow<'a, str>,
@@ -82,8 +82,8 @@ pub enum Style {
 
 impl<'a> Events<'a> {
     pub(super) fn new(text: &'a str, max_depth: usize) -> Events<'a> {
-        let refusal = characters::check(text).err();
-        Events { parser: Parser::new(text, max_depth), refusal, is_finished: false }
+        let error = characters::check(text).err();
+        Events { parser: Parser::new(text, max_depth), error, is_finished: false }
     }
 
     fn event(&mut self, step: Step) -> Event<'a> {
@@ -116,8 +116,8 @@ impl<'a> Iterator for Events<'a> {
         if self.is_finished {
             return None;
         }
-        let step = match self.refusal.take() {
-            Some(refusal) => Err(refusal),
+        let step = match self.error.take() {
+            Some(error) => Err(error),
             None => self.parser.step(),
         };
         let ends = step.as_ref().is_ok_and(|step| step.kind == StepKind::End);
@@ -127,7 +127,7 @@ impl<'a> Iterator for Events<'a> {
 }
 
 impl Style {
-    /// How many characters stand around the value on each side.
+    /// The number of characters around the value on each side.
     pub(super) fn quotes(self) -> u32 {
         u32::from(matches!(self, Style::SingleQuoted | Style::DoubleQuoted))
     }

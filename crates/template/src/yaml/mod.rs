@@ -41,17 +41,17 @@ use crate::source::{FileId, Span};
 
 /// Reads one YAML document; without a tree, the last diagnostic says why. No document is null.
 pub fn read(file: FileId, text: &str, limits: &Limits) -> (Option<Node>, Vec<Diagnostic>) {
-    if let Err(refusal) = read::check_size(file, text.len(), limits) {
-        return (None, vec![*refusal]);
+    if let Err(error) = read::check_size(file, text.len(), limits) {
+        return (None, vec![*error]);
     }
     match tape::compose(text, limits.depth()) {
         Ok(Some(tape)) => build::build(&tape, file, limits),
         Ok(None) => (Some(Node::new(Span::start_of(file), Data::Null)), Vec::new()),
-        Err(problem) => (None, vec![problem.to_diagnostic(file, text)]),
+        Err(error) => (None, vec![error.to_diagnostic(file, text)]),
     }
 }
 
-/// The events of a text, with their places.
+/// The events of a text, with their positions.
 pub fn events(text: &str) -> Events<'_> {
     Events::new(text, Limits { max_depth: usize::MAX, ..Limits::default() }.depth())
 }

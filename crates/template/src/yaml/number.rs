@@ -1,4 +1,4 @@
-//! Numbers and booleans of YAML 1.1, read as the reference's constructors read them: a little more
+//! Numbers and booleans of YAML 1.1, read as PyYAML's constructors read them: a little more
 //! than the patterns of plain text let through, because a tag can send any text here.
 
 use kiln_yaql::Integer;
@@ -108,7 +108,7 @@ fn sixties(text: &str) -> Option<Integer> {
     (sum.bits() <= 14_284 || sum.to_string().len() <= 4300).then(|| Integer::from(sum))
 }
 
-/// What the host's `int` takes: white space around, a sign, and the base's own prefix.
+/// What Python's `int` takes: white space around, a sign, and the base's own prefix.
 fn host_integer(text: &str, radix: u32) -> Option<Integer> {
     let (negative, digits) = sign(text.trim());
     let prefix = match radix {
@@ -125,7 +125,7 @@ fn host_integer(text: &str, radix: u32) -> Option<Integer> {
     Some(if negative { Integer::from(-number.to_big()) } else { number })
 }
 
-/// What the host's `float` takes: white space around the number.
+/// What Python's `float` takes: white space around the number.
 fn host_float(text: &str) -> Option<f64> {
     text.trim().parse().ok()
 }

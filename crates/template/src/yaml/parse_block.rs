@@ -2,7 +2,7 @@
 
 use super::cursor::Mark;
 use super::error::{Outcome, YamlError, hints};
-use super::parser::{NodeContext, Parser, State, Step, StepKind, name, nothing, step};
+use super::parser::{NodeContext, Parser, State, Step, StepKind, empty_scalar, name, step};
 use super::token::TokenKind;
 
 impl Parser<'_> {
@@ -10,9 +10,9 @@ impl Parser<'_> {
         let token = *self.peek()?;
         match token.kind {
             TokenKind::BlockEntry => {
-                self.step_over();
+                self.consume();
                 match self.peek()?.kind {
-                    TokenKind::BlockEntry | TokenKind::BlockEnd => Ok(nothing(token.end)),
+                    TokenKind::BlockEntry | TokenKind::BlockEnd => Ok(empty_scalar(token.end)),
                     _ => self.node_then(NodeContext::Block, State::BlockSequenceEntry),
                 }
             }
@@ -20,8 +20,8 @@ impl Parser<'_> {
             _ => {
                 let message =
                     format!("expected `- ` or the end of the list, found {}", name(token.kind));
-                let problem = YamlError::syntax(message, token.start);
-                Err(problem.within(self.opened(), "the list").help(Some(hints::INDENTATION)))
+                let error = YamlError::syntax(message, token.start);
+                Err(error.within(self.opened(), "the list").help(Some(hints::INDENTATION)))
             }
         }
     }
@@ -30,16 +30,16 @@ impl Parser<'_> {
         let token = *self.peek()?;
         if token.kind != TokenKind::BlockEntry {
             self.open.pop();
-            self.come_back();
+            self.pop_state();
             return Ok(step(StepKind::SequenceEnd, token.start, token.start));
         }
-        self.step_over();
+        self.consume();
         match self.peek()?.kind {
             TokenKind::BlockEntry
             | TokenKind::Key
             | TokenKind::ScalarKey { .. }
             | TokenKind::Value
-            | TokenKind::BlockEnd => Ok(nothing(token.end)),
+            | TokenKind::BlockEnd => Ok(empty_scalar(token.end)),
             _ => self.node_then(NodeContext::Block, State::IndentlessEntry),
         }
     }
@@ -50,19 +50,19 @@ impl Parser<'_> {
             TokenKind::ScalarKey { style, gap, built } => {
                 let behind = u32::from(gap) + 1;
                 let Mark { offset, line, column } = token.end;
-                self.behind_colon = Mark { offset: offset + behind, line, column: column + behind };
+                self.after_colon = Mark { offset: offset + behind, line, column: column + behind };
                 Ok(self.scalar_key(token, style, built, State::BlockMappingBehindColon))
             }
             TokenKind::Key => {
-                self.step_over();
+                self.consume();
                 self.block_member(token.end, State::BlockMappingValue)
             }
             TokenKind::BlockEnd => Ok(self.close(StepKind::MappingEnd, token)),
             _ => {
                 let message =
                     format!("expected a key or the end of the map, found {}", name(token.kind));
-                let problem = YamlError::syntax(message, token.start);
-                Err(problem.within(self.opened(), "the map").help(Some(hints::INDENTATION)))
+                let error = YamlError::syntax(message, token.start);
+                Err(error.within(self.opened(), "the map").help(Some(hints::INDENTATION)))
             }
         }
     }
@@ -71,9 +71,9 @@ impl Parser<'_> {
         let token = *self.peek()?;
         if token.kind != TokenKind::Value {
             self.state = State::BlockMappingKey;
-            return Ok(nothing(token.start));
+            return Ok(empty_scalar(token.start));
         }
-        self.step_over();
+        self.consume();
         self.block_member(token.end, State::BlockMappingKey)
     }
 
@@ -85,7 +85,7 @@ impl Parser<'_> {
             | TokenKind::Value
             | TokenKind::BlockEnd => {
                 self.state = next;
-                Ok(nothing(at))
+                Ok(empty_scalar(at))
             }
             _ => self.node_then(NodeContext::BlockMember, next),
         }

@@ -1,7 +1,7 @@
 //! The grammar of flow collections: lists in `[ ]`, maps in `{ }`.
 
 use super::error::{Outcome, YamlError, hints};
-use super::parser::{NodeContext, Parser, State, Step, StepKind, name, nothing, step};
+use super::parser::{NodeContext, Parser, State, Step, StepKind, empty_scalar, name, step};
 use super::token::{Token, TokenKind};
 
 impl Parser<'_> {
@@ -19,7 +19,7 @@ impl Parser<'_> {
                 }
                 TokenKind::Key => {
                     // A single pair stands for a map with one member.
-                    self.step_over();
+                    self.consume();
                     self.open_collection(token.start)?;
                     self.state = State::PairKey;
                     return Ok(step(StepKind::MappingStart, token.start, token.end));
@@ -38,13 +38,13 @@ impl Parser<'_> {
         let token = *self.peek()?;
         match token.kind {
             TokenKind::ScalarKey { style, built, .. } => {
-                Ok(self.scalar_key(token, style, built, State::PairBehindColon))
+                Ok(self.scalar_key(token, style, built, State::PairAfterColon))
             }
             TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowSequenceEnd => {
-                // The reference loses the token here, which makes most of these texts wrong.
-                self.step_over();
+                // PyYAML loses the token here, which makes most of these texts wrong.
+                self.consume();
                 self.state = State::PairValue;
-                Ok(nothing(token.end))
+                Ok(empty_scalar(token.end))
             }
             _ => self.node_then(NodeContext::Flow, State::PairValue),
         }
@@ -53,20 +53,20 @@ impl Parser<'_> {
     pub(super) fn pair_value(&mut self) -> Outcome<Step> {
         let token = *self.peek()?;
         if token.kind == TokenKind::Value {
-            self.step_over();
-            return self.pair_behind_colon();
+            self.consume();
+            return self.pair_after_colon();
         }
         self.state = State::PairEnd;
-        Ok(nothing(token.start))
+        Ok(empty_scalar(token.start))
     }
 
-    pub(super) fn pair_behind_colon(&mut self) -> Outcome<Step> {
+    pub(super) fn pair_after_colon(&mut self) -> Outcome<Step> {
         let token = *self.peek()?;
         if !matches!(token.kind, TokenKind::FlowEntry | TokenKind::FlowSequenceEnd) {
             return self.node_then(NodeContext::Flow, State::PairEnd);
         }
         self.state = State::PairEnd;
-        Ok(nothing(token.start))
+        Ok(empty_scalar(token.start))
     }
 
     pub(super) fn pair_end(&mut self) -> Outcome<Step> {
@@ -84,11 +84,11 @@ impl Parser<'_> {
             }
             match token.kind {
                 TokenKind::ScalarKey { style, built, .. } => {
-                    let next = State::FlowMappingBehindColon;
+                    let next = State::FlowMappingAfterColon;
                     return Ok(self.scalar_key(token, style, built, next));
                 }
                 TokenKind::Key => {
-                    self.step_over();
+                    self.consume();
                     let next = State::FlowMappingValue { empty: false };
                     token = *self.peek()?;
                     if !matches!(
@@ -98,7 +98,7 @@ impl Parser<'_> {
                         return self.node_then(NodeContext::Flow, next);
                     }
                     self.state = next;
-                    return Ok(nothing(token.start));
+                    return Ok(empty_scalar(token.start));
                 }
                 TokenKind::FlowMappingEnd => {}
                 _ => {
@@ -113,31 +113,31 @@ impl Parser<'_> {
     pub(super) fn flow_mapping_value(&mut self, empty: bool) -> Outcome<Step> {
         let token = *self.peek()?;
         if !empty && token.kind == TokenKind::Value {
-            self.step_over();
-            return self.flow_mapping_behind_colon();
+            self.consume();
+            return self.flow_mapping_after_colon();
         }
         self.state = State::FlowMappingKey { first: false };
-        Ok(nothing(token.start))
+        Ok(empty_scalar(token.start))
     }
 
-    pub(super) fn flow_mapping_behind_colon(&mut self) -> Outcome<Step> {
+    pub(super) fn flow_mapping_after_colon(&mut self) -> Outcome<Step> {
         let next = State::FlowMappingKey { first: false };
         let token = *self.peek()?;
         if !matches!(token.kind, TokenKind::FlowEntry | TokenKind::FlowMappingEnd) {
             return self.node_then(NodeContext::Flow, next);
         }
         self.state = next;
-        Ok(nothing(token.start))
+        Ok(empty_scalar(token.start))
     }
 
-    /// Steps over a comma, which must be there, and gives the token behind it.
+    /// Steps over a comma, which must be there, and returns the token after it.
     fn behind_comma(&mut self, token: Token, wanted: &str, what: &'static str) -> Outcome<Token> {
         if token.kind == TokenKind::FlowEntry {
-            self.step_over();
+            self.consume();
             return self.peek().copied();
         }
         let message = format!("expected {wanted}, found {}", name(token.kind));
-        let problem = YamlError::syntax(message, token.start).help(Some(hints::UNCLOSED_BRACKET));
-        Err(problem.within(self.opened(), what))
+        let error = YamlError::syntax(message, token.start).help(Some(hints::UNCLOSED_BRACKET));
+        Err(error.within(self.opened(), what))
     }
 }

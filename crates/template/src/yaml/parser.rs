@@ -1,8 +1,8 @@
 //! The parser: tokens into steps, by the grammar of libyaml. Here are documents and nodes; block
 //! and flow collections have files of their own.
 //!
-//! It keeps the states to come back to on a stack of its own, and refuses to open more collections
-//! than it was told.
+//! It keeps the states to come back to on a stack of its own, and opens no more collections
+//! than it is allowed.
 
 use super::cursor::Mark;
 use super::error::{Outcome, YamlError, hints};
@@ -14,7 +14,7 @@ use crate::read::excerpt;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// What comes next.
+/// The state of the parser: what it expects next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     FirstDocument,
@@ -33,7 +33,7 @@ pub(super) enum State {
     },
     PairKey,
     PairValue,
-    PairBehindColon,
+    PairAfterColon,
     PairEnd,
     FlowMappingKey {
         first: bool,
@@ -41,10 +41,10 @@ pub(super) enum State {
     FlowMappingValue {
         empty: bool,
     },
-    FlowMappingBehindColon,
+    FlowMappingAfterColon,
 }
 
-/// Where a node stands, which decides what it may be.
+/// The context of a node, which decides what it may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NodeContext {
     Block,
@@ -61,11 +61,11 @@ pub(super) struct Step {
     pub(super) is_decorated: bool,
     pub(super) start: Mark,
     pub(super) end: Mark,
-    /// Offset of a node's content, behind its anchor and tag.
+    /// Offset of a node's content, after its anchor and tag.
     pub(super) content: u32,
 }
 
-/// What happens.
+/// The kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StepKind {
     DocumentStart,
@@ -91,8 +91,8 @@ pub(super) struct Parser<'a> {
     later: Vec<State>,
     /// Where the open collections begin.
     pub(super) open: Vec<Mark>,
-    /// The place behind the last colon that was read with its key.
-    pub(super) behind_colon: Mark,
+    /// The position after the last colon that was read with its key.
+    pub(super) after_colon: Mark,
     max_depth: usize,
     handles: HashMap<&'a str, Cow<'a, str>>,
     /// Anchor and tag of the last node that had any.
@@ -107,36 +107,36 @@ impl<'a> Parser<'a> {
             state: State::FirstDocument,
             later: Vec::new(),
             open: Vec::new(),
-            behind_colon: Mark::default(),
+            after_colon: Mark::default(),
             max_depth,
             handles: HashMap::new(),
             properties: Properties::default(),
         }
     }
 
-    /// The next step. Not to be called after a problem or the end.
+    /// The next step. Must not be called after an error or the end.
     pub(super) fn step(&mut self) -> Outcome<Step> {
         match self.state {
             State::FirstDocument => self.document_start(true),
             State::NextDocument => self.document_start(false),
             State::DocumentContent => self.document_content(),
             State::DocumentEnd => self.document_end(),
-            State::Node(place) => self.node(place),
+            State::Node(position) => self.node(position),
             State::BlockSequenceEntry => self.block_sequence_entry(),
             State::IndentlessEntry => self.indentless_entry(),
             State::BlockMappingKey => self.block_mapping_key(),
             State::BlockMappingValue => self.block_mapping_value(),
             State::BlockMappingBehindColon => {
-                self.block_member(self.behind_colon, State::BlockMappingKey)
+                self.block_member(self.after_colon, State::BlockMappingKey)
             }
             State::FlowSequenceEntry { first } => self.flow_sequence_entry(first),
             State::PairKey => self.pair_key(),
             State::PairValue => self.pair_value(),
-            State::PairBehindColon => self.pair_behind_colon(),
+            State::PairAfterColon => self.pair_after_colon(),
             State::PairEnd => self.pair_end(),
             State::FlowMappingKey { first } => self.flow_mapping_key(first),
             State::FlowMappingValue { empty } => self.flow_mapping_value(empty),
-            State::FlowMappingBehindColon => self.flow_mapping_behind_colon(),
+            State::FlowMappingAfterColon => self.flow_mapping_after_colon(),
         }
     }
 
@@ -145,7 +145,7 @@ impl<'a> Parser<'a> {
         self.scanner.cursor.slice(start.at() + 1, end.at())
     }
 
-    /// The value of a scalar, whose place are its content's offsets. A built one is given once.
+    /// The value of a scalar, by the offsets of its content. A built value can be taken once.
     pub(super) fn value(
         &mut self,
         style: Style,
@@ -164,7 +164,7 @@ impl<'a> Parser<'a> {
     fn document_start(&mut self, first: bool) -> Outcome<Step> {
         let mut token = *self.peek()?;
         while !first && token.kind == TokenKind::DocumentEnd {
-            self.step_over();
+            self.consume();
             token = *self.peek()?;
         }
         if token.kind == TokenKind::StreamEnd {
@@ -185,7 +185,7 @@ impl<'a> Parser<'a> {
                 format!("expected `---` or the end of the text, found {}", name(token.kind));
             return Err(YamlError::syntax(message, token.start).help(Some(hints::INDENTATION)));
         }
-        self.step_over();
+        self.consume();
         self.state = State::DocumentContent;
         Ok(step(StepKind::DocumentStart, start, token.end))
     }
@@ -195,7 +195,7 @@ impl<'a> Parser<'a> {
         loop {
             let token = *self.peek()?;
             let TokenKind::Directive(index) = token.kind else { return Ok(()) };
-            self.step_over();
+            self.consume();
             match self.scanner.directives.get(index as usize) {
                 Some(Directive::Version { .. }) if versions > 0 => {
                     return Err(YamlError::syntax("a second `%YAML` directive", token.start));
@@ -232,8 +232,8 @@ impl<'a> Parser<'a> {
             | TokenKind::DocumentStart
             | TokenKind::DocumentEnd
             | TokenKind::StreamEnd => {
-                self.come_back();
-                Ok(nothing(token.start))
+                self.pop_state();
+                Ok(empty_scalar(token.start))
             }
             _ => self.node(NodeContext::Block),
         }
@@ -243,45 +243,47 @@ impl<'a> Parser<'a> {
         let token = *self.peek()?;
         let mut end = token.start;
         if token.kind == TokenKind::DocumentEnd {
-            self.step_over();
+            self.consume();
             end = token.end;
         }
         self.state = State::NextDocument;
         Ok(step(StepKind::DocumentEnd, token.start, end))
     }
 
-    pub(super) fn node(&mut self, place: NodeContext) -> Outcome<Step> {
+    pub(super) fn node(&mut self, position: NodeContext) -> Outcome<Step> {
         let token = *self.peek()?;
         match token.kind {
             TokenKind::Scalar { style, built } => {
-                self.step_over();
-                self.come_back();
+                self.consume();
+                self.pop_state();
                 Ok(step(StepKind::Scalar { style, built }, token.start, token.end))
             }
             TokenKind::Alias => {
-                self.step_over();
-                self.come_back();
+                self.consume();
+                self.pop_state();
                 Ok(step(StepKind::Alias, token.start, token.end))
             }
-            TokenKind::Anchor | TokenKind::Tag(_) => self.decorated_node(place, token.start),
-            _ => self.collection(place, token, token.start),
+            TokenKind::Anchor | TokenKind::Tag(_) => self.decorated_node(position, token.start),
+            _ => self.collection(position, token, token.start),
         }
     }
 
-    fn decorated_node(&mut self, place: NodeContext, start: Mark) -> Outcome<Step> {
+    fn decorated_node(&mut self, position: NodeContext, start: Mark) -> Outcome<Step> {
         let mut end = start;
         self.properties = self.properties(start, &mut end)?;
         let token = *self.peek()?;
         let mut step = match token.kind {
             TokenKind::Scalar { style, built } => {
-                self.step_over();
-                self.come_back();
+                self.consume();
+                self.pop_state();
                 step(StepKind::Scalar { style, built }, token.start, token.end)
             }
-            _ if opens(place, token.kind).is_some() => self.collection(place, token, start)?,
+            _ if opens(position, token.kind).is_some() => {
+                self.collection(position, token, start)?
+            }
             _ => {
-                self.come_back();
-                nothing(end)
+                self.pop_state();
+                empty_scalar(end)
             }
         };
         step.start = start;
@@ -289,10 +291,10 @@ impl<'a> Parser<'a> {
         Ok(step)
     }
 
-    fn collection(&mut self, place: NodeContext, token: Token, start: Mark) -> Outcome<Step> {
+    fn collection(&mut self, position: NodeContext, token: Token, start: Mark) -> Outcome<Step> {
         let content = token.start;
-        let Some((kind, state)) = opens(place, token.kind) else {
-            return Err(no_content(token, start, place));
+        let Some((kind, state)) = opens(position, token.kind) else {
+            return Err(no_content(token, start, position));
         };
         self.open_collection(content)?;
         self.state = state;
@@ -300,7 +302,7 @@ impl<'a> Parser<'a> {
             // A list at the column of its key: its first dash opens it and is its first member's.
             return Ok(step(kind, content, content));
         }
-        self.step_over();
+        self.consume();
         Ok(step(kind, content, token.end))
     }
 
@@ -317,7 +319,7 @@ impl<'a> Parser<'a> {
                 TokenKind::Tag(index) if tag.is_none() => tag = Some((index, token.start)),
                 _ => break,
             }
-            self.step_over();
+            self.consume();
             *end = token.end;
         }
         let tag = tag.map(|(index, at)| self.full_tag(index, start, at));
@@ -342,9 +344,9 @@ impl<'a> Parser<'a> {
         Ok(Cow::Owned(format!("{}{}", until_nul(prefix), until_nul(&suffix))))
     }
 
-    pub(super) fn node_then(&mut self, place: NodeContext, next: State) -> Outcome<Step> {
+    pub(super) fn node_then(&mut self, position: NodeContext, next: State) -> Outcome<Step> {
         self.later.push(next);
-        self.node(place)
+        self.node(position)
     }
 
     /// A key that was read with its colon.
@@ -355,7 +357,7 @@ impl<'a> Parser<'a> {
         built: Built,
         next: State,
     ) -> Step {
-        self.step_over();
+        self.consume();
         self.state = next;
         step(StepKind::Scalar { style, built }, token.start, token.end)
     }
@@ -374,30 +376,30 @@ impl<'a> Parser<'a> {
         self.max_depth.saturating_sub(self.open.len())
     }
 
-    /// Goes into a block mapping, in which nothing has been read yet, and sets the state that
-    /// comes behind it.
+    /// Enters a block mapping, in which nothing has been read yet, and sets the state that
+    /// comes after it.
     pub(super) fn enter_block_mapping(&mut self, start: Mark, behind: State) {
         self.open.push(start);
         self.later.push(behind);
         self.scanner.enter_block(start.column);
     }
 
-    /// Comes out of the block mapping at hand.
+    /// Leaves the current block mapping.
     pub(super) fn leave_block_mapping(&mut self) {
         self.open.pop();
-        self.come_back();
+        self.pop_state();
         self.scanner.leave_block();
     }
 
-    /// Closes a collection at the token that was looked at.
+    /// Closes a collection at the token that was peeked.
     pub(super) fn close(&mut self, kind: StepKind, token: Token) -> Step {
-        self.step_over();
+        self.consume();
         self.open.pop();
-        self.come_back();
+        self.pop_state();
         step(kind, token.start, token.end)
     }
 
-    pub(super) fn come_back(&mut self) {
+    pub(super) fn pop_state(&mut self) {
         self.state = self.later.pop().unwrap_or(State::NextDocument);
     }
 
@@ -412,8 +414,8 @@ impl<'a> Parser<'a> {
     }
 
     #[inline]
-    pub(super) fn step_over(&mut self) {
-        self.scanner.step_over();
+    pub(super) fn consume(&mut self) {
+        self.scanner.consume();
     }
 }
 
@@ -422,20 +424,20 @@ pub(super) fn step(kind: StepKind, start: Mark, end: Mark) -> Step {
 }
 
 /// The scalar that is not there.
-pub(super) fn nothing(at: Mark) -> Step {
+pub(super) fn empty_scalar(at: Mark) -> Step {
     step(StepKind::Scalar { style: Style::Plain, built: None }, at, at)
 }
 
 /// What collection a token opens, and what comes next in it.
-fn opens(place: NodeContext, token: TokenKind) -> Option<(StepKind, State)> {
+fn opens(position: NodeContext, token: TokenKind) -> Option<(StepKind, State)> {
     Some(match token {
-        TokenKind::BlockMappingStart if place != NodeContext::Flow => {
+        TokenKind::BlockMappingStart if position != NodeContext::Flow => {
             (StepKind::MappingStart, State::BlockMappingKey)
         }
-        TokenKind::BlockSequenceStart if place != NodeContext::Flow => {
+        TokenKind::BlockSequenceStart if position != NodeContext::Flow => {
             (StepKind::SequenceStart, State::BlockSequenceEntry)
         }
-        TokenKind::BlockEntry if place == NodeContext::BlockMember => {
+        TokenKind::BlockEntry if position == NodeContext::BlockMember => {
             (StepKind::SequenceStart, State::IndentlessEntry)
         }
         TokenKind::FlowMappingStart => {
@@ -448,15 +450,15 @@ fn opens(place: NodeContext, token: TokenKind) -> Option<(StepKind, State)> {
     })
 }
 
-/// An escaped NUL ends a name, as it does in the reference.
+/// An escaped NUL ends a name, as it does in libyaml.
 fn until_nul(name: &str) -> &str {
     name.split('\0').next().unwrap_or_default()
 }
 
-fn no_content(token: Token, start: Mark, place: NodeContext) -> Box<YamlError> {
+fn no_content(token: Token, start: Mark, position: NodeContext) -> Box<YamlError> {
     let message = format!("expected a value, found {}", name(token.kind));
     let help =
-        if place == NodeContext::Flow { hints::UNCLOSED_BRACKET } else { hints::INDENTATION };
+        if position == NodeContext::Flow { hints::UNCLOSED_BRACKET } else { hints::INDENTATION };
     YamlError::syntax(message, token.start).within(start, "the value").help(Some(help))
 }
 

@@ -58,7 +58,7 @@ impl Scanner<'_> {
         Ok(Scalar { style, built, start, end })
     }
 
-    /// The indicators behind `|` or `>`, up to the end of the line.
+    /// The indicators after `|` or `>`, up to the end of the line.
     fn scan_block_header(&mut self, start: Mark) -> Outcome<(Chomping, Option<u8>)> {
         self.cursor.skip(1);
         let mut chomping = None;
@@ -69,7 +69,7 @@ impl Scanner<'_> {
                 b'-' if chomping.is_none() => chomping = Some(Chomping::Strip),
                 b'0' if increment.is_none() => {
                     let message = "expected an indentation of 1 to 9, found 0";
-                    return Err(self.problem(message).within(start, WHAT));
+                    return Err(self.error(message).within(start, WHAT));
                 }
                 digit @ b'1'..=b'9' if increment.is_none() => increment = Some(digit - b'0'),
                 _ => break,
@@ -82,8 +82,8 @@ impl Scanner<'_> {
         }
         if !self.cursor.is_line_end(0) {
             let message = format!("expected a comment or a line break, found {}", self.found());
-            let problem = self.problem(message).within(start, WHAT);
-            return Err(problem.help(Some("begin the text on the next line, indented")));
+            let error = self.error(message).within(start, WHAT);
+            return Err(error.help(Some("begin the text on the next line, indented")));
         }
         Ok((chomping.unwrap_or(Chomping::Clip), increment))
     }
@@ -105,7 +105,7 @@ impl Scanner<'_> {
             deepest = deepest.max(self.cursor.column());
             if inside(self.cursor.column()) && self.cursor.byte(0) == b'\t' {
                 let message = "expected spaces for indentation, found a tab";
-                return Err(self.problem(message).within(start, WHAT).help(Some(hints::TABS)));
+                return Err(self.error(message).within(start, WHAT).help(Some(hints::TABS)));
             }
             if self.cursor.line_break(0) == 0 {
                 break;

@@ -29,7 +29,7 @@ impl Scanner<'_> {
         Ok(Scalar { style: Style::Plain, built: None, start, end })
     }
 
-    /// Steps over the line break behind a plain scalar and to the next token, if it is certain that
+    /// Steps over the line break after a plain scalar and to the next token, if it is certain that
     /// the scalar ends there.
     fn skip_last_break(&mut self) -> bool {
         let line_end = (self.cursor.at(), self.cursor.mark());
@@ -47,7 +47,7 @@ impl Scanner<'_> {
     }
 
     #[inline(never)]
-    /// The rest of a plain scalar that may go on behind a line break, which comes next.
+    /// The rest of a plain scalar that may go on after a line break, which comes next.
     fn fold_plain(&mut self, start: Mark, first_end: Mark) -> Outcome<Scalar> {
         let indent = self.indent + 1;
         let mut value: Option<String> = None;
@@ -78,7 +78,8 @@ impl Scanner<'_> {
         Ok(Scalar { style: Style::Plain, built, start, end })
     }
 
-    /// Steps over the words of one line and the blanks around them; gives the end of the last word.
+    /// Steps over the words of one line and the blanks around them; returns the end of the last
+    /// word.
     #[inline]
     fn skip_plain_line(&mut self, start: Mark) -> Outcome<Mark> {
         let stop = if self.flow > 0 { FLOW_STOP } else { PLAIN_STOP };
@@ -98,8 +99,8 @@ impl Scanner<'_> {
                 b':' if self.cursor.is_gap(1) => break,
                 b':' if self.flow > 0 && b",?[]{}".contains(&self.cursor.byte(1)) => {
                     let message = "expected a space behind `:` in bare text between brackets";
-                    let problem = self.problem(message).within(start, "the text");
-                    return Err(problem.help(Some(hints::SPACE_AFTER_COLON)));
+                    let error = self.error(message).within(start, "the text");
+                    return Err(error.help(Some(hints::SPACE_AFTER_COLON)));
                 }
                 b'\n' | b'\r' | b',' | b'[' | b']' | b'{' | b'}' | 0 => break,
                 0xC2 | 0xE2 if self.cursor.line_break(0) > 0 => break,
@@ -116,8 +117,8 @@ impl Scanner<'_> {
                 let indents = i64::from(self.cursor.column()) < indent;
                 if indents && self.cursor.byte(0) == b'\t' {
                     let message = "expected the rest of the text indented with spaces, found a tab";
-                    let problem = self.problem(message).within(start, "the text");
-                    return Err(problem.help(Some(hints::TABS)));
+                    let error = self.error(message).within(start, "the text");
+                    return Err(error.help(Some(hints::TABS)));
                 }
                 self.cursor.skip(1);
             }
@@ -230,12 +231,12 @@ impl Scanner<'_> {
     }
 
     fn unclosed(&self, start: Mark, found: &str) -> Box<YamlError> {
-        self.problem(format!("expected a closing quote, found {found}"))
+        self.error(format!("expected a closing quote, found {found}"))
             .within(start, "the quote opens here")
             .help(Some(hints::UNCLOSED_QUOTE))
     }
 
-    /// The character behind a backslash.
+    /// The character after a backslash.
     fn scan_escape(&mut self, start: Mark) -> Outcome<char> {
         let digits = match self.cursor.byte(1) {
             b'x' => 2,
@@ -244,8 +245,8 @@ impl Scanner<'_> {
             byte => {
                 let Some(c) = escaped(byte) else {
                     let message = "a backslash with a character that makes no escape";
-                    let problem = self.problem(message).within(start, "the quoted text");
-                    return Err(problem.help(Some(
+                    let error = self.error(message).within(start, "the quoted text");
+                    return Err(error.help(Some(
                         "double the backslash, or use single quotes, where it stands for itself",
                     )));
                 };
@@ -258,13 +259,13 @@ impl Scanner<'_> {
         for ahead in 0..digits {
             let Some(digit) = (self.cursor.byte(ahead) as char).to_digit(16) else {
                 let message = format!("expected {digits} hexadecimal digits in the escape");
-                return Err(self.problem(message).within(start, "the quoted text"));
+                return Err(self.error(message).within(start, "the quoted text"));
             };
             number = number.wrapping_mul(16).wrapping_add(digit);
         }
         let Some(c) = char::from_u32(number) else {
             let message = format!("U+{number:04X} is no character");
-            return Err(self.problem(message).within(start, "the quoted text"));
+            return Err(self.error(message).within(start, "the quoted text"));
         };
         self.cursor.skip(digits);
         Ok(c)

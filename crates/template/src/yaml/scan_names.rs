@@ -22,7 +22,7 @@ impl<'a> Scanner<'a> {
         if name.is_empty() || !ends {
             let what = if is_alias { "the alias" } else { "the anchor" };
             let message = format!("expected letters, digits, `-` or `_`, found {}", self.found());
-            return Err(self.problem(message).within(start, what));
+            return Err(self.error(message).within(start, what));
         }
         self.push(if is_alias { TokenKind::Alias } else { TokenKind::Anchor }, start);
         Ok(())
@@ -39,7 +39,7 @@ impl<'a> Scanner<'a> {
             }
             if self.cursor.byte(0) != b'>' {
                 let message = format!("expected `>`, found {}", self.found());
-                return Err(self.problem(message).within(start, TAG));
+                return Err(self.error(message).within(start, TAG));
             }
             self.cursor.skip(1);
             WrittenTag { handle: "", suffix }
@@ -49,7 +49,7 @@ impl<'a> Scanner<'a> {
         let ends = self.cursor.is_gap(0) || (self.flow > 0 && self.cursor.byte(0) == b',');
         if !ends {
             let message = format!("expected a space or a line break, found {}", self.found());
-            return Err(self.problem(message).within(start, TAG));
+            return Err(self.error(message).within(start, TAG));
         }
         self.push(TokenKind::Tag(self.tags.len() as u32), start);
         self.tags.push(tag);
@@ -81,14 +81,14 @@ impl<'a> Scanner<'a> {
         Ok(WrittenTag { handle: "!", suffix })
     }
 
-    /// A directive with the line it stands on.
+    /// A directive with its line.
     pub(super) fn scan_directive(&mut self) -> Outcome<()> {
         let start = self.cursor.mark();
         self.cursor.skip(1);
         let name = self.scan_word();
         if name.is_empty() {
             let message = format!("expected the name of a directive, found {}", self.found());
-            return Err(self.problem(message).within(start, DIRECTIVE).help(Some(
+            return Err(self.error(message).within(start, DIRECTIVE).help(Some(
                 "put the text in quotes if the `%` belongs to it: a line that begins with `%` is a directive",
             )));
         }
@@ -97,7 +97,7 @@ impl<'a> Scanner<'a> {
                 "expected a space behind the name of the directive, found {}",
                 self.found()
             );
-            return Err(self.problem(message).within(start, DIRECTIVE));
+            return Err(self.error(message).within(start, DIRECTIVE));
         }
         let directive = match name {
             "YAML" => self.scan_version(start)?,
@@ -105,7 +105,7 @@ impl<'a> Scanner<'a> {
             _ => {
                 let name = excerpt(name);
                 let message = format!("`%{name}` is no directive; there are `%YAML` and `%TAG`");
-                return Err(self.problem(message).within(start, DIRECTIVE));
+                return Err(self.error(message).within(start, DIRECTIVE));
             }
         };
         self.push(TokenKind::Directive(self.directives.len() as u32), start);
@@ -116,7 +116,7 @@ impl<'a> Scanner<'a> {
         }
         if !self.cursor.is_line_end(0) {
             let message = format!("expected a comment or a line break, found {}", self.found());
-            return Err(self.problem(message).within(start, DIRECTIVE));
+            return Err(self.error(message).within(start, DIRECTIVE));
         }
         self.cursor.take_break();
         Ok(())
@@ -127,7 +127,7 @@ impl<'a> Scanner<'a> {
         let major = self.scan_version_number(start)?;
         if self.cursor.byte(0) != b'.' {
             let message = format!("expected a digit or `.`, found {}", self.found());
-            return Err(self.problem(message).within(start, DIRECTIVE));
+            return Err(self.error(message).within(start, DIRECTIVE));
         }
         self.cursor.skip(1);
         let minor = self.scan_version_number(start)?;
@@ -141,14 +141,14 @@ impl<'a> Scanner<'a> {
             digits += 1;
             if digits > 9 {
                 let message = "the version number is too long";
-                return Err(self.problem(message).within(start, DIRECTIVE));
+                return Err(self.error(message).within(start, DIRECTIVE));
             }
             number = number * 10 + u32::from(digit - b'0');
             self.cursor.skip(1);
         }
         if digits == 0 {
             let message = format!("expected a version number, found {}", self.found());
-            return Err(self.problem(message).within(start, DIRECTIVE));
+            return Err(self.error(message).within(start, DIRECTIVE));
         }
         Ok(number)
     }
@@ -158,11 +158,11 @@ impl<'a> Scanner<'a> {
         let handle = if self.cursor.byte(0) == b'!' { self.scan_handle() } else { "" };
         if handle.is_empty() || (handle.len() > 1 && !handle.ends_with('!')) {
             let message = format!("expected a handle between `!`s, found {}", self.found());
-            return Err(self.problem(message).within(start, DIRECTIVE));
+            return Err(self.error(message).within(start, DIRECTIVE));
         }
         if !self.cursor.is_blank() {
             let message = format!("expected a space, found {}", self.found());
-            return Err(self.problem(message).within(start, DIRECTIVE));
+            return Err(self.error(message).within(start, DIRECTIVE));
         }
         self.cursor.skip_blanks();
         let prefix = self.scan_uri(start, true)?;
@@ -171,12 +171,12 @@ impl<'a> Scanner<'a> {
         }
         if !self.cursor.is_gap(0) {
             let message = format!("expected a space or a line break, found {}", self.found());
-            return Err(self.problem(message).within(start, DIRECTIVE));
+            return Err(self.error(message).within(start, DIRECTIVE));
         }
         Ok(Directive::Tag { handle, prefix })
     }
 
-    /// `!`, `!word` or `!word!`; the cursor stands on the first.
+    /// `!`, `!word` or `!word!`; the cursor is at the first character.
     fn scan_handle(&mut self) -> &'a str {
         let start = self.cursor.at();
         self.cursor.skip(1);
@@ -224,7 +224,7 @@ impl<'a> Scanner<'a> {
             let digit = |ahead| (self.cursor.byte(ahead) as char).to_digit(16);
             let (b'%', Some(high), Some(low)) = (self.cursor.byte(0), digit(1), digit(2)) else {
                 let message = "expected `%` and two hexadecimal digits";
-                return Err(self.problem(message).within(start, TAG));
+                return Err(self.error(message).within(start, TAG));
             };
             let byte = (high * 16 + low) as u8;
             if read == 0 {
@@ -245,12 +245,11 @@ impl<'a> Scanner<'a> {
     }
 
     fn no_character(&self, start: Mark) -> Box<YamlError> {
-        self.problem("the escaped bytes are no character in UTF-8").within(start, TAG)
+        self.error("the escaped bytes are no character in UTF-8").within(start, TAG)
     }
 
     fn no_uri(&self, start: Mark) -> Box<YamlError> {
-        self.problem(format!("expected the name of a tag, found {}", self.found()))
-            .within(start, TAG)
+        self.error(format!("expected the name of a tag, found {}", self.found())).within(start, TAG)
     }
 
     /// The next character in words.

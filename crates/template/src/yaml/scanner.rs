@@ -30,7 +30,7 @@ pub(super) struct Scanner<'a> {
     pub(super) queue: Queue,
     /// How many flow collections are open.
     pub(super) flow: u32,
-    /// Column of the block collection at hand, and of those around it.
+    /// The columns of the current block collection and of those around it.
     pub(super) indent: i64,
     outer_indents: Vec<i64>,
     /// At most one for each level of flow collections, outer levels first. Outer ones began
@@ -63,7 +63,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The next token, left in place; at the end there is always another end.
+    /// The next token, which is not consumed; at the end there is always another end token.
     #[inline]
     pub(super) fn peek(&mut self) -> Outcome<&Token> {
         if !self.is_known {
@@ -72,19 +72,19 @@ impl<'a> Scanner<'a> {
         Ok(&self.next)
     }
 
-    /// Steps over the token that was looked at.
+    /// Consumes the token that was peeked.
     #[inline]
-    pub(super) fn step_over(&mut self) {
+    pub(super) fn consume(&mut self) {
         self.is_known = false;
     }
 
-    /// Whether no token has been scanned that is not taken yet, nor anything depends on the next.
+    /// Whether every scanned token has been consumed and nothing depends on the next one.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
         !self.is_known && self.queue.is_empty() && self.candidates.is_empty() && self.flow == 0
     }
 
-    /// The place of a line's first token.
+    /// The position of a line's first token.
     pub(super) fn mark_of(&self, line: Line) -> Mark {
         let Line { at, column, breaks } = line;
         Mark { offset: at as u32, line: self.cursor.line() + breaks, column }
@@ -96,8 +96,8 @@ impl<'a> Scanner<'a> {
         self.key_allowed = true;
     }
 
-    /// Steps behind something on the cursor's line that is all ASCII and no key.
-    pub(super) fn step_behind(&mut self, end: usize) {
+    /// Moves past something on the cursor's line that is all ASCII and no key.
+    pub(super) fn move_past(&mut self, end: usize) {
         self.cursor.skip(end - self.cursor.at());
         self.key_allowed = false;
     }
@@ -108,13 +108,13 @@ impl<'a> Scanner<'a> {
         self.indent = i64::from(column);
     }
 
-    /// Leaves the block collection at hand.
+    /// Leaves the current block collection.
     pub(super) fn leave_block(&mut self) {
         self.indent = self.outer_indents.pop().unwrap_or(-1);
     }
 
-    /// A problem at the current place.
-    pub(super) fn problem(&self, message: impl Into<String>) -> Box<YamlError> {
+    /// An error at the current position.
+    pub(super) fn error(&self, message: impl Into<String>) -> Box<YamlError> {
         YamlError::syntax(message, self.cursor.mark())
     }
 
@@ -124,7 +124,7 @@ impl<'a> Scanner<'a> {
         NonZeroU32::new(self.built.len() as u32)
     }
 
-    /// Adds a token that ends at the current place.
+    /// Adds a token that ends at the current position.
     #[inline]
     pub(super) fn push(&mut self, kind: TokenKind, start: Mark) {
         self.queue.push(Token { kind, start, end: self.cursor.mark() });
@@ -223,7 +223,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Tabs may separate tokens, but not stand where they could be taken for indentation.
+    /// Tabs may separate tokens, but not where they could be taken for indentation.
     fn tabs_pass(&self) -> bool {
         self.flow > 0 || !self.key_allowed
     }
@@ -232,7 +232,7 @@ impl<'a> Scanner<'a> {
     fn no_token(&self, byte: u8) -> Box<YamlError> {
         let help = if byte == b'\t' { hints::TABS } else { hints::QUOTE_INDICATOR };
         let name = if byte == b'\t' { "a tab".into() } else { format!("`{}`", byte as char) };
-        self.problem(format!("expected a value or a key, found {name}, which cannot begin one"))
+        self.error(format!("expected a value or a key, found {name}, which cannot begin one"))
             .help(Some(help))
     }
 
@@ -295,7 +295,7 @@ impl<'a> Scanner<'a> {
         if self.flow == 0 {
             if !self.key_allowed {
                 let message = "a list item (`- `) cannot begin here";
-                return Err(self.problem(message).help(Some(hints::INDENTATION)));
+                return Err(self.error(message).help(Some(hints::INDENTATION)));
             }
             let mark = self.cursor.mark();
             self.open_block(mark, TokenKind::BlockSequenceStart);
@@ -311,7 +311,7 @@ impl<'a> Scanner<'a> {
         if self.flow == 0 {
             if !self.key_allowed {
                 let message = "a key (`? `) cannot begin here";
-                return Err(self.problem(message).help(Some(hints::INDENTATION)));
+                return Err(self.error(message).help(Some(hints::INDENTATION)));
             }
             let mark = self.cursor.mark();
             self.open_block(mark, TokenKind::BlockMappingStart);
@@ -322,7 +322,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// A colon: what stands in front of it becomes a key if it was a candidate.
+    /// A colon: the candidate in front of it becomes a key.
     #[inline(never)]
     fn fetch_value(&mut self) -> Outcome<()> {
         if let Some(key) = self.take_candidate()? {
@@ -337,7 +337,7 @@ impl<'a> Scanner<'a> {
                 if !self.key_allowed {
                     let message =
                         "a value (`: `) cannot begin here: there is no key in front of it";
-                    return Err(self.problem(message).help(Some(self.colon_hint())));
+                    return Err(self.error(message).help(Some(self.colon_hint())));
                 }
                 let mark = self.cursor.mark();
                 self.open_block(mark, TokenKind::BlockMappingStart);
@@ -393,14 +393,14 @@ impl<'a> Scanner<'a> {
         self.push(kind, start);
     }
 
-    /// Opens a block collection if this is further right than the one at hand.
+    /// Opens a block collection if this is further right than the current one.
     pub(super) fn open_block(&mut self, start: Mark, kind: TokenKind) {
         if self.indents(start) {
             self.queue.push(Token { kind, start, end: start });
         }
     }
 
-    /// Moves the indentation to a place if that is further right; says whether it did.
+    /// Increases the indentation to a column if that is further right; returns whether it did.
     fn indents(&mut self, start: Mark) -> bool {
         let opens = self.flow == 0 && self.indent < i64::from(start.column);
         if opens {

@@ -2,7 +2,7 @@
 //!
 //! A short cut does what scanner, parser and composer would do together, for text that leaves no
 //! doubt: scalars in ASCII on one line, without anchors, tags, comments and escapes. Wherever there
-//! is any, it leaves things as they were and the others go on from there. So it refuses nothing,
+//! is any, it leaves things as they were and the others go on from there. So it rejects nothing,
 //! and without it the tape would be the same.
 
 use super::cursor::Mark;
@@ -10,13 +10,13 @@ use super::parser::{Parser, State};
 use super::tag::{self, Tag};
 use super::tape::{Composer, Item, Shape};
 
-/// Keys up to here are short enough, whatever stands around them.
+/// Keys up to this length are short enough in any context.
 const SHORT_KEY: usize = 1000;
 
 impl Composer<'_> {
     /// Reads on from where the parser is, as far as there is no doubt.
     #[inline]
-    pub(super) fn take_short_cuts(&mut self, parser: &mut Parser<'_>) {
+    pub(super) fn read_shortcuts(&mut self, parser: &mut Parser<'_>) {
         while parser.scanner.is_idle() {
             let goes_on = match parser.state {
                 State::BlockMappingKey => self.block_key(parser),
@@ -30,7 +30,7 @@ impl Composer<'_> {
         }
     }
 
-    /// A key of a block mapping, behind the ends of mappings that are further right.
+    /// A key of a block mapping, after the ends of mappings that are further right.
     fn block_key(&mut self, parser: &mut Parser<'_>) -> bool {
         parser.scanner.skip_to_token();
         let start = parser.scanner.cursor.mark();
@@ -49,11 +49,11 @@ impl Composer<'_> {
         fits
     }
 
-    /// A value of a block mapping, behind its colon.
+    /// A value of a block mapping, after its colon.
     fn block_value(&mut self, parser: &mut Parser<'_>) -> bool {
         let bytes = Bytes(self.tape.text.as_bytes());
-        let behind_colon = parser.scanner.cursor.at();
-        let start = bytes.skip_spaces(behind_colon);
+        let after_colon = parser.scanner.cursor.at();
+        let start = bytes.skip_spaces(after_colon);
         let indent = parser.scanner.indent;
         match bytes.at(start) {
             b'\n' => {
@@ -67,18 +67,18 @@ impl Composer<'_> {
                     parser.scanner.go_to_line(next);
                     return self.block_mapping(parser, mark, key, State::BlockMappingKey);
                 }
-                self.push_nothing(behind_colon);
+                self.push_nothing(after_colon);
                 parser.scanner.go_to_line(next);
             }
             b'{' | b'[' => {
                 let room = parser.room();
                 let Some(end) = self.flow_collection(start, room, false) else { return false };
-                parser.scanner.step_behind(end);
+                parser.scanner.move_past(end);
             }
             b'\'' | b'"' => {
                 let Some(end) = bytes.quoted_end(start) else { return false };
                 self.push_quoted(start, end);
-                parser.scanner.step_behind(end);
+                parser.scanner.move_past(end);
             }
             byte if is(byte, FIRST) => {
                 let Some(end) = self.last_plain(parser, start) else { return false };
@@ -124,13 +124,13 @@ impl Composer<'_> {
             b'{' | b'[' => {
                 let room = parser.room();
                 let Some(end) = self.flow_collection(start, room, true) else { return false };
-                parser.scanner.step_behind(end);
+                parser.scanner.move_past(end);
             }
             b'\'' | b'"' => {
                 let end = bytes.quoted_end(start).filter(|end| bytes.is_last(*end));
                 let Some(end) = end else { return false };
                 self.push_quoted(start, end);
-                parser.scanner.step_behind(end);
+                parser.scanner.move_past(end);
             }
             byte if is(byte, FIRST) => {
                 let column = dash.column + (start - dash.at()) as u32;
@@ -146,7 +146,7 @@ impl Composer<'_> {
         true
     }
 
-    /// The end of the key that begins at a place, and of the colon behind it.
+    /// The end of the key that begins at an offset, and of the colon after it.
     fn key_at(&self, start: Mark) -> Option<(usize, usize)> {
         let bytes = Bytes(self.tape.text.as_bytes());
         if !is(bytes.at(start.at()), KEY_FIRST) {
@@ -160,12 +160,12 @@ impl Composer<'_> {
         self.push_plain(start.at(), end);
         let cursor = &mut parser.scanner.cursor;
         cursor.skip(behind - cursor.at());
-        parser.behind_colon = cursor.mark();
+        parser.after_colon = cursor.mark();
         parser.scanner.key_allowed = false;
         parser.state = State::BlockMappingBehindColon;
     }
 
-    /// The end of a plain scalar that is the last thing on its line, if it does not go on behind
+    /// The end of a plain scalar that is the last thing on its line, if it does not go on after
     /// that; the cursor moves to the next token.
     fn last_plain(&self, parser: &mut Parser<'_>, start: usize) -> Option<usize> {
         let bytes = Bytes(self.tape.text.as_bytes());
@@ -181,8 +181,8 @@ impl Composer<'_> {
         Some(end)
     }
 
-    /// Reads a flow collection on one line and gives its end; on demand only if nothing stands
-    /// behind it.
+    /// Reads a flow collection on one line and returns its end; on demand only if nothing stands
+    /// after it.
     fn flow_collection(&mut self, start: usize, room: usize, last: bool) -> Option<usize> {
         let bytes = Bytes(self.tape.text.as_bytes());
         let (items, open, behind) = (self.tape.items.len(), self.open.len(), self.behind);
@@ -201,7 +201,7 @@ impl Composer<'_> {
         let mut at = start;
         let mut in_mapping = false;
         loop {
-            // Here a value begins, in a mapping behind its colon.
+            // Here a value begins, in a mapping after its colon.
             match bytes.at(at) {
                 bracket @ (b'[' | b'{') => {
                     if self.open.len() - outer >= room {
@@ -225,7 +225,7 @@ impl Composer<'_> {
                 b',' | b'}' if in_mapping => self.push_nothing(at),
                 _ => at = self.flow_scalar(at)?,
             }
-            // Behind a value.
+            // After a value.
             loop {
                 at = bytes.skip_spaces(at);
                 let closing = if in_mapping { b'}' } else { b']' };
@@ -255,8 +255,8 @@ impl Composer<'_> {
         }
     }
 
-    /// A key of a flow mapping; gives the place where its value begins, behind the colon if there
-    /// is one.
+    /// A key of a flow mapping; returns the offset at which its value begins, after the colon if
+    /// there is one.
     fn flow_key(&mut self, start: usize) -> Option<usize> {
         let bytes = Bytes(self.tape.text.as_bytes());
         let at = bytes.skip_spaces(self.flow_scalar(start)?);
@@ -286,7 +286,7 @@ impl Composer<'_> {
 
     #[inline]
     fn push_plain(&mut self, start: usize, end: usize) {
-        let tag = tag::of_plain(self.tape.text.get(start..end).unwrap_or_default());
+        let tag = tag::resolve_plain(self.tape.text.get(start..end).unwrap_or_default());
         let (start, end) = (start as u32, end as u32);
         self.push(Item { start, end, link: 0, shape: Shape::Plain, tag });
     }
@@ -330,12 +330,12 @@ impl Bytes<'_> {
         at
     }
 
-    /// Whether nothing but spaces stands between a place and the end of its line.
+    /// Whether only spaces are between an offset and the end of its line.
     fn is_last(self, at: usize) -> bool {
         matches!(self.at(self.skip_spaces(at)), b'\n' | 0)
     }
 
-    /// The first token behind a line feed, if it looks like a word.
+    /// The first token after a line feed, if it looks like a word.
     #[inline]
     fn next_line(self, line_feed: usize) -> Option<Line> {
         let mut line = Line { at: line_feed, column: 0, breaks: 0 };
@@ -348,7 +348,8 @@ impl Bytes<'_> {
         is(self.at(line.at), PRINTABLE).then_some(line)
     }
 
-    /// The end of a plain scalar on one line, and the place of the line feed or indicator behind it.
+    /// The end of a plain scalar on one line, and the offset of the line feed or indicator after
+    /// it.
     #[inline]
     fn plain_end(self, start: usize, word: u8) -> Option<(usize, usize)> {
         let mut at = start;

@@ -1,4 +1,4 @@
-//! Tags: what kind of value a node is, told by its name or found out from plain text.
+//! Tags: the type of a node's value, given by name or resolved from plain text.
 
 /// A kind of value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,8 +48,8 @@ pub(super) fn named(name: &str) -> Option<Tag> {
 }
 
 /// The kind of value that plain text stands for under YAML 1.1. Dates are text.
-pub(super) fn of_plain(text: &str) -> Tag {
-    // The patterns of the reference let one line break pass at the end.
+pub(super) fn resolve_plain(text: &str) -> Tag {
+    // The patterns of PyYAML let one line break pass at the end.
     let text = text.strip_suffix('\n').filter(|text| !text.is_empty()).unwrap_or(text);
     let Some(first) = text.bytes().next() else { return Tag::Null };
     match first {
@@ -138,7 +138,7 @@ fn is_exponent(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Splits off a digit with the digits and underscores behind it.
+/// Splits off a digit with the digits and underscores after it.
 fn leading_digits(text: &str) -> (&str, &str) {
     if !text.starts_with(|c: char| c.is_ascii_digit()) {
         return ("", text);
@@ -151,7 +151,7 @@ fn skip_digits(text: &str) -> &str {
     text.trim_start_matches(|c: char| c == '_' || c.is_ascii_digit())
 }
 
-/// What is left behind one or more of `:0` to `:59`.
+/// What is left after one or more of `:0` to `:59`.
 fn skip_sixties(text: &str) -> Option<&str> {
     let mut text = text;
     let mut found = false;

@@ -27,9 +27,9 @@ pub(super) struct Item {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// A scalar whose value is what the text says.
+    /// A scalar whose value is a piece of the text.
     Plain,
-    /// A scalar whose value is what the text says between quotes.
+    /// A scalar whose value is the piece of the text between quotes.
     Quoted,
     /// A scalar whose value was built; the link is its number.
     Built,
@@ -52,7 +52,7 @@ pub(super) struct Tape<'a> {
 
 /// Reads the one document of a text; none if there is nothing but comments.
 pub(super) fn compose(text: &str, max_depth: usize) -> Outcome<Option<Tape<'_>>> {
-    compose_by(text, max_depth, Composer::take_short_cuts)
+    compose_by(text, max_depth, Composer::read_shortcuts)
 }
 
 /// Reads the one document of a text, with a chance to go ahead in front of each step.
@@ -78,15 +78,15 @@ pub(super) fn compose_by<'a>(
     }
     let second = parser.step()?;
     if second.kind != StepKind::End {
-        let problem = YamlError::syntax("expected one document, found a second one", second.start);
-        return Err(problem.within(first.start, "the first document"));
+        let error = YamlError::syntax("expected one document, found a second one", second.start);
+        return Err(error.within(first.start, "the first document"));
     }
     composer.tape.built = parser.scanner.built;
     Ok(Some(composer.tape))
 }
 
 impl Tape<'_> {
-    /// The index of the node behind this one and all that is inside of it.
+    /// The index of the node after this one and all that is inside of it.
     #[inline]
     pub(super) fn next(&self, index: u32) -> u32 {
         match self.items.get(index as usize) {
@@ -117,8 +117,11 @@ impl Tape<'_> {
 
     /// The name of a node's tag that has no meaning here.
     pub(super) fn unknown_tag(&self, index: u32) -> &str {
-        let place = self.unknown_tags.binary_search_by_key(&index, |(index, _)| *index);
-        place.ok().and_then(|place| self.unknown_tags.get(place)).map_or("", |(_, name)| name)
+        let position = self.unknown_tags.binary_search_by_key(&index, |(index, _)| *index);
+        position
+            .ok()
+            .and_then(|position| self.unknown_tags.get(position))
+            .map_or("", |(_, name)| name)
     }
 }
 
@@ -199,8 +202,8 @@ impl<'a> Composer<'a> {
         };
         if self.open.binary_search(&target).is_ok() {
             let message = format!("the alias `*{name}` stands inside of what it stands for");
-            let problem = YamlError::new(&codes::NOT_PLAIN_DATA, message, at);
-            return Err(problem.within(set, "the anchor"));
+            let error = YamlError::new(&codes::NOT_PLAIN_DATA, message, at);
+            return Err(error.within(set, "the anchor"));
         }
         let tag = self.tape.items.get(target as usize).map_or(Tag::Null, |item| item.tag);
         self.push(Item { start: at.offset, end, link: target, shape: Shape::Alias, tag });
@@ -222,7 +225,7 @@ impl<'a> Composer<'a> {
         match name {
             // With `!` and nothing else, what is missing is text and not null.
             Some("!") if style == Style::Plain && value.is_empty() => Tag::Str,
-            None | Some("!") => tag::of_plain(value),
+            None | Some("!") => tag::resolve_plain(value),
             Some(name) => self.tag(name),
         }
     }
@@ -236,7 +239,7 @@ impl<'a> Composer<'a> {
         self.push(Item { start, end: start, link: 0, shape, tag });
     }
 
-    /// Ends a container behind its bracket, or behind its last member if it has none.
+    /// Ends a container after its bracket, or after its last member if it has none.
     pub(super) fn close(&mut self, bracket: Option<u32>) {
         let Some(index) = self.open.pop() else { return };
         let next = self.tape.items.len() as u32;
@@ -256,7 +259,7 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// A missing value ends behind its indicator, unless it was noticed further on only.
+    /// A missing value ends after its indicator, unless it was noticed further on only.
     fn is_indicator_before(&self, end: u32) -> bool {
         let bytes = self.tape.text.as_bytes();
         let before = end.checked_sub(1).and_then(|at| bytes.get(at as usize));

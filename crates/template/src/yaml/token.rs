@@ -31,9 +31,9 @@ pub(super) enum TokenKind {
     FlowEntry,
     Key,
     Value,
-    /// The name is what stands behind the `*`.
+    /// The name is the text after the `*`.
     Alias,
-    /// The name is what stands behind the `&`.
+    /// The name is the text after the `&`.
     Anchor,
     /// Its index in [`super::scanner::Scanner::tags`].
     Tag(u32),
@@ -41,20 +41,21 @@ pub(super) enum TokenKind {
         style: Style,
         built: Built,
     },
-    /// A key token, a scalar and the value token behind it; so many blanks are in front of its colon.
+    /// A key token, a scalar and the value token after it; with the number of blanks in front of
+    /// its colon.
     ScalarKey {
         style: Style,
         gap: u16,
         built: Built,
     },
-    /// Nothing yet: here a key token will stand if what follows turns out to be a key.
+    /// Undecided: this becomes a key token if the following text turns out to be a key.
     Undecided,
     /// The start of a block mapping and a key token.
     MappingAndKey,
 }
 
 /// The number, from 1, of a scalar's value among those that were built. The value of a scalar
-/// without one is what the text says there, between the quotes if there are any.
+/// without one is the piece of the text, between the quotes if there are any.
 pub(super) type Built = Option<NonZeroU32>;
 
 #[derive(Debug)]
@@ -70,10 +71,10 @@ pub(super) struct WrittenTag<'a> {
     pub(super) suffix: Cow<'a, str>,
 }
 
-/// The tokens that are scanned and not taken yet.
+/// The tokens that are scanned and not consumed yet.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// The tokens, behind some that have been taken.
+    /// The tokens, after some that have been taken.
     tokens: Vec<Token>,
     head: usize,
     /// How many tokens were taken and are no longer kept.
@@ -124,5 +125,5 @@ impl Queue {
     }
 }
 
-/// So many tokens that were taken are kept, to move the others seldom.
+/// The number of consumed tokens that are kept, so that the others are moved rarely.
 const MAX_TAKEN: usize = 4096;

@@ -1,4 +1,4 @@
-//! The shared conformance cases about environments: refusals, values after merging, types.
+//! The shared conformance cases about environments: errors, values after merging, types.
 //!
 //! What a case expects of a whole stack is checked as far as this part decides it.
 
@@ -6,7 +6,7 @@ use kiln_template::constraint::custom::Offline;
 use kiln_template::environment::{Environment, Implementation, Layer, merge};
 use kiln_template::limits::Limits;
 use kiln_template::parameters::{
-    self, Check, Features, Lookup, Parameters, Pseudo, SuppliedParameters,
+    self, Features, Lookup, ParameterCheck, Parameters, PseudoParameters, SuppliedParameters,
 };
 use kiln_template::read::read;
 use kiln_template::{Diagnostic, Sources, Value, print};
@@ -41,18 +41,23 @@ fn check(name: &str, case: &Json) -> &'static str {
     let features = Features { tags: true, modulo: true };
     let section = template.as_map().unwrap().get("parameters");
     let definitions =
-        section.map(|section| parameters::hot(section, features).0).unwrap_or_default();
+        section.map(|section| parameters::parse_hot(section, features).0).unwrap_or_default();
 
     let (environment, mut found) = environment(case, &definitions, &mut sources);
-    let given = given(case, &environment);
-    let pseudo = Pseudo {
+    let supplied = supplied(case, &environment);
+    let pseudo = PseudoParameters {
         stack_name: "s".into(),
         stack_id: None,
         project_id: "p".into(),
         dialect: parameters::Dialect::Hot,
     };
-    let (bound, faults) =
-        Parameters::bind(Arc::new(definitions), given, &pseudo, &Offline::new(0), Check::Values);
+    let (bound, faults) = Parameters::bind(
+        Arc::new(definitions),
+        supplied,
+        &pseudo,
+        &Offline::new(0),
+        ParameterCheck::Values,
+    );
     found.extend(faults);
     let types = types(&template, &environment, &mut found);
     let first = found.iter().find(|fault| fault.is_error());
@@ -107,7 +112,7 @@ fn environment(
     if let Some(names) = case["environment_files"].as_array() {
         let names: Vec<Arc<str>> = names.iter().map(|name| name.as_str().unwrap().into()).collect();
         let text_of = |name: &str| case["files"][name].as_str().map(Arc::from);
-        let request = given(case, &Environment::default()).request;
+        let request = supplied(case, &Environment::default()).request;
         let kind_of = |name: &str| definitions.get(name).map(|parameter| parameter.kind);
         return merge::read_files(&names, &text_of, request, &kind_of, sources, &limits);
     }
@@ -122,18 +127,18 @@ fn environment(
 }
 
 /// The values for parameters; with environment files, the request's are merged into theirs.
-fn given(case: &Json, environment: &Environment) -> SuppliedParameters {
+fn supplied(case: &Json, environment: &Environment) -> SuppliedParameters {
     let members = value(&case["params"]);
-    let mut given = match (members.as_map(), case["environment_files"].is_array()) {
+    let mut supplied = match (members.as_map(), case["environment_files"].is_array()) {
         (Some(members), false) => SuppliedParameters::with_request(members),
         (Some(members), true) if environment == &Environment::default() => {
             SuppliedParameters::with_request(members)
         }
         _ => SuppliedParameters::default(),
     };
-    given.environment = environment.parameters.clone();
-    given.defaults = environment.parameter_defaults.clone();
-    given
+    supplied.environment = environment.parameters.clone();
+    supplied.defaults = environment.parameter_defaults.clone();
+    supplied
 }
 
 /// What the type of each resource comes to.
@@ -143,7 +148,7 @@ fn types(
     found: &mut Vec<Diagnostic>,
 ) -> BTreeMap<String, Option<String>> {
     let registry =
-        environment.registry(Arc::new(Layer::of_aliases([("OS::Quantum*", "OS::Neutron*")])));
+        environment.registry(Arc::new(Layer::from_aliases([("OS::Quantum*", "OS::Neutron*")])));
     let is_builtin = |name: &str| name.starts_with("OS::Heat::");
     let resources = template.as_map().and_then(|map| map.get("resources")?.as_map());
     let mut types = BTreeMap::new();

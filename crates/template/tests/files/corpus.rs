@@ -1,6 +1,6 @@
-//! The corpus of public templates: the same files are gathered, and the same templates refused.
+//! The corpus of public templates: the same files are gathered, and the same templates rejected.
 
-use kiln_template::files::{FileLimits, Gathering, ReadError, Reader, url};
+use kiln_template::files::{FileLimits, Gatherer, ReadError, Reader, url};
 use kiln_template::{Sources, codes};
 use serde_json::Value as Json;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ fn the_same_files_are_gathered_as_by_the_stock_client() {
 
 fn check(corpus: &Corpus, case: &Json) -> Result<(), String> {
     let (mut sources, limits) = (Sources::new(), FileLimits::default());
-    let mut gathering = Gathering::new(corpus, &mut sources, &limits);
+    let mut gathering = Gatherer::new(corpus, &mut sources, &limits);
     let at = |path: &Json| url::from_path("/corpus/heat-templates", path.as_str().unwrap());
     let template = gathering.template(&at(&case["template"]));
     if case["environment"].is_string() {
@@ -39,13 +39,13 @@ fn check(corpus: &Corpus, case: &Json) -> Result<(), String> {
     let gathered = gathering.finish();
     let faults: Vec<_> = gathered.diagnostics.iter().filter(|fault| fault.is_error()).collect();
     if case["compare"] == "client" {
-        let told = case["client_error_message"].as_str().unwrap();
-        let found = faults.iter().find(|fault| fault.message == told);
+        let reported = case["client_error_message"].as_str().unwrap();
+        let found = faults.iter().find(|fault| fault.message == reported);
         return match found {
             Some(fault) if fault.code == &codes::FILE_UNREADABLE && fault.span().is_some() => {
                 Ok(())
             }
-            _ => Err(format!("expected {told}, found {faults:?}")),
+            _ => Err(format!("expected {reported}, found {faults:?}")),
         };
     }
     if template.is_none() || !faults.is_empty() {

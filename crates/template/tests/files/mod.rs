@@ -1,3 +1,3 @@
-//! Gathering of files against what the stock client resolves for a corpus of templates.
+//! Gathering of files against what python-heatclient resolves for a corpus of templates.
 
 mod corpus;

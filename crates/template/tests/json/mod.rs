@@ -16,7 +16,7 @@ fn our_cases_come_out_as_in_the_reference() {
         let case: Json = serde_json::from_str(line).unwrap();
         let text = case["json"].as_str().unwrap();
         let (node, findings) = read(text);
-        let ours = node.as_ref().map(shown);
+        let ours = node.as_ref().map(printed);
         if ours.as_ref() != case.get("value") {
             wrong.push(format!("{text:?}: ours {ours:?}, reference {case}, {findings:?}"));
         }
@@ -31,14 +31,14 @@ fn every_node_and_key_has_its_span() {
     let mut sources = Sources::new();
     let file = sources.add("a.json", text);
     let root = json::read(file, text, &Limits::default()).0.unwrap();
-    let said = |node: &Node| sources.snippet(node.span).unwrap().to_owned();
-    assert_eq!(said(&root), text.trim());
+    let parts_present = |node: &Node| sources.snippet(node.span).unwrap().to_owned();
+    assert_eq!(parts_present(&root), text.trim());
     let map = root.as_map().unwrap();
     assert_eq!(sources.snippet(map.entries[0].key_span), Some("\"a\""));
     let list = map.get("a").unwrap();
-    assert_eq!(said(list), "[1, \"é\"]");
-    assert_eq!(said(&list.as_list().unwrap()[1]), "\"é\"");
-    assert_eq!(said(map.get("b").unwrap()), "{}");
+    assert_eq!(parts_present(list), "[1, \"é\"]");
+    assert_eq!(parts_present(&list.as_list().unwrap()[1]), "\"é\"");
+    assert_eq!(parts_present(map.get("b").unwrap()), "{}");
 }
 
 #[test]
@@ -51,8 +51,8 @@ fn a_repeated_key_is_told_with_both_places() {
     let [finding] = &findings[..] else { panic!("{findings:?}") };
     assert_eq!(finding.code, &codes::DUPLICATE_KEY);
     assert!(!finding.is_error());
-    let places: Vec<u32> = finding.labels.iter().map(|label| label.span.start).collect();
-    assert_eq!(places, [17, 1]);
+    let positions: Vec<u32> = finding.labels.iter().map(|label| label.span.start).collect();
+    assert_eq!(positions, [17, 1]);
 }
 
 #[test]
@@ -97,16 +97,17 @@ fn read(text: &str) -> (Option<Node>, Vec<Diagnostic>) {
 }
 
 /// A tree in the form of the recorded values.
-fn shown(node: &Node) -> Json {
+fn printed(node: &Node) -> Json {
     match &node.data {
         Data::Null => Json::Null,
         Data::Bool(flag) => json!(flag),
         Data::Int(number) => json!({ "int": number.to_string() }),
         Data::Float(number) => json!({ "float": kiln_yaql::python::float(*number) }),
         Data::Text(text) => json!(&**text),
-        Data::List(items) => items.iter().map(shown).collect(),
+        Data::List(items) => items.iter().map(printed).collect(),
         Data::Map(map) => {
-            let pairs: Vec<Json> = map.iter().map(|e| json!([&*e.key, shown(&e.value)])).collect();
+            let pairs: Vec<Json> =
+                map.iter().map(|e| json!([&*e.key, printed(&e.value)])).collect();
             json!({ "map": pairs })
         }
     }

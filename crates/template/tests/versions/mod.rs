@@ -47,7 +47,7 @@ fn versions_have_exactly_their_sections_and_aliases() {
         }
         let wanted = texts(&facts["sections"]);
         assert!(version.sections().all(|name| wanted.contains(name)), "{version:?}");
-        let aliases: BTreeSet<&str> = version.written().alias.into_iter().collect();
+        let aliases: BTreeSet<&str> = version.info().alias.into_iter().collect();
         assert_eq!(aliases, texts(&facts["alias"]), "{version:?}");
     });
 }

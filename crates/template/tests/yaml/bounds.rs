@@ -6,12 +6,12 @@ use kiln_template::{Diagnostic, Sources, read, yaml};
 
 const SIZE: usize = 512 * 1024;
 
-fn refusal(text: &str) -> Option<Diagnostic> {
+fn error(text: &str) -> Option<Diagnostic> {
     let file = Sources::new().add("case", text);
     let (node, findings) = yaml::read(file, text, &Limits::default());
-    let refusal = findings.into_iter().find(Diagnostic::is_error);
-    assert_eq!(node.is_none(), refusal.is_some());
-    refusal
+    let error = findings.into_iter().find(Diagnostic::is_error);
+    assert_eq!(node.is_none(), error.is_some());
+    error
 }
 
 #[test]
@@ -37,8 +37,8 @@ fn collections_nest_as_deep_as_allowed_and_no_deeper() {
         (0..depth).map(|level| format!("{}a:\n", " ".repeat(level))).collect()
     };
     for nested in [&flow as &dyn Fn(usize) -> String, &block, &indented] {
-        assert_eq!(refusal(&nested(100)), None);
-        assert_eq!(refusal(&nested(101)).unwrap().code, &codes::TOO_DEEP);
+        assert_eq!(error(&nested(100)), None);
+        assert_eq!(error(&nested(101)).unwrap().code, &codes::TOO_DEEP);
     }
 }
 
@@ -63,9 +63,9 @@ fn whatever_limit_is_given_the_stack_suffices() {
 #[test]
 fn depth_counts_through_aliases() {
     let deep = format!("a: &a {}{}\n", "[".repeat(60), "]".repeat(60));
-    assert_eq!(refusal(&format!("{deep}b: *a\n")), None);
+    assert_eq!(error(&format!("{deep}b: *a\n")), None);
     let more = format!("{deep}b: {}*a{}\n", "[".repeat(60), "]".repeat(60));
-    assert_eq!(refusal(&more).unwrap().code, &codes::TOO_DEEP);
+    assert_eq!(error(&more).unwrap().code, &codes::TOO_DEEP);
 }
 
 #[test]
@@ -73,8 +73,8 @@ fn aliases_add_as_much_as_allowed_and_no_more() {
     let list = format!("a: &a [{}]\n", "x, ".repeat(999));
     // Each copy is a list and its 999 members.
     let copies = |count: usize| format!("{list}b: [{}]\n", "*a, ".repeat(count));
-    assert_eq!(refusal(&copies(100)), None);
-    assert_eq!(refusal(&copies(101)).unwrap().code, &codes::TOO_MANY_ALIASES);
+    assert_eq!(error(&copies(100)), None);
+    assert_eq!(error(&copies(101)).unwrap().code, &codes::TOO_MANY_ALIASES);
 }
 
 #[test]
@@ -88,8 +88,8 @@ fn texts_that_grow_without_end_are_refused() {
         lists += &format!("{to}: &{to} [{nine}]\n");
         merges += &format!("{to}: &{to} {{<<: [{nine}]}}\n");
     }
-    assert_eq!(refusal(&lists).unwrap().code, &codes::TOO_MANY_ALIASES);
-    assert_eq!(refusal(&merges).unwrap().code, &codes::TOO_MANY_ALIASES);
+    assert_eq!(error(&lists).unwrap().code, &codes::TOO_MANY_ALIASES);
+    assert_eq!(error(&merges).unwrap().code, &codes::TOO_MANY_ALIASES);
 }
 
 #[test]
@@ -101,26 +101,26 @@ fn long_chains_of_merge_keys_are_refused() {
         hidden += &format!("- !!str {{=: x, k: &b{} {{<<: *b{n}}}}}\n", n + 1);
     }
     hidden += "- {<<: *b5000}\n";
-    assert_eq!(refusal(&chain).unwrap().code, &codes::TOO_MANY_ALIASES);
-    assert_eq!(refusal(&hidden).unwrap().code, &codes::TOO_DEEP);
+    assert_eq!(error(&chain).unwrap().code, &codes::TOO_MANY_ALIASES);
+    assert_eq!(error(&hidden).unwrap().code, &codes::TOO_DEEP);
 }
 
 #[test]
 fn an_alias_inside_of_its_anchor_is_refused() {
     for text in ["&a [*a]", "&a {x: *a}", "a: &a\n  b:\n  - *a\n", "&a {<<: *a}"] {
-        assert_eq!(refusal(text).unwrap().code, &codes::NOT_PLAIN_DATA, "{text}");
+        assert_eq!(error(text).unwrap().code, &codes::NOT_PLAIN_DATA, "{text}");
     }
 }
 
 #[test]
 fn integers_have_4300_digits_at_most() {
-    assert_eq!(refusal(&format!("a: {}\n", "9".repeat(4300))), None);
+    assert_eq!(error(&format!("a: {}\n", "9".repeat(4300))), None);
     for text in [
         "9".repeat(4301),
         format!("0x{}", "f".repeat(SIZE / 2)),
         format!("1{}", ":59".repeat(9000)),
     ] {
-        assert_eq!(refusal(&format!("a: {text}\n")).unwrap().code, &codes::NOT_PLAIN_DATA);
+        assert_eq!(error(&format!("a: {text}\n")).unwrap().code, &codes::NOT_PLAIN_DATA);
     }
 }
 
@@ -148,7 +148,7 @@ fn messages_are_short_whatever_the_text() {
         format!("!!bool {long}"),
     ];
     for text in texts {
-        assert!(refusal(&text).unwrap().message.len() < 200, "{}", &text[..10]);
+        assert!(error(&text).unwrap().message.len() < 200, "{}", &text[..10]);
     }
     let text = format!("? {long}\n? {long}\n");
     let file = Sources::new().add("case", "");
@@ -201,7 +201,7 @@ fn hostile_texts_are_read_in_one_go() {
     for part in parts {
         let many = part.repeat(SIZE / 8 / part.len());
         for front in ["", "[", "\"", "a: |\n ", "{a: "] {
-            refusal(&format!("{front}{many}"));
+            error(&format!("{front}{many}"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The reader against recorded answers of the reference: events, places, values and refusals.
+//! The reader against recorded answers of PyYAML: events, places, values and errors.
 //!
 //! `cases.jsonl` and `scalars.json` are ours, with the answers of PyYAML 6.0.3 on libyaml 0.2.5;
 //! the same is asked of the shared corpus where it is there.
@@ -47,7 +47,7 @@ struct Counts {
     errors: usize,
     places_of_errors: usize,
     load_errors: usize,
-    /// Values that the reference has and templates cannot hold.
+    /// Values that PyYAML has and templates cannot hold.
     not_plain: usize,
 }
 
@@ -110,7 +110,7 @@ fn check_case(case: &Json, counts: &mut Counts) -> Result<(), String> {
             None => Ok(()),
         };
     }
-    if let Some(refusal) = refused.filter(|refusal| refusal.code == &codes::NOT_PLAIN_DATA) {
+    if let Some(error) = refused.filter(|error| error.code == &codes::NOT_PLAIN_DATA) {
         counts.not_plain += 1;
         let expected = case["value"].to_string();
         return match ["{\"bytes\":", "{\"set\":", "\"recursive\""]
@@ -118,7 +118,7 @@ fn check_case(case: &Json, counts: &mut Counts) -> Result<(), String> {
             .any(|odd| expected.contains(odd))
         {
             true => Ok(()),
-            false => Err(format!("not plain: {}", refusal.message)),
+            false => Err(format!("not plain: {}", error.message)),
         };
     }
     let node = node.ok_or_else(|| format!("not loaded: {findings:?}"))?;

@@ -10,24 +10,24 @@ fn findings(text: &str) -> Vec<Diagnostic> {
 }
 
 /// The one error of a text: line, column, message, what it belongs to, and the first words of help.
-fn told(text: &str) -> (u32, u32, String, String, String) {
+fn reported(text: &str) -> (u32, u32, String, String, String) {
     let mut sources = Sources::new();
     let file = sources.add("case", text);
     let (node, findings) = read::read(file, text, &Limits::default());
     assert!(node.is_none(), "{text:?} is read");
     let error = findings.last().unwrap();
-    let place = sources.locate(error.span().unwrap()).unwrap();
+    let position = sources.locate(error.span().unwrap()).unwrap();
     let context = error.labels.get(1).map_or("", |label| &label.text);
     let help = error.help.clone().unwrap_or_default();
     let help: Vec<&str> = help.split(' ').take(5).collect();
-    (place.line, place.column, error.message.clone(), context.into(), help.join(" "))
+    (position.line, position.column, error.message.clone(), context.into(), help.join(" "))
 }
 
 #[track_caller]
 fn check(text: &str, at: (u32, u32), message: &str, context: &str, help: &str) {
-    let (line, column, said, belongs, helped) = told(text);
+    let (line, column, parts_present, belongs, helped) = reported(text);
     assert_eq!(
-        ((line, column), &*said, &*belongs, &*helped),
+        ((line, column), &*parts_present, &*belongs, &*helped),
         (at, message, context, help),
         "{text:?}"
     );
@@ -104,9 +104,9 @@ fn repeated_keys_are_warned_of_and_merged_ones_are_not() {
     let text = "a: &a {x: 1}\nb: {<<: *a, x: 2}\nc: {1: x, '1': y}\na: 3\n";
     let (node, findings) = yaml::read(Sources::new().add("case", text), text, &Limits::default());
     assert!(node.is_some());
-    let places: Vec<Vec<u32>> =
+    let positions: Vec<Vec<u32>> =
         findings.iter().map(|f| f.labels.iter().map(|l| l.span.start).collect()).collect();
-    assert_eq!(places, [vec![41, 35], vec![49, 0]]);
+    assert_eq!(positions, [vec![41, 35], vec![49, 0]]);
     assert!(findings.iter().all(|f| f.code == &codes::DUPLICATE_KEY && !f.is_error()));
 }
 

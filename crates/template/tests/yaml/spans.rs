@@ -6,14 +6,14 @@ use kiln_template::{Sources, yaml};
 
 /// Every node and key with the text it was read from, keys with a colon.
 fn spans(text: &str) -> Vec<String> {
-    fn walk(node: &Node, sources: &Sources, said: &mut Vec<String>) {
-        said.push(sources.snippet(node.span).unwrap().to_owned());
+    fn walk(node: &Node, sources: &Sources, parts_present: &mut Vec<String>) {
+        parts_present.push(sources.snippet(node.span).unwrap().to_owned());
         match &node.data {
-            Data::List(items) => items.iter().for_each(|item| walk(item, sources, said)),
+            Data::List(items) => items.iter().for_each(|item| walk(item, sources, parts_present)),
             Data::Map(map) => {
                 for entry in map {
-                    said.push(format!("{}:", sources.snippet(entry.key_span).unwrap()));
-                    walk(&entry.value, sources, said);
+                    parts_present.push(format!("{}:", sources.snippet(entry.key_span).unwrap()));
+                    walk(&entry.value, sources, parts_present);
                 }
             }
             _ => {}
@@ -22,9 +22,9 @@ fn spans(text: &str) -> Vec<String> {
     let mut sources = Sources::new();
     let file = sources.add("case", text);
     let (node, findings) = yaml::read(file, text, &Limits::default());
-    let mut said = Vec::new();
-    walk(&node.unwrap_or_else(|| panic!("{findings:?}")), &sources, &mut said);
-    said
+    let mut parts_present = Vec::new();
+    walk(&node.unwrap_or_else(|| panic!("{findings:?}")), &sources, &mut parts_present);
+    parts_present
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::arguments::{Arguments, Slot};
 use crate::error::Error;
 use crate::iterate::Iter;
 use crate::python;
-use crate::signature::{Function, Type, any, f, int, lambda, m, of};
+use crate::signature::{Function, Type, any, f, int, lambda, m, typed};
 use crate::value::Value;
 
 pub(crate) static TABLE: &[Function] = &[
@@ -13,7 +13,7 @@ pub(crate) static TABLE: &[Function] = &[
     f("examine", &[lambda("args").rest()], examine),
     f("selectAllCases", &[lambda("args").rest()], select_all_cases),
     f("selectCase", &[lambda("args").rest()], select_case),
-    f("switch", &[of("args", Type::LazyPair).rest()], switch).with_pairs(),
+    f("switch", &[typed("args", Type::LazyPair).rest()], switch).with_pairs(),
     m("switchCase", &[int("case"), lambda("args").rest()], switch_case),
 ];
 

@@ -4,8 +4,8 @@ use crate::arguments::Arguments;
 use crate::context::Body;
 use crate::error::{Error, FailureClass};
 use crate::render;
-use crate::signature::{Default, Function, Type, any, f, iter, lambda, m, map, of, text};
-use crate::syntax::{Kind, Node};
+use crate::signature::{Default, Function, Type, any, f, iter, lambda, m, map, text, typed};
+use crate::syntax::{Node, NodeKind};
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(crate) static TABLE: &[Function] = &[
         "call",
         &[
             text("name"),
-            of("args", Type::Sequence),
+            typed("args", Type::Sequence),
             map("kwargs"),
             any("receiver").or(Default::Unset),
         ],
@@ -60,14 +60,14 @@ fn call(args: &mut Arguments<'_>) -> Result<Value, Error> {
     }
     let receiver = args.optional(3);
     let machine = args.machine;
-    machine.deeper(|| machine.call_by_name(&name, receiver, values, named, args.context))
+    machine.nested(|| machine.call_by_name(&name, receiver, values, named, args.context))
 }
 
 fn def(args: &mut Arguments<'_>) -> Result<Value, Error> {
     let name = args.text(0)?;
     let body = match args.lambda(1)?.body {
         Body::Node(node) => node,
-        Body::Value(value) => Arc::new(Node { kind: Kind::Literal(value), span: 0..0 }),
+        Body::Value(value) => Arc::new(Node { kind: NodeKind::Literal(value), span: 0..0 }),
     };
     Ok(Value::Context(args.context.with_function(name, body)))
 }

@@ -3,12 +3,12 @@
 use super::operators::{by_zero, float};
 use crate::arguments::Arguments;
 use crate::error::{Error, ErrorKind};
-use crate::signature::{Default, Function, Parameter, Type, f, int, m, number, of, text};
+use crate::signature::{Default, Function, Parameter, Type, f, int, m, number, text, typed};
 use crate::time::{Date, Parts, TimeSpan};
 use crate::value::Value;
 
 const fn offset() -> Parameter {
-    of("offset", Type::Span).or(Default::Zero)
+    typed("offset", Type::Span).or(Default::Zero)
 }
 
 const fn part(name: &'static str) -> Parameter {
@@ -16,7 +16,7 @@ const fn part(name: &'static str) -> Parameter {
 }
 
 const fn strict_part(name: &'static str) -> Parameter {
-    of(name, Type::StrictInt).or(Default::Int(0))
+    typed(name, Type::StrictInt).or(Default::Int(0))
 }
 
 const fn replaced(name: &'static str) -> Parameter {
@@ -40,13 +40,13 @@ pub(crate) static TABLE: &[Function] = &[
     ),
     f("datetime", &[number("timestamp"), offset()], from_timestamp),
     f("datetime", &[text("string"), text("format").or(Default::Null)], from_text),
-    m("format", &[of("dt", Type::Date), text("format")], format),
+    m("format", &[typed("dt", Type::Date), text("format")], format),
     f("localtz", &[], localtz),
     f("now", &[offset().nullable()], now),
     m(
         "replace",
         &[
-            of("dt", Type::Date),
+            typed("dt", Type::Date),
             replaced("year"),
             replaced("month"),
             replaced("day"),
@@ -54,7 +54,7 @@ pub(crate) static TABLE: &[Function] = &[
             replaced("minute"),
             replaced("second"),
             replaced("microsecond"),
-            of("offset", Type::Span).or(Default::Null),
+            typed("offset", Type::Span).or(Default::Null),
         ],
         replace,
     ),
@@ -92,7 +92,7 @@ const DATE_PROPERTIES: [&str; 13] = [
 const SPAN_PROPERTIES: [&str; 6] =
     ["days", "hours", "microseconds", "milliseconds", "minutes", "seconds"];
 
-/// What stands behind a dot after a value that is neither a map nor a collection.
+/// The property after a dot, of a value that is neither a map nor a collection.
 pub(crate) fn property(value: &Value, name: &str) -> Result<Value, Error> {
     let function = || format!("#property#{name}");
     if !DATE_PROPERTIES.contains(&name) && !SPAN_PROPERTIES.contains(&name) {

@@ -1,10 +1,10 @@
-//! Collections out of nothing.
+//! Functions that generate collections.
 
 use crate::arguments::Arguments;
 use crate::collections::{Key, Set};
 use crate::error::Error;
 use crate::iterate::Iter;
-use crate::signature::{Default, Function, Parameter, Type, any, f, int, lambda, of};
+use crate::signature::{Default, Function, Parameter, Type, any, f, int, lambda, typed};
 use crate::value::Value;
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ const fn selector() -> Parameter {
 }
 
 const fn flag(name: &'static str) -> Parameter {
-    of(name, Type::Bool).or(Default::Bool(false))
+    typed(name, Type::Bool).or(Default::Bool(false))
 }
 
 pub(crate) static TABLE: &[Function] = &[

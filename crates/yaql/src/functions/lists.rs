@@ -2,9 +2,9 @@
 
 use crate::arguments::Arguments;
 use crate::error::{Error, ErrorKind};
-use crate::iterate::{Iter, Walk};
+use crate::iterate::{BoundedIter, Iter};
 use crate::python::boundary;
-use crate::signature::{Default, Function, Parameter, Type, any, f, int, iter, m, of};
+use crate::signature::{Default, Function, Parameter, Type, any, f, int, iter, m, typed};
 use crate::value::Value;
 
 const fn count() -> Parameter {
@@ -14,8 +14,8 @@ const fn count() -> Parameter {
 pub(crate) static TABLE: &[Function] = &[
     m("delete", &[iter("collection"), int("position"), count()], delete),
     m("flatten", &[iter("collection")], flatten),
-    m("insert", &[of("collection", Type::Sequence), int("position"), any("value")], insert_list),
-    m("insert", &[of("collection", Type::Stream), int("position"), any("value")], insert),
+    m("insert", &[typed("collection", Type::Sequence), int("position"), any("value")], insert_list),
+    m("insert", &[typed("collection", Type::Stream), int("position"), any("value")], insert),
     m("insertMany", &[iter("collection"), int("position"), iter("values")], insert_many),
     f("list", &[any("args").rest()], list),
     m("replace", &[iter("collection"), int("position"), any("value"), count()], replace),
@@ -88,8 +88,8 @@ fn insert_many(args: &mut Arguments<'_>) -> Result<Value, Error> {
     Ok(inserting(walk, position.max(0), values))
 }
 
-/// Members with others before the one at a position, or behind the last one.
-fn inserting(mut walk: Walk, position: i64, values: Walk) -> Value {
+/// Members with others before the one at a position, or after the last one.
+fn inserting(mut walk: BoundedIter, position: i64, values: BoundedIter) -> Value {
     let mut values = Some(values);
     let mut at = 0;
     let mut held: Option<Value> = None;
@@ -100,7 +100,7 @@ fn inserting(mut walk: Walk, position: i64, values: Walk) -> Value {
             over = held.is_none();
             at += i64::from(!over);
         }
-        // `at` is one more than the place of the member that is held.
+        // `at` is one more than the index of the member that is held.
         let here = if over { position >= at } else { position == at - 1 };
         if here && let Some(inserted) = &mut values {
             match inserted.next(machine)? {
@@ -112,7 +112,7 @@ fn inserting(mut walk: Walk, position: i64, values: Walk) -> Value {
     })
 }
 
-/// Whether a place lies in a run that begins at a position; a negative count never ends.
+/// Whether an index is in a run that begins at a position; a negative count never ends.
 fn within(at: i64, position: i64, count: i64) -> bool {
     at >= position && (count < 0 || at < position.saturating_add(count))
 }
@@ -145,12 +145,12 @@ fn replace_many(args: &mut Arguments<'_>) -> Result<Value, Error> {
     Ok(replacing(walk, position, values, count))
 }
 
-/// Members with others in the place of a run.
-fn replacing(mut walk: Walk, position: i64, mut values: Walk, count: i64) -> Value {
+/// Members with a run of them replaced by others.
+fn replacing(mut walk: BoundedIter, position: i64, mut values: BoundedIter, count: i64) -> Value {
     let mut at = -1;
-    // Whether the others are being given.
+    // Whether the others are being returned.
     let mut giving = false;
-    let mut given = false;
+    let mut supplied = false;
     Iter::over(move |machine| {
         loop {
             if giving {
@@ -166,7 +166,7 @@ fn replacing(mut walk: Walk, position: i64, mut values: Walk, count: i64) -> Val
             if !within(at, position, count) {
                 return Ok(Some(member));
             }
-            giving = !std::mem::replace(&mut given, true);
+            giving = !std::mem::replace(&mut supplied, true);
         }
     })
 }

@@ -5,7 +5,7 @@ use crate::collections::{Key, Map, Set};
 use crate::equality::hashable;
 use crate::error::Error;
 use crate::machine::Machine;
-use crate::signature::{Default, Function, Type, any, f, iter, lambda, m, map, of};
+use crate::signature::{Default, Function, Type, any, f, iter, lambda, m, map, typed};
 use crate::value::{Value, View, ViewKind};
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ pub(crate) static TABLE: &[Function] = &[
     m("containsValue", &[map("dict"), any("value")], contains_value),
     m("delete", &[map("dict"), any("keys").rest()], delete),
     m("deleteAll", &[map("dict"), iter("keys")], delete_all),
-    f("dict", &[of("args", Type::Pair).rest()], dict).with_pairs(),
+    f("dict", &[typed("args", Type::Pair).rest()], dict).with_pairs(),
     f("dict", &[iter("items")], dict_of_items).with_pairs(),
     m("get", &[map("dict"), any("key"), any("default").or(Default::Null)], get),
     m("items", &[map("dict")], |args| view(args, ViewKind::Items)),
     m("keys", &[map("dict")], |args| view(args, ViewKind::Keys)),
     m("set", &[map("dict"), any("key"), any("value")], set).with_pairs(),
     m("set", &[map("dict"), map("replacements")], set_many).with_pairs(),
-    m("set", &[map("dict"), of("args", Type::Pair).rest()], set_pairs).with_pairs(),
+    m("set", &[map("dict"), typed("args", Type::Pair).rest()], set_pairs).with_pairs(),
     m(
         "toDict",
         &[iter("collection"), lambda("keySelector"), lambda("valueSelector").or(Default::Null)],
@@ -63,7 +63,7 @@ fn dict_of_items(args: &mut Arguments<'_>) -> Result<Value, Error> {
     Ok(Value::Map(Arc::new(map)))
 }
 
-/// The first two members of whatever the reference can walk over.
+/// The first two members of any value that the reference can iterate over.
 fn key_and_value(machine: &Machine<'_>, item: &Value) -> Result<(Value, Value), Error> {
     let two = match item {
         Value::Text(text) => text.chars().take(2).map(|c| c.to_string().into()).collect(),

@@ -37,7 +37,7 @@ fn merge_with(args: &mut Arguments<'_>) -> Result<Value, Error> {
 impl Merger<'_> {
     /// Merges maps; `levels` is how many are left, and zero if that does not matter.
     fn maps(&self, left: &Map, right: &Map, levels: i64) -> Result<Value, Error> {
-        self.machine.deeper(|| {
+        self.machine.nested(|| {
             let mut merged = left.clone();
             for (key, theirs) in right.iter() {
                 self.machine.charge(1)?;
@@ -70,7 +70,7 @@ impl Merger<'_> {
         }
     }
 
-    /// One list behind the other, without repeats.
+    /// One list after the other, without repeats.
     fn lists(&self, ours: &Value, theirs: &Value) -> Result<Value, Error> {
         let mut members = Set::default();
         for list in [ours, theirs] {

@@ -5,13 +5,13 @@ use crate::collections::Set;
 use crate::equality::set_like;
 use crate::error::{Error, ErrorKind, FailureClass};
 use crate::integer::Integer;
-use crate::iterate::{Iter, Walk};
+use crate::iterate::{BoundedIter, Iter};
 use crate::machine::Machine;
 use crate::python;
 use crate::regex::Flags;
 use crate::render;
-use crate::signature::{Function, Parameter, Type, any, f, int, map, of};
-use crate::syntax::{Binary, Kind, Unary};
+use crate::signature::{Function, Parameter, Type, any, f, int, map, typed};
+use crate::syntax::{Binary, NodeKind, Unary};
 use crate::time::TimeSpan;
 use crate::value::Value;
 use std::cmp::Ordering;
@@ -23,7 +23,7 @@ const ONE: &[Parameter] = &[any("op")];
 pub(crate) static TABLE: &[Function] = &[
     f("#indexer", &[map("dict"), any("key")], map_index),
     f("#indexer", &[map("dict"), any("key"), any("default")], map_index_or),
-    f("#indexer", &[of("list", Type::Sequence), int("index")], list_index),
+    f("#indexer", &[typed("list", Type::Sequence), int("index")], list_index),
     f("#list", &[any("args").rest()], build_list),
     f("#operator_!~", TWO, by_name),
     f("#operator_*", TWO, by_name),
@@ -45,7 +45,7 @@ pub(crate) static TABLE: &[Function] = &[
 ];
 
 /// Whether some overload of an operator takes operands that are written out; others pass.
-pub(crate) fn possible(operator: Binary, left: &Kind, right: &Kind) -> bool {
+pub(crate) fn possible(operator: Binary, left: &NodeKind, right: &NodeKind) -> bool {
     use Type::{Date, Int, Iterable, Map, Number, Regex, Sequence, Set, Span, Text};
     let rows: &[(Type, Type)] = match operator {
         Binary::Add => &[
@@ -74,24 +74,25 @@ pub(crate) fn possible(operator: Binary, left: &Kind, right: &Kind) -> bool {
         Binary::In => &[(Text, Text), (Type::Any, Iterable)],
         Binary::Matches | Binary::NotMatches => &[(Text, Text), (Text, Regex)],
         Binary::Less | Binary::LessOrEqual | Binary::Greater | Binary::GreaterOrEqual => {
-            let null = |kind: &Kind| matches!(kind, Kind::Literal(Value::Null));
+            let null = |kind: &NodeKind| matches!(kind, NodeKind::Literal(Value::Null));
             if null(left) || null(right) {
                 return true;
             }
             // Anything can be compared with null, so only two written operands can be hopeless.
-            let open = |kind: &Kind| !matches!(kind, Kind::Literal(_) | Kind::Keyword(_));
+            let open =
+                |kind: &NodeKind| !matches!(kind, NodeKind::Literal(_) | NodeKind::Keyword(_));
             if open(left) || open(right) {
                 return true;
             }
             &[(Number, Number), (Text, Text)]
         }
         Binary::And | Binary::Or | Binary::Equal | Binary::NotEqual => return true,
-        Binary::Send => return !matches!(left, Kind::Literal(_) | Kind::Keyword(_)),
+        Binary::Send => return !matches!(left, NodeKind::Literal(_) | NodeKind::Keyword(_)),
     };
-    let fits = |kind: &Kind, type_: Type| match kind {
-        Kind::Literal(Value::Null) => type_ == Type::Any,
-        Kind::Literal(value) => type_.accepts(value),
-        Kind::Keyword(_) => matches!(type_, Type::Any | Text),
+    let fits = |kind: &NodeKind, type_: Type| match kind {
+        NodeKind::Literal(Value::Null) => type_ == Type::Any,
+        NodeKind::Literal(value) => type_.accepts(value),
+        NodeKind::Keyword(_) => matches!(type_, Type::Any | Text),
         _ => true,
     };
     rows.iter().any(|(a, b)| fits(left, *a) && fits(right, *b))
@@ -391,7 +392,7 @@ pub(crate) fn contains(
     if let (Value::Text(part), Value::Text(whole)) = (value, collection) {
         return Ok(Some(whole.contains(&**part)));
     }
-    let Some(mut walk) = Walk::new(collection, machine.options.limit_iterators)? else {
+    let Some(mut walk) = BoundedIter::new(collection, machine.options.limit_iterators)? else {
         return Ok(None);
     };
     if let Value::Set(set) = collection {
@@ -421,7 +422,7 @@ fn matches(machine: &Machine<'_>, text: &Value, pattern: &Value) -> Result<Optio
 
 fn by_name(args: &mut Arguments<'_>) -> Result<Value, Error> {
     let (left, right) = (args.value(0), args.value(1));
-    match Binary::of_function(args.candidate.function.name) {
+    match Binary::from_function(args.candidate.function.name) {
         Some(operator) => binary(args.machine, operator, &left, &right),
         None => Ok(Value::Null),
     }
@@ -430,7 +431,7 @@ fn by_name(args: &mut Arguments<'_>) -> Result<Value, Error> {
 fn unary_by_name(args: &mut Arguments<'_>) -> Result<Value, Error> {
     let sign = args.candidate.function.name.trim_start_matches("#unary_operator_");
     let operand = args.value(0);
-    Unary::of(sign).map_or(Ok(Value::Null), |operator| unary(operator, &operand))
+    Unary::from_sign(sign).map_or(Ok(Value::Null), |operator| unary(operator, &operand))
 }
 
 fn build_list(args: &mut Arguments<'_>) -> Result<Value, Error> {

@@ -6,7 +6,7 @@ use crate::context::{Context, Lambda};
 use crate::error::Error;
 use crate::iterate::{Iter, Lazy, SortKey};
 use crate::machine::Machine;
-use crate::signature::{Default, Function, Parameter, Type, iter, lambda, m, of};
+use crate::signature::{Default, Function, Parameter, Type, iter, lambda, m, typed};
 use crate::syntax::Binary;
 use crate::value::Value;
 use std::cell::OnceCell;
@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 const ORDER: &[Parameter] = &[iter("collection"), lambda("selector")];
-const THEN: &[Parameter] = &[of("collection", Type::Ordered), lambda("selector")];
+const THEN: &[Parameter] = &[typed("collection", Type::Ordered), lambda("selector")];
 
 pub(crate) static TABLE: &[Function] = &[
     m(
@@ -35,7 +35,7 @@ pub(crate) static TABLE: &[Function] = &[
 
 fn order(args: &mut Arguments<'_>, descending: bool) -> Result<Value, Error> {
     let source = args.value(0);
-    // A list that is too long is refused at once.
+    // A list that is too long is rejected at once.
     args.machine.walk(&source)?;
     let selector = args.lambda(1)?;
     Ok(Lazy::sorted(source, vec![SortKey { selector, descending }]))
@@ -49,7 +49,7 @@ fn then(args: &mut Arguments<'_>, descending: bool) -> Result<Value, Error> {
     Ok(lazy.then(SortKey { selector, descending }))
 }
 
-/// The members of a collection in order; equal ones stay as they stand.
+/// The members of a collection in order; the sort is stable.
 pub(crate) fn sort(
     machine: &Machine<'_>,
     source: &Value,
@@ -155,11 +155,11 @@ fn group_by(args: &mut Arguments<'_>) -> Result<Value, Error> {
             None => member.clone(),
         };
         let key = machine.apply(&key, vec![member])?;
-        let place = match places.get(&key) {
-            Some(Value::Int(place)) => place.as_i64().and_then(|at| usize::try_from(at).ok()),
+        let position = match places.get(&key) {
+            Some(Value::Int(position)) => position.as_i64().and_then(|at| usize::try_from(at).ok()),
             _ => None,
         };
-        match place.and_then(|at| groups.get_mut(at)) {
+        match position.and_then(|at| groups.get_mut(at)) {
             Some((_, values)) => values.push(value),
             None => {
                 places.insert(Key::new(key.clone())?, groups.len().into())?;
@@ -187,7 +187,7 @@ struct Aggregator {
     style: Style,
 }
 
-/// What an aggregator is given and gives.
+/// The argument and the result of an aggregator.
 #[derive(Clone, Copy, PartialEq)]
 enum Style {
     /// The values, for their aggregate.

@@ -3,7 +3,7 @@
 use crate::arguments::Arguments;
 use crate::collections::{Key, Set};
 use crate::error::Error;
-use crate::iterate::{Iter, Lazy, Walk};
+use crate::iterate::{BoundedIter, Iter, Lazy};
 use crate::signature::{Default, Function, Parameter, Type, any, b, int, iter, lambda, m};
 use crate::value::Value;
 
@@ -63,7 +63,7 @@ fn select(args: &mut Arguments<'_>) -> Result<Value, Error> {
 
 fn select_many(args: &mut Arguments<'_>) -> Result<Value, Error> {
     let (mut walk, selector) = (args.walk(0)?, args.lambda(1)?);
-    let mut inner: Option<Walk> = None;
+    let mut inner: Option<BoundedIter> = None;
     Ok(Iter::over(move |machine| {
         loop {
             if let Some(current) = &mut inner {
@@ -163,7 +163,7 @@ fn append(args: &mut Arguments<'_>) -> Result<Value, Error> {
 }
 
 /// Walks over all collections given for a parameter that takes the rest.
-fn walks(args: &mut Arguments<'_>) -> Result<Vec<Walk>, Error> {
+fn walks(args: &mut Arguments<'_>) -> Result<Vec<BoundedIter>, Error> {
     args.values(0).iter().map(|value| args.machine.walk(value)).collect()
 }
 

@@ -3,8 +3,8 @@
 use super::numbers::{larger, smaller};
 use crate::arguments::Arguments;
 use crate::error::Error;
-use crate::iterate::{Iter, Walk};
-use crate::signature::{Default, Function, Parameter, Type, any, b, iter, lambda, m, map, of};
+use crate::iterate::{BoundedIter, Iter};
+use crate::signature::{Default, Function, Parameter, Type, any, b, iter, lambda, m, map, typed};
 use crate::syntax::Binary;
 use crate::value::Value;
 
@@ -29,10 +29,10 @@ pub(crate) static TABLE: &[Function] = &[
     m("last", DEFAULT, last),
     m("lastIndexOf", ITEM, |args| index_of(args, true)),
     m("lastIndexWhere", PREDICATE, |args| index_where(args, true)),
-    b("len", &[of("collection", Type::Iterator)], len_iterator),
+    b("len", &[typed("collection", Type::Iterator)], len_iterator),
     b("len", &[map("dict")], |args| Ok(args.map(0)?.len().into())),
-    b("len", &[of("sequence", Type::Sequence)], len_list),
-    b("len", &[of("set", Type::Set)], len_set),
+    b("len", &[typed("sequence", Type::Sequence)], len_list),
+    b("len", &[typed("set", Type::Set)], len_set),
     m("max", INITIAL, |args| fold(args, larger)),
     m("min", INITIAL, |args| fold(args, smaller)),
     m("reduce", FOLD, aggregate),
@@ -47,7 +47,7 @@ fn add(args: &Arguments<'_>, a: Value, b: Value) -> Result<Value, Error> {
 /// Puts members together two by two, beginning with the one given in parameter `initial`.
 fn fold_from(
     args: &mut Arguments<'_>,
-    mut walk: Walk,
+    mut walk: BoundedIter,
     initial: usize,
     mut step: impl FnMut(&Arguments<'_>, Value, Value) -> Result<Value, Error>,
 ) -> Result<Value, Error> {
@@ -136,7 +136,7 @@ fn contains(args: &mut Arguments<'_>) -> Result<Value, Error> {
     Ok(found.unwrap_or(false).into())
 }
 
-fn counted(args: &Arguments<'_>, mut walk: Walk) -> Result<Value, Error> {
+fn counted(args: &Arguments<'_>, mut walk: BoundedIter) -> Result<Value, Error> {
     let mut count = 0_usize;
     while walk.next(args.machine)?.is_some() {
         count += 1;
@@ -151,7 +151,7 @@ fn count(args: &mut Arguments<'_>) -> Result<Value, Error> {
 
 /// The length of an iterator is not limited as other walks are.
 fn len_iterator(args: &mut Arguments<'_>) -> Result<Value, Error> {
-    match Walk::new(&args.value(0), usize::MAX)? {
+    match BoundedIter::new(&args.value(0), usize::MAX)? {
         Some(walk) => counted(args, walk),
         None => Ok(0.into()),
     }
@@ -197,10 +197,10 @@ fn single(args: &mut Arguments<'_>) -> Result<Value, Error> {
     }
 }
 
-/// The place of a member that fits, -1 without one.
-fn place(
+/// The index of a member that fits, -1 without one.
+fn position(
     args: &Arguments<'_>,
-    mut walk: Walk,
+    mut walk: BoundedIter,
     last: bool,
     fits: impl Fn(Value) -> Result<bool, Error>,
 ) -> Result<Value, Error> {
@@ -220,10 +220,10 @@ fn place(
 
 fn index_of(args: &mut Arguments<'_>, last: bool) -> Result<Value, Error> {
     let (walk, item) = (args.walk(0)?, args.value(1));
-    place(args, walk, last, |member| Ok(member == item))
+    position(args, walk, last, |member| Ok(member == item))
 }
 
 fn index_where(args: &mut Arguments<'_>, last: bool) -> Result<Value, Error> {
     let (walk, predicate) = (args.walk(0)?, args.lambda(1)?);
-    place(args, walk, last, |member| Ok(args.machine.apply(&predicate, vec![member])?.truth()))
+    position(args, walk, last, |member| Ok(args.machine.apply(&predicate, vec![member])?.truth()))
 }

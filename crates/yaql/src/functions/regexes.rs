@@ -5,17 +5,17 @@ use crate::context::{Context, Lambda};
 use crate::error::Error;
 use crate::iterate::Iter;
 use crate::machine::Machine;
-use crate::regex::{Flags, Found, Regex, Replacement, escape};
-use crate::signature::{Default, Function, Parameter, Type, f, int, lambda, m, of, text};
+use crate::regex::{Flags, Match, Regex, Replacement, escape};
+use crate::signature::{Default, Function, Parameter, Type, f, int, lambda, m, text, typed};
 use crate::value::Value;
 use std::sync::Arc;
 
 const fn regexp() -> Parameter {
-    of("regexp", Type::Regex)
+    typed("regexp", Type::Regex)
 }
 
 const fn flag(name: &'static str) -> Parameter {
-    of(name, Type::Bool).or(Default::Bool(false)).nullable()
+    typed(name, Type::Bool).or(Default::Bool(false)).nullable()
 }
 
 const fn count(name: &'static str) -> Parameter {
@@ -64,7 +64,7 @@ pub(crate) fn charge(machine: &Machine<'_>, text: &str) -> Result<(), Error> {
     machine.charge(20 + text.len() as u64 / 16)
 }
 
-/// Walks over matches from left to right; behind an empty one it goes on with the next character.
+/// Walks over matches from left to right; after an empty one it goes on with the next character.
 struct Matches {
     regex: Regex,
     text: Arc<str>,
@@ -76,7 +76,7 @@ impl Matches {
         Matches { regex: regex.clone(), text: text.clone(), at: 0 }
     }
 
-    fn next(&mut self, machine: &Machine<'_>) -> Result<Option<Found>, Error> {
+    fn next(&mut self, machine: &Machine<'_>) -> Result<Option<Match>, Error> {
         let Some(rest) = self.text.get(self.at..) else {
             return Ok(None);
         };
@@ -119,7 +119,7 @@ fn matches_pattern(args: &mut Arguments<'_>) -> Result<Value, Error> {
 }
 
 /// The text of a match.
-fn matched(text: &str, found: &Found) -> Value {
+fn matched(text: &str, found: &Match) -> Value {
     text.get(found.whole()).unwrap_or_default().into()
 }
 
@@ -130,7 +130,7 @@ fn select(
     selector: &Lambda,
     regex: &Regex,
     text: &str,
-    found: &Found,
+    found: &Match,
 ) -> Result<Value, Error> {
     let position = |byte: usize| Value::from(text.get(..byte).map_or(0, |t| t.chars().count()));
     let group = |range: &Option<std::ops::Range<usize>>| {
@@ -202,13 +202,13 @@ fn split(args: &mut Arguments<'_>, regex: &Regex, text: &Arc<str>) -> Result<Val
     Value::sequence(parts, false)
 }
 
-/// Puts something in the place of matches.
+/// Replaces matches.
 fn substitute(
     args: &Arguments<'_>,
     regex: &Regex,
     text: &Arc<str>,
     limit: i64,
-    mut put: impl FnMut(&Found, &mut String) -> Result<(), Error>,
+    mut put: impl FnMut(&Match, &mut String) -> Result<(), Error>,
 ) -> Result<Value, Error> {
     let mut matches = Matches::new(regex, text);
     let mut out = String::with_capacity(text.len());

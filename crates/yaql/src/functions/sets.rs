@@ -5,12 +5,12 @@ use crate::arguments::Arguments;
 use crate::collections::Set;
 use crate::equality::set_like;
 use crate::error::Error;
-use crate::signature::{Function, Parameter, Type, any, f, iter, m, of};
+use crate::signature::{Function, Parameter, Type, any, f, iter, m, typed};
 use crate::value::Value;
 use std::sync::Arc;
 
-const TWO: &[Parameter] = &[of("left", Type::Set), of("right", Type::Set)];
-const VALUES: &[Parameter] = &[of("set", Type::Set), any("values").rest()];
+const TWO: &[Parameter] = &[typed("left", Type::Set), typed("right", Type::Set)];
+const VALUES: &[Parameter] = &[typed("set", Type::Set), any("values").rest()];
 
 pub(crate) static TABLE: &[Function] = &[
     m("add", VALUES, add),
@@ -29,7 +29,7 @@ fn made(members: impl IntoIterator<Item = Value>) -> Result<Value, Error> {
 
 fn set_of(args: &mut Arguments<'_>, parameter: usize) -> Result<Arc<Set>, Error> {
     let value = args.value(parameter);
-    // What looks like a set but is none has members that cannot be in one.
+    // A view that is no set has members that cannot be hashed.
     set_like(&value).ok_or_else(|| Error::type_("unhashable type: 'list'"))
 }
 

@@ -3,12 +3,12 @@
 use crate::arguments::Arguments;
 use crate::collections::Set;
 use crate::error::{Error, FailureClass};
-use crate::iterate::Walk;
+use crate::iterate::BoundedIter;
 use crate::machine::Machine;
 use crate::python::{boundary, is_blank};
 use crate::render;
 use crate::signature::{
-    Default, Function, Parameter, Type, any, b, f, int, iter, m, map, of, text,
+    Default, Function, Parameter, Type, any, b, f, int, iter, m, map, text, typed,
 };
 use crate::value::Value;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const fn chars() -> Parameter {
 }
 
 const fn flag(name: &'static str) -> Parameter {
-    of(name, Type::Bool).or(Default::Bool(false)).nullable()
+    typed(name, Type::Bool).or(Default::Bool(false)).nullable()
 }
 
 const SPLIT: &[Parameter] =
@@ -49,7 +49,7 @@ pub(crate) static TABLE: &[Function] = &[
     m("indexOf", &[text("string"), text("sub"), int("start"), int("length")], index_of_within),
     b(
         "isEmpty",
-        &[text("string").nullable(), of("trim", Type::Bool).or(Default::Bool(true)), chars()],
+        &[text("string").nullable(), typed("trim", Type::Bool).or(Default::Bool(true)), chars()],
         is_empty,
     ),
     m("join", &[iter("sequence"), text("separator")], join),
@@ -89,7 +89,7 @@ pub(crate) static TABLE: &[Function] = &[
     m("trimRight", &[text("string"), chars()], |args| trim(args, false, true)),
 ];
 
-/// A value as `str` gives it.
+/// A value as `str` returns it.
 pub(crate) fn to_text(value: &Value) -> Result<Arc<str>, Error> {
     Ok(match value {
         Value::Text(text) => text.clone(),
@@ -124,7 +124,11 @@ fn join_by(args: &mut Arguments<'_>) -> Result<Value, Error> {
     join_texts(args.machine, walk, &separator)
 }
 
-fn join_texts(machine: &Machine<'_>, mut walk: Walk, separator: &str) -> Result<Value, Error> {
+fn join_texts(
+    machine: &Machine<'_>,
+    mut walk: BoundedIter,
+    separator: &str,
+) -> Result<Value, Error> {
     let mut out = String::new();
     let mut first = true;
     while let Some(member) = walk.next(machine)? {
@@ -272,7 +276,7 @@ fn substring(args: &mut Arguments<'_>) -> Result<Value, Error> {
     Ok(slice(&text, boundary(start, count), boundary(end, count)).into())
 }
 
-/// Where to look for a part: the characters, and the number of those before them.
+/// The range of a search: the characters, and the number of those before them.
 fn range(text: &str, start: i64, end: i64) -> Option<(&str, usize)> {
     let count = text.chars().count();
     if start > i64::try_from(count).unwrap_or(i64::MAX) {

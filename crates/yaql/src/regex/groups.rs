@@ -7,7 +7,7 @@ use std::sync::Arc;
 const MAX_DEPTH: usize = 100;
 
 impl Translator {
-    /// Translates a group; the cursor stands behind its parenthesis, which is at `start`.
+    /// Translates a group; the cursor is after its parenthesis, which is at `start`.
     pub(super) fn group(&mut self, start: usize) -> Result<Option<Item>, String> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {

@@ -62,11 +62,11 @@ struct Inner {
 }
 
 /// A match: the whole and its groups, as ranges of bytes.
-pub(crate) struct Found {
+pub(crate) struct Match {
     pub(crate) groups: Vec<Option<Range<usize>>>,
 }
 
-impl Found {
+impl Match {
     /// The whole match.
     pub(crate) fn whole(&self) -> Range<usize> {
         self.groups.first().cloned().flatten().unwrap_or(0..0)
@@ -122,10 +122,10 @@ impl Regex {
         Ok(self.match_start(text)?.is_some_and(|found| found.end == text.len()))
     }
 
-    /// The first match at or behind a byte.
-    pub(crate) fn find_from(&self, text: &str, start: usize) -> Result<Option<Found>, Error> {
+    /// The first match at or after a byte.
+    pub(crate) fn find_from(&self, text: &str, start: usize) -> Result<Option<Match>, Error> {
         let captures = self.0.search.captures_from_pos(text, start).map_err(run_error)?;
-        Ok(captures.map(|captures| Found {
+        Ok(captures.map(|captures| Match {
             groups: (0..captures.len())
                 .map(|at| captures.get(at).map(|found| found.range()))
                 .collect(),

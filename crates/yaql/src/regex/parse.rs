@@ -93,7 +93,7 @@ pub(super) fn literal(out: &mut String, c: char) {
     }
 }
 
-/// The class an escape stands for, in a form that can stand inside brackets.
+/// The class an escape stands for, in a form that can appear inside brackets.
 pub(super) fn class(letter: char, ascii: bool) -> Option<&'static str> {
     Some(match (letter, ascii) {
         ('d', false) => r"\d",

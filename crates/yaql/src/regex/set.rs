@@ -1,4 +1,4 @@
-//! Character sets: what stands between brackets.
+//! Character sets: the content of brackets.
 
 use super::parse::{Cursor, class, literal};
 
@@ -8,7 +8,7 @@ enum Member {
     Class(&'static str),
 }
 
-/// Translates a set; the cursor stands behind the opening bracket, which is at `start`.
+/// Translates a set; the cursor is after the opening bracket, which is at `start`.
 pub(super) fn translate(
     cursor: &mut Cursor,
     start: usize,

@@ -110,7 +110,7 @@ pub(super) enum Item {
 }
 
 impl Translator {
-    /// Reads flags for the whole pattern, which can stand only at its start.
+    /// Reads flags for the whole pattern, which can appear only at its start.
     fn global_flags(&mut self) -> Result<(), String> {
         loop {
             let start = self.cursor.at;
@@ -166,7 +166,7 @@ impl Translator {
             }
             let begin = self.out.len();
             last = match self.item(c, at)? {
-                // Comments leave what stands before them to be repeated.
+                // A comment leaves the item before it to be repeated.
                 None => continue,
                 Some(item) => item,
             };
@@ -344,7 +344,7 @@ impl Translator {
         Ok(Item::Plain)
     }
 
-    /// Writes a reference to a group; the places are for the two things that can be wrong.
+    /// Writes a reference to a group; the positions are for its two possible errors.
     pub(super) fn reference(
         &mut self,
         number: usize,

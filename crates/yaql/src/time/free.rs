@@ -1,4 +1,4 @@
-//! Reading dates of whatever common form.
+//! Parsing dates in common forms.
 //!
 //! Numbers and words are taken one after the other: a time is known by its colons, a month by its
 //! name, and what numbers are left become year, month and day by their size and order.
@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 /// Reads a date; parts that are missing come from `today`, and UTC stands in for a missing zone.
 pub(super) fn parse(text: &str, today: Option<Date>) -> Result<Date, Error> {
     let tokens = tokens(text);
-    let mut reader = Reader { tokens: &tokens, at: 0, seen: Seen::default() };
+    let mut reader = Reader { tokens: &tokens, at: 0, seen: DateFields::default() };
     while reader.at < tokens.len() {
         if reader.step().is_none() {
             return Err(Error::value(format!("Unknown string format: {text}")));
@@ -74,7 +74,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
 }
 
 #[derive(Default)]
-struct Seen {
+struct DateFields {
     /// Numbers of the day with the number of their digits.
     numbers: Vec<(i64, usize)>,
     month: Option<i64>,
@@ -94,7 +94,7 @@ struct Day {
     day: Option<i64>,
 }
 
-impl Seen {
+impl DateFields {
     fn is_empty(&self) -> bool {
         self.numbers.is_empty() && self.month.is_none() && self.hour.is_none() && !self.weekday
     }
@@ -132,7 +132,7 @@ impl Seen {
 struct Reader<'a> {
     tokens: &'a [Token<'a>],
     at: usize,
-    seen: Seen,
+    seen: DateFields,
 }
 
 impl Reader<'_> {

@@ -88,7 +88,7 @@ impl Date {
         self.local_microseconds() - i64::from(self.offset) * 1_000_000
     }
 
-    /// The date whose calendar and clock are so many microseconds behind 1970.
+    /// The date whose calendar and clock are so many microseconds after 1970.
     pub(crate) fn at(local: i64, offset: i32) -> Option<Date> {
         let (days, time) = (local.div_euclid(DAY), local.rem_euclid(DAY));
         let day = EPOCH.checked_add(SignedDuration::from_hours(days.checked_mul(24)?)).ok()?;
@@ -152,12 +152,12 @@ impl Date {
         strptime::parse(text, format)
     }
 
-    /// Reads a date of whatever form; missing parts come from `today`.
+    /// Parses a date in any common form; missing parts come from `today`.
     pub(crate) fn parse(text: &str, today: Option<Date>) -> Result<Date, Error> {
         free::parse(text, today)
     }
 
-    /// The date as it shows inside a container.
+    /// The date as it is printed inside a container.
     pub(crate) fn write_form(&self, out: &mut String) {
         let local = &self.local;
         let _ = write!(
@@ -282,17 +282,17 @@ impl TimeSpan {
         (days, rest / 1_000_000, rest % 1_000_000)
     }
 
-    /// The span as it shows inside a container.
+    /// The span as it is printed inside a container.
     pub(crate) fn write_form(&self, out: &mut String) {
         let (days, seconds, microseconds) = self.split();
         let parts = [("days", days), ("seconds", seconds), ("microseconds", microseconds)];
-        let shown: Vec<_> = parts
+        let printed: Vec<_> = parts
             .iter()
             .filter(|(_, number)| *number != 0)
             .map(|(name, number)| format!("{name}={number}"))
             .collect();
-        let shown = if shown.is_empty() { "0".into() } else { shown.join(", ") };
-        let _ = write!(out, "datetime.timedelta({shown})");
+        let printed = if printed.is_empty() { "0".into() } else { printed.join(", ") };
+        let _ = write!(out, "datetime.timedelta({printed})");
     }
 }
 

@@ -110,7 +110,7 @@ fn directive(letter: char) -> Option<String> {
     })
 }
 
-/// What was read so far.
+/// The fields that were parsed so far.
 struct Read {
     parts: Parts,
     afternoon: Option<bool>,

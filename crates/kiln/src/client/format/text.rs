@@ -61,7 +61,7 @@ fn write_repr(out: &mut String, value: &Value) {
 
 /// A value as JSON, without a final line feed.
 pub(crate) fn json(value: &Value, layout: Json) -> String {
-    print::json_in(&wire::value(value), Keys::Ordered, layout)
+    print::json_with_layout(&wire::value(value), Keys::Ordered, layout)
 }
 
 #[cfg(test)]

@@ -287,7 +287,9 @@ impl NotificationOptions {
     /// The URL that the options from before `transport_url` describe.
     fn url_of_parts(&self) -> String {
         // Special characters of a password must not have a meaning in the URL.
-        let quoted = |text: &str| kiln_template::files::url::quoted(text, b"");
+        let quoted = |text: &str| {
+            kiln_template::files::url::percent_encode(text, &kiln_template::files::url::COMPONENT)
+        };
         let password = self.rabbit_password.as_deref().unwrap_or("guest");
         let login = format!("{}:{}", quoted(&self.rabbit_user), quoted(password));
         let port = self.rabbit_port.unwrap_or_default();

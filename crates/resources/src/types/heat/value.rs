@@ -38,7 +38,7 @@ fn value_is_of_its_type(properties: &Members) -> Result<(), PropertyError> {
         _ => return Ok(()),
     };
     let value = properties.get("value").unwrap_or(&Value::Null);
-    match property::refusal(kind, value) {
+    match property::type_error(kind, value) {
         Some(message) => Err(PropertyError::for_property("value", message)),
         None => Ok(()),
     }

@@ -134,17 +134,18 @@ fn rules_must_fit_the_type_and_the_default_must_keep_them() {
         let expected = format!("Parameter 'p' is invalid: {expected}");
         assert_eq!(faults(definition.clone()), [expected], "{definition}");
     }
-    // A default that cannot be converted is found when it is used, one that a custom rule refuses too.
+    // A default that cannot be converted is found when it is used, one that a custom rule rejects
+    // too.
     for definition in [
         json!({"type": "number", "default": "x"}),
         json!({"type": "json", "default": "{"}),
         json!({"type": "string", "default": "x", "constraints": [{"custom_constraint": "ip_addr"}]}),
     ] {
         assert_eq!(faults(definition.clone()), Vec::<String>::new(), "{definition}");
-        let (_, told) =
-            bind(json!({"p": definition}), SuppliedParameters::default(), Check::Values);
-        assert_eq!(told.len(), 1, "{definition}");
-        assert_eq!(told[0].code, &codes::PARAMETER_VALUE);
+        let (_, reported) =
+            bind(json!({"p": definition}), SuppliedParameters::default(), ParameterCheck::Values);
+        assert_eq!(reported.len(), 1, "{definition}");
+        assert_eq!(reported[0].code, &codes::PARAMETER_VALUE);
     }
 }
 
@@ -156,7 +157,7 @@ fn all_faults_are_told_at_their_places_with_help() {
         "c": 5,
         "d": {},
     }));
-    let (definitions, faults) = hot(&section, ALL);
+    let (definitions, faults) = parse_hot(&section, ALL);
     assert_eq!(
         texts(&faults),
         [
@@ -189,7 +190,7 @@ fn all_faults_are_told_at_their_places_with_help() {
 #[test]
 fn versions_decide_about_tags_and_modulo() {
     let old = Features { tags: false, modulo: false };
-    let read = |definition: Json| texts(&hot(&node(&json!({"p": definition})), old).1);
+    let read = |definition: Json| texts(&parse_hot(&node(&json!({"p": definition})), old).1);
     assert_eq!(
         read(json!({"type": "string", "tags": ["t"]})),
         ["Invalid key 'tags' for parameter (p)"]
@@ -222,7 +223,7 @@ fn an_entry_with_several_rules_has_one_that_counts() {
             rules.as_object_mut().unwrap().remove(*gone);
         }
         let (definitions, faults) =
-            hot(&node(&json!({"p": {"type": "string", "constraints": [rules]}})), ALL);
+            parse_hot(&node(&json!({"p": {"type": "string", "constraints": [rules]}})), ALL);
         assert!(faults.is_empty());
         assert_eq!(definitions["p"].constraints[0].rule.name(), name);
     }
@@ -231,11 +232,11 @@ fn an_entry_with_several_rules_has_one_that_counts() {
 #[test]
 fn sections_may_be_empty_in_any_way_and_must_else_be_maps() {
     for section in [json!(null), json!({}), json!([]), json!(""), json!(0), json!(false)] {
-        let (definitions, faults) = hot(&node(&section), ALL);
+        let (definitions, faults) = parse_hot(&node(&section), ALL);
         assert!(definitions.is_empty() && faults.is_empty(), "{section}");
     }
     for section in [json!(["a"]), json!("a"), json!(1)] {
-        for faults in [hot(&node(&section), ALL).1, cfn(&node(&section)).1] {
+        for faults in [parse_hot(&node(&section), ALL).1, parse_cfn(&node(&section)).1] {
             assert_eq!(faults[0].code, &codes::BAD_SECTION, "{section}");
         }
     }
@@ -244,7 +245,7 @@ fn sections_may_be_empty_in_any_way_and_must_else_be_maps() {
 #[test]
 fn cloudformation_definitions_have_their_own_keys() {
     let read = |definition: Json| {
-        let (definitions, faults) = cfn(&node(&json!({"p": definition})));
+        let (definitions, faults) = parse_cfn(&node(&json!({"p": definition})));
         let flaws = definitions["p"].flaws().to_vec();
         (definitions, texts(&[faults, flaws].concat()))
     };
@@ -280,8 +281,8 @@ fn cloudformation_definitions_have_their_own_keys() {
     assert!(parameter.hidden);
     let names: Vec<&str> = parameter.constraints.iter().map(|c| c.rule.name()).collect();
     assert_eq!(names, ["Length", "AllowedValues", "AllowedPattern"]);
-    let refusal = parameter.check(&"abc".into(), &Offline::new(0));
-    assert_eq!(refusal, Err("two letters".into()));
+    let error = parameter.check(&"abc".into(), &Offline::new(0));
+    assert_eq!(error, Err("two letters".into()));
     assert!(!read(json!({"Type": "String", "NoEcho": "yes"})).0["p"].hidden);
     assert!(read(json!({"Type": "String", "NoEcho": true})).0["p"].hidden);
 }

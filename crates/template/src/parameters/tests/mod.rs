@@ -1,6 +1,6 @@
 //! Tests of parameters: what they share.
 //!
-//! Expected texts were recorded from the reference, save where it only has an internal error.
+//! Expected texts were recorded from Heat, save where it only has an internal error.
 
 mod definitions;
 mod values;
@@ -17,12 +17,12 @@ const ALL: Features = Features { tags: true, modulo: true };
 /// A tree in which every key and value has a place of its own, in the order they are written.
 pub(crate) fn node(json: &Json) -> Node {
     let file = Sources::new().add("test", "");
-    fn place(file: crate::FileId, next: &mut usize) -> Span {
+    fn position(file: crate::FileId, next: &mut usize) -> Span {
         *next += 1;
         Span::new(file, *next, *next + 1)
     }
     fn build(json: &Json, file: crate::FileId, next: &mut usize) -> Node {
-        let span = place(file, next);
+        let span = position(file, next);
         let data = match json {
             Json::Null => Data::Null,
             Json::Bool(flag) => Data::Bool(*flag),
@@ -37,7 +37,7 @@ pub(crate) fn node(json: &Json) -> Node {
             Json::Object(members) => {
                 let entry = |(key, value): (&String, &Json)| Entry {
                     key: key.as_str().into(),
-                    key_span: place(file, next),
+                    key_span: position(file, next),
                     value: build(value, file, next),
                 };
                 Data::Map(Map { entries: members.iter().map(entry).collect() })
@@ -58,13 +58,13 @@ fn texts(diagnostics: &[Diagnostic]) -> Vec<String> {
 
 /// The definition of a parameter `p` that is right.
 fn parameter(definition: Json) -> Parameter {
-    let (definitions, faults) = hot(&node(&json!({"p": definition})), ALL);
+    let (definitions, faults) = parse_hot(&node(&json!({"p": definition})), ALL);
     assert_eq!(texts(&faults), Vec::<String>::new());
     definitions["p"].clone()
 }
 
-fn pseudo(dialect: Dialect) -> Pseudo {
-    Pseudo {
+fn pseudo(dialect: Dialect) -> PseudoParameters {
+    PseudoParameters {
         stack_name: "s".into(),
         stack_id: Some("0b1e".into()),
         project_id: "t".into(),
@@ -72,7 +72,7 @@ fn pseudo(dialect: Dialect) -> Pseudo {
     }
 }
 
-fn given(request: Json, environment: Json, defaults: Json) -> SuppliedParameters {
+fn supplied(request: Json, environment: Json, defaults: Json) -> SuppliedParameters {
     let values = |json: Json| {
         let members = value(json).as_map().cloned().unwrap_or_default();
         members.into_iter().map(|(name, value)| (name, value.into())).collect()
@@ -86,13 +86,13 @@ fn given(request: Json, environment: Json, defaults: Json) -> SuppliedParameters
 
 fn bind(
     definitions: Json,
-    given: SuppliedParameters,
-    check: Check,
+    supplied: SuppliedParameters,
+    check: ParameterCheck,
 ) -> (Parameters, Vec<Diagnostic>) {
-    let (definitions, mut faults) = hot(&node(&definitions), ALL);
+    let (definitions, mut faults) = parse_hot(&node(&definitions), ALL);
     let (parameters, more) = Parameters::bind(
         Arc::new(definitions),
-        given,
+        supplied,
         &pseudo(Dialect::Hot),
         &Offline::new(0),
         check,
@@ -103,7 +103,9 @@ fn bind(
 
 /// Everything wrong with a native definition of a parameter `p` without a value.
 fn faults(definition: Json) -> Vec<String> {
-    texts(&bind(json!({"p": definition}), SuppliedParameters::default(), Check::NamesOnly).1)
+    texts(
+        &bind(json!({"p": definition}), SuppliedParameters::default(), ParameterCheck::NamesOnly).1,
+    )
 }
 
 /// Any JSON, rich in the words of parameter definitions.
@@ -163,10 +165,10 @@ pub(crate) fn any_json() -> impl Strategy<Value = Json> {
 proptest! {
     #[test]
     fn no_section_and_no_value_panics(section in any_json(), values in any_json()) {
-        let values = given(values.clone(), values.clone(), values);
-        for (definitions, _) in [hot(&node(&section), ALL), cfn(&node(&section))] {
+        let values = supplied(values.clone(), values.clone(), values);
+        for (definitions, _) in [parse_hot(&node(&section), ALL), parse_cfn(&node(&section))] {
             let _ = groups(&node(&section), &definitions);
-            for check in [Check::Values, Check::NamesOnly] {
+            for check in [ParameterCheck::Values, ParameterCheck::NamesOnly] {
                 let (parameters, _) = Parameters::bind(
                     Arc::new(definitions.clone()),
                     values.clone(),
@@ -174,17 +176,17 @@ proptest! {
                     &Offline::new(0),
                     check,
                 );
-                let _ = (parameters.shown(), parameters.describe());
+                let _ = (parameters.display_values(), parameters.describe());
             }
         }
     }
 
     #[test]
-    fn whatever_passes_can_be_converted(definition in any_json(), given in any_json()) {
-        let (definitions, faults) = hot(&node(&json!({"p": definition})), ALL);
-        let (parameter, given) = (&definitions["p"], value(given));
-        if faults.is_empty() && parameter.check(&given, &Offline::new(0)).is_ok() {
-            prop_assert!(parameter.coerce(&given).is_ok());
+    fn whatever_passes_can_be_converted(definition in any_json(), supplied in any_json()) {
+        let (definitions, faults) = parse_hot(&node(&json!({"p": definition})), ALL);
+        let (parameter, supplied) = (&definitions["p"], value(supplied));
+        if faults.is_empty() && parameter.check(&supplied, &Offline::new(0)).is_ok() {
+            prop_assert!(parameter.coerce(&supplied).is_ok());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Values, groups, and what is told of parameters.
+//! Values, groups, and what is reported of parameters.
 
 use super::*;
 use crate::codes;
@@ -7,7 +7,7 @@ use crate::value::{Secret, Unknown};
 
 #[test]
 fn values_are_converted_and_shown_by_type() {
-    for (kind, given, expected, shown) in [
+    for (kind, supplied, expected, printed) in [
         ("string", json!(12), json!("12"), "12"),
         ("string", json!(1.5), json!("1.5"), "1.5"),
         ("string", json!(true), json!("True"), "True"),
@@ -40,11 +40,11 @@ fn values_are_converted_and_shown_by_type() {
         ("json", json!(5), json!(5), "5"),
     ] {
         let parameter = parameter(json!({"type": kind}));
-        let given = value(given);
-        assert_eq!(parameter.check(&given, &Offline::new(0)), Ok(()), "{kind} {given:?}");
-        let converted = parameter.coerce(&given).unwrap();
-        assert_eq!(converted, value(expected), "{kind} {given:?}");
-        assert_eq!(parameter.shown(&converted), shown, "{kind} {given:?}");
+        let supplied = value(supplied);
+        assert_eq!(parameter.check(&supplied, &Offline::new(0)), Ok(()), "{kind} {supplied:?}");
+        let converted = parameter.coerce(&supplied).unwrap();
+        assert_eq!(converted, value(expected), "{kind} {supplied:?}");
+        assert_eq!(parameter.display(&converted), printed, "{kind} {supplied:?}");
     }
 }
 
@@ -52,7 +52,7 @@ fn values_are_converted_and_shown_by_type() {
 fn values_that_do_not_fit_are_refused_in_the_words_of_the_host() {
     let words = "acceptable values are: '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', \
                  'true', 'y', 'yes'";
-    for (kind, given, expected) in [
+    for (kind, supplied, expected) in [
         ("number", json!("twelve"), "could not convert string to float: 'twelve'".to_owned()),
         ("number", json!(""), "could not convert string to float: ''".to_owned()),
         (
@@ -79,9 +79,9 @@ fn values_that_do_not_fit_are_refused_in_the_words_of_the_host() {
         ),
     ] {
         let parameter = parameter(json!({"type": kind}));
-        let given = value(given);
-        assert_eq!(parameter.check(&given, &Offline::new(0)), Err(expected.clone()));
-        assert_eq!(parameter.coerce(&given), Err(expected));
+        let supplied = value(supplied);
+        assert_eq!(parameter.check(&supplied, &Offline::new(0)), Err(expected.clone()));
+        assert_eq!(parameter.coerce(&supplied), Err(expected));
     }
 }
 
@@ -91,12 +91,12 @@ fn the_nearest_value_counts() {
     let (parameters, faults) = bind(
         json!({"a": text("t"), "b": text("t"), "c": text("t"), "d": text("t"), "e": text("t"),
                "f": text("t")}),
-        given(
+        supplied(
             json!({"a": "r", "e": null, "f": ""}),
             json!({"a": "e", "b": "e", "e": "e"}),
             json!({"a": "d", "b": "d", "c": "d", "d": null, "unknown": "d"}),
         ),
-        Check::Values,
+        ParameterCheck::Values,
     );
     assert_eq!(texts(&faults), Vec::<String>::new());
     let values: Vec<&Value> = parameters.iter().skip(3).map(|(_, value)| value).collect();
@@ -113,8 +113,8 @@ fn undeclared_names_come_first_then_each_parameter() {
             "b": {"type": "number"},
             "size": {"type": "number", "default": 9, "constraints": [{"range": {"max": 5}}]},
         }),
-        given(json!({"c": 1, "b": "x", "size": 7}), json!({"siez": 1}), json!({"d": 1})),
-        Check::Values,
+        supplied(json!({"c": 1, "b": "x", "size": 7}), json!({"siez": 1}), json!({"d": 1})),
+        ParameterCheck::Values,
     );
     assert_eq!(
         texts(&faults),
@@ -146,8 +146,8 @@ fn undeclared_names_come_first_then_each_parameter() {
 fn validation_of_a_template_asks_for_names_only() {
     let (parameters, faults) = bind(
         json!({"a": {"type": "string"}, "b": {"type": "number"}, "c": {"type": "number"}}),
-        given(json!({"b": "x", "c": "5", "z": 1}), json!({}), json!({})),
-        Check::NamesOnly,
+        supplied(json!({"b": "x", "c": "5", "z": 1}), json!({}), json!({})),
+        ParameterCheck::NamesOnly,
     );
     assert_eq!(texts(&faults), ["The Parameter (z) was not defined in template."]);
     assert_eq!(parameters.get("a"), Lookup::NoValue);
@@ -161,15 +161,15 @@ fn validation_of_a_template_asks_for_names_only() {
 fn a_wrong_value_in_a_file_is_told_there_and_explained_by_its_rule() {
     let definitions = json!({"a": {"type": "string", "constraints": [{"length": {"max": 1}}]}});
     let file = Sources::new().add("env.yaml", "");
-    let place = Span::new(file, 900, 905);
-    let mut given = SuppliedParameters::default();
-    let there = SuppliedValue { value: "long".into(), span: Some(place) };
-    given.environment.insert("a".into(), there);
-    let (_, faults) = bind(definitions.clone(), given, Check::Values);
-    assert_eq!(faults[0].span(), Some(place));
+    let position = Span::new(file, 900, 905);
+    let mut supplied = SuppliedParameters::default();
+    let there = SuppliedValue { value: "long".into(), span: Some(position) };
+    supplied.environment.insert("a".into(), there);
+    let (_, faults) = bind(definitions.clone(), supplied, ParameterCheck::Values);
+    assert_eq!(faults[0].span(), Some(position));
     assert_eq!(faults[0].labels[1].text, "by this rule");
     let (_, faults) =
-        bind(definitions.clone(), super::SuppliedParameters::default(), Check::Values);
+        bind(definitions.clone(), super::SuppliedParameters::default(), ParameterCheck::Values);
     let section = node(&definitions);
     assert_eq!(faults[0].span(), Some(section.as_map().unwrap().entry("a").unwrap().key_span));
 }
@@ -178,8 +178,8 @@ fn a_wrong_value_in_a_file_is_told_there_and_explained_by_its_rule() {
 fn a_number_that_meets_a_rule_for_text_is_a_bad_request() {
     let (_, faults) = bind(
         json!({"a": {"type": "string", "constraints": [{"length": {"min": 1}}]}}),
-        given(json!({"a": 5}), json!({}), json!({})),
-        Check::Values,
+        supplied(json!({"a": 5}), json!({}), json!({})),
+        ParameterCheck::Values,
     );
     assert_eq!(faults[0].code.kind, "HTTPBadRequest");
     assert_eq!(
@@ -195,16 +195,16 @@ fn hidden_values_are_secrets_and_refusals_keep_them() {
     let hidden = |kind: &str| json!({"type": kind, "hidden": "no"});
     let (parameters, faults) = bind(
         json!({"a": hidden("string"), "b": hidden("json")}),
-        given(json!({"a": "s3cret", "b": {"k": "s3cret"}}), json!({}), json!({})),
-        Check::Values,
+        supplied(json!({"a": "s3cret", "b": {"k": "s3cret"}}), json!({}), json!({})),
+        ParameterCheck::Values,
     );
     assert!(faults.is_empty());
     assert!(!format!("{parameters:?}").contains("s3cret"));
     let Lookup::Value(Value::Secret(secret)) = parameters.get("a") else { panic!() };
     assert_eq!(secret.expose(), &"s3cret".into());
-    let shown = parameters.shown();
-    assert_eq!((&*shown["a"], &*shown["b"]), ("******", "******"));
-    for (definition, given) in [
+    let printed = parameters.display_values();
+    assert_eq!((&*printed["a"], &*printed["b"]), ("******", "******"));
+    for (definition, supplied) in [
         (json!({"type": "number"}), json!("s3cret")),
         (json!({"type": "boolean"}), json!("s3cret")),
         (json!({"type": "string", "constraints": [{"allowed_values": ["a"]}]}), json!("s3cret")),
@@ -220,8 +220,8 @@ fn hidden_values_are_secrets_and_refusals_keep_them() {
     ] {
         let mut definition = definition;
         definition["hidden"] = json!(true);
-        let refusal = parameter(definition).check(&value(given), &Offline::new(0)).unwrap_err();
-        assert!(refusal.contains("******") && !refusal.contains("s3cret"), "{refusal}");
+        let error = parameter(definition).check(&value(supplied), &Offline::new(0)).unwrap_err();
+        assert!(error.contains("******") && !error.contains("s3cret"), "{error}");
     }
 }
 
@@ -238,7 +238,7 @@ fn secrets_and_unknowns_pass_through_parameters_of_nested_templates() {
     let mixed = Value::list([unknown.clone(), 1.into(), secret.clone()]);
     let converted = list.coerce(&mixed).unwrap();
     assert_eq!(converted, Value::list([unknown.clone(), "1".into(), secret.clone()]));
-    assert_eq!(list.shown(&list.coerce(&Value::list([secret.clone()])).unwrap()), "******");
+    assert_eq!(list.display(&list.coerce(&Value::list([secret.clone()])).unwrap()), "******");
     let number = parameter(json!({"type": "number"}));
     assert_eq!(number.coerce(&secret), Ok(Value::Secret(Secret::new(5.into()))));
     let json = parameter(json!({"type": "json"}));
@@ -246,7 +246,7 @@ fn secrets_and_unknowns_pass_through_parameters_of_nested_templates() {
     assert_eq!(json.coerce(&inner), Ok(inner.clone()));
     let text = Value::Secret(Secret::new("[1]".into()));
     assert_eq!(json.coerce(&text), Ok(Value::Secret(Secret::new(Value::list([1.into()])))));
-    assert_eq!(json.shown(&json.coerce(&text).unwrap()), "******");
+    assert_eq!(json.display(&json.coerce(&text).unwrap()), "******");
 }
 
 #[test]
@@ -254,13 +254,16 @@ fn pseudo_parameters_are_named_by_dialect_and_shown_first() {
     let (parameters, _) = bind(
         json!({"a": {"type": "string", "default": "x"}}),
         SuppliedParameters::default(),
-        Check::Values,
+        ParameterCheck::Values,
     );
-    let shown: Vec<(String, String)> =
-        parameters.shown().into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+    let printed: Vec<(String, String)> = parameters
+        .display_values()
+        .into_iter()
+        .map(|(name, value)| (name.to_string(), value))
+        .collect();
     let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     assert_eq!(
-        shown,
+        printed,
         [
             pair("OS::stack_id", "0b1e"),
             pair("OS::project_id", "t"),
@@ -268,8 +271,8 @@ fn pseudo_parameters_are_named_by_dialect_and_shown_first() {
             pair("a", "x"),
         ]
     );
-    let bound = |pseudo: &Pseudo| {
-        let check = Check::Values;
+    let bound = |pseudo: &PseudoParameters| {
+        let check = ParameterCheck::Values;
         Parameters::bind(
             Arc::default(),
             SuppliedParameters::default(),
@@ -284,7 +287,7 @@ fn pseudo_parameters_are_named_by_dialect_and_shown_first() {
     assert_eq!(cfn.get("AWS::StackId"), Lookup::Value(&arn));
     assert_eq!(cfn.get("AWS::Region"), Lookup::Value(&"ap-southeast-1".into()));
     assert_eq!(cfn.get("OS::stack_name"), Lookup::Undeclared);
-    let preview = bound(&Pseudo { stack_id: None, ..pseudo(Dialect::Hot) });
+    let preview = bound(&PseudoParameters { stack_id: None, ..pseudo(Dialect::Hot) });
     assert_eq!(preview.get("OS::stack_id"), Lookup::Value(&"None".into()));
     assert_eq!(preview.get("OS::region"), Lookup::Undeclared);
 }
@@ -292,7 +295,7 @@ fn pseudo_parameters_are_named_by_dialect_and_shown_first() {
 #[test]
 fn immutable_parameters_may_not_change() {
     let bound = |definitions: Json, request: Json| {
-        bind(definitions, given(request, json!({}), json!({})), Check::Values).0
+        bind(definitions, supplied(request, json!({}), json!({})), ParameterCheck::Values).0
     };
     let fixed = json!({"type": "number", "immutable": true});
     let definitions = json!({"a": fixed, "b": fixed, "c": {"type": "string"}, "d": fixed});
@@ -303,18 +306,18 @@ fn immutable_parameters_may_not_change() {
     let same = bound(definitions.clone(), json!({"a": "1", "b": 2.0, "c": "y", "d": 1}));
     assert_eq!(Parameters::changed_immutable(&old, &same), None);
     let other = bound(definitions, json!({"a": 2, "b": 3, "c": "y", "d": 1}));
-    let refusal = Parameters::changed_immutable(&old, &other).unwrap();
+    let error = Parameters::changed_immutable(&old, &other).unwrap();
     assert_eq!(
-        refusal.message,
+        error.message,
         "The following parameters are immutable and may not be updated: a, b"
     );
-    assert_eq!(refusal.code, &codes::PARAMETER_IMMUTABLE);
+    assert_eq!(error.code, &codes::PARAMETER_IMMUTABLE);
 }
 
 #[test]
 fn groups_name_each_parameter_once() {
     let (definitions, _) =
-        hot(&node(&json!({"a": {"type": "string"}, "b": {"type": "string"}})), ALL);
+        parse_hot(&node(&json!({"a": {"type": "string"}, "b": {"type": "string"}})), ALL);
     let read = |json: Json| groups(&node(&json), &definitions);
     let at = "Parameter Groups error: parameter_groups";
     for (groups, expected) in [
@@ -363,8 +366,8 @@ fn validation_describes_every_parameter() {
                   [{"allowed_values": ["u", 5]}, {"custom_constraint": "nova.flavor"}]},
             "e": {"type": "boolean"},
         }),
-        given(json!({"a": "s", "b": 6, "e": false}), json!({}), json!({"c": "z"})),
-        Check::NamesOnly,
+        supplied(json!({"a": "s", "b": 6, "e": false}), json!({}), json!({"c": "z"})),
+        ParameterCheck::NamesOnly,
     );
     let described = Value::Map(Arc::new(parameters.describe()));
     let described: Json = serde_json::from_str(&print::json(&described, Keys::Ordered)).unwrap();
