@@ -125,9 +125,9 @@ async fn stage(folder: &Path) -> io::Result<Stage> {
         policy: Arc::new(Policy::new()),
         options: Options::default(),
         metrics: Metrics::default(),
-        waiting: Default::default(),
+        long_polls: Default::default(),
         rate: None,
-        spent: Default::default(),
+        replay_guard: Default::default(),
     });
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/v1/admin", listener.local_addr()?);

@@ -40,9 +40,9 @@ impl Transport for Slow {
     async fn send(&self, _by: &Credential, call: Call) -> Result<Reply, CallError> {
         self.calls.fetch_add(1, Ordering::Relaxed);
         tokio::time::sleep(ANSWER).await;
-        let id = match call.method {
+        let id = match call.request.method {
             Method::Post => format!("volume-{}", self.made.fetch_add(1, Ordering::Relaxed)),
-            _ => call.path.rsplit('/').next().unwrap_or_default().to_owned(),
+            _ => call.request.path.rsplit('/').next().unwrap_or_default().to_owned(),
         };
         let body = json!({ "volume": { "id": id, "status": "available" } });
         Ok(Reply::new(200, body))

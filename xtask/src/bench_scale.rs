@@ -31,9 +31,9 @@ impl Transport for Prompt {
             *asked = asked.or_else(|| Some(Instant::now()));
             is_first
         });
-        let id = match call.method {
+        let id = match call.request.method {
             Method::Post => format!("volume-{}", self.made.fetch_add(1, Ordering::Relaxed)),
-            _ => call.path.rsplit('/').next().unwrap_or_default().to_owned(),
+            _ => call.request.path.rsplit('/').next().unwrap_or_default().to_owned(),
         };
         Ok(Reply::new(200, json!({ "volume": { "id": id, "status": "available" } })))
     }

@@ -1,15 +1,15 @@
 //! What serves requests.
 
 use crate::auth::Authenticator;
-use crate::aws::Spent;
+use crate::aws::ReplayGuard;
 use crate::caller::Caller;
 use crate::cfn::Prices;
 use crate::fault::Fault;
+use crate::long_poll::LongPolls;
 use crate::metrics::Metrics;
-use crate::outgoing;
 use crate::policy::{Policy, Target};
-use crate::rate::Rate;
-use crate::waiting::Waiting;
+use crate::rate_limit::RateLimit;
+use crate::url_policy;
 use kiln_engine::service::Service;
 use kiln_resources::op::Domain;
 use std::path::PathBuf;
@@ -30,11 +30,11 @@ pub struct App {
     /// What is counted.
     pub metrics: Metrics,
     /// How many requests a project may send; nothing means any number.
-    pub rate: Option<Rate>,
+    pub rate: Option<RateLimit>,
     /// Who waits for metadata to change.
-    pub waiting: Waiting,
+    pub long_polls: LongPolls,
     /// Signatures that were answered.
-    pub spent: Spent,
+    pub replay_guard: ReplayGuard,
 }
 
 /// What an operator decides about the API.
@@ -123,7 +123,7 @@ impl App {
         }
         let failed = || format!("Failed to retrieve template from {url}");
         // Whoever fetches what users name can be made to ask anybody: operators say whom.
-        let Some(address) = outgoing::allowed(&self.options.fetch_allowed, url) else {
+        let Some(address) = url_policy::allowed(&self.options.fetch_allowed, url) else {
             tracing::info!(
                 url,
                 "a template is not fetched: its address is not among those allowed"
@@ -151,7 +151,7 @@ enum Fetched {
 }
 
 async fn fetch(url: reqwest::Url, limit: usize) -> Result<Fetched, reqwest::Error> {
-    let mut response = outgoing::client()?.get(url).send().await?;
+    let mut response = url_policy::client()?.get(url).send().await?;
     if !response.status().is_success() {
         return Ok(Fetched::Elsewhere);
     }

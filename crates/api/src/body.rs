@@ -1,10 +1,10 @@
-//! What a request carries.
+//! The bodies of requests.
 
-use crate::answer::JSON;
 use crate::fault::Fault;
+use crate::response::JSON;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
-use axum::http::{HeaderMap, Request};
+use axum::http::{HeaderMap, Request as HttpRequest};
 use kiln_template::Value;
 use kiln_template::json;
 use kiln_template::value::Members;
@@ -12,31 +12,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a client may take to send a body.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What a request carries, before anybody has looked at it; nothing if it is too long or does not come.
-pub(crate) type Carried = Option<Bytes>;
+/// The bytes of a body; none if it is too long or does not arrive in time.
+pub(crate) type RawBody = Option<Bytes>;
 
-/// Takes what a request carries, whoever sends it: a connection on which something is left unread
-/// cannot be used again.
-pub(crate) async fn taken(request: Request<Body>, limit: usize) -> Request<Carried> {
+/// Receives the whole body, even of a request that will be refused: a connection with unread bytes cannot be reused.
+pub(crate) async fn receive(request: HttpRequest<Body>, limit: usize) -> HttpRequest<RawBody> {
     let (parts, body) = request.into_parts();
-    let carried = match length(&parts.headers) {
+    let body = match length(&parts.headers) {
         Some(length) if length > limit => None,
-        _ => tokio::time::timeout(PATIENCE, to_bytes(body, limit)).await.ok().and_then(Result::ok),
+        _ => tokio::time::timeout(TIMEOUT, to_bytes(body, limit)).await.ok().and_then(Result::ok),
     };
-    Request::from_parts(parts, carried)
+    HttpRequest::from_parts(parts, body)
 }
 
 fn length(headers: &HeaderMap) -> Option<usize> {
     headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok())
 }
 
-/// The object in a body; nothing if there is none, or if what there is does not count as one.
+/// The JSON object in a body; none if there is no body, or if it is something else.
 pub(crate) fn read(
     headers: &HeaderMap,
     query_type: Option<&str>,
-    carried: Carried,
+    body: RawBody,
     limit: usize,
 ) -> Result<Option<Arc<Members>>, Fault> {
     let length = length(headers);
@@ -51,7 +50,7 @@ pub(crate) fn read(
     if !is_json {
         return Ok(None);
     }
-    let Some(bytes) = carried else {
+    let Some(bytes) = body else {
         let length = length.map_or_else(|| "more".to_owned(), |length| length.to_string());
         return Err(too_large(&length, limit));
     };

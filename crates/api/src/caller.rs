@@ -68,7 +68,7 @@ pub enum Scope {
 
 impl Caller {
     /// With what they came, so that one can act for them when they have left.
-    pub fn visitor(&self) -> UserToken {
+    pub fn user_token(&self) -> UserToken {
         let open = |secret: &Secret| secret.expose().as_text().cloned();
         UserToken {
             token: self.token.as_ref().and_then(open).unwrap_or_default().into(),

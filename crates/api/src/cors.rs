@@ -1,30 +1,31 @@
-//! Requests from pages of other origins: allowed to those that the operator names.
+//! Cross-origin requests (CORS), from the origins that the operator allows.
 
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, ORIGIN, VARY,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
-use axum::response::Response;
+use axum::response::Response as HttpResponse;
 
 const METHODS: &str = "GET,PUT,POST,DELETE,PATCH";
 const REQUEST_HEADERS: &str = "X-Auth-Token,X-Identity-Status,X-Roles,X-Service-Catalog,X-User-Id,\
                                X-Tenant-Id,X-OpenStack-Request-ID,Content-Type";
-const ANSWER_HEADERS: &str = "X-Auth-Token,X-Subject-Token,X-Service-Token,X-OpenStack-Request-ID";
+const RESPONSE_HEADERS: &str =
+    "X-Auth-Token,X-Subject-Token,X-Service-Token,X-OpenStack-Request-ID";
 
-/// The origin that a request comes from, if it is one that is allowed.
+/// The origin of a request, if it is allowed.
 pub(crate) fn origin(headers: &HeaderMap, allowed: &[String]) -> Option<HeaderValue> {
     let origin = headers.get(ORIGIN)?;
     let text = origin.to_str().ok()?;
     allowed.iter().any(|known| known == "*" || known == text).then(|| origin.clone())
 }
 
-/// The answer to a browser that asks beforehand; nothing if it does not.
-pub(crate) fn beforehand(method: &Method, headers: &HeaderMap) -> Option<Response> {
+/// The response to a preflight request; none for other requests.
+pub(crate) fn preflight(method: &Method, headers: &HeaderMap) -> Option<HttpResponse> {
     if method != Method::OPTIONS || !headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
         return None;
     }
-    let mut response = Response::default();
+    let mut response = HttpResponse::default();
     *response.status_mut() = StatusCode::OK;
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(METHODS));
@@ -32,10 +33,10 @@ pub(crate) fn beforehand(method: &Method, headers: &HeaderMap) -> Option<Respons
     Some(response)
 }
 
-/// Says in an answer that a page of the origin may read it.
-pub(crate) fn allow(response: &mut Response, origin: HeaderValue) {
+/// Allows pages of the origin to read a response.
+pub(crate) fn allow(response: &mut HttpResponse, origin: HeaderValue) {
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(ANSWER_HEADERS));
+    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(RESPONSE_HEADERS));
     headers.append(VARY, HeaderValue::from_static("Origin"));
 }

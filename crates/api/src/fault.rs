@@ -1,8 +1,8 @@
 //! What goes wrong, as clients are told.
 
-use crate::answer::{Answer, JSON, framework};
+use crate::response::{JSON, Response, framework};
 use axum::http::StatusCode;
-use axum::response::Response;
+use axum::response::Response as HttpResponse;
 use kiln_engine::service::Refusal;
 use kiln_template::Value;
 
@@ -123,7 +123,7 @@ impl Fault {
     }
 
     /// The answer that tells it.
-    pub fn into_response(self) -> Response {
+    pub fn into_response(self) -> HttpResponse {
         let mut error = vec![("type", Value::from(self.kind))];
         error.extend(self.message.map(|message| ("message", Value::from(message))));
         error.push(("traceback", Value::Null));
@@ -136,7 +136,7 @@ impl Fault {
             ("explanation", explanation(self.status).into()),
             ("error", Value::map(error)),
         ]);
-        Answer::json(self.status, &body).into_response()
+        Response::json(self.status, &body).into_response()
     }
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn reason(status: StatusCode) -> &'static str {
 }
 
 /// The answer to a path that there is not.
-pub(crate) fn no_route(accept: &str) -> Response {
+pub(crate) fn no_route(accept: &str) -> HttpResponse {
     let message = "The resource could not be found.<br /><br />\n\n\n";
     framework(StatusCode::NOT_FOUND, message, accept).into_response()
 }

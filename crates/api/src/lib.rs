@@ -4,9 +4,7 @@
 
 #![forbid(unsafe_code)]
 
-mod answer;
 mod app;
-mod ask;
 pub mod auth;
 pub mod aws;
 mod body;
@@ -15,25 +13,27 @@ pub mod cfn;
 pub mod cloudwatch;
 mod cors;
 pub mod fault;
+mod long_poll;
 mod metrics;
 mod native;
 pub mod openapi;
-mod outgoing;
 mod own;
 pub mod policy;
 mod query;
-mod rate;
+mod rate_limit;
+mod request;
+mod response;
 pub mod routes;
 mod serve;
-mod waiting;
+mod url_policy;
 
-pub use answer::Answer;
 pub use app::{App, Options};
-pub use ask::Ask;
 pub use aws::Scheme;
+pub use long_poll::LongPolls;
 pub use metrics::Metrics;
-pub use outgoing::Outgoing;
 pub use own::Own;
-pub use rate::Rate;
+pub use rate_limit::RateLimit;
+pub use request::Request;
+pub use response::Response;
 pub use serve::answer;
-pub use waiting::Waiting;
+pub use url_policy::WebhookSender;

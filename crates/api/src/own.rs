@@ -14,8 +14,8 @@ use crate::query::percent;
 use crate::serve::{self, Known};
 use async_trait::async_trait;
 use axum::body::{Body, to_bytes};
-use axum::http::{Request, header};
-use axum::response::Response;
+use axum::http::{Request as HttpRequest, header};
+use axum::response::Response as HttpResponse;
 use kiln_cloud::{
     ActingFor, Call, CallError, CallLimits, Credential, DEFAULT_MAX_CALLS, Lane, Method,
     PendingDelegation, Reply, Service, Transport, UserToken,
@@ -95,28 +95,30 @@ impl Transport for Own {
     }
 
     async fn send(&self, by: &Credential, call: Call) -> Result<Reply, CallError> {
-        if call.service == Service::Alarming {
-            let _permit = self.limits.acquire(call.service, Lane::Single).await;
+        if call.request.service == Service::Alarming {
+            let _permit = self.limits.acquire(call.request.service, Lane::Single).await;
             return self.alarming(by, call).await;
         }
         let kept = kept(&call);
-        if call.service != Service::Orchestration || (kept.is_none() && self.stacks_are_elsewhere) {
+        if call.request.service != Service::Orchestration
+            || (kept.is_none() && self.stacks_are_elsewhere)
+        {
             return self.beyond.send(by, call).await;
         }
         // A call about a stack may lead to another one: nobody who has a place waits for a second.
         let _permit = match kept {
-            Some(_) => self.limits.acquire(call.service, Lane::Single).await,
+            Some(_) => self.limits.acquire(call.request.service, Lane::Single).await,
             None => None,
         };
         let Some(app) = self.app.get().and_then(Weak::upgrade) else {
             return Err(CallError::NotSent("the service starts or stops".into()));
         };
-        if let Some(region) = &call.region
+        if let Some(region) = &call.request.region
             && !app.service.config().is_own_region(region)
         {
             return nowhere(region, &call);
         }
-        let Some(behalf) = call.acting_for.clone() else {
+        let Some(behalf) = call.made_for().cloned() else {
             return Err(CallError::NotSent("nobody says on whose behalf".into()));
         };
         let answered = match &kept {
@@ -140,7 +142,7 @@ impl Own {
     async fn alarming(&self, by: &Credential, call: Call) -> Result<Reply, CallError> {
         let sent = self.beyond.send(by, call.clone()).await;
         let Err(CallError::Impossible(_)) = &sent else { return sent };
-        match (self.app.get().and_then(Weak::upgrade), &call.acting_for) {
+        match (self.app.get().and_then(Weak::upgrade), call.made_for()) {
             (Some(app), Some(behalf)) => alarms::alarming_call(&app, behalf, &call).await,
             _ => sent,
         }
@@ -150,7 +152,7 @@ impl Own {
 /// The answer for a region in which there is no service: whoever looks for something there learns that
 /// nothing is.
 fn nowhere(region: &str, call: &Call) -> Result<Reply, CallError> {
-    if call.method == Method::Get && call.path == "/stacks" {
+    if call.request.method == Method::Get && call.request.path == "/stacks" {
         return Ok(Reply::new(200, json!({ "stacks": [] })));
     }
     let body = json!({ "message": kiln_cloud::no_such_region(region) });
@@ -170,10 +172,10 @@ enum Kind {
 }
 
 fn kept(call: &Call) -> Option<Kind> {
-    if let Some(id) = call.path.strip_prefix("/watch_rules/") {
+    if let Some(id) = call.request.path.strip_prefix("/watch_rules/") {
         return Some(Kind::Rule(id.to_owned()));
     }
-    let (_, path) = call.path.split_once("/software_")?;
+    let (_, path) = call.request.path.split_once("/software_")?;
     let (kind, id) = path.split_once('/')?;
     match (kind, id.split_once('/')) {
         ("configs", None) => Some(Kind::Config(id.to_owned())),
@@ -184,14 +186,14 @@ fn kept(call: &Call) -> Option<Kind> {
 }
 
 /// Whoever asked for the stack, as far as what belongs to its resources is concerned.
-fn asker(behalf: &ActingFor) -> Asker {
+fn requester(behalf: &ActingFor) -> Asker {
     Asker {
         project: behalf.project.clone(),
         user_name: behalf.user_name.clone(),
         is_admin: false,
         guest_in: None,
         visitor: UserToken::default(),
-        author: behalf.author.clone(),
+        author: behalf.created_by.clone(),
         may_use: Arc::new(|_| true),
     }
 }
@@ -202,27 +204,27 @@ async fn deployment_call(
     id: &str,
     call: &Call,
 ) -> Result<Json, Refusal> {
-    let asker = asker(behalf);
-    match call.method {
+    let requester = requester(behalf);
+    match call.request.method {
         Method::Put => {
-            let body = call.body.as_ref().unwrap_or(&Json::Null);
+            let body = call.request.body.as_ref().unwrap_or(&Json::Null);
             let given = wire::value(&body["software_deployment"]);
             let (Ok(id), Some(given)) = (Uuid::parse_str(id), given.as_map()) else {
                 return Err(Refusal::new("HTTPBadRequest", "this is no deployment"));
             };
-            app.service.put_deployment(&asker, id, given).await?;
+            app.service.put_deployment(&requester, id, given).await?;
             Ok(Json::Null)
         }
-        Method::Delete => app.service.delete_deployment(&asker, id).await.map(|()| Json::Null),
+        Method::Delete => app.service.delete_deployment(&requester, id).await.map(|()| Json::Null),
         _ => {
-            let kept = app.service.deployment(&asker, id).await?;
+            let kept = app.service.deployment(&requester, id).await?;
             Ok(json!({ "software_deployment": wire::json(&Value::Map(kept.body)) }))
         }
     }
 }
 
 async fn server_call(app: &App, behalf: &ActingFor, server: &str) -> Result<Json, Refusal> {
-    let configs = app.service.server_configs(&asker(behalf), server).await?;
+    let configs = app.service.server_configs(&requester(behalf), server).await?;
     let configs: Vec<Json> = configs.iter().map(|kept| wire::json(&config(kept))).collect();
     Ok(json!({ "metadata": configs }))
 }
@@ -233,21 +235,21 @@ async fn config_call(
     id: &str,
     call: &Call,
 ) -> Result<Json, Refusal> {
-    let asker = asker(behalf);
-    match call.method {
+    let requester = requester(behalf);
+    match call.request.method {
         Method::Put => {
-            let body = call.body.as_ref().unwrap_or(&Json::Null);
+            let body = call.request.body.as_ref().unwrap_or(&Json::Null);
             let config = wire::value(&body["software_config"]);
             let hidden = body["hidden"].as_array().into_iter().flatten();
             let hidden: Vec<&str> = hidden.filter_map(Json::as_str).collect();
             let (Ok(id), Some(config)) = (Uuid::parse_str(id), config.as_map()) else {
                 return Err(Refusal::new("HTTPBadRequest", "this is no configuration"));
             };
-            app.service.put_config(&asker, id, config, &hidden).await?;
+            app.service.put_config(&requester, id, config, &hidden).await?;
             Ok(Json::Null)
         }
-        Method::Delete => app.service.delete_config(&asker, id).await.map(|()| Json::Null),
-        _ => app.service.config_of(&asker, id).await.map(|kept| shown(&kept)),
+        Method::Delete => app.service.delete_config(&requester, id).await.map(|()| Json::Null),
+        _ => app.service.config_of(&requester, id).await.map(|kept| shown(&kept)),
     }
 }
 
@@ -260,8 +262,12 @@ fn shown(kept: &Kept) -> Json {
 
 // --- everything else ---
 
-fn request(call: &Call, behalf: &ActingFor, by: &Credential) -> Result<Request<Body>, CallError> {
-    let author = &behalf.author;
+fn request(
+    call: &Call,
+    behalf: &ActingFor,
+    by: &Credential,
+) -> Result<HttpRequest<Body>, CallError> {
+    let author = &behalf.created_by;
     let caller = Caller {
         user_id: author.user_id.to_string(),
         user_name: behalf.user_name.to_string(),
@@ -276,14 +282,20 @@ fn request(call: &Call, behalf: &ActingFor, by: &Credential) -> Result<Request<B
         ..Caller::default()
     };
     let pairs = call
+        .request
         .query
         .iter()
         .map(|(name, value)| format!("{}={}", percent::encode(name), percent::encode(value)));
     let query: Vec<String> = pairs.collect();
-    let path = format!("/v1/{}{}?{}", percent::encode(&behalf.project), call.path, query.join("&"));
-    let body = call.body.as_ref().map(Json::to_string).unwrap_or_default();
-    Request::builder()
-        .method(call.method.to_string().as_str())
+    let path = format!(
+        "/v1/{}{}?{}",
+        percent::encode(&behalf.project),
+        call.request.path,
+        query.join("&")
+    );
+    let body = call.request.body.as_ref().map(Json::to_string).unwrap_or_default();
+    HttpRequest::builder()
+        .method(call.request.method.to_string().as_str())
         .uri(path)
         .header(header::ACCEPT, "application/json")
         .header(header::CONTENT_TYPE, "application/json")
@@ -293,7 +305,7 @@ fn request(call: &Call, behalf: &ActingFor, by: &Credential) -> Result<Request<B
         .map_err(|error| CallError::NotSent(error.to_string()))
 }
 
-async fn reply(response: Response) -> Result<Reply, CallError> {
+async fn reply(response: HttpResponse) -> Result<Reply, CallError> {
     let status = response.status().as_u16();
     let bytes = to_bytes(response.into_body(), MAX_REPLY).await;
     let bytes = bytes.map_err(|error| CallError::Lost(error.to_string()))?;

@@ -3,16 +3,16 @@
 //! A route says who may use it; whoever is not let in never reaches a handler. The table is also what
 //! the OpenAPI document and the tests of rights are made of.
 
-use crate::answer::Answer;
-use crate::ask::Ask;
 use crate::fault::Fault;
 use crate::native::{
     actions, changes, events, info, lookup, previews, resources, snapshots, software, stacks, types,
 };
+use crate::request::Request;
+use crate::response::Response;
 use std::pin::Pin;
 
 /// What answers a request.
-pub type Handler = fn(Ask) -> Pin<Box<dyn Future<Output = Result<Answer, Fault>> + Send>>;
+pub type Handler = fn(Request) -> Pin<Box<dyn Future<Output = Result<Response, Fault>> + Send>>;
 
 /// A route.
 pub struct Route {
@@ -40,7 +40,7 @@ pub enum Rule {
     /// Whoever a policy rule allows.
     Named(&'static str),
     /// Whoever the policy rule allows that the body calls for, one of these.
-    OfBody(fn(&Ask) -> Result<&'static str, Fault>, &'static [&'static str]),
+    OfBody(fn(&Request) -> Result<&'static str, Fault>, &'static [&'static str]),
 }
 
 /// What a request carries.
@@ -143,7 +143,7 @@ macro_rules! route {
             success: $success,
             query: &[$($query),*],
             about: $about,
-            handler: |ask| Box::pin($handler(ask)),
+            handler: |request| Box::pin($handler(request)),
         }
     };
 }

@@ -1,85 +1,119 @@
-//! From a request to an answer: version, route, caller, rights, body, handler.
+//! From a request to its response: version, route, caller, policy, body, handler.
 
-use crate::answer::{Answer, framework};
 use crate::app::{App, Options};
-use crate::ask::Ask;
-use crate::body::{self, Carried};
+use crate::body::{self, RawBody};
 use crate::caller::Caller;
 use crate::cors;
 use crate::fault::{Fault, no_route};
 use crate::query::{Query, percent};
+use crate::request::Request;
+use crate::response::{Response, framework};
 use crate::routes::{self, BodyNeed, Match, Route, Rule};
 use axum::body::Body;
 use axum::http::header::{ACCEPT, ALLOW, HOST, IF_NONE_MATCH, RETRY_AFTER};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request as HttpRequest, StatusCode};
+use axum::response::{IntoResponse, Response as HttpResponse};
 use futures_util::FutureExt;
+use kiln_cloud::{REQUEST_ID_HEADER, is_request_id, new_request_id, with_request_id};
 use kiln_template::Value;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
+use tracing::Instrument;
 
-/// The header in which every answer says which request it is for.
-pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-openstack-request-id");
+/// The header of request ids.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static(REQUEST_ID_HEADER);
 
-/// The media type that asks for this API without saying so in the path.
+/// The media type that asks for this API without a version in the path.
 const MEDIA_TYPE: &str = "application/vnd.openstack.orchestration-v";
 
-/// Who asks, where that is known beforehand: put to a request by ourselves, and by nobody else.
+/// The caller of a request that this process makes itself, with the rights of a stack's user.
 #[derive(Clone)]
 pub(crate) struct Known(pub(crate) Arc<Caller>);
 
-/// Answers a request.
-pub async fn answer(app: Arc<App>, request: Request<Body>) -> Response {
-    let origin = cors::origin(request.headers(), &app.options.origins);
-    let asked = origin.as_ref().map(|_| (request.method(), request.headers()));
-    let beforehand = asked.and_then(|(method, headers)| cors::beforehand(method, headers));
-    let broken = || Fault::bare("InternalError").into_response();
-    let routed = |app, request| async move {
-        match beforehand {
+/// Answers a request to the native API.
+pub async fn answer(app: Arc<App>, http: HttpRequest<Body>) -> HttpResponse {
+    let origin = cors::origin(http.headers(), &app.options.origins);
+    let allowed = origin.as_ref().map(|_| (http.method(), http.headers()));
+    let preflight = allowed.and_then(|(method, headers)| cors::preflight(method, headers));
+    let internal_error = || Fault::bare("InternalError").into_response();
+    let handler = |app, http| async move {
+        match preflight {
             Some(response) => response,
-            None => route(app, request).await,
+            None => route(app, http).await,
         }
     };
-    let mut response = accounted(app, request, broken, routed).await;
+    let mut response = observe(app, http, internal_error, handler).await;
     if let Some(origin) = origin {
         cors::allow(&mut response, origin);
     }
     response
 }
 
-/// Answers a request by whatever routes it: with a number, counted, and whatever happens.
-pub(crate) async fn accounted<F>(
+/// Runs the handler of a request: with a request id, in a span, counted and logged, and with a response even if the
+/// handler panics.
+pub(crate) async fn observe<F>(
     app: Arc<App>,
-    request: Request<Body>,
-    broken: fn() -> Response,
-    route: impl FnOnce(Arc<App>, Request<Carried>) -> F,
-) -> Response
+    http: HttpRequest<Body>,
+    internal_error: fn() -> HttpResponse,
+    handler: impl FnOnce(Arc<App>, HttpRequest<RawBody>) -> F,
+) -> HttpResponse
 where
-    F: Future<Output = Response>,
+    F: Future<Output = HttpResponse>,
 {
-    let id = format!("req-{}", app.new_id());
-    let started = Instant::now();
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let request = body::taken(request, app.options.max_body_bytes).await;
-    // A defect of ours ends one request, not the connection that others share.
-    let response = AssertUnwindSafe(route(app.clone(), request)).catch_unwind().await;
-    let mut response = response.unwrap_or_else(|_| {
-        tracing::error!(request = %id, %method, %path, "a handler panicked: this is a defect");
-        broken()
-    });
-    let status = response.status().as_u16();
-    app.metrics.count(method.as_str(), status, started.elapsed());
-    tracing::info!(request = %id, %method, %path, status, micros = started.elapsed().as_micros() as u64, "answered");
-    if let Ok(id) = id.parse() {
+    let request_id = new_request_id();
+    let global_request_id = text(http.headers(), &REQUEST_ID).filter(|id| is_request_id(id));
+    let span = tracing::info_span!(
+        "request",
+        request_id,
+        global_request_id,
+        method = %http.method(),
+        route = tracing::field::Empty,
+        project = tracing::field::Empty,
+    );
+    // The calls that are made for this request carry the id by which its sender knows it.
+    let sent_id = global_request_id.unwrap_or(&request_id).to_owned();
+    let observed = with_request_id(sent_id, run(app, http, internal_error, handler));
+    let mut response = observed.instrument(span).await;
+    if let Ok(id) = request_id.parse() {
         response.headers_mut().insert(REQUEST_ID, id);
     }
     response
 }
 
-async fn route(app: Arc<App>, request: Request<Carried>) -> Response {
-    let accept = text(request.headers(), &ACCEPT).unwrap_or_default().to_owned();
-    let path = request.uri().path();
+async fn run<F>(
+    app: Arc<App>,
+    http: HttpRequest<Body>,
+    internal_error: fn() -> HttpResponse,
+    handler: impl FnOnce(Arc<App>, HttpRequest<RawBody>) -> F,
+) -> HttpResponse
+where
+    F: Future<Output = HttpResponse>,
+{
+    let started = Instant::now();
+    let (method, path) = (http.method().clone(), http.uri().path().to_owned());
+    let http = body::receive(http, app.options.max_body_bytes).await;
+    // A panic ends one request, and not the connection, which other requests share.
+    let response = AssertUnwindSafe(handler(app.clone(), http)).catch_unwind().await;
+    let response = response.unwrap_or_else(|_| {
+        tracing::error!(%method, path, "a handler panicked: this is a defect");
+        internal_error()
+    });
+    let (status, took) = (response.status().as_u16(), started.elapsed());
+    app.metrics.count(method.as_str(), status, took);
+    tracing::info!(%method, path, status, millis = took.as_millis() as u64, "answered");
+    response
+}
+
+/// Adds the route of a request and its caller's project to the request's span.
+pub(crate) fn record_route(route: &str, caller: &Caller) {
+    let span = tracing::Span::current();
+    span.record("route", route).record("project", caller.project_id.as_str());
+}
+
+async fn route(app: Arc<App>, http: HttpRequest<RawBody>) -> HttpResponse {
+    let accept = text(http.headers(), &ACCEPT).unwrap_or_default().to_owned();
+    let path = http.uri().path();
     if !percent::is_utf8(path) {
         return framework(StatusCode::BAD_REQUEST, "The path is not UTF-8.", &accept)
             .into_response();
@@ -87,13 +121,13 @@ async fn route(app: Arc<App>, request: Request<Carried>) -> Response {
     let ends_in_slash = path.len() > 1 && path.ends_with('/');
     let mut parts: Vec<String> =
         path.split('/').filter(|part| !part.is_empty()).map(percent::decode).collect();
-    let origin = origin(request.headers(), &app.options);
+    let origin = origin(http.headers(), &app.options);
     match parts.first().map(String::as_str) {
         Some("healthcheck") if parts.len() == 1 => {
             return health(&app.options).into_response();
         }
         Some("openapi.json") if parts.len() == 1 => {
-            return Answer::ok(&crate::openapi::document()).into_response();
+            return Response::ok(&crate::openapi::document()).into_response();
         }
         None | Some("versions") => return versions(&origin),
         _ => {}
@@ -107,19 +141,19 @@ async fn route(app: Arc<App>, request: Request<Carried>) -> Response {
     if ends_in_slash {
         return no_route(&accept);
     }
-    match routes::find(request.method().as_str(), &parts) {
+    match routes::find(http.method().as_str(), &parts) {
         Match::Nothing => no_route(&accept),
-        Match::OtherMethods(methods) if request.method() == Method::OPTIONS => {
-            Answer::nothing().with(ALLOW, methods.join(",")).into_response()
+        Match::OtherMethods(methods) if http.method() == Method::OPTIONS => {
+            Response::nothing().with(ALLOW, methods.join(",")).into_response()
         }
         Match::OtherMethods(_) if parts.get(1).is_some_and(|it| it == "services") => {
             no_route(&accept)
         }
         Match::OtherMethods(methods) => {
-            // Only those who are known learn which methods there are.
+            // Only an authenticated client learns which methods there are.
             let project = parts.first().map(String::as_str);
-            if let Err(refusal) = app.auth.authenticate(request.headers(), project).await {
-                return refusal.into_response();
+            if let Err(rejection) = app.auth.authenticate(http.headers(), project).await {
+                return rejection.into_response();
             }
             let mut response = Fault::general("HTTPMethodNotAllowed").into_response();
             if let Ok(methods) = methods.join(",").parse() {
@@ -130,28 +164,29 @@ async fn route(app: Arc<App>, request: Request<Carried>) -> Response {
         Match::Route(route, path) => {
             let base = format!("{origin}/v1");
             let (project, accept) = (parts.first().map(String::as_str), accept);
-            let known = request.extensions().get::<Known>().map(|known| known.0.clone());
-            let is_own = known.is_some();
+            let known = http.extensions().get::<Known>().map(|known| known.0.clone());
+            let is_internal = known.is_some();
             let caller = match known {
                 Some(caller) => caller,
-                None => match app.auth.authenticate(request.headers(), project).await {
+                None => match app.auth.authenticate(http.headers(), project).await {
                     Ok(caller) => Arc::new(caller),
-                    Err(refusal) => return refusal.into_response(),
+                    Err(rejection) => return rejection.into_response(),
                 },
             };
-            // What stacks do for themselves is limited by other means.
-            let rate = app.rate.as_ref().filter(|_| !is_own);
+            record_route(route.path, &caller);
+            // The limit is for clients; requests of stacks are limited by the size of stacks.
+            let rate = app.rate.as_ref().filter(|_| !is_internal);
             if rate.is_some_and(|rate| !rate.allows(&caller.project_id, Instant::now())) {
                 let mut response = Fault::general("HTTPTooManyRequests").into_response();
                 response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
                 return response;
             }
             let is_admin = app.policy.is_admin(&caller);
-            let ask = Ask {
-                query: Query::parse(request.uri().query().unwrap_or("")),
-                last_event: text(request.headers(), &HeaderName::from_static("last-event-id"))
+            let request = Request {
+                query: Query::parse(http.uri().query().unwrap_or("")),
+                last_event: text(http.headers(), &HeaderName::from_static("last-event-id"))
                     .map(str::to_owned),
-                known: text(request.headers(), &IF_NONE_MATCH).map(str::to_owned),
+                known: text(http.headers(), &IF_NONE_MATCH).map(str::to_owned),
                 app,
                 caller,
                 is_admin,
@@ -160,7 +195,7 @@ async fn route(app: Arc<App>, request: Request<Carried>) -> Response {
                 base,
                 accept,
             };
-            match handle(route, ask, request).await {
+            match handle(route, request, http).await {
                 Ok(answer) => answer.into_response(),
                 Err(fault) => fault.into_response(),
             }
@@ -168,38 +203,43 @@ async fn route(app: Arc<App>, request: Request<Carried>) -> Response {
     }
 }
 
-async fn handle(route: &Route, mut ask: Ask, request: Request<Carried>) -> Result<Answer, Fault> {
-    let project = ask.part("tenant_id").to_owned();
-    if project != ask.caller.project_id && !ask.is_admin {
+async fn handle(
+    route: &Route,
+    mut request: Request,
+    http: HttpRequest<RawBody>,
+) -> Result<Response, Fault> {
+    let project = request.part("tenant_id").to_owned();
+    if project != request.caller.project_id && !request.is_admin {
         return Err(Fault::general("HTTPForbidden"));
     }
     if route.body != BodyNeed::Ignored {
-        let (parts, body) = request.into_parts();
-        let declared = ask.query.get("ContentType").filter(|_| parts.method == Method::GET);
-        let limit = ask.app.options.max_body_bytes;
-        ask.body = body::read(&parts.headers, declared, body, limit)?;
+        let (parts, body) = http.into_parts();
+        let declared = request.query.get("ContentType").filter(|_| parts.method == Method::GET);
+        let limit = request.app.options.max_body_bytes;
+        request.body = body::read(&parts.headers, declared, body, limit)?;
     }
     if let Rule::Named(rule) = route.rule {
-        allow(&ask, rule)?;
+        allow(&request, rule)?;
     }
-    match (route.body, &ask.body) {
+    match (route.body, &request.body) {
         (BodyNeed::Object, None) | (BodyNeed::None, Some(_)) => return Err(Fault::malformed()),
         _ => {}
     }
     if let Rule::OfBody(choose, _) = route.rule {
-        let rule = choose(&ask)?;
-        allow(&ask, rule)?;
+        let rule = choose(&request)?;
+        allow(&request, rule)?;
     }
-    (route.handler)(ask).await
+    (route.handler)(request).await
 }
 
-/// Lets the caller pass, or not. An administrator acts for the project that they are of.
-fn allow(ask: &Ask, rule: &str) -> Result<(), Fault> {
-    let project = match ask.is_admin {
-        true => ask.caller.project_id.as_str(),
-        false => ask.part("tenant_id"),
+/// Checks a policy rule. An administrator acts for the project of the token.
+fn allow(request: &Request, rule: &str) -> Result<(), Fault> {
+    let project = if request.is_admin {
+        request.caller.project_id.as_str()
+    } else {
+        request.part("tenant_id")
     };
-    ask.app.allow(rule, &ask.caller, project)
+    request.app.allow(rule, &request.caller, project)
 }
 
 enum Version {
@@ -226,7 +266,7 @@ fn version(parts: &[String], accept: &str) -> Version {
     }
 }
 
-/// `1`, `1.0`, and whatever follows.
+/// Reads a version such as `1` or `1.0`, whatever follows it.
 fn numbers(text: &str) -> Option<(u32, u32)> {
     let digits = |text: &str| text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
     let (major, rest) = text.split_at(digits(text));
@@ -236,39 +276,39 @@ fn numbers(text: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor?))
 }
 
-pub(crate) fn versions(origin: &str) -> Response {
+pub(crate) fn versions(origin: &str) -> HttpResponse {
     let this = Value::map([
         ("id", Value::from("v1.0")),
         ("status", "CURRENT".into()),
-        ("links", Value::list([crate::ask::link("self", format!("{origin}/v1/"))])),
+        ("links", Value::list([crate::request::link("self", format!("{origin}/v1/"))])),
     ]);
     let body = Value::map([("versions", Value::list([this]))]);
-    Answer::json(StatusCode::MULTIPLE_CHOICES, &body).into_response()
+    Response::json(StatusCode::MULTIPLE_CHOICES, &body).into_response()
 }
 
 /// Scheme and host, as the client knows them.
 pub(crate) fn origin(headers: &HeaderMap, options: &Options) -> String {
-    let told = text(headers, &HOST).unwrap_or("localhost");
+    let host_header = text(headers, &HOST).unwrap_or("localhost");
     if !options.trusts_proxy {
-        return format!("{}://{told}", options.scheme);
+        return format!("{}://{host_header}", options.scheme);
     }
-    // Every proxy adds itself: the first one is what the client sees.
+    // Every proxy appends its value: the first one is what the client sees.
     let first = |name: &'static str| {
         let value = text(headers, &HeaderName::from_static(name))?;
         value.split(',').next().map(str::trim).filter(|value| !value.is_empty())
     };
-    // The standard's header counts alone if it is there.
+    // If the standard header is there, the others are ignored.
     let (scheme, host, prefix) = match first("forwarded") {
         Some(proxy) => (forwarded(proxy, "proto"), forwarded(proxy, "host"), None),
         None => {
             (first("x-forwarded-proto"), first("x-forwarded-host"), first("x-forwarded-prefix"))
         }
     };
-    let (scheme, host) = (scheme.unwrap_or(options.scheme), host.unwrap_or(told));
+    let (scheme, host) = (scheme.unwrap_or(options.scheme), host.unwrap_or(host_header));
     format!("{scheme}://{host}{}", prefix.unwrap_or("").trim_end_matches('/'))
 }
 
-/// A part of what a proxy says of itself: `for=10.0.0.1;proto=https;host="cloud.example:8004"`.
+/// A parameter of a `Forwarded` header: `for=10.0.0.1;proto=https;host="cloud.example:8004"`.
 fn forwarded<'h>(proxy: &'h str, name: &str) -> Option<&'h str> {
     let pairs = proxy.split(';').filter_map(|pair| pair.split_once('='));
     let mut values = pairs.filter(|(key, _)| key.trim().eq_ignore_ascii_case(name));
@@ -276,14 +316,14 @@ fn forwarded<'h>(proxy: &'h str, name: &str) -> Option<&'h str> {
     Some(value).filter(|value| !value.is_empty())
 }
 
-/// Whether requests should be sent here, for whoever distributes them.
-pub(crate) fn health(options: &Options) -> Answer {
+/// The health of this process, for load balancers.
+pub(crate) fn health(options: &Options) -> Response {
     match &options.health_file {
-        None => Answer::text(StatusCode::OK, ""),
+        None => Response::text(StatusCode::OK, ""),
         Some(file) if file.exists() => {
-            Answer::text(StatusCode::SERVICE_UNAVAILABLE, "DISABLED BY FILE")
+            Response::text(StatusCode::SERVICE_UNAVAILABLE, "DISABLED BY FILE")
         }
-        Some(_) => Answer::text(StatusCode::OK, "OK"),
+        Some(_) => Response::text(StatusCode::OK, "OK"),
     }
 }
 

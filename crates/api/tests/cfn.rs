@@ -2,7 +2,7 @@
 
 use crate::world::{Reply, World};
 use axum::body::Body;
-use axum::http::Request;
+use axum::http::Request as HttpRequest;
 use kiln_api::Options;
 use kiln_api::aws::{Action, Effect};
 use kiln_api::policy::defaults;
@@ -104,7 +104,7 @@ async fn nobody_passes_an_action_that_they_have_no_right_to() {
         let is_kept_out = reader.contains("not allowed for user");
         assert_eq!(is_kept_out, action.effect == Effect::Changes, "{name}: {reader}");
         let request = |query: &str| {
-            let request = Request::builder().uri(format!("/v1/?Action={name}&{query}"));
+            let request = HttpRequest::builder().uri(format!("/v1/?Action={name}&{query}"));
             request.body(Body::empty()).unwrap()
         };
         let wrong = request("AWSAccessKeyId=demo&Signature=bad");
@@ -125,7 +125,7 @@ fn fault_or(reply: &Reply) -> String {
 async fn a_token_does_for_those_who_say_who_they_are() {
     let world = World::new();
     let request = |token: &str, user: bool| {
-        let request = Request::builder().uri("/v1/?Action=ListStacks");
+        let request = HttpRequest::builder().uri("/v1/?Action=ListStacks");
         let request = request.header("x-auth-token", token);
         let request = if user { request.header("x-auth-user", "demo") } else { request };
         request.body(Body::empty()).unwrap()
@@ -345,7 +345,7 @@ async fn a_template_is_validated() {
 async fn a_form_is_as_good_as_a_query() {
     let world = World::new();
     let form = |body: String| {
-        let request = Request::builder().method("POST").uri("/v1/?AWSAccessKeyId=demo");
+        let request = HttpRequest::builder().method("POST").uri("/v1/?AWSAccessKeyId=demo");
         let kind = "application/x-www-form-urlencoded; charset=utf-8";
         let request = request.header("content-type", kind).header("content-length", body.len());
         request.body(Body::from(body)).unwrap()
@@ -388,7 +388,7 @@ async fn paths_lead_where_they_should() {
         (format!("/v1/stacks/detail?{signed}"), 400),
         (format!("/v1/?{signed}"), 400),
     ] {
-        let request = Request::builder().uri(path.as_str()).header("host", "kiln.example:8000");
+        let request = HttpRequest::builder().uri(path.as_str()).header("host", "kiln.example:8000");
         let reply = world.cfn_raw(request.body(Body::empty()).unwrap()).await;
         assert_eq!(reply.status, status, "{path}: {reply:?}");
         match status {
@@ -492,7 +492,7 @@ async fn what_was_answered_is_not_answered_again() {
 #[tokio::test]
 async fn a_project_may_ask_so_often_and_what_was_not_answered_may_come_again() {
     let world = World::new().asked_so_often(1);
-    let ask =
+    let request =
         format!("Action=DeleteStack&StackName=none&Timestamp={}", kiln_engine::runtime::now());
     let mut told = Vec::new();
     while told.last().is_none_or(|code| code != "Throttling") {
@@ -502,7 +502,7 @@ async fn a_project_may_ask_so_often_and_what_was_not_answered_may_come_again() {
     // The first one that gets through is answered, however many were not.
     let mut first = "Throttling".to_owned();
     while first == "Throttling" {
-        first = fault(&world.cfn("demo", &ask).await).1;
+        first = fault(&world.cfn("demo", &request).await).1;
     }
     assert_eq!(first, "InvalidParameterValue");
     assert_eq!(
@@ -519,7 +519,7 @@ async fn calls_in_json_are_the_same_actions() {
         let authorization =
             "AWS4-HMAC-SHA256 Credential=demo/x, SignedHeaders=host, Signature=good";
         let request =
-            Request::builder().method("POST").uri("/v1").header("authorization", authorization);
+            HttpRequest::builder().method("POST").uri("/v1").header("authorization", authorization);
         let request = request.header("x-amz-target", format!("CloudFormation_20100515.{action}"));
         request.body(Body::from(body)).unwrap()
     };
@@ -544,7 +544,7 @@ async fn calls_in_cbor_are_the_same_actions() {
         let path = format!("/v1/service/CloudFormation_20100515/operation/{action}");
         let authorization =
             format!("AWS4-HMAC-SHA256 Credential={key}/x, SignedHeaders=host, Signature=good");
-        Request::builder()
+        HttpRequest::builder()
             .method("POST")
             .uri(path)
             .header("smithy-protocol", "rpc-v2-cbor")

@@ -2,7 +2,7 @@
 
 use crate::world::{Reply, World};
 use axum::body::Body;
-use axum::http::Request;
+use axum::http::Request as HttpRequest;
 use kiln_api::aws::Effect;
 use serde_json::{Value as Json, json};
 
@@ -42,7 +42,7 @@ outputs:
 impl World {
     async fn watch(&self, key: &str, query: &str) -> Reply {
         let path = format!("/v1/?AWSAccessKeyId={key}&Signature=good&{query}");
-        let request = Request::builder().uri(path).header("host", "kiln.example:8003");
+        let request = HttpRequest::builder().uri(path).header("host", "kiln.example:8003");
         let request = request.body(Body::empty()).expect("a request");
         let response = kiln_api::cloudwatch::answer(self.app.clone(), request).await;
         crate::world::reply(response).await
@@ -449,7 +449,7 @@ async fn packed_reports_are_taken_and_bombs_are_not() {
     let post = async |plain: &str| {
         let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
         packed.write_all(plain.as_bytes()).expect("packed");
-        let request = Request::post("/v1/?AWSAccessKeyId=demo&Signature=good")
+        let request = HttpRequest::post("/v1/?AWSAccessKeyId=demo&Signature=good")
             .header("host", "kiln.example:8003")
             .header("content-type", "application/x-www-form-urlencoded; charset=utf-8")
             .header("content-encoding", "gzip")

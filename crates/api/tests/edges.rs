@@ -2,14 +2,14 @@
 
 use crate::world::World;
 use axum::body::Body;
-use axum::http::Request;
-use axum::response::Response;
+use axum::http::Request as HttpRequest;
+use axum::response::Response as HttpResponse;
 use kiln_api::Options;
 use kiln_engine::service::Rules;
 use serde_json::json;
 
-async fn ask(world: &World, headers: &[(&str, &str)], method: &str) -> Response {
-    let mut request = Request::builder().method(method).uri("/").header("host", "inner:1");
+async fn request(world: &World, headers: &[(&str, &str)], method: &str) -> HttpResponse {
+    let mut request = HttpRequest::builder().method(method).uri("/").header("host", "inner:1");
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
@@ -18,7 +18,7 @@ async fn ask(world: &World, headers: &[(&str, &str)], method: &str) -> Response 
 }
 
 async fn link(world: &World, headers: &[(&str, &str)]) -> String {
-    let body = ask(world, headers, "GET").await.into_body();
+    let body = request(world, headers, "GET").await.into_body();
     let bytes = axum::body::to_bytes(body, usize::MAX).await.expect("a body");
     let body: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
     body["versions"][0]["links"][0]["href"].as_str().unwrap_or_default().to_owned()
@@ -61,16 +61,16 @@ async fn a_file_keeps_requests_away() {
 async fn pages_of_allowed_origins_may_read_answers() {
     let origins = vec!["https://ui.example".to_owned()];
     let world = World::made(Rules::default(), Options { origins, ..Options::default() });
-    let header = |response: &Response, name: &str| {
+    let header = |response: &HttpResponse, name: &str| {
         response.headers().get(name).map(|it| it.to_str().unwrap_or_default().to_owned())
     };
-    let reply = ask(&world, &[("origin", "https://ui.example")], "GET").await;
+    let reply = request(&world, &[("origin", "https://ui.example")], "GET").await;
     let allowed = header(&reply, "access-control-allow-origin");
     assert_eq!(allowed.as_deref(), Some("https://ui.example"));
-    let reply = ask(&world, &[("origin", "https://evil.example")], "GET").await;
+    let reply = request(&world, &[("origin", "https://evil.example")], "GET").await;
     assert_eq!(header(&reply, "access-control-allow-origin"), None);
     let beforehand = [("origin", "https://ui.example"), ("access-control-request-method", "PATCH")];
-    let reply = ask(&world, &beforehand, "OPTIONS").await;
+    let reply = request(&world, &beforehand, "OPTIONS").await;
     assert_eq!(reply.status(), 200);
     let methods = header(&reply, "access-control-allow-methods").unwrap_or_default();
     assert!(methods.contains("PATCH"), "{methods}");

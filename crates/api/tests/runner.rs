@@ -8,13 +8,13 @@ mod edges;
 mod faults;
 mod hidden;
 mod life;
+mod long_poll;
 mod policy;
 mod printed;
 mod remote;
 mod rights;
 mod software;
 mod stacks;
-mod waiting;
 mod world;
 
 /// A file of the record of the reference, where it is at hand.

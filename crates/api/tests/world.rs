@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use axum::body::{Body, to_bytes};
-use axum::http::{HeaderMap, Request};
-use axum::response::Response;
-use kiln_api::auth::{Authenticator, Reason, Refusal, Unsigned};
+use axum::http::{HeaderMap, Request as HttpRequest};
+use axum::response::Response as HttpResponse;
+use kiln_api::auth::{Authenticator, Reason, Rejection, SignatureError};
 use kiln_api::caller::{Caller, Scope};
 use kiln_api::policy::Policy;
-use kiln_api::{App, Metrics, Options, Own, Rate};
+use kiln_api::{App, Metrics, Options, Own, RateLimit};
 use kiln_cloud::NoCloud;
 use kiln_engine::config::Config;
 use kiln_engine::memory::MemoryStore;
@@ -32,19 +32,23 @@ struct Tokens;
 
 #[async_trait]
 impl Authenticator for Tokens {
-    async fn authenticate(&self, headers: &HeaderMap, _: Option<&str>) -> Result<Caller, Refusal> {
+    async fn authenticate(
+        &self,
+        headers: &HeaderMap,
+        _: Option<&str>,
+    ) -> Result<Caller, Rejection> {
         let token = headers.get("x-auth-token").and_then(|it| it.to_str().ok());
         caller(token.unwrap_or_default())
-            .ok_or_else(|| Refusal::new(Reason::Token("http://identity".into()), headers))
+            .ok_or_else(|| Rejection::new(Reason::Token("http://identity".into()), headers))
     }
 
     /// The key is what would be the token; a good signature says so.
-    async fn authenticate_signed(&self, said: &Json) -> Result<Caller, Unsigned> {
+    async fn authenticate_signed(&self, said: &Json) -> Result<Caller, SignatureError> {
         let said = &said["ec2Credentials"];
         let known = caller(said["access"].as_str().unwrap_or_default());
         match said["signature"] == "good" {
-            true => known.ok_or(Unsigned::UnknownKey),
-            false => Err(Unsigned::Wrong),
+            true => known.ok_or(SignatureError::UnknownKey),
+            false => Err(SignatureError::Wrong),
         }
     }
 }
@@ -109,7 +113,7 @@ impl World {
             region: Some("here".into()),
             // Nothing here takes effect late.
             lost_call_window: std::time::Duration::from_millis(1),
-            messenger: Arc::new(kiln_api::Outgoing::to(starts)),
+            messenger: Arc::new(kiln_api::WebhookSender::new(starts)),
             ..Config::default()
         });
         let settings = Settings::default();
@@ -122,9 +126,9 @@ impl World {
             policy: Arc::new(Policy::new()),
             options,
             metrics: Metrics::default(),
-            waiting: Default::default(),
+            long_polls: Default::default(),
             rate: None,
-            spent: Default::default(),
+            replay_guard: Default::default(),
         });
         own.serves(&app);
         World { app, engine }
@@ -137,10 +141,10 @@ impl World {
 
     /// The same with a limit on how often a project may ask in a second.
     pub(crate) fn asked_so_often(self, rate: u32) -> World {
-        self.with_rate(Some(Rate::new(rate)))
+        self.with_rate(Some(RateLimit::new(rate)))
     }
 
-    fn with_rate(self, rate: Option<Rate>) -> World {
+    fn with_rate(self, rate: Option<RateLimit>) -> World {
         let app = &self.app;
         let app = App {
             service: app.service.clone(),
@@ -148,9 +152,9 @@ impl World {
             policy: app.policy.clone(),
             options: app.options.clone(),
             metrics: Metrics::default(),
-            waiting: Default::default(),
+            long_polls: Default::default(),
             rate,
-            spent: Default::default(),
+            replay_guard: Default::default(),
         };
         World { app: Arc::new(app), ..self }
     }
@@ -168,7 +172,7 @@ impl World {
     }
 
     pub(crate) async fn raw(&self, token: &str, method: &str, path: &str, body: &str) -> Reply {
-        let request = Request::builder()
+        let request = HttpRequest::builder()
             .method(method)
             .uri(path)
             .header("host", "kiln.example:8004")
@@ -183,7 +187,7 @@ impl World {
 
     /// Asks for something of which a tag is known.
     pub(crate) async fn knowing(&self, token: &str, path: &str, known: &str) -> Reply {
-        let request = Request::builder().uri(path).header("x-auth-token", token);
+        let request = HttpRequest::builder().uri(path).header("x-auth-token", token);
         let request = request.header("if-none-match", known).body(Body::empty());
         reply(kiln_api::answer(self.app.clone(), request.expect("a request")).await).await
     }
@@ -191,17 +195,17 @@ impl World {
     /// Sends a request to the CloudFormation API, signed with the key of a caller.
     pub(crate) async fn cfn(&self, key: &str, query: &str) -> Reply {
         let path = format!("/v1/?AWSAccessKeyId={key}&Signature=good&{query}");
-        let request = Request::builder().uri(path).header("host", "kiln.example:8000");
+        let request = HttpRequest::builder().uri(path).header("host", "kiln.example:8000");
         self.cfn_raw(request.body(Body::empty()).expect("a request")).await
     }
 
-    pub(crate) async fn cfn_raw(&self, request: Request<Body>) -> Reply {
+    pub(crate) async fn cfn_raw(&self, request: HttpRequest<Body>) -> Reply {
         reply(kiln_api::cfn::answer(self.app.clone(), request).await).await
     }
 
     /// Reads a stream of events to its end.
     pub(crate) async fn stream(&self, token: &str, path: &str, last: Option<&str>) -> String {
-        let mut request = Request::builder()
+        let mut request = HttpRequest::builder()
             .uri(path)
             .header("x-auth-token", token)
             .header("accept", "text/event-stream");
@@ -246,7 +250,7 @@ impl World {
     }
 }
 
-pub(crate) async fn reply(response: Response) -> Reply {
+pub(crate) async fn reply(response: HttpResponse) -> Reply {
     let (parts, body) = response.into_parts();
     let bytes = to_bytes(body, usize::MAX).await.expect("a body");
     Reply {

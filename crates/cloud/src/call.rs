@@ -6,132 +6,163 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// What is done to what a path names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The HTTP method of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// It is read.
+    /// Reads an object or a list.
     Get,
-    /// Something is added to it, or it is told something.
+    /// Creates an object, or runs an action on one.
     Post,
-    /// It is written.
+    /// Writes an object.
     Put,
-    /// It is changed.
+    /// Changes parts of an object.
     Patch,
-    /// It is removed.
+    /// Deletes an object.
     Delete,
-    /// It is described without being read.
+    /// Reads the headers of an object.
     Head,
 }
 
 /// A call to a service of the cloud.
 #[derive(Clone, PartialEq)]
 pub struct Call {
-    /// The service.
+    /// The request that is sent.
+    pub request: HttpRequest,
+    /// What to do if its reply is lost.
+    pub recovery: Recovery,
+    /// Whether its reply may be shared with other callers.
+    pub sharing: Sharing,
+    /// For whom, and with whose credential, it is made.
+    pub identity: Option<Box<Identity>>,
+}
+
+/// For whom, and with whose credential, a call is made.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Identity {
+    /// The user and the stack that the call is made for. The sender fills it in.
+    pub acting_for: Option<ActingFor>,
+    /// The credential that the call is made with, if not the sender's.
+    pub credential: Option<Credential>,
+}
+
+/// The request of a call.
+#[derive(Clone, PartialEq)]
+pub struct HttpRequest {
+    /// The service that is called.
     pub service: Service,
-    /// What is done.
+    /// The method.
     pub method: Method,
-    /// To what: a path below the root of the service's version, such as `/servers`.
+    /// The path below the root of the service's version, such as `/servers`.
     pub path: String,
-    /// The parameters behind the question mark.
+    /// The query parameters.
     pub query: Vec<(String, String)>,
-    /// Headers beside the usual ones. If there is a content type other than JSON, a body that is a text is
-    /// sent as it is.
+    /// Headers beside the usual ones. With a content type other than JSON, a body that is a text is sent as it is.
     pub headers: Vec<(String, String)>,
-    /// What is sent along.
+    /// The body.
     pub body: Option<Value>,
     /// The microversion that the call is written for, if not the usual one of its service.
     pub microversion: Option<Arc<str>>,
-    /// Whether an answer that is a minute old will do: for looking up what rarely changes.
-    pub may_be_old: bool,
-    /// Whether being made twice does no harm: then it is made again if its reply was lost.
-    pub may_be_repeated: bool,
-    /// Whether what comes back is a text, whatever it looks like.
-    pub is_text: bool,
-    /// Whether what it makes claims something that a second one would take away: then it is made again only
-    /// when the first one would have appeared by now.
-    pub is_exclusive: bool,
-    /// How to find what the call made, if its reply was lost. Of a call that reads: where that is listed as long as it
-    /// is not ready, so that many who wait can look together.
-    pub marker: Option<Box<Marker>>,
-    /// Of a call that reads a list by values of one field: where in the reply the objects are, so that many who want
-    /// some of them can ask together.
-    pub together: Option<&'static str>,
-    /// On whose behalf it is made; whoever sends it says so.
-    pub acting_for: Option<Box<ActingFor>>,
-    /// The region whose service is meant; our own if nothing is said.
+    /// The region of the service; the engine's own region if there is none.
     pub region: Option<Arc<str>>,
-    /// In whose name it is made, if not in that of whoever sends it.
-    pub by: Option<Box<Credential>>,
+    /// Whether the reply is a text, even if it looks like JSON.
+    pub is_text: bool,
 }
 
-/// On whose behalf a call is made.
+/// What to do if the reply of a call is lost.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recovery {
+    /// How to find the object that the call may have created.
+    pub marker: Option<Box<Marker>>,
+    /// Whether making the call twice does no harm: then it is repeated.
+    pub is_repeatable: bool,
+    /// Whether the object claims something that a second one would take away: then the call is repeated only when the
+    /// first object would have appeared by now.
+    pub is_exclusive: bool,
+}
+
+/// Whether the reply of a call that reads may be shared with other callers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Sharing {
+    /// It is read for this caller alone.
+    #[default]
+    None,
+    /// A reply that is a minute old will do: for names and ids, which rarely change.
+    MayBeOld,
+    /// The object is in this list as long as it is not ready, so that many callers can poll it with one call.
+    PollTogether(Box<Marker>),
+    /// The call lists objects by the values of one field, and the objects are at this JSON pointer of the reply, so that
+    /// many callers can list theirs with one call.
+    BatchBy(&'static str),
+}
+
+/// The user, the project and the stack that a call is made for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ActingFor {
-    /// The project.
+    /// The id of the project.
     pub project: Arc<str>,
     /// The name of the user.
     pub user_name: Arc<str>,
-    /// What else is known of whoever asked for it.
-    pub author: Arc<CreatedBy>,
-    /// The id of what it is made for, if that is known.
-    pub origin: Option<Arc<str>>,
+    /// The user who created or last updated the stack.
+    pub created_by: Arc<CreatedBy>,
+    /// The id of the stack, if the call is made for one.
+    pub stack_id: Option<Arc<str>>,
 }
 
-/// What is known of whoever asked for something, at the moment when they did.
+/// What was known of the user of a request at that moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CreatedBy {
-    /// Their id.
+    /// The id of the user.
     pub user_id: Arc<str>,
-    /// Their name.
+    /// The name of the user.
     pub user_name: Arc<str>,
-    /// The id of the domain that they belong to.
+    /// The id of the user's domain.
     pub user_domain: Arc<str>,
-    /// The name of the project that they act for.
+    /// The name of the project of the user's token.
     pub project_name: Arc<str>,
-    /// The id of the domain that the project belongs to.
+    /// The id of the project's domain.
     pub project_domain: Arc<str>,
-    /// The names of their roles in the project.
+    /// The names of the user's roles in the project.
     pub roles: Vec<Arc<str>>,
     /// Whether the project is the one for administrators.
     pub is_admin_project: bool,
 }
 
-/// How to find an object of which it is not certain that it exists: list, and look for a mark that is
-/// unique to it and was known before the call.
+/// How to find an object that may or may not exist: list, and look for a mark that is unique to it and was known before
+/// the call.
 #[derive(Clone, PartialEq)]
 pub struct Marker {
-    /// Lists objects, ours among them if it exists.
+    /// Lists objects, the marked one among them if it exists.
     pub list: Call,
-    /// Where in the reply the objects are: a JSON pointer.
+    /// The JSON pointer to the objects in the reply.
     pub objects: String,
-    /// Where in an object the mark is: a JSON pointer. If it is empty and the mark is an object, an object
-    /// carries the mark if it has every member of it.
+    /// The JSON pointer to the mark in an object. If it is empty and the mark is an object, an object is marked if it has
+    /// every member of the mark.
     pub field: String,
     /// The mark.
     pub value: Value,
-    /// What the reply of the lost call would have had around the object.
+    /// The member around the object in the reply of the lost call.
     pub envelope: Option<String>,
-    /// The path of an object but for its id, which goes behind it.
+    /// The path of an object, without the id at its end.
     pub path: String,
-    /// Where in an object its id is: a JSON pointer.
+    /// The JSON pointer to the id in an object.
     pub id: String,
 }
 
-/// What a service answered.
+/// The reply of a service.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reply {
     /// The HTTP status.
     pub status: u16,
-    /// What was sent back; null if nothing was.
+    /// The body; null if it is empty.
     pub body: Value,
-    /// The headers, their names in small letters. They are not kept in journals.
+    /// The headers by their names in small letters. They are not kept in journals.
     pub headers: BTreeMap<String, String>,
 }
 
 /// Why there is no good reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallError {
-    /// The service refused.
+    /// The service refused the call.
     Refused(Reply),
     /// The call did not reach the service: nothing has happened.
     NotSent(String),
@@ -141,37 +172,37 @@ pub enum CallError {
     Lost(String),
 }
 
-/// Reads what a path names.
+/// A call that reads an object or a list.
 pub fn get(service: Service, path: impl Into<String>) -> Call {
     Call::new(service, Method::Get, path, None)
 }
 
-/// Adds to what a path names.
+/// A call that creates an object or runs an action.
 pub fn post(service: Service, path: impl Into<String>, body: Value) -> Call {
     Call::new(service, Method::Post, path, Some(body))
 }
 
-/// Writes what a path names.
+/// A call that writes an object.
 pub fn put(service: Service, path: impl Into<String>, body: Value) -> Call {
     Call::new(service, Method::Put, path, Some(body))
 }
 
-/// Changes what a path names.
+/// A call that changes parts of an object.
 pub fn patch(service: Service, path: impl Into<String>, body: Value) -> Call {
     Call::new(service, Method::Patch, path, Some(body))
 }
 
-/// Describes what a path names, in headers alone.
+/// A call that reads the headers of an object.
 pub fn head(service: Service, path: impl Into<String>) -> Call {
     Call::new(service, Method::Head, path, None)
 }
 
-/// Removes what a path names.
+/// A call that deletes an object.
 pub fn delete(service: Service, path: impl Into<String>) -> Call {
     Call::new(service, Method::Delete, path, None)
 }
 
-/// What is told of a region in which there is no orchestration service, in the reference's words.
+/// The error for a region without an orchestration service, in the reference's words.
 pub fn no_such_region(region: &str) -> String {
     format!(
         "Cannot establish connection to Heat endpoint at region \"{region}\" due to \"public endpoint for \
@@ -181,7 +212,7 @@ pub fn no_such_region(region: &str) -> String {
 
 impl Call {
     fn new(service: Service, method: Method, path: impl Into<String>, body: Option<Value>) -> Call {
-        Call {
+        let request = HttpRequest {
             service,
             method,
             path: path.into(),
@@ -189,105 +220,112 @@ impl Call {
             headers: Vec::new(),
             body,
             microversion: None,
-            may_be_old: false,
-            may_be_repeated: false,
-            is_text: false,
-            is_exclusive: false,
-            together: None,
-            marker: None,
-            acting_for: None,
             region: None,
-            by: None,
-        }
+            is_text: false,
+        };
+        let (recovery, sharing) = Default::default();
+        Call { request, recovery, sharing, identity: None }
     }
 
-    /// Adds a parameter behind the question mark.
+    /// Adds a query parameter.
     pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Call {
-        self.query.push((name.into(), value.into()));
+        self.request.query.push((name.into(), value.into()));
         self
     }
 
     /// Adds a header.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Call {
-        self.headers.push((name.into(), value.into()));
+        self.request.headers.push((name.into(), value.into()));
         self
     }
 
-    /// Sends nothing along.
+    /// Removes the body.
     pub fn empty(mut self) -> Call {
-        self.body = None;
+        self.request.body = None;
         self
     }
 
-    /// Says which microversion the call is written for.
+    /// Sets the microversion that the call is written for.
     pub fn microversion(mut self, version: impl Into<Arc<str>>) -> Call {
-        self.microversion = Some(version.into());
+        self.request.microversion = Some(version.into());
         self
     }
 
-    /// An answer that is a minute old will do.
+    /// Accepts a reply that is a minute old.
     pub fn may_be_old(mut self) -> Call {
-        self.may_be_old = true;
+        self.sharing = Sharing::MayBeOld;
         self
     }
 
-    /// Only an answer of now will do.
+    /// Accepts only a reply of now.
     pub fn now(mut self) -> Call {
-        self.may_be_old = false;
+        if self.sharing == Sharing::MayBeOld {
+            self.sharing = Sharing::None;
+        }
         self
     }
 
-    /// Says which region is meant.
+    /// Sets the region of the service.
     pub fn in_region(mut self, region: Option<Arc<str>>) -> Call {
-        self.region = region;
+        self.request.region = region;
         self
     }
 
-    /// Says in whose name the call is made: one that is not the sender's own.
-    pub fn by(mut self, credential: Credential) -> Call {
-        self.by = Some(Box::new(credential));
+    /// Sets the credential that the call is made with, if not the sender's.
+    pub fn with_credential(mut self, credential: Credential) -> Call {
+        self.identity.get_or_insert_default().credential = Some(credential);
         self
     }
 
-    /// Says on whose behalf the call is made.
+    /// Sets the user and the stack that the call is made for.
     pub fn acting_for(mut self, acting_for: ActingFor) -> Call {
-        self.acting_for = Some(Box::new(acting_for));
+        self.identity.get_or_insert_default().acting_for = Some(acting_for);
         self
     }
 
-    /// Being made twice does no harm: nothing new comes of it, or the service refuses what it has.
+    /// The credential that the call is made with, if not the sender's.
+    pub fn credential(&self) -> Option<&Credential> {
+        self.identity.as_ref()?.credential.as_ref()
+    }
+
+    /// The user and the stack that the call is made for.
+    pub fn made_for(&self) -> Option<&ActingFor> {
+        self.identity.as_ref()?.acting_for.as_ref()
+    }
+
+    /// Declares that making the call twice does no harm: it creates nothing, or the service refuses a second object.
     pub fn may_be_repeated(mut self) -> Call {
-        self.may_be_repeated = true;
+        self.recovery.is_repeatable = true;
         self
     }
 
-    /// What comes back is a text, also if it looks like JSON.
+    /// Reads the reply as text, even if it looks like JSON.
     pub fn as_text(mut self) -> Call {
-        self.is_text = true;
+        self.request.is_text = true;
         self
     }
 
-    /// Says where what the call reads is listed as long as it is not ready.
+    /// Names the list in which the object of the call is as long as it is not ready.
     pub fn among(mut self, list: Marker) -> Call {
-        self.marker = Some(Box::new(list));
+        self.sharing = Sharing::PollTogether(Box::new(list));
         self
     }
 
-    /// Says where in the reply the objects of a list are that is filtered by one field.
+    /// Names the JSON pointer to the objects in the reply of a list that is filtered by one field.
     pub fn together(mut self, objects: &'static str) -> Call {
-        self.together = Some(objects);
+        self.sharing = Sharing::BatchBy(objects);
         self
     }
 
-    /// What it makes claims something that a second one would take away.
+    /// Declares that the object claims something that a second one would take away.
     pub fn exclusive(mut self) -> Call {
-        self.is_exclusive = true;
+        self.recovery.is_exclusive = true;
         self
     }
 
-    /// Says how to find what the call made, if its reply was lost.
+    /// Sets how to find the object of the call if its reply is lost.
     pub fn marker(mut self, marker: Marker) -> Call {
-        self.marker = Some(Box::new(marker));
+        self.recovery.marker = Some(Box::new(marker));
         self
     }
 }
@@ -296,20 +334,20 @@ impl Marker {
     /// The objects in the reply of the list that carry the mark.
     pub fn found<'r>(&self, reply: &'r Reply) -> Vec<&'r Value> {
         let objects = reply.body.pointer(&self.objects).and_then(Value::as_array);
-        let is_ours = |object: &&Value| match &self.value {
+        let is_marked = |object: &&Value| match &self.value {
             Value::Object(marks) if self.field.is_empty() => {
                 marks.iter().all(|(name, mark)| object.get(name) == Some(mark))
             }
             mark => match object.pointer(&self.field) {
-                // A tag among others.
+                // The mark is one of several tags.
                 Some(Value::Array(tags)) if !mark.is_array() => tags.contains(mark),
                 found => found == Some(mark),
             },
         };
-        objects.into_iter().flatten().filter(is_ours).collect()
+        objects.into_iter().flatten().filter(is_marked).collect()
     }
 
-    /// The id of an object; some services number theirs.
+    /// The id of an object, which some services give as a number.
     pub fn id_of(&self, object: &Value) -> Option<String> {
         match object.pointer(&self.id)? {
             Value::String(id) => Some(id.clone()),
@@ -318,16 +356,20 @@ impl Marker {
         }
     }
 
-    /// Removes an object.
+    /// The call that deletes an object.
     pub fn removal(&self, id: &str) -> Call {
-        // Where ids are addresses, the last part is what paths have.
+        // Where ids are URLs, paths have their last segment.
         let id = if id.contains("://") { id.rsplit('/').next().unwrap_or(id) } else { id };
-        let mut removal = delete(self.list.service, format!("{}{id}", self.path));
-        removal.by.clone_from(&self.list.by);
-        removal.in_region(self.list.region.clone())
+        let list = &self.list;
+        let removal = delete(list.request.service, format!("{}{id}", self.path));
+        let removal = removal.in_region(list.request.region.clone());
+        match list.credential() {
+            Some(credential) => removal.with_credential(credential.clone()),
+            None => removal,
+        }
     }
 
-    /// The reply that was lost, as far as it can be told from the object.
+    /// The reply that was lost, as far as the object shows it.
     pub fn reply(&self, object: &Value) -> Reply {
         let body = match &self.envelope {
             Some(name) => serde_json::json!({ name.as_str(): object }),
@@ -348,21 +390,21 @@ impl Reply {
         self.headers.get(name).map(String::as_str)
     }
 
-    /// Where what was asked for is: the whole address, without parameters.
+    /// The URL that was called, without its query.
     pub fn address(&self) -> Option<&str> {
         self.header("content-location")
     }
 
-    /// The id under which the service's logs have the request.
+    /// The id of the request in the service's logs.
     pub fn request_id(&self) -> Option<&str> {
         self.header("x-openstack-request-id").or_else(|| self.header("x-compute-request-id"))
     }
 
-    /// Why the service refused, in its own words.
+    /// The service's error message.
     ///
-    /// Each service has its own form: an object with a message somewhere in it, or text.
+    /// Each service has its own form: an object with a message somewhere in it, or a text.
     pub fn error_text(&self) -> Option<String> {
-        const PLACES: [&str; 9] = [
+        const POINTERS: [&str; 9] = [
             "/NeutronError/message",
             "/error/message",
             "/message",
@@ -373,45 +415,58 @@ impl Reply {
             "/explanation",
             "/errors/0/detail",
         ];
-        let said = match &self.body {
+        let text = match &self.body {
             Value::String(text) => Some(text.as_str()),
             Value::Object(members) => {
-                // Compute, volumes and others: one member, named after the kind of refusal.
+                // Compute, volumes and others have one member, named after the type of the error.
                 let inner = members.values().find_map(|inner| inner.pointer("/message"));
-                PLACES
+                POINTERS
                     .into_iter()
-                    .find_map(|place| self.text(place))
+                    .find_map(|pointer| self.text(pointer))
                     .or_else(|| inner.and_then(Value::as_str))
                     .or_else(|| self.text("/NeutronError"))
             }
             _ => None,
         };
-        said.map(plain_text).filter(|said| !said.is_empty())
+        text.map(plain_text).filter(|text| !text.is_empty())
     }
 
-    /// The text at a place in the body: a JSON pointer.
+    /// The text at a JSON pointer of the body.
     pub fn text(&self, pointer: &str) -> Option<&str> {
         self.body.pointer(pointer).and_then(Value::as_str)
     }
 }
 
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Method {
+    /// The name of the method in HTTP.
+    pub fn name(self) -> &'static str {
+        match self {
             Method::Get => "GET",
             Method::Post => "POST",
             Method::Put => "PUT",
             Method::Patch => "PATCH",
             Method::Delete => "DELETE",
             Method::Head => "HEAD",
-        })
+        }
     }
 }
 
-/// Bodies may hold secrets and are not shown.
-impl fmt::Debug for Call {
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Shows the method and the path. Bodies, headers and queries may hold secrets.
+impl fmt::Debug for HttpRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}:{}", self.method, self.service.project(), self.path)
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.request.fmt(f)
     }
 }
 
@@ -433,9 +488,9 @@ impl fmt::Display for CallError {
     }
 }
 
-/// Text without the tags of a page that some services put around it, on one line, and bounded.
+/// A text on one line and of bounded length, without the HTML tags that some services put around it.
 fn plain_text(text: &str) -> String {
-    const LONGEST: usize = 2_000;
+    const MAX_BYTES: usize = 2_000;
     let mut plain = String::new();
     let mut is_tag = false;
     for char in text.chars() {
@@ -448,7 +503,7 @@ fn plain_text(text: &str) -> String {
             _ if is_tag => {}
             _ => plain.push(char),
         }
-        if plain.len() > LONGEST {
+        if plain.len() > MAX_BYTES {
             plain.push('…');
             break;
         }
@@ -488,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn several_fields_together_can_be_a_mark() {
+    fn several_fields_can_be_a_mark() {
         let objects = json!({ "networks": [
             { "id": "1", "name": "a", "mtu": 1500 },
             { "id": "2", "name": "a", "mtu": 9000 },
@@ -513,22 +568,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_is_not_shown() {
+    fn bodies_are_not_shown() {
         let call = post(Service::Compute, "/servers", json!({ "adminPass": "hunter2" }));
         assert_eq!(format!("{call:?}"), "POST nova:/servers");
     }
 
     #[test]
-    fn every_service_is_heard() {
-        let said = |body: Value| Reply::new(400, body).error_text();
+    fn the_message_of_every_service_is_found() {
+        let text = |body: Value| Reply::new(400, body).error_text();
         assert_eq!(
-            said(json!({"NeutronError": {"message": "no", "type": "X"}})),
+            text(json!({"NeutronError": {"message": "no", "type": "X"}})),
             Some("no".into())
         );
-        assert_eq!(said(json!({"badRequest": {"message": "no", "code": 400}})), Some("no".into()));
-        assert_eq!(said(json!({"faultcode": "Client", "faultstring": "no"})), Some("no".into()));
+        assert_eq!(text(json!({"badRequest": {"message": "no", "code": 400}})), Some("no".into()));
+        assert_eq!(text(json!({"faultcode": "Client", "faultstring": "no"})), Some("no".into()));
         let page = "<html><body><h1>409 Conflict</h1>\n in use<br /></body></html>";
-        assert_eq!(said(json!(page)), Some("409 Conflict in use".into()));
-        assert_eq!(said(Value::Null), None);
+        assert_eq!(text(json!(page)), Some("409 Conflict in use".into()));
+        assert_eq!(text(Value::Null), None);
     }
 }

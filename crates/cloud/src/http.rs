@@ -1,11 +1,12 @@
 //! Calls over HTTP.
 
 use crate::limits::{CallLimits, Lane};
-use crate::{Call, CallError, Credential, Method, Reply, Service, Transport};
+use crate::request_id::{REQUEST_ID_HEADER, current_request_id, new_request_id};
+use crate::{Call, CallError, Credential, HttpRequest, Method, Reply, Service, Transport, metrics};
 use async_trait::async_trait;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Makes calls over HTTP to fixed endpoints, without authentication.
 #[derive(Clone, Debug)]
@@ -43,20 +44,28 @@ impl Http {
 #[async_trait]
 impl Transport for Http {
     async fn send(&self, _credential: &Credential, call: Call) -> Result<Reply, CallError> {
-        let Some(endpoint) = self.endpoints.get(&call.service) else {
-            let service = call.service.catalogue_type();
+        let service = call.request.service;
+        let Some(endpoint) = self.endpoints.get(&service) else {
+            let service = service.catalogue_type();
             return Err(CallError::Impossible(format!("no endpoint of {service} is known")));
         };
-        let _permit = self.limits.acquire(call.service, Lane::Single).await;
-        exchange_as(request(&self.client, endpoint, &call), call.is_text).await
+        let _permit = self.limits.acquire(service, Lane::Single).await;
+        let request = build(&self.client, endpoint, &call.request);
+        let exchange = Exchange { service, is_text: call.request.is_text, stack: stack_of(&call) };
+        exchange.run(request).await
     }
 }
 
+/// The stack that a call is made for.
+pub(crate) fn stack_of(call: &Call) -> Option<&str> {
+    call.made_for()?.stack_id.as_deref()
+}
+
 /// Builds the HTTP request of a call.
-pub(crate) fn request(
+pub(crate) fn build(
     client: &reqwest::Client,
     endpoint: &str,
-    call: &Call,
+    call: &HttpRequest,
 ) -> reqwest::RequestBuilder {
     let method = match call.method {
         Method::Get => reqwest::Method::GET,
@@ -80,28 +89,127 @@ pub(crate) fn request(
     }
 }
 
-/// Sends a request and reads the reply.
-pub(crate) async fn exchange(request: reqwest::RequestBuilder) -> Result<Reply, CallError> {
-    exchange_as(request, false).await
+/// One request to a service and its reply, logged and counted.
+pub(crate) struct Exchange<'a> {
+    /// The service.
+    pub(crate) service: Service,
+    /// Whether the reply is a text, even if it looks like JSON.
+    pub(crate) is_text: bool,
+    /// The stack that the call is made for.
+    pub(crate) stack: Option<&'a str>,
 }
 
-/// Sends a request and reads the reply, as text if the caller wants text.
-pub(crate) async fn exchange_as(
-    request: reqwest::RequestBuilder,
-    is_text: bool,
-) -> Result<Reply, CallError> {
-    let mut response = request.send().await.map_err(|error| {
-        let why = describe(&error);
-        if error.is_connect() {
-            CallError::NotSent(why)
-        } else if error.is_builder() {
-            // An invalid request was not sent either.
-            CallError::Impossible(why)
-        } else {
-            CallError::Lost(why)
+/// Sends a request to the identity service and reads the reply.
+pub(crate) async fn exchange(request: reqwest::RequestBuilder) -> Result<Reply, CallError> {
+    Exchange { service: Service::Identity, is_text: false, stack: None }.run(request).await
+}
+
+impl Exchange<'_> {
+    /// Sends a request, with a global request id, and reads the reply.
+    pub(crate) async fn run(self, request: reqwest::RequestBuilder) -> Result<Reply, CallError> {
+        let id = current_request_id().unwrap_or_else(|| new_request_id().into());
+        let (client, request) = request.header(REQUEST_ID_HEADER, &*id).build_split();
+        // An invalid request is not sent.
+        let request = request.map_err(|error| CallError::Impossible(describe(&error)))?;
+        let method = method_of(&request);
+        let path = request.url().path().to_owned();
+        let started = Instant::now();
+        let reply = self.receive(client, request).await;
+        let took = started.elapsed();
+        metrics::count_call(self.service, method, &reply, took);
+        self.log(method, &path, &id, &reply, took);
+        reply
+    }
+
+    /// Logs a call, without its query, headers and body, which may hold secrets.
+    fn log(
+        &self,
+        method: Method,
+        path: &str,
+        global_request_id: &str,
+        reply: &Result<Reply, CallError>,
+        took: Duration,
+    ) {
+        let (service, stack) = (self.service.catalogue_type(), self.stack);
+        let millis = took.as_millis() as u64;
+        match reply {
+            Ok(reply) | Err(CallError::Refused(reply)) => {
+                let (status, request_id) = (reply.status, reply.request_id());
+                if status >= 500 {
+                    tracing::warn!(
+                        service, %method, path, status, millis, request_id, global_request_id, stack,
+                        "a service failed"
+                    );
+                } else {
+                    tracing::debug!(
+                        service, %method, path, status, millis, request_id, global_request_id, stack,
+                        "call"
+                    );
+                }
+            }
+            Err(error) => {
+                tracing::warn!(
+                    service, %method, path, millis, global_request_id, stack, %error,
+                    "a call got no reply"
+                );
+            }
         }
-    })?;
-    let status = response.status().as_u16();
+    }
+
+    async fn receive(
+        &self,
+        client: reqwest::Client,
+        request: reqwest::Request,
+    ) -> Result<Reply, CallError> {
+        let sent = client.execute(request).await;
+        let mut response = sent.map_err(|error| {
+            let why = describe(&error);
+            if error.is_connect() { CallError::NotSent(why) } else { CallError::Lost(why) }
+        })?;
+        let status = response.status().as_u16();
+        let headers = headers_of(&response);
+        let mut bytes = Vec::new();
+        let lost = |error| CallError::Lost(describe(&error));
+        while let Some(chunk) = response.chunk().await.map_err(lost)? {
+            bytes.extend_from_slice(&chunk);
+            if bytes.len() > MAX_REPLY_BYTES {
+                return Err(CallError::Lost("the reply is too long to be read".into()));
+            }
+        }
+        let text = || Value::String(String::from_utf8_lossy(&bytes).into_owned());
+        let body = if self.is_text && status < 400 {
+            text()
+        } else if bytes.is_empty() {
+            Value::Null
+        } else {
+            serde_json::from_slice(&bytes).unwrap_or_else(|_| text())
+        };
+        let reply = Reply { status, body, headers };
+        match status {
+            400.. => Err(CallError::Refused(reply)),
+            _ if is_garbled(&reply) => {
+                let text = reply.error_text().unwrap_or_default();
+                let text: String = text.chars().take(100).collect();
+                Err(CallError::Lost(format!("the reply is not JSON: \"{text}\"")))
+            }
+            _ => Ok(reply),
+        }
+    }
+}
+
+fn method_of(request: &reqwest::Request) -> Method {
+    match request.method().as_str() {
+        "POST" => Method::Post,
+        "PUT" => Method::Put,
+        "PATCH" => Method::Patch,
+        "DELETE" => Method::Delete,
+        "HEAD" => Method::Head,
+        _ => Method::Get,
+    }
+}
+
+/// The headers of a response, and the URL that was called.
+fn headers_of(response: &reqwest::Response) -> BTreeMap<String, String> {
     let headers = response.headers().iter();
     let mut headers: BTreeMap<String, String> = headers
         .filter_map(|(name, value)| {
@@ -109,36 +217,10 @@ pub(crate) async fn exchange_as(
         })
         .collect();
     // Some attributes are URLs, and only the transport knows the endpoints.
-    let mut address = response.url().clone();
-    address.set_query(None);
-    headers.insert("content-location".into(), address.into());
-    let mut bytes = Vec::new();
-    while let Some(chunk) =
-        response.chunk().await.map_err(|error| CallError::Lost(describe(&error)))?
-    {
-        bytes.extend_from_slice(&chunk);
-        if bytes.len() > MAX_REPLY_BYTES {
-            return Err(CallError::Lost("the reply is too long to be read".into()));
-        }
-    }
-    let text = || Value::String(String::from_utf8_lossy(&bytes).into_owned());
-    let body = if is_text && status < 400 {
-        text()
-    } else if bytes.is_empty() {
-        Value::Null
-    } else {
-        serde_json::from_slice(&bytes).unwrap_or_else(|_| text())
-    };
-    let reply = Reply { status, body, headers };
-    match status {
-        400.. => Err(CallError::Refused(reply)),
-        _ if is_garbled(&reply) => {
-            let text = reply.error_text().unwrap_or_default();
-            let text: String = text.chars().take(100).collect();
-            Err(CallError::Lost(format!("the reply is not JSON: \"{text}\"")))
-        }
-        _ => Ok(reply),
-    }
+    let mut url = response.url().clone();
+    url.set_query(None);
+    headers.insert("content-location".into(), url.into());
+    headers
 }
 
 /// Whether a reply is not the service's own: a page of a proxy, or JSON that is cut off. The call may have succeeded all

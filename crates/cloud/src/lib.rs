@@ -3,23 +3,30 @@
 //! This crate knows nothing of stacks or templates.
 #![forbid(unsafe_code)]
 
+mod bounded;
 mod call;
 mod credential;
 mod http;
 mod limits;
+pub mod metrics;
 mod openstack;
+mod request_id;
 mod secret;
 mod service;
 mod transport;
 
+pub use bounded::BoundedMap;
 pub use call::{
-    ActingFor, Call, CallError, CreatedBy, Marker, Method, Reply, delete, get, head,
-    no_such_region, patch, post, put,
+    ActingFor, Call, CallError, CreatedBy, HttpRequest, Identity, Marker, Method, Recovery, Reply,
+    Sharing, delete, get, head, no_such_region, patch, post, put,
 };
 pub use credential::{Auth, Credential, PendingDelegation, UserToken};
 pub use http::{Http, client_builder};
 pub use limits::{CallLimits, DEFAULT_MAX_CALLS, Lane, Permit};
 pub use openstack::{Login, OpenStack, Settings, StackDomain};
+pub use request_id::{
+    REQUEST_ID_HEADER, current_request_id, is_request_id, new_request_id, with_request_id,
+};
 pub use secret::Secret;
 pub use service::Service;
 pub use transport::{NoCloud, Transport};

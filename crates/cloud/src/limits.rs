@@ -4,6 +4,7 @@
 //! of its own: it must not wait behind a hundred calls that serve one caller each.
 
 use crate::Service;
+use crate::metrics::Waiting;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -53,6 +54,10 @@ impl CallLimits {
             let new = || Arc::new(Semaphore::new(count));
             permits.entry((service, lane)).or_insert_with(new).clone()
         };
+        if let Ok(permit) = semaphore.clone().try_acquire_owned() {
+            return Some(permit);
+        }
+        let _waiting = Waiting::new(service);
         // The semaphores are never closed, so there is always a permit in the end.
         semaphore.acquire_owned().await.ok()
     }

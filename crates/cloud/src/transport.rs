@@ -67,7 +67,7 @@ impl Transport for NoCloud {
     }
 
     async fn send(&self, _credential: &Credential, call: Call) -> Result<Reply, CallError> {
-        let service = call.service.catalogue_type();
+        let service = call.request.service.catalogue_type();
         Err(CallError::Impossible(format!(
             "There is no cloud to ask for {service}. Next: start Kiln with one (keystone_authtoken in its \
              configuration), or try it with `kiln dev`."

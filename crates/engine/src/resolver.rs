@@ -144,8 +144,8 @@ impl Tree {
         ActingFor {
             project: self.project.clone(),
             user_name: self.user_name.clone(),
-            author: self.stack(self.root_key()).recipe.author.clone(),
-            origin: None,
+            created_by: self.stack(self.root_key()).recipe.author.clone(),
+            stack_id: None,
         }
     }
 
@@ -153,7 +153,7 @@ impl Tree {
     pub(crate) fn acting_for_resource(&self, slot: Slot) -> ActingFor {
         let resource = self.resources.get(slot.0 as usize).and_then(Option::as_ref);
         let stack = resource.map(|resource| self.stack(resource.stack).id.to_string().into());
-        ActingFor { origin: stack, ..self.acting_for() }
+        ActingFor { stack_id: stack, ..self.acting_for() }
     }
 
     /// The resource of the same stack that is called so by others.

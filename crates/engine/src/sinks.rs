@@ -138,7 +138,7 @@ mod tests {
         let sinks = [sink(&[("type", "zaqar-queue".into()), ("target", "my queue".into())])];
         let calls = calls(&sinks, &[event]);
         assert_eq!(calls.len(), 1);
-        assert_eq!(calls[0].path, "/queues/my%20queue/messages");
+        assert_eq!(calls[0].request.path, "/queues/my%20queue/messages");
         let expected = json!({ "messages": [{ "ttl": 3600, "body": {
             "timestamp": "2031-04-02T06:07:08",
             "version": "0.1",
@@ -156,7 +156,7 @@ mod tests {
                 "version": "0.1",
             },
         } }] });
-        assert_eq!(calls[0].body, Some(expected));
+        assert_eq!(calls[0].request.body, Some(expected));
     }
 
     #[test]
@@ -164,7 +164,7 @@ mod tests {
         let sinks = [sink(&[("target", "a".into()), ("ttl", 60.into())]), sink(&[])];
         let counts = |events: &[EventRow]| -> Vec<usize> {
             let calls = calls(&sinks, events);
-            let body = |call: &Call| call.body.clone().unwrap_or_default();
+            let body = |call: &Call| call.request.body.clone().unwrap_or_default();
             assert!(calls.iter().all(|call| body(call)["messages"][0]["ttl"] == 60));
             calls.iter().map(|call| body(call)["messages"].as_array().unwrap().len()).collect()
         };

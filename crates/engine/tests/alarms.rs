@@ -31,9 +31,9 @@ struct Keys {
 #[async_trait::async_trait]
 impl Transport for Keys {
     async fn send(&self, _: &Credential, call: Call) -> Result<Reply, CallError> {
-        let name = call.body.as_ref().map(|body| body["keypair"]["name"].clone());
+        let name = call.request.body.as_ref().map(|body| body["keypair"]["name"].clone());
         let is_refusing = self.is_refusing.load(std::sync::atomic::Ordering::SeqCst);
-        match (call.method, name) {
+        match (call.request.method, name) {
             (Method::Post, Some(_)) if is_refusing => {
                 Err(CallError::Refused(Reply::new(403, serde_json::json!({ "message": "full" }))))
             }

@@ -91,13 +91,13 @@ struct Queues {
 #[async_trait::async_trait]
 impl Transport for Queues {
     async fn send(&self, by: &Credential, call: Call) -> Result<Reply, CallError> {
-        assert_eq!((call.service, &*by.user), (CloudService::Messaging, "ana-id"));
-        assert_eq!(call.path, "/queues/mine/messages");
+        assert_eq!((call.request.service, &*by.user), (CloudService::Messaging, "ana-id"));
+        assert_eq!(call.request.path, "/queues/mine/messages");
         tokio::task::yield_now().await;
         if self.is_refusing {
             return Err(CallError::Refused(Reply::new(503, Json::Null)));
         }
-        let body = call.body.unwrap_or_default();
+        let body = call.request.body.unwrap_or_default();
         self.book.lock().unwrap().extend(body["messages"].as_array().unwrap().iter().cloned());
         Ok(Reply::new(201, Json::Null))
     }

@@ -330,8 +330,8 @@ impl Op {
         fate: Fate,
     ) -> Result<Option<Reply>, Stop> {
         self.repeated.push(step.into());
-        match call.method {
-            Method::Post if !call.may_be_repeated => {}
+        match call.request.method {
+            Method::Post if !call.recovery.is_repeatable => {}
             // A change that is carried out late must not undo a newer one: it is given time to happen
             // before it is asked for again.
             Method::Post | Method::Put | Method::Patch => {
@@ -343,10 +343,10 @@ impl Op {
             Method::Get | Method::Head | Method::Delete => return Ok(None),
         }
         self.doubt();
-        let marker = call.marker.as_deref().cloned().or_else(|| self.own_marker());
+        let marker = call.recovery.marker.as_deref().cloned().or_else(|| self.own_marker());
         let Some(marker) = marker else { return Ok(None) };
         let mut list = self.read(marker.list.clone()).await?;
-        if marker.found(&list).is_empty() && call.is_exclusive {
+        if marker.found(&list).is_empty() && call.recovery.is_exclusive {
             self.pause(self.context.quiet).await?;
             list = self.read(marker.list.clone()).await?;
         }

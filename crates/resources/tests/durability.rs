@@ -202,10 +202,11 @@ impl World for Things {
     fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
         self.tick();
         let ok = |body| Ok(Reply::new(200, body));
-        let id = call.path.strip_prefix("/things/");
-        match (call.method, id) {
+        let id = call.request.path.strip_prefix("/things/");
+        match (call.request.method, id) {
             (Method::Post, _) => {
-                let name = call.body.as_ref().and_then(|body| body["thing"]["name"].as_str());
+                let name =
+                    call.request.body.as_ref().and_then(|body| body["thing"]["name"].as_str());
                 let name = name.unwrap_or_default().to_owned();
                 if self.lost > 0 {
                     self.lost -= 1;
@@ -336,7 +337,7 @@ struct Refusing {
 
 impl World for Refusing {
     fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
-        if call.method == Method::Get || self.left == 0 {
+        if call.request.method == Method::Get || self.left == 0 {
             return self.things.call(call);
         }
         self.left -= 1;
@@ -386,7 +387,7 @@ fn a_refusal_after_a_lost_try_leaves_the_doubt() {
     struct LostThenRefused(bool);
     impl World for LostThenRefused {
         fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
-            match call.method {
+            match call.request.method {
                 Method::Get => Ok(Reply::new(200, json!({ "things": [] }))),
                 _ if std::mem::replace(&mut self.0, true) => {
                     Err(CallError::Refused(Reply::new(400, json!({ "message": "no" }))))
@@ -448,7 +449,7 @@ fn an_update_of_something_that_is_gone_makes_another() {
     struct Missing(bool);
     impl World for Missing {
         fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
-            match call.method {
+            match call.request.method {
                 Method::Get if self.0 => Ok(Reply::new(200, json!({ "thing": {} }))),
                 _ => Err(CallError::Refused(Reply::new(404, json!({ "message": "no" })))),
             }

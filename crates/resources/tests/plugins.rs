@@ -151,7 +151,7 @@ fn scopes() -> RestWorld {
 fn disks() -> RestWorld {
     RestWorld::new(|world, call| {
         let all = json!({ "volumes": world.all("/volumes") });
-        (call.path == "/volumes/detail").then(|| crate::rest_world::ok(all))
+        (call.request.path == "/volumes/detail").then(|| crate::rest_world::ok(all))
     })
 }
 

@@ -44,13 +44,13 @@ impl Service {
 
 impl World for Service {
     fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
-        let parts: Vec<&str> = call.path.trim_start_matches('/').split('/').collect();
+        let parts: Vec<&str> = call.request.path.trim_start_matches('/').split('/').collect();
         let at = parts.get(2).and_then(|id| id.parse::<usize>().ok());
-        let sent = call.body.clone().unwrap_or_default();
-        if call.method != Method::Get {
-            self.told.push(format!("{} {}", call.method, parts.join("/")));
+        let sent = call.request.body.clone().unwrap_or_default();
+        if call.request.method != Method::Get {
+            self.told.push(format!("{} {}", call.request.method, parts.join("/")));
         }
-        let reply = match (call.method, at, parts.get(3).copied()) {
+        let reply = match (call.request.method, at, parts.get(3).copied()) {
             (Method::Post, None, _) => {
                 self.files = sent["files"].clone();
                 self.stacks.push((

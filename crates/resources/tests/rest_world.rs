@@ -104,21 +104,22 @@ impl RestWorld {
     }
 
     fn plainly(&mut self, call: &Call) -> Answer {
-        let body = call.body.clone().unwrap_or_default();
-        if let Some(plain) = self.collection(&call.path) {
-            return match call.method {
+        let body = call.request.body.clone().unwrap_or_default();
+        if let Some(plain) = self.collection(&call.request.path) {
+            return match call.request.method {
                 Method::Post => {
-                    let made = self.make(&call.path, body[&*plain.one].clone());
+                    let made = self.make(&call.request.path, body[&*plain.one].clone());
                     ok(json!({ &*plain.one: made }))
                 }
                 Method::Get => {
-                    let all = self.all(&call.path).iter().filter(|object| passes(call, object));
+                    let all =
+                        self.all(&call.request.path).iter().filter(|object| passes(call, object));
                     ok(json!({ &*plain.many: all.collect::<Vec<_>>() }))
                 }
                 _ => refused(501, &format!("nobody expected {call:?}")),
             };
         }
-        let (above, id) = call.path.rsplit_once('/').expect("a path");
+        let (above, id) = call.request.path.rsplit_once('/').expect("a path");
         let Some(plain) = self.collection(above) else {
             let tagged = above.rsplit_once('/').filter(|_| id == "tags");
             let Some(object) = tagged.and_then(|(path, id)| self.get(path, id)) else {
@@ -127,9 +128,9 @@ impl RestWorld {
             object["tags"] = body["tags"].clone();
             return ok(Json::Null);
         };
-        match call.method {
+        match call.request.method {
             Method::Get => {
-                let looks = self.looks.entry(call.path.clone()).or_default();
+                let looks = self.looks.entry(call.request.path.clone()).or_default();
                 *looks += 1;
                 let (looks, status) = (*looks, self.status);
                 let Some(object) = self.get(above, id) else { return refused(404, "not there") };
@@ -159,9 +160,9 @@ impl RestWorld {
 
 impl World for RestWorld {
     fn call(&mut self, call: &Call) -> Answer {
-        if call.method != Method::Get {
-            let body = call.body.clone().unwrap_or_default();
-            self.told.push((call.method, call.path.clone(), body));
+        if call.request.method != Method::Get {
+            let body = call.request.body.clone().unwrap_or_default();
+            self.told.push((call.request.method, call.request.path.clone(), body));
         }
         (self.special)(self, call).unwrap_or_else(|| self.plainly(call))
     }
@@ -180,7 +181,7 @@ pub(crate) fn refused(status: u16, message: &str) -> Answer {
 
 /// Whether an object passes the filters of a call; filters that it knows nothing of are passed over.
 fn passes(call: &Call, object: &Json) -> bool {
-    call.query.iter().all(|(name, wanted)| match &object[name] {
+    call.request.query.iter().all(|(name, wanted)| match &object[name] {
         Json::String(text) => text == wanted,
         Json::Bool(flag) => flag.to_string().eq_ignore_ascii_case(wanted),
         Json::Number(number) => number.to_string() == *wanted,

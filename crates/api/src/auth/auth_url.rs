@@ -1,7 +1,7 @@
 //! Where the identity service is: the operator's word, or the client's if it is one that the operator trusts.
 
-use super::refusal::{Reason, Refusal};
-use super::request::header;
+use super::headers::header;
+use super::rejection::{Reason, Rejection};
 use axum::http::HeaderMap;
 
 /// Where the identity service is.
@@ -22,16 +22,16 @@ impl AuthUrl {
     }
 
     /// The one to use for a request.
-    pub fn choose<'a>(&'a self, headers: &'a HeaderMap) -> Result<&'a str, Refusal> {
+    pub fn choose<'a>(&'a self, headers: &'a HeaderMap) -> Result<&'a str, Rejection> {
         if !self.multi_cloud {
             return Ok(&self.configured);
         }
         let Some(wanted) = header(headers, "x-auth-url") else {
-            return Err(Refusal::new(Reason::AuthUrlMissing, headers));
+            return Err(Rejection::new(Reason::AuthUrlMissing, headers));
         };
         match self.allowed.iter().any(|allowed| allowed == wanted) {
             true => Ok(wanted),
-            false => Err(Refusal::new(Reason::AuthUrlNotAllowed(wanted.to_owned()), headers)),
+            false => Err(Rejection::new(Reason::AuthUrlNotAllowed(wanted.to_owned()), headers)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! An operator's own backend says yes or no.
 
-use super::request::{add_wishes, header, secret_header};
-use super::{Authenticator, Reason, Refusal};
+use super::headers::{add_client_options, header, secret_header};
+use super::{Authenticator, Reason, Rejection};
 use crate::caller::{Caller, Scope};
 use async_trait::async_trait;
 use axum::http::HeaderMap;
@@ -37,7 +37,7 @@ impl Authenticator for Custom {
         &self,
         headers: &HeaderMap,
         project_in_path: Option<&str>,
-    ) -> Result<Caller, Refusal> {
+    ) -> Result<Caller, Rejection> {
         let user = header(headers, "x-auth-user").unwrap_or_default();
         let project = project_in_path.unwrap_or_default();
         let mut caller = Caller {
@@ -52,10 +52,10 @@ impl Authenticator for Custom {
             auth_url: header(headers, "x-auth-url").unwrap_or_default().to_owned(),
             ..Caller::default()
         };
-        add_wishes(&mut caller, headers);
+        add_client_options(&mut caller, headers);
         match self.backend.accepts(&caller).await {
             true => Ok(caller),
-            false => Err(Refusal::new(Reason::Backend, headers)),
+            false => Err(Rejection::new(Reason::Backend, headers)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The identity service over HTTP: Keystone's API, version 3.
 
+use super::headers::{reveal, secret};
 use super::login::Login;
-use super::request::{reveal, secret};
 use kiln_template::value::Secret;
 use reqwest::header::HeaderValue;
 use reqwest::{Client, RequestBuilder, Response};
@@ -10,23 +10,23 @@ use std::time::Duration;
 
 /// An identity service.
 #[derive(Clone, Debug)]
-pub struct Identity {
+pub struct IdentityClient {
     client: Client,
     /// Where its version 3 is, without a slash at the end.
     url: String,
-    patience: Duration,
+    timeout: Duration,
 }
 
 /// A token that was given, and what it is.
 #[derive(Clone, Debug)]
-pub(super) struct Granted {
+pub(super) struct IssuedToken {
     pub(super) token: Secret,
     pub(super) body: Json,
 }
 
 /// Why the identity service gave no answer that helps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(super) enum IdentityError {
     /// It does not accept the credentials: 401.
     Refused,
     /// It does not understand the request: 400.
@@ -40,33 +40,33 @@ pub(super) enum Failure {
 }
 
 /// So long an answer may take unless it is said otherwise.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Longer answers are not read.
-const MAX_REPLY: usize = 16 << 20;
+const MAX_REPLY_BYTES: usize = 16 << 20;
 
-impl Identity {
+impl IdentityClient {
     /// The identity service at an address, with or without `/v3` at its end.
-    pub fn new(client: Client, url: &str) -> Identity {
-        Identity { client, url: String::new(), patience: PATIENCE }.at(url)
+    pub fn new(client: Client, url: &str) -> IdentityClient {
+        IdentityClient { client, url: String::new(), timeout: TIMEOUT }.at(url)
     }
 
     /// With another bound on how long an answer may take, reading it included.
-    pub fn patience(self, patience: Duration) -> Identity {
-        Identity { patience, ..self }
+    pub fn timeout(self, timeout: Duration) -> IdentityClient {
+        IdentityClient { timeout, ..self }
     }
 
     /// Another identity service, over the same connections.
-    pub(super) fn at(&self, url: &str) -> Identity {
+    pub(super) fn at(&self, url: &str) -> IdentityClient {
         let url = url.trim_end_matches('/');
         let url = if url.ends_with("/v3") { url.to_owned() } else { format!("{url}/v3") };
-        Identity { client: self.client.clone(), url, patience: self.patience }
+        IdentityClient { client: self.client.clone(), url, timeout: self.timeout }
     }
 
     /// Asks for a token.
-    pub(super) async fn login(&self, login: &Login) -> Result<Granted, Failure> {
+    pub(super) async fn login(&self, login: &Login) -> Result<IssuedToken, IdentityError> {
         let request = self.client.post(format!("{}/auth/tokens", self.url)).json(&login.request());
-        granted(self.send(request).await?).await
+        issued(self.send(request).await?).await
     }
 
     /// Reads something with a token of ours; about a token, if a subject is given.
@@ -76,7 +76,7 @@ impl Identity {
         path: &str,
         query: &[(&str, &str)],
         subject: Option<&Secret>,
-    ) -> Result<Json, Failure> {
+    ) -> Result<Json, IdentityError> {
         let mut request = self.client.get(format!("{}{path}", self.url)).query(query);
         request = request.header("x-auth-token", sensitive(own)?);
         if let Some(subject) = subject {
@@ -91,60 +91,60 @@ impl Identity {
         own: &Secret,
         path: &str,
         body: &Json,
-    ) -> Result<Granted, Failure> {
+    ) -> Result<IssuedToken, IdentityError> {
         let request = self.client.post(format!("{}{path}", self.url)).json(body);
         let request = request.header("x-auth-token", sensitive(own)?);
-        granted(self.send(request).await?).await
+        issued(self.send(request).await?).await
     }
 
-    async fn send(&self, request: RequestBuilder) -> Result<Response, Failure> {
-        let request = request.header("accept", "application/json").timeout(self.patience);
-        let response = request.send().await.map_err(told)?;
+    async fn send(&self, request: RequestBuilder) -> Result<Response, IdentityError> {
+        let request = request.header("accept", "application/json").timeout(self.timeout);
+        let response = request.send().await.map_err(unavailable)?;
         match response.status().as_u16() {
             200..300 => Ok(response),
-            400 => Err(Failure::Malformed),
-            401 => Err(Failure::Refused),
-            403 => Err(Failure::Forbidden),
-            404 => Err(Failure::NotFound),
-            status => Err(Failure::Unavailable(format!("it answered {status}"))),
+            400 => Err(IdentityError::Malformed),
+            401 => Err(IdentityError::Refused),
+            403 => Err(IdentityError::Forbidden),
+            404 => Err(IdentityError::NotFound),
+            status => Err(IdentityError::Unavailable(format!("it answered {status}"))),
         }
     }
 }
 
 /// A secret as a header that is not shown. What cannot be one is refused, as the identity service would.
-fn sensitive(secret: &Secret) -> Result<HeaderValue, Failure> {
-    let mut value = HeaderValue::from_str(reveal(secret)).map_err(|_| Failure::NotFound)?;
+fn sensitive(secret: &Secret) -> Result<HeaderValue, IdentityError> {
+    let mut value = HeaderValue::from_str(reveal(secret)).map_err(|_| IdentityError::NotFound)?;
     value.set_sensitive(true);
     Ok(value)
 }
 
-async fn granted(response: Response) -> Result<Granted, Failure> {
+async fn issued(response: Response) -> Result<IssuedToken, IdentityError> {
     let token = response.headers().get("x-subject-token").and_then(|value| value.to_str().ok());
     let Some(token) = token.map(secret) else {
-        return Err(Failure::Unavailable("the answer to a login holds no token".into()));
+        return Err(IdentityError::Unavailable("the answer to a login holds no token".into()));
     };
     let body = read(response).await?;
-    Ok(Granted { token, body })
+    Ok(IssuedToken { token, body })
 }
 
-async fn read(mut response: Response) -> Result<Json, Failure> {
+async fn read(mut response: Response) -> Result<Json, IdentityError> {
     let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(told)? {
+    while let Some(chunk) = response.chunk().await.map_err(unavailable)? {
         bytes.extend_from_slice(&chunk);
-        if bytes.len() > MAX_REPLY {
-            return Err(Failure::Unavailable("the answer is too long to be read".into()));
+        if bytes.len() > MAX_REPLY_BYTES {
+            return Err(IdentityError::Unavailable("the answer is too long to be read".into()));
         }
     }
     serde_json::from_slice(&bytes)
-        .map_err(|_| Failure::Unavailable("the answer is not a JSON document".into()))
+        .map_err(|_| IdentityError::Unavailable("the answer is not a JSON document".into()))
 }
 
 /// What went wrong, without anything of the request.
-fn told(error: reqwest::Error) -> Failure {
+fn unavailable(error: reqwest::Error) -> IdentityError {
     let text = match () {
         () if error.is_timeout() => "it took too long",
         () if error.is_connect() => "it cannot be reached",
         () => "the connection broke",
     };
-    Failure::Unavailable(text.to_owned())
+    IdentityError::Unavailable(text.to_owned())
 }

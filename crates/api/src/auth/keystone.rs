@@ -5,15 +5,15 @@
 
 use super::auth_url::AuthUrl;
 use super::cache::{Cache, Key, key};
-use super::flight::Flights;
-use super::identity::{Failure, Identity};
+use super::headers::{add_client_options, reveal, secret_header};
+use super::identity::{IdentityClient, IdentityError};
 use super::login::Login;
-use super::request::{add_wishes, reveal, secret_header};
 use super::revocation::Revocations;
-use super::service::Service;
-use super::signed::examined;
+use super::service_account::ServiceAccount;
+use super::signature::verify_signature;
+use super::single_flight::SingleFlight;
 use super::token::Token;
-use super::{Authenticator, Clock, Reason, Refusal, Unsigned};
+use super::{Authenticator, Clock, Reason, Rejection, SignatureError};
 use crate::caller::Caller;
 use async_trait::async_trait;
 use axum::http::HeaderMap;
@@ -59,12 +59,12 @@ impl Default for Settings {
 /// Lets in whoever has a valid token.
 pub struct Keystone {
     settings: Settings,
-    service: Service,
+    service: ServiceAccount,
     clock: Clock,
     valid: Cache<Arc<Token>>,
     /// Apart from the valid ones: made-up tokens must not push those out.
     refused: Cache<()>,
-    flights: Flights<Key, Verdict>,
+    in_flight: SingleFlight<Key, Verdict>,
     /// Rung when a token is remembered.
     filled: tokio::sync::Notify,
     polling: Mutex<Polling>,
@@ -89,11 +89,11 @@ struct Polling {
 
 /// What came of asking which tokens were revoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Poll {
+pub enum RevocationPoll {
     /// Nothing is remembered, so nothing was asked.
     Idle,
     /// So many tokens were forgotten.
-    Forgotten(usize),
+    Dropped(usize),
     /// The identity service does not tell: tokens are remembered for the full time.
     Unsupported,
     /// The identity service cannot be asked now.
@@ -101,23 +101,28 @@ pub enum Poll {
 }
 
 /// Longer tokens are not asked about.
-const MAX_TOKEN: usize = 16 << 10;
+const MAX_TOKEN_BYTES: usize = 16 << 10;
 
 /// Events may show up so long after their time: clocks differ, databases copy.
-const LATE: Duration = Duration::from_secs(60);
+const MAX_EVENT_DELAY: Duration = Duration::from_secs(60);
 
 /// Where events are not told, they are asked for again after this.
-const UNSUPPORTED: Duration = Duration::from_secs(600);
+const RETRY_UNSUPPORTED_AFTER: Duration = Duration::from_secs(600);
 
 impl Keystone {
     /// Validates tokens at an identity service, with an account of Kiln's own.
-    pub fn new(identity: Identity, login: Login, settings: Settings, clock: Clock) -> Keystone {
+    pub fn new(
+        identity: IdentityClient,
+        login: Login,
+        settings: Settings,
+        clock: Clock,
+    ) -> Keystone {
         Keystone {
-            service: Service::new(identity, login, clock.clone()),
+            service: ServiceAccount::new(identity, login, clock.clone()),
             clock,
             valid: Cache::new(settings.cache_size),
             refused: Cache::new(settings.cache_size),
-            flights: Flights::default(),
+            in_flight: SingleFlight::default(),
             filled: tokio::sync::Notify::new(),
             polling: Mutex::default(),
             settings,
@@ -137,40 +142,40 @@ impl Keystone {
     }
 
     /// Asks once which tokens were revoked, and forgets those.
-    pub async fn poll_revocations(&self) -> Poll {
+    pub async fn poll_revocations(&self) -> RevocationPoll {
         let now = (self.clock)();
         self.valid.purge(now);
         if self.valid.is_empty() {
             self.polling(|polling| polling.known_until = None);
-            return Poll::Idle;
+            return RevocationPoll::Idle;
         }
         let polling = self.polling(|polling| *polling);
         if now < polling.not_before {
-            return Poll::Unsupported;
+            return RevocationPoll::Unsupported;
         }
-        let since = polling.known_until.unwrap_or(now - self.settings.cache_time) - LATE;
-        let since = self.service.their_time(since).to_string();
+        let since = polling.known_until.unwrap_or(now - self.settings.cache_time) - MAX_EVENT_DELAY;
+        let since = self.service.identity_time(since).to_string();
         match self.service.get("/OS-REVOKE/events", &[("since", &since)], None).await {
             Ok(list) => {
                 let revocations = Revocations::read(&list);
                 let forgotten = self.valid.retain(|token| !revocations.end(token));
                 self.polling(|polling| polling.known_until = Some(now));
-                Poll::Forgotten(forgotten)
+                RevocationPoll::Dropped(forgotten)
             }
-            Err(Failure::NotFound | Failure::Forbidden) => {
+            Err(IdentityError::NotFound | IdentityError::Forbidden) => {
                 tracing::info!(
                     "the identity service does not tell which tokens were revoked: they are accepted until \
                      they leave the cache"
                 );
-                self.polling(|polling| polling.not_before = now + UNSUPPORTED);
-                Poll::Unsupported
+                self.polling(|polling| polling.not_before = now + RETRY_UNSUPPORTED_AFTER);
+                RevocationPoll::Unsupported
             }
-            Err(failure) => {
+            Err(error) => {
                 tracing::warn!(
-                    ?failure,
+                    ?error,
                     "the identity service was not asked which tokens were revoked"
                 );
-                Poll::Failed
+                RevocationPoll::Failed
             }
         }
     }
@@ -182,33 +187,39 @@ impl Keystone {
     /// What is known of a token, or what the identity service says of it.
     async fn verdict(&self, token: &Secret, allow_expired: bool) -> Verdict {
         let text = reveal(token);
-        if text.len() > MAX_TOKEN {
+        if text.len() > MAX_TOKEN_BYTES {
             return Verdict::Invalid;
         }
         let now = (self.clock)();
-        let known = key(b"", &[text]);
-        if let Some(token) = self.valid.get(&known, now) {
+        let token_key = key(b"", &[text]);
+        if let Some(token) = self.valid.get(&token_key, now) {
             return Verdict::Valid(token);
         }
         // With a service's word for it the answer may be another one.
-        let asked = if allow_expired { key(b"expired", &[text]) } else { known };
+        let asked = if allow_expired { key(b"expired", &[text]) } else { token_key };
         if self.refused.get(&asked, now).is_some() {
             return Verdict::Invalid;
         }
-        self.flights.join(asked, self.ask(token, known, asked, allow_expired)).await
+        self.in_flight.join(asked, self.request(token, token_key, asked, allow_expired)).await
     }
 
-    async fn ask(&self, token: &Secret, known: Key, asked: Key, allow_expired: bool) -> Verdict {
+    async fn request(
+        &self,
+        token: &Secret,
+        token_key: Key,
+        asked: Key,
+        allow_expired: bool,
+    ) -> Verdict {
         let query: &[_] = if allow_expired { &[("allow_expired", "1")] } else { &[] };
         let answer = self.service.get("/auth/tokens", query, Some(token)).await;
         let now = (self.clock)();
         match answer.map(|description| Token::read(&description)) {
             Ok(Some(token)) => {
                 let token = Arc::new(token);
-                self.remember(known, &token, now);
+                self.remember(token_key, &token, now);
                 Verdict::Valid(token)
             }
-            Err(Failure::NotFound) => {
+            Err(IdentityError::NotFound) => {
                 self.refused.insert(asked, (), now + self.settings.refusal_time);
                 Verdict::Invalid
             }
@@ -216,15 +227,15 @@ impl Keystone {
                 tracing::error!("the identity service's description of a token cannot be read");
                 Verdict::Unknown
             }
-            Err(Failure::Forbidden) => {
+            Err(IdentityError::Forbidden) => {
                 tracing::error!(
                     "Kiln's own account may not validate tokens: give it the role `service` or `admin`"
                 );
                 Verdict::Unknown
             }
-            Err(failure) => {
+            Err(error) => {
                 tracing::warn!(
-                    ?failure,
+                    ?error,
                     "a token was not validated: the identity service cannot be asked"
                 );
                 Verdict::Unknown
@@ -233,11 +244,11 @@ impl Keystone {
     }
 
     /// Remembers a token, but not beyond its end by either clock.
-    fn remember(&self, known: Key, token: &Arc<Token>, now: Time) {
-        let left = [now, self.service.their_time(now)].map(|now| token.expires_at.since(now));
+    fn remember(&self, token_key: Key, token: &Arc<Token>, now: Time) {
+        let left = [now, self.service.identity_time(now)].map(|now| token.expires_at.since(now));
         let time = left.into_iter().fold(self.settings.cache_time, Duration::min);
         if !time.is_zero() {
-            self.valid.insert(known, token.clone(), now + time);
+            self.valid.insert(token_key, token.clone(), now + time);
             self.filled.notify_one();
         }
     }
@@ -274,7 +285,7 @@ impl Keystone {
         let mut caller = valid.caller.clone();
         caller.token = Some(token);
         caller.service_roles = service_roles.unwrap_or_default();
-        add_wishes(&mut caller, headers);
+        add_client_options(&mut caller, headers);
         Ok(caller)
     }
 }
@@ -285,13 +296,13 @@ impl Authenticator for Keystone {
         &self,
         headers: &HeaderMap,
         _project_in_path: Option<&str>,
-    ) -> Result<Caller, Refusal> {
+    ) -> Result<Caller, Rejection> {
         let auth_url = self.settings.auth_url.choose(headers)?;
-        let caller = self.caller(headers).await.map_err(|why| Refusal::new(why, headers))?;
+        let caller = self.caller(headers).await.map_err(|why| Rejection::new(why, headers))?;
         Ok(Caller { auth_url: auth_url.to_owned(), ..caller })
     }
 
-    async fn authenticate_signed(&self, said: &Json) -> Result<Caller, Unsigned> {
-        examined(&self.service, &self.settings.auth_url.configured, said).await
+    async fn authenticate_signed(&self, signed_request: &Json) -> Result<Caller, SignatureError> {
+        verify_signature(&self.service, &self.settings.auth_url.configured, signed_request).await
     }
 }

@@ -1,6 +1,6 @@
 //! A name, a password and what they are to be good for, as the identity service reads them.
 
-use super::request::reveal;
+use super::headers::reveal;
 use kiln_template::value::Secret;
 use serde_json::{Value as Json, json};
 
@@ -8,27 +8,27 @@ use serde_json::{Value as Json, json};
 #[derive(Clone, Debug)]
 pub struct Login {
     /// Who.
-    pub user: Named,
+    pub user: EntityRef,
     /// The password.
     pub password: Secret,
     /// What the token is to be for.
-    pub reach: Reach,
+    pub scope: AuthScope,
 }
 
 /// A user or a project, by its id or by its name in a domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Named {
+pub enum EntityRef {
     /// By its id.
     Id(String),
     /// By its name, and the id of the domain.
-    InDomain {
+    NameInDomainId {
         /// The name.
         name: String,
         /// The id of the domain.
         domain_id: String,
     },
     /// By its name, and the name of the domain.
-    InDomainNamed {
+    NameInDomainName {
         /// The name.
         name: String,
         /// The name of the domain.
@@ -38,23 +38,23 @@ pub enum Named {
 
 /// What a token is to be for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum AuthScope {
     /// A project.
-    Project(Named),
+    Project(EntityRef),
     /// A domain, by its id.
     Domain(String),
     /// The whole system.
     System,
 }
 
-impl Named {
+impl EntityRef {
     fn json(&self) -> Json {
         match self {
-            Named::Id(id) => json!({ "id": id }),
-            Named::InDomain { name, domain_id } => {
+            EntityRef::Id(id) => json!({ "id": id }),
+            EntityRef::NameInDomainId { name, domain_id } => {
                 json!({ "name": name, "domain": { "id": domain_id } })
             }
-            Named::InDomainNamed { name, domain_name } => {
+            EntityRef::NameInDomainName { name, domain_name } => {
                 json!({ "name": name, "domain": { "name": domain_name } })
             }
         }
@@ -66,10 +66,10 @@ impl Login {
     pub(super) fn request(&self) -> Json {
         let mut user = self.user.json();
         user["password"] = reveal(&self.password).into();
-        let scope = match &self.reach {
-            Reach::Project(project) => json!({ "project": project.json() }),
-            Reach::Domain(id) => json!({ "domain": { "id": id } }),
-            Reach::System => json!({ "system": { "all": true } }),
+        let scope = match &self.scope {
+            AuthScope::Project(project) => json!({ "project": project.json() }),
+            AuthScope::Domain(id) => json!({ "domain": { "id": id } }),
+            AuthScope::System => json!({ "system": { "all": true } }),
         };
         let identity = json!({ "methods": ["password"], "password": { "user": user } });
         json!({ "auth": { "identity": identity, "scope": scope } })

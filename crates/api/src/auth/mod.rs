@@ -7,28 +7,28 @@
 mod auth_url;
 mod cache;
 mod custom;
-mod flight;
+mod headers;
 mod identity;
 mod keystone;
 mod login;
 mod noauth;
 mod password;
-mod refusal;
-mod request;
+mod rejection;
 mod revocation;
-mod service;
-mod signed;
+mod service_account;
+mod signature;
+mod single_flight;
 mod token;
 
 pub use auth_url::AuthUrl;
 pub use custom::{Backend, Custom};
-pub use identity::Identity;
-pub use keystone::{Keystone, Poll, Settings};
-pub use login::{Login, Named, Reach};
+pub use identity::IdentityClient;
+pub use keystone::{Keystone, RevocationPoll, Settings};
+pub use login::{AuthScope, EntityRef, Login};
 pub use noauth::NoAuth;
 pub use password::Password;
-pub use refusal::{Form, Reason, Refusal};
-pub use signed::Signed;
+pub use rejection::{Format, Reason, Rejection};
+pub use signature::SignatureAuth;
 
 use crate::caller::Caller;
 use async_trait::async_trait;
@@ -46,17 +46,17 @@ pub trait Authenticator: Send + Sync {
         &self,
         headers: &HeaderMap,
         project_in_path: Option<&str>,
-    ) -> Result<Caller, Refusal>;
+    ) -> Result<Caller, Rejection>;
 
     /// Who signed a request, which is described as the identity service wants it.
-    async fn authenticate_signed(&self, _said: &Json) -> Result<Caller, Unsigned> {
-        Err(Unsigned::Unsupported)
+    async fn authenticate_signed(&self, _said: &Json) -> Result<Caller, SignatureError> {
+        Err(SignatureError::Unsupported)
     }
 }
 
 /// Why it is not known who signed a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unsigned {
+pub enum SignatureError {
     /// There is no such key.
     UnknownKey,
     /// The signature is not good.

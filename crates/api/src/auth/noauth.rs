@@ -1,7 +1,7 @@
 //! Everybody is let in, as an administrator: for tests and isolated deployments.
 
-use super::request::{header, secret, secret_header};
-use super::{Authenticator, Refusal};
+use super::headers::{header, secret, secret_header};
+use super::{Authenticator, Rejection};
 use crate::caller::{Caller, Scope};
 use async_trait::async_trait;
 use axum::http::HeaderMap;
@@ -28,7 +28,7 @@ impl Authenticator for NoAuth {
         &self,
         headers: &HeaderMap,
         _project_in_path: Option<&str>,
-    ) -> Result<Caller, Refusal> {
+    ) -> Result<Caller, Rejection> {
         let user = header(headers, "x-auth-user").unwrap_or("admin");
         let project = header(headers, "x-auth-project").unwrap_or("admin");
         Ok(Caller {

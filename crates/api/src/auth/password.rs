@@ -5,12 +5,12 @@
 
 use super::auth_url::AuthUrl;
 use super::cache::{Cache, Key, key};
-use super::flight::Flights;
-use super::identity::{Failure, Identity};
-use super::login::{Login, Named, Reach};
-use super::request::{add_wishes, header, reveal, secret_header};
+use super::headers::{add_client_options, header, reveal, secret_header};
+use super::identity::{IdentityClient, IdentityError};
+use super::login::{AuthScope, EntityRef, Login};
+use super::single_flight::SingleFlight;
 use super::token::Token;
-use super::{Authenticator, Clock, Reason, Refusal};
+use super::{Authenticator, Clock, Reason, Rejection};
 use crate::caller::Caller;
 use async_trait::async_trait;
 use axum::http::HeaderMap;
@@ -20,26 +20,26 @@ use std::time::Duration;
 
 /// Lets in whoever has a name and a password for the project in the address.
 pub struct Password {
-    identity: Identity,
+    identity: IdentityClient,
     auth_url: AuthUrl,
     clock: Clock,
     cache_time: Duration,
     /// What passwords are hashed with: nobody can try them out on what this process holds.
     salt: [u8; 32],
-    logins: Cache<Arc<LoggedIn>>,
+    logins: Cache<Arc<CachedLogin>>,
     refused: Cache<()>,
-    flights: Flights<Key, Verdict>,
+    in_flight: SingleFlight<Key, Verdict>,
 }
 
 /// A login that worked.
-struct LoggedIn {
+struct CachedLogin {
     token: Token,
     secret: Secret,
 }
 
 #[derive(Clone)]
 enum Verdict {
-    Valid(Arc<LoggedIn>),
+    Valid(Arc<CachedLogin>),
     Invalid,
     /// The identity service cannot be asked.
     Unknown,
@@ -55,7 +55,7 @@ impl Password {
     /// Logs users in at the identity service that is chosen for the request, over the connections of this
     /// one. A login is remembered for the time given, which should be seconds.
     pub fn new(
-        identity: Identity,
+        identity: IdentityClient,
         auth_url: AuthUrl,
         cache_time: Duration,
         clock: Clock,
@@ -70,44 +70,44 @@ impl Password {
             salt,
             logins: Cache::new(CACHE_SIZE),
             refused: Cache::new(CACHE_SIZE),
-            flights: Flights::default(),
+            in_flight: SingleFlight::default(),
         })
     }
 
-    async fn verdict(&self, auth_url: &str, login: &Login, known: Key) -> Verdict {
+    async fn verdict(&self, auth_url: &str, login: &Login, token_key: Key) -> Verdict {
         let now = (self.clock)();
-        if let Some(login) = self.logins.get(&known, now) {
+        if let Some(login) = self.logins.get(&token_key, now) {
             return Verdict::Valid(login);
         }
-        if self.refused.get(&known, now).is_some() {
+        if self.refused.get(&token_key, now).is_some() {
             return Verdict::Invalid;
         }
-        self.flights.join(known, self.log_in(auth_url, login, known)).await
+        self.in_flight.join(token_key, self.log_in(auth_url, login, token_key)).await
     }
 
-    async fn log_in(&self, auth_url: &str, login: &Login, known: Key) -> Verdict {
-        let granted = match self.identity.at(auth_url).login(login).await {
-            Ok(granted) => granted,
-            Err(Failure::Refused | Failure::Forbidden | Failure::Malformed) => {
-                self.refused.insert(known, (), (self.clock)() + self.cache_time);
+    async fn log_in(&self, auth_url: &str, login: &Login, token_key: Key) -> Verdict {
+        let issued = match self.identity.at(auth_url).login(login).await {
+            Ok(issued) => issued,
+            Err(IdentityError::Refused | IdentityError::Forbidden | IdentityError::Malformed) => {
+                self.refused.insert(token_key, (), (self.clock)() + self.cache_time);
                 return Verdict::Invalid;
             }
-            Err(failure) => {
+            Err(error) => {
                 tracing::warn!(
-                    ?failure,
+                    ?error,
                     "a password was not checked: the identity service cannot be asked"
                 );
                 return Verdict::Unknown;
             }
         };
-        let Some(token) = Token::read(&granted.body) else {
+        let Some(token) = Token::read(&issued.body) else {
             tracing::error!("the identity service's description of a token cannot be read");
             return Verdict::Unknown;
         };
         let now = (self.clock)();
         let lifetime = token.expires_at.since(token.issued_at).min(token.expires_at.since(now));
-        let login = Arc::new(LoggedIn { token, secret: granted.token });
-        self.logins.insert(known, login.clone(), now + self.cache_time.min(lifetime));
+        let login = Arc::new(CachedLogin { token, secret: issued.token });
+        self.logins.insert(token_key, login.clone(), now + self.cache_time.min(lifetime));
         Verdict::Valid(login)
     }
 }
@@ -118,9 +118,9 @@ impl Authenticator for Password {
         &self,
         headers: &HeaderMap,
         project_in_path: Option<&str>,
-    ) -> Result<Caller, Refusal> {
+    ) -> Result<Caller, Rejection> {
         let auth_url = self.auth_url.choose(headers)?;
-        let refuse = |reason| Refusal::new(reason, headers);
+        let refuse = |reason| Rejection::new(reason, headers);
         let user = header(headers, "x-auth-user");
         let password = secret_header(headers, "x-auth-key");
         let project = project_in_path.filter(|project| !project.is_empty());
@@ -128,20 +128,20 @@ impl Authenticator for Password {
             return Err(refuse(Reason::Password(auth_url.to_owned())));
         };
         let domain = header(headers, "x-user-domain-id").unwrap_or(DEFAULT_DOMAIN);
-        let known = key(&self.salt, &[auth_url, user, domain, project, reveal(&password)]);
+        let token_key = key(&self.salt, &[auth_url, user, domain, project, reveal(&password)]);
         let login = Login {
-            user: Named::InDomain { name: user.to_owned(), domain_id: domain.to_owned() },
+            user: EntityRef::NameInDomainId { name: user.to_owned(), domain_id: domain.to_owned() },
             password,
-            reach: Reach::Project(Named::Id(project.to_owned())),
+            scope: AuthScope::Project(EntityRef::Id(project.to_owned())),
         };
-        let logged_in = match self.verdict(auth_url, &login, known).await {
-            Verdict::Valid(logged_in) => logged_in,
+        let login = match self.verdict(auth_url, &login, token_key).await {
+            Verdict::Valid(login) => login,
             Verdict::Invalid => return Err(refuse(Reason::Password(auth_url.to_owned()))),
             Verdict::Unknown => return Err(refuse(Reason::Unavailable)),
         };
-        let mut caller = logged_in.token.caller.clone();
-        caller.token = Some(logged_in.secret.clone());
-        add_wishes(&mut caller, headers);
+        let mut caller = login.token.caller.clone();
+        caller.token = Some(login.secret.clone());
+        add_client_options(&mut caller, headers);
         Ok(Caller { auth_url: auth_url.to_owned(), ..caller })
     }
 }

@@ -1,6 +1,6 @@
 //! CBOR (RFC 8949), as newer tools of AWS speak it: as much of it as their requests and our answers have.
 
-use super::call::{Typed, iso};
+use super::rpc::{Typed, iso};
 use kiln_template::value::Members;
 use kiln_template::{Value, print};
 use std::sync::Arc;
@@ -176,7 +176,7 @@ fn write(name: &str, value: &Value, out: &mut Vec<u8>) {
         Value::Null => out.push(0xf6),
         Value::Float(number) => double(*number, out),
         Value::Int(_) => number(&print::plain(value), out),
-        Value::Text(it) => match Typed::of(name, it) {
+        Value::Text(it) => match Typed::parse(name, it) {
             Typed::Moment(seconds) => {
                 head(6, EPOCH, out);
                 double(seconds, out);

@@ -1,9 +1,9 @@
 //! What goes wrong, as clients of AWS are told.
 
-use super::render::{self, Form};
+use super::render::{self, Format};
 use crate::fault::Fault;
 use axum::http::{HeaderValue, StatusCode};
-use axum::response::Response;
+use axum::response::Response as HttpResponse;
 use hyper::ext::ReasonPhrase;
 use kiln_engine::service::Refusal;
 use kiln_template::Value;
@@ -115,7 +115,7 @@ impl AwsFault {
     }
 
     /// The answer that tells it.
-    pub(crate) fn into_response(self, form: Form) -> Response {
+    pub(crate) fn into_response(self, format: Format) -> HttpResponse {
         let (code, status, text) = self.code.row();
         let kind = if status < 500 { "Sender" } else { "Server" };
         let message = match self.detail {
@@ -123,10 +123,10 @@ impl AwsFault {
             None => text.to_owned(),
         };
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        if let Form::Cbor | Form::TypedJson = form {
+        if let Format::Cbor | Format::TypedJson = format {
             let said = [("__type", code), ("message", message.as_str())];
             let said = Value::map(said.map(|(name, text)| (name, Value::from(text))));
-            let mut response = render::called(status, &said, form);
+            let mut response = render::rpc_response(status, &said, format);
             // What it is called where forms are spoken: clients look for that.
             if let Ok(error) = HeaderValue::try_from(format!("{code};{kind}")) {
                 response.headers_mut().insert("x-amzn-query-error", error);
@@ -136,7 +136,7 @@ impl AwsFault {
         let error = [("Type", kind), ("Code", code), ("Message", message.as_str())];
         let error = Value::map(error.map(|(name, text)| (name, Value::from(text))));
         let body = Value::map([("ErrorResponse", Value::map([("Error", error)]))]);
-        let mut response = render::document(status, &body, form);
+        let mut response = render::document(status, &body, format);
         // Clients show it.
         if let Ok(reason) = ReasonPhrase::try_from(code.as_bytes()) {
             response.extensions_mut().insert(reason);

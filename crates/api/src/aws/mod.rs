@@ -4,43 +4,44 @@
 //! signed it. Answers are XML, or JSON for those who ask for it. An action is a row of its interface's
 //! table: nobody reaches one without a caller who may use it.
 
-mod call;
 mod cbor;
 mod encoding;
 mod fault;
 mod params;
 mod render;
+mod replay;
+mod rpc;
 mod signature;
-mod spent;
 
 pub use fault::{AwsFault, Code};
 pub use params::Params;
-pub(crate) use render::{Form, XML, escape};
-pub use spent::{Spent, keep_exchanging};
+pub(crate) use render::{Format, XML, escape};
+pub use replay::{ReplayGuard, keep_syncing};
 
 use crate::app::{App, Options};
-use crate::ask::Ask;
-use crate::body::Carried;
+use crate::body::RawBody;
 use crate::caller::Caller;
 use crate::fault::no_route;
 use crate::query::percent;
-use crate::serve::{accounted, health, origin, text, versions};
+use crate::request::Request;
+use crate::serve::{health, observe, origin, record_route, text, versions};
 use axum::body::Body;
 use axum::http::header::ACCEPT;
-use axum::http::{HeaderMap, Request};
-use axum::response::Response;
-use call::Call;
-use encoding::unpacked;
+use axum::http::{HeaderMap, Request as HttpRequest};
+use axum::response::Response as HttpResponse;
+use encoding::decompressed;
 use kiln_engine::runtime::now;
 use kiln_template::Value;
-use signature::{Signature, signer};
-use spent::FRESH;
+use replay::VALIDITY;
+use rpc::RpcCall;
+use signature::{Signature, authenticate_signer};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// What carries out an action: gives what stands in `{Action}Result`.
-pub type Handler = fn(Ask, Params) -> Pin<Box<dyn Future<Output = Result<Value, AwsFault>> + Send>>;
+pub type Handler =
+    fn(Request, Params) -> Pin<Box<dyn Future<Output = Result<Value, AwsFault>> + Send>>;
 
 /// The scheme under which clients reach an interface: put to a request by whoever listens.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +82,7 @@ macro_rules! action {
         $crate::aws::Action {
             name: $name,
             effect: $crate::aws::Effect::$effect,
-            handler: |ask, params| Box::pin($handler(ask, params)),
+            handler: |request, params| Box::pin($handler(request, params)),
         }
     };
 }
@@ -90,26 +91,26 @@ pub(crate) use action;
 /// Answers a request to an interface by whatever routes it, once its body is unpacked.
 pub(crate) async fn answer<F>(
     app: Arc<App>,
-    request: Request<Body>,
-    route: impl FnOnce(Arc<App>, Request<Carried>) -> F,
-) -> Response
+    http: HttpRequest<Body>,
+    route: impl FnOnce(Arc<App>, HttpRequest<RawBody>) -> F,
+) -> HttpResponse
 where
-    F: Future<Output = Response>,
+    F: Future<Output = HttpResponse>,
 {
-    let broken = || AwsFault::bare(Code::InternalFailure).into_response(Form::Xml);
-    let routed = |app: Arc<App>, request| async move {
-        match unpacked(request, app.options.max_body_bytes) {
-            Ok(request) => route(app, request).await,
-            Err((fault, form)) => fault.into_response(form),
+    let internal_error = || AwsFault::bare(Code::InternalFailure).into_response(Format::Xml);
+    let routed = |app: Arc<App>, http| async move {
+        match decompressed(http, app.options.max_body_bytes) {
+            Ok(http) => route(app, http).await,
+            Err((fault, format)) => fault.into_response(format),
         }
     };
-    accounted(app, request, broken, routed).await
+    observe(app, http, internal_error, routed).await
 }
 
 impl Interface {
     /// Answers what all interfaces answer alike: versions, health, actions.
-    pub(crate) async fn route(&self, app: Arc<App>, request: Request<Carried>) -> Response {
-        let path = percent::decode(request.uri().path());
+    pub(crate) async fn route(&self, app: Arc<App>, http: HttpRequest<RawBody>) -> HttpResponse {
+        let path = percent::decode(http.uri().path());
         let parts: Vec<&str> = path.splitn(4, '/').collect();
         let is_other_version = |part: &str| {
             let number = part.strip_prefix('v');
@@ -117,78 +118,84 @@ impl Interface {
                 && !["v1", "v1.0"].contains(&part)
         };
         match parts.as_slice() {
-            ["", "" | "versions"] => versions(&place(&app, &request)),
+            ["", "" | "versions"] => versions(&base_url(&app, &http)),
             ["", "healthcheck"] => health(&app.options).into_response(),
             // Tools of AWS leave the slash out where the address of an interface ends without one.
-            ["", "v1"] | ["", "v1", ""] => self.act(app, &request, Asked::of(&request)).await,
+            ["", "v1"] | ["", "v1", ""] => self.act(app, &http, ActionRequest::parse(&http)).await,
             ["", "v1", "stacks", ..] => {
-                let asked = Asked { action: None, ..Asked::of(&request) };
-                self.act(app, &request, asked).await
+                let wanted = ActionRequest { action: None, ..ActionRequest::parse(&http) };
+                self.act(app, &http, wanted).await
             }
-            ["", "v1", "service", _] if Call::of(&request).is_some() => {
-                self.act(app, &request, Asked::of(&request)).await
+            ["", "v1", "service", _] if RpcCall::parse(&http).is_some() => {
+                self.act(app, &http, ActionRequest::parse(&http)).await
             }
-            ["", version, ..] if is_other_version(version) => versions(&place(&app, &request)),
-            _ => no_route(text(request.headers(), &ACCEPT).unwrap_or_default()),
+            ["", version, ..] if is_other_version(version) => versions(&base_url(&app, &http)),
+            _ => no_route(text(http.headers(), &ACCEPT).unwrap_or_default()),
         }
     }
 
     /// Carries out the action that is asked for.
-    async fn act(&self, app: Arc<App>, request: &Request<Carried>, asked: Asked) -> Response {
-        let Asked { action, signed: params, form, more } = asked;
-        if request.body().is_none() {
-            return AwsFault::bare(Code::RequestLimitExceeded).into_response(form);
+    async fn act(
+        &self,
+        app: Arc<App>,
+        http: &HttpRequest<RawBody>,
+        wanted: ActionRequest,
+    ) -> HttpResponse {
+        let ActionRequest { action, signed: params, format, more } = wanted;
+        if http.body().is_none() {
+            return AwsFault::bare(Code::RequestLimitExceeded).into_response(format);
         }
-        let signature = Signature::of(request, &params).ok();
+        let signature = Signature::parse(http, &params).ok();
         let signed = signature.as_ref().and_then(|it| it.time);
         let now = now();
-        if signed.is_some_and(|time| now.since(time) > FRESH || time.since(now) > FRESH) {
-            return AwsFault::bare(Code::RequestExpired).into_response(form);
+        if signed.is_some_and(|time| now.since(time) > VALIDITY || time.since(now) > VALIDITY) {
+            return AwsFault::bare(Code::RequestExpired).into_response(format);
         }
         let key = signature.filter(|it| it.time.is_some()).map(|it| it.key());
-        let ask = match admitted(app.clone(), request, &params, form).await {
-            Ok(ask) => ask,
+        let request = match authenticate(app.clone(), http, &params, format).await {
+            Ok(request) => request,
             Err(refused) => return refused,
         };
         let Some(action) = self.actions.iter().find(|it| Some(it.name) == action.as_deref()) else {
-            return AwsFault::bare(Code::InvalidAction).into_response(form);
+            return AwsFault::bare(Code::InvalidAction).into_response(format);
         };
-        if let Err(fault) = self.allow(&ask, action) {
-            return fault.into_response(form);
+        record_route(action.name, &request.caller);
+        if let Err(fault) = self.allow(&request, action) {
+            return fault.into_response(format);
         }
         let params = match more.unwrap_or(Ok(params)) {
             Ok(params) => params,
-            Err(fault) => return fault.into_response(form),
+            Err(fault) => return fault.into_response(format),
         };
         if let Some(key) = key {
-            match app.spent.lets_in(&**app.service.store(), key, action.effect, now).await {
+            match app.replay_guard.admit(&**app.service.store(), key, action.effect, now).await {
                 Ok(true) => {}
                 Ok(false) => {
                     let why = "This signature was used already: sign the request anew.";
-                    return AwsFault::new(Code::RequestExpired, why).into_response(form);
+                    return AwsFault::new(Code::RequestExpired, why).into_response(format);
                 }
                 Err(error) => {
                     tracing::warn!("a signature cannot be noted as used: {error}");
-                    return AwsFault::bare(Code::ServiceUnavailable).into_response(form);
+                    return AwsFault::bare(Code::ServiceUnavailable).into_response(format);
                 }
             }
         }
-        match (action.handler)(ask, params).await {
-            Ok(result) => render::answered(action.name, &result, form),
+        match (action.handler)(request, params).await {
+            Ok(result) => render::action_response(action.name, &result, format),
             Err(fault) => {
                 if let Some(key) = key.filter(|_| fault.is_ours()) {
-                    app.spent.forget(&**app.service.store(), &key, action.effect).await;
+                    app.replay_guard.forget(&**app.service.store(), &key, action.effect).await;
                 }
-                fault.into_response(form)
+                fault.into_response(format)
             }
         }
     }
 
     /// Lets the caller pass, or not. Whoever acts for no project has nothing to do here.
-    fn allow(&self, ask: &Ask, action: &Action) -> Result<(), AwsFault> {
+    fn allow(&self, request: &Request, action: &Action) -> Result<(), AwsFault> {
         let rule = format!("{}:{}", self.scope, action.name);
-        let project = ask.caller.project_id.as_str();
-        match project.is_empty() || ask.app.allow(&rule, &ask.caller, project).is_err() {
+        let project = request.caller.project_id.as_str();
+        match project.is_empty() || request.app.allow(&rule, &request.caller, project).is_err() {
             false => Ok(()),
             true => {
                 let why = format!("Action {} not allowed for user", action.name);
@@ -199,7 +206,7 @@ impl Interface {
 }
 
 /// What is asked for.
-struct Asked {
+struct ActionRequest {
     /// The name of the action.
     action: Option<String>,
     /// The parameters that may have a signature in them.
@@ -207,54 +214,52 @@ struct Asked {
     /// Those of the action, if they are others; or why they cannot be read.
     more: Option<Result<Params, AwsFault>>,
     /// How to answer.
-    form: Form,
+    format: Format,
 }
 
-impl Asked {
-    fn of(request: &Request<Carried>) -> Asked {
-        if let Some(call) = Call::of(request) {
-            let (action, more) = (Some(call.action.to_owned()), Some(call.params(request)));
-            return Asked { action, signed: Params::default(), more, form: call.form };
+impl ActionRequest {
+    fn parse(http: &HttpRequest<RawBody>) -> ActionRequest {
+        if let Some(call) = RpcCall::parse(http) {
+            let (action, more) = (Some(call.action.to_owned()), Some(call.params(http)));
+            return ActionRequest { action, signed: Params::default(), more, format: call.format };
         }
-        let signed = Params::of(request);
-        let (action, form) = (signed.get("Action").map(str::to_owned), Form::of(&signed));
-        Asked { action, signed, more: None, form }
+        let signed = Params::parse(http);
+        let (action, format) = (signed.get("Action").map(str::to_owned), Format::parse(&signed));
+        ActionRequest { action, signed, more: None, format }
     }
 }
 
 /// Where the interface is, as the client knows it.
-fn place(app: &App, request: &Request<Carried>) -> String {
-    match request.extensions().get::<Scheme>() {
-        Some(Scheme(scheme)) => {
-            origin(request.headers(), &Options { scheme, ..app.options.clone() })
-        }
-        None => origin(request.headers(), &app.options),
+fn base_url(app: &App, http: &HttpRequest<RawBody>) -> String {
+    match http.extensions().get::<Scheme>() {
+        Some(Scheme(scheme)) => origin(http.headers(), &Options { scheme, ..app.options.clone() }),
+        None => origin(http.headers(), &app.options),
     }
 }
 
 /// Who asks, if they are known, and do not ask too often.
-pub(crate) async fn admitted(
+pub(crate) async fn authenticate(
     app: Arc<App>,
-    request: &Request<Carried>,
+    http: &HttpRequest<RawBody>,
     params: &Params,
-    form: Form,
-) -> Result<Ask, Response> {
-    let caller = match signer(&app, request, params).await {
+    format: Format,
+) -> Result<Request, HttpResponse> {
+    let caller = match authenticate_signer(&app, http, params).await {
         Ok(caller) => caller,
         // Whoever says who they are, but signs nothing, has a token.
-        Err(fault) if fault.is_unsigned() && request.headers().contains_key("x-auth-user") => {
-            by_token(&app, request.headers()).await?
+        Err(fault) if fault.is_unsigned() && http.headers().contains_key("x-auth-user") => {
+            by_token(&app, http.headers()).await?
         }
-        Err(fault) => return Err(fault.into_response(form)),
+        Err(fault) => return Err(fault.into_response(format)),
     };
     let rate = app.rate.as_ref();
     if rate.is_some_and(|rate| !rate.allows(&caller.project_id, Instant::now())) {
-        return Err(AwsFault::bare(Code::Throttling).into_response(form));
+        return Err(AwsFault::bare(Code::Throttling).into_response(format));
     }
-    Ok(Ask::by(app, Arc::new(caller)))
+    Ok(Request::by(app, Arc::new(caller)))
 }
 
-async fn by_token(app: &App, headers: &HeaderMap) -> Result<Caller, Response> {
+async fn by_token(app: &App, headers: &HeaderMap) -> Result<Caller, HttpResponse> {
     use axum::response::IntoResponse;
     app.auth.authenticate(headers, None).await.map_err(IntoResponse::into_response)
 }

@@ -1,10 +1,10 @@
 //! The parameters of a request: what stands behind the question mark, and in a form.
 
 use super::fault::{AwsFault, Code};
-use crate::body::Carried;
+use crate::body::RawBody;
 use crate::query::Query;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
-use axum::http::{HeaderValue, Method, Request};
+use axum::http::{HeaderValue, Method, Request as HttpRequest};
 use std::collections::BTreeMap;
 
 /// More members than this no list has.
@@ -16,13 +16,13 @@ pub struct Params(BTreeMap<String, String>);
 
 impl Params {
     /// The parameters of a request.
-    pub(crate) fn of(request: &Request<Carried>) -> Params {
+    pub(crate) fn parse(request: &HttpRequest<RawBody>) -> Params {
         let kind = request.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
         let body = request.body().as_deref().unwrap_or_default();
         // Tools send objects and call them forms.
         let is_form = kind.is_some_and(|it| it.starts_with("application/x-www-form-urlencoded"))
             && body.first() != Some(&b'{');
-        let form = if is_form { String::from_utf8_lossy(body) } else { "".into() };
+        let format = if is_form { String::from_utf8_lossy(body) } else { "".into() };
         let authorization = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
         let is_version_4 = authorization.is_some_and(|it| it.starts_with(b"AWS4-HMAC-SHA256"));
         let query = match is_version_4 && request.method() == Method::POST {
@@ -30,7 +30,7 @@ impl Params {
             true => Query::default(),
             false => Query::parse(request.uri().query().unwrap_or("")),
         };
-        Params::from_pairs(query.pairs().chain(Query::parse(&form).pairs()))
+        Params::from_pairs(query.pairs().chain(Query::parse(&format).pairs()))
     }
 
     fn from_pairs<'p>(pairs: impl Iterator<Item = (&'p str, &'p str)>) -> Params {

@@ -1,11 +1,11 @@
 //! Answers: a value as XML, or as JSON.
 
 use super::params::Params;
-use super::{call, cbor};
-use crate::answer::{Answer, JSON};
+use super::{cbor, rpc};
+use crate::response::{JSON, Response};
 use axum::body::Body;
 use axum::http::{HeaderName, StatusCode};
-use axum::response::Response;
+use axum::response::Response as HttpResponse;
 use kiln_template::Value;
 use kiln_template::print::{self, Keys};
 
@@ -17,7 +17,7 @@ const DOCUMENTS: [&str; 2] = ["Metadata", "TemplateBody"];
 
 /// The form of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum Format {
     Xml,
     Json,
     /// For those who call in CBOR.
@@ -26,47 +26,47 @@ pub(crate) enum Form {
     TypedJson,
 }
 
-impl Form {
+impl Format {
     /// The form that is asked for.
-    pub(crate) fn of(params: &Params) -> Form {
+    pub(crate) fn parse(params: &Params) -> Format {
         match params.get("ContentType") {
-            Some("JSON") => Form::Json,
-            _ => Form::Xml,
+            Some("JSON") => Format::Json,
+            _ => Format::Xml,
         }
     }
 }
 
 /// The answer of an action.
-pub(super) fn answered(action: &str, result: &Value, form: Form) -> Response {
-    if let Form::Cbor | Form::TypedJson = form {
-        return called(StatusCode::OK, result, form);
+pub(super) fn action_response(action: &str, result: &Value, format: Format) -> HttpResponse {
+    if let Format::Cbor | Format::TypedJson = format {
+        return rpc_response(StatusCode::OK, result, format);
     }
     let result = Value::map([(format!("{action}Result"), result.clone())]);
     let body = Value::map([(format!("{action}Response"), result)]);
-    document(StatusCode::OK, &body, form)
+    document(StatusCode::OK, &body, format)
 }
 
 /// An answer that is a map with one member.
-pub(super) fn document(status: StatusCode, value: &Value, form: Form) -> Response {
-    let (kind, text) = match form {
-        Form::Xml => (XML, xml(value)),
+pub(super) fn document(status: StatusCode, value: &Value, format: Format) -> HttpResponse {
+    let (kind, text) = match format {
+        Format::Xml => (XML, xml(value)),
         _ => (JSON, print::json(value, Keys::Ordered)),
     };
-    let mut response = Answer::of(kind, Body::from(text)).into_response();
+    let mut response = Response::of(kind, Body::from(text)).into_response();
     *response.status_mut() = status;
     response
 }
 
 /// The answer to a call, which is always a map.
-pub(super) fn called(status: StatusCode, value: &Value, form: Form) -> Response {
+pub(super) fn rpc_response(status: StatusCode, value: &Value, format: Format) -> HttpResponse {
     let nothing = Value::Map(Default::default());
     let value = if let Value::Map(_) = value { value } else { &nothing };
-    let answer = match form {
-        Form::Cbor => Answer::of("application/cbor", Body::from(cbor::written(value)))
+    let answer = match format {
+        Format::Cbor => Response::of("application/cbor", Body::from(cbor::written(value)))
             .with(HeaderName::from_static("smithy-protocol"), "rpc-v2-cbor"),
         _ => {
-            let text = print::json(&call::typed("", value), Keys::Ordered);
-            Answer::of("application/x-amz-json-1.0", Body::from(text))
+            let text = print::json(&rpc::typed("", value), Keys::Ordered);
+            Response::of("application/x-amz-json-1.0", Body::from(text))
         }
     };
     let mut response = answer.into_response();

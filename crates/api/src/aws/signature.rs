@@ -1,16 +1,16 @@
 //! Who signed a request: what the identity service has to know of it to tell.
 
-use super::encoding::sent;
+use super::encoding::signed_body;
 use super::fault::{AwsFault, Code};
 use super::params::Params;
-use super::spent::Key;
+use super::replay::Key;
 use crate::app::App;
-use crate::auth::Unsigned;
-use crate::body::Carried;
+use crate::auth::SignatureError;
+use crate::body::RawBody;
 use crate::caller::Caller;
 use crate::query::percent;
 use axum::http::header::{AUTHORIZATION, HOST};
-use axum::http::{HeaderMap, Request};
+use axum::http::{HeaderMap, Request as HttpRequest};
 use kiln_engine::time::Time;
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
@@ -25,8 +25,8 @@ pub(super) struct Signature<'r> {
 
 impl<'r> Signature<'r> {
     /// What a request is signed with; a fault if it is not.
-    pub(super) fn of(
-        request: &'r Request<Carried>,
+    pub(super) fn parse(
+        request: &'r HttpRequest<RawBody>,
         params: &'r Params,
     ) -> Result<Signature<'r>, AwsFault> {
         let header = text(request.headers(), AUTHORIZATION.as_str());
@@ -75,12 +75,12 @@ fn moment(text: &str) -> Option<Time> {
 }
 
 /// Who signed a request.
-pub(super) async fn signer(
+pub(super) async fn authenticate_signer(
     app: &App,
-    request: &Request<Carried>,
+    request: &HttpRequest<RawBody>,
     params: &Params,
 ) -> Result<Caller, AwsFault> {
-    let Signature { access, text: signature, .. } = Signature::of(request, params)?;
+    let Signature { access, text: signature, .. } = Signature::parse(request, params)?;
     // What was not there yet when it was signed.
     let later = ["Signature", "X-Amz-Signature"];
     let signed = params.pairs().filter(|(name, _)| !later.contains(name));
@@ -88,8 +88,8 @@ pub(super) async fn signer(
         Some((capitalised(name.as_str()), Json::from(value.to_str().ok()?)))
     });
     let hash: String =
-        Sha256::digest(sent(request)).iter().map(|byte| format!("{byte:02x}")).collect();
-    let said = json!({ "ec2Credentials": {
+        Sha256::digest(signed_body(request)).iter().map(|byte| format!("{byte:02x}")).collect();
+    let signed_request = json!({ "ec2Credentials": {
         "access": access,
         "signature": signature,
         "host": text(request.headers(), HOST.as_str()),
@@ -99,11 +99,13 @@ pub(super) async fn signer(
         "headers": headers.collect::<Map<_, _>>(),
         "body_hash": hash,
     } });
-    app.auth.authenticate_signed(&said).await.map_err(|unsigned| match unsigned {
-        Unsigned::UnknownKey => AwsFault::bare(Code::InvalidClientTokenId),
-        Unsigned::Wrong => AwsFault::bare(Code::AccessDenied),
-        Unsigned::Unsupported => AwsFault::new(Code::InternalFailure, "Service misconfigured"),
-        Unsigned::Unavailable => AwsFault::bare(Code::ServiceUnavailable),
+    app.auth.authenticate_signed(&signed_request).await.map_err(|error| match error {
+        SignatureError::UnknownKey => AwsFault::bare(Code::InvalidClientTokenId),
+        SignatureError::Wrong => AwsFault::bare(Code::AccessDenied),
+        SignatureError::Unsupported => {
+            AwsFault::new(Code::InternalFailure, "Service misconfigured")
+        }
+        SignatureError::Unavailable => AwsFault::bare(Code::ServiceUnavailable),
     })
 }
 

@@ -2,9 +2,9 @@
 
 use super::names::{arn, stack};
 use super::stacks::of_project;
-use crate::ask::{Ask, moment};
 use crate::aws::{AwsFault, Code, Params};
 use crate::native::show::members;
+use crate::request::{Request, moment};
 use kiln_engine::ids::EventId;
 use kiln_engine::service::Service;
 use kiln_engine::store::{EventQuery, EventRow, StackQuery, StackRow};
@@ -16,10 +16,10 @@ use uuid::Uuid;
 /// How many events are told at once: as many as a stack has, unless an operator keeps more.
 const PAGE: usize = 1000;
 
-pub(super) async fn describe(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+pub(super) async fn describe(request: Request, params: Params) -> Result<Value, AwsFault> {
     let stacks = match params.get("StackName") {
-        Some(_) => vec![stack(&ask, &params).await?],
-        None => of_project(&ask, StackQuery { nested: true, ..StackQuery::default() }).await?,
+        Some(_) => vec![stack(&request, &params).await?],
+        None => of_project(&request, StackQuery { nested: true, ..StackQuery::default() }).await?,
     };
     let marker = match params.get("NextToken").map(Uuid::parse_str) {
         None => None,
@@ -34,7 +34,7 @@ pub(super) async fn describe(ask: Ask, params: Params) -> Result<Value, AwsFault
     };
     let events = match stacks.is_empty() {
         true => Vec::new(),
-        false => ask.service().events(&query).await?,
+        false => request.service().events(&query).await?,
     };
     let by_id = Service::by_id(&stacks);
     let shown = events.iter().filter_map(|event| Some(told(by_id.get(&event.stack)?, event)));

@@ -7,20 +7,20 @@ mod cost;
 mod events;
 mod names;
 mod prices;
-mod request;
 mod resources;
 mod signals;
+mod stack_request;
 mod stacks;
 
 pub use prices::Prices;
 
 use crate::app::App;
-use crate::aws::{self, Action, Form, Interface, Params, action};
-use crate::body::Carried;
+use crate::aws::{self, Action, Format, Interface, Params, action};
+use crate::body::RawBody;
 use crate::query::percent;
 use axum::body::Body;
-use axum::http::{Method, Request};
-use axum::response::Response;
+use axum::http::{Method, Request as HttpRequest};
+use axum::response::Response as HttpResponse;
 use std::sync::Arc;
 
 /// Its actions.
@@ -44,28 +44,28 @@ pub static ACTIONS: &[Action] = &[
 static CLOUDFORMATION: Interface = Interface { scope: "cloudformation", actions: ACTIONS };
 
 /// Answers a request to the CloudFormation API.
-pub async fn answer(app: Arc<App>, request: Request<Body>) -> Response {
-    aws::answer(app, request, route).await
+pub async fn answer(app: Arc<App>, http: HttpRequest<Body>) -> HttpResponse {
+    aws::answer(app, http, route).await
 }
 
-async fn route(app: Arc<App>, request: Request<Carried>) -> Response {
-    let path = percent::decode(request.uri().path());
+async fn route(app: Arc<App>, http: HttpRequest<RawBody>) -> HttpResponse {
+    let path = percent::decode(http.uri().path());
     let parts: Vec<&str> = path.splitn(4, '/').collect();
-    let (arn, is_wait_condition) = match (request.method(), parts.as_slice()) {
+    let (arn, is_wait_condition) = match (http.method(), parts.as_slice()) {
         (&Method::PUT, ["", "v1", "waitcondition", arn]) => (*arn, true),
         (&Method::POST, ["", "v1", "signal", arn]) => (*arn, false),
-        _ => return CLOUDFORMATION.route(app, request).await,
+        _ => return CLOUDFORMATION.route(app, http).await,
     };
-    let params = Params::of(&request);
-    let form = Form::of(&params);
+    let params = Params::parse(&http);
+    let format = Format::parse(&params);
     // Addresses are signed once and used many times.
-    let ask = match aws::admitted(app, &request, &params, form).await {
-        Ok(ask) => ask,
+    let request = match aws::authenticate(app, &http, &params, format).await {
+        Ok(request) => request,
         Err(refused) => return refused,
     };
-    let answered = match is_wait_condition {
-        true => signals::wait_condition(ask, &request, arn, form).await,
-        false => signals::signal(ask, &request, arn).await,
+    let response = match is_wait_condition {
+        true => signals::wait_condition(request, &http, arn, format).await,
+        false => signals::signal(request, &http, arn).await,
     };
-    answered.unwrap_or_else(|fault| fault.into_response(form))
+    response.unwrap_or_else(|fault| fault.into_response(format))
 }

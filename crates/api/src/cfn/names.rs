@@ -1,7 +1,7 @@
 //! What stacks and resources are called: by name, by id, or by their ARNs.
 
-use crate::ask::Ask;
 use crate::aws::{AwsFault, Params};
+use crate::request::Request;
 use kiln_engine::store::StackRow;
 use kiln_engine::view::StackView;
 
@@ -45,22 +45,22 @@ pub(super) fn arn_of(project: &str, name: &str, id: &str) -> String {
 }
 
 /// The stack that a request names, deleted or not.
-pub(super) async fn stack(ask: &Ask, params: &Params) -> Result<StackRow, AwsFault> {
+pub(super) async fn stack(request: &Request, params: &Params) -> Result<StackRow, AwsFault> {
     let name = params.need("StackName")?;
     if !name.starts_with("arn:") {
-        return Ok(ask.service().identify(&ask.asker(), name).await?);
+        return Ok(request.service().identify(&request.requester(), name).await?);
     }
     match Named::read(name).filter(|named| named.resource.is_none()) {
         Some(Named { stack, id, .. }) => {
-            Ok(ask.service().stack_called(&ask.asker(), stack, id).await?)
+            Ok(request.service().stack_called(&request.requester(), stack, id).await?)
         }
         None => Err(AwsFault::bad(format!("\"{name}\" is not the ARN of a stack"))),
     }
 }
 
 /// The stack that a request names, if it is not deleted.
-pub(super) async fn live_stack(ask: &Ask, params: &Params) -> Result<StackRow, AwsFault> {
-    let stack = stack(ask, params).await?;
+pub(super) async fn live_stack(request: &Request, params: &Params) -> Result<StackRow, AwsFault> {
+    let stack = stack(request, params).await?;
     match stack.deleted {
         None => Ok(stack),
         Some(_) => Err(crate::native::stacks::gone(&stack).into()),

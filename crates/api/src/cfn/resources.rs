@@ -2,11 +2,11 @@
 
 use super::names::{arn, arn_of_view, stack};
 use super::stacks::of_project;
-use crate::ask::{Ask, moment};
 use crate::aws::{AwsFault, Code, Params};
+use crate::long_poll;
 use crate::native::resources::{server_of, with_metadata};
 use crate::native::show::{members, wrapped};
-use crate::waiting;
+use crate::request::{Request, moment};
 use kiln_engine::partial_tree::TreePart;
 use kiln_engine::service::Refusal;
 use kiln_engine::store::{StackQuery, StackRow};
@@ -17,9 +17,9 @@ use std::sync::Arc;
 
 /// One resource, with its metadata and what is to be applied there. This is what servers ask: a user of the
 /// stack is told of its own resource alone.
-pub(super) async fn describe_one(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+pub(super) async fn describe_one(request: Request, params: Params) -> Result<Value, AwsFault> {
     let name = params.need("LogicalResourceId")?;
-    let stack = stack(&ask, &params).await?;
+    let stack = stack(&request, &params).await?;
     let show = |stack: &StackRow, _: &StackView<'_>, found: &ResourceView| {
         let mut shown = common(found);
         shown.extend(members([
@@ -32,21 +32,23 @@ pub(super) async fn describe_one(ask: Ask, params: Params) -> Result<Value, AwsF
     };
     let waits = params.get("Wait").and_then(|text| text.parse().ok());
     if let Some(seconds) = waits {
-        let look = || with_metadata(&ask, &stack, name, |_, seen, found| server_of(seen, found));
+        let read =
+            || with_metadata(&request, &stack, name, |_, seen, found| server_of(seen, found));
         let place = (Some((stack.id, stack.root)), name);
-        waiting::told(&ask, place, params.get("Known"), Some(seconds), look).await?;
+        long_poll::wait_for_change(&request, place, params.get("Known"), Some(seconds), read)
+            .await?;
     }
-    let (mut shown, metadata) = with_metadata(&ask, &stack, name, show).await?;
+    let (mut shown, metadata) = with_metadata(&request, &stack, name, show).await?;
     if waits.is_some() {
         // Those who wait say what they know by this tag.
-        shown.insert("MetadataTag".into(), waiting::tag(&metadata).into());
-        shown.insert("MetadataWait".into(), waiting::LONGEST.to_string().into());
+        shown.insert("MetadataTag".into(), long_poll::tag(&metadata).into());
+        shown.insert("MetadataWait".into(), long_poll::MAX_WAIT_SECS.to_string().into());
     }
     shown.insert("Metadata".into(), metadata);
     Ok(wrapped("StackResourceDetail", Value::Map(Arc::new(shown))))
 }
 
-pub(super) async fn describe(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+pub(super) async fn describe(request: Request, params: Params) -> Result<Value, AwsFault> {
     let only = params.get("LogicalResourceId");
     let show = |stack: &StackRow, seen: &StackView<'_>| {
         let found = seen.resources();
@@ -60,12 +62,12 @@ pub(super) async fn describe(ask: Ask, params: Params) -> Result<Value, AwsFault
         }
         (None, None) => return Err(AwsFault::missing("StackName or PhysicalResourceId")),
         (Some(_), None) => {
-            let stack = stack(&ask, &params).await?;
-            ask.look_at(&stack, TreePart::Resources, show).await?
+            let stack = stack(&request, &params).await?;
+            request.look_at(&stack, TreePart::Resources, show).await?
         }
         (None, Some(id)) => {
-            let stack = holder(&ask, id).await?;
-            ask.look_at(&stack, TreePart::Resources, show).await?
+            let stack = holder(&request, id).await?;
+            request.look_at(&stack, TreePart::Resources, show).await?
         }
     };
     Ok(wrapped("StackResources", Value::list(shown)))
@@ -83,21 +85,21 @@ fn detailed(stack: &StackRow, seen: &StackView<'_>, found: &ResourceView) -> Val
 }
 
 /// The stack of the project that has an object. No index knows: the stacks are looked through.
-async fn holder(ask: &Ask, id: &str) -> Result<StackRow, AwsFault> {
-    for stack in of_project(ask, StackQuery { nested: true, ..StackQuery::default() }).await? {
+async fn holder(request: &Request, id: &str) -> Result<StackRow, AwsFault> {
+    for stack in of_project(request, StackQuery { nested: true, ..StackQuery::default() }).await? {
         let has = |_: &StackRow, seen: &StackView<'_>| {
             Ok(seen.resources().iter().any(|it| it.physical_id.as_deref() == Some(id)))
         };
         // One that went meanwhile has nothing.
-        if ask.look_at(&stack, TreePart::Resources, has).await.unwrap_or(false) {
+        if request.look_at(&stack, TreePart::Resources, has).await.unwrap_or(false) {
             return Ok(stack);
         }
     }
     Err(Refusal::no_such("Resource", id).into())
 }
 
-pub(super) async fn list(ask: Ask, params: Params) -> Result<Value, AwsFault> {
-    let stack = stack(&ask, &params).await?;
+pub(super) async fn list(request: Request, params: Params) -> Result<Value, AwsFault> {
+    let stack = stack(&request, &params).await?;
     let show = |_: &StackRow, seen: &StackView<'_>| {
         let shown = seen.resources().into_iter().map(|found| {
             let mut shown = common(&found);
@@ -106,7 +108,7 @@ pub(super) async fn list(ask: Ask, params: Params) -> Result<Value, AwsFault> {
         });
         Ok(shown.collect::<Vec<Value>>())
     };
-    let shown = ask.look_at(&stack, TreePart::Resources, show).await?;
+    let shown = request.look_at(&stack, TreePart::Resources, show).await?;
     Ok(wrapped("StackResourceSummaries", Value::list(shown)))
 }
 

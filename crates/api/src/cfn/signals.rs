@@ -1,13 +1,13 @@
 //! Signals to resources: of wait conditions, and of everything else.
 
 use super::names::Named;
-use crate::answer::Answer;
-use crate::ask::Ask;
-use crate::aws::{AwsFault, Code, Form, XML, escape};
-use crate::body::Carried;
+use crate::aws::{AwsFault, Code, Format, XML, escape};
+use crate::body::RawBody;
+use crate::request::Request;
+use crate::response::Response;
 use axum::body::Body;
-use axum::http::Request;
-use axum::response::Response;
+use axum::http::Request as HttpRequest;
+use axum::response::Response as HttpResponse;
 use kiln_engine::partial_tree::TreePart;
 use kiln_engine::store::StackRow;
 use kiln_engine::view::StackView;
@@ -15,63 +15,63 @@ use kiln_template::{Value, json};
 
 /// A signal to a handle of a wait condition; the answer tells all that it has had.
 pub(super) async fn wait_condition(
-    ask: Ask,
-    request: &Request<Carried>,
+    request: Request,
+    http: &HttpRequest<RawBody>,
     arn: &str,
-    form: Form,
-) -> Result<Response, AwsFault> {
-    let (ask, resource) = about(ask, arn)?;
-    let Some(details) = object(request)? else {
+    format: Format,
+) -> Result<HttpResponse, AwsFault> {
+    let (request, resource) = about(request, arn)?;
+    let Some(details) = object(http)? else {
         return Err(AwsFault::bad("Metadata format invalid"));
     };
-    let stack = ask.live_stack().await?;
+    let stack = request.live_stack().await?;
     let hears = |_: &StackRow, seen: &StackView<'_>| match seen.resource(resource) {
         Some(found) => Ok(seen.hears(&found, &details)),
         // What is not there is told of when it is signalled.
         None => Ok(Ok(())),
     };
-    if let Err(why) = ask.look_at(&stack, TreePart::Resource(resource), hears).await? {
+    if let Err(why) = request.look_at(&stack, TreePart::Resource(resource), hears).await? {
         return Err(AwsFault::bad(why));
     }
-    ask.service().signal(&stack, resource, details.clone()).await?;
-    if form == Form::Xml {
+    request.service().signal(&stack, resource, details.clone()).await?;
+    if format == Format::Xml {
         let body = format!("<resource>{}</resource>", escape(resource));
-        return Ok(Answer::of(XML, Body::from(body)).into_response());
+        return Ok(Response::of(XML, Body::from(body)).into_response());
     }
     let show = |_: &StackRow, seen: &StackView<'_>| {
         Ok(seen.resource(resource).map(|found| seen.metadata(&found)).unwrap_or_default())
     };
-    let metadata = ask.look_at(&stack, TreePart::Resource(resource), show).await?;
+    let metadata = request.look_at(&stack, TreePart::Resource(resource), show).await?;
     let body = Value::map([("resource", Value::from(resource)), ("metadata", metadata)]);
-    Ok(Answer::ok(&body).into_response())
+    Ok(Response::ok(&body).into_response())
 }
 
 /// A signal to any other resource.
 pub(super) async fn signal(
-    ask: Ask,
-    request: &Request<Carried>,
+    request: Request,
+    http: &HttpRequest<RawBody>,
     arn: &str,
-) -> Result<Response, AwsFault> {
-    let (ask, resource) = about(ask, arn)?;
-    let details = object(request)?.unwrap_or_default();
-    let stack = ask.live_stack().await?;
-    ask.service().signal(&stack, resource, details).await?;
-    Ok(Answer::of("text/html; charset=UTF-8", Body::empty()).into_response())
+) -> Result<HttpResponse, AwsFault> {
+    let (request, resource) = about(request, arn)?;
+    let details = object(http)?.unwrap_or_default();
+    let stack = request.live_stack().await?;
+    request.service().signal(&stack, resource, details).await?;
+    Ok(Response::of("text/html; charset=UTF-8", Body::empty()).into_response())
 }
 
 /// The same request, for the stack of a resource; and the resource.
-fn about(ask: Ask, arn: &str) -> Result<(Ask, &str), AwsFault> {
+fn about(request: Request, arn: &str) -> Result<(Request, &str), AwsFault> {
     let named = Named::read(arn).and_then(|named| Some((named.resource?, named)));
     let Some((resource, Named { stack, id, .. })) = named else {
         return Err(AwsFault::bad(format!("\"{arn}\" is not the ARN of a resource")));
     };
     let path = vec![("stack_name", stack.to_owned()), ("stack_id", id.to_owned())];
-    Ok((Ask { path, ..ask }, resource))
+    Ok((Request { path, ..request }, resource))
 }
 
 /// The object in the body; nothing if there is none.
-fn object(request: &Request<Carried>) -> Result<Option<Value>, AwsFault> {
-    let Some(bytes) = request.body() else {
+fn object(http: &HttpRequest<RawBody>) -> Result<Option<Value>, AwsFault> {
+    let Some(bytes) = http.body() else {
         return Err(AwsFault::bare(Code::RequestLimitExceeded));
     };
     if bytes.first() != Some(&b'{') {

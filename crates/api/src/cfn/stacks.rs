@@ -1,10 +1,10 @@
 //! Stacks: listed, shown, made, changed, ended.
 
 use super::names::{arn, arn_of, live_stack, stack};
-use super::request::{request, template};
-use crate::ask::{Ask, moment};
+use super::stack_request::{stack_request, template};
 use crate::aws::{AwsFault, Params};
 use crate::native::show::{environment, members, wrapped};
+use crate::request::{Request, moment};
 use kiln_engine::partial_tree::TreePart;
 use kiln_engine::service::{Patch, StackRequest, TemplateSource};
 use kiln_engine::store::{StackQuery, StackRow};
@@ -14,14 +14,17 @@ use kiln_template::value::Members;
 use std::sync::Arc;
 
 /// The stacks of the caller's project.
-pub(super) async fn of_project(ask: &Ask, more: StackQuery) -> Result<Vec<StackRow>, AwsFault> {
-    let project = Some(ask.caller.project_id.as_str().into());
+pub(super) async fn of_project(
+    request: &Request,
+    more: StackQuery,
+) -> Result<Vec<StackRow>, AwsFault> {
+    let project = Some(request.caller.project_id.as_str().into());
     let query = StackQuery { project, descending: true, ..more };
-    Ok(ask.service().list(&ask.asker(), query, false, false).await?.stacks)
+    Ok(request.service().list(&request.requester(), query, false, false).await?.stacks)
 }
 
-pub(super) async fn list(ask: Ask, _: Params) -> Result<Value, AwsFault> {
-    let stacks = of_project(&ask, StackQuery::default()).await?;
+pub(super) async fn list(request: Request, _: Params) -> Result<Value, AwsFault> {
+    let stacks = of_project(&request, StackQuery::default()).await?;
     let shown = stacks.iter().map(|stack| {
         Value::map([
             ("CreationTime", moment(stack.created)),
@@ -36,15 +39,15 @@ pub(super) async fn list(ask: Ask, _: Params) -> Result<Value, AwsFault> {
     Ok(wrapped("StackSummaries", Value::list(shown)))
 }
 
-pub(super) async fn describe(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+pub(super) async fn describe(request: Request, params: Params) -> Result<Value, AwsFault> {
     let stacks = match params.get("StackName") {
-        Some(_) => vec![stack(&ask, &params).await?],
-        None => of_project(&ask, StackQuery::default()).await?,
+        Some(_) => vec![stack(&request, &params).await?],
+        None => of_project(&request, StackQuery::default()).await?,
     };
     let mut shown = Vec::with_capacity(stacks.len());
     for stack in &stacks {
         let show = |stack: &StackRow, seen: &StackView<'_>| Ok(described(stack, seen));
-        match ask.look_at(stack, TreePart::Outputs, show).await {
+        match request.look_at(stack, TreePart::Outputs, show).await {
             Ok(stack) => shown.push(stack),
             // It went while the others were looked at.
             Err(fault) if stacks.len() > 1 && fault.kind == "EntityNotFound" => {}
@@ -107,44 +110,47 @@ fn without_colons(value: &Value) -> Value {
     }
 }
 
-pub(super) async fn create(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+pub(super) async fn create(request: Request, params: Params) -> Result<Value, AwsFault> {
     let name = params.need("StackName")?;
-    let mut request = request(&ask, &params).await?;
-    request.settings.is_rolled_back.get_or_insert(false);
-    let id = ask.service().create(&ask.asker(), name, request).await?;
-    let arn = arn_of(&ask.caller.project_id, name, &id.to_string());
+    let mut stack_request = stack_request(&request, &params).await?;
+    stack_request.settings.is_rolled_back.get_or_insert(false);
+    let id = request.service().create(&request.requester(), name, stack_request).await?;
+    let arn = arn_of(&request.caller.project_id, name, &id.to_string());
     Ok(wrapped("StackId", arn.into()))
 }
 
-pub(super) async fn update(ask: Ask, params: Params) -> Result<Value, AwsFault> {
-    let stack = live_stack(&ask, &params).await?;
-    let request = request(&ask, &params).await?;
-    ask.service().update(&ask.asker(), &stack, request, &Patch::default()).await?;
+pub(super) async fn update(request: Request, params: Params) -> Result<Value, AwsFault> {
+    let stack = live_stack(&request, &params).await?;
+    let stack_request = stack_request(&request, &params).await?;
+    request
+        .service()
+        .update(&request.requester(), &stack, stack_request, &Patch::default())
+        .await?;
     Ok(wrapped("StackId", arn(&stack).into()))
 }
 
-pub(super) async fn cancel_update(ask: Ask, params: Params) -> Result<Value, AwsFault> {
-    let stack = live_stack(&ask, &params).await?;
-    ask.service().cancel(&stack, true).await?;
+pub(super) async fn cancel_update(request: Request, params: Params) -> Result<Value, AwsFault> {
+    let stack = live_stack(&request, &params).await?;
+    request.service().cancel(&stack, true).await?;
     Ok(Value::Map(Arc::default()))
 }
 
-pub(super) async fn delete(ask: Ask, params: Params) -> Result<Value, AwsFault> {
-    let stack = stack(&ask, &params).await?;
-    ask.service().delete(&stack).await?;
+pub(super) async fn delete(request: Request, params: Params) -> Result<Value, AwsFault> {
+    let stack = stack(&request, &params).await?;
+    request.service().delete(&stack).await?;
     Ok("".into())
 }
 
-pub(super) async fn get_template(ask: Ask, params: Params) -> Result<Value, AwsFault> {
-    let stack = stack(&ask, &params).await?;
-    let template = ask.look_at(&stack, TreePart::Stack, |_, seen| Ok(seen.template())).await?;
+pub(super) async fn get_template(request: Request, params: Params) -> Result<Value, AwsFault> {
+    let stack = stack(&request, &params).await?;
+    let template = request.look_at(&stack, TreePart::Stack, |_, seen| Ok(seen.template())).await?;
     Ok(wrapped("TemplateBody", template))
 }
 
-pub(super) async fn validate(ask: Ask, params: Params) -> Result<Value, AwsFault> {
-    let template = TemplateSource::Text(template(&ask, &params).await?);
-    let request = StackRequest { template, ..StackRequest::default() };
-    let report = match ask.service().validate(&ask.asker(), &request).await {
+pub(super) async fn validate(request: Request, params: Params) -> Result<Value, AwsFault> {
+    let template = TemplateSource::Text(template(&request, &params).await?);
+    let stack_request = StackRequest { template, ..StackRequest::default() };
+    let report = match request.service().validate(&request.requester(), &stack_request).await {
         Ok((report, _)) => report,
         // What is wrong with a template is an answer, not a fault.
         Err(refusal) if !refusal.findings.is_empty() => {

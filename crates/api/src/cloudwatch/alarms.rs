@@ -1,11 +1,11 @@
 //! Alarms: shown, made, changed, removed.
 
-use super::given::{LONGEST_TEXT, alarm_names, bad, dimensions, flag, max_records, name, number};
-use super::given::{period, refused};
+use super::params::{LONGEST_TEXT, alarm_names, bad, dimensions, flag, max_records, name, number};
+use super::params::{period, refused};
 use super::show;
-use crate::ask::Ask;
 use crate::aws::{AwsFault, Code, Params};
 use crate::native::show::{members, wrapped};
+use crate::request::Request;
 use kiln_engine::service::Refusal;
 use kiln_engine::watch::{
     Alarm, AlarmQuery, AlarmState, Comparison, Missing, Statistic, Verdict, dimensions as confined,
@@ -25,15 +25,16 @@ const NOTHING: &str = "";
 
 // --- showing ---
 
-pub(super) async fn describe(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+pub(super) async fn describe(request: Request, params: Params) -> Result<Value, AwsFault> {
     if let Some(name) = params.get("AlarmName") {
-        let found = ask.service().alarm_called(&ask.asker(), name).await.map_err(refused)?;
+        let found =
+            request.service().alarm_called(&request.requester(), name).await.map_err(refused)?;
         let found = found.ok_or_else(|| unknown(name))?;
         return Ok(wrapped("MetricAlarms", Value::list([show::alarm(&found)])));
     }
     let names = params.values("AlarmNames")?;
     if !names.is_empty() {
-        return named(&ask, &params, &names).await;
+        return named(&request, &params, &names).await;
     }
     let wanted = max_records(&params)?;
     let mut query = AlarmQuery {
@@ -41,12 +42,12 @@ pub(super) async fn describe(ask: Ask, params: Params) -> Result<Value, AwsFault
         state: state_filter(&params)?,
         marker: params.get("NextToken").map(marker).transpose()?,
         limit: Some(PAGE),
-        ..of_asker(&ask)
+        ..of_asker(&request)
     };
     let mut found: Vec<Alarm> = Vec::new();
     // One more than is wanted tells whether there is another page.
     while found.len() <= wanted {
-        let page = ask.service().alarms(&query).await.map_err(refused)?;
+        let page = request.service().alarms(&query).await.map_err(refused)?;
         let is_last = (page.len() as u64) < PAGE;
         query.marker = page.last().map(|alarm| (alarm.row.name.clone(), alarm.row.id));
         found.extend(page.into_iter().filter(|alarm| acts(alarm, &params)));
@@ -64,7 +65,7 @@ pub(super) async fn describe(ask: Ask, params: Params) -> Result<Value, AwsFault
 }
 
 /// The alarms of some names; names that there are none of are skipped.
-async fn named(ask: &Ask, params: &Params, names: &[&str]) -> Result<Value, AwsFault> {
+async fn named(request: &Request, params: &Params, names: &[&str]) -> Result<Value, AwsFault> {
     if params.get("AlarmNamePrefix").is_some() {
         let message = "AlarmNames and AlarmNamePrefix cannot be used together";
         return Err(AwsFault::new(Code::InvalidParameterCombination, message));
@@ -73,22 +74,26 @@ async fn named(ask: &Ask, params: &Params, names: &[&str]) -> Result<Value, AwsF
     let state = state_filter(params)?;
     let mut found = Vec::new();
     for name in names {
-        let alarm = ask.service().alarm_called(&ask.asker(), name).await.map_err(refused)?;
+        let alarm =
+            request.service().alarm_called(&request.requester(), name).await.map_err(refused)?;
         let alarm = alarm.filter(|it| state.is_none_or(|state| it.row.state == state));
         found.extend(alarm.filter(|it| acts(it, params)).as_ref().map(show::alarm));
     }
     Ok(wrapped("MetricAlarms", Value::list(found)))
 }
 
-pub(super) async fn describe_for_metric(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+pub(super) async fn describe_for_metric(
+    request: Request,
+    params: Params,
+) -> Result<Value, AwsFault> {
     let metric = name(&params, "MetricName")?;
     let namespace = name(&params, "Namespace")?;
     let exact = match params.members("Dimensions")?.is_empty() {
         true => None,
         false => Some(dimensions(&params)?),
     };
-    let query = AlarmQuery { metric: Some(metric.into()), ..of_asker(&ask) };
-    let all = ask.service().alarms(&query).await.map_err(refused)?;
+    let query = AlarmQuery { metric: Some(metric.into()), ..of_asker(&request) };
+    let all = request.service().alarms(&query).await.map_err(refused)?;
     let is = |alarm: &Alarm, name: &str, wanted: Option<&str>| {
         let given = alarm.given.get(name).map(kiln_template::print::plain);
         wanted.is_none_or(|wanted| given.as_deref() == Some(wanted))
@@ -101,8 +106,8 @@ pub(super) async fn describe_for_metric(ask: Ask, params: Params) -> Result<Valu
     Ok(wrapped("MetricAlarms", Value::list(found.map(show::alarm))))
 }
 
-fn of_asker(ask: &Ask) -> AlarmQuery {
-    AlarmQuery::of(&ask.service().watched_project(&ask.asker()))
+fn of_asker(request: &Request) -> AlarmQuery {
+    AlarmQuery::of(&request.service().watched_project(&request.requester()))
 }
 
 /// Whether one of an alarm's actions begins as is wanted.
@@ -139,10 +144,10 @@ fn unknown(name: &str) -> AwsFault {
 
 // --- changing ---
 
-pub(super) async fn put(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+pub(super) async fn put(request: Request, params: Params) -> Result<Value, AwsFault> {
     let alarm = name(&params, "AlarmName")?;
     let given = rule(&params)?;
-    ask.service().put_alarm(&ask.asker(), alarm, given).await.map_err(refused)?;
+    request.service().put_alarm(&request.requester(), alarm, given).await.map_err(refused)?;
     Ok(NOTHING.into())
 }
 
@@ -210,9 +215,10 @@ fn rule(params: &Params) -> Result<Members, AwsFault> {
     Ok(given)
 }
 
-pub(super) async fn delete(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+pub(super) async fn delete(request: Request, params: Params) -> Result<Value, AwsFault> {
     let names = alarm_names(&params)?;
-    let missing = ask.service().delete_alarms(&ask.asker(), &names).await.map_err(refused)?;
+    let missing =
+        request.service().delete_alarms(&request.requester(), &names).await.map_err(refused)?;
     match missing.first() {
         None => Ok(NOTHING.into()),
         Some(name) => {
@@ -222,21 +228,25 @@ pub(super) async fn delete(ask: Ask, params: Params) -> Result<Value, AwsFault> 
     }
 }
 
-pub(super) async fn enable_actions(ask: Ask, params: Params) -> Result<Value, AwsFault> {
-    enable(&ask, &params, true).await
+pub(super) async fn enable_actions(request: Request, params: Params) -> Result<Value, AwsFault> {
+    enable(&request, &params, true).await
 }
 
-pub(super) async fn disable_actions(ask: Ask, params: Params) -> Result<Value, AwsFault> {
-    enable(&ask, &params, false).await
+pub(super) async fn disable_actions(request: Request, params: Params) -> Result<Value, AwsFault> {
+    enable(&request, &params, false).await
 }
 
-async fn enable(ask: &Ask, params: &Params, is_enabled: bool) -> Result<Value, AwsFault> {
+async fn enable(request: &Request, params: &Params, is_enabled: bool) -> Result<Value, AwsFault> {
     let names = alarm_names(params)?;
-    ask.service().enable_alarms(&ask.asker(), &names, is_enabled).await.map_err(refused)?;
+    request
+        .service()
+        .enable_alarms(&request.requester(), &names, is_enabled)
+        .await
+        .map_err(refused)?;
     Ok(NOTHING.into())
 }
 
-pub(super) async fn set_state(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+pub(super) async fn set_state(request: Request, params: Params) -> Result<Value, AwsFault> {
     let alarm = params.need("AlarmName")?;
     let verdict = Verdict {
         state: state(params.need("StateValue")?)?,
@@ -247,7 +257,7 @@ pub(super) async fn set_state(ask: Ask, params: Params) -> Result<Value, AwsFaul
         return Err(AwsFault::bare(Code::InvalidFormat));
     }
     let data = data.map(Value::from).unwrap_or_default();
-    let service = ask.service();
-    service.set_alarm_state(&ask.asker(), alarm, &verdict, data).await.map_err(refused)?;
+    let service = request.service();
+    service.set_alarm_state(&request.requester(), alarm, &verdict, data).await.map_err(refused)?;
     Ok(NOTHING.into())
 }

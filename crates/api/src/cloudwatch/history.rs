@@ -1,16 +1,16 @@
 //! What happened to alarms.
 
-use super::given::{bad, max_records, maybe_moment, refused};
-use crate::ask::Ask;
+use super::params::{bad, max_records, maybe_moment, refused};
 use crate::aws::{AwsFault, Code, Params};
 use crate::native::show::members;
+use crate::request::Request;
 use kiln_engine::codec;
 use kiln_engine::time::Time;
 use kiln_engine::watch::{AlarmEvent, AlarmEventKind, HistoryQuery};
 use kiln_template::Value;
 use uuid::Uuid;
 
-pub(super) async fn describe(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+pub(super) async fn describe(request: Request, params: Params) -> Result<Value, AwsFault> {
     let kind = match params.get("HistoryItemType") {
         None => None,
         Some(name) => {
@@ -24,7 +24,7 @@ pub(super) async fn describe(ask: Ask, params: Params) -> Result<Value, AwsFault
     };
     let wanted = max_records(&params)?;
     let query = HistoryQuery {
-        project: ask.service().watched_project(&ask.asker()),
+        project: request.service().watched_project(&request.requester()),
         alarm: params.get("AlarmName").map(Into::into),
         kind,
         from: maybe_moment(&params, "StartDate")?,
@@ -33,7 +33,7 @@ pub(super) async fn describe(ask: Ask, params: Params) -> Result<Value, AwsFault
         marker: params.get("NextToken").map(marker).transpose()?,
         limit: wanted as u64 + 1,
     };
-    let mut found = ask.service().alarm_history(&query).await.map_err(refused)?;
+    let mut found = request.service().alarm_history(&query).await.map_err(refused)?;
     let has_more = found.len() > wanted;
     found.truncate(wanted);
     let mut answer = members([("AlarmHistoryItems", Value::list(found.iter().map(item)))]);

@@ -1,11 +1,11 @@
 //! What is measured: reported, listed, summed up.
 
-use super::given::{
+use super::params::{
     bad, dimensions, maybe_moment, moment as read_moment, name, number, period, refused,
 };
-use crate::ask::{Ask, moment};
 use crate::aws::{AwsFault, Code, Params};
 use crate::native::show::{members, wrapped};
+use crate::request::{Request, moment};
 use kiln_engine::service::{Datum, Listed, MetricQuery};
 use kiln_engine::time::Time;
 use kiln_engine::watch::{LARGEST, Series, Statistic, Totals};
@@ -25,7 +25,7 @@ const MOST_DATAPOINTS: i64 = 1440;
 
 // --- reporting ---
 
-pub(super) async fn put(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+pub(super) async fn put(request: Request, params: Params) -> Result<Value, AwsFault> {
     let namespace = name(&params, "Namespace")?;
     let members = params.members("MetricData")?;
     if members.is_empty() {
@@ -33,7 +33,7 @@ pub(super) async fn put(ask: Ask, params: Params) -> Result<Value, AwsFault> {
     }
     let data = members.iter().map(|member| datum(namespace, member));
     let data = data.collect::<Result<Vec<Datum>, AwsFault>>()?;
-    ask.service().put_metrics(&ask.asker(), data).await.map_err(refused)?;
+    request.service().put_metrics(&request.requester(), data).await.map_err(refused)?;
     Ok(wrapped("ResponseMetadata", Value::Null))
 }
 
@@ -96,7 +96,7 @@ fn weighed(values: &[&str], counts: &[&str]) -> Result<Totals, AwsFault> {
 
 // --- listing ---
 
-pub(super) async fn list(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+pub(super) async fn list(request: Request, params: Params) -> Result<Value, AwsFault> {
     let filters = params.members("Dimensions")?;
     let filters = filters.iter().map(|member| {
         let name = name(member, "Name")?;
@@ -108,7 +108,8 @@ pub(super) async fn list(ask: Ask, params: Params) -> Result<Value, AwsFault> {
         dimensions: filters.collect::<Result<_, AwsFault>>()?,
         marker: params.get("NextToken").map(marker).transpose()?,
     };
-    let (found, next) = ask.service().list_metrics(&ask.asker(), &query).await.map_err(refused)?;
+    let (found, next) =
+        request.service().list_metrics(&request.requester(), &query).await.map_err(refused)?;
     let mut answer = members([("Metrics", Value::list(found.iter().map(listed)))]);
     if let Some((series, time)) = next {
         answer.insert("NextToken".into(), format!("{}.{series}", time.micros()).into());
@@ -153,7 +154,7 @@ fn plain(number: f64) -> String {
 
 // --- summing up ---
 
-pub(super) async fn statistics(ask: Ask, params: Params) -> Result<Value, AwsFault> {
+pub(super) async fn statistics(request: Request, params: Params) -> Result<Value, AwsFault> {
     let is_extended = |(name, _): (&str, &str)| name.starts_with("ExtendedStatistics");
     if params.pairs().any(is_extended) {
         let message = "ExtendedStatistics is not supported";
@@ -180,9 +181,9 @@ pub(super) async fn statistics(ask: Ask, params: Params) -> Result<Value, AwsFau
         return Err(AwsFault::new(Code::InvalidParameterCombination, message));
     }
     let statistics = wanted_statistics(&params)?;
-    let found = ask
+    let found = request
         .service()
-        .statistics(&ask.asker(), &wanted, (from, until), Duration::from_secs(period))
+        .statistics(&request.requester(), &wanted, (from, until), Duration::from_secs(period))
         .await
         .map_err(refused)?;
     let points = found.iter().map(|(unit, start, totals)| {

@@ -1,16 +1,16 @@
 //! The CloudWatch API: alarms, and what is measured.
 
 mod alarms;
-mod given;
 mod history;
 mod metrics;
+mod params;
 mod show;
 
 use crate::app::App;
 use crate::aws::{self, Action, Interface, action};
 use axum::body::Body;
-use axum::http::Request;
-use axum::response::Response;
+use axum::http::Request as HttpRequest;
+use axum::response::Response as HttpResponse;
 use std::sync::Arc;
 
 /// Its actions.
@@ -31,6 +31,6 @@ pub static ACTIONS: &[Action] = &[
 static CLOUDWATCH: Interface = Interface { scope: "cloudwatch", actions: ACTIONS };
 
 /// Answers a request to the CloudWatch API.
-pub async fn answer(app: Arc<App>, request: Request<Body>) -> Response {
+pub async fn answer(app: Arc<App>, request: HttpRequest<Body>) -> HttpResponse {
     aws::answer(app, request, |app, request| CLOUDWATCH.route(app, request)).await
 }

@@ -1,6 +1,6 @@
 //! Alarms as the old service showed them.
 
-use crate::ask::moment;
+use crate::request::moment;
 use kiln_engine::watch::{Alarm, dimensions};
 use kiln_template::Value;
 

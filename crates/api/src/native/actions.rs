@@ -1,8 +1,8 @@
 //! What is done with stacks as they are.
 
-use crate::answer::Answer;
-use crate::ask::Ask;
 use crate::fault::Fault;
+use crate::request::Request;
+use crate::response::Response;
 use kiln_engine::state::Action;
 use kiln_template::Value;
 
@@ -16,8 +16,8 @@ const ACTIONS: [(&str, &str); 5] = [
 ];
 
 /// The action that is asked for.
-fn action(ask: &Ask) -> Result<(&'static str, &'static str), Fault> {
-    let Some(body) = ask.body.as_deref().filter(|body| !body.is_empty()) else {
+fn action(request: &Request) -> Result<(&'static str, &'static str), Fault> {
+    let Some(body) = request.body.as_deref().filter(|body| !body.is_empty()) else {
         return Err(Fault::bad("No action specified"));
     };
     let mut names = body.keys();
@@ -29,14 +29,14 @@ fn action(ask: &Ask) -> Result<(&'static str, &'static str), Fault> {
 }
 
 /// The rule for the action that is asked for.
-pub(crate) fn rule(ask: &Ask) -> Result<&'static str, Fault> {
-    action(ask).map(|(_, rule)| rule)
+pub(crate) fn rule(request: &Request) -> Result<&'static str, Fault> {
+    action(request).map(|(_, rule)| rule)
 }
 
-pub(crate) async fn act(ask: Ask) -> Result<Answer, Fault> {
-    let (name, _) = action(&ask)?;
-    let stack = ask.live_stack().await?;
-    let service = ask.service();
+pub(crate) async fn act(request: Request) -> Result<Response, Fault> {
+    let (name, _) = action(&request)?;
+    let stack = request.live_stack().await?;
+    let service = request.service();
     match name {
         "cancel_update" => service.cancel(&stack, true).await?,
         "cancel_without_rollback" => service.cancel(&stack, false).await?,
@@ -44,5 +44,5 @@ pub(crate) async fn act(ask: Ask) -> Result<Answer, Fault> {
         "resume" => service.go_over(&stack, Action::Resume).await?,
         _ => service.go_over(&stack, Action::Suspend).await?,
     }
-    Ok(Answer::ok(&Value::Null))
+    Ok(Response::ok(&Value::Null))
 }

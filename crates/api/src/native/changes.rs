@@ -1,9 +1,9 @@
 //! Changing stacks.
 
-use super::request::StackBody;
-use crate::answer::{Answer, accepted};
-use crate::ask::Ask;
+use super::stack_body::StackBody;
 use crate::fault::Fault;
+use crate::request::Request;
+use crate::response::{Response, accepted};
 
 /// What a PATCH that changes nothing must not have.
 const CHANGES: [&str; 7] = [
@@ -17,8 +17,8 @@ const CHANGES: [&str; 7] = [
 ];
 
 /// The rule for a PATCH: one that changes nothing is allowed to more people.
-pub(crate) fn patch_rule(ask: &Ask) -> Result<&'static str, Fault> {
-    let body = ask.object()?;
+pub(crate) fn patch_rule(request: &Request) -> Result<&'static str, Fault> {
+    let body = request.object()?;
     let is_said = |value: &kiln_template::Value| value.is_truthy();
     let settles = ["clear_parameters", "disable_rollback", "timeout_mins", "tags", "converge"];
     let has = |names: &[&str]| names.iter().any(|name| body.get(*name).is_some_and(is_said));
@@ -28,17 +28,17 @@ pub(crate) fn patch_rule(ask: &Ask) -> Result<&'static str, Fault> {
     })
 }
 
-pub(crate) async fn update(ask: Ask) -> Result<Answer, Fault> {
-    change(ask, false).await
+pub(crate) async fn update(request: Request) -> Result<Response, Fault> {
+    change(request, false).await
 }
 
-pub(crate) async fn patch(ask: Ask) -> Result<Answer, Fault> {
-    change(ask, true).await
+pub(crate) async fn patch(request: Request) -> Result<Response, Fault> {
+    change(request, true).await
 }
 
-async fn change(ask: Ask, is_patch: bool) -> Result<Answer, Fault> {
-    let (request, patch) = StackBody { ask: &ask }.change(is_patch).await?;
-    let stack = ask.live_stack().await?;
-    ask.service().update(&ask.asker(), &stack, request, &patch).await?;
-    Ok(accepted(&ask.accept))
+async fn change(request: Request, is_patch: bool) -> Result<Response, Fault> {
+    let (stack_request, patch) = StackBody { request: &request }.change(is_patch).await?;
+    let stack = request.live_stack().await?;
+    request.service().update(&request.requester(), &stack, stack_request, &patch).await?;
+    Ok(accepted(&request.accept))
 }

@@ -2,10 +2,10 @@
 
 use super::show::{members, wrapped};
 use super::stacks::gone;
-use crate::answer::Answer;
-use crate::ask::{Ask, link, moment};
 use crate::fault::Fault;
 use crate::query::percent;
+use crate::request::{Request, link, moment};
+use crate::response::Response;
 use kiln_engine::ids::{EventId, StackId};
 use kiln_engine::service::Service;
 use kiln_engine::store::{EventField, EventQuery, EventRow, StackRow};
@@ -23,54 +23,55 @@ const FILTERS: [(&str, EventField); 4] = [
     ("resource_type", EventField::Kind),
 ];
 
-pub(crate) async fn index(ask: Ask) -> Result<Answer, Fault> {
-    if ask.accept.starts_with("text/event-stream") {
-        return super::stream::events(ask).await;
+pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
+    if request.accept.starts_with("text/event-stream") {
+        return super::stream::events(request).await;
     }
-    let stack = ask.stack().await?;
-    let depth = ask.query.count("nested_depth")?.unwrap_or(0);
+    let stack = request.stack().await?;
+    let depth = request.query.count("nested_depth")?.unwrap_or(0);
     let depth = usize::try_from(depth).unwrap_or(usize::MAX);
-    let stacks = ask.service().with_nested(&stack, depth).await?;
-    let events = page(&ask, &stacks, Vec::new()).await?;
+    let stacks = request.service().with_nested(&stack, depth).await?;
+    let events = page(&request, &stacks, Vec::new()).await?;
     let by_id = Service::by_id(&stacks);
     let shown = events.iter().filter_map(|event| {
         let of = by_id.get(&event.stack)?;
         let root = (depth > 0).then_some(&stack);
-        Some(Value::Map(Arc::new(listed(&ask, of, event, root))))
+        Some(Value::Map(Arc::new(listed(&request, of, event, root))))
     });
-    Ok(Answer::ok(&wrapped("events", Value::list(shown))))
+    Ok(Response::ok(&wrapped("events", Value::list(shown))))
 }
 
-pub(crate) async fn of_resource(ask: Ask) -> Result<Answer, Fault> {
-    let stack = ask.stack().await?;
-    let name = ask.part("resource_name");
+pub(crate) async fn of_resource(request: Request) -> Result<Response, Fault> {
+    let stack = request.stack().await?;
+    let name = request.part("resource_name");
     let only = vec![(EventField::Resource, vec![Arc::from(name)])];
-    let events = page(&ask, std::slice::from_ref(&stack), only).await?;
+    let events = page(&request, std::slice::from_ref(&stack), only).await?;
     if events.is_empty() {
         let message = format!("No events found for resource {name}");
         return Err(Fault::new("HTTPNotFound", message));
     }
-    let shown = events.iter().map(|event| Value::Map(Arc::new(listed(&ask, &stack, event, None))));
-    Ok(Answer::ok(&wrapped("events", Value::list(shown))))
+    let shown =
+        events.iter().map(|event| Value::Map(Arc::new(listed(&request, &stack, event, None))));
+    Ok(Response::ok(&wrapped("events", Value::list(shown))))
 }
 
-pub(crate) async fn show(ask: Ask) -> Result<Answer, Fault> {
-    let stack = ask.stack().await?;
-    let (resource, id) = (ask.part("resource_name"), ask.part("event_id"));
-    let event = ask.service().event(stack.id, resource, id).await?;
+pub(crate) async fn show(request: Request) -> Result<Response, Fault> {
+    let stack = request.stack().await?;
+    let (resource, id) = (request.part("resource_name"), request.part("event_id"));
+    let event = request.service().event(stack.id, resource, id).await?;
     let event = event.ok_or_else(|| Fault::new("HTTPNotFound", format!("No event {id} found")))?;
-    let mut shown = listed(&ask, &stack, &event, None);
+    let mut shown = listed(&request, &stack, &event, None);
     shown.insert("resource_type".into(), Value::Text(event.kind.clone()));
     shown.insert("resource_properties".into(), event.properties());
-    Ok(Answer::ok(&wrapped("event", Value::Map(Arc::new(shown)))))
+    Ok(Response::ok(&wrapped("event", Value::Map(Arc::new(shown)))))
 }
 
 async fn page(
-    ask: &Ask,
+    request: &Request,
     stacks: &[StackRow],
     only: Vec<(EventField, Vec<Arc<str>>)>,
 ) -> Result<Vec<EventRow>, Fault> {
-    let query = &ask.query;
+    let query = &request.query;
     let mut filters = only;
     for (name, field) in FILTERS {
         let values: Vec<Arc<str>> = query.all(name).map(Arc::from).collect();
@@ -93,7 +94,7 @@ async fn page(
         limit: query.count("limit")?,
         ..Service::events_of(stacks)
     };
-    let mut events = ask.service().events(&wanted).await?;
+    let mut events = request.service().events(&wanted).await?;
     if by_type {
         // Within a page: types are few, and whoever sorts by them reads all.
         events.sort_by(|a, b| a.kind.cmp(&b.kind));
@@ -106,19 +107,19 @@ async fn page(
 
 /// What is shown of an event wherever it is listed.
 pub(crate) fn listed(
-    ask: &Ask,
+    request: &Request,
     stack: &StackRow,
     event: &EventRow,
     root: Option<&StackRow>,
 ) -> Members {
-    let url = ask.stack_url(stack);
+    let url = request.stack_url(stack);
     let resource = format!("{url}/resources/{}", percent::encode_path(&event.resource));
     let mut links = vec![
         link("self", format!("{resource}/events/{}", event.id)),
         link("resource", resource),
         link("stack", url),
     ];
-    links.extend(root.map(|root| link("root_stack", ask.stack_url(root))));
+    links.extend(root.map(|root| link("root_stack", request.stack_url(root))));
     members([
         ("id", event.id.to_string().into()),
         ("links", Value::list(links)),
@@ -133,13 +134,13 @@ pub(crate) fn listed(
 
 /// The stacks of a stream by their ids, with those that came since.
 pub(crate) async fn refreshed(
-    ask: &Ask,
+    request: &Request,
     stack: &StackRow,
     depth: usize,
 ) -> Result<(Vec<StackRow>, HashMap<StackId, StackRow>), Fault> {
-    let current = ask.service().stack(&ask.asker(), stack.id).await?;
+    let current = request.service().stack(&request.requester(), stack.id).await?;
     let current = current.ok_or_else(|| gone(stack))?;
-    let stacks = ask.service().with_nested(&current, depth).await?;
+    let stacks = request.service().with_nested(&current, depth).await?;
     let by_id = stacks.iter().map(|stack| (stack.id, stack.clone())).collect();
     Ok((stacks, by_id))
 }

@@ -1,10 +1,10 @@
 //! What there is to know of the service itself.
 
-use super::request::StackBody;
 use super::show::wrapped;
-use crate::answer::Answer;
-use crate::ask::Ask;
+use super::stack_body::StackBody;
 use crate::fault::Fault;
+use crate::request::Request;
+use crate::response::Response;
 use kiln_engine::service::{EngineView, REPORT};
 use kiln_engine::time::Time;
 use kiln_template::Value;
@@ -13,18 +13,18 @@ use std::sync::Arc;
 /// The errors that validation can be told to pass over.
 const IGNORABLE: [&str; 1] = ["99001"];
 
-pub(crate) async fn build(ask: Ask) -> Result<Answer, Fault> {
+pub(crate) async fn build(request: Request) -> Result<Response, Fault> {
     let revision = |it: &str| Value::map([("revision", Value::from(it))]);
-    let revision = revision(&ask.app.options.revision);
-    Ok(Answer::ok(&Value::map([("api", revision.clone()), ("engine", revision)])))
+    let revision = revision(&request.app.options.revision);
+    Ok(Response::ok(&Value::map([("api", revision.clone()), ("engine", revision)])))
 }
 
-pub(crate) async fn services(ask: Ask) -> Result<Answer, Fault> {
-    let engines = ask.service().engines().await?;
+pub(crate) async fn services(request: Request) -> Result<Response, Fault> {
+    let engines = request.service().engines().await?;
     if engines.is_empty() {
         return Err(Fault::new("HTTPServiceUnavailable", "All heat engines are down."));
     }
-    Ok(Answer::ok(&wrapped("services", Value::list(engines.iter().map(service)))))
+    Ok(Response::ok(&wrapped("services", Value::list(engines.iter().map(service)))))
 }
 
 fn service(engine: &EngineView) -> Value {
@@ -49,9 +49,9 @@ fn service(engine: &EngineView) -> Value {
     ])
 }
 
-pub(crate) async fn validate(ask: Ask) -> Result<Answer, Fault> {
-    let with_nested = ask.query.flag("show_nested")?.unwrap_or(false);
-    if let Some(ignored) = ask.query.get("ignore_errors") {
+pub(crate) async fn validate(request: Request) -> Result<Response, Fault> {
+    let with_nested = request.query.flag("show_nested")?.unwrap_or(false);
+    if let Some(ignored) = request.query.get("ignore_errors") {
         let unknown: Vec<Value> =
             ignored.split(',').filter(|code| !IGNORABLE.contains(code)).map(Value::from).collect();
         if !unknown.is_empty() {
@@ -59,16 +59,16 @@ pub(crate) async fn validate(ask: Ask) -> Result<Answer, Fault> {
             return Err(Fault::bad(format!("Invalid codes in ignore_errors : {codes}")));
         }
     }
-    let request = StackBody { ask: &ask }.looked_at().await?;
-    let asker = ask.asker();
-    let (report, _) = ask.service().validate(&asker, &request).await?;
-    let Value::Map(described) = report.describe() else { return Ok(Answer::ok(&Value::Null)) };
+    let stack_request = StackBody { request: &request }.looked_at().await?;
+    let requester = request.requester();
+    let (report, _) = request.service().validate(&requester, &stack_request).await?;
+    let Value::Map(described) = report.describe() else { return Ok(Response::ok(&Value::Null)) };
     let mut shown = (*described).clone();
     let environment = shown.shift_remove("Environment").unwrap_or_default();
     if with_nested {
-        let nested = ask.service().nested_parameters(&asker, &request, report);
+        let nested = request.service().nested_parameters(&requester, &stack_request, report);
         shown.extend(nested.map(|nested| ("NestedParameters".into(), nested)));
     }
     shown.insert("Environment".into(), super::show::environment(&environment));
-    Ok(Answer::ok(&Value::Map(Arc::new(shown))))
+    Ok(Response::ok(&Value::Map(Arc::new(shown))))
 }

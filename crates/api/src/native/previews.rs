@@ -1,10 +1,10 @@
 //! What making or changing a stack would do.
 
-use super::request::StackBody;
 use super::show::{members, output, texts, wrapped};
-use crate::answer::Answer;
-use crate::ask::{Ask, link, moment};
+use super::stack_body::StackBody;
 use crate::fault::Fault;
+use crate::request::{Request, link, moment};
+use crate::response::Response;
 use kiln_engine::preview::{Fate, Forecast, Sketch};
 use kiln_engine::runtime::now;
 use kiln_engine::state::{Action, State, Status};
@@ -12,17 +12,17 @@ use kiln_template::Value;
 use kiln_template::value::Members;
 use std::sync::Arc;
 
-pub(crate) async fn create(ask: Ask) -> Result<Answer, Fault> {
-    let body = StackBody { ask: &ask };
+pub(crate) async fn create(request: Request) -> Result<Response, Fault> {
+    let body = StackBody { request: &request };
     let name = body.name()?;
-    let request = body.new_stack().await?;
-    let previewed = ask.service().preview(&ask.asker(), &name, &request).await?;
+    let stack_request = body.new_stack().await?;
+    let previewed = request.service().preview(&request.requester(), &name, &stack_request).await?;
     let template = &previewed.definition.template;
     let description = template.description.clone().unwrap_or_else(|| "No description".into());
-    let settings = &request.settings;
+    let settings = &stack_request.settings;
     let timeout = settings.timeout.map(|it| Value::from((it.as_secs() / 60) as i64));
     let tags = settings.tags.iter().flatten().cloned().map(Value::Text);
-    let url = ask.url(&ask.caller.project_id, &name, "None");
+    let url = request.url(&request.caller.project_id, &name, "None");
     let shown = members([
         ("id", "None".into()),
         ("links", Value::list([link("self", url)])),
@@ -32,7 +32,7 @@ pub(crate) async fn create(ask: Ask) -> Result<Answer, Fault> {
         ("creation_time", moment(now())),
         ("updated_time", Value::Null),
         ("deletion_time", Value::Null),
-        ("stack_owner", ask.caller.user_name.as_str().into()),
+        ("stack_owner", request.caller.user_name.as_str().into()),
         ("parent", Value::Null),
         ("stack_user_project_id", Value::Null),
         ("tags", Value::list(tags)),
@@ -42,17 +42,17 @@ pub(crate) async fn create(ask: Ask) -> Result<Answer, Fault> {
         ("notification_topics", Value::list([])),
         ("disable_rollback", (!settings.is_rolled_back.unwrap_or(false)).into()),
         ("timeout_mins", timeout.unwrap_or_default()),
-        ("resources", nested_lists(&ask, &previewed.resources)),
+        ("resources", nested_lists(&request, &previewed.resources)),
     ]);
-    Ok(Answer::ok(&wrapped("stack", Value::Map(Arc::new(shown)))))
+    Ok(Response::ok(&wrapped("stack", Value::Map(Arc::new(shown)))))
 }
 
 /// The resources of a stack; in place of one that holds a nested stack, those of that stack.
-fn nested_lists(ask: &Ask, forecasts: &[Forecast]) -> Value {
+fn nested_lists(request: &Request, forecasts: &[Forecast]) -> Value {
     Value::list(forecasts.iter().map(|forecast| match forecast.is_nested {
-        true => nested_lists(ask, &forecast.inside),
+        true => nested_lists(request, &forecast.inside),
         false => {
-            let mut shown = element(ask, &forecast.resource, None);
+            let mut shown = element(request, &forecast.resource, None);
             let properties = Value::Map(Arc::new(forecast.resource.properties.clone()));
             shown.insert("properties".into(), properties);
             Value::Map(Arc::new(shown))
@@ -60,20 +60,21 @@ fn nested_lists(ask: &Ask, forecasts: &[Forecast]) -> Value {
     }))
 }
 
-pub(crate) async fn update(ask: Ask) -> Result<Answer, Fault> {
-    change(ask, false).await
+pub(crate) async fn update(request: Request) -> Result<Response, Fault> {
+    change(request, false).await
 }
 
-pub(crate) async fn patch(ask: Ask) -> Result<Answer, Fault> {
-    change(ask, true).await
+pub(crate) async fn patch(request: Request) -> Result<Response, Fault> {
+    change(request, true).await
 }
 
-async fn change(ask: Ask, is_patch: bool) -> Result<Answer, Fault> {
-    let with_nested = ask.query.flag("show_nested")?.unwrap_or(false);
-    let (request, patch) = StackBody { ask: &ask }.change(is_patch).await?;
-    let stack = ask.live_stack().await?;
-    let service = ask.service();
-    let forecasts = service.preview_update(&ask.asker(), &stack, request, &patch).await?;
+async fn change(request: Request, is_patch: bool) -> Result<Response, Fault> {
+    let with_nested = request.query.flag("show_nested")?.unwrap_or(false);
+    let (stack_request, patch) = StackBody { request: &request }.change(is_patch).await?;
+    let stack = request.live_stack().await?;
+    let service = request.service();
+    let forecasts =
+        service.preview_update(&request.requester(), &stack, stack_request, &patch).await?;
     const FATES: [(&str, Fate); 5] = [
         ("unchanged", Fate::Unchanged),
         ("updated", Fate::Updated),
@@ -85,10 +86,11 @@ async fn change(ask: Ask, is_patch: bool) -> Result<Answer, Fault> {
     gather(&forecasts, with_nested, &mut all);
     let lists = FATES.map(|(name, fate)| {
         let of_fate = all.iter().filter(|forecast| forecast.fate == fate);
-        let shown = of_fate.map(|it| Value::Map(Arc::new(element(&ask, &it.resource, Some(fate)))));
+        let shown =
+            of_fate.map(|it| Value::Map(Arc::new(element(&request, &it.resource, Some(fate)))));
         (name, Value::list(shown))
     });
-    Ok(Answer::ok(&wrapped("resource_changes", Value::map(lists))))
+    Ok(Response::ok(&wrapped("resource_changes", Value::map(lists))))
 }
 
 fn gather<'f>(forecasts: &'f [Forecast], with_nested: bool, all: &mut Vec<&'f Forecast>) {
@@ -101,7 +103,7 @@ fn gather<'f>(forecasts: &'f [Forecast], with_nested: bool, all: &mut Vec<&'f Fo
 }
 
 /// A resource in the shape that it has inside the reference: states apart, identities as objects.
-fn element(ask: &Ask, sketch: &Sketch, fate: Option<Fate>) -> Members {
+fn element(request: &Request, sketch: &Sketch, fate: Option<Fate>) -> Members {
     // Only what changes or goes is shown as it is.
     let is_current = matches!(fate, Some(Fate::Updated | Fate::Deleted));
     let current = sketch.current.as_ref().filter(|_| is_current);
@@ -109,7 +111,7 @@ fn element(ask: &Ask, sketch: &Sketch, fate: Option<Fate>) -> Members {
     let physical = current.and_then(|it| it.physical_id.clone());
     let required_by = sketch.required_by.iter().cloned().map(Value::Text);
     let stack = sketch.stack.map_or_else(|| "None".to_owned(), |id| id.to_string());
-    let identity = |path: String| identity(ask, &sketch.stack_name, &stack, path);
+    let identity = |path: String| identity(request, &sketch.stack_name, &stack, path);
     let mut shown = members([
         ("updated_time", current.map(|it| moment(it.updated)).unwrap_or_default()),
         ("creation_time", current.map(|it| moment(it.created)).unwrap_or_default()),
@@ -134,15 +136,15 @@ fn element(ask: &Ask, sketch: &Sketch, fate: Option<Fate>) -> Members {
         shown.insert("parent_resource".into(), Value::Text(parent.clone()));
     }
     if let Some((id, name)) = sketch.current.as_ref().and_then(|it| it.nested.as_ref()) {
-        let nested = self::identity(ask, name, &id.to_string(), String::new());
+        let nested = self::identity(request, name, &id.to_string(), String::new());
         shown.insert("nested_stack_id".into(), nested);
     }
     shown
 }
 
-fn identity(ask: &Ask, name: &str, id: &str, path: String) -> Value {
+fn identity(request: &Request, name: &str, id: &str, path: String) -> Value {
     Value::map([
-        ("tenant", Value::from(ask.caller.project_id.as_str())),
+        ("tenant", Value::from(request.caller.project_id.as_str())),
         ("stack_name", name.into()),
         ("stack_id", id.into()),
         ("path", path.into()),

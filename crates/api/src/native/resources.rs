@@ -3,11 +3,11 @@
 use super::show::{details, resource, wrapped};
 use super::software::config;
 use super::stacks::split_state;
-use crate::answer::Answer;
-use crate::ask::Ask;
 use crate::fault::Fault;
+use crate::long_poll::{self, MAX_WAIT_SECS, Metadata, WAIT_HEADER};
 use crate::query::flag;
-use crate::waiting::{self, LONGEST, OFFER, Told};
+use crate::request::Request;
+use crate::response::Response;
 use axum::http::header::ETAG;
 use kiln_engine::partial_tree::TreePart;
 use kiln_engine::service::Refusal;
@@ -23,8 +23,8 @@ const OPTIONS: [&str; 2] = ["nested_depth", "with_detail"];
 /// What resources can be filtered by.
 const FILTERS: [&str; 6] = ["type", "status", "name", "action", "id", "physical_resource_id"];
 
-pub(crate) async fn index(ask: Ask) -> Result<Answer, Fault> {
-    let unknown: Vec<Value> = ask
+pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
+    let unknown: Vec<Value> = request
         .query
         .names()
         .filter(|name| !OPTIONS.contains(name) && !FILTERS.contains(name))
@@ -34,10 +34,10 @@ pub(crate) async fn index(ask: Ask) -> Result<Answer, Fault> {
         let names = print::repr(&Value::list(unknown));
         return Err(Fault::bad(format!("Invalid filter parameters {names}")));
     }
-    let depth = ask.query.count("nested_depth")?.unwrap_or(0);
-    let with_detail = ask.query.flag("with_detail")?.unwrap_or(false);
+    let depth = request.query.count("nested_depth")?.unwrap_or(0);
+    let with_detail = request.query.flag("with_detail")?.unwrap_or(false);
     let depth = usize::try_from(depth).unwrap_or(usize::MAX);
-    let depth = depth.min(ask.service().config().max_depth);
+    let depth = depth.min(request.service().config().max_depth);
     let show = |stack: &StackRow, seen: &StackView<'_>| {
         let mut shown = Vec::new();
         let mut level = vec![*seen];
@@ -46,8 +46,8 @@ pub(crate) async fn index(ask: Ask) -> Result<Answer, Fault> {
             for seen in level {
                 for found in seen.resources() {
                     next.extend(seen.nested(&found));
-                    if passes(&ask, &seen, &found)? {
-                        shown.push(listed(&ask, stack, &seen, &found, with_detail));
+                    if passes(&request, &seen, &found)? {
+                        shown.push(listed(&request, stack, &seen, &found, with_detail));
                     }
                 }
             }
@@ -57,20 +57,20 @@ pub(crate) async fn index(ask: Ask) -> Result<Answer, Fault> {
     };
     let shown = match with_detail {
         // Attributes are in what lists do without.
-        true => ask.look(TreePart::All, show).await?,
-        false => ask.look(TreePart::Resources, show).await?,
+        true => request.look(TreePart::All, show).await?,
+        false => request.look(TreePart::Resources, show).await?,
     };
-    Ok(Answer::ok(&wrapped("resources", Value::list(shown))))
+    Ok(Response::ok(&wrapped("resources", Value::list(shown))))
 }
 
 fn listed(
-    ask: &Ask,
+    request: &Request,
     stack: &StackRow,
     seen: &StackView<'_>,
     found: &ResourceView,
     with_detail: bool,
 ) -> Value {
-    let mut shown = resource(ask, stack, seen, found);
+    let mut shown = resource(request, stack, seen, found);
     if with_detail {
         shown.extend(details(seen, found, &[]));
     }
@@ -78,8 +78,8 @@ fn listed(
 }
 
 /// Whether a resource is one of those that are asked for.
-fn passes(ask: &Ask, seen: &StackView<'_>, found: &ResourceView) -> Result<bool, Fault> {
-    let query = &ask.query;
+fn passes(request: &Request, seen: &StackView<'_>, found: &ResourceView) -> Result<bool, Fault> {
+    let query = &request.query;
     let any = |name: &'static str, holds: &dyn Fn(&str) -> bool| {
         let mut values = query.all(name).peekable();
         values.peek().is_none() || values.any(holds)
@@ -112,36 +112,38 @@ fn named(stack: &StackRow, seen: &StackView<'_>, name: &str) -> Result<ResourceV
     })
 }
 
-pub(crate) async fn show(ask: Ask) -> Result<Answer, Fault> {
-    let wanted: Vec<Arc<str>> = ask.query.all("with_attr").map(Arc::from).collect();
-    let name = ask.part("resource_name");
+pub(crate) async fn show(request: Request) -> Result<Response, Fault> {
+    let wanted: Vec<Arc<str>> = request.query.all("with_attr").map(Arc::from).collect();
+    let name = request.part("resource_name");
     let show = |stack: &StackRow, seen: &StackView<'_>| {
         let found = named(stack, seen, name)?;
-        check_guest(&ask, seen, &found)?;
-        let mut shown = resource(&ask, stack, seen, &found);
+        check_guest(&request, seen, &found)?;
+        let mut shown = resource(&request, stack, seen, &found);
         shown.extend(details(seen, &found, &wanted));
         Ok(shown)
     };
-    let shown = ask.look_now(name, show).await?;
-    Ok(Answer::ok(&wrapped("resource", Value::Map(Arc::new(shown)))))
+    let shown = request.look_now(name, show).await?;
+    Ok(Response::ok(&wrapped("resource", Value::Map(Arc::new(shown)))))
 }
 
-pub(crate) async fn metadata(ask: Ask) -> Result<Answer, Fault> {
-    let seconds = ask.query.count("wait")?;
-    let (name, stack) = (ask.part("resource_name"), ask.stack().await?);
-    let look = || with_metadata(&ask, &stack, name, |_, seen, found| server_of(seen, found));
+pub(crate) async fn metadata(request: Request) -> Result<Response, Fault> {
+    let seconds = request.query.count("wait")?;
+    let (name, stack) = (request.part("resource_name"), request.stack().await?);
+    let read = || with_metadata(&request, &stack, name, |_, seen, found| server_of(seen, found));
     let place = (Some((stack.id, stack.root)), name);
-    let told = waiting::told(&ask, place, ask.known.as_deref(), seconds, look).await?;
-    Ok(tagged(&ask, &told))
+    let metadata =
+        long_poll::wait_for_change(&request, place, request.known.as_deref(), seconds, read)
+            .await?;
+    Ok(tagged(&request, &metadata))
 }
 
 /// Metadata with its tag; no more than the tag for those who know it.
-pub(super) fn tagged(ask: &Ask, told: &Told) -> Answer {
-    let answer = match ask.known.as_deref() == Some(told.tag.as_str()) {
-        true => Answer::unchanged(),
-        false => Answer::ok(&wrapped("metadata", told.value.clone())),
+pub(super) fn tagged(request: &Request, metadata: &Metadata) -> Response {
+    let answer = match request.known.as_deref() == Some(metadata.tag.as_str()) {
+        true => Response::unchanged(),
+        false => Response::ok(&wrapped("metadata", metadata.value.clone())),
     };
-    answer.with(ETAG, told.tag.as_str()).with(OFFER, LONGEST.to_string())
+    answer.with(ETAG, metadata.tag.as_str()).with(WAIT_HEADER, MAX_WAIT_SECS.to_string())
 }
 
 /// The server that a resource is, if it is one.
@@ -151,9 +153,9 @@ pub(crate) fn server_of(seen: &StackView<'_>, found: &ResourceView) -> Option<Ar
 }
 
 /// Lets a user of the stack read its own resource alone, and everybody else whatever there is.
-fn check_guest(ask: &Ask, seen: &StackView<'_>, found: &ResourceView) -> Result<(), Fault> {
-    let is_guest = ask.app.options.is_guest(&ask.caller);
-    match is_guest && !seen.may_be_read_by(found, &ask.caller.user_id) {
+fn check_guest(request: &Request, seen: &StackView<'_>, found: &ResourceView) -> Result<(), Fault> {
+    let is_guest = request.app.options.is_guest(&request.caller);
+    match is_guest && !seen.may_be_read_by(found, &request.caller.user_id) {
         true => {
             let message = "You are not authorized to use this action.";
             Err(Refusal::new("Forbidden", message).into())
@@ -165,21 +167,22 @@ fn check_guest(ask: &Ask, seen: &StackView<'_>, found: &ResourceView) -> Result<
 /// Something of a resource, and its metadata with what is to be applied there. A user of the stack reads its
 /// own alone, and sees what is hidden from others: it is there for them.
 pub(crate) async fn with_metadata<T>(
-    ask: &Ask,
+    request: &Request,
     stack: &StackRow,
     name: &str,
     show: impl Fn(&StackRow, &StackView<'_>, &ResourceView) -> T + Send + Sync,
 ) -> Result<(T, Value), Fault> {
-    let is_guest = ask.app.options.is_guest(&ask.caller);
-    let look = |stack: &StackRow, seen: &StackView<'_>| {
+    let is_guest = request.app.options.is_guest(&request.caller);
+    let read = |stack: &StackRow, seen: &StackView<'_>| {
         let found = named(stack, seen, name)?;
-        check_guest(ask, seen, &found)?;
+        check_guest(request, seen, &found)?;
         let server = server_of(seen, &found);
         Ok((show(stack, seen, &found), seen.metadata(&found), server))
     };
-    let (shown, mut metadata, server) = ask.look_at(stack, TreePart::Resource(name), look).await?;
+    let (shown, mut metadata, server) =
+        request.look_at(stack, TreePart::Resource(name), read).await?;
     if let (Some(server), Value::Map(members)) = (server, &mut metadata) {
-        let configs = ask.service().server_configs(&ask.asker(), &server).await?;
+        let configs = request.service().server_configs(&request.requester(), &server).await?;
         if !configs.is_empty() {
             let configs = configs.iter().map(|kept| config(kept).exposed());
             Arc::make_mut(members).insert("deployments".into(), Value::list(configs));
@@ -188,16 +191,16 @@ pub(crate) async fn with_metadata<T>(
     Ok((shown, if is_guest { metadata.exposed() } else { metadata }))
 }
 
-pub(crate) async fn signal(ask: Ask) -> Result<Answer, Fault> {
-    let stack = ask.live_stack().await?;
-    let details = ask.body.clone().map(Value::Map).unwrap_or_default();
-    ask.service().signal(&stack, ask.part("resource_name"), details).await?;
-    Ok(Answer::ok(&Value::Null))
+pub(crate) async fn signal(request: Request) -> Result<Response, Fault> {
+    let stack = request.live_stack().await?;
+    let details = request.body.clone().map(Value::Map).unwrap_or_default();
+    request.service().signal(&stack, request.part("resource_name"), details).await?;
+    Ok(Response::ok(&Value::Null))
 }
 
-pub(crate) async fn mark(ask: Ask) -> Result<Answer, Fault> {
+pub(crate) async fn mark(request: Request) -> Result<Response, Fault> {
     const KEYS: [&str; 2] = ["mark_unhealthy", "resource_status_reason"];
-    let body = ask.object()?;
+    let body = request.object()?;
     let unknown: Vec<Value> = body
         .keys()
         .filter(|name| !KEYS.contains(&&***name))
@@ -213,9 +216,9 @@ pub(crate) async fn mark(ask: Ask) -> Result<Answer, Fault> {
         return Err(Fault::bad(message));
     };
     let is_unhealthy = flag("mark_unhealthy", is_unhealthy)?;
-    let reason = ask.field("resource_status_reason").map(print::plain).unwrap_or_default();
-    let stack = ask.live_stack().await?;
-    let resource = ask.part("resource_name");
-    ask.service().mark(&stack, resource, !is_unhealthy, &reason).await?;
-    Ok(Answer::ok(&Value::Null))
+    let reason = request.field("resource_status_reason").map(print::plain).unwrap_or_default();
+    let stack = request.live_stack().await?;
+    let resource = request.part("resource_name");
+    request.service().mark(&stack, resource, !is_unhealthy, &reason).await?;
+    Ok(Response::ok(&Value::Null))
 }

@@ -1,6 +1,6 @@
 //! Stacks and resources as clients see them.
 
-use crate::ask::{Ask, link, moment};
+use crate::request::{Request, link, moment};
 use kiln_engine::state::{Action, Status};
 use kiln_engine::store::StackRow;
 use kiln_engine::view::{OutputView, ResourceView, StackView};
@@ -9,8 +9,8 @@ use kiln_template::value::Members;
 use std::sync::Arc;
 
 /// What is shown of a stack wherever it is listed.
-pub(crate) fn listed(ask: &Ask, stack: &StackRow) -> Members {
-    let mut shown = beginning(ask, stack, "".into());
+pub(crate) fn listed(request: &Request, stack: &StackRow) -> Members {
+    let mut shown = beginning(request, stack, "".into());
     let tags = match stack.tags.is_empty() {
         true => Value::Null,
         false => tags(stack),
@@ -19,11 +19,11 @@ pub(crate) fn listed(ask: &Ask, stack: &StackRow) -> Members {
     shown
 }
 
-fn beginning(ask: &Ask, stack: &StackRow, description: Value) -> Members {
+fn beginning(request: &Request, stack: &StackRow, description: Value) -> Members {
     let time = |time: Option<_>| time.map(moment).unwrap_or_default();
     members([
         ("id", stack.id.to_string().into()),
-        ("links", Value::list([link("self", ask.stack_url(stack))])),
+        ("links", Value::list([link("self", request.stack_url(stack))])),
         ("stack_name", Value::Text(stack.name.clone())),
         ("description", description),
         ("stack_status", stack.state.to_string().into()),
@@ -50,13 +50,13 @@ fn end(stack: &StackRow, tags: Value) -> Members {
 
 /// Everything that is shown of a stack, in the order in which clients print it.
 pub(crate) fn detailed(
-    ask: &Ask,
+    request: &Request,
     stack: &StackRow,
     view: &StackView<'_>,
     with_outputs: bool,
 ) -> Members {
     let description = view.description().unwrap_or_else(|| "No description".into());
-    let mut shown = beginning(ask, stack, description.clone());
+    let mut shown = beginning(request, stack, description.clone());
     let settings = view.settings();
     let timeout = settings.timeout.map(|it| Value::from((it.as_secs() / 60) as i64));
     shown.extend(members([
@@ -109,16 +109,16 @@ pub(crate) fn output(output: &OutputView) -> Value {
 
 /// A resource of a stack.
 pub(crate) fn resource(
-    ask: &Ask,
+    request: &Request,
     stack: &StackRow,
     view: &StackView<'_>,
     resource: &ResourceView,
 ) -> Members {
-    let url = ask.url(&stack.project, view.name(), &view.id().to_string());
+    let url = request.url(&stack.project, view.name(), &view.id().to_string());
     let own = format!("{url}/resources/{}", crate::query::percent::encode_path(&resource.name));
     let mut links = vec![link("self", own), link("stack", url)];
     if let Some((name, id)) = &resource.nested {
-        links.push(link("nested", ask.url(&stack.project, name, &id.to_string())));
+        links.push(link("nested", request.url(&stack.project, name, &id.to_string())));
     }
     let physical = resource.physical_id.clone().map_or_else(|| "".into(), Value::Text);
     let required_by = resource.required_by.iter().cloned().map(Value::Text);

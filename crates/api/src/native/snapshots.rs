@@ -1,9 +1,9 @@
 //! Snapshots of stacks.
 
 use super::show::{document, members, wrapped};
-use crate::answer::{Answer, accepted};
-use crate::ask::{Ask, moment};
 use crate::fault::Fault;
+use crate::request::{Request, moment};
+use crate::response::{Response, accepted};
 use kiln_engine::state::{Action, Status};
 use kiln_engine::store::SnapshotRow;
 use kiln_engine::{service::Refusal, snapshot};
@@ -43,39 +43,42 @@ fn as_taken(row: &SnapshotRow, data: Value) -> Value {
     Value::Map(data)
 }
 
-pub(crate) async fn take(ask: Ask) -> Result<Answer, Fault> {
-    let name = match ask.field("name") {
+pub(crate) async fn take(request: Request) -> Result<Response, Fault> {
+    let name = match request.field("name") {
         None => None,
         Some(Value::Text(name)) => Some(name.clone()),
         Some(other) => Some(print::plain(other).into()),
     };
-    let stack = ask.live_stack().await?;
-    let snapshot = ask.service().take_snapshot(&ask.asker(), &stack, name).await?;
-    Ok(Answer::ok(&shown(&snapshot)?))
+    let stack = request.live_stack().await?;
+    let snapshot = request.service().take_snapshot(&request.requester(), &stack, name).await?;
+    Ok(Response::ok(&shown(&snapshot)?))
 }
 
-pub(crate) async fn index(ask: Ask) -> Result<Answer, Fault> {
-    let stack = ask.live_stack().await?;
-    let snapshots = ask.service().snapshots(&ask.asker(), &stack).await?;
+pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
+    let stack = request.live_stack().await?;
+    let snapshots = request.service().snapshots(&request.requester(), &stack).await?;
     let snapshots: Result<Vec<Value>, Fault> = snapshots.iter().map(shown).collect();
-    Ok(Answer::ok(&wrapped("snapshots", Value::list(snapshots?))))
+    Ok(Response::ok(&wrapped("snapshots", Value::list(snapshots?))))
 }
 
-pub(crate) async fn show(ask: Ask) -> Result<Answer, Fault> {
-    let stack = ask.live_stack().await?;
-    let id = ask.part("snapshot_id");
-    let snapshot = ask.service().snapshot(&ask.asker(), &stack, id).await?;
-    Ok(Answer::ok(&wrapped("snapshot", shown(&snapshot)?)))
+pub(crate) async fn show(request: Request) -> Result<Response, Fault> {
+    let stack = request.live_stack().await?;
+    let id = request.part("snapshot_id");
+    let snapshot = request.service().snapshot(&request.requester(), &stack, id).await?;
+    Ok(Response::ok(&wrapped("snapshot", shown(&snapshot)?)))
 }
 
-pub(crate) async fn delete(ask: Ask) -> Result<Answer, Fault> {
-    let stack = ask.live_stack().await?;
-    ask.service().delete_snapshot(&ask.asker(), &stack, ask.part("snapshot_id")).await?;
-    Ok(Answer::nothing())
+pub(crate) async fn delete(request: Request) -> Result<Response, Fault> {
+    let stack = request.live_stack().await?;
+    request
+        .service()
+        .delete_snapshot(&request.requester(), &stack, request.part("snapshot_id"))
+        .await?;
+    Ok(Response::nothing())
 }
 
-pub(crate) async fn restore(ask: Ask) -> Result<Answer, Fault> {
-    let stack = ask.live_stack().await?;
-    ask.service().restore(&ask.asker(), &stack, ask.part("snapshot_id")).await?;
-    Ok(accepted(&ask.accept))
+pub(crate) async fn restore(request: Request) -> Result<Response, Fault> {
+    let stack = request.live_stack().await?;
+    request.service().restore(&request.requester(), &stack, request.part("snapshot_id")).await?;
+    Ok(accepted(&request.accept))
 }

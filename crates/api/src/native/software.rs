@@ -2,10 +2,10 @@
 
 use super::resources::tagged;
 use super::show::{members, wrapped};
-use crate::answer::Answer;
-use crate::ask::{Ask, moment};
 use crate::fault::Fault;
-use crate::waiting;
+use crate::long_poll;
+use crate::request::{Request, moment};
+use crate::response::Response;
 use kiln_engine::service::Kept;
 use kiln_template::Value;
 use std::sync::Arc;
@@ -25,16 +25,20 @@ pub(crate) fn config(kept: &Kept) -> Value {
     ])))
 }
 
-pub(crate) async fn list_configs(ask: Ask) -> Result<Answer, Fault> {
-    let is_global = ask.query.flag("global_tenant")?.unwrap_or(false);
+pub(crate) async fn list_configs(request: Request) -> Result<Response, Fault> {
+    let is_global = request.query.flag("global_tenant")?.unwrap_or(false);
     if is_global {
-        ask.app.allow("software_configs:global_index", &ask.caller, &ask.caller.project_id)?;
+        request.app.allow(
+            "software_configs:global_index",
+            &request.caller,
+            &request.caller.project_id,
+        )?;
     }
-    let marker = ask.query.get("marker").and_then(|id| Uuid::parse_str(id).ok());
-    let limit = ask.query.count("limit")?;
-    let mut asker = ask.asker();
-    asker.is_admin |= is_global;
-    let configs = ask.service().configs(&asker, marker, limit).await?;
+    let marker = request.query.get("marker").and_then(|id| Uuid::parse_str(id).ok());
+    let limit = request.query.count("limit")?;
+    let mut requester = request.requester();
+    requester.is_admin |= is_global;
+    let configs = request.service().configs(&requester, marker, limit).await?;
     let shown = configs.iter().map(|kept| {
         let mut shown = members([
             ("id", Value::from(kept.row.id.to_string())),
@@ -42,27 +46,27 @@ pub(crate) async fn list_configs(ask: Ask) -> Result<Answer, Fault> {
             ("group", kept.get("group")),
             ("creation_time", moment(kept.row.created)),
         ]);
-        if ask.is_admin {
+        if request.is_admin {
             shown.insert("project".into(), Value::Text(kept.row.project.clone()));
         }
         Value::Map(Arc::new(shown))
     });
-    Ok(Answer::ok(&wrapped("software_configs", Value::list(shown))))
+    Ok(Response::ok(&wrapped("software_configs", Value::list(shown))))
 }
 
-pub(crate) async fn create_config(ask: Ask) -> Result<Answer, Fault> {
-    let kept = ask.service().create_config(&ask.asker(), ask.object()?).await?;
-    Ok(Answer::ok(&wrapped("software_config", config(&kept))))
+pub(crate) async fn create_config(request: Request) -> Result<Response, Fault> {
+    let kept = request.service().create_config(&request.requester(), request.object()?).await?;
+    Ok(Response::ok(&wrapped("software_config", config(&kept))))
 }
 
-pub(crate) async fn show_config(ask: Ask) -> Result<Answer, Fault> {
-    let kept = ask.service().config_of(&ask.asker(), ask.part("config_id")).await?;
-    Ok(Answer::ok(&wrapped("software_config", config(&kept))))
+pub(crate) async fn show_config(request: Request) -> Result<Response, Fault> {
+    let kept = request.service().config_of(&request.requester(), request.part("config_id")).await?;
+    Ok(Response::ok(&wrapped("software_config", config(&kept))))
 }
 
-pub(crate) async fn delete_config(ask: Ask) -> Result<Answer, Fault> {
-    ask.service().delete_config(&ask.asker(), ask.part("config_id")).await?;
-    Ok(Answer::nothing())
+pub(crate) async fn delete_config(request: Request) -> Result<Response, Fault> {
+    request.service().delete_config(&request.requester(), request.part("config_id")).await?;
+    Ok(Response::nothing())
 }
 
 fn deployment(kept: &Kept) -> Value {
@@ -84,41 +88,54 @@ fn deployment(kept: &Kept) -> Value {
     Value::Map(Arc::new(shown))
 }
 
-pub(crate) async fn list_deployments(ask: Ask) -> Result<Answer, Fault> {
-    let all = ask.service().deployments(&ask.asker(), ask.query.get("server_id")).await?;
-    Ok(Answer::ok(&wrapped("software_deployments", Value::list(all.iter().map(deployment)))))
+pub(crate) async fn list_deployments(request: Request) -> Result<Response, Fault> {
+    let all =
+        request.service().deployments(&request.requester(), request.query.get("server_id")).await?;
+    Ok(Response::ok(&wrapped("software_deployments", Value::list(all.iter().map(deployment)))))
 }
 
-pub(crate) async fn create_deployment(ask: Ask) -> Result<Answer, Fault> {
-    let kept = ask.service().create_deployment(&ask.asker(), ask.object()?).await?;
-    Ok(Answer::ok(&wrapped("software_deployment", deployment(&kept))))
+pub(crate) async fn create_deployment(request: Request) -> Result<Response, Fault> {
+    let kept = request.service().create_deployment(&request.requester(), request.object()?).await?;
+    Ok(Response::ok(&wrapped("software_deployment", deployment(&kept))))
 }
 
-pub(crate) async fn show_deployment(ask: Ask) -> Result<Answer, Fault> {
-    let kept = ask.service().deployment(&ask.asker(), ask.part("deployment_id")).await?;
-    Ok(Answer::ok(&wrapped("software_deployment", deployment(&kept))))
+pub(crate) async fn show_deployment(request: Request) -> Result<Response, Fault> {
+    let kept =
+        request.service().deployment(&request.requester(), request.part("deployment_id")).await?;
+    Ok(Response::ok(&wrapped("software_deployment", deployment(&kept))))
 }
 
-pub(crate) async fn update_deployment(ask: Ask) -> Result<Answer, Fault> {
-    let id = ask.part("deployment_id");
-    let kept = ask.service().update_deployment(&ask.asker(), id, ask.object()?).await?;
-    Ok(Answer::ok(&wrapped("software_deployment", deployment(&kept))))
+pub(crate) async fn update_deployment(request: Request) -> Result<Response, Fault> {
+    let id = request.part("deployment_id");
+    let kept =
+        request.service().update_deployment(&request.requester(), id, request.object()?).await?;
+    Ok(Response::ok(&wrapped("software_deployment", deployment(&kept))))
 }
 
-pub(crate) async fn delete_deployment(ask: Ask) -> Result<Answer, Fault> {
-    ask.service().delete_deployment(&ask.asker(), ask.part("deployment_id")).await?;
-    Ok(Answer::nothing())
+pub(crate) async fn delete_deployment(request: Request) -> Result<Response, Fault> {
+    request
+        .service()
+        .delete_deployment(&request.requester(), request.part("deployment_id"))
+        .await?;
+    Ok(Response::nothing())
 }
 
-pub(crate) async fn metadata(ask: Ask) -> Result<Answer, Fault> {
-    let seconds = ask.query.count("wait")?;
-    let server = ask.part("server_id");
-    let look = || async {
-        let configs = ask.service().server_configs(&ask.asker(), server).await?;
+pub(crate) async fn metadata(request: Request) -> Result<Response, Fault> {
+    let seconds = request.query.count("wait")?;
+    let server = request.part("server_id");
+    let read = || async {
+        let configs = request.service().server_configs(&request.requester(), server).await?;
         // Whoever applies them needs what is hidden from others.
         let configs = configs.iter().map(|kept| config(kept).exposed());
         Ok((Some(server.into()), Value::list(configs)))
     };
-    let told = waiting::told(&ask, (None, server), ask.known.as_deref(), seconds, look).await?;
-    Ok(tagged(&ask, &told))
+    let metadata = long_poll::wait_for_change(
+        &request,
+        (None, server),
+        request.known.as_deref(),
+        seconds,
+        read,
+    )
+    .await?;
+    Ok(tagged(&request, &metadata))
 }

@@ -1,10 +1,10 @@
 //! Listing, making and showing stacks.
 
-use super::request::{StackBody, adopt_data};
 use super::show::{detailed, document, listed, members, output, wrapped};
-use crate::answer::Answer;
-use crate::ask::{Ask, link};
+use super::stack_body::{StackBody, adopt_data};
 use crate::fault::Fault;
+use crate::request::{Request, link};
+use crate::response::Response;
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use kiln_engine::ids::StackId;
@@ -43,25 +43,28 @@ const SORTS: [(&str, StackSort); 4] = [
     ("updated_time", StackSort::Updated),
 ];
 
-pub(crate) async fn index(ask: Ask) -> Result<Answer, Fault> {
-    let is_global = ask.query.flag("global_tenant")?.unwrap_or(false);
+pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
+    let is_global = request.query.flag("global_tenant")?.unwrap_or(false);
     if is_global {
-        ask.app.allow("stacks:global_index", &ask.caller, &ask.caller.project_id)?;
+        request.app.allow("stacks:global_index", &request.caller, &request.caller.project_id)?;
     }
-    let with_count = ask.query.flag("with_count")?.unwrap_or(false);
-    let with_hidden = ask.query.flag("show_hidden")?.unwrap_or(false);
-    let Some(query) = stack_query(&ask)? else {
+    let with_count = request.query.flag("with_count")?.unwrap_or(false);
+    let with_hidden = request.query.flag("show_hidden")?.unwrap_or(false);
+    let Some(query) = stack_query(&request)? else {
         // No state has such a name.
         let nothing = Value::map([("stacks", Value::list([]))]);
-        return Ok(Answer::ok(&nothing));
+        return Ok(Response::ok(&nothing));
     };
-    let mut asker = ask.asker();
-    asker.is_admin |= is_global;
+    let mut requester = request.requester();
+    requester.is_admin |= is_global;
     let limit = query.limit;
-    let page = ask.service().sift(&asker, query, &sieve(&ask), with_count, with_hidden).await?;
+    let page = request
+        .service()
+        .sift(&requester, query, &sieve(&request), with_count, with_hidden)
+        .await?;
     let shown = page.stacks.iter().map(|stack| {
-        let mut shown = listed(&ask, stack);
-        if ask.is_admin {
+        let mut shown = listed(&request, stack);
+        if request.is_admin {
             shown.insert("project".into(), Value::Text(stack.project.clone()));
         }
         Value::Map(Arc::new(shown))
@@ -70,27 +73,27 @@ pub(crate) async fn index(ask: Ask) -> Result<Answer, Fault> {
     if let (Some(limit), Some(last)) = (limit, page.stacks.last())
         && page.stacks.len() as u64 == limit
     {
-        let query = ask.query.with("marker", &last.id.to_string());
-        let project = ask.part("tenant_id");
-        let next = link("next", format!("{}/{project}/stacks?{query}", ask.base));
+        let query = request.query.with("marker", &last.id.to_string());
+        let project = request.part("tenant_id");
+        let next = link("next", format!("{}/{project}/stacks?{query}", request.base));
         answer.insert("links".into(), Value::list([next]));
     }
     if let Some(count) = page.count {
         answer.insert("count".into(), i64::try_from(count).unwrap_or(i64::MAX).into());
     }
-    Ok(Answer::ok(&Value::Map(Arc::new(answer))))
+    Ok(Response::ok(&Value::Map(Arc::new(answer))))
 }
 
-pub(crate) async fn detail(ask: Ask) -> Result<Answer, Fault> {
+pub(crate) async fn detail(request: Request) -> Result<Response, Fault> {
     let query = StackQuery { descending: true, ..StackQuery::default() };
-    let page = ask.service().list(&ask.asker(), query, false, false).await?;
-    let shown = page.stacks.iter().map(|stack| Value::Map(Arc::new(listed(&ask, stack))));
-    Ok(Answer::ok(&wrapped("stacks", Value::list(shown))))
+    let page = request.service().list(&request.requester(), query, false, false).await?;
+    let shown = page.stacks.iter().map(|stack| Value::Map(Arc::new(listed(&request, stack))));
+    Ok(Response::ok(&wrapped("stacks", Value::list(shown))))
 }
 
 /// What to list; nothing if it is asked for states that there are not.
-fn stack_query(ask: &Ask) -> Result<Option<StackQuery>, Fault> {
-    let query = &ask.query;
+fn stack_query(request: &Request) -> Result<Option<StackQuery>, Fault> {
+    let query = &request.query;
     let sort = query
         .all("sort_keys")
         .filter_map(|key| SORTS.iter().find(|(name, _)| *name == key).map(|(_, sort)| *sort));
@@ -142,8 +145,8 @@ fn stack_query(ask: &Ask) -> Result<Option<StackQuery>, Fault> {
 }
 
 /// What stacks are asked for by that no index knows.
-fn sieve(ask: &Ask) -> Sieve {
-    let flags = ask.query.all("disable_rollback").filter_map(|text| match text {
+fn sieve(request: &Request) -> Sieve {
+    let flags = request.query.all("disable_rollback").filter_map(|text| match text {
         text if text.eq_ignore_ascii_case("true") => Some(true),
         text if text.eq_ignore_ascii_case("false") => Some(false),
         // The reference compares numbers, and what is no number is zero.
@@ -154,11 +157,11 @@ fn sieve(ask: &Ask) -> Sieve {
         },
     });
     let flags: Vec<bool> = flags.collect();
-    let timeouts = ask.query.all("timeout_mins").map(leading_number);
+    let timeouts = request.query.all("timeout_mins").map(leading_number);
     Sieve {
         disable_rollback: flags,
         timeout_mins: timeouts.collect(),
-        user_project: ask.query.all("stack_user_project_id").map(Arc::from).collect(),
+        user_project: request.query.all("stack_user_project_id").map(Arc::from).collect(),
     }
 }
 
@@ -179,37 +182,37 @@ pub(crate) fn split_state(text: &str) -> Option<(Option<&str>, Status)> {
 
 // --- making ---
 
-pub(crate) async fn create(ask: Ask) -> Result<Answer, Fault> {
-    let asker = ask.asker();
-    let body = StackBody { ask: &ask };
+pub(crate) async fn create(request: Request) -> Result<Response, Fault> {
+    let requester = request.requester();
+    let body = StackBody { request: &request };
     let name = body.name()?;
-    let id = match adopt_data(&ask)? {
+    let id = match adopt_data(&request)? {
         Some(data) => {
-            let request = body.without_template().await?;
-            ask.service().adopt(&asker, &name, request, &data).await?
+            let stack_request = body.without_template().await?;
+            request.service().adopt(&requester, &name, stack_request, &data).await?
         }
         None => {
-            let request = body.new_stack().await?;
-            ask.service().create(&asker, &name, request).await?
+            let stack_request = body.new_stack().await?;
+            request.service().create(&requester, &name, stack_request).await?
         }
     };
-    let url = ask.url(&ask.caller.project_id, &name, &id.to_string());
+    let url = request.url(&request.caller.project_id, &name, &id.to_string());
     let stack = Value::map([
         ("id", Value::from(id.to_string())),
         ("links", Value::list([link("self", url.clone())])),
     ]);
-    Ok(Answer::json(StatusCode::CREATED, &wrapped("stack", stack)).with(LOCATION, url))
+    Ok(Response::json(StatusCode::CREATED, &wrapped("stack", stack)).with(LOCATION, url))
 }
 
 // --- showing ---
 
-pub(crate) async fn show(ask: Ask) -> Result<Answer, Fault> {
-    let with_outputs = ask.query.flag("resolve_outputs")?.unwrap_or(true);
+pub(crate) async fn show(request: Request) -> Result<Response, Fault> {
+    let with_outputs = request.query.flag("resolve_outputs")?.unwrap_or(true);
     let part = if with_outputs { TreePart::Outputs } else { TreePart::Stack };
     let show =
-        |stack: &StackRow, seen: &StackView<'_>| Ok(detailed(&ask, stack, seen, with_outputs));
-    let shown = ask.look(part, show).await?;
-    Ok(Answer::ok(&wrapped("stack", Value::Map(Arc::new(shown)))))
+        |stack: &StackRow, seen: &StackView<'_>| Ok(detailed(&request, stack, seen, with_outputs));
+    let shown = request.look(part, show).await?;
+    Ok(Response::ok(&wrapped("stack", Value::Map(Arc::new(shown)))))
 }
 
 /// A stack of which nothing but its own record is left.
@@ -217,55 +220,55 @@ pub(crate) fn gone(stack: &StackRow) -> Fault {
     kiln_engine::service::Refusal::no_such("Stack", &stack.name).into()
 }
 
-pub(crate) async fn template(ask: Ask) -> Result<Answer, Fault> {
-    let template = ask.look(TreePart::Stack, |_, seen| Ok(seen.template())).await?;
-    Ok(Answer::ok(&template))
+pub(crate) async fn template(request: Request) -> Result<Response, Fault> {
+    let template = request.look(TreePart::Stack, |_, seen| Ok(seen.template())).await?;
+    Ok(Response::ok(&template))
 }
 
-pub(crate) async fn environment(ask: Ask) -> Result<Answer, Fault> {
-    let environment = ask.look(TreePart::Stack, |_, seen| Ok(seen.environment())).await?;
-    Ok(Answer::ok(&super::show::environment(&environment)))
+pub(crate) async fn environment(request: Request) -> Result<Response, Fault> {
+    let environment = request.look(TreePart::Stack, |_, seen| Ok(seen.environment())).await?;
+    Ok(Response::ok(&super::show::environment(&environment)))
 }
 
-pub(crate) async fn files(ask: Ask) -> Result<Answer, Fault> {
-    let recipe = ask.look(TreePart::Stack, |_, seen| Ok(seen.recipe().clone())).await?;
+pub(crate) async fn files(request: Request) -> Result<Response, Fault> {
+    let recipe = request.look(TreePart::Stack, |_, seen| Ok(seen.recipe().clone())).await?;
     let files = recipe.files.iter();
     let files = files.map(|(name, text)| (name.clone(), Value::Text(text.clone())));
-    Ok(Answer::ok(&Value::map(files)))
+    Ok(Response::ok(&Value::map(files)))
 }
 
-pub(crate) async fn outputs(ask: Ask) -> Result<Answer, Fault> {
-    let stack = ask.live_stack().await?;
-    let names = ask.look_at(&stack, TreePart::Stack, |_, seen| Ok(seen.output_names())).await?;
+pub(crate) async fn outputs(request: Request) -> Result<Response, Fault> {
+    let stack = request.live_stack().await?;
+    let names = request.look_at(&stack, TreePart::Stack, |_, seen| Ok(seen.output_names())).await?;
     let outputs = names.into_iter().map(|(name, description)| {
         Value::map([("output_key", Value::Text(name)), ("description", description)])
     });
-    Ok(Answer::ok(&wrapped("outputs", Value::list(outputs))))
+    Ok(Response::ok(&wrapped("outputs", Value::list(outputs))))
 }
 
-pub(crate) async fn show_output(ask: Ask) -> Result<Answer, Fault> {
-    let stack = ask.live_stack().await?;
-    let name = ask.part("output_key");
-    let found = ask.look_at(&stack, TreePart::Outputs, |_, seen| Ok(seen.output(name))).await?;
+pub(crate) async fn show_output(request: Request) -> Result<Response, Fault> {
+    let stack = request.live_stack().await?;
+    let name = request.part("output_key");
+    let found = request.look_at(&stack, TreePart::Outputs, |_, seen| Ok(seen.output(name))).await?;
     let found = found
         .ok_or_else(|| Fault::new("NotFound", format!("Specified output key {name} not found.")))?;
-    Ok(Answer::ok(&wrapped("output", output(&found))))
+    Ok(Response::ok(&wrapped("output", output(&found))))
 }
 
 // --- ending ---
 
-pub(crate) async fn delete(ask: Ask) -> Result<Answer, Fault> {
-    let stack = ask.stack().await?;
-    ask.service().delete(&stack).await?;
-    Ok(Answer::nothing())
+pub(crate) async fn delete(request: Request) -> Result<Response, Fault> {
+    let stack = request.stack().await?;
+    request.service().delete(&stack).await?;
+    Ok(Response::nothing())
 }
 
-pub(crate) async fn abandon(ask: Ask) -> Result<Answer, Fault> {
-    let stack = ask.live_stack().await?;
-    Ok(Answer::ok(&document(&ask.service().abandon(&stack).await?)))
+pub(crate) async fn abandon(request: Request) -> Result<Response, Fault> {
+    let stack = request.live_stack().await?;
+    Ok(Response::ok(&document(&request.service().abandon(&stack).await?)))
 }
 
-pub(crate) async fn export(ask: Ask) -> Result<Answer, Fault> {
-    let stack = ask.live_stack().await?;
-    Ok(Answer::ok(&document(&ask.service().export(&stack).await?)))
+pub(crate) async fn export(request: Request) -> Result<Response, Fault> {
+    let stack = request.live_stack().await?;
+    Ok(Response::ok(&document(&request.service().export(&stack).await?)))
 }

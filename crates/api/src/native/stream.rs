@@ -4,9 +4,9 @@
 //! engine elsewhere is heard like one here. A stream ends when its stack has come to rest.
 
 use super::events::{listed, refreshed};
-use crate::answer::Answer;
-use crate::ask::Ask;
 use crate::fault::Fault;
+use crate::request::Request;
+use crate::response::Response;
 use axum::body::Body;
 use kiln_engine::ids::EventId;
 use kiln_engine::service::Service;
@@ -29,24 +29,24 @@ const QUIET_LOOKS: u32 = 150;
 /// So many events are sent at once.
 const AT_ONCE: u64 = 1000;
 
-pub(crate) async fn events(ask: Ask) -> Result<Answer, Fault> {
-    let stack = ask.stack().await?;
-    let depth = ask.query.count("nested_depth")?.unwrap_or(0);
+pub(crate) async fn events(request: Request) -> Result<Response, Fault> {
+    let stack = request.stack().await?;
+    let depth = request.query.count("nested_depth")?.unwrap_or(0);
     let depth = usize::try_from(depth).unwrap_or(usize::MAX);
-    let marker = ask.last_event.as_deref().or(ask.query.get("marker"));
+    let marker = request.last_event.as_deref().or(request.query.get("marker"));
     let marker = marker.and_then(|id| Uuid::parse_str(id).ok()).map(EventId);
     let (send, receive) = mpsc::channel(16);
-    tokio::spawn(follow(ask, stack, depth, marker, send));
+    tokio::spawn(follow(request, stack, depth, marker, send));
     let body = Body::from_stream(futures_util::stream::unfold(receive, |mut receive| async {
         let text: String = receive.recv().await?;
         Some((Ok::<_, std::convert::Infallible>(text), receive))
     }));
-    Ok(Answer::of("text/event-stream", body))
+    Ok(Response::of("text/event-stream", body))
 }
 
 /// Sends events until the stack rests, or nobody listens any more.
 async fn follow(
-    ask: Ask,
+    request: Request,
     stack: StackRow,
     depth: usize,
     mut marker: Option<EventId>,
@@ -55,14 +55,14 @@ async fn follow(
     let mut quiet = 0;
     loop {
         // The state is read before the events: what led to it is among them.
-        let Ok((stacks, by_id)) = refreshed(&ask, &stack, depth).await else { return };
+        let Ok((stacks, by_id)) = refreshed(&request, &stack, depth).await else { return };
         let is_at_rest = stacks.first().is_none_or(|it| it.state.status != Status::InProgress);
         let query = EventQuery { marker, limit: Some(AT_ONCE), ..Service::events_of(&stacks) };
-        let Ok(events) = ask.service().events(&query).await else { return };
+        let Ok(events) = request.service().events(&query).await else { return };
         let mut text = String::new();
         for event in &events {
             let Some(of) = by_id.get(&event.stack) else { continue };
-            let mut shown = listed(&ask, of, event, Some(&stack));
+            let mut shown = listed(&request, of, event, Some(&stack));
             shown.insert("resource_type".into(), Value::Text(event.kind.clone()));
             let data = print::json(&Value::Map(Arc::new(shown)), Keys::Ordered);
             _ = write!(text, "id: {}\nevent: event\ndata: {data}\n\n", event.id);

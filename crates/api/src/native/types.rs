@@ -1,9 +1,9 @@
 //! Resource types, template versions and functions.
 
 use super::show::{members, wrapped};
-use crate::answer::Answer;
-use crate::ask::Ask;
 use crate::fault::Fault;
+use crate::request::Request;
+use crate::response::Response;
 use kiln_engine::service::Refusal;
 use kiln_resources::declare::ResourceType;
 use kiln_template::Value;
@@ -22,8 +22,8 @@ const STATUSES: [&str; 5] = ["UNKNOWN", "SUPPORTED", "DEPRECATED", "UNSUPPORTED"
 
 // --- types ---
 
-pub(crate) async fn index(ask: Ask) -> Result<Answer, Fault> {
-    let query = &ask.query;
+pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
+    let query = &request.query;
     let status = query.get("support_status");
     if status.is_some_and(|status| !STATUSES.contains(&status)) {
         let known = print::repr(&Value::list(STATUSES.map(Value::from)));
@@ -50,10 +50,10 @@ pub(crate) async fn index(ask: Ask) -> Result<Answer, Fault> {
             && status.is_none_or(|status| support.status.name() == status)
             && version.is_none_or(|version| support.version.as_deref() == Some(version))
             && is_named(kind)
-            && ask.app.policy.allows_type(&ask.caller, kind.name())
-            && is_served(&ask, kind)
+            && request.app.policy.allows_type(&request.caller, kind.name())
+            && is_served(&request, kind)
     };
-    let types = ask.service().config().types.iter().filter(is_listed);
+    let types = request.service().config().types.iter().filter(is_listed);
     let shown = types.map(|kind| match with_description {
         false => Value::from(kind.name()),
         true => Value::map([
@@ -61,26 +61,26 @@ pub(crate) async fn index(ask: Ask) -> Result<Answer, Fault> {
             ("description", Value::from(&*kind.schema.about)),
         ]),
     });
-    Ok(Answer::ok(&wrapped("resource_types", Value::list(shown))))
+    Ok(Response::ok(&wrapped("resource_types", Value::list(shown))))
 }
 
 /// Whether the caller's cloud has the service that a type needs.
-fn is_served(ask: &Ask, kind: &ResourceType) -> bool {
-    kind.service.is_none_or(|service| ask.caller.has_service(service.catalogue_type()))
+fn is_served(request: &Request, kind: &ResourceType) -> bool {
+    kind.service.is_none_or(|service| request.caller.has_service(service.catalogue_type()))
 }
 
 /// The type that the path names.
-fn named(ask: &Ask) -> Result<&'static ResourceType, Fault> {
-    let name = ask.part("type_name");
-    let kind = ask.service().config().types.get(name);
+fn named(request: &Request) -> Result<&'static ResourceType, Fault> {
+    let name = request.part("type_name");
+    let kind = request.service().config().types.get(name);
     let kind = kind.ok_or_else(|| Fault::from(Refusal::no_such("Resource Type", name)))?;
-    if !ask.app.policy.allows_type(&ask.caller, name) {
+    if !request.app.policy.allows_type(&request.caller, name) {
         return Err(Refusal::forbidden_type(name).into());
     }
     if kind.schema.support.status == Status::Hidden {
         return Err(Refusal::unsupported(format_args!("Hidden resource type {name}")).into());
     }
-    if let Some(service) = kind.service.filter(|_| !is_served(ask, kind)) {
+    if let Some(service) = kind.service.filter(|_| !is_served(request, kind)) {
         let service = service.catalogue_type();
         return Err(Fault::new(
             "ResourceTypeUnavailable",
@@ -93,8 +93,8 @@ fn named(ask: &Ask) -> Result<&'static ResourceType, Fault> {
     Ok(kind)
 }
 
-pub(crate) async fn schema(ask: Ask) -> Result<Answer, Fault> {
-    let kind = named(&ask)?;
+pub(crate) async fn schema(request: Request) -> Result<Response, Fault> {
+    let kind = named(&request)?;
     let schema = &kind.schema;
     let properties = schema.properties.iter().filter(|it| it.implemented).filter(is_shown);
     let mut attributes: Vec<(String, Value)> =
@@ -109,10 +109,10 @@ pub(crate) async fn schema(ask: Ask) -> Result<Answer, Fault> {
         ("attributes", Value::map(attributes)),
         ("support_status", support(&schema.support)),
     ]);
-    if ask.query.flag("with_description")?.unwrap_or(false) {
+    if request.query.flag("with_description")?.unwrap_or(false) {
         shown.insert("description".into(), Value::from(&*schema.about));
     }
-    Ok(Answer::ok(&Value::Map(Arc::new(shown))))
+    Ok(Response::ok(&Value::Map(Arc::new(shown))))
 }
 
 /// What the attribute tells that nearly every type has.
@@ -204,9 +204,9 @@ fn support(support: &Support) -> Value {
 
 // --- a template to begin with ---
 
-pub(crate) async fn template(ask: Ask) -> Result<Answer, Fault> {
-    let kind = named(&ask)?;
-    let wanted = ask.query.get("template_type").unwrap_or("cfn");
+pub(crate) async fn template(request: Request) -> Result<Response, Fault> {
+    let kind = named(&request)?;
+    let wanted = request.query.get("template_type").unwrap_or("cfn");
     let dialect = match wanted.to_ascii_lowercase().as_str() {
         "cfn" => Dialect::Cfn,
         "hot" => Dialect::Hot,
@@ -217,7 +217,7 @@ pub(crate) async fn template(ask: Ask) -> Result<Answer, Fault> {
             )));
         }
     };
-    Ok(Answer::ok(&initial_template(&kind.schema, dialect)))
+    Ok(Response::ok(&initial_template(&kind.schema, dialect)))
 }
 
 /// A template with one resource of a type: its properties are parameters, its attributes outputs.
@@ -361,7 +361,7 @@ fn given(property: &Property, dialect: Dialect) -> Value {
 
 // --- versions and functions ---
 
-pub(crate) async fn versions(_ask: Ask) -> Result<Answer, Fault> {
+pub(crate) async fn versions(_ask: Request) -> Result<Response, Fault> {
     let mut all: Vec<(String, Value)> = version::ALL
         .iter()
         .map(|written| {
@@ -377,7 +377,7 @@ pub(crate) async fn versions(_ask: Ask) -> Result<Answer, Fault> {
         .collect();
     all.sort_by(|(a, _), (b, _)| a.cmp(b));
     let all = all.into_iter().map(|(_, shown)| shown);
-    Ok(Answer::ok(&wrapped("template_versions", Value::list(all))))
+    Ok(Response::ok(&wrapped("template_versions", Value::list(all))))
 }
 
 fn dialect_name(dialect: Dialect) -> &'static str {
@@ -439,9 +439,9 @@ fn place_of(function: &str) -> usize {
 /// Descriptions that the interface's own tests, which clouds are certified with, compare word by word.
 const COMPARED: [(&str, &str); 1] = [("get_file", "A function for including a file inline.")];
 
-pub(crate) async fn functions(ask: Ask) -> Result<Answer, Fault> {
-    let with_conditions = ask.query.flag("with_condition_func")?.unwrap_or(false);
-    let name = ask.part("template_version");
+pub(crate) async fn functions(request: Request) -> Result<Response, Fault> {
+    let with_conditions = request.query.flag("with_condition_func")?.unwrap_or(false);
+    let name = request.part("template_version");
     let found = name.split_once('.').and_then(|(key, value)| version::find(key, value));
     let version = found
         .ok_or_else(|| Fault::new("NotFound", format!("Template with version {name} not found")))?;
@@ -457,5 +457,5 @@ pub(crate) async fn functions(ask: Ask) -> Result<Answer, Fault> {
         let about = compared.map_or(function.about, |(_, about)| *about);
         Value::map([("functions", Value::from(function.name)), ("description", about.into())])
     });
-    Ok(Answer::ok(&wrapped("template_functions", Value::list(shown))))
+    Ok(Response::ok(&wrapped("template_functions", Value::list(shown))))
 }

@@ -1,6 +1,6 @@
 //! The API described for programs: an OpenAPI document made of the table of routes.
 
-mod answers;
+mod responses;
 
 use crate::routes::{BodyNeed, ROUTES, Route};
 use kiln_template::Value;
@@ -203,7 +203,7 @@ fn responses(route: &Route) -> Value {
 fn success(route: &Route) -> Value {
     let mut response = members([("description", route.about.into())]);
     if route.success != 204 {
-        response.insert("content".into(), answers::content(route));
+        response.insert("content".into(), responses::content(route));
     }
     Value::Map(Arc::new(response))
 }
@@ -242,7 +242,7 @@ fn components() -> Value {
         ("name", "X-Auth-Token".into()),
     ]);
     let content = |schema: Value| object([("application/json", object([("schema", schema)]))]);
-    let mut schemas = answers::schemas();
+    let mut schemas = responses::schemas();
     schemas.insert("Fault".into(), fault);
     object([
         ("schemas", Value::Map(Arc::new(schemas))),

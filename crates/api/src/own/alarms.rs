@@ -1,7 +1,7 @@
 //! Alarms of stacks that this service keeps: rules in CloudWatch's words, and, where the cloud has no
 //! alarming service, alarms on thresholds in that service's words.
 
-use super::asker;
+use super::requester;
 use crate::app::App;
 use crate::query::percent;
 use kiln_cloud::{ActingFor, Call, CallError, Method, Reply};
@@ -24,7 +24,7 @@ const INSIDE: &str = "-__alarm__-";
 
 /// The stack that a call is made for.
 fn stack(behalf: &ActingFor) -> Option<StackId> {
-    Uuid::parse_str(behalf.origin.as_deref()?).ok().map(StackId)
+    Uuid::parse_str(behalf.stack_id.as_deref()?).ok().map(StackId)
 }
 
 // --- rules ---
@@ -36,14 +36,14 @@ pub(super) async fn rule_call(
     id: &str,
     call: &Call,
 ) -> Result<Json, Refusal> {
-    let asker = asker(behalf);
+    let requester = requester(behalf);
     let bad = || Refusal::new("HTTPBadRequest", "this is no rule of an alarm");
     let id = Uuid::parse_str(id).map_err(|_| bad())?;
-    match call.method {
+    match call.request.method {
         Method::Put => {
-            let body = call.body.as_ref().unwrap_or(&Json::Null);
+            let body = call.request.body.as_ref().unwrap_or(&Json::Null);
             if let Some(is_awake) = body["is_awake"].as_bool() {
-                app.service.wake_alarm(&asker, id, is_awake).await?;
+                app.service.wake_alarm(&requester, id, is_awake).await?;
                 return Ok(Json::Null);
             }
             let rule = wire::value(&body["rule"]);
@@ -64,15 +64,15 @@ pub(super) async fn rule_call(
                 resources: resources.collect(),
                 is_awake: true,
             };
-            app.service.put_stack_alarm(&asker, id, new).await.map_err(told)?;
+            app.service.put_stack_alarm(&requester, id, new).await.map_err(told)?;
             Ok(Json::Null)
         }
         Method::Delete => {
-            app.service.drop_stack_alarm(&asker, id).await?;
+            app.service.drop_stack_alarm(&requester, id).await?;
             Ok(Json::Null)
         }
         _ => {
-            let alarm = app.service.stack_alarm(&asker, id).await?;
+            let alarm = app.service.stack_alarm(&requester, id).await?;
             Ok(json!({ "name": *alarm.row.name, "state": alarm.row.state.name() }))
         }
     }
@@ -94,8 +94,8 @@ pub(super) async fn alarming_call(
     behalf: &ActingFor,
     call: &Call,
 ) -> Result<Reply, CallError> {
-    let parts: Vec<&str> = call.path.trim_matches('/').split('/').collect();
-    let answered = match (call.method, parts.as_slice()) {
+    let parts: Vec<&str> = call.request.path.trim_matches('/').split('/').collect();
+    let answered = match (call.request.method, parts.as_slice()) {
         (Method::Post, ["alarms"]) => post(app, behalf, call).await,
         (Method::Get, ["alarms"]) => list(app, behalf, call).await,
         (Method::Get, ["alarms", id]) => get(app, behalf, id).await,
@@ -123,7 +123,7 @@ async fn put(app: &App, behalf: &ActingFor, id: &str, call: &Call) -> Result<Jso
 
 async fn keep(app: &App, behalf: &ActingFor, id: Uuid, call: &Call) -> Result<Json, Refusal> {
     let empty = Fields::new();
-    let fields = call.body.as_ref().and_then(Json::as_object).unwrap_or(&empty);
+    let fields = call.request.body.as_ref().and_then(Json::as_object).unwrap_or(&empty);
     let Some(stack) = stack(behalf) else {
         return Err(Refusal::new("HTTPBadRequest", "this is no alarm of a stack"));
     };
@@ -134,9 +134,9 @@ async fn keep(app: &App, behalf: &ActingFor, id: Uuid, call: &Call) -> Result<Js
         resources: Vec::new(),
         is_awake: fields.get("enabled").and_then(Json::as_bool).unwrap_or(true),
     };
-    let asker = asker(behalf);
-    app.service.put_stack_alarm(&asker, id, new).await?;
-    Ok(shown(&app.service.stack_alarm(&asker, id).await?))
+    let requester = requester(behalf);
+    app.service.put_stack_alarm(&requester, id, new).await?;
+    Ok(shown(&app.service.stack_alarm(&requester, id).await?))
 }
 
 /// What the alarm is called. If the resource is a stack with an alarm in it, it has the resource's name.
@@ -156,7 +156,8 @@ async fn name(
 }
 
 async fn list(app: &App, behalf: &ActingFor, call: &Call) -> Result<Json, Refusal> {
-    let asked = |name: &str| call.query.iter().find(|(it, _)| it == name).map(|(_, value)| value);
+    let asked =
+        |name: &str| call.request.query.iter().find(|(it, _)| it == name).map(|(_, value)| value);
     let query = AlarmQuery { stack: stack(behalf), ..AlarmQuery::of(&behalf.project) };
     let all = app.service.alarms(&query).await?;
     let name = asked("q.value").filter(|_| asked("q.field").is_some_and(|it| it == "name"));
@@ -170,14 +171,14 @@ async fn get(app: &App, behalf: &ActingFor, id: &str) -> Result<Json, Refusal> {
 
 async fn remove(app: &App, behalf: &ActingFor, id: &str) -> Result<Json, Refusal> {
     let known = alarm(app, behalf, id).await?;
-    app.service.drop_stack_alarm(&asker(behalf), known.row.id).await?;
+    app.service.drop_stack_alarm(&requester(behalf), known.row.id).await?;
     Ok(Json::Null)
 }
 
 async fn alarm(app: &App, behalf: &ActingFor, id: &str) -> Result<Alarm, Refusal> {
     let missing = || Refusal::new("NotFound", format!("Alarm {id} not found"));
     let id = Uuid::parse_str(id).map_err(|_| missing())?;
-    app.service.stack_alarm(&asker(behalf), id).await
+    app.service.stack_alarm(&requester(behalf), id).await
 }
 
 /// An alarm as the alarming service shows it.

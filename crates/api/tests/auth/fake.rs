@@ -3,7 +3,7 @@
 
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Response as HttpResponse};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use kiln_api::auth::Clock;
@@ -76,20 +76,20 @@ impl Fake {
         let app = Router::new()
             .route("/v3/auth/tokens", get(validate).post(log_in))
             .route("/v3/OS-REVOKE/events", get(events))
-            .route("/v3/ec2tokens", post(examine))
+            .route("/v3/ec2tokens", post(exchange_token))
             .with_state(shared.clone());
         let server = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
         Fake { url, shared, server }
     }
 
-    pub(super) fn known(&self) -> MutexGuard<'_, Known> {
+    pub(super) fn token_key(&self) -> MutexGuard<'_, Known> {
         self.shared.state.lock().unwrap()
     }
 
     /// How often it was asked about a token, and how often for one.
     pub(super) fn counts(&self) -> (usize, usize) {
-        let known = self.known();
-        (known.validations, known.logins.len())
+        let token_key = self.token_key();
+        (token_key.validations, token_key.logins.len())
     }
 
     /// A clock that shows what the service's shows.
@@ -99,20 +99,20 @@ impl Fake {
     }
 
     pub(super) fn set_time(&self, seconds: i64) {
-        self.known().now = at(seconds);
+        self.token_key().now = at(seconds);
     }
 
     /// Gives somebody a token for a project, good for so many seconds.
     pub(super) fn give(&self, token: &str, user: &str, roles: &[&str], seconds: u64) {
-        let mut known = self.known();
-        let now = known.now;
+        let mut token_key = self.token_key();
+        let now = token_key.now;
         let description = description(user, "p1", roles, now, seconds);
-        known.tokens.insert(token.to_owned(), description);
+        token_key.tokens.insert(token.to_owned(), description);
     }
 
     /// Ends all sessions of Kiln's own account.
     pub(super) fn end_own(&self) {
-        self.known().own.clear();
+        self.token_key().own.clear();
     }
 
     /// Validations wait from now on, for [`Fake::release`].
@@ -156,25 +156,25 @@ fn description(user: &str, project: &str, roles: &[&str], now: Time, seconds: u6
     } })
 }
 
-fn refuse(status: u16) -> Response {
+fn refuse(status: u16) -> HttpResponse {
     let body = json!({ "error": { "code": status, "message": "no", "title": "no" } });
     (StatusCode::from_u16(status).unwrap(), Json(body)).into_response()
 }
 
-async fn log_in(State(shared): State<Shared>, Json(request): Json<Value>) -> Response {
-    let mut known = shared.state.lock().unwrap();
-    known.logins.push(request.clone());
+async fn log_in(State(shared): State<Shared>, Json(request): Json<Value>) -> HttpResponse {
+    let mut token_key = shared.state.lock().unwrap();
+    token_key.logins.push(request.clone());
     let user = &request["auth"]["identity"]["password"]["user"];
     let name = user["name"].as_str().unwrap_or_default();
-    if known.passwords.get(name).is_none_or(|password| user["password"] != json!(password)) {
+    if token_key.passwords.get(name).is_none_or(|password| user["password"] != json!(password)) {
         return refuse(401);
     }
     let scope = &request["auth"]["scope"]["project"];
     let project = scope["id"].as_str().or(scope["name"].as_str()).unwrap_or_default();
-    let token = format!("token-{}-of-{name}", known.logins.len());
-    let description = description(name, project, &["member", "reader"], known.now, 3600);
+    let token = format!("token-{}-of-{name}", token_key.logins.len());
+    let description = description(name, project, &["member", "reader"], token_key.now, 3600);
     if name == "kiln" {
-        known.own.push(token.clone());
+        token_key.own.push(token.clone());
     }
     (StatusCode::CREATED, [("x-subject-token", token)], Json(description)).into_response()
 }
@@ -183,39 +183,42 @@ async fn validate(
     State(shared): State<Shared>,
     Query(query): Query<BTreeMap<String, String>>,
     headers: HeaderMap,
-) -> Response {
+) -> HttpResponse {
     let header = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     shared.state.lock().unwrap().validations += 1;
     let _passed = shared.gate.acquire().await.unwrap();
-    let known = shared.state.lock().unwrap();
-    if !known.own.iter().any(|own| own == header("x-auth-token")) {
+    let token_key = shared.state.lock().unwrap();
+    if !token_key.own.iter().any(|own| own == header("x-auth-token")) {
         return refuse(401);
     }
-    let Some(description) = known.tokens.get(header("x-subject-token")) else { return refuse(404) };
-    let over = description["token"]["expires_at"].as_str().unwrap() <= written(known.now).as_str();
+    let Some(description) = token_key.tokens.get(header("x-subject-token")) else {
+        return refuse(404);
+    };
+    let over =
+        description["token"]["expires_at"].as_str().unwrap() <= written(token_key.now).as_str();
     match over && query.get("allow_expired").is_none_or(|allowed| allowed != "1") {
         true => refuse(404),
         false => Json(description.clone()).into_response(),
     }
 }
 
-async fn examine(
+async fn exchange_token(
     State(shared): State<Shared>,
     headers: HeaderMap,
     Json(request): Json<Value>,
-) -> Response {
-    let known = shared.state.lock().unwrap();
+) -> HttpResponse {
+    let token_key = shared.state.lock().unwrap();
     let own = headers.get("x-auth-token").and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if !known.own.iter().any(|known| known == own) {
+    if !token_key.own.iter().any(|token_key| token_key == own) {
         return refuse(401);
     }
-    let said = &request["ec2Credentials"];
-    let access = said["access"].as_str().unwrap_or_default();
-    let Some((signature, user)) = known.keys.get(access) else { return refuse(404) };
-    if said["signature"] != json!(signature) {
+    let signed_request = &request["ec2Credentials"];
+    let access = signed_request["access"].as_str().unwrap_or_default();
+    let Some((signature, user)) = token_key.keys.get(access) else { return refuse(404) };
+    if signed_request["signature"] != json!(signature) {
         return refuse(401);
     }
-    let description = description(user, "p1", &["member"], known.now, 3600);
+    let description = description(user, "p1", &["member"], token_key.now, 3600);
     (StatusCode::OK, [("x-subject-token", format!("token-for-{access}"))], Json(description))
         .into_response()
 }
@@ -224,15 +227,15 @@ async fn events(
     State(shared): State<Shared>,
     Query(query): Query<BTreeMap<String, String>>,
     headers: HeaderMap,
-) -> Response {
-    let mut known = shared.state.lock().unwrap();
-    known.since.push(query.get("since").cloned().unwrap_or_default());
+) -> HttpResponse {
+    let mut token_key = shared.state.lock().unwrap();
+    token_key.since.push(query.get("since").cloned().unwrap_or_default());
     let own = headers.get("x-auth-token").and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if !known.own.iter().any(|known| known == own) {
+    if !token_key.own.iter().any(|token_key| token_key == own) {
         return refuse(401);
     }
-    match known.events_status {
-        200 => Json(json!({ "events": known.events, "links": {} })).into_response(),
+    match token_key.events_status {
+        200 => Json(json!({ "events": token_key.events, "links": {} })).into_response(),
         status => refuse(status),
     }
 }

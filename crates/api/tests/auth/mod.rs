@@ -6,13 +6,13 @@ mod password;
 mod revocations;
 mod secrets;
 mod service_tokens;
-mod signed;
+mod signature;
 mod tokens;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::IntoResponse;
 use fake::Fake;
-use kiln_api::auth::{Identity, Keystone, Login, Named, Reach, Refusal, Settings};
+use kiln_api::auth::{AuthScope, EntityRef, IdentityClient, Keystone, Login, Rejection, Settings};
 use kiln_template::value::{Secret, Value};
 
 /// Headers of a request.
@@ -29,11 +29,12 @@ fn secret(text: &str) -> Secret {
 
 /// Kiln's own account at the fake.
 fn own_login(password: &str) -> Login {
-    let in_domain = |name: &str| Named::InDomain { name: name.into(), domain_id: "default".into() };
+    let in_domain =
+        |name: &str| EntityRef::NameInDomainId { name: name.into(), domain_id: "default".into() };
     Login {
         user: in_domain("kiln"),
         password: secret(password),
-        reach: Reach::Project(in_domain("service")),
+        scope: AuthScope::Project(in_domain("service")),
     }
 }
 
@@ -46,7 +47,7 @@ fn settings() -> Settings {
 }
 
 fn keystone_with(fake: &Fake, settings: Settings) -> Keystone {
-    let identity = Identity::new(crate::client(), &fake.url);
+    let identity = IdentityClient::new(crate::client(), &fake.url);
     Keystone::new(identity, own_login("own-password"), settings, fake.clock())
 }
 
@@ -55,8 +56,8 @@ fn keystone(fake: &Fake) -> Keystone {
 }
 
 /// A refusal as a client sees it: status, challenge, type and body.
-async fn seen(refusal: Refusal) -> (StatusCode, Option<String>, String, String) {
-    let response = refusal.into_response();
+async fn seen(rejection: Rejection) -> (StatusCode, Option<String>, String, String) {
+    let response = rejection.into_response();
     let header = |name| response.headers().get(name).map(|v| v.to_str().unwrap().to_owned());
     let (challenge, kind) =
         (header("www-authenticate"), header("content-type").unwrap_or_default());

@@ -77,9 +77,9 @@ async fn clients_choose_an_identity_service_only_among_those_allowed() {
         );
     }
     let wrong = headers(&[("x-auth-url", "http://<b>/v3"), ("accept", "application/json")]);
-    let refusal = many.choose(&wrong).unwrap_err();
-    assert_eq!(refusal.reason, Reason::AuthUrlNotAllowed("http://<b>/v3".into()));
-    let (status, challenge, _, body) = seen(refusal).await;
+    let rejection = many.choose(&wrong).unwrap_err();
+    assert_eq!(rejection.reason, Reason::AuthUrlNotAllowed("http://<b>/v3".into()));
+    let (status, challenge, _, body) = seen(rejection).await;
     assert_eq!((status, challenge), (StatusCode::UNAUTHORIZED, None));
     assert!(
         body.contains("\\nHeader X-Auth-Url \\\"http://<b>/v3\\\" not an allowed endpoint\\n\\n"),

@@ -3,13 +3,13 @@
 use super::fake::Fake;
 use super::{headers, seen};
 use axum::http::StatusCode;
-use kiln_api::auth::{AuthUrl, Authenticator, Identity, Password, Reason};
+use kiln_api::auth::{AuthUrl, Authenticator, IdentityClient, Password, Reason};
 use serde_json::json;
 use std::time::Duration;
 
 fn password(fake: &Fake) -> Password {
     let auth_url = AuthUrl::fixed(format!("{}/v3", fake.url));
-    let identity = Identity::new(crate::client(), &fake.url);
+    let identity = IdentityClient::new(crate::client(), &fake.url);
     Password::new(identity, auth_url, Duration::from_secs(5), fake.clock()).unwrap()
 }
 
@@ -38,29 +38,29 @@ async fn a_password_is_a_login_for_the_project_in_the_address() {
         } } },
         "scope": { "project": { "id": "p1" } },
     });
-    assert_eq!(fake.known().logins[0]["auth"], expected);
+    assert_eq!(fake.token_key().logins[0]["auth"], expected);
 }
 
 #[tokio::test]
 async fn a_login_is_remembered_for_seconds_and_for_exactly_what_was_sent() {
     let fake = Fake::start().await;
     let password = password(&fake);
-    let ask = async |key: &str, project: &str| {
+    let request = async |key: &str, project: &str| {
         let request = headers(&[("x-auth-user", "ann"), ("x-auth-key", key)]);
         let answer = password.authenticate(&request, Some(project)).await;
-        (answer.is_ok(), fake.known().logins.len())
+        (answer.is_ok(), fake.token_key().logins.len())
     };
-    assert_eq!(ask("ann-password", "p1").await, (true, 1));
-    assert_eq!(ask("ann-password", "p1").await, (true, 1));
-    assert_eq!(ask("ann-password", "p2").await, (true, 2));
-    assert_eq!(ask("wrong", "p1").await, (false, 3));
-    assert_eq!(ask("wrong", "p1").await, (false, 3));
-    fake.known().passwords.insert("ann".into(), "new".into());
+    assert_eq!(request("ann-password", "p1").await, (true, 1));
+    assert_eq!(request("ann-password", "p1").await, (true, 1));
+    assert_eq!(request("ann-password", "p2").await, (true, 2));
+    assert_eq!(request("wrong", "p1").await, (false, 3));
+    assert_eq!(request("wrong", "p1").await, (false, 3));
+    fake.token_key().passwords.insert("ann".into(), "new".into());
     fake.set_time(4);
-    assert_eq!(ask("ann-password", "p1").await, (true, 3));
-    assert_eq!(ask("new", "p1").await, (true, 4));
+    assert_eq!(request("ann-password", "p1").await, (true, 3));
+    assert_eq!(request("new", "p1").await, (true, 4));
     fake.set_time(5);
-    assert_eq!(ask("ann-password", "p1").await, (false, 5));
+    assert_eq!(request("ann-password", "p1").await, (false, 5));
 }
 
 #[tokio::test]
@@ -80,8 +80,8 @@ async fn refusals_are_the_frameworks() {
     ];
     for (mut request, project) in cases {
         request.insert("accept", "application/json".parse().unwrap());
-        let refusal = password.authenticate(&request, project).await.unwrap_err();
-        let (status, challenge, kind, body) = seen(refusal).await;
+        let rejection = password.authenticate(&request, project).await.unwrap_err();
+        let (status, challenge, kind, body) = seen(rejection).await;
         assert_eq!(status, StatusCode::UNAUTHORIZED);
         assert_eq!(challenge, Some(format!("Keystone uri='{}/v3'", fake.url)));
         assert_eq!(kind, "application/json");
@@ -93,8 +93,8 @@ async fn refusals_are_the_frameworks() {
             )
         );
     }
-    let refusal = password.authenticate(&headers(&[]), None).await.unwrap_err();
-    let (_, _, kind, body) = seen(refusal).await;
+    let rejection = password.authenticate(&headers(&[]), None).await.unwrap_err();
+    let (_, _, kind, body) = seen(rejection).await;
     assert_eq!(kind, "text/plain; charset=UTF-8");
     assert_eq!(body, format!("401 Unauthorized\n\n{explanation}\n\n Authentication required  "));
 }
@@ -104,14 +104,14 @@ async fn without_an_identity_service_nobody_is_refused_for_a_wrong_password() {
     let mut fake = Fake::start().await;
     let password = password(&fake);
     fake.stop().await;
-    let refusal = password.authenticate(&headers(&ANN), Some("p1")).await.unwrap_err();
-    assert_eq!(refusal.reason, Reason::Unavailable);
+    let rejection = password.authenticate(&headers(&ANN), Some("p1")).await.unwrap_err();
+    assert_eq!(rejection.reason, Reason::Unavailable);
 }
 
 #[tokio::test]
 async fn with_many_clouds_the_login_is_at_the_one_that_was_chosen() {
     let (one, other) = (Fake::start().await, Fake::start().await);
-    let identity = Identity::new(crate::client(), &one.url);
+    let identity = IdentityClient::new(crate::client(), &one.url);
     let auth_url = AuthUrl {
         configured: one.url.clone(),
         multi_cloud: true,
@@ -123,6 +123,6 @@ async fn with_many_clouds_the_login_is_at_the_one_that_was_chosen() {
         request.insert("x-auth-url", fake.url.parse().unwrap());
         let caller = password.authenticate(&request, Some("p1")).await.unwrap();
         assert_eq!(caller.auth_url, fake.url);
-        assert_eq!(fake.known().logins.len(), 1);
+        assert_eq!(fake.token_key().logins.len(), 1);
     }
 }

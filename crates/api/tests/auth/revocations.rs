@@ -2,7 +2,7 @@
 
 use super::fake::{Fake, at};
 use super::{headers, keystone, keystone_with, settings};
-use kiln_api::auth::{Authenticator, Keystone, Poll, Settings};
+use kiln_api::auth::{Authenticator, Keystone, RevocationPoll, Settings};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,19 +17,19 @@ async fn revoked_tokens_are_forgotten() {
     fake.give("t1", "bob", &["reader"], 3600);
     fake.give("t2", "eve", &["reader"], 3600);
     let keystone = keystone(&fake);
-    assert_eq!(keystone.poll_revocations().await, Poll::Idle);
-    assert!(fake.known().since.is_empty());
+    assert_eq!(keystone.poll_revocations().await, RevocationPoll::Idle);
+    assert!(fake.token_key().since.is_empty());
     assert!(gets_in(&keystone, "t1").await && gets_in(&keystone, "t2").await);
-    assert_eq!(keystone.poll_revocations().await, Poll::Forgotten(0));
-    fake.known().tokens.remove("t1");
+    assert_eq!(keystone.poll_revocations().await, RevocationPoll::Dropped(0));
+    fake.token_key().tokens.remove("t1");
     assert!(gets_in(&keystone, "t1").await);
     let moment = at(1).to_string();
-    fake.known().events = vec![json!({ "audit_id": "audit-of-bob", "issued_before": moment })];
-    assert_eq!(keystone.poll_revocations().await, Poll::Forgotten(1));
+    fake.token_key().events = vec![json!({ "audit_id": "audit-of-bob", "issued_before": moment })];
+    assert_eq!(keystone.poll_revocations().await, RevocationPoll::Dropped(1));
     assert!(!gets_in(&keystone, "t1").await);
-    let before = fake.known().validations;
+    let before = fake.token_key().validations;
     assert!(gets_in(&keystone, "t2").await);
-    assert_eq!(fake.known().validations, before);
+    assert_eq!(fake.token_key().validations, before);
 }
 
 #[tokio::test]
@@ -44,11 +44,11 @@ async fn events_are_asked_for_since_the_last_time_and_a_little_before() {
     fake.set_time(105);
     keystone.poll_revocations().await;
     let since: Vec<_> = [-360, -60, 40].map(|seconds| at(seconds).to_string()).into();
-    assert_eq!(fake.known().since, since);
+    assert_eq!(fake.token_key().since, since);
     // Nothing is remembered any more: nothing is asked.
     fake.set_time(300);
-    assert_eq!(keystone.poll_revocations().await, Poll::Idle);
-    assert_eq!(fake.known().since, since);
+    assert_eq!(keystone.poll_revocations().await, RevocationPoll::Idle);
+    assert_eq!(fake.token_key().since, since);
 }
 
 #[tokio::test]
@@ -58,18 +58,18 @@ async fn where_events_are_not_told_tokens_stay_for_their_full_time() {
         fake.give("t1", "bob", &["reader"], 7200);
         let settings = Settings { cache_time: Duration::from_secs(3600), ..settings() };
         let keystone = keystone_with(&fake, settings);
-        fake.known().events_status = status;
+        fake.token_key().events_status = status;
         assert!(gets_in(&keystone, "t1").await);
         for _ in 0..3 {
-            assert_eq!(keystone.poll_revocations().await, Poll::Unsupported);
+            assert_eq!(keystone.poll_revocations().await, RevocationPoll::Unsupported);
         }
-        assert_eq!(fake.known().since.len(), 1);
+        assert_eq!(fake.token_key().since.len(), 1);
         assert!(gets_in(&keystone, "t1").await);
-        assert_eq!(fake.known().validations, 1);
+        assert_eq!(fake.token_key().validations, 1);
         // Operators mend things: it is tried again after ten minutes.
-        fake.known().events_status = 200;
+        fake.token_key().events_status = 200;
         fake.set_time(600);
-        assert_eq!(keystone.poll_revocations().await, Poll::Forgotten(0));
+        assert_eq!(keystone.poll_revocations().await, RevocationPoll::Dropped(0));
     }
 }
 
@@ -80,14 +80,14 @@ async fn what_was_missed_while_the_service_was_ill_is_asked_for_later() {
     let keystone = keystone(&fake);
     assert!(gets_in(&keystone, "t1").await);
     keystone.poll_revocations().await;
-    fake.known().events_status = 500;
+    fake.token_key().events_status = 500;
     fake.set_time(100);
-    assert_eq!(keystone.poll_revocations().await, Poll::Failed);
-    fake.known().events_status = 200;
+    assert_eq!(keystone.poll_revocations().await, RevocationPoll::Failed);
+    fake.token_key().events_status = 200;
     fake.end_own();
     fake.set_time(200);
-    assert_eq!(keystone.poll_revocations().await, Poll::Forgotten(0));
-    let since = fake.known().since.clone();
+    assert_eq!(keystone.poll_revocations().await, RevocationPoll::Dropped(0));
+    let since = fake.token_key().since.clone();
     assert_eq!(since[1..], vec![at(-60).to_string(); 3]);
 }
 
@@ -102,8 +102,8 @@ async fn the_watch_looks_by_itself() {
         async move { keystone.watch().await }
     });
     assert!(gets_in(&keystone, "t1").await);
-    fake.known().tokens.clear();
-    fake.known().events = vec![json!({ "user_id": "id-of-bob" })];
+    fake.token_key().tokens.clear();
+    fake.token_key().events = vec![json!({ "user_id": "id-of-bob" })];
     while gets_in(&keystone, "t1").await {
         tokio::task::yield_now().await;
     }

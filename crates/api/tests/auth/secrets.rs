@@ -2,7 +2,7 @@
 
 use super::fake::Fake;
 use super::{headers, keystone, own_login, seen, settings};
-use kiln_api::auth::{AuthUrl, Authenticator, Identity, Keystone, NoAuth, Password};
+use kiln_api::auth::{AuthUrl, Authenticator, IdentityClient, Keystone, NoAuth, Password};
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -46,7 +46,7 @@ async fn secrets_are_seen_nowhere() {
     let mut text = String::new();
     let mut fake = Fake::start().await;
     fake.give("canary-token", "bob", &["reader"], 3600);
-    fake.known().passwords.insert("canary-user".into(), "canary-key".into());
+    fake.token_key().passwords.insert("canary-user".into(), "canary-key".into());
     let request = headers(&[
         ("x-auth-token", "canary-token"),
         ("x-auth-user", "canary-user"),
@@ -58,7 +58,7 @@ async fn secrets_are_seen_nowhere() {
         ("x-auth-user", "ann"),
         ("x-auth-key", "canary-wrong-key"),
     ]);
-    let identity = || Identity::new(crate::client(), &fake.url);
+    let identity = || IdentityClient::new(crate::client(), &fake.url);
     let keystone = keystone(&fake);
     let refusing = Keystone::new(identity(), own_login("canary-own"), settings(), fake.clock());
     let auth_url = AuthUrl::fixed(&fake.url);
@@ -71,9 +71,9 @@ async fn secrets_are_seen_nowhere() {
             for request in [&request, &wrong] {
                 match way.authenticate(request, Some("p1")).await {
                     Ok(caller) => writeln!(text, "{:?}", caller).unwrap(),
-                    Err(refusal) => {
-                        writeln!(text, "{refusal:?}").unwrap();
-                        writeln!(text, "{:?}", seen(refusal).await).unwrap();
+                    Err(rejection) => {
+                        writeln!(text, "{rejection:?}").unwrap();
+                        writeln!(text, "{:?}", seen(rejection).await).unwrap();
                     }
                 }
             }

@@ -12,29 +12,29 @@ async fn a_service_may_bring_a_token_that_has_ended() {
     fake.give("user", "eve", &["member"], 3600);
     let keystone = keystone(&fake);
     fake.set_time(20);
-    let ask = async |service: Option<&str>| {
+    let request = async |service: Option<&str>| {
         let mut request = headers(&[("x-auth-token", "over")]);
         if let Some(service) = service {
             request.insert("x-service-token", service.parse().unwrap());
         }
         keystone.authenticate(&request, None).await
     };
-    assert!(ask(None).await.is_err());
-    let caller = ask(Some("service")).await.unwrap();
+    assert!(request(None).await.is_err());
+    let caller = request(Some("service")).await.unwrap();
     assert_eq!(
         (caller.user_id.as_str(), caller.roles.as_slice()),
         ("id-of-bob", &["member".into()][..])
     );
     assert_eq!(caller.service_roles, ["service", "reader"]);
     // It is not remembered: without the service it is still over.
-    assert!(ask(None).await.is_err());
-    let before = fake.known().validations;
-    assert!(ask(Some("service")).await.is_ok());
-    assert_eq!(fake.known().validations, before + 1);
+    assert!(request(None).await.is_err());
+    let before = fake.token_key().validations;
+    assert!(request(Some("service")).await.is_ok());
+    assert_eq!(fake.token_key().validations, before + 1);
     // Not every token is one of a service, and one that is not valid is none.
     for wrong in ["user", "made-up"] {
-        let refusal = ask(Some(wrong)).await.unwrap_err();
-        assert!(matches!(refusal.reason, Reason::Token(_)), "{wrong}");
+        let rejection = request(Some(wrong)).await.unwrap_err();
+        assert!(matches!(rejection.reason, Reason::Token(_)), "{wrong}");
     }
 }
 

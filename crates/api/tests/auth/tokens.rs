@@ -3,7 +3,7 @@
 use super::fake::{Fake, at};
 use super::{headers, keystone, keystone_with, own_login, seen, settings};
 use axum::http::StatusCode;
-use kiln_api::auth::{Authenticator, Identity, Keystone, Reason, Settings};
+use kiln_api::auth::{Authenticator, IdentityClient, Keystone, Reason, Settings};
 use kiln_api::caller::Scope;
 use serde_json::json;
 use std::sync::Arc;
@@ -65,8 +65,8 @@ async fn what_clients_say_of_themselves_is_not_believed() {
         ("x-is-admin-project", "True"),
         ("x-service-catalog", "[]"),
     ];
-    let refusal = keystone.authenticate(&headers(&lies), Some("other")).await.unwrap_err();
-    assert_eq!(refusal.status(), StatusCode::UNAUTHORIZED);
+    let rejection = keystone.authenticate(&headers(&lies), Some("other")).await.unwrap_err();
+    assert_eq!(rejection.status(), StatusCode::UNAUTHORIZED);
     let honest = keystone.authenticate(&headers(&[("x-auth-token", "t1")]), None).await.unwrap();
     let mut request = headers(&lies);
     request.insert("x-auth-token", "t1".parse().unwrap());
@@ -88,13 +88,13 @@ async fn without_a_valid_token_nobody_gets_in() {
         headers(&[("x-auth-token", &long)]),
         headers(&[("x-auth-user", "ann"), ("x-auth-key", "ann-password")]),
     ] {
-        let refusal = keystone.authenticate(&request, Some("p1")).await.unwrap_err();
-        let (status, challenge, kind, body) = seen(refusal).await;
+        let rejection = keystone.authenticate(&request, Some("p1")).await.unwrap_err();
+        let (status, challenge, kind, body) = seen(rejection).await;
         assert_eq!(status, StatusCode::UNAUTHORIZED);
         assert_eq!(challenge.as_deref(), Some("Keystone uri=\"http://identity.example:5000\""));
         assert_eq!((kind.as_str(), body.as_str()), ("application/json", REFUSED));
     }
-    assert_eq!(fake.known().validations, 2);
+    assert_eq!(fake.token_key().validations, 2);
 }
 
 #[tokio::test]
@@ -103,22 +103,22 @@ async fn tokens_are_remembered_for_a_while_but_not_beyond_their_end() {
     fake.give("long", "bob", &["reader"], 3600);
     fake.give("short", "bob", &["reader"], 100);
     let keystone = keystone(&fake);
-    let ask = async |token: &str| {
+    let request = async |token: &str| {
         let answer = keystone.authenticate(&headers(&[("x-auth-token", token)]), None).await;
-        (answer.is_ok(), fake.known().validations)
+        (answer.is_ok(), fake.token_key().validations)
     };
-    assert_eq!(ask("long").await, (true, 1));
-    assert_eq!(ask("short").await, (true, 2));
+    assert_eq!(request("long").await, (true, 1));
+    assert_eq!(request("short").await, (true, 2));
     fake.set_time(99);
-    assert_eq!(ask("long").await, (true, 2));
-    assert_eq!(ask("short").await, (true, 2));
+    assert_eq!(request("long").await, (true, 2));
+    assert_eq!(request("short").await, (true, 2));
     fake.set_time(100);
-    assert_eq!(ask("short").await, (false, 3));
+    assert_eq!(request("short").await, (false, 3));
     fake.set_time(299);
-    assert_eq!(ask("long").await, (true, 3));
+    assert_eq!(request("long").await, (true, 3));
     fake.set_time(300);
-    assert_eq!(ask("long").await, (true, 4));
-    assert_eq!(fake.known().logins.len(), 1);
+    assert_eq!(request("long").await, (true, 4));
+    assert_eq!(fake.token_key().logins.len(), 1);
 }
 
 #[tokio::test]
@@ -127,7 +127,7 @@ async fn a_clock_that_is_behind_does_not_make_tokens_live_longer() {
     fake.give("t1", "bob", &["reader"], 60);
     let behind = fake.clock();
     let clock = Arc::new(move || behind() - Duration::from_secs(200));
-    let identity = Identity::new(crate::client(), &fake.url);
+    let identity = IdentityClient::new(crate::client(), &fake.url);
     let keystone = Keystone::new(identity, own_login("own-password"), settings(), clock);
     let request = headers(&[("x-auth-token", "t1")]);
     assert!(keystone.authenticate(&request, None).await.is_ok());
@@ -141,15 +141,15 @@ async fn a_burst_of_one_client_is_one_question() {
     fake.give("t1", "bob", &["reader"], 3600);
     fake.hold();
     let keystone = Arc::new(keystone(&fake));
-    let ask = |token: &'static str| {
+    let request = |token: &'static str| {
         let keystone = keystone.clone();
         tokio::spawn(async move {
             keystone.authenticate(&headers(&[("x-auth-token", token)]), None).await.is_ok()
         })
     };
-    let burst: Vec<_> = (0..50).map(|_| ask("t1")).collect();
-    let strangers: Vec<_> = (0..50).map(|_| ask("made-up")).collect();
-    while fake.known().validations < 2 {
+    let burst: Vec<_> = (0..50).map(|_| request("t1")).collect();
+    let strangers: Vec<_> = (0..50).map(|_| request("made-up")).collect();
+    while fake.token_key().validations < 2 {
         tokio::task::yield_now().await;
     }
     fake.release();
@@ -170,7 +170,7 @@ async fn that_a_token_is_not_valid_is_remembered_shortly() {
     for _ in 0..3 {
         assert!(keystone.authenticate(&request, None).await.is_err());
     }
-    assert_eq!(fake.known().validations, 1);
+    assert_eq!(fake.token_key().validations, 1);
     fake.give("t1", "bob", &["reader"], 3600);
     fake.set_time(5);
     assert!(keystone.authenticate(&request, None).await.is_ok());
@@ -183,21 +183,21 @@ async fn made_up_tokens_do_not_push_valid_ones_out() {
         fake.give(token, "bob", &["reader"], 3600);
     }
     let keystone = keystone_with(&fake, Settings { cache_size: 2, ..settings() });
-    let ask = async |token: String| {
+    let request = async |token: String| {
         keystone.authenticate(&headers(&[("x-auth-token", &token)]), None).await.is_ok()
     };
-    assert!(ask("t1".into()).await && ask("t2".into()).await);
+    assert!(request("t1".into()).await && request("t2".into()).await);
     for n in 0..20 {
-        assert!(!ask(format!("made-up-{n}")).await);
+        assert!(!request(format!("made-up-{n}")).await);
     }
-    let before = fake.known().validations;
-    assert!(ask("t1".into()).await && ask("t2".into()).await);
-    assert_eq!(fake.known().validations, before);
+    let before = fake.token_key().validations;
+    assert!(request("t1".into()).await && request("t2".into()).await);
+    assert_eq!(fake.token_key().validations, before);
     // The oldest goes first.
-    assert!(ask("t3".into()).await && ask("t2".into()).await);
-    assert_eq!(fake.known().validations, before + 1);
-    assert!(ask("t1".into()).await);
-    assert_eq!(fake.known().validations, before + 2);
+    assert!(request("t3".into()).await && request("t2".into()).await);
+    assert_eq!(fake.token_key().validations, before + 1);
+    assert!(request("t1".into()).await);
+    assert_eq!(fake.token_key().validations, before + 2);
 }
 
 #[tokio::test]
@@ -207,7 +207,7 @@ async fn nothing_is_remembered_where_it_is_switched_off() {
     let keystone = keystone_with(&fake, Settings { cache_time: Duration::ZERO, ..settings() });
     for n in 1..4 {
         assert!(keystone.authenticate(&headers(&[("x-auth-token", "t1")]), None).await.is_ok());
-        assert_eq!(fake.known().validations, n);
+        assert_eq!(fake.token_key().validations, n);
     }
 }
 
@@ -218,19 +218,19 @@ async fn our_own_login_is_renewed() {
         fake.give(token, "bob", &["reader"], 100_000);
     }
     let keystone = keystone(&fake);
-    let ask = async |token: &str| {
+    let request = async |token: &str| {
         keystone.authenticate(&headers(&[("x-auth-token", token)]), None).await.is_ok()
     };
-    assert!(ask("t1").await);
+    assert!(request("t1").await);
     // The identity service forgot it.
     fake.end_own();
-    assert!(ask("t2").await);
+    assert!(request("t2").await);
     assert_eq!(fake.counts(), (3, 2));
     // It ends by itself: 3600 seconds, renewed a minute before.
     fake.set_time(3540);
-    assert!(ask("t3").await);
+    assert!(request("t3").await);
     assert_eq!(fake.counts(), (4, 3));
-    let scope = &fake.known().logins[0]["auth"]["scope"];
+    let scope = &fake.token_key().logins[0]["auth"]["scope"];
     assert_eq!(*scope, json!({ "project": { "name": "service", "domain": { "id": "default" } } }));
 }
 
@@ -238,15 +238,15 @@ async fn our_own_login_is_renewed() {
 async fn if_the_identity_service_refuses_our_own_login_it_is_not_pestered() {
     let fake = Fake::start().await;
     fake.give("t1", "bob", &["reader"], 3600);
-    let identity = Identity::new(crate::client(), &fake.url);
+    let identity = IdentityClient::new(crate::client(), &fake.url);
     let keystone = Keystone::new(identity, own_login("wrong"), settings(), fake.clock());
     let request = headers(&[("x-auth-token", "t1")]);
     for _ in 0..3 {
-        let refusal = keystone.authenticate(&request, None).await.unwrap_err();
-        assert_eq!(refusal.reason, Reason::Unavailable);
+        let rejection = keystone.authenticate(&request, None).await.unwrap_err();
+        assert_eq!(rejection.reason, Reason::Unavailable);
     }
-    assert_eq!(fake.known().logins.len(), 1);
-    fake.known().passwords.insert("kiln".into(), "wrong".into());
+    assert_eq!(fake.token_key().logins.len(), 1);
+    fake.token_key().passwords.insert("kiln".into(), "wrong".into());
     fake.set_time(10);
     assert!(keystone.authenticate(&request, None).await.is_ok());
 }
@@ -256,12 +256,12 @@ async fn if_the_identity_service_cannot_be_asked_the_answer_is_503() {
     let mut fake = Fake::start().await;
     fake.give("t1", "bob", &["reader"], 3600);
     let keystone = keystone(&fake);
-    let known = headers(&[("x-auth-token", "t1")]);
-    assert!(keystone.authenticate(&known, None).await.is_ok());
+    let token_key = headers(&[("x-auth-token", "t1")]);
+    assert!(keystone.authenticate(&token_key, None).await.is_ok());
     fake.stop().await;
     let request = headers(&[("x-auth-token", "t2"), ("accept", "application/json")]);
-    let refusal = keystone.authenticate(&request, None).await.unwrap_err();
-    let (status, challenge, kind, body) = seen(refusal).await;
+    let rejection = keystone.authenticate(&request, None).await.unwrap_err();
+    let (status, challenge, kind, body) = seen(rejection).await;
     assert_eq!((status, challenge), (StatusCode::SERVICE_UNAVAILABLE, None));
     assert_eq!(kind, "application/json");
     assert_eq!(
@@ -271,19 +271,19 @@ async fn if_the_identity_service_cannot_be_asked_the_answer_is_503() {
          \"title\": \"Service Unavailable\"}"
     );
     // Who is known already is let in nevertheless.
-    assert!(keystone.authenticate(&known, None).await.is_ok());
+    assert!(keystone.authenticate(&token_key, None).await.is_ok());
 }
 
 #[tokio::test]
 async fn an_identity_service_that_does_not_answer_is_not_waited_for() {
     let fake = Fake::start().await;
     fake.give("t1", "bob", &["reader"], 3600);
-    let identity = Identity::new(crate::client(), &fake.url);
-    let identity = identity.patience(Duration::from_millis(200));
+    let identity = IdentityClient::new(crate::client(), &fake.url);
+    let identity = identity.timeout(Duration::from_millis(200));
     let keystone = Keystone::new(identity, own_login("own-password"), settings(), fake.clock());
     fake.hold();
-    let refusal =
+    let rejection =
         keystone.authenticate(&headers(&[("x-auth-token", "t1")]), None).await.unwrap_err();
-    assert_eq!(refusal.reason, Reason::Unavailable);
-    assert_eq!(fake.known().now, at(0));
+    assert_eq!(rejection.reason, Reason::Unavailable);
+    assert_eq!(fake.token_key().now, at(0));
 }

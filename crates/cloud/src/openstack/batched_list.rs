@@ -4,9 +4,10 @@
 //! a server by `device_id`. Calls that start within a moment of each other become one with the filters of all, and each
 //! caller gets its own objects. If a service refuses the common call, each caller makes its own.
 
+use super::key::CallKey;
 use super::{OpenStack, lock};
 use crate::limits::Lane;
-use crate::{Call, CallError, Credential, Reply};
+use crate::{Call, CallError, Credential, HttpRequest, Reply};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -20,7 +21,7 @@ const JOIN_WINDOW: Duration = Duration::from_millis(2);
 const MAX_VALUES: usize = 100;
 
 /// The batches that can still be joined, by credential and list.
-pub(super) type Batches = Mutex<HashMap<(Credential, String), Arc<BatchedList>>>;
+pub(super) type Batches = Mutex<HashMap<CallKey, Arc<BatchedList>>>;
 
 /// The calls that are made as one.
 #[derive(Default)]
@@ -38,14 +39,15 @@ impl OpenStack {
         call: &Call,
         objects: &str,
     ) -> Result<Reply, CallError> {
-        let key = (credential.clone(), format!("{:?} {:?}", call.service, call.path));
+        let key = CallKey::without_query(credential, &call.request);
         let batch = self.join_batch(&key, call);
         // If the caller that makes the call is cancelled, the next one makes it.
         let list = || async {
             tokio::time::sleep(JOIN_WINDOW).await;
             lock(&self.batches).retain(|_, open| !Arc::ptr_eq(open, &batch));
             let query = lock(&batch.query).clone();
-            self.call(credential, &Call { query, ..call.clone() }, Lane::Shared).await
+            let request = HttpRequest { query, ..call.request.clone() };
+            self.call(credential, &Call { request, ..call.clone() }, Lane::Shared).await
         };
         match batch.reply.get_or_init(list).await {
             Ok(reply) if is_complete(reply, objects) => Ok(part_of(reply, call, objects)),
@@ -55,11 +57,11 @@ impl OpenStack {
     }
 
     /// Adds a call to the open batch of its list, or to a new one.
-    fn join_batch(&self, key: &(Credential, String), call: &Call) -> Arc<BatchedList> {
+    fn join_batch(&self, key: &CallKey, call: &Call) -> Arc<BatchedList> {
         let mut batches = lock(&self.batches);
         let batch = batches.entry(key.clone()).or_default().clone();
         let mut query = lock(&batch.query);
-        query.extend(call.query.iter().cloned());
+        query.extend(call.request.query.iter().cloned());
         if query.len() >= MAX_VALUES {
             batches.remove(key);
         }
@@ -77,7 +79,8 @@ fn is_complete(reply: &Reply, objects: &str) -> bool {
 /// The part of a batch's reply that one call would have got alone.
 fn part_of(reply: &Reply, call: &Call, objects: &str) -> Reply {
     let is_wanted = |object: &&Value| {
-        call.query.iter().any(|(field, wanted)| object[field.as_str()].as_str() == Some(wanted))
+        let mut filters = call.request.query.iter();
+        filters.any(|(field, wanted)| object[field.as_str()].as_str() == Some(wanted))
     };
     let all = reply.body.pointer(objects).and_then(Value::as_array);
     let wanted: Vec<Value> = all.into_iter().flatten().filter(is_wanted).cloned().collect();

@@ -3,20 +3,23 @@
 mod batched_list;
 mod delegation;
 mod endpoint;
+mod key;
 mod login;
 mod shared_poll;
 
 pub use login::{Login, StackDomain};
 
-use crate::http::{CALL_TIMEOUT, exchange, exchange_as, request};
+use crate::bounded::BoundedMap;
+use crate::http::{CALL_TIMEOUT, Exchange, build, stack_of};
 use crate::limits::{CallLimits, DEFAULT_MAX_CALLS, Lane};
 use crate::{
-    Call, CallError, Credential, Method, PendingDelegation, Reply, Service, Transport, UserToken,
-    delete, get,
+    Call, CallError, Credential, HttpRequest, Method, PendingDelegation, Reply, Service, Sharing,
+    Transport, UserToken, delete, get, metrics,
 };
 use async_trait::async_trait;
+use key::CallKey;
 use login::Token;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
@@ -71,11 +74,11 @@ pub struct OpenStack {
     /// The user id of the engine's own account.
     trustee: OnceCell<Arc<str>>,
     /// The tokens by credential. A session is locked during a login, so that concurrent callers log in once.
-    sessions: Mutex<HashMap<Credential, Arc<Session>>>,
+    sessions: Mutex<BoundedMap<Credential, Arc<Session>>>,
     /// The highest microversion of the service at an endpoint.
-    highest: Mutex<HashMap<String, Arc<OnceCell<Option<String>>>>>,
+    highest: Mutex<BoundedMap<String, Arc<OnceCell<Option<String>>>>>,
     /// Replies that may be old. One is locked during its call, so that concurrent callers make one call.
-    replies: Mutex<HashMap<(Credential, String), Arc<CachedReply>>>,
+    replies: Mutex<BoundedMap<CallKey, Arc<CachedReply>>>,
     /// Lists of objects that are not ready yet.
     polls: shared_poll::Polls,
     /// Calls for parts of a list that are about to be made as one.
@@ -90,14 +93,17 @@ type CachedReply = tokio::sync::Mutex<Option<(Instant, Result<Reply, CallError>)
 /// How long a reply that may be old is kept.
 const MAX_REPLY_AGE: Duration = Duration::from_secs(60);
 
-/// How many such replies are kept.
+/// How many such replies are kept; the oldest are dropped.
 const MAX_REPLIES: usize = 4096;
 
 /// The client id for the messaging service, which tells the messages of one client from those of others.
 const MESSAGING_CLIENT: &str = "6b696c6e-0000-4000-8000-000000000000";
 
-/// All sessions are dropped when there are more than this.
+/// How many sessions are kept; the oldest are dropped.
 const MAX_SESSIONS: usize = 10_000;
+
+/// How many endpoints are remembered with their versions.
+const MAX_ENDPOINTS: usize = 1_000;
 
 impl OpenStack {
     /// A transport to the cloud of these settings.
@@ -115,29 +121,22 @@ impl OpenStack {
         }
         let client = client.build().map_err(impossible)?;
         let limits = CallLimits::new(settings.max_calls);
-        let (trustee, sessions, highest, replies, polls, batches) = Default::default();
         Ok(OpenStack {
             client,
             settings,
-            trustee,
-            sessions,
-            highest,
-            replies,
-            polls,
-            batches,
+            trustee: OnceCell::new(),
+            sessions: Mutex::new(BoundedMap::new(MAX_SESSIONS)),
+            highest: Mutex::new(BoundedMap::new(MAX_ENDPOINTS)),
+            replies: Mutex::new(BoundedMap::new(MAX_REPLIES)),
+            polls: Mutex::new(BoundedMap::new(shared_poll::MAX_POLLS)),
+            batches: Mutex::default(),
             limits,
         })
     }
 
     /// The token of a credential's session; logs in if there is none that is valid for a while.
     async fn token(&self, credential: &Credential) -> Result<Arc<Token>, CallError> {
-        let session = {
-            let mut sessions = lock(&self.sessions);
-            if sessions.len() > MAX_SESSIONS {
-                sessions.clear();
-            }
-            sessions.entry(credential.clone()).or_default().clone()
-        };
+        let session = lock(&self.sessions).get_or_insert_with(credential, Arc::default);
         let mut session = session.lock().await;
         if let Some(token) = session.as_ref().filter(|token| token.is_valid()) {
             return Ok(token.clone());
@@ -184,18 +183,19 @@ impl OpenStack {
         &self,
         token: &Token,
         root: &str,
-        call: &Call,
+        call: &HttpRequest,
     ) -> Result<Option<(&'static str, String)>, CallError> {
         let wanted = call.microversion.as_deref().or_else(|| call.service.microversion());
         let Some(wanted) = wanted else {
             return Ok(None);
         };
         let document = endpoint::version_document(root);
-        let known = lock(&self.highest).entry(document.clone()).or_default().clone();
+        let known = lock(&self.highest).get_or_insert_with(&document, Arc::default);
         let read = || async {
             // Some services require a token even for their version document.
             let request = self.client.get(&document).header("X-Auth-Token", token.secret.expose());
-            match exchange(request).await {
+            let exchange = Exchange { service: call.service, is_text: false, stack: None };
+            match exchange.run(request).await {
                 Ok(reply) => Ok(endpoint::highest(&reply.body)),
                 // A service without a version document has one version only.
                 Err(CallError::Refused(reply)) if reply.status < 500 => Ok(None),
@@ -213,17 +213,19 @@ impl OpenStack {
     }
 
     async fn send_with(&self, token: &Token, call: &Call, lane: Lane) -> Result<Reply, CallError> {
-        let root = self.root(token, call.service)?;
+        let service = call.request.service;
+        let root = self.root(token, service)?;
         let mut request =
-            request(&self.client, &root, call).header("X-Auth-Token", token.secret.expose());
-        if let Some((name, value)) = self.microversion(token, &root, call).await? {
+            build(&self.client, &root, &call.request).header("X-Auth-Token", token.secret.expose());
+        if let Some((name, value)) = self.microversion(token, &root, &call.request).await? {
             request = request.header(name, value);
         }
-        if call.service == Service::Messaging {
+        if service == Service::Messaging {
             request = request.header("Client-ID", MESSAGING_CLIENT);
         }
-        let _permit = self.limits.acquire(call.service, lane).await;
-        exchange_as(request, call.is_text).await
+        let _permit = self.limits.acquire(service, lane).await;
+        let exchange = Exchange { service, is_text: call.request.is_text, stack: stack_of(call) };
+        exchange.run(request).await
     }
 
     /// Makes a call under a credential; logs in again if its token was refused.
@@ -238,6 +240,7 @@ impl OpenStack {
         // A token may be revoked before it expires; a call that was refused for that has changed nothing.
         if matches!(&reply, Err(CallError::Refused(reply)) if reply.status == 401) {
             self.drop_token(credential, &token).await;
+            metrics::count_retry(call.request.service);
             let token = self.token(credential).await?;
             return self.send_with(&token, call, lane).await;
         }
@@ -246,14 +249,8 @@ impl OpenStack {
 
     /// The reply to a call for which an old one will do.
     async fn cached_call(&self, credential: &Credential, call: &Call) -> Result<Reply, CallError> {
-        let key = (credential.clone(), format!("{call:?} {:?}", call.query));
-        let cached = {
-            let mut replies = lock(&self.replies);
-            if replies.len() >= MAX_REPLIES {
-                replies.clear();
-            }
-            replies.entry(key).or_default().clone()
-        };
+        let key = CallKey::new(credential, &call.request);
+        let cached = lock(&self.replies).get_or_insert_with(&key, Arc::default);
         let asked_at = Instant::now();
         let mut cached = cached.lock().await;
         // A reply to a call that began after this one is as good as a new one, even if it is an error.
@@ -294,15 +291,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[async_trait]
 impl Transport for OpenStack {
-    async fn send(&self, credential: &Credential, mut call: Call) -> Result<Reply, CallError> {
-        let other = call.by.take();
-        let credential = other.as_deref().unwrap_or(credential);
-        match (call.method, &call.marker, call.together) {
-            (Method::Get, Some(list), _) => self.shared_poll(credential, &call, list).await,
-            (Method::Get, _, Some(objects)) => self.batched_list(credential, &call, objects).await,
-            (Method::Get | Method::Head, ..) if call.may_be_old => {
-                self.cached_call(credential, &call).await
+    async fn send(&self, credential: &Credential, call: Call) -> Result<Reply, CallError> {
+        let credential = call.credential().unwrap_or(credential);
+        let is_read = matches!(call.request.method, Method::Get | Method::Head);
+        match &call.sharing {
+            Sharing::PollTogether(list) if is_read => {
+                self.shared_poll(credential, &call, list).await
             }
+            Sharing::BatchBy(objects) if is_read => {
+                self.batched_list(credential, &call, objects).await
+            }
+            Sharing::MayBeOld if is_read => self.cached_call(credential, &call).await,
             _ => self.call(credential, &call, Lane::Single).await,
         }
     }

@@ -5,7 +5,9 @@
 //! ready, failed or gone, or the list was too long: it is read by itself. So the list is believed only as to "not yet",
 //! and only for a moment.
 
+use super::key::CallKey;
 use super::{OpenStack, lock};
+use crate::bounded::BoundedMap;
 use crate::limits::Lane;
 use crate::{Call, CallError, Credential, Marker, Reply};
 use std::collections::HashMap;
@@ -21,11 +23,11 @@ const MAX_LIST_AGE: Duration = Duration::from_millis(100);
 /// An object that was not read for this long is not waited for any more: every poll is more frequent.
 const FORGET_AFTER: Duration = Duration::from_secs(10);
 
-/// All polls are dropped when there are more than this.
-const MAX_POLLS: usize = 1000;
+/// How many polls are kept; the oldest are dropped.
+pub(super) const MAX_POLLS: usize = 1000;
 
 /// The shared polls by credential and list.
-pub(super) type Polls = Mutex<HashMap<(Credential, String), Arc<SharedPoll>>>;
+pub(super) type Polls = Mutex<BoundedMap<CallKey, Arc<SharedPoll>>>;
 
 /// The objects of one list that are waited for.
 #[derive(Default)]
@@ -45,7 +47,7 @@ impl OpenStack {
         among: &Marker,
     ) -> Result<Reply, CallError> {
         let poll = self.poll_of(credential, among);
-        if poll.is_crowded(&call.path)
+        if poll.is_crowded(&call.request.path)
             && let Ok(list) = self.poll_list(credential, &poll, among).await
             && let Some(object) = among.found(&list).first()
         {
@@ -55,12 +57,8 @@ impl OpenStack {
     }
 
     fn poll_of(&self, credential: &Credential, among: &Marker) -> Arc<SharedPoll> {
-        let key = (credential.clone(), format!("{:?} {:?}", among.list, among.list.query));
-        let mut polls = lock(&self.polls);
-        if polls.len() > MAX_POLLS {
-            polls.clear();
-        }
-        polls.entry(key).or_default().clone()
+        let key = CallKey::new(credential, &among.list.request);
+        lock(&self.polls).get_or_insert_with(&key, Arc::default)
     }
 
     async fn poll_list(

@@ -60,17 +60,18 @@ pub struct Cloud {
 
 impl Cloud {
     pub fn act(&mut self, call: &Call) -> Reply {
-        if let Some(path) = call.path.strip_prefix("/stacks") {
+        if let Some(path) = call.request.path.strip_prefix("/stacks") {
             return self.act_on_stacks(call, path);
         }
-        if let Some(id) = call.path.strip_prefix("/copies") {
+        if let Some(id) = call.request.path.strip_prefix("/copies") {
             return self.act_on_copies(call, id.trim_start_matches('/'));
         }
-        let id = call.path.strip_prefix("/things/").unwrap_or_default().to_owned();
-        match (call.method, id.as_str()) {
-            (Method::Post, _) => self.create(call.body.as_ref().unwrap()),
+        let id = call.request.path.strip_prefix("/things/").unwrap_or_default().to_owned();
+        match (call.request.method, id.as_str()) {
+            (Method::Post, _) => self.create(call.request.body.as_ref().unwrap()),
             (Method::Get, "") => {
-                let name = call.query.iter().find(|(key, _)| key == "name").map(|(_, name)| name);
+                let name =
+                    call.request.query.iter().find(|(key, _)| key == "name").map(|(_, name)| name);
                 let things = self.things.iter().filter(|(_, thing)| Some(&thing.name) == name);
                 let things: Vec<Json> = things.map(|(id, thing)| shown(id, thing)).collect();
                 Reply::new(200, json!({ "things": things }))
@@ -92,7 +93,7 @@ impl Cloud {
             },
             (Method::Patch, id) => match self.things.get_mut(id) {
                 Some(thing) => {
-                    let body = &call.body.as_ref().unwrap()["thing"];
+                    let body = &call.request.body.as_ref().unwrap()["thing"];
                     let reply = change(thing, body, &mut self.deeds);
                     reply.unwrap_or_else(|| Reply::new(200, json!({ "thing": shown(id, thing) })))
                 }
@@ -108,8 +109,8 @@ impl Cloud {
             let status = if copy.looks == 0 { "ready" } else { "building" };
             json!({ "id": id, "name": copy.name, "status": status })
         };
-        match (call.method, id) {
-            (Method::Post, _) => self.copy(&call.body.as_ref().unwrap()["copy"]),
+        match (call.request.method, id) {
+            (Method::Post, _) => self.copy(&call.request.body.as_ref().unwrap()["copy"]),
             (Method::Get, "") => {
                 let copies: Vec<Json> = self.copies.iter().map(|(id, it)| shown(id, it)).collect();
                 Reply::new(200, json!({ "copies": copies }))

@@ -11,9 +11,9 @@ impl Cloud {
     pub fn act_on_stacks(&mut self, call: &Call, path: &str) -> Reply {
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         let nothing = Json::Null;
-        let body = call.body.as_ref().unwrap_or(&nothing);
+        let body = call.request.body.as_ref().unwrap_or(&nothing);
         let Some(id) = parts.get(1).map(|id| (*id).to_owned()) else {
-            return match call.method {
+            return match call.request.method {
                 Method::Post => self.create_stack(body),
                 _ => self.list_stacks(call),
             };
@@ -22,14 +22,14 @@ impl Cloud {
         if self.things.get(&id).is_none_or(|stack| stack.name != parts[0]) {
             return missing();
         }
-        match (call.method, parts.get(2).copied()) {
+        match (call.request.method, parts.get(2).copied()) {
             (Method::Get, None) => self.show_stack(&id),
             (Method::Put, None) => self.change_stack(&id, body),
             (Method::Delete, None) => self.delete_stack(&id),
             (_, Some("actions")) => self.act_on_stack(&id, body),
             (_, Some("snapshots")) => {
                 let copy = parts.get(3).copied().unwrap_or_default().to_owned();
-                self.act_on_snapshots(call.method, &id, &copy, body)
+                self.act_on_snapshots(call.request.method, &id, &copy, body)
             }
             _ => Reply::new(405, Json::Null),
         }
@@ -55,7 +55,7 @@ impl Cloud {
     }
 
     fn list_stacks(&self, call: &Call) -> Reply {
-        let name = call.query.iter().find(|(key, _)| key == "name").map(|(_, name)| name);
+        let name = call.request.query.iter().find(|(key, _)| key == "name").map(|(_, name)| name);
         let stacks = self.things.iter().filter(|(_, stack)| Some(&stack.name) == name);
         let stacks: Vec<Json> =
             stacks.map(|(id, it)| json!({ "id": id, "stack_name": it.name })).collect();

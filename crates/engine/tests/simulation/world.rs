@@ -383,14 +383,14 @@ impl World {
                 let late = self.now + Duration::from_millis(self.rng.below(25_000));
                 self.schedule(late.max(soon), Happening::Act(order.call, None));
             }
-        } else if order.call.method != Method::Get && self.rng.happens(faults.refused) {
+        } else if order.call.request.method != Method::Get && self.rng.happens(faults.refused) {
             // A service that breaks down may have done it before.
             let happening = answer(refused(500));
             self.schedule(later, happening);
             if self.rng.happens(500) {
                 self.schedule(soon, Happening::Act(order.call, None));
             }
-        } else if order.call.method != Method::Get && self.rng.happens(faults.conflict) {
+        } else if order.call.request.method != Method::Get && self.rng.happens(faults.conflict) {
             let happening = answer(refused(409));
             self.schedule(soon, happening);
         } else {
@@ -403,7 +403,7 @@ impl World {
             Happening::Act(call, waiter) => {
                 let reply = self.cloud.act(&call);
                 self.note(|| format!("act {call:?}: {} {}", reply.status, reply.body));
-                if call.method != Method::Get {
+                if call.request.method != Method::Get {
                     self.observe();
                 }
                 let Some(waiter) = waiter else { return Ok(()) };

@@ -7,7 +7,9 @@ use crate::load::plugins;
 use crate::serving::{self, HttpServer};
 use crate::stdio::{CommandError, Streams, Verdict};
 use axum::Router;
-use kiln_api::auth::{self, Authenticator, Custom, Login, Named, NoAuth, Password, Reach, Signed};
+use kiln_api::auth::{
+    self, AuthScope, Authenticator, Custom, EntityRef, Login, NoAuth, Password, SignatureAuth,
+};
 use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics, Own};
 use kiln_cloud::{Http, NoCloud, OpenStack, Service as CloudService};
@@ -140,7 +142,7 @@ async fn serve(
     if let Some(exchanging) = exchanging {
         exchanging.abort();
         // The last signatures. If they cannot be stored, the next process may accept them once more.
-        _ = app.spent.exchange(&*store, now()).await;
+        _ = app.replay_guard.sync(&*store, now()).await;
     }
     if let Some(engine) = &engine {
         // Stacks that were requested in the meantime.
@@ -167,9 +169,9 @@ fn app(settings: &Settings, service: Service) -> Result<Arc<App>, CommandError> 
         policy: Arc::new(policy(settings)?),
         options: settings.api.clone(),
         metrics: Metrics::default(),
-        waiting: Default::default(),
-        rate: settings.rate.map(kiln_api::Rate::new),
-        spent: Default::default(),
+        long_polls: Default::default(),
+        rate: settings.rate.map(kiln_api::RateLimit::new),
+        replay_guard: Default::default(),
     }))
 }
 
@@ -202,7 +204,7 @@ async fn metrics(
     let Some((host, port)) = &settings.metrics else { return Ok(None) };
     let socket = serving::bind_shared(host, *port, "[kiln] metrics_port").await?;
     let address = serving::address(&socket)?;
-    let listening = serving::serve(socket, serving::metrics(app));
+    let listening = serving::serve(socket, serving::metrics(&app));
     writeln!(streams.out, "Metrics are at http://{address}/metrics.")?;
     Ok(Some(listening))
 }
@@ -211,9 +213,9 @@ async fn metrics(
 fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, CommandError> {
     let others = by_flavor(settings)?;
     let Some(examiners) = &settings.examiners else { return Ok(others) };
-    let mut signed = Signed::beside(others);
+    let mut signed = SignatureAuth::beside(others);
     for login in examiners {
-        let identity = auth::Identity::new(serving::client()?, &login.auth_url);
+        let identity = auth::IdentityClient::new(serving::client()?, &login.auth_url);
         let url = format!("{}/v3", login.auth_url.trim_end_matches('/').trim_end_matches("/v3"));
         signed = signed.asking(identity, own(login), &url, Arc::new(now));
     }
@@ -222,14 +224,14 @@ fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, CommandE
 
 /// The login of the service user.
 fn own(login: &ServiceLogin) -> Login {
-    let named = |name: &str, domain: &str| Named::InDomainNamed {
+    let named = |name: &str, domain: &str| EntityRef::NameInDomainName {
         name: name.to_owned(),
         domain_name: domain.to_owned(),
     };
     Login {
         user: named(&login.username, &login.user_domain),
         password: Secret::new(login.password.as_str().into()),
-        reach: Reach::Project(named(&login.project, &login.project_domain)),
+        scope: AuthScope::Project(named(&login.project, &login.project_domain)),
     }
 }
 
@@ -248,7 +250,7 @@ fn by_flavor(settings: &Settings) -> Result<Arc<dyn Authenticator>, CommandError
             Ok(serving::keystone(&login.auth_url, own(login), rules)?)
         }
         Flavor::Standalone => {
-            let identity = auth::Identity::new(serving::client()?, &login.auth_url);
+            let identity = auth::IdentityClient::new(serving::client()?, &login.auth_url);
             let url = chosen(login, login.auth_url.clone());
             let password = Password::new(identity, url, LOGIN_REMEMBERED, Arc::new(now));
             let failed =

@@ -14,6 +14,8 @@ use axum::http::header::CONTENT_TYPE;
 use axum::{Extension, Router};
 use kiln_api::{App, Scheme, auth};
 use kiln_engine::runtime::now;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::registry::Registry;
 use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
@@ -41,7 +43,7 @@ pub(crate) fn keystone(
     login: auth::Login,
     settings: auth::Settings,
 ) -> Result<Arc<auth::Keystone>, CommandError> {
-    let identity = auth::Identity::new(client()?, url);
+    let identity = auth::IdentityClient::new(client()?, url);
     let keystone = Arc::new(auth::Keystone::new(identity, login, settings, Arc::new(now)));
     let watching = keystone.clone();
     tokio::spawn(async move { watching.watch().await });
@@ -50,9 +52,9 @@ pub(crate) fn keystone(
 
 /// Synchronises the used signatures with other processes, now and at intervals.
 pub(crate) async fn exchange(app: &Arc<App>) -> Result<JoinHandle<()>, CommandError> {
-    let heard = app.spent.exchange(&**app.service.store(), now()).await;
+    let heard = app.replay_guard.sync(&**app.service.store(), now()).await;
     heard.map_err(|error| CommandError::usage(format!("cannot read the database: {error}")))?;
-    Ok(tokio::spawn(kiln_api::aws::keep_exchanging(app.clone())))
+    Ok(tokio::spawn(kiln_api::aws::keep_syncing(app.clone())))
 }
 
 /// The HTTP client.
@@ -62,10 +64,17 @@ pub(crate) fn client() -> Result<reqwest::Client, CommandError> {
 }
 
 /// The metrics, for Prometheus.
-pub(crate) fn metrics(app: Arc<App>) -> Router {
+pub(crate) fn metrics(app: &App) -> Router {
+    const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    let mut registry = Registry::default();
+    app.metrics.register(&mut registry);
+    kiln_cloud::metrics::register(&mut registry);
+    let registry = Arc::new(registry);
     let text = move || {
-        let text = app.metrics.text();
-        async move { ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text) }
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        _ = encode(&mut text, &registry);
+        async move { ([(CONTENT_TYPE, OPEN_METRICS)], text) }
     };
     Router::new().route("/metrics", axum::routing::get(text))
 }

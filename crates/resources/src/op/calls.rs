@@ -168,8 +168,11 @@ impl Op {
 
     /// Whether it can be found out what came of a call, or making it again does no harm.
     fn may_look(&self, fate: Fate, call: &Call) -> bool {
-        let is_repeatable = call.method != Method::Post || call.may_be_repeated;
-        fate == Fate::Lost || is_repeatable || call.marker.is_some() || self.own_marker().is_some()
+        let is_repeatable = call.request.method != Method::Post || call.recovery.is_repeatable;
+        fate == Fate::Lost
+            || is_repeatable
+            || call.recovery.marker.is_some()
+            || self.own_marker().is_some()
     }
 
     /// Makes a call that changes nothing.
@@ -236,10 +239,10 @@ impl Op {
         let (Some(marker), Some(id)) = (self.own_marker(), self.id().cloned()) else {
             return false;
         };
-        let path = marker.removal(&id).path;
+        let path = marker.removal(&id).request.path;
         let mut look = marker.list;
-        look.path = path;
-        look.query.clear();
+        look.request.path = path;
+        look.request.query.clear();
         matches!(self.read(look).await, Err(stop) if stop.is_not_found())
     }
 

@@ -14,7 +14,7 @@ impl Op {
     /// Makes a copy of the object, once: the call says by its marker how the copy is found, and one that
     /// is there already is taken. Gives its id, which is at `id` in the reply: a JSON pointer.
     pub async fn copy(&mut self, step: &str, call: Call, id: &str) -> Result<Arc<str>, Stop> {
-        let Some(marker) = call.marker.as_deref().cloned() else {
+        let Some(marker) = call.recovery.marker.as_deref().cloned() else {
             return Err(Stop::failed("InternalError", "a copy without a mark cannot be found"));
         };
         let made = match self.context.journal.step(step) {
@@ -38,7 +38,7 @@ impl Op {
     /// Makes something beside the resource's own object, once: the call says by its marker how it is found.
     /// Gives the reply, and its id.
     pub async fn make_beside(&mut self, step: &str, call: Call) -> Result<(Reply, Arc<str>), Stop> {
-        let marker = call.marker.as_deref().cloned();
+        let marker = call.recovery.marker.as_deref().cloned();
         let reply = self.call(step, call).await?;
         let id = marker.as_ref().and_then(|marker| id_in(&reply, marker, ""));
         match (marker, id) {

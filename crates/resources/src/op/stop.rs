@@ -43,7 +43,7 @@ impl Stop {
         if let Some(id) = reply.request_id() {
             failure.message.push_str(&format!(" (Request-ID: {id})"));
         }
-        let (service, path) = (call.service.project(), &call.path);
+        let (service, path) = (call.request.service.project(), &call.request.path);
         Stop::Failed(failure).advise(&format!(
             "find the cause in what {service} shows of {path}, then update or delete the stack"
         ))

@@ -101,7 +101,7 @@ pub fn marker(op: &Op) -> Option<Marker> {
     };
     if let Some(behind) = &plain.listed {
         let (further, query) = behind.split_once('?').unwrap_or((behind, ""));
-        list.path.push_str(further);
+        list.request.path.push_str(further);
         for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
             list = list.query(name, value);
         }
@@ -354,8 +354,8 @@ pub fn change(op: &Op, plain: &Plain, fields: Map<String, Json>) -> Option<Call>
         return None;
     }
     let mut call = post(plain.service, path(op, plain), Json::Null);
-    call.method = if plain.change == Change::Put { Method::Put } else { Method::Patch };
-    call.body = Some(match &plain.change {
+    call.request.method = if plain.change == Change::Put { Method::Put } else { Method::Patch };
+    call.request.body = Some(match &plain.change {
         Change::Never => return None,
         Change::Put | Change::Patch => enveloped(plain, fields),
         Change::JsonPatch(content) => {

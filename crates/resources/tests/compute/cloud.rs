@@ -194,6 +194,7 @@ impl Cloud {
         // What is listed goes on its way as well.
         let (one, many) = envelopes(path);
         let filters: Vec<&(String, String)> = call
+            .request
             .query
             .iter()
             .filter(|(name, _)| !matches!(&**name, "is_public" | "user_id"))
@@ -209,12 +210,12 @@ impl Cloud {
                 filters.iter().any(|(filter, value)| filter == name && *value == shown)
             })
         };
-        if call.service == Service::Compute {
+        if call.request.service == Service::Compute {
             let known = ["name", "is_public", "user_id"];
             let unknown = filters.iter().find(|(name, _)| !known.contains(&&**name));
             assert!(unknown.is_none(), "{call:?} has a filter that nobody knows: {unknown:?}");
         }
-        let all = self.collection(call.service, path).iter().filter(fits);
+        let all = self.collection(call.request.service, path).iter().filter(fits);
         let all: Vec<Json> = all
             .map(|it| if one == "keypair" { json!({ "keypair": it }) } else { it.clone() })
             .collect();
@@ -223,24 +224,24 @@ impl Cloud {
 
     fn plain(&mut self, call: &Call, path: &str, id: Option<&str>) -> Answer {
         let (one, _) = envelopes(path);
-        let sent = call.body.clone().unwrap_or_default();
+        let sent = call.request.body.clone().unwrap_or_default();
         let object = if one.is_empty() { sent.clone() } else { sent[one].clone() };
         let wrapped =
             |object: Json| ok(if one.is_empty() { object } else { json!({ one: object }) });
-        match (call.method, id) {
+        match (call.request.method, id) {
             (Method::Get, None) => self.list(call, path),
             (Method::Post, None) => {
-                self.may_be_made(call.service, path, &object)?;
+                self.may_be_made(call.request.service, path, &object)?;
                 let object = self.completed(path, &sent, object);
-                let made = self.add(call.service, path, object);
-                self.made_one(call.service, path, &made);
+                let made = self.add(call.request.service, path, object);
+                self.made_one(call.request.service, path, &made);
                 wrapped(made)
             }
             (method, Some(id)) => {
                 if method == Method::Get {
-                    self.look(call.service, path, id);
+                    self.look(call.request.service, path, id);
                 }
-                let Some(found) = self.get(call.service, path, id) else {
+                let Some(found) = self.get(call.request.service, path, id) else {
                     return refuse(404, &format!("there is no {path}/{id}"));
                 };
                 match method {
@@ -254,7 +255,7 @@ impl Cloud {
                         wrapped(found.clone())
                     }
                     _ => {
-                        self.remove(call.service, path, id);
+                        self.remove(call.request.service, path, id);
                         ok(Json::Null)
                     }
                 }
@@ -309,10 +310,10 @@ fn patched(object: &mut Json, steps: &Json) {
 
 impl World for Cloud {
     fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
-        let path = call.path.trim_end_matches("/detail").replace("%20", " ");
+        let path = call.request.path.trim_end_matches("/detail").replace("%20", " ");
         let parts: Vec<&str> = path.split('/').skip(1).collect();
-        if call.method != Method::Get {
-            self.told.push(format!("{} {}", call.method, call.path));
+        if call.request.method != Method::Get {
+            self.told.push(format!("{} {}", call.request.method, call.request.path));
         }
         if let Some(answer) = self.special(call, &parts) {
             return answer;

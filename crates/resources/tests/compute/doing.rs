@@ -143,20 +143,20 @@ impl Cloud {
 
     /// Answers what is no plain call.
     pub(super) fn special(&mut self, call: &Call, parts: &[&str]) -> Option<Answer> {
-        let sent = call.body.clone().unwrap_or_default();
-        Some(match (call.service, call.method, parts) {
+        let sent = call.request.body.clone().unwrap_or_default();
+        Some(match (call.request.service, call.request.method, parts) {
             (Service::Compute, _, ["servers", id, rest @ ..]) if !rest.is_empty() => {
-                self.of_server(call.method, id, rest, &sent)
+                self.of_server(call.request.method, id, rest, &sent)
             }
             (Service::Compute, _, ["flavors", id, rest @ ..]) if !rest.is_empty() => {
                 self.of_flavor(id, rest, &sent)
             }
             (Service::Compute, _, ["os-aggregates", id, "action"]) => self.of_aggregate(id, &sent),
-            (_, _, ["os-quota-sets", project]) => self.quota(call.method, project, &sent),
+            (_, _, ["os-quota-sets", project]) => self.quota(call.request.method, project, &sent),
             (Service::Volume, _, ["volumes", id, what]) => self.of_volume(id, what, &sent),
             (Service::Volume, _, ["backups", _, "restore"]) => self.restore(&sent),
             (Service::Volume, _, ["types", id, rest @ ..]) if !rest.is_empty() => {
-                self.of_type(call.method, id, rest, &sent)
+                self.of_type(call.request.method, id, rest, &sent)
             }
             (Service::Volume, _, ["qos-specs", id, what]) => self.of_qos(id, what, call, &sent),
             (Service::Volume, Method::Put, ["qos-specs", id]) => {
@@ -165,7 +165,7 @@ impl Cloud {
                 ok(json!({ "qos_specs": sent["qos_specs"] }))
             }
             (Service::Image, _, ["images", id, rest @ ..]) if !rest.is_empty() => {
-                self.of_image(call.method, id, rest, &sent)
+                self.of_image(call.request.method, id, rest, &sent)
             }
             _ => return None,
         })
@@ -478,7 +478,7 @@ impl Cloud {
             return refuse(404, "there are no such specs");
         };
         let mut tied = specs["tied"].as_array().cloned().unwrap_or_default();
-        let kind = Json::from(call.query.first().map(|(_, value)| value.clone()));
+        let kind = Json::from(call.request.query.first().map(|(_, value)| value.clone()));
         match what {
             "associate" if !tied.contains(&kind) => tied.push(kind),
             "disassociate" => tied.retain(|it| *it != kind),

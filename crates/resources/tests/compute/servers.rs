@@ -20,10 +20,10 @@ fn server(text: &str) -> Life {
 /// The body of the call that made the server.
 fn sent(life: &Life) -> Json {
     let call = life.drive.demands.iter().find_map(|demand| match demand {
-        Demand::Call { call, .. } if call.path == "/servers" => Some(call.clone()),
+        Demand::Call { call, .. } if call.request.path == "/servers" => Some(call.clone()),
         _ => None,
     });
-    call.and_then(|call| call.body).expect("a server was asked for")
+    call.and_then(|call| call.request.body).expect("a server was asked for")
 }
 
 fn made(life: &mut Life) -> &mut Json {
@@ -71,7 +71,9 @@ fn files_need_an_older_version_of_the_api() {
     let files = body!([{ "path": "/etc/motd", "contents": "aGk=" }]);
     assert_eq!(sent(&life)["server"]["personality"], files);
     let version = life.drive.demands.iter().find_map(|demand| match demand {
-        Demand::Call { call, .. } if call.path == "/servers" => call.microversion.clone(),
+        Demand::Call { call, .. } if call.request.path == "/servers" => {
+            call.request.microversion.clone()
+        }
         _ => None,
     });
     assert_eq!(version.as_deref(), Some("2.56"));
@@ -119,7 +121,9 @@ fn a_port_whose_making_is_in_doubt_goes_with_the_server() {
     let mut life = server(text);
     life.tries(Verb::Create, None);
     let at = life.drive.demands.iter().position(|demand| match demand {
-        Demand::Call { call, .. } => call.path == "/ports" && call.method == Method::Post,
+        Demand::Call { call, .. } => {
+            call.request.path == "/ports" && call.request.method == Method::Post
+        }
         _ => false,
     });
     let mut life = server(text);
@@ -168,7 +172,7 @@ fn a_server_that_nobody_has_room_for_stays_as_it_is_and_says_so() {
 #[test]
 fn a_server_is_not_asked_for_again_before_the_first_could_appear() {
     let text = r#"{"flavor": "small", "image": "image-1"}"#;
-    let is_wish = |demand: &Demand| matches!(demand, Demand::Call { call, .. } if call.path == "/servers" && call.method == Method::Post);
+    let is_wish = |demand: &Demand| matches!(demand, Demand::Call { call, .. } if call.request.path == "/servers" && call.request.method == Method::Post);
     let mut life = server(text);
     life.does(Verb::Create, None);
     let at = life.drive.demands.iter().position(is_wish).expect("a wish");
@@ -267,7 +271,7 @@ fn user_data_may_be_changed_by_a_rebuild() {
     life.becomes(&format!(r#"{{{raw}, "user_data": "b", "user_data_update_policy": "REBUILD"}}"#));
     life.does(Verb::Update, None);
     let rebuild = life.drive.demands.iter().find_map(|demand| match demand {
-        Demand::Call { step, call } if &**step == "rebuild" => call.body.clone(),
+        Demand::Call { step, call } if &**step == "rebuild" => call.request.body.clone(),
         _ => None,
     });
     let rebuild = rebuild.expect("a rebuild");

@@ -72,15 +72,15 @@ impl Cloud {
     }
 
     fn identity(&mut self, call: &Call) -> Result<Reply, CallError> {
-        let parts: Vec<&str> = call.path.trim_start_matches('/').split('/').collect();
-        let is_owner = call.by.as_ref().is_some_and(|by| by.auth == Auth::StackDomain);
+        let parts: Vec<&str> = call.request.path.trim_start_matches('/').split('/').collect();
+        let is_owner = call.credential().is_some_and(|by| by.auth == Auth::StackDomain);
         let query = |name: &str| {
-            let found = call.query.iter().find(|(known, _)| known == name);
+            let found = call.request.query.iter().find(|(known, _)| known == name);
             found.map(|(_, value)| value.as_str()).unwrap_or_default()
         };
-        let body = call.body.clone().unwrap_or_default();
+        let body = call.request.body.clone().unwrap_or_default();
         let good = |body: Json| Ok(Reply::new(200, body));
-        match (call.method, &parts[..], is_owner) {
+        match (call.request.method, &parts[..], is_owner) {
             (Method::Get, ["auth", "domains"], true) => {
                 good(json!({ "domains": [{ "id": "d1", "name": "heat" }] }))
             }
@@ -134,9 +134,9 @@ impl Cloud {
     }
 
     fn objects(&mut self, call: &Call) -> Result<Reply, CallError> {
-        let path = call.path.trim_start_matches('/').to_owned();
+        let path = call.request.path.trim_start_matches('/').to_owned();
         let good = |body: Json| Ok(Reply::new(200, body));
-        match (call.method, path.split_once('/')) {
+        match (call.request.method, path.split_once('/')) {
             (Method::Head, _) => {
                 let mut reply = Reply::new(204, Json::Null);
                 let key =
@@ -146,7 +146,7 @@ impl Cloud {
                 Ok(reply)
             }
             (Method::Post, _) => {
-                self.temp_key = Some(call.headers[0].1.clone());
+                self.temp_key = Some(call.request.headers[0].1.clone());
                 good(Json::Null)
             }
             (Method::Put, None) => {
@@ -154,7 +154,7 @@ impl Cloud {
                 good(Json::Null)
             }
             (Method::Put, Some(_)) => {
-                let body = call.body.clone().unwrap_or_default();
+                let body = call.request.body.clone().unwrap_or_default();
                 self.things.insert(("object", path), body);
                 good(Json::Null)
             }
@@ -187,10 +187,10 @@ impl Cloud {
     }
 
     fn queues(&mut self, call: &Call) -> Result<Reply, CallError> {
-        let by = call.by.as_ref().expect("a user of the stack");
+        let by = call.credential().expect("a user of the stack");
         assert!(matches!(by.auth, Auth::Password(_)));
-        let name = call.path.trim_start_matches("/queues/").to_owned();
-        match (call.method, name.split_once('/')) {
+        let name = call.request.path.trim_start_matches("/queues/").to_owned();
+        match (call.request.method, name.split_once('/')) {
             (Method::Put, None) => {
                 self.things.insert(("queue", name), Json::Null);
                 Ok(Reply::new(201, Json::Null))
@@ -213,7 +213,7 @@ impl Cloud {
     }
 
     fn kept(&mut self, call: &Call) -> Result<Reply, CallError> {
-        let (path, good) = (call.path.as_str(), |body: Json| Ok(Reply::new(200, body)));
+        let (path, good) = (call.request.path.as_str(), |body: Json| Ok(Reply::new(200, body)));
         if path.starts_with("/software_deployments/metadata/") {
             let all = self.things.iter().filter(|((kind, _), _)| *kind == "config");
             let all: Vec<&Json> = all.map(|(_, thing)| &thing["software_config"]).collect();
@@ -225,9 +225,9 @@ impl Cloud {
             _ => panic!("nobody expected {call:?}"),
         };
         let key = (kind, id.to_owned());
-        match call.method {
+        match call.request.method {
             Method::Put if kind == "deployment" => {
-                let given = &call.body.as_ref().expect("a body")["software_deployment"];
+                let given = &call.request.body.as_ref().expect("a body")["software_deployment"];
                 let row = self.things.entry(key).or_insert_with(|| json!({}));
                 for (name, value) in given.as_object().expect("an object") {
                     row[name] = value.clone();
@@ -235,7 +235,7 @@ impl Cloud {
                 good(Json::Null)
             }
             Method::Put => {
-                let body = call.body.clone().unwrap_or_default();
+                let body = call.request.body.clone().unwrap_or_default();
                 self.things.entry(key).or_insert(body);
                 good(Json::Null)
             }
@@ -278,7 +278,7 @@ fn catalogue() -> Json {
 
 impl World for Cloud {
     fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
-        match call.service {
+        match call.request.service {
             Service::Identity => self.identity(call),
             Service::ObjectStore => self.objects(call),
             Service::Messaging => self.queues(call),

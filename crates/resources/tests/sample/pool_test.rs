@@ -16,9 +16,9 @@ struct Pools {
 
 impl World for Pools {
     fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
-        let body = match (call.method, &*call.path) {
+        let body = match (call.request.method, &*call.request.path) {
             (Method::Post, _) => {
-                let sent = call.body.clone().unwrap_or_default();
+                let sent = call.request.body.clone().unwrap_or_default();
                 self.descriptions.push(sent["pool"]["description"].as_str().unwrap_or("").into());
                 body!({ "pool": { "id": "0", "status": "BUILD" } })
             }

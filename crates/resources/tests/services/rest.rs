@@ -105,9 +105,9 @@ impl Rest {
     }
 
     fn make(&mut self, call: &Call) -> Json {
-        let collection = self.collection(&call.path);
+        let collection = self.collection(&call.request.path);
         self.made += 1;
-        let sent = defined(call).unwrap_or_else(|| call.body.clone().unwrap_or_default());
+        let sent = defined(call).unwrap_or_else(|| call.request.body.clone().unwrap_or_default());
         let mut object = match sent.get(&collection.one) {
             Some(object) => object.clone(),
             None => sent,
@@ -119,11 +119,11 @@ impl Rest {
         let chosen = object.get(&collection.id).and_then(Json::as_str);
         let key = chosen.map_or_else(|| format!("made-{}", self.made), str::to_owned);
         let id = match self.addresses {
-            Some(before) => format!("{before}{}/{key}", call.path),
+            Some(before) => format!("{before}{}/{key}", call.request.path),
             None => key.clone(),
         };
         object[&collection.id] = id.into();
-        self.objects.insert(format!("{}/{key}", call.path), object.clone());
+        self.objects.insert(format!("{}/{key}", call.request.path), object.clone());
         enveloped(&collection, object)
     }
 
@@ -142,11 +142,11 @@ impl Rest {
     }
 
     fn list(&self, call: &Call) -> Option<Json> {
-        let path = call.path.trim_end_matches("/detail");
+        let path = call.request.path.trim_end_matches("/detail");
         let prefix = format!("{path}/");
         let below = |it: &&String| it.starts_with(&prefix) && !it[prefix.len()..].contains('/');
         let is_wanted = |object: &&Json| {
-            call.query.iter().all(|(name, value)| match object.get(name) {
+            call.request.query.iter().all(|(name, value)| match object.get(name) {
                 Some(Json::String(text)) => text == value,
                 Some(Json::Array(items)) => items.iter().any(|it| it == value.as_str()),
                 _ => true,
@@ -166,14 +166,14 @@ impl Rest {
     fn change(&mut self, call: &Call) {
         if let Some(object) = defined(call) {
             let name = object["name"].as_str().unwrap_or_default();
-            self.objects.insert(format!("{}/{name}", call.path), object);
+            self.objects.insert(format!("{}/{name}", call.request.path), object);
             return;
         }
-        let sent = call.body.clone().unwrap_or_default();
-        let parent = call.path.rsplit_once('/').map_or("", |it| it.0);
+        let sent = call.request.body.clone().unwrap_or_default();
+        let parent = call.request.path.rsplit_once('/').map_or("", |it| it.0);
         let collection = self.collection(parent);
-        self.looks.remove(&call.path);
-        let object = self.objects.entry(call.path.clone()).or_insert(json!({}));
+        self.looks.remove(&call.request.path);
+        let object = self.objects.entry(call.request.path.clone()).or_insert(json!({}));
         let changes = sent.get(&collection.one).cloned().unwrap_or(sent);
         match changes {
             Json::Array(patches) => {
@@ -193,7 +193,7 @@ impl Rest {
 
 /// What is defined by a text, which says its name.
 fn defined(call: &Call) -> Option<Json> {
-    let text = call.body.as_ref()?.as_str()?;
+    let text = call.request.body.as_ref()?.as_str()?;
     let definition: Json = serde_json::from_str(text).ok()?;
     let name = definition.as_object()?.keys().find(|key| *key != "version")?.clone();
     Some(json!({ "id": name, "name": name, "definition": definition }))
@@ -210,39 +210,41 @@ impl World for Rest {
     fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
         let refused =
             |status| Err(CallError::Refused(Reply::new(status, json!({ "message": "no" }))));
-        if call.method != Method::Get && call.method != Method::Head {
-            self.told.push(format!("{} {}", call.method, call.path));
+        if call.request.method != Method::Get && call.request.method != Method::Head {
+            self.told.push(format!("{} {}", call.request.method, call.request.path));
         }
         let is_busy = |(method, end): &(Method, &'static str)| {
-            *method == call.method && call.path.ends_with(end)
+            *method == call.request.method && call.request.path.ends_with(end)
         };
         if let Some(at) = self.busy.iter().position(is_busy) {
             self.busy.remove(at);
             return refused(409);
         }
         let mut answers = self.answers.iter();
-        if let Some((_, _, answer)) =
-            answers.find(|(method, part, _)| *method == call.method && call.path.contains(part))
-        {
+        if let Some((_, _, answer)) = answers.find(|(method, part, _)| {
+            *method == call.request.method && call.request.path.contains(part)
+        }) {
             return Ok(Reply::new(200, answer.clone()));
         }
-        match call.method {
+        match call.request.method {
             Method::Post => {
                 let made = self.make(call);
                 Ok(Reply::new(201, made))
             }
             Method::Put | Method::Patch => {
-                if call.method == Method::Patch && !self.objects.contains_key(&call.path) {
+                if call.request.method == Method::Patch
+                    && !self.objects.contains_key(&call.request.path)
+                {
                     return refused(404);
                 }
                 self.change(call);
                 Ok(Reply::new(200, Json::Null))
             }
-            Method::Delete => match self.objects.remove(&call.path) {
+            Method::Delete => match self.objects.remove(&call.request.path) {
                 Some(_) => {
                     // What is about it goes with it.
                     if let Some(id) =
-                        call.path.rsplit('/').next().filter(|id| id.starts_with("made-"))
+                        call.request.path.rsplit('/').next().filter(|id| id.starts_with("made-"))
                     {
                         self.objects.retain(|path, _| !path.contains(&format!("/{id}/")));
                     }
@@ -251,11 +253,16 @@ impl World for Rest {
                 None => refused(404),
             },
             Method::Get | Method::Head => {
-                let is_collection = !self.objects.contains_key(&call.path)
-                    && !call.path.rsplit('/').next().is_some_and(|it| it.starts_with("made-"));
-                match self.show(&call.path) {
+                let is_collection = !self.objects.contains_key(&call.request.path)
+                    && !call
+                        .request
+                        .path
+                        .rsplit('/')
+                        .next()
+                        .is_some_and(|it| it.starts_with("made-"));
+                match self.show(&call.request.path) {
                     Some(shown) => Ok(Reply::new(200, shown)),
-                    None if is_collection && !call.path.ends_with("gone") => {
+                    None if is_collection && !call.request.path.ends_with("gone") => {
                         Ok(Reply::new(200, self.list(call).unwrap_or_default()))
                     }
                     None => refused(404),

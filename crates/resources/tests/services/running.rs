@@ -50,7 +50,7 @@ fn a_clusters_update_is_over_when_it_shows_what_was_wanted() {
     struct Late(usize);
     impl World for Late {
         fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
-            if call.method != Method::Get {
+            if call.request.method != Method::Get {
                 return Ok(Reply::new(202, Json::Null));
             }
             self.0 += 1;

@@ -44,7 +44,7 @@ fn a_signed_url_lasts_as_long_as_was_asked_for() {
     let Some(Demand::Call { call, .. }) = drive.demands.first() else {
         panic!("nothing is signed")
     };
-    assert_eq!(call.body, Some(json!({ "expires": "2026-11-16T01:57:38" })));
+    assert_eq!(call.request.body, Some(json!({ "expires": "2026-11-16T01:57:38" })));
     let shown = drive.shown.as_map().expect("something is shown");
     let Some(Value::Secret(query)) = shown.get("query_str") else { panic!("no query: {shown:?}") };
     let query = query.expose().as_text().expect("a text");

@@ -12,7 +12,7 @@ use crate::commands::db;
 use crate::load::plugins;
 use crate::serving::{self, HttpServer};
 use crate::stdio::{CommandError, Streams, Verdict};
-use kiln_api::auth::{self, Login, Named, Reach};
+use kiln_api::auth::{self, AuthScope, EntityRef, Login};
 use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics, Options, Own};
 use kiln_cloud::{NoCloud, OpenStack, Transport};
@@ -199,9 +199,9 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<DevServer, C
     let auth = serving::keystone(
         &identity_url,
         Login {
-            user: Named::Id(login.user_id.clone()),
+            user: EntityRef::Id(login.user_id.clone()),
             password: Secret::new(login.password.as_str().into()),
-            reach: Reach::Project(Named::Id(login.project_id.clone().unwrap_or_default())),
+            scope: AuthScope::Project(EntityRef::Id(login.project_id.clone().unwrap_or_default())),
         },
         auth::Settings {
             www_authenticate_uri: identity_url.clone(),
@@ -215,9 +215,9 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<DevServer, C
         policy: Arc::new(Policy::new()),
         options: Options { stack_domain, ..Options::default() },
         metrics: Metrics::default(),
-        waiting: Default::default(),
+        long_polls: Default::default(),
         rate: None,
-        spent: Default::default(),
+        replay_guard: Default::default(),
     });
     own.serves(&app);
     serving::exchange(&app).await?;

@@ -248,7 +248,7 @@ impl EngineOptions {
             watch: self.alarm_interval,
             keep_metrics: hours(self.metrics_hours),
             keep_history: hours(self.alarm_history_hours),
-            messenger: Arc::new(kiln_api::Outgoing::to(self.notify_allowed.clone())),
+            messenger: Arc::new(kiln_api::WebhookSender::new(self.notify_allowed.clone())),
             ..kiln_engine::config::Config::default()
         }
     }

@@ -33,7 +33,7 @@ pub(super) fn qos_specs() -> ResourceType {
 /// The list cannot be narrowed down.
 fn marker(op: &Op) -> Option<Marker> {
     let mut marker = rest::marker(op)?;
-    marker.list.query.clear();
+    marker.list.request.query.clear();
     Some(marker)
 }
 

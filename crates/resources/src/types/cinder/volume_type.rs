@@ -56,7 +56,7 @@ fn check(properties: &Members) -> Result<(), PropertyError> {
 /// Private types are listed only if they are asked for.
 fn marker(op: &Op) -> Option<Marker> {
     let mut marker = rest::marker(op)?;
-    marker.list.query = vec![("is_public".into(), "None".into())];
+    marker.list.request.query = vec![("is_public".into(), "None".into())];
     Some(marker)
 }
 

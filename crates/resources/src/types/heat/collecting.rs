@@ -72,7 +72,7 @@ impl Delivery {
                 let message = json!({ "body": metadata, "ttl": MESSAGE_LASTS });
                 let path = format!("/queues/{}/messages", wire::segment(queue));
                 let call = post(Service::Messaging, path, json!({ "messages": [message] }));
-                call.may_be_repeated().by((**by).clone())
+                call.may_be_repeated().with_credential((**by).clone())
             }
         };
         op.call(step, call).await.map(drop)
@@ -93,7 +93,7 @@ impl Delivery {
             }
             Delivery::Queue(queue, by) => {
                 let path = format!("/queues/{}", wire::segment(queue));
-                let call = delete(Service::Messaging, path).by((**by).clone());
+                let call = delete(Service::Messaging, path).with_credential((**by).clone());
                 op.remove("remove metadata queue", call).await
             }
         }
@@ -176,7 +176,7 @@ async fn by_queue(op: &mut Op) -> Result<Json, Stop> {
     let queue = op.context().physical_name.to_string();
     op.set_datum(DELIVERY, map([("queue", queue.as_str())]));
     let path = format!("/queues/{}", wire::segment(&queue));
-    let call = put(Service::Messaging, path, json!({})).by(user.credential());
+    let call = put(Service::Messaging, path, json!({})).with_credential(user.credential());
     op.call("metadata queue", call).await?;
     Ok(json!({
         "user_id": known["user_id"],

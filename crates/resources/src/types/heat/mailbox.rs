@@ -65,7 +65,8 @@ impl Mailbox {
         match self {
             Mailbox::Object { container, object } => remove_object(op, container, object).await,
             Mailbox::Queue { name, by } => {
-                let call = delete(Service::Messaging, queue_path(name)).by((**by).clone());
+                let call =
+                    delete(Service::Messaging, queue_path(name)).with_credential((**by).clone());
                 op.remove(&format!("remove queue {name}"), call).await
             }
         }
@@ -107,7 +108,8 @@ pub(crate) fn write(container: &str, object: &str, text: &str) -> Call {
 /// Makes the queue in which signals for the resource are left, and says so in what the resource keeps.
 pub(crate) async fn make_queue(op: &mut Op, user: &User, name: &str) -> Result<(), Stop> {
     op.set_datum(MAILBOX, map([("queue", name)]));
-    let call = put(Service::Messaging, queue_path(name), json!({})).by(user.credential());
+    let call =
+        put(Service::Messaging, queue_path(name), json!({})).with_credential(user.credential());
     op.call("queue", call).await.map(drop)
 }
 
@@ -164,7 +166,7 @@ async fn in_queue(op: &mut Op, name: &str, by: &Credential) -> Result<Vec<Json>,
         if let Some(marker) = &marker {
             call = call.query("marker", marker.as_str());
         }
-        let reply = op.read(call.by(by.clone())).await?;
+        let reply = op.read(call.with_credential(by.clone())).await?;
         let page = reply.body["messages"].as_array().cloned().unwrap_or_default();
         letters.extend(page.iter().map(|message| message["body"].clone()));
         let next = reply.text("/links/0/href").and_then(|it| it.split_once("marker="));

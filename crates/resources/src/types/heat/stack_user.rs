@@ -83,7 +83,7 @@ fn named(path: &str, many: &str, one: &str, name: &str) -> Marker {
 
 /// A call by whoever owns the domain of the users.
 fn owned(call: Call) -> Call {
-    call.by(Credential::stack_domain())
+    call.with_credential(Credential::stack_domain())
 }
 
 // --- making ---

@@ -8,6 +8,6 @@ use kiln_cloud::Marker;
 /// so all objects are listed.
 pub(super) fn among_all(op: &Op) -> Option<Marker> {
     let mut marker = rest::marker(op)?;
-    marker.list.query.clear();
+    marker.list.request.query.clear();
     Some(marker)
 }

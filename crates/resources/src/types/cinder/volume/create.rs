@@ -64,7 +64,8 @@ async fn from_backup(op: &mut Op, backup: &str) -> Result<(), Stop> {
     let call = match rest::marker(op) {
         Some(mut marker) => {
             // Only its name is ours for now.
-            marker.list.query = vec![("name".into(), name.as_str().unwrap_or_default().into())];
+            marker.list.request.query =
+                vec![("name".into(), name.as_str().unwrap_or_default().into())];
             (marker.field, marker.value) = ("/name".into(), name);
             call.marker(marker)
         }

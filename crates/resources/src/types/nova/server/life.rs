@@ -119,7 +119,7 @@ fn images(op: &Op) -> Marker {
 pub(super) async fn copy(op: &mut Op) -> Result<(), Stop> {
     let marker = images(op);
     let mut call = action(op, json!({ "createImage": { "name": op.copy_name() } }));
-    call.may_be_repeated = false;
+    call.recovery.is_repeatable = false;
     let image = op.copy("image", call.marker(marker), "/image_id").await?;
     op.set_datum(COPY, &*image);
     op.until(get(Service::Image, format!("/images/{image}")), |reply| {

@@ -3,7 +3,7 @@
 use crate::declare::{Value, map};
 use crate::op::{Op, Progress, Stop};
 use crate::wire;
-use kiln_cloud::{Call, Marker, Reply, Service, get, post};
+use kiln_cloud::{Call, Marker, Reply, Service, Sharing, get, post};
 use serde_json::Value as Json;
 use std::time::Duration;
 
@@ -162,12 +162,12 @@ async fn listed(
     let mut call = get(Service::Network, path).together(path);
     if matches!(path, "/networks" | "/subnets") {
         // Many servers are on the same ones, which rarely change.
-        (call.may_be_old, call.together) = (true, None);
+        call.sharing = Sharing::MayBeOld;
     }
     for (name, value) in query {
         call = call.query(name, value);
     }
-    if call.query.is_empty() {
+    if call.request.query.is_empty() {
         return Ok(Vec::new());
     }
     match op.read(call).await {

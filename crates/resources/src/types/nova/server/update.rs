@@ -140,7 +140,7 @@ async fn rebuild(op: &mut Op, with_user_data: bool) -> Result<(), Stop> {
         body["personality"] = files.into();
         call = call.microversion("2.56");
     }
-    call.body = Some(json!({ "rebuild": body }));
+    call.request.body = Some(json!({ "rebuild": body }));
     op.call("rebuild", call).await?;
     let call = look(op);
     look::until(op, call, |reply| match status(reply) {

@@ -1,7 +1,7 @@
 //! What a request says of the stack that it wants.
 
-use crate::ask::Ask;
 use crate::aws::{AwsFault, Code, Params};
+use crate::request::Request;
 use kiln_engine::machine::Settings;
 use kiln_engine::service::{StackRequest, TemplateSource};
 use kiln_template::limits::Limits;
@@ -11,28 +11,31 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The stack that a request wants.
-pub(super) async fn request(ask: &Ask, params: &Params) -> Result<StackRequest, AwsFault> {
+pub(super) async fn stack_request(
+    request: &Request,
+    params: &Params,
+) -> Result<StackRequest, AwsFault> {
     // What costs nothing is looked at first.
     let (settings, parameters) = (settings(params)?, parameters(params)?);
-    let template = TemplateSource::Text(template(ask, params).await?);
+    let template = TemplateSource::Text(template(request, params).await?);
     Ok(StackRequest { template, parameters, settings, ..StackRequest::default() })
 }
 
 /// The template in a request, or where a request says that it is.
-pub(super) async fn template(ask: &Ask, params: &Params) -> Result<Arc<str>, AwsFault> {
+pub(super) async fn template(request: &Request, params: &Params) -> Result<Arc<str>, AwsFault> {
     // AWS writes the name in another way than the reference.
     let url = params.get("TemplateUrl").or_else(|| params.get("TemplateURL"));
     let text: Arc<str> = match (params.get("TemplateBody"), url) {
         (Some(text), _) => text.into(),
         (None, Some(url)) => {
             let failed = |why| AwsFault::bad(format!("Failed to fetch template: {why}"));
-            ask.app.fetch(url).await.map_err(failed)?
+            request.app.fetch(url).await.map_err(failed)?
         }
         (None, None) => {
             return Err(AwsFault::missing("TemplateBody or TemplateUrl were not given."));
         }
     };
-    match text.len() > ask.service().rules().max_template_bytes || is_document(&text) {
+    match text.len() > request.service().rules().max_template_bytes || is_document(&text) {
         // What is too long is refused with the others that are.
         true => Ok(text),
         false => Err(AwsFault::bad("The Template must be a JSON or YAML document.")),

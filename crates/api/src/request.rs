@@ -14,7 +14,7 @@ use kiln_template::value::Members;
 use std::sync::Arc;
 
 /// A request that was let in.
-pub struct Ask {
+pub struct Request {
     /// What serves it.
     pub app: Arc<App>,
     /// Who asks.
@@ -37,10 +37,10 @@ pub struct Ask {
     pub known: Option<String>,
 }
 
-impl Ask {
+impl Request {
     /// A request of somebody, of which nothing else is known.
-    pub(crate) fn by(app: Arc<App>, caller: Arc<Caller>) -> Ask {
-        Ask {
+    pub(crate) fn by(app: Arc<App>, caller: Arc<Caller>) -> Request {
+        Request {
             is_admin: app.policy.is_admin(&caller),
             app,
             caller,
@@ -66,14 +66,14 @@ impl Ask {
     }
 
     /// Who asks, as far as stacks are concerned.
-    pub fn asker(&self) -> Asker {
+    pub fn requester(&self) -> Asker {
         let (app, caller) = (self.app.clone(), self.caller.clone());
         Asker {
             project: caller.project_id.as_str().into(),
             user_name: caller.user_name.as_str().into(),
             is_admin: self.is_admin,
             guest_in: self.app.options.guest_in(&caller),
-            visitor: self.caller.visitor(),
+            visitor: self.caller.user_token(),
             author: Arc::new(CreatedBy {
                 user_id: caller.user_id.as_str().into(),
                 user_name: caller.user_name.as_str().into(),
@@ -109,13 +109,13 @@ impl Ask {
     /// The stack that the path names, deleted or not.
     pub async fn stack(&self) -> Result<StackRow, Fault> {
         let (name, id) = (self.part("stack_name"), self.part("stack_id"));
-        Ok(self.service().stack_called(&self.asker(), name, id).await?)
+        Ok(self.service().stack_called(&self.requester(), name, id).await?)
     }
 
     /// The stack that the path names.
     pub async fn live_stack(&self) -> Result<StackRow, Fault> {
         let (name, id) = (self.part("stack_name"), self.part("stack_id"));
-        Ok(self.service().live_stack(&self.asker(), name, id).await?)
+        Ok(self.service().live_stack(&self.requester(), name, id).await?)
     }
 
     /// The stack that the path names, deleted or not, and the tree that it is in.

@@ -12,7 +12,7 @@ resources:
 "#;
 
 /// Asks for metadata, telling what is known.
-async fn ask(world: &World, path: &str, known: &str) -> Reply {
+async fn request(world: &World, path: &str, known: &str) -> Reply {
     world.knowing("demo", &format!("/v1{path}"), known).await
 }
 
@@ -25,17 +25,17 @@ async fn a_tag_says_what_is_known() {
     assert_eq!((first.status, first.json()), (200, json!({"metadata": {"word": "one"}})));
     assert_eq!(first.header("x-kiln-wait"), "60");
     let tag = first.header("etag").to_owned();
-    let same = ask(&world, &metadata, &tag).await;
+    let same = request(&world, &metadata, &tag).await;
     assert_eq!((same.status, same.text.as_str(), same.header("etag")), (304, "", tag.as_str()));
-    assert_eq!(ask(&world, &metadata, "\"other\"").await.status, 200);
-    let waited = ask(&world, &format!("{metadata}?wait=1"), &tag).await;
+    assert_eq!(request(&world, &metadata, "\"other\"").await.status, 200);
+    let waited = request(&world, &format!("{metadata}?wait=1"), &tag).await;
     assert_eq!(waited.status, 304, "nothing happened");
     assert_eq!(world.get(&format!("{metadata}?wait=soon")).await.status, 400);
 
     let change = json!({"template": TEMPLATE, "parameters": {"word": "two"}});
     let url = format!("{metadata}?wait=60");
     let (changed, updated) =
-        tokio::join!(ask(&world, &url, &tag), world.send("demo", "PUT", &path, Some(change)),);
+        tokio::join!(request(&world, &url, &tag), world.send("demo", "PUT", &path, Some(change)),);
     assert_eq!(updated.status, 202);
     assert_eq!(changed.json(), json!({"metadata": {"word": "two"}}));
     assert_ne!(changed.header("etag"), tag);
@@ -54,8 +54,8 @@ async fn what_is_deployed_on_a_server_is_told_at_once() {
     let body = json!({"config_id": config, "server_id": "server-1"});
     let url = format!("{path}?wait=60");
     let (one, another, stranger, _) = tokio::join!(
-        ask(&world, &url, &tag),
-        ask(&world, &url, &tag),
+        request(&world, &url, &tag),
+        request(&world, &url, &tag),
         world.knowing("other", "/v1/other/software_deployments/metadata/server-1?wait=1", &tag),
         world.send("demo", "POST", "/demo/software_deployments", Some(body)),
     );

@@ -7,9 +7,9 @@
 use super::cbor;
 use super::fault::{AwsFault, Code};
 use super::params::Params;
-use super::render::Form;
-use crate::body::Carried;
-use axum::http::{Method, Request};
+use super::render::Format;
+use crate::body::RawBody;
+use axum::http::{Method, Request as HttpRequest};
 use kiln_template::value::Members;
 use kiln_template::{Value, json, print};
 use std::collections::BTreeMap;
@@ -32,14 +32,14 @@ const NUMBERS: [&str; 9] = [
 ];
 
 /// A call: the action, and how it is made and answered.
-pub(super) struct Call<'r> {
+pub(super) struct RpcCall<'r> {
     pub(super) action: &'r str,
-    pub(super) form: Form,
+    pub(super) format: Format,
 }
 
-impl<'r> Call<'r> {
+impl<'r> RpcCall<'r> {
     /// The call that a request is, if it is one.
-    pub(super) fn of(request: &'r Request<Carried>) -> Option<Call<'r>> {
+    pub(super) fn parse(request: &'r HttpRequest<RawBody>) -> Option<RpcCall<'r>> {
         if request.method() != Method::POST {
             return None;
         }
@@ -47,19 +47,19 @@ impl<'r> Call<'r> {
         let path = request.uri().path();
         if header("smithy-protocol") == Some("rpc-v2-cbor") {
             let (_, action) = path.strip_prefix("/v1/service/")?.split_once("/operation/")?;
-            return Some(Call { action, form: Form::Cbor });
+            return Some(RpcCall { action, format: Format::Cbor });
         }
         let (_, action) = header("x-amz-target")?.rsplit_once('.')?;
-        ["/v1", "/v1/"].contains(&path).then_some(Call { action, form: Form::TypedJson })
+        ["/v1", "/v1/"].contains(&path).then_some(RpcCall { action, format: Format::TypedJson })
     }
 
     /// Its parameters.
-    pub(super) fn params(&self, request: &Request<Carried>) -> Result<Params, AwsFault> {
+    pub(super) fn params(&self, request: &HttpRequest<RawBody>) -> Result<Params, AwsFault> {
         let bad = |why: &str| AwsFault::new(Code::InvalidQueryParameter, why);
         let body = request.body().as_deref().unwrap_or_default();
-        let value = match self.form {
+        let value = match self.format {
             _ if body.is_empty() => Some(Value::Map(Arc::default())),
-            Form::Cbor => cbor::read(body),
+            Format::Cbor => cbor::read(body),
             _ => std::str::from_utf8(body).ok().and_then(|text| json::parse(text).ok()),
         };
         let Some(Value::Map(members)) = value else { return Err(bad("The body is no object")) };
@@ -113,7 +113,7 @@ pub(super) enum Typed {
 
 impl Typed {
     /// What the text of a member is.
-    pub(super) fn of(name: &str, text: &str) -> Typed {
+    pub(super) fn parse(name: &str, text: &str) -> Typed {
         if NUMBERS.contains(&name) && text.parse::<f64>().is_ok() {
             return Typed::Number;
         }
@@ -133,7 +133,7 @@ pub(super) fn typed(name: &str, value: &Value) -> Value {
             Value::Map(Arc::new(there.collect::<Members>()))
         }
         Value::List(items) => Value::list(items.iter().map(|item| typed("", item))),
-        Value::Text(text) => match Typed::of(name, text) {
+        Value::Text(text) => match Typed::parse(name, text) {
             Typed::Moment(seconds) => Value::Float(seconds),
             Typed::Number => match text.parse::<i64>() {
                 Ok(number) => number.into(),
@@ -158,10 +158,10 @@ mod tests {
         let body = r#"{"Namespace": "n", "Nothing": null, "StartTime": 1363896240.5, "Period": 60, "Yes": true,
             "MetricData": [{"MetricName": "a", "Value": 1.5, "Timestamp": 1363896240,
                             "Dimensions": [{"Name": "x", "Value": "1"}]}, {"MetricName": "b"}]}"#;
-        let request = Request::post("/v1/").header("x-amz-target", "Granite.PutMetricData");
+        let request = HttpRequest::post("/v1/").header("x-amz-target", "Granite.PutMetricData");
         let request = request.body(Some(body.into())).unwrap();
-        let call = Call::of(&request).unwrap();
-        assert_eq!((call.action, call.form), ("PutMetricData", Form::TypedJson));
+        let call = RpcCall::parse(&request).unwrap();
+        assert_eq!((call.action, call.format), ("PutMetricData", Format::TypedJson));
         let params = call.params(&request).unwrap();
         let pairs: Vec<(&str, &str)> = params.pairs().collect();
         assert_eq!(
@@ -184,8 +184,8 @@ mod tests {
     #[test]
     fn what_is_no_call_is_none() {
         let is_call = |method: &str, path: &str, name: &str, value: &str| {
-            let request = Request::builder().method(method).uri(path).header(name, value);
-            Call::of(&request.body(None).unwrap()).is_some()
+            let request = HttpRequest::builder().method(method).uri(path).header(name, value);
+            RpcCall::parse(&request.body(None).unwrap()).is_some()
         };
         assert!(is_call("POST", "/v1/service/X/operation/Y", "smithy-protocol", "rpc-v2-cbor"));
         assert!(!is_call("GET", "/v1/service/X/operation/Y", "smithy-protocol", "rpc-v2-cbor"));

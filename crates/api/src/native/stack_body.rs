@@ -1,8 +1,8 @@
 //! What a request says of the stack that it wants.
 
-use crate::ask::Ask;
 use crate::fault::Fault;
 use crate::query::count;
+use crate::request::Request;
 use kiln_engine::machine::Settings;
 use kiln_engine::service::{Patch, StackRequest, TemplateSource};
 use kiln_template::definition::Files;
@@ -19,14 +19,14 @@ const MAX_TAG: usize = 80;
 
 /// The body of a request that makes or changes a stack.
 pub(crate) struct StackBody<'a> {
-    pub(crate) ask: &'a Ask,
+    pub(crate) request: &'a Request,
 }
 
 impl StackBody<'_> {
     /// The name of the stack.
     pub(crate) fn name(&self) -> Result<String, Fault> {
-        self.ask.object()?;
-        match self.ask.field("stack_name") {
+        self.request.object()?;
+        match self.request.field("stack_name") {
             None => Err(Fault::bad("No stack name specified")),
             Some(Value::Text(name)) if name.is_empty() => {
                 Err(Fault::bad("No stack name specified"))
@@ -42,60 +42,60 @@ impl StackBody<'_> {
 
     /// A stack that does not exist yet.
     pub(crate) async fn new_stack(&self) -> Result<StackRequest, Fault> {
-        if self.ask.field_flag("converge")?.is_some() {
+        if self.request.field_flag("converge")?.is_some() {
             let message =
                 "converge flag only supported in stack update (or update preview) request.";
             return Err(Fault::bad(message));
         }
-        let mut request = self.request().await?;
-        if matches!(request.template, TemplateSource::Missing) {
+        let mut stack_request = self.stack_request().await?;
+        if matches!(stack_request.template, TemplateSource::Missing) {
             return Err(Fault::bad("No template specified"));
         }
-        request.settings.is_rolled_back.get_or_insert(false);
-        Ok(request)
+        stack_request.settings.is_rolled_back.get_or_insert(false);
+        Ok(stack_request)
     }
 
     /// A stack whose template comes from elsewhere.
     pub(crate) async fn without_template(&self) -> Result<StackRequest, Fault> {
-        let mut request = self.all_but_template().await?;
-        request.settings.is_rolled_back.get_or_insert(false);
-        Ok(request)
+        let mut stack_request = self.all_but_template().await?;
+        stack_request.settings.is_rolled_back.get_or_insert(false);
+        Ok(stack_request)
     }
 
     /// A stack that is only looked at.
     pub(crate) async fn looked_at(&self) -> Result<StackRequest, Fault> {
-        let request = self.request().await?;
-        match request.template {
+        let stack_request = self.stack_request().await?;
+        match stack_request.template {
             TemplateSource::Missing => Err(Fault::bad("No template specified")),
-            _ => Ok(request),
+            _ => Ok(stack_request),
         }
     }
 
     /// A change of a stack.
     pub(crate) async fn change(&self, is_patch: bool) -> Result<(StackRequest, Patch), Fault> {
-        let mut request = self.request().await?;
-        request.converge = self.ask.field_flag("converge")?.unwrap_or(false);
-        let is_partial = is_patch || self.ask.field_flag("existing")?.unwrap_or(false);
-        if matches!(request.template, TemplateSource::Missing) && !is_partial {
+        let mut stack_request = self.stack_request().await?;
+        stack_request.converge = self.request.field_flag("converge")?.unwrap_or(false);
+        let is_partial = is_patch || self.request.field_flag("existing")?.unwrap_or(false);
+        if matches!(stack_request.template, TemplateSource::Missing) && !is_partial {
             return Err(Fault::bad("No template specified"));
         }
-        let cleared = match self.ask.field("clear_parameters") {
+        let cleared = match self.request.field("clear_parameters") {
             None => Vec::new(),
             Some(Value::List(names)) => names.iter().filter_map(Value::as_text).cloned().collect(),
             Some(_) => return Err(Fault::malformed()),
         };
-        Ok((request, Patch { is_partial, cleared }))
+        Ok((stack_request, Patch { is_partial, cleared }))
     }
 
-    async fn request(&self) -> Result<StackRequest, Fault> {
-        self.ask.object()?;
+    async fn stack_request(&self) -> Result<StackRequest, Fault> {
+        self.request.object()?;
         let template = self.template().await?;
         Ok(StackRequest { template, ..self.all_but_template().await? })
     }
 
     async fn all_but_template(&self) -> Result<StackRequest, Fault> {
         let files = self.all_files().await?;
-        let environment_files = match self.ask.field("environment_files") {
+        let environment_files = match self.request.field("environment_files") {
             None => Vec::new(),
             Some(Value::List(names)) => names.iter().filter_map(Value::as_text).cloned().collect(),
             Some(_) => return Err(Fault::malformed()),
@@ -116,17 +116,17 @@ impl StackBody<'_> {
     }
 
     async fn template(&self) -> Result<TemplateSource, Fault> {
-        match self.ask.field("template") {
+        match self.request.field("template") {
             Some(Value::Text(text)) if text.is_empty() => Ok(TemplateSource::Missing),
             Some(Value::Text(text)) => Ok(TemplateSource::Text(text.clone())),
             Some(object @ Value::Map(_)) => Ok(TemplateSource::Object(object.clone())),
             Some(_) => Err(Fault::bad(
                 "Template not in valid format: The template is not a JSON object or YAML mapping.",
             )),
-            None => match self.ask.field("template_url") {
+            None => match self.request.field("template_url") {
                 Some(Value::Text(url)) => {
                     let bad = |why| Fault::bad(format!("Could not retrieve template: {why}"));
-                    self.ask.app.fetch(url).await.map(TemplateSource::Text).map_err(bad)
+                    self.request.app.fetch(url).await.map(TemplateSource::Text).map_err(bad)
                 }
                 _ => Ok(TemplateSource::Missing),
             },
@@ -134,7 +134,7 @@ impl StackBody<'_> {
     }
 
     fn environment(&self) -> Result<Environment, Fault> {
-        let (environment, found) = match self.ask.field("environment") {
+        let (environment, found) = match self.request.field("environment") {
             None => return Ok(Environment::default()),
             Some(Value::Text(text)) => {
                 let file = Sources::new().add("environment", text.clone());
@@ -150,7 +150,8 @@ impl StackBody<'_> {
     }
 
     fn parameters(&self) -> Result<SuppliedValues, Fault> {
-        let Some(given) = self.ask.body.as_deref().and_then(|body| body.get("parameters")) else {
+        let Some(given) = self.request.body.as_deref().and_then(|body| body.get("parameters"))
+        else {
             return Ok(SuppliedValues::new());
         };
         let given = given.as_map().ok_or_else(Fault::malformed)?;
@@ -160,20 +161,20 @@ impl StackBody<'_> {
     /// The files that came along, and those in the container that is named.
     async fn all_files(&self) -> Result<Files, Fault> {
         let files = self.files()?;
-        match self.ask.field("files_container") {
+        match self.request.field("files_container") {
             None => Ok(files),
             Some(Value::Text(name)) if name.is_empty() => Ok(files),
             Some(Value::Text(name)) => {
-                let limit = self.ask.app.options.max_body_bytes;
-                let service = self.ask.service();
-                Ok(service.with_container(&self.ask.asker(), files, name, limit).await?)
+                let limit = self.request.app.options.max_body_bytes;
+                let service = self.request.service();
+                Ok(service.with_container(&self.request.requester(), files, name, limit).await?)
             }
             Some(_) => Err(Fault::malformed()),
         }
     }
 
     fn files(&self) -> Result<Files, Fault> {
-        let Some(files) = self.ask.field("files") else { return Ok(Files::new()) };
+        let Some(files) = self.request.field("files") else { return Ok(Files::new()) };
         let files = files.as_map().ok_or_else(|| Fault::bare("ValueError"))?;
         let text = |value: &Value| match value {
             Value::Text(text) => text.clone(),
@@ -183,9 +184,9 @@ impl StackBody<'_> {
     }
 
     fn settings(&self) -> Result<Settings, Fault> {
-        let timeout = self.ask.field("timeout_mins").map(|it| count("timeout_mins", it));
+        let timeout = self.request.field("timeout_mins").map(|it| count("timeout_mins", it));
         let timeout = timeout.transpose()?.filter(|minutes| *minutes > 0);
-        let is_rolled_back = match self.ask.field("disable_rollback") {
+        let is_rolled_back = match self.request.field("disable_rollback") {
             None => None,
             Some(value) => match crate::query::flag("disable_rollback", value) {
                 Ok(is_disabled) => Some(!is_disabled),
@@ -201,7 +202,7 @@ impl StackBody<'_> {
     }
 
     fn tags(&self) -> Result<Option<Vec<Arc<str>>>, Fault> {
-        let Some(tags) = self.ask.field("tags") else { return Ok(None) };
+        let Some(tags) = self.request.field("tags") else { return Ok(None) };
         let Value::Text(tags) = tags else { return Err(Fault::bare("AttributeError")) };
         let tags: Vec<Arc<str>> = tags.split(',').map(Arc::from).collect();
         match tags.iter().find(|tag| tag.chars().count() > MAX_TAG) {
@@ -214,8 +215,8 @@ impl StackBody<'_> {
 }
 
 /// What a former stack left behind, as text.
-pub(crate) fn adopt_data(ask: &Ask) -> Result<Option<Arc<str>>, Fault> {
-    match ask.field("adopt_stack_data") {
+pub(crate) fn adopt_data(request: &Request) -> Result<Option<Arc<str>>, Fault> {
+    match request.field("adopt_stack_data") {
         None => Ok(None),
         Some(Value::Text(text)) => Ok(Some(text.clone())),
         Some(_) => Err(Fault::malformed()),

@@ -1,9 +1,9 @@
 //! Kiln's own account at the identity service: logged in when it is needed, again when it ends.
 
 use super::Clock;
-use super::flight::Flights;
-use super::identity::{Failure, Granted, Identity};
+use super::identity::{IdentityClient, IdentityError, IssuedToken};
 use super::login::Login;
+use super::single_flight::SingleFlight;
 use super::token::Token;
 use kiln_engine::time::Time;
 use kiln_template::value::Secret;
@@ -15,15 +15,15 @@ use std::time::Duration;
 const MARGIN: Duration = Duration::from_secs(60);
 
 /// After a refused login the next one is not tried before this: accounts get locked.
-const AFTER_REFUSAL: Duration = Duration::from_secs(10);
+const LOGIN_BACKOFF: Duration = Duration::from_secs(10);
 
 /// Kiln's own account at the identity service.
-pub(super) struct Service {
-    identity: Identity,
+pub(super) struct ServiceAccount {
+    identity: IdentityClient,
     login: Login,
     clock: Clock,
     state: Mutex<State>,
-    flights: Flights<(), Result<Session, Failure>>,
+    in_flight: SingleFlight<(), Result<Session, IdentityError>>,
 }
 
 #[derive(Default)]
@@ -32,7 +32,7 @@ struct State {
     sessions: u64,
     refused_until: Time,
     /// By how many microseconds our clock is ahead of the identity service's, or somewhat less.
-    ahead: i64,
+    clock_offset: i64,
 }
 
 /// A login that worked.
@@ -43,23 +43,29 @@ struct Session {
     renew_at: Time,
 }
 
-impl Service {
-    pub(super) fn new(identity: Identity, login: Login, clock: Clock) -> Service {
-        Service { identity, login, clock, state: Mutex::default(), flights: Flights::default() }
+impl ServiceAccount {
+    pub(super) fn new(identity: IdentityClient, login: Login, clock: Clock) -> ServiceAccount {
+        ServiceAccount {
+            identity,
+            login,
+            clock,
+            state: Mutex::default(),
+            in_flight: SingleFlight::default(),
+        }
     }
 
     /// What the clock of the identity service says when ours says this: too late by the time that a login
     /// takes, never too early by more than the second that it does not tell.
-    pub(super) fn their_time(&self, ours: Time) -> Time {
-        Time::from_micros(ours.micros().saturating_sub(self.state().ahead))
+    pub(super) fn identity_time(&self, ours: Time) -> Time {
+        Time::from_micros(ours.micros().saturating_sub(self.state().clock_offset))
     }
 
     /// The login to use: the one there is, or a new one.
-    async fn session(&self) -> Result<Session, Failure> {
+    async fn session(&self) -> Result<Session, IdentityError> {
         if let Some(session) = self.current() {
             return Ok(session);
         }
-        self.flights.join((), self.log_in()).await
+        self.in_flight.join((), self.log_in()).await
     }
 
     /// Reads something of the identity service, about a token if a subject is given. If our own token is
@@ -69,16 +75,16 @@ impl Service {
         path: &str,
         query: &[(&str, &str)],
         subject: Option<&Secret>,
-    ) -> Result<Json, Failure> {
+    ) -> Result<Json, IdentityError> {
         let session = self.session().await?;
         let answer = self.identity.get(&session.token, path, query, subject).await;
-        if answer != Err(Failure::Refused) {
+        if answer != Err(IdentityError::Refused) {
             return answer;
         }
         self.forget(&session);
         let session = self.session().await?;
         match self.identity.get(&session.token, path, query, subject).await {
-            Err(Failure::Refused) => Err(Failure::Unavailable(
+            Err(IdentityError::Refused) => Err(IdentityError::Unavailable(
                 "it does not accept the token that it has just given us".into(),
             )),
             answer => answer,
@@ -87,10 +93,14 @@ impl Service {
 
     /// Has the identity service examine something. That it refuses means that what is examined is no good,
     /// unless it is our own token that is not accepted any more.
-    pub(super) async fn examine(&self, path: &str, body: &Json) -> Result<Granted, Failure> {
+    pub(super) async fn exchange_token(
+        &self,
+        path: &str,
+        body: &Json,
+    ) -> Result<IssuedToken, IdentityError> {
         let session = self.session().await?;
         let answer = self.identity.exchange(&session.token, path, body).await;
-        if !matches!(answer, Err(Failure::Refused)) {
+        if !matches!(answer, Err(IdentityError::Refused)) {
             return answer;
         }
         let own = Some(&session.token);
@@ -114,37 +124,39 @@ impl Service {
         }
     }
 
-    async fn log_in(&self) -> Result<Session, Failure> {
+    async fn log_in(&self) -> Result<Session, IdentityError> {
         // Somebody may have finished a login since we looked.
         if let Some(session) = self.current() {
             return Ok(session);
         }
         let now = (self.clock)();
         if now < self.state().refused_until {
-            return Err(Failure::Unavailable("it refused our own login a moment ago".into()));
+            return Err(IdentityError::Unavailable("it refused our own login a moment ago".into()));
         }
-        let granted = match self.identity.login(&self.login).await {
-            Ok(granted) => granted,
-            Err(Failure::Unavailable(why)) => return Err(Failure::Unavailable(why)),
+        let issued = match self.identity.login(&self.login).await {
+            Ok(issued) => issued,
+            Err(IdentityError::Unavailable(why)) => return Err(IdentityError::Unavailable(why)),
             Err(_) => {
-                self.state().refused_until = now + AFTER_REFUSAL;
+                self.state().refused_until = now + LOGIN_BACKOFF;
                 tracing::error!(
                     "the identity service refuses Kiln's own login: check the name, the password, the \
                      project and the domains of the service user"
                 );
-                return Err(Failure::Unavailable("it refuses our own login".into()));
+                return Err(IdentityError::Unavailable("it refuses our own login".into()));
             }
         };
-        let Some(token) = Token::read(&granted.body) else {
-            return Err(Failure::Unavailable("its description of our token cannot be read".into()));
+        let Some(token) = Token::read(&issued.body) else {
+            return Err(IdentityError::Unavailable(
+                "its description of our token cannot be read".into(),
+            ));
         };
         let lifetime = token.expires_at.since(token.issued_at);
         let mut state = self.state();
         state.sessions += 1;
-        state.ahead = now.micros().saturating_sub(token.issued_at.micros());
+        state.clock_offset = now.micros().saturating_sub(token.issued_at.micros());
         let session = Session {
             number: state.sessions,
-            token: granted.token,
+            token: issued.token,
             renew_at: now + lifetime.saturating_sub(MARGIN),
         };
         state.session = Some(session.clone());

@@ -1,15 +1,15 @@
-//! How many requests a project may send.
+//! A limit on the requests of each project.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// More projects than this are not remembered: those that were quiet longest are forgotten.
-const MOST: usize = 10_000;
+/// How many projects are remembered; those without a request in the last second are dropped first.
+const MAX_PROJECTS: usize = 10_000;
 
-/// Lets so many requests a second pass for each project, and as many at once.
+/// A token bucket for each project: this many requests a second, and as many at once.
 #[derive(Debug)]
-pub struct Rate {
+pub struct RateLimit {
     per_second: f64,
     buckets: Mutex<HashMap<String, Bucket>>,
 }
@@ -20,17 +20,17 @@ struct Bucket {
     since: Instant,
 }
 
-impl Rate {
-    /// So many requests a second.
-    pub fn new(per_second: u32) -> Rate {
-        Rate { per_second: f64::from(per_second.max(1)), buckets: Mutex::default() }
+impl RateLimit {
+    /// A limit of this many requests a second.
+    pub fn new(per_second: u32) -> RateLimit {
+        RateLimit { per_second: f64::from(per_second.max(1)), buckets: Mutex::default() }
     }
 
-    /// Whether a request of a project may pass at a moment.
+    /// Takes a token for a request of a project; false if there is none left.
     pub fn allows(&self, project: &str, now: Instant) -> bool {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        if buckets.len() >= MOST && !buckets.contains_key(project) {
-            // Whoever was quiet for a second has a full bucket, and need not be remembered.
+        if buckets.len() >= MAX_PROJECTS && !buckets.contains_key(project) {
+            // After a second without requests a bucket is full, like that of an unknown project.
             buckets.retain(|_, bucket| now.duration_since(bucket.since).as_secs_f64() < 1.0);
         }
         let full = Bucket { left: self.per_second, since: now };
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn a_project_has_its_share_and_no_more() {
-        let (rate, start) = (Rate::new(2), Instant::now());
+        let (rate, start) = (RateLimit::new(2), Instant::now());
         let at = |project: &str, millis: u64| {
             rate.allows(project, start + Duration::from_millis(millis))
         };

@@ -26,7 +26,7 @@ pub(super) fn reveal(secret: &Secret) -> &str {
 }
 
 /// Adds what a client may say for itself: its wishes, and a password to use later.
-pub(super) fn add_wishes(caller: &mut Caller, headers: &HeaderMap) {
+pub(super) fn add_client_options(caller: &mut Caller, headers: &HeaderMap) {
     caller.region = header(headers, "x-region-name").map(str::to_owned);
     if let Some(name) = header(headers, "x-auth-user") {
         caller.login_name = Some(name.to_owned());

@@ -2,15 +2,15 @@
 
 use axum::http::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Response as HttpResponse};
 
 /// Why nobody was let in, and how to say so.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct Rejection {
     /// Why.
     pub reason: Reason,
     /// In which form the client wants to read it, where there is a choice.
-    pub form: Form,
+    pub format: Format,
 }
 
 /// Why nobody was let in.
@@ -32,7 +32,7 @@ pub enum Reason {
 
 /// The forms of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Form {
+pub enum Format {
     /// For programs.
     Json,
     /// For browsers.
@@ -42,16 +42,16 @@ pub enum Form {
     Text,
 }
 
-impl Form {
+impl Format {
     /// The form that headers ask for.
-    pub fn wanted_by(headers: &HeaderMap) -> Form {
+    pub fn from_accept(headers: &HeaderMap) -> Format {
         let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let (html, json) =
             (quality(accept, "text", "html"), quality(accept, "application", "json"));
         match () {
-            () if html > 0.0 && html >= json => Form::Html,
-            () if json > 0.0 => Form::Json,
-            () => Form::Text,
+            () if html > 0.0 && html >= json => Format::Html,
+            () if json > 0.0 => Format::Json,
+            () => Format::Text,
         }
     }
 }
@@ -79,10 +79,10 @@ fn quality(accept: &str, group: &str, kind: &str) -> f64 {
 const TOKEN_REFUSED: &str = "{\"error\": {\"code\": 401, \"title\": \"Unauthorized\", \
      \"message\": \"The request you have made requires authentication.\"}}";
 
-impl Refusal {
+impl Rejection {
     /// A refusal in the form that the client asked for.
-    pub fn new(reason: Reason, headers: &HeaderMap) -> Refusal {
-        Refusal { reason, form: Form::wanted_by(headers) }
+    pub fn new(reason: Reason, headers: &HeaderMap) -> Rejection {
+        Rejection { reason, format: Format::from_accept(headers) }
     }
 
     /// The status.
@@ -133,8 +133,8 @@ impl Refusal {
         let (explanation, detail) = (self.explanation(), self.detail());
         let title = self.status().canonical_reason().unwrap_or_default();
         let status = format!("{} {title}", self.status().as_u16());
-        match self.form {
-            Form::Json => {
+        match self.format {
+            Format::Json => {
                 let message = format!("{explanation}<br /><br />\n{detail}\n\n");
                 let message = serde_json::Value::from(message);
                 let body = format!(
@@ -142,7 +142,7 @@ impl Refusal {
                 );
                 ("application/json", body)
             }
-            Form::Html => {
+            Format::Html => {
                 let detail = escaped(&detail);
                 let body = format!(
                     "<html>\n <head>\n  <title>{status}</title>\n </head>\n <body>\n  <h1>{status}</h1>\n  \
@@ -150,7 +150,7 @@ impl Refusal {
                 );
                 ("text/html; charset=UTF-8", body)
             }
-            Form::Text => {
+            Format::Text => {
                 ("text/plain; charset=UTF-8", format!("{status}\n\n{explanation}\n\n {detail}  "))
             }
         }
@@ -182,8 +182,8 @@ fn escaped(text: &str) -> String {
     safe
 }
 
-impl IntoResponse for Refusal {
-    fn into_response(self) -> Response {
+impl IntoResponse for Rejection {
+    fn into_response(self) -> HttpResponse {
         let (content_type, body) = self.body();
         let mut response = (self.status(), [(CONTENT_TYPE, content_type)], body).into_response();
         if let Some(challenge) = self.challenge() {
@@ -200,22 +200,22 @@ mod tests {
     #[test]
     fn the_form_is_the_one_that_is_wanted_most() {
         // As WebOb 1.8 chooses.
-        for (accept, form) in [
-            ("", Form::Text),
-            ("*/*", Form::Html),
-            ("text/html", Form::Html),
-            ("application/json", Form::Json),
-            ("application/json, */*", Form::Html),
-            ("text/html;q=0.5, application/json", Form::Json),
-            ("text/plain", Form::Text),
-            ("application/*", Form::Json),
-            ("text/*", Form::Html),
-            ("application/json;q=0", Form::Text),
-            ("application/xml, */*;q=0.1", Form::Html),
+        for (accept, format) in [
+            ("", Format::Text),
+            ("*/*", Format::Html),
+            ("text/html", Format::Html),
+            ("application/json", Format::Json),
+            ("application/json, */*", Format::Html),
+            ("text/html;q=0.5, application/json", Format::Json),
+            ("text/plain", Format::Text),
+            ("application/*", Format::Json),
+            ("text/*", Format::Html),
+            ("application/json;q=0", Format::Text),
+            ("application/xml, */*;q=0.1", Format::Html),
         ] {
             let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(accept))]);
-            assert_eq!(Form::wanted_by(&headers), form, "{accept}");
+            assert_eq!(Format::from_accept(&headers), format, "{accept}");
         }
-        assert_eq!(Form::wanted_by(&HeaderMap::new()), Form::Text);
+        assert_eq!(Format::from_accept(&HeaderMap::new()), Format::Text);
     }
 }

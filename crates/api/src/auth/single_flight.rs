@@ -6,24 +6,24 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Questions that are being asked.
-pub(super) struct Flights<K, V> {
+pub(super) struct SingleFlight<K, V> {
     open: Mutex<HashMap<K, Gate<V>>>,
 }
 
 /// Locked by whoever asks; has the answer in it once there is one.
 type Gate<V> = Arc<tokio::sync::Mutex<Option<V>>>;
 
-impl<K, V> Default for Flights<K, V> {
-    fn default() -> Flights<K, V> {
-        Flights { open: Mutex::default() }
+impl<K, V> Default for SingleFlight<K, V> {
+    fn default() -> SingleFlight<K, V> {
+        SingleFlight { open: Mutex::default() }
     }
 }
 
-impl<K: Hash + Eq + Clone, V: Clone> Flights<K, V> {
+impl<K: Hash + Eq + Clone, V: Clone> SingleFlight<K, V> {
     /// The answer to a question, found by this work or by the same work of somebody who came before.
     pub(super) async fn join(&self, key: K, work: impl Future<Output = V>) -> V {
         let gate = self.open().entry(key.clone()).or_default().clone();
-        let seat = Seat { flights: self, key, gate };
+        let seat = Seat { in_flight: self, key, gate };
         let mut answer = seat.gate.lock().await;
         if let Some(answer) = &*answer {
             return answer.clone();
@@ -41,7 +41,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Flights<K, V> {
 
 /// A place in a flight. Each holds its gate once, so that the list knows when all have left.
 struct Seat<'a, K: Hash + Eq, V> {
-    flights: &'a Flights<K, V>,
+    in_flight: &'a SingleFlight<K, V>,
     key: K,
     gate: Gate<V>,
 }
@@ -49,7 +49,7 @@ struct Seat<'a, K: Hash + Eq, V> {
 impl<K: Hash + Eq + Clone, V: Clone> Seat<'_, K, V> {
     /// Takes the flight off the list: whoever comes from now on asks anew.
     fn land(&self) {
-        let mut open = self.flights.open();
+        let mut open = self.in_flight.open();
         if open.get(&self.key).is_some_and(|listed| Arc::ptr_eq(listed, &self.gate)) {
             open.remove(&self.key);
         }
@@ -58,7 +58,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Seat<'_, K, V> {
 
 impl<K: Hash + Eq, V> Drop for Seat<'_, K, V> {
     fn drop(&mut self) {
-        let mut open = self.flights.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.in_flight.open.lock().unwrap_or_else(PoisonError::into_inner);
         // Given back while the list is locked: of two that leave at once, one is the last.
         self.gate = Gate::default();
         if open.get(&self.key).is_some_and(|listed| Arc::strong_count(listed) == 1) {
@@ -75,64 +75,64 @@ mod tests {
 
     #[tokio::test]
     async fn many_who_ask_at_once_ask_once() {
-        let flights = Arc::new(Flights::<u8, usize>::default());
+        let in_flight = Arc::new(SingleFlight::<u8, usize>::default());
         let (asked, go) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
-        let ask = || {
-            let (flights, asked, go) = (flights.clone(), asked.clone(), go.clone());
+        let request = || {
+            let (in_flight, asked, go) = (in_flight.clone(), asked.clone(), go.clone());
             tokio::spawn(async move {
                 let work = async {
                     let number = asked.fetch_add(1, Ordering::SeqCst);
                     go.notified().await;
                     number
                 };
-                flights.join(1, work).await
+                in_flight.join(1, work).await
             })
         };
-        let waiting: Vec<_> = (0..10).map(|_| ask()).collect();
-        while flights.open().get(&1).is_none_or(|gate| Arc::strong_count(gate) < 11) {
+        let waiting: Vec<_> = (0..10).map(|_| request()).collect();
+        while in_flight.open().get(&1).is_none_or(|gate| Arc::strong_count(gate) < 11) {
             tokio::task::yield_now().await;
         }
         go.notify_one();
         for answer in waiting {
             assert_eq!(answer.await.unwrap(), 0);
         }
-        assert!(flights.open().is_empty());
+        assert!(in_flight.open().is_empty());
         // Whoever comes later asks anew.
         go.notify_one();
-        assert_eq!(ask().await.unwrap(), 1);
+        assert_eq!(request().await.unwrap(), 1);
     }
 
     #[tokio::test]
     async fn if_the_first_gives_up_the_next_one_asks() {
-        let flights = Arc::new(Flights::<u8, &str>::default());
+        let in_flight = Arc::new(SingleFlight::<u8, &str>::default());
         let first = tokio::spawn({
-            let flights = flights.clone();
-            async move { flights.join(1, std::future::pending()).await }
+            let in_flight = in_flight.clone();
+            async move { in_flight.join(1, std::future::pending()).await }
         });
-        while flights.open().is_empty() {
+        while in_flight.open().is_empty() {
             tokio::task::yield_now().await;
         }
         let second = tokio::spawn({
-            let flights = flights.clone();
-            async move { flights.join(1, async { "second" }).await }
+            let in_flight = in_flight.clone();
+            async move { in_flight.join(1, async { "second" }).await }
         });
-        while flights.open().get(&1).is_none_or(|gate| Arc::strong_count(gate) < 3) {
+        while in_flight.open().get(&1).is_none_or(|gate| Arc::strong_count(gate) < 3) {
             tokio::task::yield_now().await;
         }
         first.abort();
         assert_eq!(second.await.unwrap(), "second");
         assert!(first.await.is_err());
-        assert!(flights.open().is_empty());
+        assert!(in_flight.open().is_empty());
     }
 
     #[tokio::test]
     async fn nothing_is_left_of_those_who_gave_up() {
-        let flights = Flights::<u8, ()>::default();
+        let in_flight = SingleFlight::<u8, ()>::default();
         let given_up = tokio::time::timeout(
             std::time::Duration::ZERO,
-            flights.join(1, std::future::pending()),
+            in_flight.join(1, std::future::pending()),
         );
         assert!(given_up.await.is_err());
-        assert!(flights.open().is_empty());
+        assert!(in_flight.open().is_empty());
     }
 }

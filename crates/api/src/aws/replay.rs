@@ -22,35 +22,35 @@ use std::time::Duration;
 use uuid::Uuid;
 
 /// How long before and after its time a signature is good.
-pub(super) const FRESH: Duration = Duration::from_secs(15 * 60);
+pub(super) const VALIDITY: Duration = Duration::from_secs(15 * 60);
 
 /// How long a request that only reads, or reports, may come again.
-const AGAIN: Duration = Duration::from_secs(5);
+const REPEAT_WINDOW: Duration = Duration::from_secs(5);
 
 /// How often the others are told, and heard.
-const TELL: Duration = Duration::from_secs(2);
+const SYNC_INTERVAL: Duration = Duration::from_secs(2);
 
 /// How much later than it says a row may be seen: clocks differ, and commits take their time.
-const LATE: Duration = Duration::from_secs(60);
+const MAX_DELAY: Duration = Duration::from_secs(60);
 
 /// How many are remembered, twice. If there are more, the oldest are forgotten.
-const MOST: usize = 100_000;
+const MAX_SIGNATURES: usize = 100_000;
 
 /// How many rows are read at once, and dropped.
-const ROWS: u64 = 100;
+const PAGE_ROWS: u64 = 100;
 
 /// A signature, by the first half of its hash.
 pub(super) type Key = [u8; 16];
 
 /// Rows in which several signatures are told of, and those of one that changed something.
-const SEVERAL: &str = "several";
+const BATCH: &str = "several";
 const CHANGE: &str = "change";
 
 /// Signatures that were answered.
 #[derive(Debug, Default)]
-pub struct Spent {
+pub struct ReplayGuard {
     seen: Mutex<Seen>,
-    heard: tokio::sync::Mutex<Heard>,
+    synced: tokio::sync::Mutex<Synced>,
 }
 
 #[derive(Debug, Default)]
@@ -60,12 +60,12 @@ struct Seen {
     younger: HashMap<Key, Time>,
     older: HashMap<Key, Time>,
     /// Those that the others do not know of.
-    untold: HashSet<Key>,
+    unsent: HashSet<Key>,
 }
 
 /// What was heard of others.
 #[derive(Debug, Default)]
-struct Heard {
+struct Synced {
     /// When all that was there was read; never before.
     until: Option<Time>,
     /// The rows that were read, and when they were written.
@@ -74,16 +74,16 @@ struct Heard {
     cleaned: Time,
 }
 
-impl Spent {
+impl ReplayGuard {
     /// Whether a request with a signature is let in; it is spent then.
-    pub(super) async fn lets_in(
+    pub(super) async fn admit(
         &self,
         store: &dyn Store,
         key: Key,
         effect: Effect,
         now: Time,
     ) -> Result<bool, StoreError> {
-        if !self.seen().lets_in(key, effect, now) {
+        if !self.seen().admit(key, effect, now) {
             return Ok(false);
         }
         if effect != Effect::Changes {
@@ -106,56 +106,58 @@ impl Spent {
     }
 
     /// Tells other processes what was answered here, and hears what they answered.
-    pub async fn exchange(&self, store: &dyn Store, now: Time) -> Result<(), StoreError> {
-        let mut heard = self.heard.lock().await;
-        let untold = mem::take(&mut self.seen().untold);
-        if !untold.is_empty() {
+    pub async fn sync(&self, store: &dyn Store, now: Time) -> Result<(), StoreError> {
+        let mut synced = self.synced.lock().await;
+        let unsent = mem::take(&mut self.seen().unsent);
+        if !unsent.is_empty() {
             let (id, bytes) =
-                (Chance::default().next(), untold.iter().flatten().copied().collect());
-            let told = store.put_object(row(id, SEVERAL, now, bytes)).await;
+                (Chance::default().next(), unsent.iter().flatten().copied().collect());
+            let told = store.put_object(row(id, BATCH, now, bytes)).await;
             if let Err(error) = told {
-                self.seen().untold.extend(untold);
+                self.seen().unsent.extend(unsent);
                 return Err(error);
             }
-            heard.rows.insert(id, now);
+            synced.rows.insert(id, now);
         }
-        self.hear(&mut heard, store, now).await?;
-        if now.since(heard.cleaned) > LATE {
-            store.drop_objects(ObjectKind::Spent, now - FRESH * 2 - LATE, ROWS).await?;
-            heard.cleaned = now;
+        self.read_batches(&mut synced, store, now).await?;
+        if now.since(synced.cleaned) > MAX_DELAY {
+            store
+                .drop_objects(ObjectKind::Spent, now - VALIDITY * 2 - MAX_DELAY, PAGE_ROWS)
+                .await?;
+            synced.cleaned = now;
         }
         Ok(())
     }
 
     /// Reads what others told since it was last read, from the last to the first.
-    async fn hear(
+    async fn read_batches(
         &self,
-        heard: &mut Heard,
+        synced: &mut Synced,
         store: &dyn Store,
         now: Time,
     ) -> Result<(), StoreError> {
-        let from = heard.until.map_or(now - FRESH * 2, |until| until - LATE);
+        let from = synced.until.map_or(now - VALIDITY * 2, |until| until - MAX_DELAY);
         let mut query = ObjectQuery {
-            subject: Some(SEVERAL.into()),
+            subject: Some(BATCH.into()),
             descending: true,
-            limit: Some(ROWS),
+            limit: Some(PAGE_ROWS),
             ..ObjectQuery::of(ObjectKind::Spent)
         };
         loop {
             let rows = store.objects(&query).await?;
-            let is_last = (rows.len() as u64) < ROWS;
+            let is_last = (rows.len() as u64) < PAGE_ROWS;
             query.marker = rows.last().map(|row| row.id);
             let mut new = rows.into_iter().take_while(|row| row.created >= from).peekable();
             let has_some = new.peek().is_some();
-            for row in new.filter(|row| heard.rows.insert(row.id, row.created).is_none()) {
-                self.seen().hear(&row, now);
+            for row in new.filter(|row| synced.rows.insert(row.id, row.created).is_none()) {
+                self.seen().read_batches(&row, now);
             }
             if is_last || !has_some {
                 break;
             }
         }
-        heard.until = Some(now);
-        heard.rows.retain(|_, written| *written >= now - LATE * 2);
+        synced.until = Some(now);
+        synced.rows.retain(|_, written| *written >= now - MAX_DELAY * 2);
         Ok(())
     }
 
@@ -165,10 +167,10 @@ impl Spent {
 }
 
 /// Exchanges what was answered with other processes, again and again; never ends.
-pub async fn keep_exchanging(app: Arc<App>) {
+pub async fn keep_syncing(app: Arc<App>) {
     loop {
-        tokio::time::sleep(TELL).await;
-        if let Err(error) = app.spent.exchange(&**app.service.store(), now()).await {
+        tokio::time::sleep(SYNC_INTERVAL).await;
+        if let Err(error) = app.replay_guard.sync(&**app.service.store(), now()).await {
             tracing::warn!("what was answered is told to other processes later: {error}");
         }
     }
@@ -188,17 +190,17 @@ fn row(id: Uuid, subject: &str, now: Time, body: Vec<u8>) -> ObjectRow {
 }
 
 impl Seen {
-    fn lets_in(&mut self, key: Key, effect: Effect, now: Time) -> bool {
+    fn admit(&mut self, key: Key, effect: Effect, now: Time) -> bool {
         self.turn(now);
         match self.first(&key) {
             None => {
                 self.younger.insert(key, now);
-                if effect != Effect::Changes && self.untold.len() < 2 * MOST {
-                    self.untold.insert(key);
+                if effect != Effect::Changes && self.unsent.len() < 2 * MAX_SIGNATURES {
+                    self.unsent.insert(key);
                 }
                 true
             }
-            Some(first) => effect != Effect::Changes && now.since(first) <= AGAIN,
+            Some(first) => effect != Effect::Changes && now.since(first) <= REPEAT_WINDOW,
         }
     }
 
@@ -209,11 +211,11 @@ impl Seen {
     fn forget(&mut self, key: &Key) {
         self.younger.remove(key);
         self.older.remove(key);
-        self.untold.remove(key);
+        self.unsent.remove(key);
     }
 
     /// Takes what another process tells.
-    fn hear(&mut self, row: &ObjectRow, now: Time) {
+    fn read_batches(&mut self, row: &ObjectRow, now: Time) {
         let (keys, _) = row.body.as_chunks::<16>();
         for key in keys {
             self.turn(now);
@@ -228,8 +230,8 @@ impl Seen {
     fn turn(&mut self, now: Time) {
         let since = *self.since.get_or_insert(now);
         let passed = now.since(since);
-        if passed > FRESH * 2 || self.younger.len() >= MOST {
-            self.older = match passed > FRESH * 4 {
+        if passed > VALIDITY * 2 || self.younger.len() >= MAX_SIGNATURES {
+            self.older = match passed > VALIDITY * 4 {
                 true => HashMap::new(),
                 false => mem::take(&mut self.younger),
             };
@@ -256,19 +258,19 @@ mod tests {
     }
 
     /// Processes that share a store.
-    struct Process<'s>(Spent, &'s MemoryStore);
+    struct Process<'s>(ReplayGuard, &'s MemoryStore);
 
     impl Process<'_> {
         fn on(store: &MemoryStore) -> Process<'_> {
-            Process(Spent::default(), store)
+            Process(ReplayGuard::default(), store)
         }
 
-        async fn lets_in(&self, number: u32, effect: Effect, seconds: i64) -> bool {
-            self.0.lets_in(self.1, key(number), effect, at(seconds)).await.unwrap()
+        async fn admit(&self, number: u32, effect: Effect, seconds: i64) -> bool {
+            self.0.admit(self.1, key(number), effect, at(seconds)).await.unwrap()
         }
 
-        async fn exchange(&self, seconds: i64) {
-            self.0.exchange(self.1, at(seconds)).await.unwrap();
+        async fn sync(&self, seconds: i64) {
+            self.0.sync(self.1, at(seconds)).await.unwrap();
         }
     }
 
@@ -276,33 +278,33 @@ mod tests {
     async fn what_changes_something_is_done_once_and_reads_may_come_again_for_a_moment() {
         let store = MemoryStore::new();
         let one = Process::on(&store);
-        assert!(one.lets_in(1, Changes, 0).await);
-        assert!(!one.lets_in(1, Changes, 0).await && !one.lets_in(1, Changes, 1700).await);
+        assert!(one.admit(1, Changes, 0).await);
+        assert!(!one.admit(1, Changes, 0).await && !one.admit(1, Changes, 1700).await);
         for (number, effect) in [(2, Reads), (3, Reports)] {
-            assert!(one.lets_in(number, effect, 10).await && one.lets_in(number, effect, 15).await);
-            assert!(!one.lets_in(number, effect, 16).await);
+            assert!(one.admit(number, effect, 10).await && one.admit(number, effect, 15).await);
+            assert!(!one.admit(number, effect, 16).await);
         }
-        assert!(!one.lets_in(2, Changes, 12).await, "nor as something else");
+        assert!(!one.admit(2, Changes, 12).await, "nor as something else");
         one.0.forget(&store, &key(1), Changes).await;
-        assert!(one.lets_in(1, Changes, 20).await, "what failed may be tried again");
+        assert!(one.admit(1, Changes, 20).await, "what failed may be tried again");
     }
 
     #[tokio::test]
     async fn what_one_process_did_no_other_does_and_none_that_comes_later() {
         let store = MemoryStore::new();
         let (one, other) = (Process::on(&store), Process::on(&store));
-        assert!(one.lets_in(1, Changes, 0).await);
-        assert!(!other.lets_in(1, Changes, 0).await, "at once");
-        assert!(!Process::on(&store).lets_in(1, Changes, 900).await, "after a restart");
+        assert!(one.admit(1, Changes, 0).await);
+        assert!(!other.admit(1, Changes, 0).await, "at once");
+        assert!(!Process::on(&store).admit(1, Changes, 900).await, "after a restart");
         one.0.forget(&store, &key(1), Changes).await;
         assert!(
-            Process::on(&store).lets_in(1, Changes, 1).await,
+            Process::on(&store).admit(1, Changes, 1).await,
             "what failed may be tried elsewhere"
         );
         store.set_failing(true);
-        assert!(one.0.lets_in(&store, key(2), Changes, at(2)).await.is_err());
+        assert!(one.0.admit(&store, key(2), Changes, at(2)).await.is_err());
         store.set_failing(false);
-        assert!(one.lets_in(2, Changes, 2).await, "what could not be noted was not done");
+        assert!(one.admit(2, Changes, 2).await, "what could not be noted was not done");
     }
 
     #[tokio::test]
@@ -310,22 +312,22 @@ mod tests {
         let store = MemoryStore::new();
         let (one, other) = (Process::on(&store), Process::on(&store));
         for number in 0..10_000 {
-            assert!(one.lets_in(number, Reports, 0).await);
+            assert!(one.admit(number, Reports, 0).await);
         }
-        one.exchange(2).await;
-        one.exchange(4).await;
+        one.sync(2).await;
+        one.sync(4).await;
         let query = ObjectQuery::of(ObjectKind::Spent);
         use kiln_engine::objects::Objects;
         assert_eq!(store.count_objects(&query).await.unwrap(), 1);
-        other.exchange(4).await;
-        assert!(other.lets_in(7, Reports, 5).await, "for a moment, as here");
-        assert!(!other.lets_in(7, Reports, 8).await && !other.lets_in(9_999, Reports, 800).await);
-        assert!(other.lets_in(10_000, Reports, 8).await);
+        other.sync(4).await;
+        assert!(other.admit(7, Reports, 5).await, "for a moment, as here");
+        assert!(!other.admit(7, Reports, 8).await && !other.admit(9_999, Reports, 800).await);
+        assert!(other.admit(10_000, Reports, 8).await);
         let later = Process::on(&store);
-        later.exchange(1000).await;
-        assert!(!later.lets_in(7, Reports, 1000).await, "after a restart");
+        later.sync(1000).await;
+        assert!(!later.admit(7, Reports, 1000).await, "after a restart");
         // What nobody lets in any more need not be remembered.
-        later.exchange(10_000).await;
+        later.sync(10_000).await;
         assert_eq!(store.count_objects(&query).await.unwrap(), 0);
     }
 
@@ -333,21 +335,21 @@ mod tests {
     async fn a_row_that_is_seen_late_is_heard() {
         let store = MemoryStore::new();
         let (one, slow) = (Process::on(&store), Process::on(&store));
-        assert!(slow.lets_in(1, Reports, 0).await);
-        one.exchange(30).await;
-        slow.exchange(2).await;
-        one.exchange(32).await;
-        assert!(!one.lets_in(1, Reports, 33).await);
+        assert!(slow.admit(1, Reports, 0).await);
+        one.sync(30).await;
+        slow.sync(2).await;
+        one.sync(32).await;
+        assert!(!one.admit(1, Reports, 33).await);
     }
 
     #[tokio::test]
     async fn it_is_remembered_as_long_as_it_is_good_and_not_for_ever() {
         let store = MemoryStore::new();
         let one = Process::on(&store);
-        let lets_in = async |number, minutes: i64| one.lets_in(number, Reads, 60 * minutes).await;
-        assert!(lets_in(1, 0).await && lets_in(2, 29).await && lets_in(3, 31).await);
-        assert!(!lets_in(2, 58).await, "good for half an hour at most");
-        assert!(lets_in(4, 70).await && lets_in(1, 71).await && lets_in(2, 300).await);
+        let admit = async |number, minutes: i64| one.admit(number, Reads, 60 * minutes).await;
+        assert!(admit(1, 0).await && admit(2, 29).await && admit(3, 31).await);
+        assert!(!admit(2, 58).await, "good for half an hour at most");
+        assert!(admit(4, 70).await && admit(1, 71).await && admit(2, 300).await);
     }
 
     #[tokio::test]
@@ -355,10 +357,10 @@ mod tests {
         let store = MemoryStore::new();
         let one = Process::on(&store);
         for number in 0..250_000 {
-            assert!(one.lets_in(number, Reads, 0).await);
+            assert!(one.admit(number, Reads, 0).await);
         }
         let seen = one.0.seen();
-        assert!(seen.younger.len() + seen.older.len() <= 2 * MOST);
-        assert!(seen.untold.len() <= 2 * MOST);
+        assert!(seen.younger.len() + seen.older.len() <= 2 * MAX_SIGNATURES);
+        assert!(seen.unsent.len() <= 2 * MAX_SIGNATURES);
     }
 }

@@ -1,7 +1,7 @@
-//! Whom the service asks, or tells something, that users name: nobody whom its operator does not know.
+//! Which URLs of users the service may request: those that begin as the operator allows.
 //!
-//! An address is judged as it would be used, so that nothing in it hides where it leads. Redirects are not followed: they
-//! may lead anywhere.
+//! A URL is checked in its normal form, so that nothing in it hides its host. Redirects are not followed: they may lead
+//! anywhere.
 
 use async_trait::async_trait;
 use kiln_engine::watch::Messenger;
@@ -10,55 +10,55 @@ use reqwest::{Client, Url};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// How long somebody may take to be told something.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the delivery of a webhook may take.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The address to use, if one of those that are allowed is what it begins with.
-pub(crate) fn allowed(starts: &[String], url: &str) -> Option<Url> {
+/// The URL in its normal form, if it begins with one of the allowed prefixes.
+pub(crate) fn allowed(prefixes: &[String], url: &str) -> Option<Url> {
     let url = Url::parse(url).ok().filter(|url| ["http", "https"].contains(&url.scheme()))?;
-    // Whoever stands before the host in an address could be taken for it.
+    // A user name before the host could be mistaken for the host.
     if !url.username().is_empty() || url.password().is_some() {
         return None;
     }
-    let is_start = |start: &String| match Url::parse(start) {
-        // A host alone ends with a slash, so that no longer one begins with it.
-        Ok(start) => url.as_str().starts_with(start.as_str()),
+    let is_prefix = |prefix: &String| match Url::parse(prefix) {
+        // A host alone ends with a slash, so that it is no prefix of a longer host.
+        Ok(prefix) => url.as_str().starts_with(prefix.as_str()),
         Err(_) => false,
     };
-    starts.iter().any(is_start).then_some(url)
+    prefixes.iter().any(is_prefix).then_some(url)
 }
 
-/// What makes requests to addresses that users name.
+/// The HTTP client for URLs of users.
 pub(crate) fn client() -> Result<Client, reqwest::Error> {
     kiln_cloud::client_builder().redirect(reqwest::redirect::Policy::none()).build()
 }
 
-/// Tells addresses what alarms found.
+/// Delivers the webhooks of alarms to allowed URLs.
 #[derive(Debug)]
-pub struct Outgoing {
-    /// What addresses must begin with.
-    starts: Vec<String>,
+pub struct WebhookSender {
+    /// What URLs must begin with.
+    prefixes: Vec<String>,
     client: OnceLock<Client>,
 }
 
-impl Outgoing {
-    /// A messenger to the addresses that begin with one of these.
-    pub fn to(starts: Vec<String>) -> Outgoing {
-        Outgoing { starts, client: OnceLock::new() }
+impl WebhookSender {
+    /// A client for URLs that begin with one of these prefixes.
+    pub fn new(prefixes: Vec<String>) -> WebhookSender {
+        WebhookSender { prefixes, client: OnceLock::new() }
     }
 }
 
 #[async_trait]
-impl Messenger for Outgoing {
+impl Messenger for WebhookSender {
     fn may_tell(&self, url: &str) -> bool {
-        allowed(&self.starts, url).is_some()
+        allowed(&self.prefixes, url).is_some()
     }
 
     async fn tell(&self, url: &str, letter: &str) -> Result<(), String> {
-        let Some(url) = allowed(&self.starts, url) else {
-            return Err("this address may not be told".into());
+        let Some(url) = allowed(&self.prefixes, url) else {
+            return Err("this URL is not allowed".into());
         };
-        // Errors would tell the whole address, and what is secret in it.
+        // The error would show the whole URL with its secrets.
         let failed = |error: reqwest::Error| error.without_url().to_string();
         let client = match self.client.get() {
             Some(client) => client,
@@ -67,13 +67,13 @@ impl Messenger for Outgoing {
                 self.client.get_or_init(|| client)
             }
         };
-        let request = client.post(url).timeout(PATIENCE);
+        let request = client.post(url).timeout(TIMEOUT);
         let request = request.header(CONTENT_TYPE, "application/json").body(letter.to_owned());
         let response = request.send().await.map_err(failed)?;
-        match response.status().is_success() {
-            true => Ok(()),
-            false => Err(format!("it answered with {}", response.status())),
+        if !response.status().is_success() {
+            return Err(format!("HTTP {}", response.status()));
         }
+        Ok(())
     }
 }
 
@@ -82,17 +82,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_judged_as_they_would_be_used() {
-        let starts: Vec<String> = ["https://hooks.example", "http://10.0.0.5:8080/in/", "nonsense"]
-            .map(Into::into)
-            .into();
+    fn urls_are_checked_in_their_normal_form() {
+        let prefixes: Vec<String> =
+            ["https://hooks.example", "http://10.0.0.5:8080/in/", "nonsense"]
+                .map(Into::into)
+                .into();
         for url in [
             "https://hooks.example/a",
             "https://HOOKS.example:443/a?b",
             "https://hooks.example",
             "http://10.0.0.5:8080/in/x",
         ] {
-            assert!(allowed(&starts, url).is_some(), "{url}");
+            assert!(allowed(&prefixes, url).is_some(), "{url}");
         }
         for url in [
             "http://hooks.example/",
@@ -108,7 +109,7 @@ mod tests {
             "nonsense",
             "",
         ] {
-            assert!(allowed(&starts, url).is_none(), "{url}");
+            assert!(allowed(&prefixes, url).is_none(), "{url}");
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::fault::{reason, wants_json};
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, LOCATION};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
-use axum::response::Response;
+use axum::response::Response as HttpResponse;
 use kiln_template::Value;
 use kiln_template::print::{self, Keys};
 
@@ -15,16 +15,16 @@ use kiln_template::print::{self, Keys};
 pub(crate) const JSON: &str = "application/json";
 
 /// An answer.
-pub struct Answer {
+pub struct Response {
     status: StatusCode,
     headers: Vec<(HeaderName, String)>,
     body: Body,
 }
 
-impl Answer {
+impl Response {
     /// A value.
-    pub fn json(status: StatusCode, value: &Value) -> Answer {
-        Answer {
+    pub fn json(status: StatusCode, value: &Value) -> Response {
+        Response {
             status,
             headers: vec![(CONTENT_TYPE, JSON.into())],
             body: Body::from(print::json(value, Keys::Ordered)),
@@ -32,41 +32,41 @@ impl Answer {
     }
 
     /// All went well.
-    pub fn ok(value: &Value) -> Answer {
-        Answer::json(StatusCode::OK, value)
+    pub fn ok(value: &Value) -> Response {
+        Response::json(StatusCode::OK, value)
     }
 
     /// All went well, and there is nothing to say.
-    pub fn nothing() -> Answer {
-        Answer { status: StatusCode::NO_CONTENT, headers: Vec::new(), body: Body::empty() }
+    pub fn nothing() -> Response {
+        Response { status: StatusCode::NO_CONTENT, headers: Vec::new(), body: Body::empty() }
     }
 
     /// It is as the client knows it.
-    pub fn unchanged() -> Answer {
-        Answer { status: StatusCode::NOT_MODIFIED, headers: Vec::new(), body: Body::empty() }
+    pub fn unchanged() -> Response {
+        Response { status: StatusCode::NOT_MODIFIED, headers: Vec::new(), body: Body::empty() }
     }
 
     /// Text.
-    pub fn text(status: StatusCode, text: &str) -> Answer {
+    pub fn text(status: StatusCode, text: &str) -> Response {
         let headers = vec![(CONTENT_TYPE, "text/plain; charset=UTF-8".into())];
-        Answer { status, headers, body: Body::from(text.to_owned()) }
+        Response { status, headers, body: Body::from(text.to_owned()) }
     }
 
     /// Any body.
-    pub fn of(content_type: &str, body: Body) -> Answer {
+    pub fn of(content_type: &str, body: Body) -> Response {
         let headers = vec![(CONTENT_TYPE, content_type.into())];
-        Answer { status: StatusCode::OK, headers, body }
+        Response { status: StatusCode::OK, headers, body }
     }
 
     /// The same with a header.
-    pub fn with(mut self, name: HeaderName, value: impl Into<String>) -> Answer {
+    pub fn with(mut self, name: HeaderName, value: impl Into<String>) -> Response {
         self.headers.push((name, value.into()));
         self
     }
 
     /// The response.
-    pub fn into_response(self) -> Response {
-        let mut response = Response::new(self.body);
+    pub fn into_response(self) -> HttpResponse {
+        let mut response = HttpResponse::new(self.body);
         *response.status_mut() = self.status;
         for (name, value) in self.headers {
             // What a header cannot hold came from outside, and is left out.
@@ -79,7 +79,7 @@ impl Answer {
 }
 
 /// An answer without a body of its own: JSON if the client asks for it, text otherwise.
-pub(crate) fn framework(status: StatusCode, message: &str, accept: &str) -> Answer {
+pub(crate) fn framework(status: StatusCode, message: &str, accept: &str) -> Response {
     let title = reason(status);
     let code = format!("{} {title}", status.as_u16());
     if wants_json(accept) {
@@ -88,20 +88,20 @@ pub(crate) fn framework(status: StatusCode, message: &str, accept: &str) -> Answ
             ("code", code.into()),
             ("title", title.into()),
         ]);
-        return Answer::json(status, &body);
+        return Response::json(status, &body);
     }
     let said = message.replace("<br />", "").trim().to_owned();
-    Answer::text(status, &format!("{code}\n\n{said}\n"))
+    Response::text(status, &format!("{code}\n\n{said}\n"))
 }
 
 /// The request is accepted, and worked on.
-pub(crate) fn accepted(accept: &str) -> Answer {
+pub(crate) fn accepted(accept: &str) -> Response {
     let message = "The request is accepted for processing.<br /><br />\n\n\n";
     framework(StatusCode::ACCEPTED, message, accept)
 }
 
 /// What is asked for is elsewhere.
-pub(crate) fn found(location: &str, accept: &str) -> Answer {
+pub(crate) fn found(location: &str, accept: &str) -> Response {
     let message = format!(
         "The resource was found at <a href=\"{location}\">{location}</a>;\nyou should be redirected \
          automatically.\n\n"
