@@ -8,8 +8,8 @@ use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics, Options};
 use kiln_cloud::NoCloud;
 use kiln_engine::config::Config;
-use kiln_engine::runtime::{Engine, Settings};
-use kiln_engine::service::{Asker, Rules, Service, StackRequest, TemplateSource};
+use kiln_engine::runtime::{Engine, EngineSettings};
+use kiln_engine::service::{Requester, Rules, Service, StackRequest, TemplateSource};
 use kiln_engine::store::{StackQuery, Store};
 use kiln_store::SqlStore;
 use serde_json::{Value as Json, json};
@@ -106,7 +106,7 @@ pub(crate) fn load(out: &mut dyn Write) -> io::Result<()> {
 struct Stage {
     service: Service,
     engine: Engine,
-    asker: Asker,
+    asker: Requester,
     url: String,
 }
 
@@ -115,7 +115,11 @@ async fn stage(folder: &Path) -> io::Result<Stage> {
     let store = SqlStore::open(&url, &folder.join("kiln.keys")).await.map_err(io::Error::other)?;
     let store: Arc<dyn Store> = Arc::new(store);
     let config = Arc::new(Config::default());
-    let pace = Settings { is_alone: true, idle: Duration::from_secs(1), ..Settings::default() };
+    let pace = EngineSettings {
+        is_alone: true,
+        idle_timeout: Duration::from_secs(1),
+        ..EngineSettings::default()
+    };
     let engine = Engine::start(config.clone(), store.clone(), Arc::new(NoCloud), pace);
     let rules = Rules { max_stacks: None, ..Rules::default() };
     let service = Service::new(store, config, rules, Arc::new(NoCloud), Some(engine.clone()));
@@ -134,12 +138,12 @@ async fn stage(folder: &Path) -> io::Result<Stage> {
     let router = Router::new().fallback(move |request| kiln_api::answer(app.clone(), request));
     let listener = listener.tap_io(|stream| _ = stream.set_nodelay(true));
     tokio::spawn(async move { axum::serve(listener, router).await });
-    let asker = Asker {
+    let asker = Requester {
         project: "admin".into(),
         user_name: "admin".into(),
         visitor: Default::default(),
         is_admin: true,
-        guest_in: None,
+        stack_user_project: None,
         author: Default::default(),
         may_use: Arc::new(|_| true),
     };
@@ -160,7 +164,7 @@ async fn make(stage: &Stage, name: &str, text: &Arc<str>) -> io::Result<()> {
     let request = StackRequest { template, ..StackRequest::default() };
     let id = stage.service.create(&stage.asker, name, request).await;
     let id = id.map_err(|refusal| io::Error::other(refusal.to_string()))?;
-    stage.engine.rest(id, 0).await;
+    stage.engine.wait_until_idle(id, 0).await;
     Ok(())
 }
 

@@ -103,7 +103,7 @@ async fn cancel(out: &mut dyn Write) -> io::Result<()> {
     let begun = Instant::now();
     let wish = Command::Cancel { with_rollback: false };
     bench.engine.command(bench.root, wish).await.map_err(io::Error::other)?;
-    let rest = bench.engine.rest(bench.root, 1).await;
+    let rest = bench.engine.wait_until_idle(bench.root, 1).await;
     let rest = rest.ok_or_else(|| io::Error::other("the tree is not there"))?;
     let time = milliseconds(begun.elapsed());
     bench.end().await?;

@@ -6,7 +6,7 @@ use kiln_engine::blueprint::{Recipe, Source};
 use kiln_engine::config::Config;
 use kiln_engine::ids::{Ids, RecipeId, StackId};
 use kiln_engine::machine::{Command, NewStack, Settings};
-use kiln_engine::runtime::{Chance, Engine, Settings as Pace};
+use kiln_engine::runtime::{Engine, EngineSettings as Pace, SystemIds};
 use kiln_engine::service::{Rules, Service};
 use kiln_engine::state::Status;
 use kiln_resources::constraints::offline;
@@ -25,7 +25,7 @@ pub(crate) struct Bench {
     pub(crate) engine: Engine,
     store: Arc<SqlStore>,
     folder: PathBuf,
-    chance: Chance,
+    chance: SystemIds,
     pub(crate) root: StackId,
     /// What stacks are told when they are made.
     pub(crate) settings: Settings,
@@ -174,9 +174,9 @@ impl Bench {
             Arc::new(config),
             store.clone(),
             transport,
-            Pace { lease: Duration::from_secs(600), ..Pace::default() },
+            Pace { lease_duration: Duration::from_secs(600), ..Pace::default() },
         );
-        let mut chance = Chance::default();
+        let mut chance = SystemIds::default();
         let root = StackId(chance.next());
         let settings = Settings::default();
         Ok(Bench { engine, store, folder, chance, root, settings, commands: 0 })
@@ -214,7 +214,7 @@ impl Bench {
     async fn warm_up(&mut self) -> io::Result<()> {
         let id = StackId(self.chance.next());
         self.create_as(id, "first", &template(1_000, false, "x"), &[]).await?;
-        _ = self.engine.rest(id, 0).await;
+        _ = self.engine.wait_until_idle(id, 0).await;
         Ok(())
     }
 
@@ -296,7 +296,7 @@ impl Bench {
 
     /// Waits until nothing is under way.
     pub(crate) async fn rest(&self) -> io::Result<()> {
-        match self.engine.rest(self.root, self.commands).await {
+        match self.engine.wait_until_idle(self.root, self.commands).await {
             Some(glance) if glance.state.status == Status::Complete => Ok(()),
             Some(glance) => Err(io::Error::other(format!("{}: {}", glance.state, glance.reason))),
             None => Err(io::Error::other("the tree is not there")),

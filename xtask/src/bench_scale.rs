@@ -4,9 +4,9 @@
 use crate::bench::milliseconds;
 use crate::bench_engine::Bench;
 use kiln_cloud::{Call, CallError, Credential, Method, Reply, Transport, UserToken};
+use kiln_engine::alarms::{Series, Totals};
 use kiln_engine::machine::Command;
-use kiln_engine::service::{Asker, Datum};
-use kiln_engine::watch::{Series, Totals};
+use kiln_engine::service::{MetricDatum, Requester};
 use kiln_template::Value;
 use serde_json::json;
 use std::io::{self, Write};
@@ -75,11 +75,11 @@ async fn reports(out: &mut dyn Write) -> io::Result<()> {
     const GUESTS: usize = 10_000;
     let bench = Bench::with(Arc::new(kiln_cloud::NoCloud)).await?;
     let service = bench.service();
-    let asker = Asker {
+    let asker = Requester {
         project: "project".into(),
         user_name: "user".into(),
         is_admin: false,
-        guest_in: None,
+        stack_user_project: None,
         visitor: UserToken::default(),
         author: Arc::default(),
         may_use: Arc::new(|_| true),
@@ -105,7 +105,7 @@ async fn reports(out: &mut dyn Write) -> io::Result<()> {
     bench.end().await
 }
 
-fn datum(number: usize) -> Datum {
+fn datum(number: usize) -> MetricDatum {
     let series = Series {
         project: "".into(),
         namespace: "system/linux".into(),
@@ -114,7 +114,7 @@ fn datum(number: usize) -> Datum {
         alarm: None,
         dimensions: [("InstanceId".into(), format!("i-{number}").into())].into(),
     };
-    Datum { series, totals: Totals::of(number as f64 / 100.0), time: None }
+    MetricDatum { series, totals: Totals::single(number as f64 / 100.0), time: None }
 }
 
 async fn signals(out: &mut dyn Write, size: usize) -> io::Result<()> {

@@ -112,7 +112,7 @@ impl App {
     /// A new id.
     pub(crate) fn new_id(&self) -> Uuid {
         use kiln_engine::ids::Ids;
-        kiln_engine::runtime::Chance::default().next()
+        kiln_engine::runtime::SystemIds::default().next()
     }
 
     /// A template from elsewhere, or why it is not had.

@@ -3,7 +3,7 @@
 use crate::response::{JSON, Response, framework};
 use axum::http::StatusCode;
 use axum::response::Response as HttpResponse;
-use kiln_engine::service::Refusal;
+use kiln_engine::service::RequestError;
 use kiln_template::Value;
 
 /// Why a request has no other answer.
@@ -140,8 +140,8 @@ impl Fault {
     }
 }
 
-impl From<Refusal> for Fault {
-    fn from(refusal: Refusal) -> Fault {
+impl From<RequestError> for Fault {
+    fn from(refusal: RequestError) -> Fault {
         let fault = Fault::new(refusal.kind, "");
         Fault { message: refusal.message, findings: refusal.findings, ..fault }
     }

@@ -7,7 +7,7 @@ use crate::fault::Fault;
 use crate::request::Request;
 use axum::http::HeaderName;
 use kiln_engine::ids::StackId;
-use kiln_engine::service::Watched;
+use kiln_engine::service::ChangeTopic;
 use kiln_template::Value;
 use kiln_template::print::{self, Keys};
 use sha2::{Digest, Sha256};
@@ -98,8 +98,8 @@ where
     let (Some(known_tag), Some(seconds)) = (known_tag, seconds.filter(|it| *it > 0)) else {
         return Ok(current);
     };
-    let tree = stack.map(|(_, root)| Watched::Tree(root));
-    let mut watched = tree.into_iter().chain(server.map(Watched::Server));
+    let tree = stack.map(|(_, root)| ChangeTopic::Tree(root));
+    let mut watched = tree.into_iter().chain(server.map(ChangeTopic::Server));
     let Some(first) = watched.next().filter(|_| current.tag == known_tag) else {
         return Ok(current);
     };

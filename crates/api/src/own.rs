@@ -20,7 +20,7 @@ use kiln_cloud::{
     ActingFor, Call, CallError, CallLimits, Credential, DEFAULT_MAX_CALLS, Lane, Method,
     PendingDelegation, Reply, Service, Transport, UserToken,
 };
-use kiln_engine::service::{Asker, Kept, Refusal};
+use kiln_engine::service::{RequestError, Requester, SoftwareObject};
 use kiln_resources::wire;
 use kiln_template::Value;
 use serde_json::{Value as Json, json};
@@ -186,12 +186,12 @@ fn kept(call: &Call) -> Option<Kind> {
 }
 
 /// Whoever asked for the stack, as far as what belongs to its resources is concerned.
-fn requester(behalf: &ActingFor) -> Asker {
-    Asker {
+fn requester(behalf: &ActingFor) -> Requester {
+    Requester {
         project: behalf.project.clone(),
         user_name: behalf.user_name.clone(),
         is_admin: false,
-        guest_in: None,
+        stack_user_project: None,
         visitor: UserToken::default(),
         author: behalf.created_by.clone(),
         may_use: Arc::new(|_| true),
@@ -203,14 +203,14 @@ async fn deployment_call(
     behalf: &ActingFor,
     id: &str,
     call: &Call,
-) -> Result<Json, Refusal> {
+) -> Result<Json, RequestError> {
     let requester = requester(behalf);
     match call.request.method {
         Method::Put => {
             let body = call.request.body.as_ref().unwrap_or(&Json::Null);
             let given = wire::value(&body["software_deployment"]);
             let (Ok(id), Some(given)) = (Uuid::parse_str(id), given.as_map()) else {
-                return Err(Refusal::new("HTTPBadRequest", "this is no deployment"));
+                return Err(RequestError::new("HTTPBadRequest", "this is no deployment"));
             };
             app.service.put_deployment(&requester, id, given).await?;
             Ok(Json::Null)
@@ -223,7 +223,7 @@ async fn deployment_call(
     }
 }
 
-async fn server_call(app: &App, behalf: &ActingFor, server: &str) -> Result<Json, Refusal> {
+async fn server_call(app: &App, behalf: &ActingFor, server: &str) -> Result<Json, RequestError> {
     let configs = app.service.server_configs(&requester(behalf), server).await?;
     let configs: Vec<Json> = configs.iter().map(|kept| wire::json(&config(kept))).collect();
     Ok(json!({ "metadata": configs }))
@@ -234,7 +234,7 @@ async fn config_call(
     behalf: &ActingFor,
     id: &str,
     call: &Call,
-) -> Result<Json, Refusal> {
+) -> Result<Json, RequestError> {
     let requester = requester(behalf);
     match call.request.method {
         Method::Put => {
@@ -243,18 +243,18 @@ async fn config_call(
             let hidden = body["hidden"].as_array().into_iter().flatten();
             let hidden: Vec<&str> = hidden.filter_map(Json::as_str).collect();
             let (Ok(id), Some(config)) = (Uuid::parse_str(id), config.as_map()) else {
-                return Err(Refusal::new("HTTPBadRequest", "this is no configuration"));
+                return Err(RequestError::new("HTTPBadRequest", "this is no configuration"));
             };
             app.service.put_config(&requester, id, config, &hidden).await?;
             Ok(Json::Null)
         }
         Method::Delete => app.service.delete_config(&requester, id).await.map(|()| Json::Null),
-        _ => app.service.config_of(&requester, id).await.map(|kept| shown(&kept)),
+        _ => app.service.config_by_id(&requester, id).await.map(|kept| shown(&kept)),
     }
 }
 
 /// A configuration as resources see it, hidden parts laid open and told of.
-fn shown(kept: &Kept) -> Json {
+fn shown(kept: &SoftwareObject) -> Json {
     let hidden = kept.body.iter().filter(|(_, value)| matches!(value, Value::Secret(_)));
     let hidden: Vec<&str> = hidden.map(|(name, _)| &**name).collect();
     json!({ "software_config": wire::json(&Value::Map(kept.body.clone())), "hidden": hidden })

@@ -6,7 +6,7 @@ use crate::fault::Fault;
 use crate::query::{Query, flag, percent};
 use kiln_cloud::CreatedBy;
 use kiln_engine::partial_tree::TreePart;
-use kiln_engine::service::{Asker, Refusal, Service};
+use kiln_engine::service::{RequestError, Requester, Service};
 use kiln_engine::store::StackRow;
 use kiln_engine::view::{StackView, View};
 use kiln_template::Value;
@@ -66,13 +66,13 @@ impl Request {
     }
 
     /// Who asks, as far as stacks are concerned.
-    pub fn requester(&self) -> Asker {
+    pub fn requester(&self) -> Requester {
         let (app, caller) = (self.app.clone(), self.caller.clone());
-        Asker {
+        Requester {
             project: caller.project_id.as_str().into(),
             user_name: caller.user_name.as_str().into(),
             is_admin: self.is_admin,
-            guest_in: self.app.options.guest_in(&caller),
+            stack_user_project: self.app.options.guest_in(&caller),
             visitor: self.caller.user_token(),
             author: Arc::new(CreatedBy {
                 user_id: caller.user_id.as_str().into(),
@@ -109,13 +109,13 @@ impl Request {
     /// The stack that the path names, deleted or not.
     pub async fn stack(&self) -> Result<StackRow, Fault> {
         let (name, id) = (self.part("stack_name"), self.part("stack_id"));
-        Ok(self.service().stack_called(&self.requester(), name, id).await?)
+        Ok(self.service().find_stack(&self.requester(), name, id).await?)
     }
 
     /// The stack that the path names.
     pub async fn live_stack(&self) -> Result<StackRow, Fault> {
         let (name, id) = (self.part("stack_name"), self.part("stack_id"));
-        Ok(self.service().live_stack(&self.requester(), name, id).await?)
+        Ok(self.service().find_live_stack(&self.requester(), name, id).await?)
     }
 
     /// The stack that the path names, deleted or not, and the tree that it is in.
@@ -145,7 +145,7 @@ impl Request {
     ) -> Result<T, Fault> {
         let seen = |view: &View| match view.stack(stack.id) {
             Some(seen) => show(stack, &seen),
-            None => Err(Refusal::no_such("Stack", &stack.name).into()),
+            None => Err(RequestError::not_found("Stack", &stack.name).into()),
         };
         let view = self.service().part(stack, part).await?;
         let shown = seen(&view);
@@ -164,16 +164,16 @@ impl Request {
         let (stack, service) = (self.stack().await?, self.service());
         let seen = |view: &View| match view.stack(stack.id) {
             Some(seen) => show(&stack, &seen),
-            None => Err(Refusal::no_such("Stack", &stack.name).into()),
+            None => Err(RequestError::not_found("Stack", &stack.name).into()),
         };
         let mut view = service.part(&stack, TreePart::Resource(resource)).await?;
-        service.look_now(&mut view, stack.id, resource).await;
+        service.refresh_resource(&mut view, stack.id, resource).await;
         let shown = seen(&view);
         if !view.is_incomplete() {
             return shown;
         }
         let mut view = service.view(&stack).await?;
-        service.look_now(&mut view, stack.id, resource).await;
+        service.refresh_resource(&mut view, stack.id, resource).await;
         seen(&view)
     }
 

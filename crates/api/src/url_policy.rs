@@ -4,7 +4,7 @@
 //! anywhere.
 
 use async_trait::async_trait;
-use kiln_engine::watch::Messenger;
+use kiln_engine::alarms::WebhookClient;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Url};
 use std::sync::OnceLock;
@@ -49,12 +49,12 @@ impl WebhookSender {
 }
 
 #[async_trait]
-impl Messenger for WebhookSender {
-    fn may_tell(&self, url: &str) -> bool {
+impl WebhookClient for WebhookSender {
+    fn is_allowed(&self, url: &str) -> bool {
         allowed(&self.prefixes, url).is_some()
     }
 
-    async fn tell(&self, url: &str, letter: &str) -> Result<(), String> {
+    async fn send(&self, url: &str, letter: &str) -> Result<(), String> {
         let Some(url) = allowed(&self.prefixes, url) else {
             return Err("this URL is not allowed".into());
         };

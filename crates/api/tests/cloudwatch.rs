@@ -280,7 +280,7 @@ async fn what_is_wrong_is_refused() {
         ("DescribeAlarmsForMetric", "MetricName=CPU".into(), missing),
         ("DescribeAlarmHistory", "HistoryItemType=Gossip".into(), bad),
         ("DescribeAlarmHistory", "StartDate=yesterday".into(), bad),
-        ("DescribeAlarmHistory", "ScanBy=Chance".into(), bad),
+        ("DescribeAlarmHistory", "ScanBy=SystemIds".into(), bad),
         ("DescribeAlarmHistory", "NextToken=x".into(), "InvalidNextToken"),
         ("DeleteAlarms", "".into(), missing),
         ("EnableAlarmActions", "".into(), missing),
@@ -360,7 +360,7 @@ async fn an_address_that_is_allowed_is_told_and_redirects_are_not_followed() {
     }
     // What was led away is kept, to be tried again.
     use kiln_engine::objects::{ObjectKind, ObjectQuery};
-    let letters = ObjectQuery::of(ObjectKind::Letter);
+    let letters = ObjectQuery::new(ObjectKind::Webhook);
     let left = loop {
         let left = world.app.service.store().objects(&letters).await.expect("letters");
         if left.len() == 1 {

@@ -11,7 +11,7 @@ use kiln_api::{App, Metrics, Options, Own, RateLimit};
 use kiln_cloud::NoCloud;
 use kiln_engine::config::Config;
 use kiln_engine::memory::MemoryStore;
-use kiln_engine::runtime::{Engine, Settings};
+use kiln_engine::runtime::{Engine, EngineSettings};
 use kiln_engine::service::{Rules, Service};
 use kiln_engine::store::Store;
 use serde_json::{Value as Json, json};
@@ -113,10 +113,10 @@ impl World {
             region: Some("here".into()),
             // Nothing here takes effect late.
             lost_call_window: std::time::Duration::from_millis(1),
-            messenger: Arc::new(kiln_api::WebhookSender::new(starts)),
+            webhook_client: Arc::new(kiln_api::WebhookSender::new(starts)),
             ..Config::default()
         });
-        let settings = Settings::default();
+        let settings = EngineSettings::default();
         let own = Arc::new(Own::before(Arc::new(NoCloud)));
         let engine = Engine::start(config.clone(), store.clone(), own.clone(), settings);
         let service = Service::new(store, config, rules, Arc::new(NoCloud), Some(engine.clone()));
@@ -240,7 +240,7 @@ impl World {
     pub(crate) async fn rest(&self, path: &str) {
         let id = path.rsplit('/').next().and_then(|id| uuid::Uuid::parse_str(id).ok());
         let id = kiln_engine::ids::StackId(id.expect("an id"));
-        self.engine.rest(id, 0).await;
+        self.engine.wait_until_idle(id, 0).await;
     }
 
     /// The state of a stack.

@@ -1,6 +1,6 @@
 //! Notifications: tells operators what happens to stacks, in the form of oslo.messaging.
 //!
-//! The engine hands over what is durable ([`Listener`](kiln_engine::notice::Listener)); it waits in a bounded
+//! The engine hands over what is durable ([`NotificationListener`](kiln_engine::notification::NotificationListener)); it waits in a bounded
 //! queue, and a task of its own sends it: to the log, or to a broker. A broker that is slow or gone slows no
 //! stack down: what does not fit into the queue is dropped, the oldest first, and counted.
 //!

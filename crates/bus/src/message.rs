@@ -1,7 +1,7 @@
 //! A notification as it is sent: the message, its envelope, and what it tells of whoever asked.
 
 use crate::{Level, Settings};
-use kiln_engine::notice::{Notice, Scaling};
+use kiln_engine::notification::{Notification, Scaling};
 use kiln_engine::state::Status;
 use kiln_engine::time::Time;
 use serde_json::{Map, Value as Json, json};
@@ -22,7 +22,7 @@ const VERSION: &str = "2.0";
 
 impl Message {
     /// What is sent of a notice, under an id that nothing else has.
-    pub(crate) fn of(notice: &Notice, settings: &Settings, id: Uuid) -> Message {
+    pub(crate) fn of(notice: &Notification, settings: &Settings, id: Uuid) -> Message {
         let status = notice.scaling.as_ref().map_or(notice.state.status, |it| it.status);
         let level = match status {
             Status::Failed => Level::Error,
@@ -71,7 +71,7 @@ fn map(value: Json) -> Map<String, Json> {
     }
 }
 
-fn event_type(notice: &Notice, status: Status) -> String {
+fn event_type(notice: &Notification, status: Status) -> String {
     let phase = match status {
         Status::InProgress => "start",
         Status::Complete => "end",
@@ -83,7 +83,7 @@ fn event_type(notice: &Notice, status: Status) -> String {
     }
 }
 
-fn payload(notice: &Notice) -> Json {
+fn payload(notice: &Notification) -> Json {
     let tags: Vec<&str> = notice.tags.iter().map(|tag| &**tag).collect();
     let mut payload = map(json!({
         "tenant_id": *notice.project,
@@ -124,7 +124,7 @@ fn scaling(scaling: &Scaling) -> Map<String, Json> {
 }
 
 /// Who asked: what is known of them, and never what proves it.
-fn context(notice: &Notice) -> Map<String, Json> {
+fn context(notice: &Notification) -> Map<String, Json> {
     let author = &notice.author;
     let known = |text: &str| match text {
         "" => Json::Null,
@@ -181,8 +181,8 @@ mod tests {
     use kiln_engine::state::{Action, State};
     use std::sync::Arc;
 
-    pub(crate) fn notice() -> Notice {
-        Notice {
+    pub(crate) fn notice() -> Notification {
+        Notification {
             time: Time::from_micros(1_933_135_628_123_456),
             project: "7c2f".into(),
             author: Arc::new(CreatedBy {
@@ -212,7 +212,7 @@ mod tests {
         Settings { publisher: "orchestration.node-7".into(), ..Settings::default() }
     }
 
-    fn message(notice: &Notice) -> Message {
+    fn message(notice: &Notification) -> Message {
         let id = Uuid::from_u128(0x2d1c_7a52_6d1d_4d0e_9f50_9d8d_3f0f_6c11);
         Message::of(notice, &settings(), id)
     }
@@ -236,7 +236,7 @@ mod tests {
         let settings = Settings { level: Level::Audit, ..settings() };
         let told = |action, status| {
             let state = State::new(action, status);
-            let notice = Notice { state, ..notice() };
+            let notice = Notification { state, ..notice() };
             let message = Message::of(&notice, &settings, Uuid::nil());
             (message.event_type().to_owned(), message.said["priority"].clone())
         };
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_null() {
-        let notice = Notice { author: Arc::default(), description: None, ..notice() };
+        let notice = Notification { author: Arc::default(), description: None, ..notice() };
         let body: Json =
             serde_json::from_slice(&message(&notice).body(false, Uuid::nil())).unwrap();
         assert_eq!(body["_context_user_identity"], "u-17 7c2f - - -");
@@ -268,7 +268,7 @@ mod tests {
             failure: None,
         };
         let told = |scaling: Scaling| {
-            let message = message(&Notice { scaling: Some(scaling), ..notice() });
+            let message = message(&Notification { scaling: Some(scaling), ..notice() });
             let said = message.said.clone();
             let payload = &said["payload"];
             assert_eq!(payload["stack_name"], "web");

@@ -1,13 +1,13 @@
 //! Where notices wait to be sent. It is bounded: if it is full, the oldest go.
 
-use kiln_engine::notice::Notice;
+use kiln_engine::notification::Notification;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
 /// A notice, and the id under which it is sent.
-pub(crate) type Named = (Uuid, Notice);
+pub(crate) type Named = (Uuid, Notification);
 
 /// Notices that wait to be sent.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ mod tests {
     use std::sync::Arc;
 
     fn notice(name: &str) -> Named {
-        let notice = Notice {
+        let notice = Notification {
             time: Time::default(),
             project: "p".into(),
             author: Arc::default(),

@@ -5,8 +5,8 @@ use crate::queue::{Named, Queue};
 use crate::rabbit::{Line, Post, Trouble};
 use crate::{Driver, Level, Settings};
 use kiln_engine::ids::Ids;
-use kiln_engine::notice::{Listener, Notice};
-use kiln_engine::runtime::Chance;
+use kiln_engine::notification::{Notification, NotificationListener};
+use kiln_engine::runtime::SystemIds;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +39,7 @@ impl Bus {
     }
 
     /// Whoever is to be told.
-    pub fn listener(&self) -> Arc<dyn Listener> {
+    pub fn listener(&self) -> Arc<dyn NotificationListener> {
         Arc::new(Ear { settings: self.settings.clone(), queue: self.queue.clone() })
     }
 
@@ -61,9 +61,9 @@ struct Ear {
     queue: Arc<Queue>,
 }
 
-impl Listener for Ear {
-    fn hear(&self, notices: Vec<Notice>) {
-        let mut chance = Chance::default();
+impl NotificationListener for Ear {
+    fn notify(&self, notices: Vec<Notification>) {
+        let mut chance = SystemIds::default();
         let named: Vec<Named> = notices.into_iter().map(|it| (chance.next(), it)).collect();
         let drivers = &self.settings.drivers;
         if drivers.contains(&Driver::Log) {
@@ -86,7 +86,7 @@ struct Sender {
     /// When it was last told that the broker does not take anything, and that something was dropped.
     told: Option<Instant>,
     told_dropped: Option<Instant>,
-    chance: Chance,
+    chance: SystemIds,
 }
 
 impl Sender {
@@ -99,7 +99,7 @@ impl Sender {
             as_it_is: BTreeSet::new(),
             told: None,
             told_dropped: None,
-            chance: Chance::default(),
+            chance: SystemIds::default(),
         }
     }
 

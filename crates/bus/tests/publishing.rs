@@ -8,7 +8,7 @@ use amqprs::channel::{
 use amqprs::connection::{Connection, OpenConnectionArguments};
 use kiln_bus::{Address, Bus, Driver, Settings, Tls};
 use kiln_engine::ids::StackId;
-use kiln_engine::notice::Notice;
+use kiln_engine::notification::Notification;
 use kiln_engine::state::{Action, State, Status};
 use kiln_engine::time::Time;
 use serde_json::Value as Json;
@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
-fn notice(name: &str, status: Status) -> Notice {
-    Notice {
+fn notice(name: &str, status: Status) -> Notification {
+    Notification {
         time: Time::from_micros(1_933_135_628_123_456),
         project: "p".into(),
         author: Arc::default(),
@@ -110,8 +110,8 @@ fn a_broker_gets_everything_in_order_whatever_happens_to_it() {
 async fn it_is_kept_for_whoever_comes_later(broker: &Broker) {
     let bus = Bus::start(settings(broker));
     let listener = bus.listener();
-    listener.hear(vec![notice("one", Status::InProgress), notice("one", Status::Failed)]);
-    listener.hear(vec![notice("two", Status::Complete)]);
+    listener.notify(vec![notice("one", Status::InProgress), notice("one", Status::Failed)]);
+    listener.notify(vec![notice("two", Status::Complete)]);
     bus.close(PATIENCE).await;
     let visitor = UserToken::come(broker).await;
     let (properties, envelope) = visitor.next("notifications.info").await;
@@ -134,7 +134,7 @@ async fn topics_have_queues_of_their_own_and_need_no_envelope(broker: &Broker) {
         topics: vec!["a".into(), "b".into()],
         ..settings(broker)
     });
-    bus.listener().hear(vec![notice("plain", Status::Complete)]);
+    bus.listener().notify(vec![notice("plain", Status::Complete)]);
     bus.close(PATIENCE).await;
     let visitor = UserToken::come(broker).await;
     let (_, a) = visitor.next("a.info").await;
@@ -152,7 +152,7 @@ async fn what_is_there_already_is_used_as_it_is(broker: &Broker) {
     visitor.channel.queue_declare(queue).await.unwrap();
     let (exchange, topics) = ("other".to_owned(), vec!["odd".to_owned()]);
     let bus = Bus::start(Settings { exchange, topics, ..settings(broker) });
-    bus.listener().hear(vec![notice("odd", Status::Complete)]);
+    bus.listener().notify(vec![notice("odd", Status::Complete)]);
     assert_eq!(visitor.next_stack("odd.info").await, "odd");
     bus.close(PATIENCE).await;
 }
@@ -165,7 +165,7 @@ async fn a_connection_may_be_encrypted(broker: &Broker, authority: &Path) {
     address.hosts.insert(0, dead);
     let tls = Some(Tls { authorities: Some(authority.to_owned()), own: None });
     let bus = Bus::start(Settings { address, tls, ..settings(broker) });
-    bus.listener().hear(vec![notice("secret", Status::Complete)]);
+    bus.listener().notify(vec![notice("secret", Status::Complete)]);
     bus.close(PATIENCE).await;
     let visitor = UserToken::come(broker).await;
     assert_eq!(visitor.next_stack("notifications.info").await, "secret");
@@ -176,18 +176,18 @@ async fn a_connection_may_be_encrypted(broker: &Broker, authority: &Path) {
 async fn it_outlives_the_broker(broker: &mut Broker) {
     let bus = Bus::start(Settings { room: 150, ..settings(broker) });
     let listener = bus.listener();
-    listener.hear(vec![notice("before", Status::Complete)]);
+    listener.notify(vec![notice("before", Status::Complete)]);
     let visitor = UserToken::come(broker).await;
     assert_eq!(visitor.next_stack("notifications.info").await, "before");
     broker.stop();
-    let meanwhile: Vec<Notice> =
+    let meanwhile: Vec<Notification> =
         (0..500).map(|number| notice(&format!("m{number}"), Status::Complete)).collect();
     for some in meanwhile.chunks(50) {
-        listener.hear(some.to_vec());
+        listener.notify(some.to_vec());
         tokio::task::yield_now().await;
     }
     broker.start_again();
-    listener.hear(vec![notice("after", Status::Complete)]);
+    listener.notify(vec![notice("after", Status::Complete)]);
     bus.close(PATIENCE).await;
     let visitor = UserToken::come(broker).await;
     let mut seen = Vec::new();

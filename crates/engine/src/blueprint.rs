@@ -7,8 +7,8 @@
 use crate::codec;
 use crate::config::Config;
 use crate::ids::{RecipeId, StackId};
-use crate::library::Library;
 use crate::store::{Content, Hash, RecipeRow, StoreError};
+use crate::template_cache::TemplateCache;
 use indexmap::IndexMap;
 use kiln_cloud::CreatedBy;
 use kiln_resources::constraints::offline;
@@ -172,7 +172,7 @@ impl Templates {
     /// The template in a text.
     fn read(
         &mut self,
-        template_cache: &Library,
+        template_cache: &TemplateCache,
         url: &Arc<str>,
         text: &Arc<str>,
     ) -> Result<Arc<Template>, String> {

@@ -1,8 +1,8 @@
 //! What an operator decides about the engine, with the defaults of the reference.
 
-use crate::library::Library;
-use crate::notice::Listener;
-use crate::watch::{Messenger, NoMessenger};
+use crate::alarms::{NoWebhooks, WebhookClient};
+use crate::notification::NotificationListener;
+use crate::template_cache::TemplateCache;
 use kiln_resources::op::Outside;
 use kiln_resources::registry::Registry;
 use kiln_template::environment::Layer;
@@ -37,22 +37,22 @@ pub struct Config {
     /// How many events of a stack are kept; nothing means all.
     pub max_events: Option<u64>,
     /// How long what is known of a deleted stack is kept; nothing means for ever.
-    pub keep_deleted: Option<Duration>,
+    pub deleted_stack_retention: Option<Duration>,
     /// How often alarms are looked for that are due.
-    pub watch: Duration,
+    pub alarm_scan_interval: Duration,
     /// How long samples of metrics are kept: at least as long as any alarm looks back.
-    pub keep_metrics: Duration,
+    pub metric_retention: Duration,
     /// How long it is kept what happened to alarms.
-    pub keep_history: Duration,
+    pub alarm_history_retention: Duration,
     /// How many rows may change before they are written down: what has to be looked at besides waits
     /// until then, so that a step takes a bounded time and memory however large a tree is.
     pub max_changes_per_step: usize,
     /// Who takes what alarms tell to addresses outside.
-    pub messenger: Arc<dyn Messenger>,
+    pub webhook_client: Arc<dyn WebhookClient>,
     /// Who is told of what happens to stacks, once it is durable; if nobody is, nothing is made for them.
-    pub listener: Option<Arc<dyn Listener>>,
+    pub listener: Option<Arc<dyn NotificationListener>>,
     /// Texts that were read lately: clones of a configuration share them.
-    pub template_cache: Arc<Library>,
+    pub template_cache: Arc<TemplateCache>,
 }
 
 impl Default for Config {
@@ -70,12 +70,12 @@ impl Default for Config {
             observe_on_update: false,
             lost_call_window: Duration::from_secs(30),
             max_events: Some(1000),
-            keep_deleted: Some(Duration::from_secs(90 * 86_400)),
-            watch: Duration::from_secs(60),
-            keep_metrics: Duration::from_secs(2 * 86_400),
-            keep_history: Duration::from_secs(30 * 86_400),
+            deleted_stack_retention: Some(Duration::from_secs(90 * 86_400)),
+            alarm_scan_interval: Duration::from_secs(60),
+            metric_retention: Duration::from_secs(2 * 86_400),
+            alarm_history_retention: Duration::from_secs(30 * 86_400),
             max_changes_per_step: 10_000,
-            messenger: Arc::new(NoMessenger),
+            webhook_client: Arc::new(NoWebhooks),
             listener: None,
             template_cache: Arc::default(),
         }

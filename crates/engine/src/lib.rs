@@ -6,6 +6,7 @@
 //! it are durable.
 #![forbid(unsafe_code)]
 
+pub mod alarms;
 pub mod blueprint;
 pub mod codec;
 mod commands;
@@ -13,14 +14,14 @@ pub mod config;
 mod decide;
 mod delegation;
 mod drift;
+mod event_sinks;
 pub mod export;
 pub mod failure;
 pub mod ids;
-pub mod library;
 mod load_balancing;
 pub mod machine;
 pub mod memory;
-pub mod notice;
+pub mod notification;
 pub mod objects;
 pub mod owner;
 pub mod partial_tree;
@@ -29,11 +30,10 @@ mod resolver;
 mod rows;
 pub mod runtime;
 pub mod service;
-mod sinks;
 pub mod snapshot;
 pub mod state;
 pub mod store;
+pub mod template_cache;
 pub mod time;
 pub mod tree;
 pub mod view;
-pub mod watch;

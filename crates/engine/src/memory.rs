@@ -22,15 +22,15 @@ use tokio::sync::watch;
 /// A store in memory.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
-    kept: Mutex<Kept>,
+    kept: Mutex<Tables>,
     commits: watch::Sender<u64>,
     failing: AtomicBool,
-    objects: Mutex<objects::Kept>,
-    watched: Mutex<alarms::Watched>,
+    objects: Mutex<objects::ObjectTable>,
+    watched: Mutex<alarms::AlarmTables>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct Tables {
     trees: BTreeMap<StackId, Tree>,
     contents: BTreeMap<Hash, Arc<[u8]>>,
     /// Live root stacks by project and name.
@@ -84,7 +84,7 @@ impl MemoryStore {
         self.failing.store(failing, Ordering::SeqCst);
     }
 
-    fn open(&self) -> Result<MutexGuard<'_, Kept>, StoreError> {
+    fn open(&self) -> Result<MutexGuard<'_, Tables>, StoreError> {
         if self.failing.load(Ordering::SeqCst) {
             return Err(StoreError::Unavailable("it was told to fail".to_owned()));
         }
@@ -131,7 +131,7 @@ impl Tree {
     }
 }
 
-impl Kept {
+impl Tables {
     /// Adds a command to a tree's queue; whether there is such a tree.
     fn submit(&mut self, command: CommandRow) -> bool {
         let Some(tree) = self.trees.get_mut(&command.root) else { return false };

@@ -45,7 +45,7 @@ pub trait Objects: Send + Sync {
         let mut all = Vec::new();
         for server in servers {
             let subject = Some(server.clone());
-            let query = ObjectQuery { subject, ..ObjectQuery::of(ObjectKind::Deployment) };
+            let query = ObjectQuery { subject, ..ObjectQuery::new(ObjectKind::Deployment) };
             let rows = self.objects(&query).await?.into_iter();
             all.extend(rows.map(|row| (row.subject, row.id, row.uses)));
         }
@@ -66,11 +66,11 @@ pub enum ObjectKind {
     /// An engine that is at work.
     Engine,
     /// What a user is about to lend to a stack.
-    Promise,
+    PendingDelegation,
     /// What an alarm tells an address.
-    Letter,
+    Webhook,
     /// Signatures that were answered.
-    Spent,
+    UsedSignatures,
 }
 
 impl ObjectKind {
@@ -80,16 +80,16 @@ impl ObjectKind {
             ObjectKind::Config => "config",
             ObjectKind::Deployment => "deployment",
             ObjectKind::Engine => "engine",
-            ObjectKind::Promise => "promise",
-            ObjectKind::Letter => "letter",
-            ObjectKind::Spent => "spent",
+            ObjectKind::PendingDelegation => "promise",
+            ObjectKind::Webhook => "letter",
+            ObjectKind::UsedSignatures => "spent",
         }
     }
 
     /// The kind of a name.
     pub fn parse(name: &str) -> Option<ObjectKind> {
-        use ObjectKind::{Config, Deployment, Engine, Letter, Promise, Spent};
-        [Config, Deployment, Engine, Letter, Promise, Spent]
+        use ObjectKind::{Config, Deployment, Engine, PendingDelegation, UsedSignatures, Webhook};
+        [Config, Deployment, Engine, Webhook, PendingDelegation, UsedSignatures]
             .into_iter()
             .find(|kind| kind.name() == name)
     }
@@ -137,7 +137,7 @@ pub struct ObjectQuery {
 
 impl ObjectQuery {
     /// All objects of a kind.
-    pub fn of(kind: ObjectKind) -> ObjectQuery {
+    pub fn new(kind: ObjectKind) -> ObjectQuery {
         ObjectQuery {
             kind,
             project: None,
@@ -150,7 +150,7 @@ impl ObjectQuery {
     }
 
     /// Whether an object is asked for, whatever the page.
-    pub fn wants(&self, object: &ObjectRow) -> bool {
+    pub fn matches(&self, object: &ObjectRow) -> bool {
         self.kind == object.kind
             && self.project.as_ref().is_none_or(|it| *it == object.project)
             && self.subject.as_ref().is_none_or(|it| *it == object.subject)

@@ -5,7 +5,7 @@
 
 use crate::ids::Ids;
 use crate::machine::{Effect, Input, Run};
-use crate::notice::News;
+use crate::notification::Outbox;
 use crate::state::{Action, Status};
 use crate::store::Batch;
 use crate::time::Time;
@@ -183,8 +183,8 @@ impl Owner {
     }
 
     /// What is to be told to others once what was flushed last is written down, and in whose name.
-    pub(crate) fn take_news(&mut self) -> (News, Arc<Credential>) {
-        (self.tree.take_news(), self.tree.credential.clone())
+    pub(crate) fn take_outbox(&mut self) -> (Outbox, Arc<Credential>) {
+        (self.tree.take_outbox(), self.tree.credential.clone())
     }
 
     /// What users lent and has to be given back now.

@@ -486,7 +486,7 @@ impl Tree {
             templates: Default::default(),
             timers: BTreeSet::new(),
             changes: Default::default(),
-            news: Default::default(),
+            outbox: Default::default(),
             next_traversal: 0,
             active_traversals: 0,
             queue: Default::default(),

@@ -19,7 +19,7 @@ use std::sync::Arc;
 ///
 /// All methods may be called at the same time. A method that fails has changed nothing.
 #[async_trait]
-pub trait Store: crate::objects::Objects + crate::watch::Alarms {
+pub trait Store: crate::objects::Objects + crate::alarms::Alarms {
     // --- trees and their owners ---
 
     /// Adds a tree: its root stack, what it is made of, and an owner if one is named.

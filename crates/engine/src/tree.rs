@@ -10,7 +10,7 @@ use crate::drift::Observations;
 use crate::failure::first_characters;
 use crate::ids::{CommandId, EventId, Ids, RecipeId, ResourceId, SnapshotId, StackId};
 use crate::machine::{Effect, Task, Traversal};
-use crate::notice::News;
+use crate::notification::Outbox;
 use crate::partial_tree::Missing;
 use crate::snapshot::Snapshot;
 use crate::state::{Action, State, Status};
@@ -78,7 +78,7 @@ pub struct Tree {
     pub(crate) timers: BTreeSet<(Time, Timer)>,
     pub(crate) changes: Changes,
     /// What is to be told once it is written down.
-    pub(crate) news: News,
+    pub(crate) outbox: Outbox,
     pub(crate) next_traversal: u64,
     /// How many stacks have a traversal under way.
     pub(crate) active_traversals: usize,
@@ -462,7 +462,7 @@ impl Tree {
         state: State,
         reason: &str,
     ) {
-        self.tell_of_stack(env, key, state, reason);
+        self.notify_stack_state(env, key, state, reason);
         let stack = self.stack(key);
         let (id, name) = (stack.id, stack.name.clone());
         let physical_id = Arc::from(id.to_string());
@@ -582,8 +582,8 @@ impl Tree {
         let stacks = changes.stacks.iter().map(|key| self.stack_row(*key)).collect();
         let sinks = &self.stack(self.root_key()).recipe.environment.event_sinks;
         if !sinks.is_empty() {
-            self.news.sinks = sinks.clone();
-            self.news.events.extend(changes.events.iter().cloned());
+            self.outbox.sinks = sinks.clone();
+            self.outbox.events.extend(changes.events.iter().cloned());
         }
         for key in &changes.gone_stacks {
             self.stacks[key.0 as usize] = None;

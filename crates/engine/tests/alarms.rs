@@ -1,21 +1,21 @@
 //! Alarms that the service keeps itself, looked at by engines in real time.
 
-mod letters;
+mod webhooks;
 
 use kiln_cloud::{Call, CallError, CreatedBy, Credential, Method, Reply, Transport, UserToken};
+use kiln_engine::alarms::{
+    Alarm, AlarmChange, AlarmRow, AlarmState, Alarms, HistoryQuery, Series, Totals, Verdict,
+};
 use kiln_engine::blueprint::{Recipe, Source};
 use kiln_engine::config::Config;
 use kiln_engine::ids::{Ids, RecipeId, StackId};
 use kiln_engine::machine::{Command, NewStack, Settings};
 use kiln_engine::memory::MemoryStore;
-use kiln_engine::runtime::{Chance, Engine, Settings as Pace, now};
-use kiln_engine::service::{Asker, Datum, Refusal, Rules, Service, StackAlarm};
+use kiln_engine::runtime::{Engine, EngineSettings as Pace, SystemIds, now};
+use kiln_engine::service::{MetricDatum, RequestError, Requester, Rules, Service, StackAlarm};
 use kiln_engine::state::{Action, State, Status};
 use kiln_engine::store::{EventQuery, StackRow, Store};
 use kiln_engine::time::Time;
-use kiln_engine::watch::{
-    Alarm, AlarmChange, AlarmRow, AlarmState, Alarms, HistoryQuery, Series, Totals, Verdict,
-};
 use kiln_template::Value;
 use kiln_template::value::Members;
 use std::sync::Arc;
@@ -85,7 +85,7 @@ struct Site {
 
 impl Site {
     fn new() -> Site {
-        let config = Config { watch: Duration::from_millis(20), ..Config::default() };
+        let config = Config { alarm_scan_interval: Duration::from_millis(20), ..Config::default() };
         Site { store: Arc::default(), config: Arc::new(config) }
     }
 
@@ -94,7 +94,7 @@ impl Site {
     }
 
     fn engine_in(&self, cloud: Arc<dyn Transport>) -> Engine {
-        let pace = Pace { look: Duration::from_millis(20), ..Pace::default() };
+        let pace = Pace { scan_interval: Duration::from_millis(20), ..Pace::default() };
         Engine::start(self.config.clone(), self.store.clone(), cloud, pace)
     }
 
@@ -109,9 +109,9 @@ impl Site {
     }
 
     async fn stack_of(&self, engine: &Engine, template: &str) -> StackRow {
-        let id = StackId(Chance::default().next());
+        let id = StackId(SystemIds::default().next());
         let template = Source::Text(template.into());
-        let recipe = Recipe { template, ..Recipe::nothing(RecipeId(Chance::default().next())) };
+        let recipe = Recipe { template, ..Recipe::nothing(RecipeId(SystemIds::default().next())) };
         let new = NewStack {
             id,
             name: "web".into(),
@@ -176,7 +176,14 @@ impl Site {
             let was = Some(row.version);
             let alarm = AlarmRow { due: now(), ..row };
             let (history, commands, letters) = (Vec::new(), Vec::new(), Vec::new());
-            let change = AlarmChange { alarm, was, is_dropped: false, history, commands, letters };
+            let change = AlarmChange {
+                alarm,
+                expected_version: was,
+                is_deleted: false,
+                history,
+                commands,
+                webhooks: letters,
+            };
             if self.store.write_alarms(&[change]).await.unwrap() == [true] {
                 return;
             }
@@ -189,12 +196,12 @@ impl Site {
     }
 }
 
-fn asker(guest_in: Option<&str>) -> Asker {
-    Asker {
+fn asker(guest_in: Option<&str>) -> Requester {
+    Requester {
         project: if guest_in.is_some() { "users".into() } else { "p".into() },
         user_name: "u".into(),
         is_admin: false,
-        guest_in: guest_in.map(Into::into),
+        stack_user_project: guest_in.map(Into::into),
         visitor: UserToken::default(),
         author: Arc::new(CreatedBy::default()),
         may_use: Arc::new(|_| true),
@@ -218,19 +225,25 @@ fn rule(parts: &[(&str, Value)]) -> Members {
         .chain(parts.iter().cloned())
         .map(|(name, value)| (name.into(), value))
         .collect();
-    Alarm::decide_by_last(&mut given);
+    Alarm::use_last_period_only(&mut given);
     given
 }
 
 async fn put(service: &Service, stack: &StackRow, name: &str, given: Members) -> Uuid {
-    let id = Chance::default().next();
+    let id = SystemIds::default().next();
     let resources = ["up", "down"].map(|it| (it.into(), it.into())).into();
-    let new = StackAlarm { name: name.into(), stack: stack.id, given, resources, is_awake: true };
+    let new = StackAlarm {
+        name: name.into(),
+        stack: stack.id,
+        definition: given,
+        resources,
+        is_active: true,
+    };
     service.put_stack_alarm(&asker(None), id, new).await.unwrap();
     id
 }
 
-fn datum(value: f64, alarm: Option<&str>) -> Datum {
+fn datum(value: f64, alarm: Option<&str>) -> MetricDatum {
     let series = Series {
         project: "".into(),
         namespace: "system/linux".into(),
@@ -239,7 +252,7 @@ fn datum(value: f64, alarm: Option<&str>) -> Datum {
         alarm: alarm.map(Into::into),
         dimensions: Default::default(),
     };
-    Datum { series, totals: Totals::of(value), time: None }
+    MetricDatum { series, totals: Totals::single(value), time: None }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -286,8 +299,8 @@ async fn what_was_decided_is_done_by_the_next_engine() {
     // Whoever looked at it dies right after that was written down.
     let row = site.store.alarm(id).await.unwrap().unwrap();
     let verdict = Verdict { state: AlarmState::Alarm, reason: "hot".into() };
-    let occasion = kiln_engine::watch::Occasion { now: now(), is_told: true };
-    let change = Alarm::of(row).judged(&verdict, occasion, &mut Chance::default());
+    let occasion = kiln_engine::alarms::EvaluationContext { now: now(), notifies: true };
+    let change = Alarm::from_row(row).apply(&verdict, occasion, &mut SystemIds::default());
     assert_eq!(site.store.write_alarms(std::slice::from_ref(&change)).await.unwrap(), [true]);
     assert_eq!(site.store.write_alarms(&[change]).await.unwrap(), [false]);
     let engine = site.engine();
@@ -327,13 +340,13 @@ async fn an_alarm_at_rest_is_not_looked_at_and_given_nothing() {
     let service = site.service(&engine);
     let stack = site.stack(&engine).await;
     let id = put(&service, &stack, "web-high", rule(&[])).await;
-    service.wake_alarm(&asker(None), id, false).await.unwrap();
+    service.set_alarm_active(&asker(None), id, false).await.unwrap();
     let row = site.store.alarm(id).await.unwrap().unwrap();
     assert_eq!((row.state, row.due), (AlarmState::Suspended, Time::NEVER));
     service.put_metrics(&asker(None), vec![datum(80.0, Some("web-high"))]).await.unwrap();
     let given = site.store.samples(&[id], Time::default(), Time::NEVER).await.unwrap();
     assert_eq!(given, []);
-    service.wake_alarm(&asker(None), id, true).await.unwrap();
+    service.set_alarm_active(&asker(None), id, true).await.unwrap();
     let row = site.store.alarm(id).await.unwrap().unwrap();
     assert_eq!(row.state, AlarmState::NoData);
     assert!(row.due > now() && row.due < Time::NEVER);
@@ -361,7 +374,7 @@ async fn samples_go_to_every_alarm_that_wants_them() {
     service.put_metrics(&asker(None), vec![datum(1.0, Some("web-memory"))]).await.unwrap();
     assert_eq!((given(high).await, given(low).await, given(other).await), (1.0, 2.0, 0.0));
 
-    let missing = |refused: Refusal| refused.message.unwrap_or_default();
+    let missing = |refused: RequestError| refused.message.unwrap_or_default();
     let refused = service.put_metrics(&asker(None), vec![datum(1.0, Some("nobody"))]).await;
     let told = missing(refused.unwrap_err());
     assert_eq!(told, "The Watch Rule (nobody) could not be found.");

@@ -14,7 +14,7 @@ mod export;
 mod hooks;
 mod lifecycle;
 mod lifecycle_rules;
-mod notices;
+mod notifications;
 mod preview;
 mod runtime;
 mod seeds;

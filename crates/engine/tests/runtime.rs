@@ -8,7 +8,7 @@ use kiln_engine::config::Config;
 use kiln_engine::ids::{Ids, StackId};
 use kiln_engine::machine::{Command, NewStack, Settings};
 use kiln_engine::memory::MemoryStore;
-use kiln_engine::runtime::{Engine, Settings as Pace};
+use kiln_engine::runtime::{Engine, EngineSettings as Pace};
 use kiln_engine::state::{Action, Status};
 use kiln_engine::store::{StackQuery, Store};
 use std::collections::BTreeSet;
@@ -58,9 +58,9 @@ impl Site {
 
     fn engine(&self) -> Engine {
         let pace = Pace {
-            lease: Duration::from_millis(300),
-            look: Duration::from_millis(20),
-            idle: Duration::from_millis(200),
+            lease_duration: Duration::from_millis(300),
+            scan_interval: Duration::from_millis(20),
+            idle_timeout: Duration::from_millis(200),
             ..Pace::default()
         };
         let config = Config { lost_call_window: Duration::from_millis(100), ..(*config()).clone() };
@@ -207,7 +207,7 @@ fn a_tree_that_rests_is_put_away_and_taken_up_again() {
         let engine = site.engine();
         let id = site.create(&engine, "s", &plan(3)).await;
         site.until(id, Action::Create, Status::Complete).await;
-        while engine.glance(id).is_some() {
+        while engine.status(id).is_some() {
             tokio::task::yield_now().await;
         }
         engine.command(id, Command::Delete).await.unwrap();
@@ -264,7 +264,7 @@ fn what_was_lent_is_given_back_whoever_dies_in_between() {
         site.close_book(false);
         let second = site.engine();
         site.until_lent(&[]).await;
-        second.finish().await;
+        second.wait_until_all_idle().await;
         second.stop().await;
     });
 }

@@ -5,7 +5,7 @@ use kiln_engine::blueprint::{Recipe, Source};
 use kiln_engine::config::Config;
 use kiln_engine::ids::{CommandId, Ids, RecipeId, StackId};
 use kiln_engine::machine::{Command as Wish, NewStack, Settings};
-use kiln_engine::runtime::{Chance, now};
+use kiln_engine::runtime::{SystemIds, now};
 use kiln_engine::state::{Action, Status};
 use kiln_engine::store::{CommandRow, NewTree, Store};
 use kiln_engine::tree::{Env, Tree};
@@ -24,7 +24,7 @@ struct Story {
     address: String,
     networks: Networks,
     store: SqlStore,
-    chance: Chance,
+    chance: SystemIds,
     root: StackId,
     server: Option<Child>,
     kills: u64,
@@ -48,7 +48,7 @@ impl Story {
         let networks = Networks::default();
         let address = networks.start();
         let store = SqlStore::open(&url(&folder), &folder.join("keys")).await.expect("a store");
-        let mut chance = Chance::default();
+        let mut chance = SystemIds::default();
         let root = StackId(chance.next());
         let (server, kills) = (None, 0);
         Story { folder, address, networks, store, chance, root, server, kills }

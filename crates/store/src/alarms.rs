@@ -7,14 +7,14 @@ use crate::list::{Condition, Value, select};
 use crate::sql::{Reader, Values};
 use crate::table::{Record, Table, marks};
 use async_trait::async_trait;
+use kiln_engine::alarms::{
+    AlarmChange, AlarmEvent, AlarmEventKind, AlarmQuery, AlarmRow, AlarmState, Alarms, Bucket,
+    HistoryQuery, SeriesQuery, SeriesRow,
+};
 use kiln_engine::ids::StackId;
 use kiln_engine::objects::ObjectRow;
 use kiln_engine::store::{CommandRow, StoreError};
 use kiln_engine::time::Time;
-use kiln_engine::watch::{
-    AlarmChange, AlarmEvent, AlarmEventKind, AlarmQuery, AlarmRow, AlarmState, Alarms, Bucket,
-    HistoryQuery, SeriesQuery, SeriesRow,
-};
 use sqlx::AnyConnection;
 use sqlx::any::AnyRow;
 use std::time::Duration;
@@ -151,7 +151,7 @@ impl SqlStore {
         let done = || changes.iter().zip(&written).filter(|(_, done)| **done).map(|pair| pair.0);
         let history: Vec<&AlarmEvent> = done().flat_map(|change| &change.history).collect();
         self.tables.write(&mut transaction, &self.cipher, &history).await?;
-        let letters: Vec<&ObjectRow> = done().flat_map(|change| &change.letters).collect();
+        let letters: Vec<&ObjectRow> = done().flat_map(|change| &change.webhooks).collect();
         self.tables.write(&mut transaction, &self.cipher, &letters).await?;
         let commands: Vec<&CommandRow> = done().flat_map(|change| &change.commands).collect();
         self.queue_commands(&mut transaction, &mut trees, &commands).await?;
@@ -175,11 +175,11 @@ impl SqlStore {
         change: &AlarmChange,
     ) -> Result<bool, Fault> {
         let id = change.alarm.id;
-        if change.is_dropped {
+        if change.is_deleted {
             let delete = self.statement("DELETE FROM alarms WHERE id = ? AND version = ?");
             let delete = delete.with(|values| {
                 values.id(id);
-                values.count(change.was.unwrap_or(0));
+                values.count(change.expected_version.unwrap_or(0));
             });
             if delete.run(connection).await? == 0 {
                 return Ok(false);
@@ -188,9 +188,10 @@ impl SqlStore {
             delete.with(|values| values.id(id)).run(connection).await?;
             return Ok(true);
         }
-        let alarm = AlarmRow { version: change.was.unwrap_or(0) + 1, ..change.alarm.clone() };
+        let alarm =
+            AlarmRow { version: change.expected_version.unwrap_or(0) + 1, ..change.alarm.clone() };
         let columns = AlarmRow::TABLE.columns;
-        let Some(was) = change.was else {
+        let Some(was) = change.expected_version else {
             let select = self.statement("SELECT version FROM alarms WHERE id = ?");
             if select.with(|values| values.id(id)).first(connection).await?.is_some() {
                 return Ok(false);
@@ -313,7 +314,7 @@ impl Alarms for SqlStore {
         }
     }
 
-    async fn note_alarms(&self, events: &[AlarmEvent]) -> Result<(), StoreError> {
+    async fn add_alarm_events(&self, events: &[AlarmEvent]) -> Result<(), StoreError> {
         Ok(persistently!(self.note_once(events))?)
     }
 

@@ -7,8 +7,8 @@ use crate::fault::Fault;
 use crate::list::{Condition, Value, select};
 use crate::sql::{Reader, Statement, Values};
 use crate::table::{Record, Table};
+use kiln_engine::alarms::{Bucket, SeriesQuery, SeriesRow, Totals};
 use kiln_engine::time::Time;
-use kiln_engine::watch::{Bucket, SeriesQuery, SeriesRow, Totals};
 use sqlx::any::AnyRow;
 use uuid::Uuid;
 

@@ -5,7 +5,7 @@ use crate::fault::Fault;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response as HttpResponse;
 use hyper::ext::ReasonPhrase;
-use kiln_engine::service::Refusal;
+use kiln_engine::service::RequestError;
 use kiln_template::Value;
 
 /// Why a request has no other answer.
@@ -162,8 +162,8 @@ impl From<Fault> for AwsFault {
     }
 }
 
-impl From<Refusal> for AwsFault {
-    fn from(refusal: Refusal) -> AwsFault {
+impl From<RequestError> for AwsFault {
+    fn from(refusal: RequestError) -> AwsFault {
         Fault::from(refusal).into()
     }
 }

@@ -12,7 +12,7 @@ use super::Effect;
 use crate::app::App;
 use kiln_engine::ids::Ids;
 use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow};
-use kiln_engine::runtime::{Chance, now};
+use kiln_engine::runtime::{SystemIds, now};
 use kiln_engine::store::{Store, StoreError};
 use kiln_engine::time::Time;
 use std::collections::{HashMap, HashSet};
@@ -101,7 +101,7 @@ impl ReplayGuard {
         self.seen().forget(key);
         if effect == Effect::Changes {
             // If that fails, too, it has to be signed anew.
-            _ = store.drop_object(ObjectKind::Spent, Uuid::from_bytes(*key)).await;
+            _ = store.drop_object(ObjectKind::UsedSignatures, Uuid::from_bytes(*key)).await;
         }
     }
 
@@ -111,7 +111,7 @@ impl ReplayGuard {
         let unsent = mem::take(&mut self.seen().unsent);
         if !unsent.is_empty() {
             let (id, bytes) =
-                (Chance::default().next(), unsent.iter().flatten().copied().collect());
+                (SystemIds::default().next(), unsent.iter().flatten().copied().collect());
             let told = store.put_object(row(id, BATCH, now, bytes)).await;
             if let Err(error) = told {
                 self.seen().unsent.extend(unsent);
@@ -122,7 +122,7 @@ impl ReplayGuard {
         self.read_batches(&mut synced, store, now).await?;
         if now.since(synced.cleaned) > MAX_DELAY {
             store
-                .drop_objects(ObjectKind::Spent, now - VALIDITY * 2 - MAX_DELAY, PAGE_ROWS)
+                .drop_objects(ObjectKind::UsedSignatures, now - VALIDITY * 2 - MAX_DELAY, PAGE_ROWS)
                 .await?;
             synced.cleaned = now;
         }
@@ -141,7 +141,7 @@ impl ReplayGuard {
             subject: Some(BATCH.into()),
             descending: true,
             limit: Some(PAGE_ROWS),
-            ..ObjectQuery::of(ObjectKind::Spent)
+            ..ObjectQuery::new(ObjectKind::UsedSignatures)
         };
         loop {
             let rows = store.objects(&query).await?;
@@ -179,7 +179,7 @@ pub async fn keep_syncing(app: Arc<App>) {
 fn row(id: Uuid, subject: &str, now: Time, body: Vec<u8>) -> ObjectRow {
     ObjectRow {
         id,
-        kind: ObjectKind::Spent,
+        kind: ObjectKind::UsedSignatures,
         project: "".into(),
         subject: subject.into(),
         uses: None,
@@ -316,7 +316,7 @@ mod tests {
         }
         one.sync(2).await;
         one.sync(4).await;
-        let query = ObjectQuery::of(ObjectKind::Spent);
+        let query = ObjectQuery::new(ObjectKind::UsedSignatures);
         use kiln_engine::objects::Objects;
         assert_eq!(store.count_objects(&query).await.unwrap(), 1);
         other.sync(4).await;

@@ -52,7 +52,7 @@ pub(super) async fn stack(request: &Request, params: &Params) -> Result<StackRow
     }
     match Named::read(name).filter(|named| named.resource.is_none()) {
         Some(Named { stack, id, .. }) => {
-            Ok(request.service().stack_called(&request.requester(), stack, id).await?)
+            Ok(request.service().find_stack(&request.requester(), stack, id).await?)
         }
         None => Err(AwsFault::bad(format!("\"{name}\" is not the ARN of a stack"))),
     }

@@ -8,7 +8,7 @@ use crate::native::resources::{server_of, with_metadata};
 use crate::native::show::{members, wrapped};
 use crate::request::{Request, moment};
 use kiln_engine::partial_tree::TreePart;
-use kiln_engine::service::Refusal;
+use kiln_engine::service::RequestError;
 use kiln_engine::store::{StackQuery, StackRow};
 use kiln_engine::view::{ResourceView, StackView};
 use kiln_template::Value;
@@ -95,7 +95,7 @@ async fn holder(request: &Request, id: &str) -> Result<StackRow, AwsFault> {
             return Ok(stack);
         }
     }
-    Err(Refusal::no_such("Resource", id).into())
+    Err(RequestError::not_found("Resource", id).into())
 }
 
 pub(super) async fn list(request: Request, params: Params) -> Result<Value, AwsFault> {

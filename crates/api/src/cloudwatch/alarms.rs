@@ -6,10 +6,10 @@ use super::show;
 use crate::aws::{AwsFault, Code, Params};
 use crate::native::show::{members, wrapped};
 use crate::request::Request;
-use kiln_engine::service::Refusal;
-use kiln_engine::watch::{
+use kiln_engine::alarms::{
     Alarm, AlarmQuery, AlarmState, Comparison, Missing, Statistic, Verdict, dimensions as confined,
 };
+use kiln_engine::service::RequestError;
 use kiln_resources::UNITS;
 use kiln_template::Value;
 use kiln_template::value::Members;
@@ -28,7 +28,7 @@ const NOTHING: &str = "";
 pub(super) async fn describe(request: Request, params: Params) -> Result<Value, AwsFault> {
     if let Some(name) = params.get("AlarmName") {
         let found =
-            request.service().alarm_called(&request.requester(), name).await.map_err(refused)?;
+            request.service().alarm_named(&request.requester(), name).await.map_err(refused)?;
         let found = found.ok_or_else(|| unknown(name))?;
         return Ok(wrapped("MetricAlarms", Value::list([show::alarm(&found)])));
     }
@@ -75,7 +75,7 @@ async fn named(request: &Request, params: &Params, names: &[&str]) -> Result<Val
     let mut found = Vec::new();
     for name in names {
         let alarm =
-            request.service().alarm_called(&request.requester(), name).await.map_err(refused)?;
+            request.service().alarm_named(&request.requester(), name).await.map_err(refused)?;
         let alarm = alarm.filter(|it| state.is_none_or(|state| it.row.state == state));
         found.extend(alarm.filter(|it| acts(it, params)).as_ref().map(show::alarm));
     }
@@ -95,19 +95,19 @@ pub(super) async fn describe_for_metric(
     let query = AlarmQuery { metric: Some(metric.into()), ..of_asker(&request) };
     let all = request.service().alarms(&query).await.map_err(refused)?;
     let is = |alarm: &Alarm, name: &str, wanted: Option<&str>| {
-        let given = alarm.given.get(name).map(kiln_template::print::plain);
+        let given = alarm.definition.get(name).map(kiln_template::print::plain);
         wanted.is_none_or(|wanted| given.as_deref() == Some(wanted))
     };
     let found = all.iter().filter(|alarm| {
         is(alarm, "Namespace", Some(namespace))
             && ["Statistic", "Period", "Unit"].iter().all(|name| is(alarm, name, params.get(name)))
-            && exact.as_ref().is_none_or(|exact| confined(&alarm.given) == *exact)
+            && exact.as_ref().is_none_or(|exact| confined(&alarm.definition) == *exact)
     });
     Ok(wrapped("MetricAlarms", Value::list(found.map(show::alarm))))
 }
 
 fn of_asker(request: &Request) -> AlarmQuery {
-    AlarmQuery::of(&request.service().watched_project(&request.requester()))
+    AlarmQuery::new(&request.service().alarm_project(&request.requester()))
 }
 
 /// Whether one of an alarm's actions begins as is wanted.
@@ -139,7 +139,7 @@ fn marker(token: &str) -> Result<(Arc<str>, Uuid), AwsFault> {
 }
 
 fn unknown(name: &str) -> AwsFault {
-    Refusal::no_such("Watch Rule", name).into()
+    RequestError::not_found("Watch Rule", name).into()
 }
 
 // --- changing ---

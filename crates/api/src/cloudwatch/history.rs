@@ -4,9 +4,9 @@ use super::params::{bad, max_records, maybe_moment, refused};
 use crate::aws::{AwsFault, Code, Params};
 use crate::native::show::members;
 use crate::request::Request;
+use kiln_engine::alarms::{AlarmEvent, AlarmEventKind, HistoryQuery};
 use kiln_engine::codec;
 use kiln_engine::time::Time;
-use kiln_engine::watch::{AlarmEvent, AlarmEventKind, HistoryQuery};
 use kiln_template::Value;
 use uuid::Uuid;
 
@@ -24,7 +24,7 @@ pub(super) async fn describe(request: Request, params: Params) -> Result<Value, 
     };
     let wanted = max_records(&params)?;
     let query = HistoryQuery {
-        project: request.service().watched_project(&request.requester()),
+        project: request.service().alarm_project(&request.requester()),
         alarm: params.get("AlarmName").map(Into::into),
         kind,
         from: maybe_moment(&params, "StartDate")?,

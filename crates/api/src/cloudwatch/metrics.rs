@@ -6,9 +6,9 @@ use super::params::{
 use crate::aws::{AwsFault, Code, Params};
 use crate::native::show::{members, wrapped};
 use crate::request::{Request, moment};
-use kiln_engine::service::{Datum, Listed, MetricQuery};
+use kiln_engine::alarms::{MAX_MAGNITUDE, Series, Statistic, Totals};
+use kiln_engine::service::{MetricDatum, MetricQuery, MetricSample};
 use kiln_engine::time::Time;
-use kiln_engine::watch::{LARGEST, Series, Statistic, Totals};
 use kiln_template::Value;
 use kiln_template::print;
 use std::collections::BTreeMap;
@@ -32,12 +32,12 @@ pub(super) async fn put(request: Request, params: Params) -> Result<Value, AwsFa
         return Err(AwsFault::missing("MetricData list"));
     }
     let data = members.iter().map(|member| datum(namespace, member));
-    let data = data.collect::<Result<Vec<Datum>, AwsFault>>()?;
+    let data = data.collect::<Result<Vec<MetricDatum>, AwsFault>>()?;
     request.service().put_metrics(&request.requester(), data).await.map_err(refused)?;
     Ok(wrapped("ResponseMetadata", Value::Null))
 }
 
-fn datum(namespace: &str, member: &Params) -> Result<Datum, AwsFault> {
+fn datum(namespace: &str, member: &Params) -> Result<MetricDatum, AwsFault> {
     let metric = name(member, "MetricName")?;
     let unit = name(member, "Unit")?;
     let mut dimensions = dimensions(member)?;
@@ -50,7 +50,7 @@ fn datum(namespace: &str, member: &Params) -> Result<Datum, AwsFault> {
         alarm: dimensions.remove(ALARM),
         dimensions,
     };
-    Ok(Datum { series, totals: totals(member)?, time: maybe_moment(member, "Timestamp")? })
+    Ok(MetricDatum { series, totals: totals(member)?, time: maybe_moment(member, "Timestamp")? })
 }
 
 /// What was found: a value, several with how often each, or what somebody made of them.
@@ -67,12 +67,12 @@ fn totals(member: &Params) -> Result<Totals, AwsFault> {
     } else if !values.is_empty() {
         weighed(&values, &member.values("Counts")?)?
     } else {
-        Totals::of(number("Value", member.need("Value")?)?)
+        Totals::single(number("Value", member.need("Value")?)?)
     };
-    match found.are_sound() {
+    match found.is_valid() {
         true => Ok(found),
         false => Err(AwsFault::bad(format!(
-            "Value: samples must be numbers no further from zero than {LARGEST:e}"
+            "Value: samples must be numbers no further from zero than {MAX_MAGNITUDE:e}"
         ))),
     }
 }
@@ -88,10 +88,10 @@ fn weighed(values: &[&str], counts: &[&str]) -> Result<Totals, AwsFault> {
         let count = counts.get(at).map_or(Ok(1.0), |count| number("Counts", count))?;
         all.push(Totals { count, sum: value * count, low: value, high: value });
     }
-    if !all.iter().all(Totals::are_sound) {
+    if !all.iter().all(Totals::is_valid) {
         return Err(bad("Values", "what is no number, or counted as none,"));
     }
-    Totals::all(all).ok_or_else(|| AwsFault::missing("Value"))
+    Totals::merge_all(all).ok_or_else(|| AwsFault::missing("Value"))
 }
 
 // --- listing ---
@@ -126,7 +126,7 @@ fn marker(token: &str) -> Result<(Uuid, Time), AwsFault> {
 }
 
 /// A sample, as the old service listed it: what is known of it looks like dimensions.
-fn listed(sample: &Listed) -> Value {
+fn listed(sample: &MetricSample) -> Value {
     let text = |text: &Option<Arc<str>>| text.clone().map(Value::Text).unwrap_or_default();
     let series = &sample.series;
     let of = series.dimensions.iter();

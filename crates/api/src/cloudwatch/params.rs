@@ -4,7 +4,7 @@ use crate::aws::{AwsFault, Code, Params};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use kiln_engine::service::Refusal;
+use kiln_engine::service::RequestError;
 use kiln_engine::time::Time;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -109,7 +109,7 @@ pub(super) fn alarm_names(params: &Params) -> Result<Vec<Arc<str>>, AwsFault> {
 }
 
 /// What the service refuses, in CloudWatch's words.
-pub(super) fn refused(refusal: Refusal) -> AwsFault {
+pub(super) fn refused(refusal: RequestError) -> AwsFault {
     match refusal.kind {
         "RequestLimitExceeded" => AwsFault { code: Code::LimitExceeded, detail: refusal.message },
         _ => refusal.into(),

@@ -1,12 +1,12 @@
 //! Alarms as the old service showed them.
 
 use crate::request::moment;
-use kiln_engine::watch::{Alarm, dimensions};
+use kiln_engine::alarms::{Alarm, dimensions};
 use kiln_template::Value;
 
 /// An alarm. Every member is there; what is not set is null.
 pub(super) fn alarm(alarm: &Alarm) -> Value {
-    let given = |name: &str| alarm.given.get(name).cloned().unwrap_or_default();
+    let given = |name: &str| alarm.definition.get(name).cloned().unwrap_or_default();
     // Nobody and no one are the same.
     let list = |name: &str| match given(name) {
         Value::List(items) if items.is_empty() => Value::Null,
@@ -18,7 +18,7 @@ pub(super) fn alarm(alarm: &Alarm) -> Value {
         None => format!("arn:openstack:heat::{}:alarm/{}", row.project, row.name).into(),
     };
     let of_stack = row.stack.map(|stack| ("StackId".into(), stack.to_string().into()));
-    let dimensions = dimensions(&alarm.given).into_iter().chain(of_stack);
+    let dimensions = dimensions(&alarm.definition).into_iter().chain(of_stack);
     let dimensions = dimensions.map(|(name, value)| {
         Value::map([("Name", Value::Text(name)), ("Value", Value::Text(value))])
     });

@@ -40,9 +40,9 @@ pub(crate) async fn act(request: Request) -> Result<Response, Fault> {
     match name {
         "cancel_update" => service.cancel(&stack, true).await?,
         "cancel_without_rollback" => service.cancel(&stack, false).await?,
-        "check" => service.go_over(&stack, Action::Check).await?,
-        "resume" => service.go_over(&stack, Action::Resume).await?,
-        _ => service.go_over(&stack, Action::Suspend).await?,
+        "check" => service.run_on_each(&stack, Action::Check).await?,
+        "resume" => service.run_on_each(&stack, Action::Resume).await?,
+        _ => service.run_on_each(&stack, Action::Suspend).await?,
     }
     Ok(Response::ok(&Value::Null))
 }

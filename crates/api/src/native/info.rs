@@ -5,7 +5,7 @@ use super::stack_body::StackBody;
 use crate::fault::Fault;
 use crate::request::Request;
 use crate::response::Response;
-use kiln_engine::service::{EngineView, REPORT};
+use kiln_engine::service::{EngineView, REPORT_INTERVAL};
 use kiln_engine::time::Time;
 use kiln_template::Value;
 use std::sync::Arc;
@@ -41,9 +41,9 @@ fn service(engine: &EngineView) -> Value {
         ("host", Value::Text(engine.host.clone())),
         ("hostname", Value::Text(engine.host.clone())),
         ("topic", "engine".into()),
-        ("report_interval", (REPORT.as_secs() as i64).into()),
+        ("report_interval", (REPORT_INTERVAL.as_secs() as i64).into()),
         ("created_at", moment(engine.started)),
-        ("updated_at", moment(engine.told)),
+        ("updated_at", moment(engine.reported)),
         ("deleted_at", Value::Null),
         ("status", if engine.is_up { "up" } else { "down" }.into()),
     ])

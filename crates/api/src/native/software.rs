@@ -6,12 +6,12 @@ use crate::fault::Fault;
 use crate::long_poll;
 use crate::request::{Request, moment};
 use crate::response::Response;
-use kiln_engine::service::Kept;
+use kiln_engine::service::SoftwareObject;
 use kiln_template::Value;
 use std::sync::Arc;
 use uuid::Uuid;
 
-pub(crate) fn config(kept: &Kept) -> Value {
+pub(crate) fn config(kept: &SoftwareObject) -> Value {
     let part = |name: &str| kept.get(name);
     Value::Map(Arc::new(members([
         ("id", kept.row.id.to_string().into()),
@@ -60,7 +60,8 @@ pub(crate) async fn create_config(request: Request) -> Result<Response, Fault> {
 }
 
 pub(crate) async fn show_config(request: Request) -> Result<Response, Fault> {
-    let kept = request.service().config_of(&request.requester(), request.part("config_id")).await?;
+    let kept =
+        request.service().config_by_id(&request.requester(), request.part("config_id")).await?;
     Ok(Response::ok(&wrapped("software_config", config(&kept))))
 }
 
@@ -69,7 +70,7 @@ pub(crate) async fn delete_config(request: Request) -> Result<Response, Fault> {
     Ok(Response::nothing())
 }
 
-fn deployment(kept: &Kept) -> Value {
+fn deployment(kept: &SoftwareObject) -> Value {
     let config = kept.row.uses.map(|id| Value::from(id.to_string()));
     let mut shown = members([
         ("id", kept.row.id.to_string().into()),

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use kiln_engine::ids::StackId;
 use kiln_engine::partial_tree::TreePart;
-use kiln_engine::service::Sieve;
+use kiln_engine::service::PostFilter;
 use kiln_engine::state::Status;
 use kiln_engine::store::{StackField, StackQuery, StackRow, StackSort, TagQuery};
 use kiln_engine::view::StackView;
@@ -60,7 +60,7 @@ pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
     let limit = query.limit;
     let page = request
         .service()
-        .sift(&requester, query, &sieve(&request), with_count, with_hidden)
+        .list_filtered(&requester, query, &sieve(&request), with_count, with_hidden)
         .await?;
     let shown = page.stacks.iter().map(|stack| {
         let mut shown = listed(&request, stack);
@@ -145,7 +145,7 @@ fn stack_query(request: &Request) -> Result<Option<StackQuery>, Fault> {
 }
 
 /// What stacks are asked for by that no index knows.
-fn sieve(request: &Request) -> Sieve {
+fn sieve(request: &Request) -> PostFilter {
     let flags = request.query.all("disable_rollback").filter_map(|text| match text {
         text if text.eq_ignore_ascii_case("true") => Some(true),
         text if text.eq_ignore_ascii_case("false") => Some(false),
@@ -158,7 +158,7 @@ fn sieve(request: &Request) -> Sieve {
     });
     let flags: Vec<bool> = flags.collect();
     let timeouts = request.query.all("timeout_mins").map(leading_number);
-    Sieve {
+    PostFilter {
         disable_rollback: flags,
         timeout_mins: timeouts.collect(),
         user_project: request.query.all("stack_user_project_id").map(Arc::from).collect(),
@@ -217,7 +217,7 @@ pub(crate) async fn show(request: Request) -> Result<Response, Fault> {
 
 /// A stack of which nothing but its own record is left.
 pub(crate) fn gone(stack: &StackRow) -> Fault {
-    kiln_engine::service::Refusal::no_such("Stack", &stack.name).into()
+    kiln_engine::service::RequestError::not_found("Stack", &stack.name).into()
 }
 
 pub(crate) async fn template(request: Request) -> Result<Response, Fault> {

@@ -4,7 +4,7 @@ use super::show::{members, wrapped};
 use crate::fault::Fault;
 use crate::request::Request;
 use crate::response::Response;
-use kiln_engine::service::Refusal;
+use kiln_engine::service::RequestError;
 use kiln_resources::declare::ResourceType;
 use kiln_template::Value;
 use kiln_template::constraint::{Constraint, Rule};
@@ -73,12 +73,12 @@ fn is_served(request: &Request, kind: &ResourceType) -> bool {
 fn named(request: &Request) -> Result<&'static ResourceType, Fault> {
     let name = request.part("type_name");
     let kind = request.service().config().types.get(name);
-    let kind = kind.ok_or_else(|| Fault::from(Refusal::no_such("Resource Type", name)))?;
+    let kind = kind.ok_or_else(|| Fault::from(RequestError::not_found("Resource Type", name)))?;
     if !request.app.policy.allows_type(&request.caller, name) {
-        return Err(Refusal::forbidden_type(name).into());
+        return Err(RequestError::forbidden_type(name).into());
     }
     if kind.schema.support.status == Status::Hidden {
-        return Err(Refusal::unsupported(format_args!("Hidden resource type {name}")).into());
+        return Err(RequestError::unsupported(format_args!("Hidden resource type {name}")).into());
     }
     if let Some(service) = kind.service.filter(|_| !is_served(request, kind)) {
         let service = service.catalogue_type();

@@ -5,10 +5,10 @@ use super::requester;
 use crate::app::App;
 use crate::query::percent;
 use kiln_cloud::{ActingFor, Call, CallError, Method, Reply};
+use kiln_engine::alarms::{Alarm, AlarmQuery, AlarmState, Comparison};
 use kiln_engine::ids::{Ids, StackId};
-use kiln_engine::runtime::Chance;
-use kiln_engine::service::{Refusal, StackAlarm};
-use kiln_engine::watch::{Alarm, AlarmQuery, AlarmState, Comparison};
+use kiln_engine::runtime::SystemIds;
+use kiln_engine::service::{RequestError, StackAlarm};
 use kiln_resources::wire;
 use kiln_template::Value;
 use kiln_template::value::Members;
@@ -35,15 +35,15 @@ pub(super) async fn rule_call(
     behalf: &ActingFor,
     id: &str,
     call: &Call,
-) -> Result<Json, Refusal> {
+) -> Result<Json, RequestError> {
     let requester = requester(behalf);
-    let bad = || Refusal::new("HTTPBadRequest", "this is no rule of an alarm");
+    let bad = || RequestError::new("HTTPBadRequest", "this is no rule of an alarm");
     let id = Uuid::parse_str(id).map_err(|_| bad())?;
     match call.request.method {
         Method::Put => {
             let body = call.request.body.as_ref().unwrap_or(&Json::Null);
             if let Some(is_awake) = body["is_awake"].as_bool() {
-                app.service.wake_alarm(&requester, id, is_awake).await?;
+                app.service.set_alarm_active(&requester, id, is_awake).await?;
                 return Ok(Json::Null);
             }
             let rule = wire::value(&body["rule"]);
@@ -53,16 +53,16 @@ pub(super) async fn rule_call(
                 return Err(bad());
             };
             let mut given = rule.clone();
-            Alarm::decide_by_last(&mut given);
+            Alarm::use_last_period_only(&mut given);
             let resources = body["resources"].as_object().into_iter().flatten();
             let resources = resources
                 .filter_map(|(action, name)| Some((action.as_str().into(), name.as_str()?.into())));
             let new = StackAlarm {
                 name: name.into(),
                 stack,
-                given,
+                definition: given,
                 resources: resources.collect(),
-                is_awake: true,
+                is_active: true,
             };
             app.service.put_stack_alarm(&requester, id, new).await.map_err(told)?;
             Ok(Json::Null)
@@ -79,9 +79,9 @@ pub(super) async fn rule_call(
 }
 
 /// What is wrong with a rule is the stack's fault.
-fn told(refusal: Refusal) -> Refusal {
+fn told(refusal: RequestError) -> RequestError {
     match refusal.kind {
-        "InvalidParameterValue" => Refusal { kind: "HTTPBadRequest", ..refusal },
+        "InvalidParameterValue" => RequestError { kind: "HTTPBadRequest", ..refusal },
         _ => refusal,
     }
 }
@@ -101,7 +101,7 @@ pub(super) async fn alarming_call(
         (Method::Get, ["alarms", id]) => get(app, behalf, id).await,
         (Method::Put, ["alarms", id]) => put(app, behalf, &percent::decode(id), call).await,
         (Method::Delete, ["alarms", id]) => remove(app, behalf, id).await,
-        _ => Err(Refusal::new("NotFound", "there is nothing of that kind")),
+        _ => Err(RequestError::new("NotFound", "there is nothing of that kind")),
     };
     answered.map(|body| Reply::new(200, body)).map_err(|refusal| {
         let status = crate::fault::Fault::from(told(refusal.clone())).status.as_u16();
@@ -111,28 +111,28 @@ pub(super) async fn alarming_call(
     })
 }
 
-async fn post(app: &App, behalf: &ActingFor, call: &Call) -> Result<Json, Refusal> {
-    let id = Chance::default().next();
+async fn post(app: &App, behalf: &ActingFor, call: &Call) -> Result<Json, RequestError> {
+    let id = SystemIds::default().next();
     keep(app, behalf, id, call).await
 }
 
-async fn put(app: &App, behalf: &ActingFor, id: &str, call: &Call) -> Result<Json, Refusal> {
+async fn put(app: &App, behalf: &ActingFor, id: &str, call: &Call) -> Result<Json, RequestError> {
     let known = alarm(app, behalf, id).await?;
     keep(app, behalf, known.row.id, call).await
 }
 
-async fn keep(app: &App, behalf: &ActingFor, id: Uuid, call: &Call) -> Result<Json, Refusal> {
+async fn keep(app: &App, behalf: &ActingFor, id: Uuid, call: &Call) -> Result<Json, RequestError> {
     let empty = Fields::new();
     let fields = call.request.body.as_ref().and_then(Json::as_object).unwrap_or(&empty);
     let Some(stack) = stack(behalf) else {
-        return Err(Refusal::new("HTTPBadRequest", "this is no alarm of a stack"));
+        return Err(RequestError::new("HTTPBadRequest", "this is no alarm of a stack"));
     };
     let new = StackAlarm {
         name: name(app, stack, fields).await?,
         stack,
-        given: rule(fields)?,
+        definition: rule(fields)?,
         resources: Vec::new(),
-        is_awake: fields.get("enabled").and_then(Json::as_bool).unwrap_or(true),
+        is_active: fields.get("enabled").and_then(Json::as_bool).unwrap_or(true),
     };
     let requester = requester(behalf);
     app.service.put_stack_alarm(&requester, id, new).await?;
@@ -144,7 +144,7 @@ async fn name(
     app: &App,
     stack: StackId,
     fields: &Fields<String, Json>,
-) -> Result<Arc<str>, Refusal> {
+) -> Result<Arc<str>, RequestError> {
     let name = fields.get("name").and_then(Json::as_str).unwrap_or_default();
     if name.contains(INSIDE)
         && let Some(row) = app.service.store().stack(stack).await?
@@ -155,35 +155,35 @@ async fn name(
     Ok(name.into())
 }
 
-async fn list(app: &App, behalf: &ActingFor, call: &Call) -> Result<Json, Refusal> {
+async fn list(app: &App, behalf: &ActingFor, call: &Call) -> Result<Json, RequestError> {
     let asked =
         |name: &str| call.request.query.iter().find(|(it, _)| it == name).map(|(_, value)| value);
-    let query = AlarmQuery { stack: stack(behalf), ..AlarmQuery::of(&behalf.project) };
+    let query = AlarmQuery { stack: stack(behalf), ..AlarmQuery::new(&behalf.project) };
     let all = app.service.alarms(&query).await?;
     let name = asked("q.value").filter(|_| asked("q.field").is_some_and(|it| it == "name"));
     let is_meant = |it: &Json| name.is_none_or(|name| it["name"] == name.as_str());
     Ok(all.iter().map(shown).filter(is_meant).collect())
 }
 
-async fn get(app: &App, behalf: &ActingFor, id: &str) -> Result<Json, Refusal> {
+async fn get(app: &App, behalf: &ActingFor, id: &str) -> Result<Json, RequestError> {
     alarm(app, behalf, id).await.map(|alarm| shown(&alarm))
 }
 
-async fn remove(app: &App, behalf: &ActingFor, id: &str) -> Result<Json, Refusal> {
+async fn remove(app: &App, behalf: &ActingFor, id: &str) -> Result<Json, RequestError> {
     let known = alarm(app, behalf, id).await?;
     app.service.drop_stack_alarm(&requester(behalf), known.row.id).await?;
     Ok(Json::Null)
 }
 
-async fn alarm(app: &App, behalf: &ActingFor, id: &str) -> Result<Alarm, Refusal> {
-    let missing = || Refusal::new("NotFound", format!("Alarm {id} not found"));
+async fn alarm(app: &App, behalf: &ActingFor, id: &str) -> Result<Alarm, RequestError> {
+    let missing = || RequestError::new("NotFound", format!("Alarm {id} not found"));
     let id = Uuid::parse_str(id).map_err(|_| missing())?;
     app.service.stack_alarm(&requester(behalf), id).await
 }
 
 /// An alarm as the alarming service shows it.
 fn shown(alarm: &Alarm) -> Json {
-    let mut fields = match alarm.given.get(WORDS).map(wire::json) {
+    let mut fields = match alarm.definition.get(WORDS).map(wire::json) {
         Some(Json::Object(fields)) => fields,
         _ => Fields::new(),
     };
@@ -216,8 +216,8 @@ const COMPARISONS: [(&str, Comparison); 6] = [
 ];
 
 /// An alarm on a threshold as a rule.
-fn rule(fields: &Fields<String, Json>) -> Result<Members, Refusal> {
-    let bad = |what: String| Refusal::new("HTTPBadRequest", what);
+fn rule(fields: &Fields<String, Json>) -> Result<Members, RequestError> {
+    let bad = |what: String| RequestError::new("HTTPBadRequest", what);
     let kind = fields.get("type").and_then(Json::as_str).unwrap_or_default();
     if kind != "threshold" {
         return Err(bad(format!(
@@ -250,20 +250,20 @@ fn rule(fields: &Fields<String, Json>) -> Result<Members, Refusal> {
         ("AlarmActions", actions("alarm_actions")),
         ("OKActions", actions("ok_actions")),
         ("InsufficientDataActions", actions("insufficient_data_actions")),
-        (Alarm::TELLS_ONCE, (!repeats).into()),
+        (Alarm::NOTIFIES_ONCE, (!repeats).into()),
         (WORDS, wire::value(&Json::Object(fields.clone()))),
     ];
     Ok(parts.into_iter().map(|(name, value)| (name.into(), value)).collect())
 }
 
 /// What samples must have been measured of.
-fn dimensions(query: &Json) -> Result<Value, Refusal> {
+fn dimensions(query: &Json) -> Result<Value, RequestError> {
     let mut found = Vec::new();
     for part in query.as_array().into_iter().flatten() {
         let field = part["field"].as_str().unwrap_or_default();
         if part["op"].as_str().is_some_and(|op| op != "eq") {
             let message = format!("the query on {field} can only be for what is equal");
-            return Err(Refusal::new("HTTPBadRequest", message));
+            return Err(RequestError::new("HTTPBadRequest", message));
         }
         let name = ["metadata.user_metadata.", "metadata.metering.", "metadata."]
             .iter()
@@ -277,7 +277,7 @@ fn dimensions(query: &Json) -> Result<Value, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kiln_engine::watch::Rule;
+    use kiln_engine::alarms::Rule;
 
     fn fields(value: Json) -> Fields<String, Json> {
         value.as_object().unwrap().clone()
@@ -295,7 +295,7 @@ mod tests {
             },
         })))
         .unwrap();
-        let read = Rule::read(&given).unwrap();
+        let read = Rule::parse(&given).unwrap();
         assert_eq!((&*read.metric, read.periods(), read.threshold), ("cpu_util", 2, 50.0));
         assert_eq!(read.comparison, Comparison::Above);
         assert_eq!(read.dimensions, [("group".into(), "web".into())].into());

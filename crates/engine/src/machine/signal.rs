@@ -232,7 +232,7 @@ impl Tree {
         resource.metadata = resize.during;
         resource.wanted_size = Some(resize.size);
         resource.cooldown = Some(resize.cooldown);
-        self.tell_of_scaling(env, group, Status::InProgress, None);
+        self.notify_scaling(env, group, Status::InProgress, None);
         self.start_next_stage(env, group);
     }
 
@@ -244,7 +244,7 @@ impl Tree {
         }
         let is_well = failure.is_none();
         let status = if is_well { Status::Complete } else { Status::Failed };
-        self.tell_of_scaling(env, group, status, failure);
+        self.notify_scaling(env, group, status, failure);
         let resource = self.change(group);
         resource.wanted_size = None;
         if let Some(cooldown) = resource.cooldown.take() {

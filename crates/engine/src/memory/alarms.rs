@@ -1,19 +1,19 @@
 //! Alarms and metrics, in memory.
 
 use super::MemoryStore;
-use crate::store::StoreError;
-use crate::time::Time;
-use crate::watch::{
+use crate::alarms::{
     AlarmChange, AlarmEvent, AlarmQuery, AlarmRow, Alarms, Bucket, HistoryQuery, SeriesQuery,
     SeriesRow, Totals,
 };
+use crate::store::StoreError;
+use crate::time::Time;
 use async_trait::async_trait;
 use std::collections::BTreeMap;
 use std::sync::{MutexGuard, PoisonError};
 use uuid::Uuid;
 
 #[derive(Debug, Default)]
-pub(super) struct Watched {
+pub(super) struct AlarmTables {
     alarms: BTreeMap<Uuid, AlarmRow>,
     history: BTreeMap<(Time, Uuid), AlarmEvent>,
     series: BTreeMap<Uuid, SeriesRow>,
@@ -21,25 +21,25 @@ pub(super) struct Watched {
 }
 
 impl MemoryStore {
-    fn open_watched(&self) -> Result<MutexGuard<'_, Watched>, StoreError> {
+    fn open_watched(&self) -> Result<MutexGuard<'_, AlarmTables>, StoreError> {
         self.open().map(drop)?;
         Ok(self.watched())
     }
 
-    fn watched(&self) -> MutexGuard<'_, Watched> {
+    fn watched(&self) -> MutexGuard<'_, AlarmTables> {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Watched {
+impl AlarmTables {
     /// Whether it was written.
     fn write(&mut self, change: &AlarmChange) -> bool {
         let id = change.alarm.id;
-        if self.alarms.get(&id).map(|it| it.version) != change.was {
+        if self.alarms.get(&id).map(|it| it.version) != change.expected_version {
             return false;
         }
-        let version = change.was.unwrap_or(0) + 1;
-        match change.is_dropped {
+        let version = change.expected_version.unwrap_or(0) + 1;
+        match change.is_deleted {
             true => {
                 self.alarms.remove(&id);
                 self.samples.retain(|(series, _), _| *series != id);
@@ -67,7 +67,7 @@ impl Alarms for MemoryStore {
             let is_written = watched.write(change);
             if is_written {
                 change.commands.iter().for_each(|command| _ = kept.submit(command.clone()));
-                let letters = change.letters.iter().map(|it| ((it.kind, it.id), it.clone()));
+                let letters = change.webhooks.iter().map(|it| ((it.kind, it.id), it.clone()));
                 self.objects.lock().unwrap_or_else(PoisonError::into_inner).extend(letters);
             }
             written.push(is_written);
@@ -76,7 +76,7 @@ impl Alarms for MemoryStore {
         Ok(written)
     }
 
-    async fn note_alarms(&self, events: &[AlarmEvent]) -> Result<(), StoreError> {
+    async fn add_alarm_events(&self, events: &[AlarmEvent]) -> Result<(), StoreError> {
         let events = events.iter().map(|event| ((event.time, event.id), event.clone()));
         self.open_watched()?.history.extend(events);
         self.durable(true);
@@ -89,7 +89,7 @@ impl Alarms for MemoryStore {
 
     async fn alarms(&self, query: &AlarmQuery) -> Result<Vec<AlarmRow>, StoreError> {
         let watched = self.open_watched()?;
-        let wanted = watched.alarms.values().filter(|it| query.wants(it));
+        let wanted = watched.alarms.values().filter(|it| query.matches(it));
         let is_behind = |it: &&AlarmRow| {
             let key = (it.name.clone(), it.id);
             query.marker.as_ref().is_none_or(|marker| key > *marker)
@@ -125,7 +125,7 @@ impl Alarms for MemoryStore {
 
     async fn alarm_history(&self, query: &HistoryQuery) -> Result<Vec<AlarmEvent>, StoreError> {
         let watched = self.open_watched()?;
-        let wanted = watched.history.iter().filter(|(_, it)| query.wants(it));
+        let wanted = watched.history.iter().filter(|(_, it)| query.matches(it));
         let is_behind =
             |(key, _): &(&(Time, Uuid), &AlarmEvent)| match (query.marker, query.descending) {
                 (None, _) => true,
@@ -152,7 +152,7 @@ impl Alarms for MemoryStore {
         }
         for bucket in buckets {
             let kept = watched.samples.entry((bucket.series, bucket.start));
-            kept.and_modify(|it| *it = it.and(bucket.totals)).or_insert(bucket.totals);
+            kept.and_modify(|it| *it = it.merge(bucket.totals)).or_insert(bucket.totals);
         }
         self.durable(true);
         Ok(())
@@ -160,7 +160,7 @@ impl Alarms for MemoryStore {
 
     async fn series(&self, query: &SeriesQuery) -> Result<Vec<SeriesRow>, StoreError> {
         let watched = self.open_watched()?;
-        let wanted = watched.series.values().filter(|it| query.wants(it));
+        let wanted = watched.series.values().filter(|it| query.matches(it));
         let behind = wanted.filter(|it| query.marker.is_none_or(|marker| it.id > marker));
         Ok(at_most(behind.cloned().collect(), Some(query.limit)))
     }

@@ -11,10 +11,10 @@ use std::sync::{MutexGuard, PoisonError};
 use uuid::Uuid;
 
 /// Objects by kind and id.
-pub(super) type Kept = BTreeMap<(ObjectKind, Uuid), ObjectRow>;
+pub(super) type ObjectTable = BTreeMap<(ObjectKind, Uuid), ObjectRow>;
 
 impl MemoryStore {
-    fn open_objects(&self) -> Result<MutexGuard<'_, Kept>, StoreError> {
+    fn open_objects(&self) -> Result<MutexGuard<'_, ObjectTable>, StoreError> {
         self.open().map(drop)?;
         Ok(self.objects.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -63,7 +63,7 @@ impl Objects for MemoryStore {
     async fn objects(&self, query: &ObjectQuery) -> Result<Vec<ObjectRow>, StoreError> {
         let objects = self.open_objects()?;
         let mut found: Vec<ObjectRow> =
-            objects.values().filter(|it| query.wants(it)).cloned().collect();
+            objects.values().filter(|it| query.matches(it)).cloned().collect();
         found.sort_by_key(|it| (it.created, it.id));
         if query.descending {
             found.reverse();
@@ -81,6 +81,6 @@ impl Objects for MemoryStore {
     }
 
     async fn count_objects(&self, query: &ObjectQuery) -> Result<u64, StoreError> {
-        Ok(self.open_objects()?.values().filter(|it| query.wants(it)).count() as u64)
+        Ok(self.open_objects()?.values().filter(|it| query.matches(it)).count() as u64)
     }
 }

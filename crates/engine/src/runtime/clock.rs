@@ -11,34 +11,34 @@ pub fn now() -> Time {
     Time::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
 }
 
-/// Chance from the system, drawn in advance because asking for it is slow.
-pub struct Chance {
-    drawn: Box<[u8; 4096]>,
+/// SystemIds from the system, buffer in advance because asking for it is slow.
+pub struct SystemIds {
+    buffer: Box<[u8; 4096]>,
     used: usize,
 }
 
-impl Default for Chance {
-    fn default() -> Chance {
-        Chance { drawn: Box::new([0; 4096]), used: 4096 }
+impl Default for SystemIds {
+    fn default() -> SystemIds {
+        SystemIds { buffer: Box::new([0; 4096]), used: 4096 }
     }
 }
 
-impl Ids for Chance {
+impl Ids for SystemIds {
     fn fill(&mut self, bytes: &mut [u8]) {
         for byte in bytes {
-            if self.used == self.drawn.len() {
-                self.draw();
+            if self.used == self.buffer.len() {
+                self.refill();
             }
-            *byte = std::mem::take(&mut self.drawn[self.used]);
+            *byte = std::mem::take(&mut self.buffer[self.used]);
             self.used += 1;
         }
     }
 }
 
-impl Chance {
-    fn draw(&mut self) {
+impl SystemIds {
+    fn refill(&mut self) {
         // A system without chance is no place to go on: ids and passwords would repeat.
-        while getrandom::fill(&mut self.drawn[..]).is_err() {
+        while getrandom::fill(&mut self.buffer[..]).is_err() {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
         self.used = 0;

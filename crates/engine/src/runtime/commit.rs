@@ -15,18 +15,18 @@ pub struct Committer {
 type Request = (Batch, oneshot::Sender<bool>);
 
 /// How many trees' batches go into one commit at most.
-const TOGETHER: usize = 1000;
+const MAX_BATCHES: usize = 1000;
 
 impl Committer {
     /// Starts the task.
     pub fn start(store: Arc<dyn Store>) -> (Committer, JoinHandle<()>) {
-        let (queue, requests) = mpsc::channel(TOGETHER);
+        let (queue, requests) = mpsc::channel(MAX_BATCHES);
         (Committer { queue }, tokio::spawn(commit(store, requests)))
     }
 
     /// Hands in a batch. What it gives says, once that is durable, whether the tree still belongs to
     /// whoever wrote it. That may take long: a store that refuses is asked again until it does not.
-    pub async fn hand_in(&self, batch: Batch) -> oneshot::Receiver<bool> {
+    pub async fn submit(&self, batch: Batch) -> oneshot::Receiver<bool> {
         let (done, answer) = oneshot::channel();
         // If nobody takes it, nobody answers either.
         _ = self.queue.send((batch, done)).await;
@@ -37,7 +37,7 @@ impl Committer {
 async fn commit(store: Arc<dyn Store>, mut requests: mpsc::Receiver<Request>) {
     while let Some(first) = requests.recv().await {
         let (mut batches, mut waiting) = (vec![first.0], vec![first.1]);
-        while batches.len() < TOGETHER
+        while batches.len() < MAX_BATCHES
             && let Ok((batch, done)) = requests.try_recv()
         {
             batches.push(batch);

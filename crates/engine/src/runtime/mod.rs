@@ -7,15 +7,15 @@
 mod alarms;
 mod clock;
 mod commit;
+mod delegation;
 mod driver;
-mod letters;
-mod posting;
-mod promises;
+mod event_sinks;
+mod webhooks;
 
-pub(crate) use alarms::is_at_rest;
-pub use clock::{Chance, now};
+pub(crate) use alarms::accepts_alarm_signals;
+pub use clock::{SystemIds, now};
 pub use commit::Committer;
-pub(crate) use posting::post;
+pub(crate) use event_sinks::post_events;
 
 use crate::config::Config;
 use crate::ids::{CommandId, EngineId, Ids, StackId};
@@ -25,7 +25,7 @@ use crate::store::{CommandRow, CreateError, Lease, NewTree, Store, StoreError};
 use crate::time::Time;
 use crate::tree::{Env, Tree};
 use crate::view::read_tree;
-use driver::{Driver, Mail};
+use driver::{Driver, Message};
 use kiln_cloud::Transport;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,76 +45,76 @@ pub(crate) struct Inner {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) committer: Committer,
-    pub(crate) settings: Settings,
+    pub(crate) settings: EngineSettings,
     /// The trees that it owns.
-    trees: Mutex<HashMap<StackId, Owned>>,
+    trees: Mutex<HashMap<StackId, OwnedTree>>,
     tasks: Mutex<Vec<JoinHandle<()>>>,
     /// How often it looked for trees that nobody attends to.
-    looks: watch::Sender<u64>,
-    /// Tells that there are letters to be delivered.
-    letters: Notify,
+    scans: watch::Sender<u64>,
+    /// Tells that there are webhooks to be delivered.
+    webhooks_due: Notify,
 }
 
-struct Owned {
+struct OwnedTree {
     fence: u64,
-    mail: mpsc::UnboundedSender<Mail>,
+    inbox: mpsc::UnboundedSender<Message>,
     /// The commands that its task was told of. None is carried out twice.
-    heard: HashSet<CommandId>,
-    glance: watch::Receiver<Glance>,
+    delivered: HashSet<CommandId>,
+    status: watch::Receiver<TreeStatus>,
     task: JoinHandle<()>,
 }
 
-impl Owned {
+impl OwnedTree {
     /// Tells the task of a command, unless it knows.
-    fn tell(&mut self, id: CommandId, command: Command, tell: Option<oneshot::Sender<()>>) {
-        if self.heard.insert(id) {
+    fn deliver(&mut self, id: CommandId, command: Command, tell: Option<oneshot::Sender<()>>) {
+        if self.delivered.insert(id) {
             // A task that has ended leaves it to whoever takes the tree next.
-            _ = self.mail.send(Mail::Command(id, Box::new(command), tell));
+            _ = self.inbox.send(Message::Command(id, Box::new(command), tell));
         }
     }
 }
 
 /// How an engine works with others.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub struct EngineSettings {
     /// How long a lease lasts that is not renewed.
-    pub lease: Duration,
+    pub lease_duration: Duration,
     /// How often to look for trees that nobody attends to.
-    pub look: Duration,
+    pub scan_interval: Duration,
     /// How many trees to take at once.
-    pub take: usize,
+    pub claim_limit: usize,
     /// How long a tree in which nothing happens is kept in memory.
-    pub idle: Duration,
+    pub idle_timeout: Duration,
     /// How often old records are looked for.
-    pub housekeeping: Duration,
+    pub housekeeping_interval: Duration,
     /// How old something must be that a user was about to lend until it is certain that nobody waits for it.
-    pub promises: Duration,
+    pub delegation_grace: Duration,
     /// Whether it is certain that no other engine works on the store: then whatever another one owned
     /// is taken up at once.
     pub is_alone: bool,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            lease: Duration::from_secs(15),
-            look: Duration::from_secs(2),
-            take: 100,
-            idle: Duration::from_secs(60),
-            housekeeping: Duration::from_secs(60),
-            promises: Duration::from_secs(180),
+impl Default for EngineSettings {
+    fn default() -> EngineSettings {
+        EngineSettings {
+            lease_duration: Duration::from_secs(15),
+            scan_interval: Duration::from_secs(2),
+            claim_limit: 100,
+            idle_timeout: Duration::from_secs(60),
+            housekeeping_interval: Duration::from_secs(60),
+            delegation_grace: Duration::from_secs(180),
             is_alone: false,
         }
     }
 }
 
 /// How long somebody waits until what they want is under way, and how often they look.
-const BEGUN_PATIENCE: Duration = Duration::from_secs(10);
-const BEGUN_LOOK: Duration = Duration::from_millis(5);
+const BEGIN_TIMEOUT: Duration = Duration::from_secs(10);
+const BEGIN_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// What can be seen of a tree from outside, once it is durable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Glance {
+pub struct TreeStatus {
     /// The state of the root stack.
     pub state: State,
     /// Why it is in that state.
@@ -124,7 +124,7 @@ pub struct Glance {
     /// Grows with every command that was taken.
     pub commands: u64,
     /// Whether something that a user lent has yet to be given back.
-    pub owes: bool,
+    pub has_delegations_to_revoke: bool,
 }
 
 /// A tree that is to be added to a store, and the same in memory.
@@ -133,8 +133,8 @@ pub(crate) fn new_tree(
     new: NewStack,
     owner: Option<(EngineId, Time)>,
 ) -> Result<(NewTree, Tree), StoreError> {
-    let mut chance = Chance::default();
-    let mut env = Env { now: now(), ids: &mut chance };
+    let mut ids = SystemIds::default();
+    let mut env = Env { now: now(), ids: &mut ids };
     let mut tree = Tree::create(config, new, &mut env);
     let batch = tree.take_batch(1);
     let (Some(stack), Some(recipe)) =
@@ -152,9 +152,9 @@ impl Engine {
         config: Arc<Config>,
         store: Arc<dyn Store>,
         transport: Arc<dyn Transport>,
-        settings: Settings,
+        settings: EngineSettings,
     ) -> Engine {
-        let id = EngineId(Chance::default().next());
+        let id = EngineId(SystemIds::default().next());
         let (committer, committing) = Committer::start(store.clone());
         let inner = Arc::new(Inner {
             id,
@@ -165,16 +165,16 @@ impl Engine {
             settings,
             trees: Mutex::default(),
             tasks: Mutex::new(vec![committing]),
-            looks: watch::Sender::new(0),
-            letters: Notify::new(),
+            scans: watch::Sender::new(0),
+            webhooks_due: Notify::new(),
         });
         let engine = Engine { inner };
-        engine.spawn(engine.clone().look_for_work());
+        engine.spawn(engine.clone().scan_for_work());
         engine.spawn(engine.clone().renew_leases());
-        engine.spawn(engine.clone().keep_house());
-        engine.spawn(engine.clone().keep_promises());
-        engine.spawn(engine.clone().watch_alarms());
-        engine.spawn(engine.clone().deliver_letters());
+        engine.spawn(engine.clone().housekeeping());
+        engine.spawn(engine.clone().reap_delegations());
+        engine.spawn(engine.clone().evaluate_alarms());
+        engine.spawn(engine.clone().deliver_webhooks());
         engine
     }
 
@@ -183,7 +183,7 @@ impl Engine {
         self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
     }
 
-    fn trees(&self) -> std::sync::MutexGuard<'_, HashMap<StackId, Owned>> {
+    fn trees(&self) -> std::sync::MutexGuard<'_, HashMap<StackId, OwnedTree>> {
         self.inner.trees.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -199,9 +199,9 @@ impl Engine {
         for task in tasks.iter().skip(1) {
             task.abort();
         }
-        let owned: Vec<Owned> = self.trees().drain().map(|(_, owned)| owned).collect();
+        let owned: Vec<OwnedTree> = self.trees().drain().map(|(_, owned)| owned).collect();
         for tree in &owned {
-            _ = tree.mail.send(Mail::Leave);
+            _ = tree.inbox.send(Message::Release);
         }
         for tree in owned {
             // One that cannot write is not waited for: its lease runs out.
@@ -213,24 +213,24 @@ impl Engine {
 
     /// Creates a stack. It is durable when this returns, and under way.
     pub async fn create(&self, new: NewStack) -> Result<(), CreateError> {
-        let until = now() + self.inner.settings.lease;
+        let until = now() + self.inner.settings.lease_duration;
         let root = new.id;
         let (new, tree) = new_tree(self.inner.config.clone(), new, Some((self.inner.id, until)))?;
         self.inner.store.create_tree(new).await?;
         let lease = Lease { root, engine: self.inner.id, fence: 1, until };
-        self.own(lease, tree, Vec::new());
+        self.adopt_tree(lease, tree, Vec::new());
         Ok(())
     }
 
     /// Has something done with a tree. It is durable when this returns.
     pub async fn command(&self, root: StackId, command: Command) -> Result<(), StoreError> {
-        self.hand_over(root, command).await.map(drop)
+        self.submit(root, command).await.map(drop)
     }
 
     /// Has something done with a tree, and waits for a while until it is under way, so that whoever
-    /// looks then sees it. It is durable when this returns, and will be done in any case.
+    /// scans then sees it. It is durable when this returns, and will be done in any case.
     pub async fn begin(&self, root: StackId, command: Command) -> Result<(), StoreError> {
-        let (id, taken) = self.hand_over(root, command).await?;
+        let (id, taken) = self.submit(root, command).await?;
         let begun = async {
             if let Some(taken) = taken
                 && taken.await.is_ok()
@@ -240,96 +240,96 @@ impl Engine {
             // Another engine has the tree, or will; or its task has just ended.
             while self.inner.store.commands(root).await?.iter().any(|waiting| waiting.id == id) {
                 if !self.trees().contains_key(&root) {
-                    self.take(root).await?;
+                    self.claim_tree(root).await?;
                 }
-                tokio::time::sleep(BEGUN_LOOK).await;
+                tokio::time::sleep(BEGIN_POLL_INTERVAL).await;
             }
             Ok(())
         };
-        tokio::time::timeout(BEGUN_PATIENCE, begun).await.unwrap_or(Ok(()))
+        tokio::time::timeout(BEGIN_TIMEOUT, begun).await.unwrap_or(Ok(()))
     }
 
-    async fn hand_over(
+    async fn submit(
         &self,
         root: StackId,
         command: Command,
     ) -> Result<(CommandId, Option<oneshot::Receiver<()>>), StoreError> {
-        let id = CommandId(Chance::default().next());
+        let id = CommandId(SystemIds::default().next());
         let row = CommandRow { id, root, time: now(), body: command.encode() };
         self.inner.store.submit(row).await?;
         let (tell, taken) = oneshot::channel();
         let is_owned = {
             let mut trees = self.trees();
             let owned = trees.get_mut(&root);
-            owned.map(|owned| owned.tell(id, command, Some(tell))).is_some()
+            owned.map(|owned| owned.deliver(id, command, Some(tell))).is_some()
         };
         if is_owned {
             return Ok((id, Some(taken)));
         }
         // Whoever takes a tree takes the commands that wait for it, too.
-        self.take(root).await?;
+        self.claim_tree(root).await?;
         Ok((id, None))
     }
 
     /// Waits until nothing is under way in a tree; nothing if this engine does not own it.
-    pub async fn rest(&self, root: StackId, commands: u64) -> Option<Glance> {
-        let mut glance = self.trees().get(&root).map(|owned| owned.glance.clone())?;
-        let is_at_rest = |it: &Glance| !it.is_busy && it.commands >= commands;
-        glance.wait_for(is_at_rest).await.ok().map(|it| it.clone())
+    pub async fn wait_until_idle(&self, root: StackId, commands: u64) -> Option<TreeStatus> {
+        let mut status = self.trees().get(&root).map(|owned| owned.status.clone())?;
+        let accepts_alarm_signals = |it: &TreeStatus| !it.is_busy && it.commands >= commands;
+        status.wait_for(accepts_alarm_signals).await.ok().map(|it| it.clone())
     }
 
     /// Waits until there is nothing left to do, here or unattended in the store.
-    pub async fn finish(&self) {
-        let mut looks = self.inner.looks.subscribe();
+    pub async fn wait_until_all_idle(&self) {
+        let mut scans = self.inner.scans.subscribe();
         loop {
             // What is unattended now is taken up by the next look at the latest.
-            let seen = *looks.borrow();
-            if looks.wait_for(|count| *count > seen + 1).await.is_err() {
+            let seen = *scans.borrow();
+            if scans.wait_for(|count| *count > seen + 1).await.is_err() {
                 return;
             }
-            let glances: Vec<_> = self.trees().values().map(|it| it.glance.clone()).collect();
-            let has_to_do = |it: &Glance| it.is_busy || it.owes;
-            let busy: Vec<_> = glances.into_iter().filter(|it| has_to_do(&it.borrow())).collect();
+            let statuses: Vec<_> = self.trees().values().map(|it| it.status.clone()).collect();
+            let has_to_do = |it: &TreeStatus| it.is_busy || it.has_delegations_to_revoke;
+            let busy: Vec<_> = statuses.into_iter().filter(|it| has_to_do(&it.borrow())).collect();
             if busy.is_empty() {
                 return;
             }
-            for mut glance in busy {
+            for mut status in busy {
                 // A tree that is given up is somebody else's to finish.
-                _ = glance.wait_for(|glance| !has_to_do(glance)).await;
+                _ = status.wait_for(|status| !has_to_do(status)).await;
             }
         }
     }
 
     /// What can be seen of a tree that this engine owns.
-    pub fn glance(&self, root: StackId) -> Option<Glance> {
-        self.trees().get(&root).map(|owned| owned.glance.borrow().clone())
+    pub fn status(&self, root: StackId) -> Option<TreeStatus> {
+        self.trees().get(&root).map(|owned| owned.status.borrow().clone())
     }
 
     // --- trees ---
 
     /// Takes a tree, if nobody else has it.
-    async fn take(&self, root: StackId) -> Result<bool, StoreError> {
-        let until = now() + self.inner.settings.lease;
+    async fn claim_tree(&self, root: StackId) -> Result<bool, StoreError> {
+        let until = now() + self.inner.settings.lease_duration;
         let lease = self.inner.store.claim_tree(self.inner.id, root, now(), until).await?;
         match lease {
-            Some(lease) => self.load(lease).await.map(|()| true),
+            Some(lease) => self.load_tree(lease).await.map(|()| true),
             None => Ok(false),
         }
     }
 
     /// Reads a tree from the store and goes on with it.
-    async fn load(&self, lease: Lease) -> Result<(), StoreError> {
+    async fn load_tree(&self, lease: Lease) -> Result<(), StoreError> {
         let read = read_tree(&*self.inner.store, &self.inner.config, lease.root).await?;
         let Some((tree, commands)) = read else { return Ok(()) };
-        self.own(lease, tree, commands);
+        self.adopt_tree(lease, tree, commands);
         Ok(())
     }
 
-    fn own(&self, lease: Lease, tree: Tree, commands: Vec<CommandRow>) {
-        let (mail, post) = mpsc::unbounded_channel();
-        let heard = commands.iter().map(|row| row.id).collect();
-        let (driver, glance) =
-            Driver::new(self.inner.clone(), lease, tree, commands, mail.clone(), post);
+    fn adopt_tree(&self, lease: Lease, tree: Tree, commands: Vec<CommandRow>) {
+        let (inbox, receiver) = mpsc::unbounded_channel();
+        let delivered = commands.iter().map(|row| row.id).collect();
+        let (driver, status) =
+            Driver::new(self.inner.clone(), lease, tree, commands, inbox.clone(), receiver);
         let (root, fence) = (lease.root, lease.fence);
         let engine = self.clone();
         let mut trees = self.trees();
@@ -342,17 +342,17 @@ impl Engine {
                 trees.remove(&root);
             }
         });
-        trees.insert(root, Owned { fence, mail, heard, glance, task });
+        trees.insert(root, OwnedTree { fence, inbox, delivered, status, task });
     }
 
-    async fn look_for_work(self) {
+    async fn scan_for_work(self) {
         let mut is_alone = self.inner.settings.is_alone;
         loop {
-            let until = now() + self.inner.settings.lease;
+            let until = now() + self.inner.settings.lease_duration;
             // If nobody else is there, no other lease is valid, whenever it runs out.
             let (valid_from, take) = match is_alone {
                 true => (Time::NEVER, i32::MAX as usize),
-                false => (now(), self.inner.settings.take),
+                false => (now(), self.inner.settings.claim_limit),
             };
             let claimed = self.inner.store.claim(self.inner.id, valid_from, until, take).await;
             if let Ok(leases) = claimed {
@@ -360,45 +360,46 @@ impl Engine {
                 is_alone = false;
                 for lease in leases {
                     // One that cannot be read is left to whoever can: its lease runs out.
-                    _ = self.load(lease).await;
+                    _ = self.load_tree(lease).await;
                 }
                 if !is_all {
                     continue;
                 }
             }
-            self.hear().await;
-            self.inner.looks.send_modify(|count| *count += 1);
-            tokio::time::sleep(self.inner.settings.look).await;
+            self.deliver_waiting_commands().await;
+            self.inner.scans.send_modify(|count| *count += 1);
+            tokio::time::sleep(self.inner.settings.scan_interval).await;
         }
     }
 
     /// Looks for what others were asked about trees that this engine owns.
-    async fn hear(&self) {
+    async fn deliver_waiting_commands(&self) {
         // If it cannot be read now, it is the next time.
         let waiting = self.inner.store.commands_for(self.inner.id).await.unwrap_or_default();
         let mut trees = self.trees();
         for row in waiting {
-            let owned = trees.get_mut(&row.root).filter(|owned| !owned.heard.contains(&row.id));
+            let owned = trees.get_mut(&row.root).filter(|owned| !owned.delivered.contains(&row.id));
             if let (Some(owned), Ok(command)) = (owned, Command::decode(&row.body)) {
-                owned.tell(row.id, command, None);
+                owned.deliver(row.id, command, None);
             }
         }
     }
 
     /// Drops old events and stacks that were deleted long ago, a little at a time.
-    async fn keep_house(self) {
+    async fn housekeeping(self) {
         const AT_ONCE: u64 = 1000;
         loop {
-            tokio::time::sleep(self.inner.settings.housekeeping).await;
+            tokio::time::sleep(self.inner.settings.housekeeping_interval).await;
             let (store, config) = (&self.inner.store, &self.inner.config);
             if let Some(keep) = config.max_events {
                 while store.prune_events(keep, AT_ONCE).await.is_ok_and(|it| it == AT_ONCE) {}
             }
-            if let Some(age) = config.keep_deleted {
+            if let Some(age) = config.deleted_stack_retention {
                 const TREES: u64 = 20;
                 while store.purge(now() - age, None, TREES).await.is_ok_and(|it| it == TREES) {}
             }
-            let (samples, history) = (now() - config.keep_metrics, now() - config.keep_history);
+            let (samples, history) =
+                (now() - config.metric_retention, now() - config.alarm_history_retention);
             let prune = || store.prune_metrics(samples, history, AT_ONCE);
             while prune().await.is_ok_and(|it| it == AT_ONCE) {}
         }
@@ -406,14 +407,14 @@ impl Engine {
 
     async fn renew_leases(self) {
         loop {
-            tokio::time::sleep(self.inner.settings.lease / 3).await;
-            let until = now() + self.inner.settings.lease;
+            tokio::time::sleep(self.inner.settings.lease_duration / 3).await;
+            let until = now() + self.inner.settings.lease_duration;
             let Ok(leases) = self.inner.store.renew(self.inner.id, until).await else { continue };
             let kept: std::collections::HashSet<StackId> =
                 leases.iter().map(|lease| lease.root).collect();
             for (root, owned) in self.trees().iter() {
                 if !kept.contains(root) {
-                    _ = owned.mail.send(Mail::Leave);
+                    _ = owned.inbox.send(Message::Release);
                 }
             }
         }

@@ -1,23 +1,23 @@
 //! Alarms: those of stacks, and those that people keep by themselves.
 
-use super::metrics::no_rule;
-use super::{Asker, Refusal, Service};
-use crate::ids::{StackId, shorten};
-use crate::runtime::{Chance, is_at_rest, now};
-use crate::time::Time;
-use crate::watch::{
-    Alarm, AlarmChange, AlarmEvent, AlarmQuery, AlarmRow, AlarmState, HistoryQuery, Occasion,
-    REASON_DATA, Rule, Target, Verdict, is_address,
+use super::metrics::alarm_not_found;
+use super::{RequestError, Requester, Service};
+use crate::alarms::{
+    Alarm, AlarmChange, AlarmEvent, AlarmQuery, AlarmRow, AlarmState, EvaluationContext,
+    HistoryQuery, REASON_DATA, Rule, Target, Verdict, is_url,
 };
+use crate::ids::{StackId, shorten};
+use crate::runtime::{SystemIds, accepts_alarm_signals, now};
+use crate::time::Time;
 use kiln_template::files::url::percent_decode;
 use kiln_template::value::{Members, Value};
 use std::sync::Arc;
 use uuid::Uuid;
 
 /// The longest name of an alarm.
-const LONGEST_NAME: usize = 255;
+const MAX_NAME_CHARS: usize = 255;
 /// How often a change is tried that others are in the way of.
-const TRIES: usize = 20;
+const MAX_ATTEMPTS: usize = 20;
 
 /// An alarm of a stack.
 #[derive(Clone, Debug)]
@@ -27,11 +27,11 @@ pub struct StackAlarm {
     /// The stack.
     pub stack: StackId,
     /// Its rule, in CloudWatch's words.
-    pub given: Members,
+    pub definition: Members,
     /// The resources of the stack that are told, by what the rule calls them.
     pub resources: Vec<(Arc<str>, Arc<str>)>,
     /// Whether it is looked at.
-    pub is_awake: bool,
+    pub is_active: bool,
 }
 
 impl Service {
@@ -41,42 +41,44 @@ impl Service {
     /// twice has one alarm.
     pub async fn put_stack_alarm(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         id: Uuid,
         new: StackAlarm,
-    ) -> Result<(), Refusal> {
-        let rule = Rule::read(&new.given).map_err(invalid)?;
+    ) -> Result<(), RequestError> {
+        let rule = Rule::parse(&new.definition).map_err(invalid)?;
         let stack = self.store.stack(new.stack).await?;
-        let stack = stack.filter(|stack| stack.project == asker.project);
-        let root = stack.ok_or_else(|| Refusal::no_such("Stack", &new.stack.to_string()))?.root;
-        let name: Arc<str> = shorten(&new.name, LONGEST_NAME).into();
+        let stack = stack.filter(|stack| stack.project == requester.project);
+        let root =
+            stack.ok_or_else(|| RequestError::not_found("Stack", &new.stack.to_string()))?.root;
+        let name: Arc<str> = shorten(&new.name, MAX_NAME_CHARS).into();
         let known = self.store.alarm(id).await?;
         if known.is_none() {
-            self.check_alarm_quota(asker).await?;
+            self.check_alarm_quota(requester).await?;
         }
-        self.change_alarm(id, |known, chance| {
+        self.change_alarm(id, |known, ids| {
             let now = now();
             let is_new = known.is_none();
-            let mut alarm = known.unwrap_or_else(|| new_alarm(id, asker, &name, now));
-            let is_other = |alarm: &Alarm| alarm.row.project != asker.project;
+            let mut alarm = known.unwrap_or_else(|| new_alarm(id, requester, &name, now));
+            let is_other = |alarm: &Alarm| alarm.row.project != requester.project;
             if is_other(&alarm) {
-                return Err(no_rule(&id.to_string()));
+                return Err(alarm_not_found(&id.to_string()));
             }
             alarm.row.stack = Some(new.stack);
-            alarm.set_given(new.given.clone());
+            alarm.set_definition(new.definition.clone());
             alarm.set_root(root);
             for (action, resource) in &new.resources {
                 let (stack, resource) = (new.stack, resource.clone());
                 alarm.set_target(action, &Target { root, stack, resource });
             }
             configure(&mut alarm, &rule, now);
-            let state = match (new.is_awake, alarm.row.state) {
+            let state = match (new.is_active, alarm.row.state) {
                 (false, _) => AlarmState::Suspended,
                 (true, AlarmState::Suspended) => AlarmState::NoData,
                 (true, state) => state,
             };
-            rest(&mut alarm, state, now);
-            let event = alarm.configured(if is_new { "created" } else { "updated" }, now, chance);
+            set_state(&mut alarm, state, now);
+            let event =
+                alarm.configuration_event(if is_new { "created" } else { "updated" }, now, ids);
             Ok(Some((alarm, vec![event])))
         })
         .await?;
@@ -84,73 +86,91 @@ impl Service {
     }
 
     /// Puts an alarm of a stack to rest, or wakes it.
-    pub async fn wake_alarm(&self, asker: &Asker, id: Uuid, is_awake: bool) -> Result<(), Refusal> {
+    pub async fn set_alarm_active(
+        &self,
+        requester: &Requester,
+        id: Uuid,
+        is_active: bool,
+    ) -> Result<(), RequestError> {
         self.change_alarm(id, |known, _| {
-            let known = known.filter(|it| it.row.project == asker.project);
-            let mut alarm = known.ok_or_else(|| no_rule(&id.to_string()))?;
-            let state = if is_awake { AlarmState::NoData } else { AlarmState::Suspended };
-            let is_awake_now = alarm.row.state != AlarmState::Suspended;
-            if is_awake == is_awake_now {
+            let known = known.filter(|it| it.row.project == requester.project);
+            let mut alarm = known.ok_or_else(|| alarm_not_found(&id.to_string()))?;
+            let state = if is_active { AlarmState::NoData } else { AlarmState::Suspended };
+            let is_active_now = alarm.row.state != AlarmState::Suspended;
+            if is_active == is_active_now {
                 return Ok(None);
             }
-            rest(&mut alarm, state, now());
+            set_state(&mut alarm, state, now());
             Ok(Some((alarm, Vec::new())))
         })
         .await
     }
 
     /// An alarm of a stack.
-    pub async fn stack_alarm(&self, asker: &Asker, id: Uuid) -> Result<Alarm, Refusal> {
-        let found = self.store.alarm(id).await?.filter(|row| row.project == asker.project);
-        found.map(Alarm::of).ok_or_else(|| {
-            Refusal::new("NotFound", format!("The Watch Rule ({id}) could not be found."))
+    pub async fn stack_alarm(
+        &self,
+        requester: &Requester,
+        id: Uuid,
+    ) -> Result<Alarm, RequestError> {
+        let found = self.store.alarm(id).await?.filter(|row| row.project == requester.project);
+        found.map(Alarm::from_row).ok_or_else(|| {
+            RequestError::new("NotFound", format!("The Watch Rule ({id}) could not be found."))
         })
     }
 
     /// Removes an alarm of a stack.
-    pub async fn drop_stack_alarm(&self, asker: &Asker, id: Uuid) -> Result<(), Refusal> {
-        let alarm = self.stack_alarm(asker, id).await?;
+    pub async fn drop_stack_alarm(
+        &self,
+        requester: &Requester,
+        id: Uuid,
+    ) -> Result<(), RequestError> {
+        let alarm = self.stack_alarm(requester, id).await?;
         self.drop_alarm(alarm).await
     }
 
     // --- what people ask ---
 
     /// A page of alarms.
-    pub async fn alarms(&self, query: &AlarmQuery) -> Result<Vec<Alarm>, Refusal> {
-        Ok(self.store.alarms(query).await?.into_iter().map(Alarm::of).collect())
+    pub async fn alarms(&self, query: &AlarmQuery) -> Result<Vec<Alarm>, RequestError> {
+        Ok(self.store.alarms(query).await?.into_iter().map(Alarm::from_row).collect())
     }
 
     /// The alarm of a name: if there are several, the newest.
-    pub async fn alarm_called(&self, asker: &Asker, name: &str) -> Result<Option<Alarm>, Refusal> {
-        let found = self.alarms_called(&self.watched_project(asker), name).await?;
+    pub async fn alarm_named(
+        &self,
+        requester: &Requester,
+        name: &str,
+    ) -> Result<Option<Alarm>, RequestError> {
+        let found = self.alarms_named(&self.alarm_project(requester), name).await?;
         Ok(found.into_iter().max_by_key(|it| (it.row.created, it.row.id)))
     }
 
     /// Keeps an alarm that belongs to no stack, over the one that is there.
     pub async fn put_alarm(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         name: &str,
-        given: Members,
-    ) -> Result<(), Refusal> {
-        let rule = Rule::read(&given).map_err(invalid)?;
-        let known = self.alarm_called(asker, name).await?;
+        definition: Members,
+    ) -> Result<(), RequestError> {
+        let rule = Rule::parse(&definition).map_err(invalid)?;
+        let known = self.alarm_named(requester, name).await?;
         if known.as_ref().is_some_and(|it| it.row.stack.is_some()) {
-            return Err(of_a_stack(name));
+            return Err(belongs_to_stack(name));
         }
         if known.is_none() {
-            self.check_alarm_quota(asker).await?;
+            self.check_alarm_quota(requester).await?;
         }
-        let targets = self.targets(&asker.project, &given).await?;
-        let id = id_of(&asker.project, name);
-        self.change_alarm(id, |known, chance| {
+        let targets = self.targets(&requester.project, &definition).await?;
+        let id = id_of(&requester.project, name);
+        self.change_alarm(id, |known, ids| {
             let now = now();
             let is_new = known.is_none();
-            let mut alarm = known.unwrap_or_else(|| new_alarm(id, asker, &name.into(), now));
-            alarm.set_given(given.clone());
+            let mut alarm = known.unwrap_or_else(|| new_alarm(id, requester, &name.into(), now));
+            alarm.set_definition(definition.clone());
             targets.iter().for_each(|(action, target)| alarm.set_target(action, target));
             configure(&mut alarm, &rule, now);
-            let event = alarm.configured(if is_new { "created" } else { "updated" }, now, chance);
+            let event =
+                alarm.configuration_event(if is_new { "created" } else { "updated" }, now, ids);
             Ok(Some((alarm, vec![event])))
         })
         .await
@@ -160,13 +180,13 @@ impl Service {
     /// stack, none is removed.
     pub async fn delete_alarms(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         names: &[Arc<str>],
-    ) -> Result<Vec<Arc<str>>, Refusal> {
+    ) -> Result<Vec<Arc<str>>, RequestError> {
         let (mut found, mut missing) = (Vec::new(), Vec::new());
         for name in names {
-            match self.alarm_called(asker, name).await? {
-                Some(alarm) if alarm.row.stack.is_some() => return Err(of_a_stack(name)),
+            match self.alarm_named(requester, name).await? {
+                Some(alarm) if alarm.row.stack.is_some() => return Err(belongs_to_stack(name)),
                 Some(alarm) => found.push(alarm),
                 None => missing.push(name.clone()),
             }
@@ -180,18 +200,18 @@ impl Service {
     /// Has alarms tell those who are named, or not. Names that there are none of do not count.
     pub async fn enable_alarms(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         names: &[Arc<str>],
         is_enabled: bool,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RequestError> {
         for name in names {
-            for alarm in self.alarms_called(&self.watched_project(asker), name).await? {
-                self.change_alarm(alarm.row.id, |known, chance| {
+            for alarm in self.alarms_named(&self.alarm_project(requester), name).await? {
+                self.change_alarm(alarm.row.id, |known, ids| {
                     let Some(mut alarm) = known else { return Ok(None) };
-                    alarm.given.insert("ActionsEnabled".into(), is_enabled.into());
+                    alarm.definition.insert("ActionsEnabled".into(), is_enabled.into());
                     let now = now();
                     alarm.row.updated = now;
-                    let event = alarm.configured("updated", now, chance);
+                    let event = alarm.configuration_event("updated", now, ids);
                     Ok(Some((alarm, vec![event])))
                 })
                 .await?;
@@ -203,44 +223,51 @@ impl Service {
     /// Says what an alarm finds, until it is looked at again. Whoever is named for that is told if it is news.
     pub async fn set_alarm_state(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         name: &str,
         verdict: &Verdict,
         data: Value,
-    ) -> Result<(), Refusal> {
-        let found = self.alarm_called(asker, name).await?.ok_or_else(|| no_rule(name))?;
+    ) -> Result<(), RequestError> {
+        let found =
+            self.alarm_named(requester, name).await?.ok_or_else(|| alarm_not_found(name))?;
         let id = found.row.id;
-        let is_told = match found.row.stack {
-            Some(stack) => self.store.stack(stack).await?.is_some_and(|stack| is_at_rest(&stack)),
+        let notifies = match found.row.stack {
+            Some(stack) => {
+                self.store.stack(stack).await?.is_some_and(|stack| accepts_alarm_signals(&stack))
+            }
             None => true,
         };
-        for _ in 0..TRIES {
-            let row = self.store.alarm(id).await?.ok_or_else(|| no_rule(name))?;
+        for _ in 0..MAX_ATTEMPTS {
+            let row = self.store.alarm(id).await?.ok_or_else(|| alarm_not_found(name))?;
             // Nobody speaks for what is at rest, and what is not news changes nothing.
             if row.state == verdict.state || row.state == AlarmState::Suspended {
                 return Ok(());
             }
             let now = now();
             let (evaluated, due) = (row.evaluated, row.due);
-            let occasion = Occasion { now, is_told };
-            let mut change = Alarm::of(row).judged(verdict, occasion, &mut Chance::default());
-            let mut alarm = Alarm::of(change.alarm);
-            alarm.given.insert(REASON_DATA.into(), data.clone());
+            let context = EvaluationContext { now, notifies };
+            let mut change =
+                Alarm::from_row(row).apply(verdict, context, &mut SystemIds::default());
+            let mut alarm = Alarm::from_row(change.alarm);
+            alarm.definition.insert(REASON_DATA.into(), data.clone());
             // It is looked at again when it would have been.
             (alarm.row.evaluated, alarm.row.due) = (evaluated, due);
             change.alarm = alarm.into_row();
             if self.store.write_alarms(std::slice::from_ref(&change)).await? == [true] {
                 if let Some(engine) = &self.engine {
-                    engine.notice_all(&change).await;
+                    engine.deliver_alarm_outcome(&change).await;
                 }
                 return Ok(());
             }
         }
-        Err(crowded())
+        Err(write_conflict())
     }
 
     /// A page of what happened to alarms.
-    pub async fn alarm_history(&self, query: &HistoryQuery) -> Result<Vec<AlarmEvent>, Refusal> {
+    pub async fn alarm_history(
+        &self,
+        query: &HistoryQuery,
+    ) -> Result<Vec<AlarmEvent>, RequestError> {
         Ok(self.store.alarm_history(query).await?)
     }
 
@@ -250,64 +277,76 @@ impl Service {
     async fn change_alarm(
         &self,
         id: Uuid,
-        change: impl Fn(Option<Alarm>, &mut Chance) -> Result<Option<(Alarm, Vec<AlarmEvent>)>, Refusal>,
-    ) -> Result<(), Refusal> {
-        for _ in 0..TRIES {
+        change: impl Fn(
+            Option<Alarm>,
+            &mut SystemIds,
+        ) -> Result<Option<(Alarm, Vec<AlarmEvent>)>, RequestError>,
+    ) -> Result<(), RequestError> {
+        for _ in 0..MAX_ATTEMPTS {
             let known = self.store.alarm(id).await?;
-            let was = known.as_ref().map(|row| row.version);
-            let changed = change(known.map(Alarm::of), &mut Chance::default())?;
+            let expected_version = known.as_ref().map(|row| row.version);
+            let changed = change(known.map(Alarm::from_row), &mut SystemIds::default())?;
             let Some((alarm, history)) = changed else { return Ok(()) };
-            let (alarm, commands, letters) = (alarm.into_row(), Vec::new(), Vec::new());
-            let change = AlarmChange { alarm, was, is_dropped: false, history, commands, letters };
+            let (alarm, commands, webhooks) = (alarm.into_row(), Vec::new(), Vec::new());
+            let change = AlarmChange {
+                alarm,
+                expected_version,
+                is_deleted: false,
+                history,
+                commands,
+                webhooks,
+            };
             if self.store.write_alarms(&[change]).await? == [true] {
                 return Ok(());
             }
         }
-        Err(crowded())
+        Err(write_conflict())
     }
 
-    async fn drop_alarm(&self, mut alarm: Alarm) -> Result<(), Refusal> {
-        for _ in 0..TRIES {
-            let event = alarm.configured("deleted", now(), &mut Chance::default());
+    async fn drop_alarm(&self, mut alarm: Alarm) -> Result<(), RequestError> {
+        for _ in 0..MAX_ATTEMPTS {
+            let event = alarm.configuration_event("deleted", now(), &mut SystemIds::default());
             let change = AlarmChange {
-                was: Some(alarm.row.version),
+                expected_version: Some(alarm.row.version),
                 alarm: alarm.row.clone(),
-                is_dropped: true,
+                is_deleted: true,
                 history: vec![event],
                 commands: Vec::new(),
-                letters: Vec::new(),
+                webhooks: Vec::new(),
             };
             if self.store.write_alarms(&[change]).await? == [true] {
                 return Ok(());
             }
             match self.store.alarm(alarm.row.id).await? {
-                Some(row) => alarm = Alarm::of(row),
+                Some(row) => alarm = Alarm::from_row(row),
                 None => return Ok(()),
             }
         }
-        Err(crowded())
+        Err(write_conflict())
     }
 
-    async fn check_alarm_quota(&self, asker: &Asker) -> Result<(), Refusal> {
-        let Some(limit) = self.rules.max_alarms.filter(|_| !asker.is_admin) else { return Ok(()) };
-        match self.store.count_alarms(&asker.project).await? >= limit {
+    async fn check_alarm_quota(&self, requester: &Requester) -> Result<(), RequestError> {
+        let Some(limit) = self.rules.max_alarms.filter(|_| !requester.is_admin) else {
+            return Ok(());
+        };
+        match self.store.count_alarms(&requester.project).await? >= limit {
             false => Ok(()),
-            true => Err(Refusal::limit(format_args!(
+            true => Err(RequestError::limit_exceeded(format_args!(
                 "You have reached the maximum alarms per tenant, {limit}. Please delete some alarms."
             ))),
         }
     }
 
     /// Finds out who the actions of an alarm are that are addresses.
-    async fn find_targets(&self, id: Uuid) -> Result<(), Refusal> {
+    async fn find_targets(&self, id: Uuid) -> Result<(), RequestError> {
         let Some(row) = self.store.alarm(id).await? else { return Ok(()) };
-        let alarm = Alarm::of(row);
-        let mut given = alarm.given.clone();
+        let alarm = Alarm::from_row(row);
+        let mut definition = alarm.definition.clone();
         for state in [AlarmState::Alarm, AlarmState::Normal, AlarmState::NoData] {
             let open = alarm.actions(state).into_iter().filter(|it| alarm.target(it).is_none());
-            given.insert(state.actions().into(), Value::list(open.map(Value::Text)));
+            definition.insert(state.actions().into(), Value::list(open.map(Value::Text)));
         }
-        let targets = self.targets_of(&alarm.row.project, &given).await?;
+        let targets = self.targets_of(&alarm.row.project, &definition).await?;
         if targets.iter().all(|(_, target)| target.is_none()) {
             return Ok(());
         }
@@ -327,15 +366,15 @@ impl Service {
     async fn targets(
         &self,
         project: &Arc<str>,
-        given: &Members,
-    ) -> Result<Vec<(Arc<str>, Target)>, Refusal> {
-        let found = self.targets_of(project, given).await?;
-        let may_be_told = |url: &str| is_address(url) && self.config.messenger.may_tell(url);
+        definition: &Members,
+    ) -> Result<Vec<(Arc<str>, Target)>, RequestError> {
+        let found = self.targets_of(project, definition).await?;
+        let may_be_told = |url: &str| is_url(url) && self.config.webhook_client.is_allowed(url);
         let known = |(action, target): (Arc<str>, Option<Target>)| match target {
             Some(target) => Some(Ok((action, target))),
             // It is told as it is.
             None if may_be_told(&action) => None,
-            None => Some(Err(Refusal::new(
+            None => Some(Err(RequestError::new(
                 "InvalidParameterValue",
                 format!(
                     "The action {action} is not supported: name a resource of a stack of this project, by its \
@@ -350,11 +389,12 @@ impl Service {
     async fn targets_of(
         &self,
         project: &Arc<str>,
-        given: &Members,
-    ) -> Result<Vec<(Arc<str>, Option<Target>)>, Refusal> {
+        definition: &Members,
+    ) -> Result<Vec<(Arc<str>, Option<Target>)>, RequestError> {
         let mut found = Vec::new();
         for state in [AlarmState::Alarm, AlarmState::Normal, AlarmState::NoData] {
-            let actions = given.get(state.actions()).and_then(Value::as_list).into_iter().flatten();
+            let actions =
+                definition.get(state.actions()).and_then(Value::as_list).into_iter().flatten();
             for action in actions.filter_map(Value::as_text) {
                 let target = match resource_in(action) {
                     Some((owner, stack, resource)) if *owner == **project => {
@@ -371,10 +411,10 @@ impl Service {
     }
 }
 
-fn new_alarm(id: Uuid, asker: &Asker, name: &Arc<str>, now: Time) -> Alarm {
-    Alarm::of(AlarmRow {
+fn new_alarm(id: Uuid, requester: &Requester, name: &Arc<str>, now: Time) -> Alarm {
+    Alarm::from_row(AlarmRow {
         id,
-        project: asker.project.clone(),
+        project: requester.project.clone(),
         name: name.clone(),
         stack: None,
         metric: "".into(),
@@ -401,7 +441,7 @@ fn configure(alarm: &mut Alarm, rule: &Rule, now: Time) {
 }
 
 /// Puts an alarm to rest, or has it looked at from now on.
-fn rest(alarm: &mut Alarm, state: AlarmState, now: Time) {
+fn set_state(alarm: &mut Alarm, state: AlarmState, now: Time) {
     let is_new = alarm.row.state != state;
     alarm.row.state = state;
     if is_new {
@@ -435,18 +475,18 @@ fn resource_in(action: &str) -> Option<(String, StackId, Arc<str>)> {
     Some((project.to_owned(), id, resource.into()))
 }
 
-fn invalid(why: String) -> Refusal {
-    Refusal::new("InvalidParameterValue", why)
+fn invalid(why: String) -> RequestError {
+    RequestError::new("InvalidParameterValue", why)
 }
 
-fn of_a_stack(name: &str) -> Refusal {
+fn belongs_to_stack(name: &str) -> RequestError {
     let message =
         format!("The alarm {name} belongs to a stack: change it by an update of the stack");
-    Refusal::new("InvalidParameterValue", message)
+    RequestError::new("InvalidParameterValue", message)
 }
 
-fn crowded() -> Refusal {
-    Refusal { kind: "StoreUnavailable", message: None, findings: Vec::new() }
+fn write_conflict() -> RequestError {
+    RequestError { kind: "StoreUnavailable", message: None, findings: Vec::new() }
 }
 
 #[cfg(test)]

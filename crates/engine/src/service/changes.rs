@@ -13,14 +13,14 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 /// How often the store is asked.
-const LOOK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// What nobody waits for any more is watched for so many looks: whoever waited comes back soon.
-const KEPT: u32 = 120;
+const IDLE_POLLS: u32 = 120;
 
 /// What somebody waits for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Watched {
+pub enum ChangeTopic {
     /// A tree, by its root.
     Tree(StackId),
     /// What is deployed on a server.
@@ -35,8 +35,8 @@ pub(super) struct Changes {
 
 #[derive(Default)]
 struct State {
-    watched: BTreeMap<Watched, Entry>,
-    is_looked_at: bool,
+    watched: BTreeMap<ChangeTopic, Entry>,
+    is_polling: bool,
 }
 
 struct Entry {
@@ -47,12 +47,12 @@ struct Entry {
 }
 
 /// Somebody who waits.
-pub struct Watch {
+pub struct ChangeSubscription {
     first: watch::Receiver<u64>,
     second: Option<watch::Receiver<u64>>,
 }
 
-impl Watch {
+impl ChangeSubscription {
     /// How often something has changed. What is looked up after this is called is at least as new.
     pub fn count(&mut self) -> u64 {
         let second = self.second.as_mut().map_or(0, |one| *one.borrow_and_update());
@@ -78,19 +78,19 @@ impl Changes {
     pub(super) fn watch(
         &self,
         store: &Arc<dyn Store>,
-        first: Watched,
-        second: Option<Watched>,
-    ) -> Watch {
+        first: ChangeTopic,
+        second: Option<ChangeTopic>,
+    ) -> ChangeSubscription {
         let mut state = self.state();
         let watch = state.watch(first, second);
-        if !std::mem::replace(&mut state.is_looked_at, true) {
-            tokio::spawn(look(self.clone(), store.clone()));
+        if !std::mem::replace(&mut state.is_polling, true) {
+            tokio::spawn(poll(self.clone(), store.clone()));
         }
         watch
     }
 
     /// Tells of something that was changed here.
-    pub(super) fn tell(&self, what: &Watched) {
+    pub(super) fn tell(&self, what: &ChangeTopic) {
         if let Some(entry) = self.state().watched.get(what) {
             entry.tell.send_modify(|count| *count += 1);
         }
@@ -106,24 +106,24 @@ impl Changes {
         let mut state = self.state();
         state.watched.retain(|_, entry| {
             entry.idle = if entry.tell.receiver_count() == 0 { entry.idle + 1 } else { 0 };
-            entry.idle <= KEPT
+            entry.idle <= IDLE_POLLS
         });
         if state.watched.is_empty() {
-            state.is_looked_at = false;
+            state.is_polling = false;
             return None;
         }
         let (mut trees, mut servers) = (Vec::new(), Vec::new());
         for what in state.watched.keys() {
             match what {
-                Watched::Tree(root) => trees.push(*root),
-                Watched::Server(id) => servers.push(id.clone()),
+                ChangeTopic::Tree(root) => trees.push(*root),
+                ChangeTopic::Server(id) => servers.push(id.clone()),
             }
         }
         Some((trees, servers))
     }
 
     /// Notes what was seen, and tells those who wait for what is not as it was.
-    fn seen(&self, marks: &BTreeMap<Watched, u64>) {
+    fn record(&self, marks: &BTreeMap<ChangeTopic, u64>) {
         for (what, entry) in &mut self.state().watched {
             // What is not there has a mark as well.
             let mark = Some(marks.get(what).copied().unwrap_or(0));
@@ -136,24 +136,24 @@ impl Changes {
 }
 
 impl State {
-    fn watch(&mut self, first: Watched, second: Option<Watched>) -> Watch {
-        let mut one = |what: Watched| {
+    fn watch(&mut self, first: ChangeTopic, second: Option<ChangeTopic>) -> ChangeSubscription {
+        let mut one = |what: ChangeTopic| {
             let new = || Entry { mark: None, tell: watch::Sender::new(0), idle: 0 };
             let entry = self.watched.entry(what).or_insert_with(new);
             entry.idle = 0;
             entry.tell.subscribe()
         };
-        Watch { first: one(first), second: second.map(one) }
+        ChangeSubscription { first: one(first), second: second.map(one) }
     }
 }
 
 /// Looks until nobody waits any more.
-async fn look(changes: Changes, store: Arc<dyn Store>) {
+async fn poll(changes: Changes, store: Arc<dyn Store>) {
     loop {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         let Some((trees, servers)) = changes.wanted() else { return };
         match marks(&store, &trees, &servers).await {
-            Ok(marks) => changes.seen(&marks),
+            Ok(marks) => changes.record(&marks),
             Err(error) => tracing::warn!(%error, "those who wait for changes are told later"),
         }
     }
@@ -164,10 +164,10 @@ async fn marks(
     store: &Arc<dyn Store>,
     trees: &[StackId],
     servers: &[Arc<str>],
-) -> Result<BTreeMap<Watched, u64>, StoreError> {
-    let mut marks: BTreeMap<Watched, u64> = BTreeMap::new();
+) -> Result<BTreeMap<ChangeTopic, u64>, StoreError> {
+    let mut marks: BTreeMap<ChangeTopic, u64> = BTreeMap::new();
     for (root, last) in store.last_events(trees).await? {
-        marks.insert(Watched::Tree(root), last.wrapping_add(1));
+        marks.insert(ChangeTopic::Tree(root), last.wrapping_add(1));
     }
     let mut by_server: BTreeMap<Arc<str>, Vec<_>> = BTreeMap::new();
     for (server, deployment, config) in store.deployed_on(servers).await? {
@@ -177,7 +177,7 @@ async fn marks(
         all.sort();
         let mut hasher = DefaultHasher::new();
         all.hash(&mut hasher);
-        marks.insert(Watched::Server(server), hasher.finish());
+        marks.insert(ChangeTopic::Server(server), hasher.finish());
     }
     Ok(marks)
 }
@@ -203,40 +203,40 @@ mod tests {
         }
     }
 
-    async fn look_once(changes: &Changes, store: &Arc<dyn Store>) {
+    async fn poll_once(changes: &Changes, store: &Arc<dyn Store>) {
         let (trees, servers) = changes.wanted().expect("somebody waits");
-        changes.seen(&marks(store, &trees, &servers).await.expect("marks"));
+        changes.record(&marks(store, &trees, &servers).await.expect("marks"));
     }
 
     #[tokio::test]
     async fn whoever_waits_is_told_of_what_others_wrote() {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
         let changes = Changes::default();
-        let server = |name: &str| Watched::Server(name.into());
+        let server = |name: &str| ChangeTopic::Server(name.into());
         let mut one = changes.state().watch(server("one"), None);
         let mut two =
-            changes.state().watch(Watched::Tree(StackId(Uuid::nil())), Some(server("two")));
+            changes.state().watch(ChangeTopic::Tree(StackId(Uuid::nil())), Some(server("two")));
         // The first look counts as a change: something may have happened before.
-        look_once(&changes, &store).await;
+        poll_once(&changes, &store).await;
         one.changed().await;
         two.changed().await;
         let before = (one.count(), two.count());
         store.put_object(deployment(1, "one")).await.unwrap();
-        look_once(&changes, &store).await;
+        poll_once(&changes, &store).await;
         one.changed().await;
         assert_eq!((one.count(), two.count()), (before.0 + 1, before.1));
         changes.tell(&server("two"));
         two.changed().await;
         assert_eq!(two.count(), before.1 + 1);
-        look_once(&changes, &store).await;
+        poll_once(&changes, &store).await;
         assert_eq!(one.count(), before.0 + 1, "nothing happened");
     }
 
     #[test]
     fn nobody_looks_when_nobody_waits() {
         let changes = Changes::default();
-        drop(changes.state().watch(Watched::Tree(StackId(Uuid::nil())), None));
-        assert!((0..KEPT).all(|_| changes.wanted().is_some()), "they come back soon");
+        drop(changes.state().watch(ChangeTopic::Tree(StackId(Uuid::nil())), None));
+        assert!((0..IDLE_POLLS).all(|_| changes.wanted().is_some()), "they come back soon");
         assert!(changes.wanted().is_none());
     }
 }

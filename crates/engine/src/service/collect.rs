@@ -3,9 +3,9 @@
 //! Ten thousand guests that report in the same second make a few commits, not ten thousand. Whoever
 //! comes while others are being written waits, and one of those who wait writes for all.
 
+use crate::alarms::{Bucket, Series, SeriesRow, Totals};
 use crate::store::{Store, StoreError};
 use crate::time::Time;
-use crate::watch::{Bucket, Series, SeriesRow, Totals};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
@@ -78,7 +78,7 @@ impl Collector {
             let is_new = |row: &SeriesRow| {
                 noted.get(&row.id).is_none_or(|seen| now.micros() - seen.micros() > NOTED)
             };
-            series.iter().map(|it| SeriesRow::of(it, now)).filter(is_new).collect()
+            series.iter().map(|it| SeriesRow::new(it, now)).filter(is_new).collect()
         };
         let mut gathered = self.gathered();
         if gathered.waiting.len() >= MOST_WAITING {
@@ -87,7 +87,7 @@ impl Collector {
         gathered.series.extend(new.into_iter().map(|row| (row.id, row)));
         for bucket in buckets {
             let kept = gathered.buckets.entry((bucket.series, bucket.start));
-            kept.and_modify(|it| *it = it.and(bucket.totals)).or_insert(bucket.totals);
+            kept.and_modify(|it| *it = it.merge(bucket.totals)).or_insert(bucket.totals);
         }
         let (tell, told) = oneshot::channel();
         gathered.waiting.push(tell);
@@ -110,8 +110,8 @@ impl Collector {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::alarms::Alarms;
     use crate::memory::MemoryStore;
-    use crate::watch::Alarms;
     use std::sync::Arc;
 
     fn series(number: usize) -> Series {
@@ -138,7 +138,7 @@ mod tests {
             let (store, collector) = (store.clone(), collector.clone());
             tokio::spawn(async move {
                 let series = series(number);
-                let totals = Totals::of(number as f64);
+                let totals = Totals::single(number as f64);
                 let buckets = [series.id(), shared].map(|id| Bucket::at(id, now, totals));
                 collector.put(&*store, vec![series], buckets.into(), now).await
             })
@@ -162,7 +162,7 @@ mod tests {
         let collector = Collector::default();
         store.set_failing(true);
         let now = Time::from_micros(1_000_000_000);
-        let bucket = Bucket::at(series(1).id(), now, Totals::of(1.0));
+        let bucket = Bucket::at(series(1).id(), now, Totals::single(1.0));
         let refused = collector.put(&store, vec![series(1)], vec![bucket], now).await;
         assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
         store.set_failing(false);

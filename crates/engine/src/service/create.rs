@@ -1,11 +1,11 @@
 //! Making stacks, and telling what would be made.
 
-use super::request::{Examined, Subject, check_name, recipe};
-use super::{Asker, Refusal, Service, StackRequest, TemplateSource};
+use super::request::{Subject, ValidatedRequest, check_name, recipe};
+use super::{RequestError, Requester, Service, StackRequest, TemplateSource};
 use crate::ids::{Ids, StackId};
 use crate::machine::{NewStack, Settings};
 use crate::preview::{self, Forecast, NewRoot};
-use crate::runtime::Chance;
+use crate::runtime::SystemIds;
 use crate::store::StackQuery;
 use crate::tree::Tree;
 use crate::view::OutputView;
@@ -19,7 +19,7 @@ use kiln_template::{Sources, read};
 use std::sync::Arc;
 
 /// What a stack would be.
-pub struct Previewed {
+pub struct StackPreview {
     /// The stack's name.
     pub name: Arc<str>,
     /// Its template, bound to its parameters.
@@ -34,26 +34,27 @@ impl Service {
     /// Makes a stack. It is recorded when this returns.
     pub async fn create(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         name: &str,
         request: StackRequest,
-    ) -> Result<StackId, Refusal> {
-        self.make(asker, name, request, None).await
+    ) -> Result<StackId, RequestError> {
+        self.create_stack(requester, name, request, None).await
     }
 
     /// Makes a stack of objects that exist already, as an export of their former stack tells.
     pub async fn adopt(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         name: &str,
         mut request: StackRequest,
         data: &str,
-    ) -> Result<StackId, Refusal> {
+    ) -> Result<StackId, RequestError> {
         if !self.rules.allows_adopt {
-            return Err(Refusal::unsupported("Stack Adopt"));
+            return Err(RequestError::unsupported("Stack Adopt"));
         }
         let adopted = read_adopted(data)?;
-        let bad = |why: &str| Refusal::new("HTTPBadRequest", format!("Invalid adopt data: {why}"));
+        let bad =
+            |why: &str| RequestError::new("HTTPBadRequest", format!("Invalid adopt data: {why}"));
         let template = adopted.get("template").ok_or_else(|| bad("'template'"))?;
         request.template = TemplateSource::Object(template.clone());
         if let Some(environment) = adopted.get("environment") {
@@ -70,37 +71,38 @@ impl Service {
             }
         }
         let resources = adopted.get("resources").and_then(Value::as_map).cloned();
-        self.make(asker, name, request, Some(Arc::new(resources.unwrap_or_default()))).await
+        self.create_stack(requester, name, request, Some(Arc::new(resources.unwrap_or_default())))
+            .await
     }
 
-    async fn make(
+    async fn create_stack(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         name: &str,
         request: StackRequest,
         adopted: Option<Arc<Members>>,
-    ) -> Result<StackId, Refusal> {
-        self.check_free(asker, name).await?;
-        self.check_quota(asker).await?;
-        let id = StackId(Chance::default().next());
-        let report = self.look_at_new(asker, name, Some(id), &request).await?;
-        let loan = self.deputise(asker, id).await?;
+    ) -> Result<StackId, RequestError> {
+        self.check_free(requester, name).await?;
+        self.check_quota(requester).await?;
+        let id = StackId(SystemIds::default().next());
+        let report = self.validate_new(requester, name, Some(id), &request).await?;
+        let loan = self.delegate(requester, id).await?;
         let credential = Some(loan.credential.clone());
         let new = NewStack {
             id,
             name: name.into(),
-            project: asker.project.clone(),
-            user_name: asker.user_name.clone(),
+            project: requester.project.clone(),
+            user_name: requester.user_name.clone(),
             settings: Settings { credential, ..request.settings.clone() },
-            recipe: Arc::new(recipe(&self.config, asker, &request, report)),
+            recipe: Arc::new(recipe(&self.config, requester, &request, report)),
             adopted,
         };
-        let written = self.begin_new(new).await;
-        self.settle(Some(loan), written).await?;
+        let written = self.write_new_stack(new).await;
+        self.commit_delegation(Some(loan), written).await?;
         Ok(id)
     }
 
-    async fn begin_new(&self, new: NewStack) -> Result<(), Refusal> {
+    async fn write_new_stack(&self, new: NewStack) -> Result<(), RequestError> {
         match &self.engine {
             Some(engine) => engine.create(new).await?,
             None => {
@@ -115,48 +117,48 @@ impl Service {
 
     /// Tells others of a tree that is durable now, and that an engine elsewhere goes on with.
     fn tell(&self, tree: &mut Tree) {
-        let news = tree.take_news();
+        let outbox = tree.take_outbox();
         if let Some(listener) = &self.config.listener {
-            listener.hear(news.notices);
+            listener.notify(outbox.notifications);
         }
-        if !news.events.is_empty() {
+        if !outbox.events.is_empty() {
             let (transport, by) = (self.transport.clone(), tree.credential.clone());
-            tokio::spawn(crate::runtime::post(transport, news.sinks, news.events, by));
+            tokio::spawn(crate::runtime::post_events(transport, outbox.sinks, outbox.events, by));
         }
     }
 
     /// What a stack would be.
     pub async fn preview(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         name: &str,
         request: &StackRequest,
-    ) -> Result<Previewed, Refusal> {
-        self.check_free(asker, name).await?;
-        let mut report = self.look_at_new(asker, name, None, request).await?;
+    ) -> Result<StackPreview, RequestError> {
+        self.check_free(requester, name).await?;
+        let mut report = self.validate_new(requester, name, None, request).await?;
         let Some(definition) = report.definition.take() else {
-            return Err(Refusal::new("StackValidationFailed", "The template cannot be read."));
+            return Err(RequestError::new("StackValidationFailed", "The template cannot be read."));
         };
         let name: Arc<str> = name.into();
-        let recipe = recipe(&self.config, asker, request, report);
-        let new = NewRoot { name: &name, project: &asker.project, recipe: &recipe };
+        let recipe = recipe(&self.config, requester, request, report);
+        let new = NewRoot { name: &name, project: &requester.project, recipe: &recipe };
         let resources = preview::create(&self.config, new)
-            .map_err(|message| Refusal::new("StackValidationFailed", message))?;
+            .map_err(|message| RequestError::new("StackValidationFailed", message))?;
         let outputs = preview::outputs(&definition, &resources);
-        Ok(Previewed { name, definition, resources, outputs })
+        Ok(StackPreview { name, definition, resources, outputs })
     }
 
     /// Everything that can be told of a template without making a stack of it.
     pub async fn validate(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         request: &StackRequest,
-    ) -> Result<(Report, Sources), Refusal> {
-        let subject = Subject { name: "", id: None, project: &asker.project };
-        let Examined { report, sources } =
-            self.examine(asker, &subject, request, Checks::TEMPLATE).await;
+    ) -> Result<(Report, Sources), RequestError> {
+        let subject = Subject { name: "", id: None, project: &requester.project };
+        let ValidatedRequest { report, sources } =
+            self.validate_request(requester, &subject, request, Checks::TEMPLATE).await;
         match report.has_errors() {
-            true => Err(Refusal::found(&report.diagnostics, &sources, true)),
+            true => Err(RequestError::from_diagnostics(&report.diagnostics, &sources, true)),
             false => Ok((report, sources)),
         }
     }
@@ -165,50 +167,53 @@ impl Service {
     /// there are none, or if that cannot be told without values.
     pub fn nested_parameters(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         request: &StackRequest,
         report: Report,
     ) -> Option<Value> {
-        let recipe = recipe(&self.config, asker, request, report);
-        let new = NewRoot { name: &"".into(), project: &asker.project, recipe: &recipe };
+        let recipe = recipe(&self.config, requester, request, report);
+        let new = NewRoot { name: &"".into(), project: &requester.project, recipe: &recipe };
         let forecasts = preview::create(&self.config, new).ok()?;
         nested_parameters(&forecasts)
     }
 
-    async fn look_at_new(
+    async fn validate_new(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         name: &str,
         id: Option<StackId>,
         request: &StackRequest,
-    ) -> Result<Report, Refusal> {
-        let subject = Subject { name, id, project: &asker.project };
-        let examined = self.examine(asker, &subject, request, Checks::CREATE).await;
+    ) -> Result<Report, RequestError> {
+        let subject = Subject { name, id, project: &requester.project };
+        let validated = self.validate_request(requester, &subject, request, Checks::CREATE).await;
         // A template that cannot be read at all is told of first.
-        if examined.report.template.is_some() {
+        if validated.report.template.is_some() {
             check_name(name)?;
         }
-        let report = examined.approve(asker)?;
-        self.check_elsewhere(asker, request, &report).await?;
+        let report = validated.into_report(requester)?;
+        self.check_remote_stacks(requester, request, &report).await?;
         Ok(report)
     }
 
-    async fn check_free(&self, asker: &Asker, name: &str) -> Result<(), Refusal> {
-        match self.store.stack_by_name(&asker.project, name).await? {
+    async fn check_free(&self, requester: &Requester, name: &str) -> Result<(), RequestError> {
+        match self.store.stack_by_name(&requester.project, name).await? {
             None => Ok(()),
             Some(_) => {
                 let message = format!("The Stack ({name}) already exists.");
-                Err(Refusal::new("StackExists", message))
+                Err(RequestError::new("StackExists", message))
             }
         }
     }
 
-    async fn check_quota(&self, asker: &Asker) -> Result<(), Refusal> {
-        let Some(limit) = self.rules.max_stacks.filter(|_| !asker.is_admin) else { return Ok(()) };
-        let query = StackQuery { project: Some(asker.project.clone()), ..StackQuery::default() };
+    async fn check_quota(&self, requester: &Requester) -> Result<(), RequestError> {
+        let Some(limit) = self.rules.max_stacks.filter(|_| !requester.is_admin) else {
+            return Ok(());
+        };
+        let query =
+            StackQuery { project: Some(requester.project.clone()), ..StackQuery::default() };
         match self.store.count_stacks(&query).await? >= limit {
             false => Ok(()),
-            true => Err(Refusal::limit(format_args!(
+            true => Err(RequestError::limit_exceeded(format_args!(
                 "You have reached the maximum stacks per tenant, {limit}. Please delete some stacks."
             ))),
         }
@@ -235,11 +240,11 @@ fn nested_parameters(forecasts: &[Forecast]) -> Option<Value> {
     (!described.is_empty()).then(|| Value::Map(Arc::new(described)))
 }
 
-fn read_adopted(data: &str) -> Result<Members, Refusal> {
+fn read_adopted(data: &str) -> Result<Members, RequestError> {
     let file = Sources::new().add("adopt data", data);
     let (node, _) = read::read(file, data, &Limits { max_bytes: usize::MAX, ..Limits::default() });
     match node.map(|node| Value::from(&node)) {
         Some(Value::Map(members)) => Ok(members.as_ref().clone()),
-        _ => Err(Refusal::new("HTTPBadRequest", "Invalid adopt data: it is not a map")),
+        _ => Err(RequestError::new("HTTPBadRequest", "Invalid adopt data: it is not a map")),
     }
 }

@@ -1,6 +1,6 @@
-//! The engines that carry out what is wanted, as far as they have told of themselves.
+//! The engines that carry out what is wanted, as far as they have reported of themselves.
 
-use super::{Refusal, Service};
+use super::{RequestError, Service};
 use crate::codec;
 use crate::objects::{ObjectKind, ObjectQuery, ObjectRow};
 use crate::runtime::now;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How often an engine tells of itself.
-pub const REPORT: Duration = Duration::from_secs(60);
+pub const REPORT_INTERVAL: Duration = Duration::from_secs(60);
 
 /// An engine.
 #[derive(Clone, Debug)]
@@ -21,15 +21,15 @@ pub struct EngineView {
     pub host: Arc<str>,
     /// When it started.
     pub started: Time,
-    /// When it last told of itself.
-    pub told: Time,
-    /// Whether it is still there, as far as can be told.
+    /// When it last reported of itself.
+    pub reported: Time,
+    /// Whether it is still there, as far as can be reported.
     pub is_up: bool,
 }
 
 impl Service {
     /// Tells of the engine in this process, now and from now on; never ends.
-    pub async fn tell_of_engine(self, host: Arc<str>) {
+    pub async fn report_engine(self, host: Arc<str>) {
         let Some(engine) = &self.engine else { return };
         let (id, started) = (engine.id(), now());
         loop {
@@ -46,43 +46,43 @@ impl Service {
             if let Err(error) = self.store.put_object(row).await {
                 tracing::warn!(%error, "the engine cannot tell of itself");
             }
-            self.forget_engines().await;
-            tokio::time::sleep(REPORT).await;
+            self.remove_stale_engines().await;
+            tokio::time::sleep(REPORT_INTERVAL).await;
         }
     }
 
-    /// Those that have not told of themselves for a day are forgotten.
-    async fn forget_engines(&self) {
-        let Ok(rows) = self.store.objects(&ObjectQuery::of(ObjectKind::Engine)).await else {
+    /// Those that have not reported of themselves for a day are forgotten.
+    async fn remove_stale_engines(&self) {
+        let Ok(rows) = self.store.objects(&ObjectQuery::new(ObjectKind::Engine)).await else {
             return;
         };
         let old = now() - Duration::from_secs(86_400);
-        for row in rows.iter().filter(|row| row.updated.is_none_or(|told| told < old)) {
+        for row in rows.iter().filter(|row| row.updated.is_none_or(|reported| reported < old)) {
             _ = self.store.drop_object(ObjectKind::Engine, row.id).await;
         }
     }
 
     /// Forgets the engine in this process: it stops.
-    pub async fn forget_engine(&self) {
+    pub async fn remove_engine(&self) {
         if let Some(engine) = &self.engine {
             _ = self.store.drop_object(ObjectKind::Engine, engine.id().0).await;
         }
     }
 
     /// The engines.
-    pub async fn engines(&self) -> Result<Vec<EngineView>, Refusal> {
-        let rows = self.store.objects(&ObjectQuery::of(ObjectKind::Engine)).await?;
-        let recent = now() - 2 * REPORT;
+    pub async fn engines(&self) -> Result<Vec<EngineView>, RequestError> {
+        let rows = self.store.objects(&ObjectQuery::new(ObjectKind::Engine)).await?;
+        let recent = now() - 2 * REPORT_INTERVAL;
         Ok(rows
             .into_iter()
             .map(|row| {
-                let told = row.updated.unwrap_or(row.created);
+                let reported = row.updated.unwrap_or(row.created);
                 EngineView {
                     id: row.id.to_string(),
                     host: row.subject,
                     started: row.created,
-                    told,
-                    is_up: told >= recent,
+                    reported,
+                    is_up: reported >= recent,
                 }
             })
             .collect())

@@ -1,6 +1,6 @@
 //! Files that a request does not bring along but names: those in a container of the object store.
 
-use super::{Asker, Refusal, Service};
+use super::{RequestError, Requester, Service};
 use kiln_cloud::{CallError, Reply, Service as Cloud, get};
 use kiln_template::definition::Files;
 use kiln_template::files::url::{PATH, percent_encode};
@@ -9,43 +9,45 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 /// How many files are fetched at once.
-const AT_ONCE: usize = 8;
+const MAX_CONCURRENT: usize = 8;
 
 impl Service {
     /// Adds the files of a container to those that came along, which count more. They are read with the
     /// rights of whoever asks, and must not be more than `limit` bytes together.
     pub async fn with_container(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         mut files: Files,
         container: &str,
         limit: usize,
-    ) -> Result<Files, Refusal> {
+    ) -> Result<Files, RequestError> {
         if [".", ".."].contains(&container) || container.contains('/') {
             let reason = CallError::Impossible("this is no name of a container".into());
-            return Err(unreadable(container, &reason));
+            return Err(container_unreadable(container, &reason));
         }
-        let mut names = self.names_in(asker, container, limit).await?;
+        let mut names = self.names_in(requester, container, limit).await?;
         names.retain(|name| !files.contains_key(name));
-        let mut room = limit;
+        let mut remaining_bytes = limit;
         let mut fetching = JoinSet::new();
         let mut waiting = names.into_iter();
         loop {
-            while fetching.len() < AT_ONCE
+            while fetching.len() < MAX_CONCURRENT
                 && let Some(name) = waiting.next()
             {
                 let path = format!("/{}/{}", encoded(container), encoded(&name));
                 let call = get(Cloud::ObjectStore, path).as_text();
-                let (transport, by) = (self.transport.clone(), asker.visitor.credential());
+                let (transport, by) = (self.transport.clone(), requester.visitor.credential());
                 fetching.spawn(async move { (name, transport.send(&by, call).await) });
             }
             let Some(fetched) = fetching.join_next().await else { return Ok(files) };
             // A task that fetches does not end otherwise.
             let Ok((name, reply)) = fetched else { continue };
-            let reply = reply.map_err(|error| unreadable(container, &error))?;
+            let reply = reply.map_err(|error| container_unreadable(container, &error))?;
             let text = reply.body.as_str().unwrap_or_default();
             // What the list said may be old by now.
-            room = room.checked_sub(text.len()).ok_or_else(|| too_much(limit + 1, limit))?;
+            remaining_bytes = remaining_bytes
+                .checked_sub(text.len())
+                .ok_or_else(|| size_limit_exceeded(limit + 1, limit))?;
             files.insert(name, text.into());
         }
     }
@@ -53,11 +55,11 @@ impl Service {
     /// The names of all files in a container.
     async fn names_in(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         container: &str,
         limit: usize,
-    ) -> Result<Vec<Arc<str>>, Refusal> {
-        let by = asker.visitor.credential();
+    ) -> Result<Vec<Arc<str>>, RequestError> {
+        let by = requester.visitor.credential();
         let mut names: Vec<Arc<str>> = Vec::new();
         let mut size = 0usize;
         loop {
@@ -67,7 +69,7 @@ impl Service {
                 call = call.query("marker", &**last);
             }
             let page = self.transport.send(&by, call).await;
-            let page = page.map_err(|error| unreadable(container, &error))?;
+            let page = page.map_err(|error| container_unreadable(container, &error))?;
             let listed = objects(&page);
             // They come in order; whoever gives the same page again has no more.
             let is_more = listed.last().is_some_and(|(name, _)| names.last() < Some(name));
@@ -79,7 +81,7 @@ impl Service {
                 names.push(name);
             }
             if size > limit {
-                return Err(too_much(size, limit));
+                return Err(size_limit_exceeded(size, limit));
             }
         }
     }
@@ -98,14 +100,14 @@ fn encoded(name: &str) -> String {
     percent_encode(name, &PATH)
 }
 
-fn too_much(size: usize, limit: usize) -> Refusal {
+fn size_limit_exceeded(size: usize, limit: usize) -> RequestError {
     let message = format!(
         "Total size of files to download ({size} bytes) exceeds maximum allowed ({limit} bytes)."
     );
-    Refusal::new("DownloadLimitExceeded", message)
+    RequestError::new("DownloadLimitExceeded", message)
 }
 
-fn unreadable(container: &str, error: &CallError) -> Refusal {
+fn container_unreadable(container: &str, error: &CallError) -> RequestError {
     let reason = match error {
         CallError::Refused(reply) => {
             reply.error_text().unwrap_or_else(|| format!("HTTP {}", reply.status))
@@ -113,7 +115,7 @@ fn unreadable(container: &str, error: &CallError) -> Refusal {
         error => error.to_string(),
     };
     let reason = reason.trim_end_matches('.');
-    Refusal::new(
+    RequestError::new(
         "NotFound",
         format!("Could not fetch files from container {container}, reason: {reason}."),
     )

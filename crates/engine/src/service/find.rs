@@ -1,6 +1,6 @@
 //! Finding stacks.
 
-use super::{Asker, Refusal, Service};
+use super::{RequestError, Requester, Service};
 use crate::ids::StackId;
 use crate::partial_tree::TreePart;
 use crate::store::{StackQuery, StackRow};
@@ -18,78 +18,87 @@ pub struct Page {
     pub count: Option<u64>,
 }
 
-/// Whether a stack is one that the asker may know of: of their project, or the one that they are a user of.
-fn sees(asker: &Asker, stack: &StackRow) -> bool {
+/// Whether a stack is one that the requester may know of: of their project, or the one that they are a user of.
+fn can_see(requester: &Requester, stack: &StackRow) -> bool {
     let is_guest = |name: &Arc<str>| **name == *users_name(&stack.project, stack.root.0);
-    asker.is_admin
-        || stack.project == asker.project
-        || asker.guest_in.as_ref().is_some_and(is_guest)
+    requester.is_admin
+        || stack.project == requester.project
+        || requester.stack_user_project.as_ref().is_some_and(is_guest)
 }
 
 impl Service {
     /// The stack of an id, deleted or not.
-    pub async fn stack(&self, asker: &Asker, id: StackId) -> Result<Option<StackRow>, Refusal> {
+    pub async fn stack(
+        &self,
+        requester: &Requester,
+        id: StackId,
+    ) -> Result<Option<StackRow>, RequestError> {
         let stack = self.store.stack(id).await?;
-        Ok(stack.filter(|stack| sees(asker, stack)))
+        Ok(stack.filter(|stack| can_see(requester, stack)))
     }
 
     /// The stack of a name and an id.
-    pub async fn stack_called(
+    pub async fn find_stack(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         name: &str,
         id: &str,
-    ) -> Result<StackRow, Refusal> {
+    ) -> Result<StackRow, RequestError> {
         let found = match Uuid::parse_str(id) {
-            Ok(id) => self.stack(asker, StackId(id)).await?,
+            Ok(id) => self.stack(requester, StackId(id)).await?,
             Err(_) => None,
         };
-        let missing = || Refusal::no_such("Stack", name);
+        let missing = || RequestError::not_found("Stack", name);
         found.filter(|stack| &*stack.name == name).ok_or_else(missing)
     }
 
     /// The stack of a name and an id, if it is not deleted.
-    pub async fn live_stack(
+    pub async fn find_live_stack(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         name: &str,
         id: &str,
-    ) -> Result<StackRow, Refusal> {
-        let stack = self.stack_called(asker, name, id).await?;
+    ) -> Result<StackRow, RequestError> {
+        let stack = self.find_stack(requester, name, id).await?;
         match stack.deleted {
             None => Ok(stack),
-            Some(_) => Err(Refusal::no_such("Stack", name)),
+            Some(_) => Err(RequestError::not_found("Stack", name)),
         }
     }
 
     /// The stack that goes by a name or an id.
-    pub async fn identify(&self, asker: &Asker, name_or_id: &str) -> Result<StackRow, Refusal> {
+    pub async fn identify(
+        &self,
+        requester: &Requester,
+        name_or_id: &str,
+    ) -> Result<StackRow, RequestError> {
         if let Ok(id) = Uuid::parse_str(name_or_id)
-            && let Some(stack) = self.stack(asker, StackId(id)).await?
+            && let Some(stack) = self.stack(requester, StackId(id)).await?
         {
             return Ok(stack);
         }
-        let stack = self.store.stack_by_name(&asker.project, name_or_id).await?;
-        let stack = match (stack, asker.guest_in.as_deref().and_then(owner_of_users)) {
+        let stack = self.store.stack_by_name(&requester.project, name_or_id).await?;
+        let stack = match (stack, requester.stack_user_project.as_deref().and_then(owner_of_users))
+        {
             (None, Some(owner)) => {
                 let stack = self.store.stack_by_name(owner, name_or_id).await?;
-                stack.filter(|stack| sees(asker, stack))
+                stack.filter(|stack| can_see(requester, stack))
             }
             (stack, _) => stack,
         };
-        stack.ok_or_else(|| Refusal::no_such("Stack", name_or_id))
+        stack.ok_or_else(|| RequestError::not_found("Stack", name_or_id))
     }
 
     /// A page of stacks; and how many there are in all, if `with_count`.
     pub async fn list(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         mut query: StackQuery,
         with_count: bool,
         with_hidden: bool,
-    ) -> Result<Page, Refusal> {
-        if !asker.is_admin && query.project.is_none() {
-            query.project = Some(asker.project.clone());
+    ) -> Result<Page, RequestError> {
+        if !requester.is_admin && query.project.is_none() {
+            query.project = Some(requester.project.clone());
         }
         if !with_hidden {
             query.tags.none.extend(self.rules.hidden_tags.iter().cloned());
@@ -106,26 +115,26 @@ impl Service {
     }
 
     /// The tree of a stack, to be looked at.
-    pub async fn view(&self, stack: &StackRow) -> Result<View, Refusal> {
+    pub async fn view(&self, stack: &StackRow) -> Result<View, RequestError> {
         let view = View::open(&*self.store, &self.config, stack.root).await?;
-        view.ok_or_else(|| Refusal::no_such("Stack", &stack.name))
+        view.ok_or_else(|| RequestError::not_found("Stack", &stack.name))
     }
 
     /// A part of the tree of a stack, to be looked at. If [`View::is_short`] says so afterwards, what
     /// was seen is to be looked at again in the whole.
-    pub async fn part(&self, stack: &StackRow, part: TreePart<'_>) -> Result<View, Refusal> {
+    pub async fn part(&self, stack: &StackRow, part: TreePart<'_>) -> Result<View, RequestError> {
         let view = View::open_part(&*self.store, &self.config, stack.root, part).await?;
-        view.ok_or_else(|| Refusal::no_such("Stack", &stack.name))
+        view.ok_or_else(|| RequestError::not_found("Stack", &stack.name))
     }
 
     /// The tree of a stack that is not deleted, and the stack's name in it.
     pub async fn live_view(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         name: &str,
         id: &str,
-    ) -> Result<(StackRow, View), Refusal> {
-        let stack = self.live_stack(asker, name, id).await?;
+    ) -> Result<(StackRow, View), RequestError> {
+        let stack = self.find_live_stack(requester, name, id).await?;
         let view = self.view(&stack).await?;
         Ok((stack, view))
     }

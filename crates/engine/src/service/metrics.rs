@@ -1,12 +1,12 @@
 //! What people and guests measure, and what is shown of it.
 
-use super::{Asker, Refusal, Service};
+use super::{RequestError, Requester, Service};
+use crate::alarms::{
+    Alarm, AlarmQuery, AlarmState, BUCKET, Bucket, Series, SeriesQuery, Totals, datapoints,
+};
 use crate::ids::StackId;
 use crate::runtime::now;
 use crate::time::Time;
-use crate::watch::{
-    Alarm, AlarmQuery, AlarmState, BUCKET, Bucket, Series, SeriesQuery, Totals, datapoints,
-};
 use kiln_resources::op::{owner_of_users, users_name};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use uuid::Uuid;
 
 /// Something that was measured.
 #[derive(Clone, Debug)]
-pub struct Datum {
-    /// What was measured; the project is the asker's, the alarm is the one that it is meant for.
+pub struct MetricDatum {
+    /// What was measured; the project is the requester's, the alarm is the one that it is meant for.
     pub series: Series,
     /// What was found.
     pub totals: Totals,
@@ -26,7 +26,7 @@ pub struct Datum {
 
 /// A sample as it is listed: the samples of ten seconds.
 #[derive(Clone, Debug)]
-pub struct Listed {
+pub struct MetricSample {
     /// What was measured.
     pub series: Series,
     /// The alarm that it was given to.
@@ -52,52 +52,56 @@ pub struct MetricQuery {
 type Meant = (Option<Arc<str>>, Arc<str>);
 
 /// How old samples may be, and how far ahead of our clock.
-const OLDEST: Duration = Duration::from_secs(14 * 86_400);
-const NEWEST: Duration = Duration::from_secs(2 * 3600);
+const MAX_SAMPLE_AGE: Duration = Duration::from_secs(14 * 86_400);
+const MAX_CLOCK_SKEW: Duration = Duration::from_secs(2 * 3600);
 /// No more series are read at once.
-const SERIES: u64 = 500;
+const SERIES_PAGE: u64 = 500;
 /// No more samples are listed at once.
-const LISTED: usize = 500;
+const MAX_LISTED: usize = 500;
 
 impl Service {
-    /// The project whose alarms and metrics an asker has to do with: that of their stack, if they are a user of
+    /// The project whose alarms and metrics an requester has to do with: that of their stack, if they are a user of
     /// one.
-    pub fn watched_project(&self, asker: &Asker) -> Arc<str> {
-        let owner = asker.guest_in.as_deref().and_then(owner_of_users);
-        owner.map_or_else(|| asker.project.clone(), Arc::from)
+    pub fn alarm_project(&self, requester: &Requester) -> Arc<str> {
+        let owner = requester.stack_user_project.as_deref().and_then(owner_of_users);
+        owner.map_or_else(|| requester.project.clone(), Arc::from)
     }
 
     /// Keeps what was measured, and gives it to the alarms that want it. It is durable when this returns.
-    pub async fn put_metrics(&self, asker: &Asker, data: Vec<Datum>) -> Result<(), Refusal> {
-        let (project, now) = (self.watched_project(asker), now());
+    pub async fn put_metrics(
+        &self,
+        requester: &Requester,
+        data: Vec<MetricDatum>,
+    ) -> Result<(), RequestError> {
+        let (project, now) = (self.alarm_project(requester), now());
         let mut known: BTreeMap<Meant, Vec<Alarm>> = BTreeMap::new();
         let (mut all, mut buckets) = (Vec::new(), Vec::new());
         for datum in data {
             let series = Series { project: project.clone(), ..datum.series };
             let time = datum.time.unwrap_or(now);
-            if time < now - OLDEST || time > now + NEWEST {
+            if time < now - MAX_SAMPLE_AGE || time > now + MAX_CLOCK_SKEW {
                 let message = format!("Timestamp {time} is too far from now");
-                return Err(Refusal::new("InvalidParameterValue", message));
+                return Err(RequestError::new("InvalidParameterValue", message));
             }
             let key = (series.alarm.clone(), series.metric.clone());
             if !known.contains_key(&key) {
-                let found = self.candidates(asker, &series).await?;
+                let found = self.candidates(requester, &series).await?;
                 known.insert(key.clone(), found);
             }
             let candidates = known.get(&key).map(Vec::as_slice).unwrap_or_default();
             let wanted = candidates.iter().filter(|alarm| {
                 alarm.rule().is_ok_and(|rule| match series.alarm {
                     Some(_) => rule.metric == series.metric,
-                    None => rule.wants(&series),
+                    None => rule.matches(&series),
                 })
             });
             let wanted: Vec<&Alarm> = wanted.collect();
             let is_missing = match &series.alarm {
                 Some(_) => candidates.is_empty(),
-                None => wanted.is_empty() && asker.guest_in.is_some(),
+                None => wanted.is_empty() && requester.stack_user_project.is_some(),
             };
             if is_missing {
-                return Err(no_rule(series.alarm.as_deref().unwrap_or("Unknown")));
+                return Err(alarm_not_found(series.alarm.as_deref().unwrap_or("Unknown")));
             }
             let awake = wanted.iter().filter(|alarm| alarm.row.state != AlarmState::Suspended);
             let places = awake.map(|alarm| alarm.row.id).chain([series.id()]);
@@ -108,51 +112,55 @@ impl Service {
     }
 
     /// The alarms that samples of a series may be for.
-    async fn candidates(&self, asker: &Asker, series: &Series) -> Result<Vec<Alarm>, Refusal> {
+    async fn candidates(
+        &self,
+        requester: &Requester,
+        series: &Series,
+    ) -> Result<Vec<Alarm>, RequestError> {
         let found = match &series.alarm {
-            Some(name) => self.alarms_called(&series.project, name).await?,
+            Some(name) => self.alarms_named(&series.project, name).await?,
             None => {
                 let of_metric = AlarmQuery {
                     metric: Some(series.metric.clone()),
-                    ..AlarmQuery::of(&series.project)
+                    ..AlarmQuery::new(&series.project)
                 };
                 let rows = self.store.alarms(&of_metric).await?;
-                rows.into_iter().map(Alarm::of).collect()
+                rows.into_iter().map(Alarm::from_row).collect()
             }
         };
-        Ok(found.into_iter().filter(|alarm| reaches(asker, alarm)).collect())
+        Ok(found.into_iter().filter(|alarm| may_report_to(requester, alarm)).collect())
     }
 
     /// The alarms of a name. An old one may be there beside the one that replaces it; a resource that is a
     /// stack with an alarm in it is called by that stack's ARN.
-    pub(super) async fn alarms_called(
+    pub(super) async fn alarms_named(
         &self,
         project: &Arc<str>,
         name: &str,
-    ) -> Result<Vec<Alarm>, Refusal> {
+    ) -> Result<Vec<Alarm>, RequestError> {
         let query = match stack_of_arn(name) {
-            Some(stack) => AlarmQuery { stack: Some(stack), ..AlarmQuery::of(project) },
-            None => AlarmQuery { name: Some(name.into()), ..AlarmQuery::of(project) },
+            Some(stack) => AlarmQuery { stack: Some(stack), ..AlarmQuery::new(project) },
+            None => AlarmQuery { name: Some(name.into()), ..AlarmQuery::new(project) },
         };
-        Ok(self.store.alarms(&query).await?.into_iter().map(Alarm::of).collect())
+        Ok(self.store.alarms(&query).await?.into_iter().map(Alarm::from_row).collect())
     }
 
     /// A page of samples, and where the next page begins if there is one.
     pub async fn list_metrics(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         query: &MetricQuery,
-    ) -> Result<(Vec<Listed>, Option<(Uuid, Time)>), Refusal> {
-        let project = self.watched_project(asker);
-        let rows = self.store.alarms(&AlarmQuery::of(&project)).await?;
-        let alarms: Vec<Alarm> = rows.into_iter().map(Alarm::of).collect();
+    ) -> Result<(Vec<MetricSample>, Option<(Uuid, Time)>), RequestError> {
+        let project = self.alarm_project(requester);
+        let rows = self.store.alarms(&AlarmQuery::new(&project)).await?;
+        let alarms: Vec<Alarm> = rows.into_iter().map(Alarm::from_row).collect();
         let mut page = SeriesQuery {
             project,
             namespace: query.namespace.clone(),
             metric: query.metric.clone(),
             // The series that the last page ended in is looked at again.
             marker: query.marker.map(|(series, _)| before(series)),
-            limit: SERIES,
+            limit: SERIES_PAGE,
         };
         let mut listed = Vec::new();
         loop {
@@ -167,16 +175,16 @@ impl Service {
                     _ => Time::default(),
                 };
                 for bucket in self.store.samples(&[row.id], from, Time::NEVER).await? {
-                    for alarm in names(&series, &alarms) {
-                        listed.push(Listed { series: series.clone(), alarm, bucket });
+                    for alarm in alarm_names(&series, &alarms) {
+                        listed.push(MetricSample { series: series.clone(), alarm, bucket });
                     }
-                    if listed.len() >= LISTED {
+                    if listed.len() >= MAX_LISTED {
                         return Ok((listed, Some((row.id, bucket.start))));
                     }
                 }
             }
             page.marker = rows.last().map(|row| row.id);
-            if (rows.len() as u64) < SERIES {
+            if (rows.len() as u64) < SERIES_PAGE {
                 return Ok((listed, None));
             }
         }
@@ -185,17 +193,17 @@ impl Service {
     /// Statistics of a metric: of each unit, and each period of it that has samples.
     pub async fn statistics(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         wanted: &Series,
         (from, until): (Time, Time),
         period: Duration,
-    ) -> Result<Vec<(Option<Arc<str>>, Time, Totals)>, Refusal> {
+    ) -> Result<Vec<(Option<Arc<str>>, Time, Totals)>, RequestError> {
         let mut page = SeriesQuery {
-            project: self.watched_project(asker),
+            project: self.alarm_project(requester),
             namespace: Some(wanted.namespace.clone()),
             metric: Some(wanted.metric.clone()),
             marker: None,
-            limit: SERIES,
+            limit: SERIES_PAGE,
         };
         let mut by_unit: BTreeMap<Option<Arc<str>>, Vec<Uuid>> = BTreeMap::new();
         loop {
@@ -207,7 +215,7 @@ impl Service {
                 }
             }
             page.marker = rows.last().map(|row| row.id);
-            if (rows.len() as u64) < SERIES {
+            if (rows.len() as u64) < SERIES_PAGE {
                 break;
             }
         }
@@ -222,17 +230,17 @@ impl Service {
 }
 
 /// Whether somebody may give samples to an alarm: guests, only to those of their own stack.
-fn reaches(asker: &Asker, alarm: &Alarm) -> bool {
-    let Some(guest_in) = &asker.guest_in else { return true };
-    alarm.root().is_some_and(|root| **guest_in == *users_name(&alarm.row.project, root.0))
+fn may_report_to(requester: &Requester, alarm: &Alarm) -> bool {
+    let Some(stack_user_project) = &requester.stack_user_project else { return true };
+    alarm.root().is_some_and(|root| **stack_user_project == *users_name(&alarm.row.project, root.0))
 }
 
 /// The names of the alarms that samples of a series were given to.
-fn names(series: &Series, alarms: &[Alarm]) -> Vec<Option<Arc<str>>> {
+fn alarm_names(series: &Series, alarms: &[Alarm]) -> Vec<Option<Arc<str>>> {
     if series.alarm.is_some() {
         return vec![series.alarm.clone()];
     }
-    let wants = |alarm: &&Alarm| alarm.rule().is_ok_and(|rule| rule.wants(series));
+    let wants = |alarm: &&Alarm| alarm.rule().is_ok_and(|rule| rule.matches(series));
     let found: Vec<_> =
         alarms.iter().filter(wants).map(|alarm| Some(alarm.row.name.clone())).collect();
     if found.is_empty() { vec![None] } else { found }
@@ -258,6 +266,6 @@ fn stack_of_arn(text: &str) -> Option<StackId> {
 }
 
 /// An alarm that is not there, as the old service said it.
-pub(super) fn no_rule(name: &str) -> Refusal {
-    Refusal::no_such("Watch Rule", name)
+pub(super) fn alarm_not_found(name: &str) -> RequestError {
+    RequestError::not_found("Watch Rule", name)
 }

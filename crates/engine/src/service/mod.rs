@@ -3,53 +3,53 @@
 //! Requests are checked here, completely, before anything is written down: whoever gets no refusal has
 //! their wish recorded, and the engine goes for it. What is shown is what is recorded.
 
-mod act;
+mod actions;
 mod alarms;
 mod changes;
+mod cloud_constraints;
 mod collect;
 mod create;
-mod elsewhere;
+mod delegation;
 mod engines;
+mod events;
 mod files;
+mod filter;
 mod find;
-mod glimpse;
-mod live;
-mod loans;
 mod metrics;
-mod read;
-mod reality;
-mod refusal;
+mod observe;
+mod refresh;
+mod remote_stacks;
 mod request;
-mod sift;
+mod request_error;
 mod snapshots;
 mod software;
 mod update;
 
-pub use act::Signalled;
+pub use actions::Signalled;
 pub use alarms::StackAlarm;
-pub use changes::{Watch, Watched};
-pub use create::Previewed;
-pub use engines::{EngineView, REPORT};
+pub use changes::{ChangeSubscription, ChangeTopic};
+pub use create::StackPreview;
+pub(crate) use delegation::pending_delegation;
+pub use engines::{EngineView, REPORT_INTERVAL};
+pub use filter::PostFilter;
 pub use find::Page;
-pub(crate) use loans::promise_of;
-pub use metrics::{Datum, Listed, MetricQuery};
-pub use refusal::Refusal;
+pub use metrics::{MetricDatum, MetricQuery, MetricSample};
 pub use request::{StackRequest, TemplateSource};
-pub use sift::Sieve;
-pub use software::Kept;
+pub use request_error::RequestError;
+pub use software::SoftwareObject;
 pub use update::Patch;
 
 use crate::config::Config;
 use crate::ids::{CommandId, Ids, StackId};
 use crate::machine::Command;
-use crate::runtime::{Chance, Engine, now};
+use crate::runtime::{Engine, SystemIds, now};
 use crate::store::{CommandRow, Store};
 use kiln_cloud::{CreatedBy, Transport, UserToken};
 use std::sync::Arc;
 
 /// Who asks, as far as stacks are concerned.
 #[derive(Clone)]
-pub struct Asker {
+pub struct Requester {
     /// The project that they act for.
     pub project: Arc<str>,
     /// The name of the user.
@@ -57,7 +57,7 @@ pub struct Asker {
     /// Whether they may see the stacks of all projects, and quotas do not bind them.
     pub is_admin: bool,
     /// If they are a user of a stack: the name of the project of that stack's users.
-    pub guest_in: Option<Arc<str>>,
+    pub stack_user_project: Option<Arc<str>>,
     /// With what they came, so that one can act for them when they have left.
     pub visitor: UserToken,
     /// What else is known of them: what their stacks do later is done with their rights.
@@ -156,16 +156,16 @@ impl Service {
     }
 
     /// Registers somebody who waits for changes of a thing, or of two.
-    pub fn watch(&self, first: Watched, second: Option<Watched>) -> Watch {
+    pub fn watch(&self, first: ChangeTopic, second: Option<ChangeTopic>) -> ChangeSubscription {
         self.changes.watch(&self.store, first, second)
     }
 
     /// Has something done with a tree.
-    async fn command(&self, root: StackId, command: Command) -> Result<(), Refusal> {
+    async fn command(&self, root: StackId, command: Command) -> Result<(), RequestError> {
         match &self.engine {
             Some(engine) => engine.begin(root, command).await?,
             None => {
-                let id = CommandId(Chance::default().next());
+                let id = CommandId(SystemIds::default().next());
                 let row = CommandRow { id, root, time: now(), body: command.encode() };
                 self.store.submit(row).await?;
             }

@@ -1,12 +1,12 @@
 //! What a stack is asked to be, and whether it can be that.
 
-use super::live::{self, Answers, Live};
-use super::{Asker, Refusal, Service};
+use super::cloud_constraints::{self, CloudAnswers, CloudConstraints};
+use super::{RequestError, Requester, Service};
 use crate::blueprint::{Recipe, Source};
 use crate::config::Config;
 use crate::ids::{Ids, RecipeId, StackId};
 use crate::machine::Settings;
-use crate::runtime::Chance;
+use crate::runtime::SystemIds;
 use kiln_template::definition::Files;
 use kiln_template::document::{Node, SecretHandling};
 use kiln_template::environment::Environment;
@@ -62,7 +62,7 @@ impl TemplateSource {
 }
 
 /// A request that was looked at.
-pub(super) struct Examined {
+pub(super) struct ValidatedRequest {
     pub(super) report: Report,
     pub(super) sources: Sources,
 }
@@ -76,35 +76,35 @@ pub(super) struct Subject<'a> {
 
 impl Service {
     /// Looks at a request, and asks the cloud where only that can tell.
-    pub(super) async fn examine(
+    pub(super) async fn validate_request(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         subject: &Subject<'_>,
         request: &StackRequest,
         checks: Checks,
-    ) -> Examined {
+    ) -> ValidatedRequest {
         // A mistake that is found by what the cloud says may lead to more that it has to be asked.
         const ROUNDS: usize = 3;
-        let by = asker.visitor.credential();
-        let mut answers = Answers::new();
+        let by = requester.visitor.credential();
+        let mut answers = CloudAnswers::new();
         for _ in 0..ROUNDS {
-            let (examined, open) = self.look_at(subject, request, checks, &answers);
+            let (validated, open) = self.validate_once(subject, request, checks, &answers);
             if open.is_empty() || !self.transport.has_cloud() {
-                return examined;
+                return validated;
             }
-            answers.extend(live::ask(&self.transport, &by, open).await);
+            answers.extend(cloud_constraints::ask(&self.transport, &by, open).await);
         }
-        self.look_at(subject, request, checks, &answers).0
+        self.validate_once(subject, request, checks, &answers).0
     }
 
     /// Looks at a request, and tells what the cloud has to be asked.
-    pub(super) fn look_at(
+    pub(super) fn validate_once(
         &self,
         subject: &Subject<'_>,
         request: &StackRequest,
         checks: Checks,
-        answers: &Answers,
-    ) -> (Examined, BTreeSet<(String, Arc<str>)>) {
+        answers: &CloudAnswers,
+    ) -> (ValidatedRequest, BTreeSet<(String, Arc<str>)>) {
         let mut sources = Sources::new();
         let text = request.template.text();
         let file = sources.add("template", text.clone());
@@ -121,7 +121,7 @@ impl Service {
         input.stack_name = subject.name.into();
         input.stack_id = subject.id.map(|id| id.to_string().into());
         input.project_id = subject.project.clone();
-        let custom = Live::new(answers);
+        let custom = CloudConstraints::new(answers);
         let limits = Limits { max_bytes: self.rules.max_template_bytes, ..Limits::default() };
         let context = Context {
             limits,
@@ -130,59 +130,63 @@ impl Service {
             ..Context::new(self.config.types, &custom, checks)
         };
         let report = validate(&context, &mut sources, input);
-        (Examined { report, sources }, custom.into_open())
+        (ValidatedRequest { report, sources }, custom.into_open())
     }
 }
 
-impl Examined {
-    /// Refuses a request in which something is wrong, or that uses types that the asker may not.
-    pub(super) fn approve(self, asker: &Asker) -> Result<Report, Refusal> {
+impl ValidatedRequest {
+    /// Refuses a request in which something is wrong, or that uses types that the requester may not.
+    pub(super) fn into_report(self, requester: &Requester) -> Result<Report, RequestError> {
         let forbidden = self.report.definition.as_ref().and_then(|definition| {
             let mut kinds = definition.resources().map(|(_, resource)| &*resource.type_name.value);
-            kinds.find(|kind| !(asker.may_use)(kind))
+            kinds.find(|kind| !(requester.may_use)(kind))
         });
         if let Some(kind) = forbidden {
-            return Err(Refusal::forbidden_type(kind));
+            return Err(RequestError::forbidden_type(kind));
         }
         if self.report.has_errors() {
-            return Err(Refusal::found(&self.report.diagnostics, &self.sources, false));
+            return Err(RequestError::from_diagnostics(
+                &self.report.diagnostics,
+                &self.sources,
+                false,
+            ));
         }
         Ok(self.report)
     }
 }
 
-impl Refusal {
-    /// A type that the asker may not use.
-    pub fn forbidden_type(kind: &str) -> Refusal {
+impl RequestError {
+    /// A type that the requester may not use.
+    pub fn forbidden_type(kind: &str) -> RequestError {
         let message = format!("You are not authorized to use resource_types:{kind}.");
-        Refusal::new("Forbidden", message)
+        RequestError::new("Forbidden", message)
     }
 }
 
 /// What a stack is made of, once the request was approved.
 pub(super) fn recipe(
     config: &Config,
-    asker: &Asker,
+    requester: &Requester,
     request: &StackRequest,
     mut report: Report,
 ) -> Recipe {
     let names = config.types.iter().map(|kind| kind.name());
-    let forbidden = names.filter(|name| !(asker.may_use)(name)).map(Arc::from).collect();
-    hide(request, &mut report);
+    let forbidden = names.filter(|name| !(requester.may_use)(name)).map(Arc::from).collect();
+    hide_parameters(request, &mut report);
     Recipe {
-        id: RecipeId(Chance::default().next()),
+        id: RecipeId(SystemIds::default().next()),
         template: Source::Text(request.template.text()),
         files: Arc::new(request.files.clone()),
         environment: Arc::new(report.environment),
         parameters: Arc::default(),
         aliases: Vec::new(),
         forbidden: Arc::new(forbidden),
-        author: asker.author.clone(),
+        author: requester.author.clone(),
     }
 }
 
 /// Hides the values of all parameters that a template of the tree hides: from now on nobody is told.
-fn hide(request: &StackRequest, report: &mut Report) {
+fn hide_parameters(request: &StackRequest, report: &mut Report) {
     let nested = request.files.values().filter(|text| text.contains("emplate"));
     let nested = nested.filter_map(|text| {
         let file = Sources::new().add("template", text.clone());
@@ -204,14 +208,14 @@ fn hide(request: &StackRequest, report: &mut Report) {
 }
 
 /// Whether a stack may be called so.
-pub(super) fn check_name(name: &str) -> Result<(), Refusal> {
+pub(super) fn check_name(name: &str) -> Result<(), RequestError> {
     let mut characters = name.chars();
     let is_good = characters.next().is_some_and(|first| first.is_ascii_alphabetic())
         && characters.all(|it| it.is_ascii_alphanumeric() || "_.-".contains(it))
         && name.len() <= 255;
     match is_good {
         true => Ok(()),
-        false => Err(Refusal::new(
+        false => Err(RequestError::new(
             "StackValidationFailed",
             format!(
                 "Invalid stack name {name} must contain only alphanumeric or \"_-.\" characters, must \

@@ -1,9 +1,9 @@
 //! Snapshots of stacks.
 
-use super::{Asker, Refusal, Service};
+use super::{RequestError, Requester, Service};
 use crate::ids::{Ids, SnapshotId};
 use crate::machine::Command;
-use crate::runtime::Chance;
+use crate::runtime::SystemIds;
 use crate::state::{Action, State, Status};
 use crate::store::{SnapshotRow, StackRow};
 use std::sync::Arc;
@@ -13,22 +13,22 @@ impl Service {
     /// Takes a snapshot of a stack.
     pub async fn take_snapshot(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         stack: &StackRow,
         name: Option<Arc<str>>,
-    ) -> Result<SnapshotRow, Refusal> {
-        if Service::is_at_work(stack) {
-            return Err(Refusal::busy(&stack.name, stack.state.action));
+    ) -> Result<SnapshotRow, RequestError> {
+        if Service::is_in_progress(stack) {
+            return Err(RequestError::action_in_progress(&stack.name, stack.state.action));
         }
-        let limit = self.rules.max_snapshots.filter(|_| !asker.is_admin);
+        let limit = self.rules.max_snapshots.filter(|_| !requester.is_admin);
         let taken = self.store.snapshots(stack.id).await?.len() as u64;
         if let Some(limit) = limit.filter(|limit| taken >= *limit) {
-            return Err(Refusal::limit(format_args!(
+            return Err(RequestError::limit_exceeded(format_args!(
                 "You have reached the maximum snapshots per stack, {limit}. Please delete some \
                  snapshots."
             )));
         }
-        let id = SnapshotId(Chance::default().next());
+        let id = SnapshotId(SystemIds::default().next());
         self.command(stack.root, Command::Snapshot { id, name }).await?;
         let snapshot = self.store.snapshot(id).await?;
         snapshot.ok_or_else(|| not_found(&id.to_string()))
@@ -37,30 +37,30 @@ impl Service {
     /// The snapshots of a stack, the first first.
     pub async fn snapshots(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         stack: &StackRow,
-    ) -> Result<Vec<SnapshotRow>, Refusal> {
+    ) -> Result<Vec<SnapshotRow>, RequestError> {
         let mut snapshots = self.store.snapshots(stack.id).await?;
-        snapshots.retain(|snapshot| snapshot.project == asker.project);
+        snapshots.retain(|snapshot| snapshot.project == requester.project);
         Ok(snapshots)
     }
 
     /// A snapshot of a stack.
     pub async fn snapshot(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         stack: &StackRow,
         id: &str,
-    ) -> Result<SnapshotRow, Refusal> {
+    ) -> Result<SnapshotRow, RequestError> {
         let found = match Uuid::parse_str(id) {
             Ok(id) => self.store.snapshot(SnapshotId(id)).await?,
             Err(_) => None,
         };
-        let found = found.filter(|snapshot| snapshot.project == asker.project);
+        let found = found.filter(|snapshot| snapshot.project == requester.project);
         let snapshot = found.ok_or_else(|| not_found(id))?;
         match snapshot.stack == stack.id {
             true => Ok(snapshot),
-            false => Err(Refusal::new(
+            false => Err(RequestError::new(
                 "SnapshotNotFound",
                 format!("The Snapshot ({id}) for Stack ({}) could not be found.", stack.name),
             )),
@@ -70,30 +70,35 @@ impl Service {
     /// Lets go of a snapshot.
     pub async fn delete_snapshot(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         stack: &StackRow,
         id: &str,
-    ) -> Result<(), Refusal> {
-        let snapshot = self.snapshot(asker, stack, id).await?;
+    ) -> Result<(), RequestError> {
+        let snapshot = self.snapshot(requester, stack, id).await?;
         if snapshot.state == State::new(Action::Create, Status::InProgress) {
-            return Err(Refusal::unsupported("Deleting in-progress snapshot"));
+            return Err(RequestError::unsupported("Deleting in-progress snapshot"));
         }
         self.command(stack.root, Command::DeleteSnapshot(snapshot.id)).await
     }
 
     /// Makes a stack what it was.
-    pub async fn restore(&self, asker: &Asker, stack: &StackRow, id: &str) -> Result<(), Refusal> {
-        let snapshot = self.snapshot(asker, stack, id).await?;
+    pub async fn restore(
+        &self,
+        requester: &Requester,
+        stack: &StackRow,
+        id: &str,
+    ) -> Result<(), RequestError> {
+        let snapshot = self.snapshot(requester, stack, id).await?;
         if snapshot.state != State::new(Action::Create, Status::Complete) {
-            return Err(Refusal::unsupported("Restoring incomplete snapshot"));
+            return Err(RequestError::unsupported("Restoring incomplete snapshot"));
         }
-        if Service::is_at_work(stack) {
-            return Err(Refusal::busy(&stack.name, stack.state.action));
+        if Service::is_in_progress(stack) {
+            return Err(RequestError::action_in_progress(&stack.name, stack.state.action));
         }
         self.command(stack.root, Command::Restore(snapshot.id)).await
     }
 }
 
-fn not_found(id: &str) -> Refusal {
-    Refusal::new("NotFound", format!("Snapshot with id {id} not found"))
+fn not_found(id: &str) -> RequestError {
+    RequestError::new("NotFound", format!("Snapshot with id {id} not found"))
 }

@@ -1,9 +1,9 @@
 //! Changing stacks, and telling what would change.
 
-use super::live::Answers;
-use super::reality;
+use super::cloud_constraints::CloudAnswers;
+use super::observe;
 use super::request::{Subject, recipe};
-use super::{Asker, Refusal, Service, StackRequest, TemplateSource};
+use super::{RequestError, Requester, Service, StackRequest, TemplateSource};
 use crate::machine::Command;
 use crate::preview::Forecast;
 use crate::state::{Action, Status};
@@ -26,14 +26,14 @@ impl Service {
     /// Changes a stack. It is recorded when this returns, and under way.
     pub async fn update(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         stack: &StackRow,
         request: StackRequest,
         patch: &Patch,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RequestError> {
         let view = self.view(stack).await?;
         let (mut request, report) =
-            self.look_at_change(asker, stack, &view, request, patch).await?;
+            self.validate_change(requester, stack, &view, request, patch).await?;
         if !patch.is_partial {
             request.settings.tags.get_or_insert_default();
         }
@@ -41,36 +41,37 @@ impl Service {
         settings.converges = self.compares(&request);
         // From now on the stack has the rights of whoever changed it last, and they hold.
         let credential = view.credential();
-        let is_other = credential.user != asker.visitor.user;
+        let is_other = credential.user != requester.visitor.user;
         let loan = match is_other || !self.transport.accepts(credential).await {
-            true => Some(self.deputise(asker, stack.root).await?),
+            true => Some(self.delegate(requester, stack.root).await?),
             false => None,
         };
         settings.credential = loan.as_ref().map(|loan| loan.credential.clone());
-        let recipe = Arc::new(recipe(&self.config, asker, &request, report));
+        let recipe = Arc::new(recipe(&self.config, requester, &request, report));
         let written = self.command(stack.root, Command::Update { recipe, settings }).await;
-        self.settle(loan, written).await
+        self.commit_delegation(loan, written).await
     }
 
     /// What changing a stack would do.
     pub async fn preview_update(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         stack: &StackRow,
         request: StackRequest,
         patch: &Patch,
-    ) -> Result<Vec<Forecast>, Refusal> {
+    ) -> Result<Vec<Forecast>, RequestError> {
         let view = self.view(stack).await?;
-        let (request, report) = self.look_at_change(asker, stack, &view, request, patch).await?;
+        let (request, report) =
+            self.validate_change(requester, stack, &view, request, patch).await?;
         let compares = self.compares(&request);
-        let recipe = recipe(&self.config, asker, &request, report);
+        let recipe = recipe(&self.config, requester, &request, report);
         let mut tree = view.into_tree();
         if compares && self.transport.has_cloud() {
             let open = tree.observable_resources();
             let (by, behalf) = (tree.credential.clone(), tree.acting_for());
-            tree.observed = reality::read(&self.transport, &by, behalf, open).await;
+            tree.observed = observe::read(&self.transport, &by, behalf, open).await;
         }
-        tree.preview(&recipe).map_err(|message| Refusal::new("StackValidationFailed", message))
+        tree.preview(&recipe).map_err(|message| RequestError::new("StackValidationFailed", message))
     }
 
     /// Whether objects are compared with what they should be.
@@ -78,41 +79,41 @@ impl Service {
         request.converge || self.config.observe_on_update
     }
 
-    async fn look_at_change(
+    async fn validate_change(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         stack: &StackRow,
         view: &View,
         request: StackRequest,
         patch: &Patch,
-    ) -> Result<(StackRequest, Report), Refusal> {
+    ) -> Result<(StackRequest, Report), RequestError> {
         match stack.state.action {
             Action::Suspend => {
-                return Err(Refusal::unsupported("Updating a stack when it is suspended"));
+                return Err(RequestError::unsupported("Updating a stack when it is suspended"));
             }
             Action::Delete => {
-                return Err(Refusal::unsupported("Updating a stack when it is deleting"));
+                return Err(RequestError::unsupported("Updating a stack when it is deleting"));
             }
             _ => {}
         }
         if stack.parent.is_some() {
-            return Err(Refusal::unsupported("Updating a stack that is nested in another"));
+            return Err(RequestError::unsupported("Updating a stack that is nested in another"));
         }
         let subject = Subject { name: &stack.name, id: Some(stack.id), project: &stack.project };
         let request = match patch.is_partial {
             true => self.patched(&subject, view, request, &patch.cleared),
             false => request,
         };
-        let examined = self.examine(asker, &subject, &request, Checks::CREATE).await;
+        let validated = self.validate_request(requester, &subject, &request, Checks::CREATE).await;
         let former = view.root();
-        let parameters = examined.report.definition.as_ref().map(|it| &it.parameters);
+        let parameters = validated.report.definition.as_ref().map(|it| &it.parameters);
         if let (Some(old), Some(new)) = (former.bound(), parameters)
             && let Some(found) = Parameters::changed_immutable(old, new)
         {
-            return Err(Refusal::found(&[found], &examined.sources, false));
+            return Err(RequestError::from_diagnostics(&[found], &validated.sources, false));
         }
-        let report = examined.approve(asker)?;
-        self.check_elsewhere(asker, &request, &report).await?;
+        let report = validated.into_report(requester)?;
+        self.check_remote_stacks(requester, &request, &report).await?;
         Ok((request, report))
     }
 
@@ -134,7 +135,7 @@ impl Service {
         request.files = files;
         // The environment that is asked for, be it in files or not, goes over the one that is there.
         let Report { template, environment, .. } =
-            self.look_at(subject, &request, Checks::TEMPLATE, &Answers::new()).0.report;
+            self.validate_once(subject, &request, Checks::TEMPLATE, &CloudAnswers::new()).0.report;
         let is_declared =
             |name: &str| template.as_ref().is_none_or(|it| it.parameters.contains_key(name));
         request.environment = former.environment.patch(cleared, &environment, &is_declared);
@@ -144,7 +145,7 @@ impl Service {
     }
 
     /// Whether something is being done with a stack.
-    pub(super) fn is_at_work(stack: &StackRow) -> bool {
+    pub(super) fn is_in_progress(stack: &StackRow) -> bool {
         stack.state.status == Status::InProgress
     }
 }

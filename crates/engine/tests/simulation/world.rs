@@ -22,7 +22,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use uuid::Uuid;
 
-/// Chance from a seed (the SplitMix64 sequence).
+/// SystemIds from a seed (the SplitMix64 sequence).
 #[derive(Clone)]
 pub struct Rng(pub u64);
 

@@ -13,7 +13,7 @@ use kiln_api::auth::{
 use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics, Own};
 use kiln_cloud::{Http, NoCloud, OpenStack, Service as CloudService};
-use kiln_engine::runtime::{Engine, Settings as EngineSettings, now};
+use kiln_engine::runtime::{Engine, EngineSettings, now};
 use kiln_engine::service::Service;
 use kiln_engine::store::Store;
 use kiln_store::SqlStore;
@@ -84,10 +84,10 @@ async fn serve(
     let lock = settings.has_engine.then(|| EngineLock::acquire(&settings.database)).flatten();
     let engine = settings.has_engine.then(|| {
         let engine = EngineSettings {
-            lease: settings.lease,
-            look: SCAN_INTERVAL.min(settings.lease / 8),
+            lease_duration: settings.lease,
+            scan_interval: SCAN_INTERVAL.min(settings.lease / 8),
             is_alone: lock.as_ref().is_some_and(|lock| lock.is_alone),
-            promises: settings.engine.lost_call_window * 6,
+            delegation_grace: settings.engine.lost_call_window * 6,
             ..EngineSettings::default()
         };
         Engine::start(config.clone(), store.clone() as Arc<dyn Store>, own.clone(), engine)
@@ -96,7 +96,7 @@ async fn serve(
     let service = Service::new(store.clone(), config, rules, own.clone(), engine.clone());
     let app = app(&settings, service.clone())?;
     own.serves(&app);
-    let telling = tokio::spawn(service.clone().tell_of_engine(serving::host_name()));
+    let telling = tokio::spawn(service.clone().report_engine(serving::host_name()));
     let exchanging = match settings.has_cfn || settings.has_cloudwatch {
         true => Some(serving::exchange(&app).await?),
         false => None,
@@ -121,7 +121,7 @@ async fn serve(
     streams.out.flush()?;
     let finished = async {
         match engine.as_ref().filter(|_| arguments.once) {
-            Some(engine) => engine.finish().await,
+            Some(engine) => engine.wait_until_all_idle().await,
             None => std::future::pending().await,
         }
     };
@@ -138,7 +138,7 @@ async fn serve(
     };
     tokio::join!(biased; hand_over, serving::leave(listening));
     telling.abort();
-    service.forget_engine().await;
+    service.remove_engine().await;
     if let Some(exchanging) = exchanging {
         exchanging.abort();
         // The last signatures. If they cannot be stored, the next process may accept them once more.

@@ -7,7 +7,7 @@ use kiln_engine::blueprint::{Recipe, Source};
 use kiln_engine::config::Config;
 use kiln_engine::ids::{RecipeId, StackId};
 use kiln_engine::machine::{Command, NewStack, Settings};
-use kiln_engine::runtime::{Engine, Settings as Pace};
+use kiln_engine::runtime::{Engine, EngineSettings as Pace};
 use kiln_engine::state::{Action, Status};
 use kiln_engine::store::Store;
 use sqlx::Row;

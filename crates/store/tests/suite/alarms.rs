@@ -1,13 +1,13 @@
 //! Alarms, what happened to them, and the metrics that they look at.
 
 use crate::world::{World, at};
-use kiln_engine::ids::StackId;
-use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow};
-use kiln_engine::time::Time;
-use kiln_engine::watch::{
+use kiln_engine::alarms::{
     AlarmChange, AlarmEvent, AlarmEventKind, AlarmQuery, AlarmRow, AlarmState, Bucket,
     HistoryQuery, Series, SeriesQuery, SeriesRow, Totals,
 };
+use kiln_engine::ids::StackId;
+use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow};
+use kiln_engine::time::Time;
 use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
@@ -33,13 +33,20 @@ fn alarm(number: u128, project: &str, name: &str) -> AlarmRow {
 
 fn change(alarm: &AlarmRow, was: Option<u64>) -> AlarmChange {
     let (history, commands, letters) = (Vec::new(), Vec::new(), Vec::new());
-    AlarmChange { alarm: alarm.clone(), was, is_dropped: false, history, commands, letters }
+    AlarmChange {
+        alarm: alarm.clone(),
+        expected_version: was,
+        is_deleted: false,
+        history,
+        commands,
+        webhooks: letters,
+    }
 }
 
 fn letter(number: u128) -> ObjectRow {
     ObjectRow {
         id: Uuid::from_u128(number + 100),
-        kind: ObjectKind::Letter,
+        kind: ObjectKind::Webhook,
         project: "p".into(),
         subject: "a".into(),
         uses: None,
@@ -77,7 +84,7 @@ pub(crate) async fn alarms_are_kept_listed_and_dropped(world: World) {
     assert_eq!(world.other.alarm(Uuid::from_u128(99)).await.unwrap(), None);
     assert_eq!(world.other.count_alarms("p").await.unwrap(), 6);
 
-    let query = AlarmQuery::of(&"p".into());
+    let query = AlarmQuery::new(&"p".into());
     assert_eq!(names(&world, &query).await, ["", "Web", "db", "web-high", "web-low", "web_x"]);
     let filtered = |change: fn(&mut AlarmQuery)| {
         let mut query = query.clone();
@@ -105,7 +112,7 @@ pub(crate) async fn alarms_are_kept_listed_and_dropped(world: World) {
     }
     assert_eq!(seen.len(), 6);
 
-    let dropped = AlarmChange { is_dropped: true, ..change(&rows[2], Some(1)) };
+    let dropped = AlarmChange { is_deleted: true, ..change(&rows[2], Some(1)) };
     assert_eq!(world.store.write_alarms(std::slice::from_ref(&dropped)).await.unwrap(), [true]);
     assert_eq!(world.store.write_alarms(&[dropped]).await.unwrap(), [false]);
     assert_eq!(world.other.alarm(rows[2].id).await.unwrap(), None);
@@ -120,7 +127,7 @@ pub(crate) async fn an_alarm_is_written_by_whoever_read_it_last(world: World) {
     let tells = |number: u128| AlarmChange {
         history: vec![event(number, "a", 10)],
         commands: vec![world.command(root.id)],
-        letters: vec![letter(number)],
+        webhooks: vec![letter(number)],
         ..change(&AlarmRow { state: AlarmState::Alarm, ..first.clone() }, Some(1))
     };
     let (one, other) = (tells(2), tells(4));
@@ -145,9 +152,9 @@ pub(crate) async fn an_alarm_is_written_by_whoever_read_it_last(world: World) {
         limit: 10,
     };
     assert_eq!(world.other.alarm_history(&query).await.unwrap(), winner.history);
-    let letters = world.other.objects(&ObjectQuery::of(ObjectKind::Letter)).await.unwrap();
-    assert_eq!(letters, winner.letters);
-    world.store.note_alarms(&[event(9, "a", 11)]).await.unwrap();
+    let letters = world.other.objects(&ObjectQuery::new(ObjectKind::Webhook)).await.unwrap();
+    assert_eq!(letters, winner.webhooks);
+    world.store.add_alarm_events(&[event(9, "a", 11)]).await.unwrap();
     assert_eq!(world.other.alarm_history(&query).await.unwrap().len(), 2);
     let written = world.store.alarm(first.id).await.unwrap().unwrap();
     assert_eq!((written.state, written.version), (AlarmState::Alarm, 2));
@@ -240,12 +247,13 @@ fn series(metric: &str, instance: &str) -> Series {
 
 pub(crate) async fn samples_add_up_whoever_adds_them(world: World) {
     let one = series("CPU", "i-1");
-    let row = SeriesRow::of(&one, at(100));
+    let row = SeriesRow::new(&one, at(100));
     let add = |store: Arc<dyn kiln_engine::store::Store>, value: f64| {
         let (row, id) = (row.clone(), one.id());
         async move {
-            let buckets: Vec<Bucket> =
-                [105, 111, 3000].map(|second| Bucket::at(id, at(second), Totals::of(value))).into();
+            let buckets: Vec<Bucket> = [105, 111, 3000]
+                .map(|second| Bucket::at(id, at(second), Totals::single(value)))
+                .into();
             store.add_samples(&[row], &buckets).await.unwrap();
         }
     };
@@ -266,10 +274,12 @@ pub(crate) async fn samples_add_up_whoever_adds_them(world: World) {
 
     let others: Vec<SeriesRow> = ["i-2", "i-3", "i-4"]
         .iter()
-        .map(|instance| SeriesRow::of(&series("Memory", instance), at(9000)))
+        .map(|instance| SeriesRow::new(&series("Memory", instance), at(9000)))
         .collect();
     let samples: Vec<Bucket> = (0..300)
-        .map(|number| Bucket::at(others[0].id, at(9000 + 10 * number), Totals::of(number as f64)))
+        .map(|number| {
+            Bucket::at(others[0].id, at(9000 + 10 * number), Totals::single(number as f64))
+        })
         .collect();
     world.store.add_samples(&others, &samples).await.unwrap();
     assert_eq!(world.other.samples(&[others[0].id], at(0), Time::NEVER).await.unwrap(), samples);
@@ -285,11 +295,11 @@ pub(crate) async fn samples_add_up_whoever_adds_them(world: World) {
 
 pub(crate) async fn old_samples_and_history_are_dropped(world: World) {
     let (old, new) = (series("CPU", "i-1"), series("CPU", "i-2"));
-    let rows = [SeriesRow::of(&old, at(100)), SeriesRow::of(&new, at(900))];
+    let rows = [SeriesRow::new(&old, at(100)), SeriesRow::new(&new, at(900))];
     let of_alarm = alarm(1, "p", "a");
     let samples: Vec<Bucket> =
         [(old.id(), 100), (new.id(), 100), (new.id(), 900), (of_alarm.id, 900)]
-            .map(|(id, second)| Bucket::at(id, at(second), Totals::of(1.0)))
+            .map(|(id, second)| Bucket::at(id, at(second), Totals::single(1.0)))
             .into();
     world.store.add_samples(&rows, &samples).await.unwrap();
     let history = vec![event(1, "a", 100), event(2, "a", 900)];
@@ -304,7 +314,7 @@ pub(crate) async fn old_samples_and_history_are_dropped(world: World) {
     let query = SeriesQuery { project: "p".into(), limit: 10, ..SeriesQuery::default() };
     assert_eq!(world.store.series(&query).await.unwrap(), rows[1..]);
     // What an alarm was given goes with it.
-    let dropped = AlarmChange { is_dropped: true, ..change(&of_alarm, Some(1)) };
+    let dropped = AlarmChange { is_deleted: true, ..change(&of_alarm, Some(1)) };
     world.store.write_alarms(&[dropped]).await.unwrap();
     assert_eq!(world.store.samples(&[of_alarm.id], at(0), Time::NEVER).await.unwrap(), []);
 }

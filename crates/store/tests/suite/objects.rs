@@ -22,7 +22,7 @@ fn object(kind: ObjectKind, number: u128, project: &str) -> ObjectRow {
 pub(crate) async fn an_object_is_added_once_and_old_ones_are_dropped(world: World) {
     let spent = |number: u128| ObjectRow {
         created: Time::from_micros(number as i64),
-        ..object(ObjectKind::Spent, number, "")
+        ..object(ObjectKind::UsedSignatures, number, "")
     };
     for number in [3, 1, 2, 4] {
         // Several who add the same at once, from two processes.
@@ -40,14 +40,14 @@ pub(crate) async fn an_object_is_added_once_and_old_ones_are_dropped(world: Worl
     store.put_object(object(ObjectKind::Config, 100, "p")).await.unwrap();
     let drop = async |before, limit| {
         let before = Time::from_micros(before);
-        store.drop_objects(ObjectKind::Spent, before, limit).await.unwrap()
+        store.drop_objects(ObjectKind::UsedSignatures, before, limit).await.unwrap()
     };
     assert_eq!((drop(1, 9).await, drop(4, 2).await), (0, 2));
-    let left = store.objects(&ObjectQuery::of(ObjectKind::Spent)).await.unwrap();
+    let left = store.objects(&ObjectQuery::new(ObjectKind::UsedSignatures)).await.unwrap();
     assert_eq!(left, [spent(3), spent(4)]);
     assert_eq!((drop(i64::MAX, 9).await, drop(i64::MAX, 9).await), (2, 0));
     assert!(store.add_object(spent(1)).await.unwrap());
-    assert_eq!(store.count_objects(&ObjectQuery::of(ObjectKind::Config)).await.unwrap(), 1);
+    assert_eq!(store.count_objects(&ObjectQuery::new(ObjectKind::Config)).await.unwrap(), 1);
 }
 
 pub(crate) async fn objects_are_kept_listed_and_dropped(world: World) {
@@ -72,7 +72,7 @@ pub(crate) async fn objects_are_kept_listed_and_dropped(world: World) {
             project: Some("p".into()),
             limit: Some(3),
             descending,
-            ..ObjectQuery::of(ObjectKind::Config)
+            ..ObjectQuery::new(ObjectKind::Config)
         };
         assert_eq!(store.count_objects(&query).await.unwrap(), 10);
         let mut all = Vec::new();
@@ -89,10 +89,11 @@ pub(crate) async fn objects_are_kept_listed_and_dropped(world: World) {
         assert_eq!(all, expected);
     }
 
-    let query = ObjectQuery { subject: Some("even".into()), ..ObjectQuery::of(ObjectKind::Config) };
+    let query =
+        ObjectQuery { subject: Some("even".into()), ..ObjectQuery::new(ObjectKind::Config) };
     assert_eq!(store.count_objects(&query).await.unwrap(), 10);
     let uses = Some(Uuid::from_u128(3));
-    let query = ObjectQuery { uses, ..ObjectQuery::of(ObjectKind::Config) };
+    let query = ObjectQuery { uses, ..ObjectQuery::new(ObjectKind::Config) };
     let users = store.objects(&query).await.unwrap();
     assert_eq!(users.iter().map(|it| it.id.as_u128()).collect::<Vec<_>>(), [6, 7]);
 

@@ -7,7 +7,7 @@ use crate::load::{self, StackInput};
 use crate::stdio::{CommandError, Streams, Verdict};
 use kiln_cloud::{CreatedBy, UserToken};
 use kiln_engine::ids::StackId;
-use kiln_engine::service::{Asker, Service, StackRequest, TemplateSource};
+use kiln_engine::service::{Requester, Service, StackRequest, TemplateSource};
 use kiln_engine::state::Status;
 use kiln_engine::store::{EventQuery, StackRow};
 use kiln_template::print::{self, Keys};
@@ -60,11 +60,11 @@ pub(super) async fn make(
     let service = &running.service;
     let token = running.identity.login("demo", "demo");
     let token = token.map_err(|error| CommandError::Usage(error.to_string()))?;
-    let asker = Asker {
+    let asker = Requester {
         project: token.project_id.as_str().into(),
         user_name: "demo".into(),
         is_admin: false,
-        guest_in: None,
+        stack_user_project: None,
         visitor: UserToken {
             token: token.id.as_str().into(),
             user: token.user_id.as_str().into(),
@@ -105,11 +105,11 @@ pub(super) async fn make(
 /// Shows the progress until the stack is idle.
 async fn follow(
     service: &Service,
-    asker: &Asker,
+    asker: &Requester,
     id: StackId,
     streams: &mut Streams<'_>,
 ) -> Result<StackRow, CommandError> {
-    let failed = |error: kiln_engine::service::Refusal| CommandError::Usage(error.to_string());
+    let failed = |error: kiln_engine::service::RequestError| CommandError::Usage(error.to_string());
     let mut progress = Progress::new(streams);
     let mut marker = None;
     loop {

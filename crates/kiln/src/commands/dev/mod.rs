@@ -17,7 +17,7 @@ use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics, Options, Own};
 use kiln_cloud::{NoCloud, OpenStack, Transport};
 use kiln_engine::config::Config;
-use kiln_engine::runtime::{Engine, Settings, now};
+use kiln_engine::runtime::{Engine, EngineSettings, now};
 use kiln_engine::service::{Rules, Service};
 use kiln_engine::store::Store;
 use kiln_resources::environment::shipped;
@@ -182,19 +182,19 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<DevServer, C
         outside,
         region,
         lost_call_window: quiet,
-        watch,
+        alarm_scan_interval: watch,
         ..Config::default()
     };
     let config = Arc::new(config);
     // No other process uses the state, so leases of other engines are invalid.
-    let settings = Settings { is_alone: true, ..Settings::default() };
+    let settings = EngineSettings { is_alone: true, ..EngineSettings::default() };
     let own = Arc::new(Own::before(transport));
     let engine =
         Engine::start(config.clone(), store.clone() as Arc<dyn Store>, own.clone(), settings);
     let rules = Rules { allows_adopt: true, allows_abandon: true, ..Rules::default() };
     let service = Service::new(store.clone(), config, rules, own.clone(), Some(engine.clone()));
 
-    tokio::spawn(service.clone().tell_of_engine(serving::host_name()));
+    tokio::spawn(service.clone().report_engine(serving::host_name()));
     let login = identity.service_login();
     let auth = serving::keystone(
         &identity_url,

@@ -245,10 +245,10 @@ impl EngineOptions {
             max_resources: self.max_resources.map(size),
             max_events: self.max_events,
             observe_on_update: self.observe_on_update,
-            watch: self.alarm_interval,
-            keep_metrics: hours(self.metrics_hours),
-            keep_history: hours(self.alarm_history_hours),
-            messenger: Arc::new(kiln_api::WebhookSender::new(self.notify_allowed.clone())),
+            alarm_scan_interval: self.alarm_interval,
+            metric_retention: hours(self.metrics_hours),
+            alarm_history_retention: hours(self.alarm_history_hours),
+            webhook_client: Arc::new(kiln_api::WebhookSender::new(self.notify_allowed.clone())),
             ..kiln_engine::config::Config::default()
         }
     }

@@ -11,35 +11,35 @@ use std::hash::Hash as Key;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How many bytes of texts are kept.
-const TEXTS: usize = 8 << 20;
+const MAX_TEXT_BYTES: usize = 8 << 20;
 /// How many bytes of templates are kept, about.
-const TEMPLATES: usize = 32 << 20;
+const MAX_TEMPLATE_BYTES: usize = 32 << 20;
 /// About how many bytes a template takes for each byte of its text.
-const GROWTH: usize = 16;
+const TEMPLATE_BYTES_PER_TEXT_BYTE: usize = 16;
 
 /// Texts that were read lately, and the templates in them.
-pub struct Library {
+pub struct TemplateCache {
     texts: Mutex<Recent<Hash, Arc<str>>>,
     templates: Mutex<Recent<Arc<str>, Arc<Template>>>,
 }
 
-impl Default for Library {
-    fn default() -> Library {
-        Library {
-            texts: Mutex::new(Recent::new(TEXTS)),
-            templates: Mutex::new(Recent::new(TEMPLATES)),
+impl Default for TemplateCache {
+    fn default() -> TemplateCache {
+        TemplateCache {
+            texts: Mutex::new(Recent::new(MAX_TEXT_BYTES)),
+            templates: Mutex::new(Recent::new(MAX_TEMPLATE_BYTES)),
         }
     }
 }
 
 /// Says nothing of what is in it: that may be secret.
-impl fmt::Debug for Library {
+impl fmt::Debug for TemplateCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Library").finish_non_exhaustive()
+        f.debug_struct("TemplateCache").finish_non_exhaustive()
     }
 }
 
-impl Library {
+impl TemplateCache {
     /// The text of a hash.
     pub(crate) fn text(&self, hash: Hash) -> Option<Arc<str>> {
         lock(&self.texts).get(&hash)
@@ -60,7 +60,11 @@ impl Library {
             return Ok(template);
         }
         let template = Arc::new(read()?);
-        lock(&self.templates).insert(text.clone(), template.clone(), GROWTH * text.len());
+        lock(&self.templates).insert(
+            text.clone(),
+            template.clone(),
+            TEMPLATE_BYTES_PER_TEXT_BYTE * text.len(),
+        );
         Ok(template)
     }
 }
@@ -142,11 +146,11 @@ mod tests {
 
     #[test]
     fn a_text_is_read_once() {
-        let (library, mut reads) = (Library::default(), 0);
+        let (cache, mut reads) = (TemplateCache::default(), 0);
         for _ in 0..3 {
             // The same words, in another place in memory.
             let text: Arc<str> = "a template".to_owned().into();
-            let template = library.template(&text, || {
+            let template = cache.template(&text, || {
                 reads += 1;
                 Err("no such thing".to_owned())
             });

@@ -1,7 +1,7 @@
 //! An object as it is now: whoever asks for a resource by its name sees what its service shows of it at
 //! that moment, not what it showed when something was last done with it.
 
-use super::{Service, reality};
+use super::{Service, observe};
 use crate::ids::StackId;
 use crate::tree::{Slot, Tree};
 use crate::view::View;
@@ -12,21 +12,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a service is waited for; then what is known has to do.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Service {
     /// Has the object of a resource looked at. Nothing is written down; if the service does not answer,
     /// the resource stays as it was last seen.
-    pub async fn look_now(&self, view: &mut View, stack: StackId, resource: &str) {
+    pub async fn refresh_resource(&self, view: &mut View, stack: StackId, resource: &str) {
         let Some(slot) = view.readable_slot(stack, resource) else { return };
-        let glimpse = glimpse(view.tree_mut(), slot, &*self.transport);
+        let refresh = refresh(view.tree_mut(), slot, &*self.transport);
         // Too late is as good as not at all.
-        _ = tokio::time::timeout(PATIENCE, glimpse).await;
+        _ = tokio::time::timeout(TIMEOUT, refresh).await;
     }
 }
 
 /// Has an object looked at, and keeps what is seen in memory.
-async fn glimpse(tree: &mut Tree, slot: Slot, transport: &dyn Transport) {
+async fn refresh(tree: &mut Tree, slot: Slot, transport: &dyn Transport) {
     let Some(kind) = tree.config.types.get(&tree.resource(slot).type_name) else { return };
     let running = Running::new(kind, Verb::Look, tree.context(slot));
     let (by, behalf) = (tree.credential.clone(), tree.acting_for());
@@ -37,5 +37,5 @@ async fn glimpse(tree: &mut Tree, slot: Slot, transport: &dyn Transport) {
         _ => {}
     };
     // What cannot be looked at stays as it was last seen.
-    _ = reality::run(transport, &by, &behalf, running, keep).await;
+    _ = observe::run(transport, &by, &behalf, running, keep).await;
 }

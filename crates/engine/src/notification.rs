@@ -17,14 +17,14 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Whoever is told of what happened to stacks.
-pub trait Listener: fmt::Debug + Send + Sync {
+pub trait NotificationListener: fmt::Debug + Send + Sync {
     /// Takes what happened to a tree, in that order. It must not wait: stacks go on only then.
-    fn hear(&self, notices: Vec<Notice>);
+    fn notify(&self, notifications: Vec<Notification>);
 }
 
 /// That the state of a stack was recorded, or that a group in it is given another size.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Notice {
+pub struct Notification {
     /// When it happened.
     pub time: Time,
     /// The project that the stack belongs to.
@@ -74,9 +74,9 @@ pub struct Scaling {
 
 /// What is to be told once what was recorded is durable.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct News {
+pub(crate) struct Outbox {
     /// To whoever listens.
-    pub(crate) notices: Vec<Notice>,
+    pub(crate) notifications: Vec<Notification>,
     /// To the queues that the stacks' user named.
     pub(crate) events: Vec<EventRow>,
     /// Those queues.
@@ -88,12 +88,12 @@ const NO_DESCRIPTION: &str = "No description";
 
 impl Tree {
     /// What is to be told once the batch that was taken last is durable.
-    pub(crate) fn take_news(&mut self) -> News {
-        std::mem::take(&mut self.news)
+    pub(crate) fn take_outbox(&mut self) -> Outbox {
+        std::mem::take(&mut self.outbox)
     }
 
     /// Has it told that the state of a stack was recorded.
-    pub(crate) fn tell_of_stack(
+    pub(crate) fn notify_stack_state(
         &mut self,
         env: &Env<'_>,
         key: StackKey,
@@ -101,13 +101,13 @@ impl Tree {
         reason: &str,
     ) {
         if self.config.listener.is_some() {
-            let notice = self.notice(env, key, state, reason.into());
-            self.news.notices.push(notice);
+            let notification = self.notification(env, key, state, reason.into());
+            self.outbox.notifications.push(notification);
         }
     }
 
     /// Has it told that a group is being given another size, or was, or could not be.
-    pub(crate) fn tell_of_scaling(
+    pub(crate) fn notify_scaling(
         &mut self,
         env: &Env<'_>,
         group: Slot,
@@ -131,18 +131,24 @@ impl Tree {
         };
         let stack = self.stack(resource.stack);
         let (state, reason) = (stack.state, stack.reason.clone());
-        let notice = self.notice(env, resource.stack, state, reason);
-        self.news.notices.push(Notice { scaling: Some(scaling), ..notice });
+        let notification = self.notification(env, resource.stack, state, reason);
+        self.outbox.notifications.push(Notification { scaling: Some(scaling), ..notification });
     }
 
-    fn notice(&self, env: &Env<'_>, key: StackKey, state: State, reason: Arc<str>) -> Notice {
+    fn notification(
+        &self,
+        env: &Env<'_>,
+        key: StackKey,
+        state: State,
+        reason: Arc<str>,
+    ) -> Notification {
         let stack = self.stack(key);
         let author = self.stack(self.root_key()).recipe.author.clone();
         let known = |first: &Arc<str>, other: &Arc<str>| match first.is_empty() {
             true => other.clone(),
             false => first.clone(),
         };
-        Notice {
+        Notification {
             time: env.now,
             project: self.project.clone(),
             user_id: known(&author.user_id, &self.credential.user),

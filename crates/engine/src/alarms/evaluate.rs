@@ -1,7 +1,7 @@
 //! What a rule makes of samples: a pure function of both and the time.
 
 use super::metric::{BUCKET, Bucket, Statistic, Totals};
-use super::rule::{AlarmState, Manner, Missing, Rule};
+use super::rule::{AlarmState, EvaluationMode, Missing, Rule};
 use crate::time::Time;
 use kiln_template::print;
 use kiln_template::value::Value;
@@ -16,13 +16,13 @@ pub struct Verdict {
 }
 
 /// How many more periods are looked at, so that a sample that comes late does not change a verdict.
-const BEHIND: u32 = 2;
+const EXTRA_PERIODS: u32 = 2;
 
 /// From when on samples count for a rule that is looked at now.
-pub fn needs_from(rule: &Rule, now: Time) -> Time {
-    let periods = match rule.manner {
-        Manner::Single => 1,
-        Manner::Periods { periods, .. } => periods + BEHIND,
+pub fn samples_needed_from(rule: &Rule, now: Time) -> Time {
+    let periods = match rule.mode {
+        EvaluationMode::LastPeriod => 1,
+        EvaluationMode::Periods { periods, .. } => periods + EXTRA_PERIODS,
     };
     now - rule.period * periods - BUCKET
 }
@@ -34,10 +34,10 @@ pub fn needs_from(rule: &Rule, now: Time) -> Time {
 /// which these end, those of the last, which have not ended, for the latest: so each counts for one
 /// period, and none for none.
 pub fn evaluate(rule: &Rule, before: AlarmState, buckets: &[Bucket], now: Time) -> Verdict {
-    match rule.manner {
-        Manner::Single => by_last(rule, buckets, now),
-        Manner::Periods { periods, needed, missing } => {
-            by_several(rule, before, (periods, needed, missing), buckets, now)
+    match rule.mode {
+        EvaluationMode::LastPeriod => evaluate_last_period(rule, buckets, now),
+        EvaluationMode::Periods { periods, needed, missing } => {
+            evaluate_periods(rule, before, (periods, needed, missing), buckets, now)
         }
     }
 }
@@ -48,10 +48,10 @@ fn window(rule: &Rule, buckets: &[Bucket], now: Time, number: u32) -> Option<Tot
     let first = last - rule.period;
     let counts =
         |it: &&Bucket| it.end() > first && (number == 0 || it.end() <= last) && it.start <= last;
-    Totals::all(buckets.iter().filter(counts).map(|it| it.totals))
+    Totals::merge_all(buckets.iter().filter(counts).map(|it| it.totals))
 }
 
-fn by_last(rule: &Rule, buckets: &[Bucket], now: Time) -> Verdict {
+fn evaluate_last_period(rule: &Rule, buckets: &[Bucket], now: Time) -> Verdict {
     let value = window(rule, buckets, now, 0).map(|totals| totals.statistic(rule.statistic));
     let value = match rule.statistic {
         Statistic::Sum | Statistic::SampleCount => Some(value.unwrap_or(0.0)),
@@ -62,17 +62,17 @@ fn by_last(rule: &Rule, buckets: &[Bucket], now: Time) -> Verdict {
         true => AlarmState::Alarm,
         false => AlarmState::Normal,
     };
-    Verdict { state, reason: told(rule, state, &[value]) }
+    Verdict { state, reason: explain(rule, state, &[value]) }
 }
 
-fn by_several(
+fn evaluate_periods(
     rule: &Rule,
     before: AlarmState,
     (periods, needed, missing): (u32, u32, Missing),
     buckets: &[Bucket],
     now: Time,
 ) -> Verdict {
-    let seen: Vec<f64> = (0..periods.saturating_add(BEHIND))
+    let seen: Vec<f64> = (0..periods.saturating_add(EXTRA_PERIODS))
         .filter_map(|number| window(rule, buckets, now, number))
         .map(|totals| totals.statistic(rule.statistic))
         .take(periods as usize)
@@ -91,7 +91,7 @@ fn by_several(
         Missing::Missing if is_open && crossed == seen_count => AlarmState::Alarm,
         _ => AlarmState::Normal,
     };
-    Verdict { state, reason: told(rule, state, &seen) }
+    Verdict { state, reason: explain(rule, state, &seen) }
 }
 
 fn no_data(rule: &Rule) -> Verdict {
@@ -106,7 +106,7 @@ fn unchanged(before: AlarmState) -> Verdict {
 }
 
 /// The numbers behind a verdict; no more than a few of them.
-fn told(rule: &Rule, state: AlarmState, values: &[f64]) -> String {
+fn explain(rule: &Rule, state: AlarmState, values: &[f64]) -> String {
     const SHOWN: usize = 5;
     let number = |value: f64| print::plain(&Value::Float(value));
     let shown: Vec<String> = values.iter().take(SHOWN).map(|value| number(*value)).collect();
@@ -135,7 +135,7 @@ mod tests {
 
     const NOW: i64 = 1_000_000;
 
-    fn rule(statistic: Statistic, manner: Manner) -> Rule {
+    fn rule(statistic: Statistic, mode: EvaluationMode) -> Rule {
         Rule {
             namespace: None,
             metric: "m".into(),
@@ -145,13 +145,13 @@ mod tests {
             comparison: Comparison::Above,
             threshold: 10.0,
             period: Duration::from_secs(60),
-            manner,
+            mode,
         }
     }
 
     fn sample(age: i64, value: f64) -> Bucket {
         let time = Time::from_micros((NOW - age) * 1_000_000);
-        Bucket::at(Uuid::nil(), time, Totals::of(value))
+        Bucket::at(Uuid::nil(), time, Totals::single(value))
     }
 
     fn now() -> Time {
@@ -173,7 +173,7 @@ mod tests {
             (Statistic::Sum, Alarm, Normal),
             (Statistic::SampleCount, Normal, Normal),
         ] {
-            let rule = rule(statistic, Manner::Single);
+            let rule = rule(statistic, EvaluationMode::LastPeriod);
             assert_eq!(state(&rule, &samples), with, "{statistic:?}");
             assert_eq!(state(&rule, &[]), without, "{statistic:?} of nothing");
             assert_eq!(state(&rule, &[sample(75, 99.0)]), without, "{statistic:?} of the past");
@@ -181,7 +181,7 @@ mod tests {
         let below = Rule {
             comparison: Comparison::Below,
             threshold: 1.0,
-            ..rule(Statistic::SampleCount, Manner::Single)
+            ..rule(Statistic::SampleCount, EvaluationMode::LastPeriod)
         };
         assert_eq!(state(&below, &[]), Alarm, "a heartbeat that stopped");
         assert_eq!(state(&below, &[sample(0, 1.0)]), Normal);
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn missing_periods_count_as_the_rule_says() {
         use AlarmState::{Alarm, NoData, Normal};
-        // What was found before is NODATA, so that `ignore` can be told from the others.
+        // What was found before is NODATA, so that `ignore` can be explain from the others.
         let cases = [
             ("0-X-X", [Normal, Normal, Normal, Normal]),
             ("----0", [Normal, Normal, Normal, Normal]),
@@ -211,8 +211,8 @@ mod tests {
             let found =
                 [Missing::Missing, Missing::Ignore, Missing::Breaching, Missing::NotBreaching].map(
                     |missing| {
-                        let manner = Manner::Periods { periods: 3, needed: 3, missing };
-                        let rule = rule(Statistic::Average, manner);
+                        let mode = EvaluationMode::Periods { periods: 3, needed: 3, missing };
+                        let rule = rule(Statistic::Average, mode);
                         evaluate(&rule, NoData, &buckets, now()).state
                     },
                 );
@@ -222,8 +222,9 @@ mod tests {
 
     #[test]
     fn some_of_several_periods_are_enough() {
-        let manner = Manner::Periods { periods: 5, needed: 2, missing: Missing::NotBreaching };
-        let rule = rule(Statistic::Maximum, manner);
+        let mode =
+            EvaluationMode::Periods { periods: 5, needed: 2, missing: Missing::NotBreaching };
+        let rule = rule(Statistic::Maximum, mode);
         let two = [sample(30, 20.0), sample(210, 20.0)];
         assert_eq!(state(&rule, &two), AlarmState::Alarm);
         assert_eq!(state(&rule, &two[..1]), AlarmState::Normal);
@@ -232,7 +233,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_sample_counts_for_one_period(ages in prop::collection::vec(0i64..590, 0..60)) {
-            let rule = rule(Statistic::Sum, Manner::Single);
+            let rule = rule(Statistic::Sum, EvaluationMode::LastPeriod);
             let buckets: Vec<Bucket> = ages.iter().map(|age| sample(*age, 1.0)).collect();
             let counted = (0..10).filter_map(|number| window(&rule, &buckets, now(), number));
             let counted: f64 = counted.map(|totals| totals.count).sum();
@@ -248,10 +249,10 @@ mod tests {
             let missing =
                 [Missing::Missing, Missing::Ignore, Missing::Breaching, Missing::NotBreaching]
                     [missing];
-            for manner in [Manner::Single, Manner::Periods { periods, needed: periods, missing }] {
-                let rule = rule(Statistic::Average, manner);
+            for mode in [EvaluationMode::LastPeriod, EvaluationMode::Periods { periods, needed: periods, missing }] {
+                let rule = rule(Statistic::Average, mode);
                 let all: Vec<Bucket> = samples.iter().map(|(age, it)| sample(*age, *it)).collect();
-                let from = needs_from(&rule, now());
+                let from = samples_needed_from(&rule, now());
                 let needed: Vec<Bucket> =
                     all.iter().copied().filter(|it| it.start >= from).collect();
                 let before = AlarmState::Normal;

@@ -21,7 +21,7 @@ use uuid::Uuid;
 #[async_trait]
 pub trait Alarms: Send + Sync {
     /// Writes alarms in one durable transaction, each with what comes of it: its history, commands that are
-    /// added to the queues of trees, and letters. What is not as it was read is left alone, with all of that. Says for
+    /// added to the queues of trees, and webhooks. What is not as it was read is left alone, with all of that. Says for
     /// each whether it was written.
     async fn write_alarms(&self, changes: &[AlarmChange]) -> Result<Vec<bool>, StoreError>;
 
@@ -45,7 +45,7 @@ pub trait Alarms: Send + Sync {
     async fn alarm_history(&self, query: &HistoryQuery) -> Result<Vec<AlarmEvent>, StoreError>;
 
     /// Adds to what happened to alarms, in one durable transaction.
-    async fn note_alarms(&self, events: &[AlarmEvent]) -> Result<(), StoreError>;
+    async fn add_alarm_events(&self, events: &[AlarmEvent]) -> Result<(), StoreError>;
 
     /// Adds samples to those that are there, in one durable transaction, and notes the series that they
     /// belong to. No two buckets are for the same ten seconds of the same series.
@@ -113,15 +113,15 @@ pub struct AlarmChange {
     /// The alarm as it is to be; its version does not count.
     pub alarm: AlarmRow,
     /// The version that was read; nothing if there was none of this id.
-    pub was: Option<u64>,
+    pub expected_version: Option<u64>,
     /// Whether it is removed, with the samples that it was given.
-    pub is_dropped: bool,
+    pub is_deleted: bool,
     /// What happened to it.
     pub history: Vec<AlarmEvent>,
     /// What trees are asked to do.
     pub commands: Vec<CommandRow>,
-    /// What addresses are told, of the kind of letters.
-    pub letters: Vec<ObjectRow>,
+    /// What addresses are told, of the kind of webhooks.
+    pub webhooks: Vec<ObjectRow>,
 }
 
 /// Something that happened to an alarm.
@@ -162,7 +162,7 @@ impl AlarmEvent {
     }
 
     /// That somebody was told, or why not.
-    pub fn acted(
+    pub fn action(
         of: (&Arc<str>, &Arc<str>),
         action: &str,
         error: Option<&str>,
@@ -235,12 +235,12 @@ pub struct AlarmQuery {
 
 impl AlarmQuery {
     /// All alarms of a project.
-    pub fn of(project: &Arc<str>) -> AlarmQuery {
+    pub fn new(project: &Arc<str>) -> AlarmQuery {
         AlarmQuery { project: project.clone(), ..AlarmQuery::default() }
     }
 
     /// Whether an alarm is asked for, whatever the page.
-    pub fn wants(&self, alarm: &AlarmRow) -> bool {
+    pub fn matches(&self, alarm: &AlarmRow) -> bool {
         self.project == alarm.project
             && self.name.as_ref().is_none_or(|it| *it == alarm.name)
             && self.prefix.as_ref().is_none_or(|it| alarm.name.starts_with(&**it))
@@ -273,7 +273,7 @@ pub struct HistoryQuery {
 
 impl HistoryQuery {
     /// Whether something is asked for, whatever the page.
-    pub fn wants(&self, event: &AlarmEvent) -> bool {
+    pub fn matches(&self, event: &AlarmEvent) -> bool {
         self.project == event.project
             && self.alarm.as_ref().is_none_or(|it| *it == event.alarm)
             && self.kind.is_none_or(|it| it == event.kind)
@@ -301,7 +301,7 @@ pub struct SeriesRow {
 
 impl SeriesRow {
     /// The row of a series.
-    pub fn of(series: &Series, seen: Time) -> SeriesRow {
+    pub fn new(series: &Series, seen: Time) -> SeriesRow {
         SeriesRow {
             id: series.id(),
             project: series.project.clone(),
@@ -335,7 +335,7 @@ pub struct SeriesQuery {
 
 impl SeriesQuery {
     /// Whether a series is asked for, whatever the page.
-    pub fn wants(&self, series: &SeriesRow) -> bool {
+    pub fn matches(&self, series: &SeriesRow) -> bool {
         self.project == series.project
             && self.namespace.as_ref().is_none_or(|it| *it == series.namespace)
             && self.metric.as_ref().is_none_or(|it| *it == series.metric)

@@ -1,6 +1,6 @@
 //! What is shown of stacks: events.
 
-use super::{Refusal, Service};
+use super::{RequestError, Service};
 use crate::ids::StackId;
 use crate::store::{EventQuery, EventRow, StackQuery, StackRow};
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ impl Service {
         &self,
         stack: &StackRow,
         depth: usize,
-    ) -> Result<Vec<StackRow>, Refusal> {
+    ) -> Result<Vec<StackRow>, RequestError> {
         let mut stacks = vec![stack.clone()];
         let mut level = vec![stack.id];
         for _ in 0..depth.min(self.config.max_depth + 1) {
@@ -32,7 +32,7 @@ impl Service {
     }
 
     /// A page of events.
-    pub async fn events(&self, query: &EventQuery) -> Result<Vec<EventRow>, Refusal> {
+    pub async fn events(&self, query: &EventQuery) -> Result<Vec<EventRow>, RequestError> {
         match query.limit {
             Some(0) => Ok(Vec::new()),
             _ => Ok(self.store.events(query).await?),
@@ -45,7 +45,7 @@ impl Service {
         stack: StackId,
         resource: &str,
         id: &str,
-    ) -> Result<Option<EventRow>, Refusal> {
+    ) -> Result<Option<EventRow>, RequestError> {
         let Ok(id) = uuid::Uuid::parse_str(id) else { return Ok(None) };
         let event = self.store.event(crate::ids::EventId(id)).await?;
         Ok(event.filter(|event| event.stack == stack && &*event.resource == resource))

@@ -8,9 +8,9 @@ use kiln_engine::config::Config;
 use kiln_engine::ids::StackId;
 use kiln_engine::machine::Command;
 use kiln_engine::memory::MemoryStore;
-use kiln_engine::notice::{Listener, Notice};
-use kiln_engine::runtime::{Engine, Settings as Pace};
-use kiln_engine::service::{Asker, Rules, Service, StackRequest, TemplateSource};
+use kiln_engine::notification::{Notification, NotificationListener};
+use kiln_engine::runtime::{Engine, EngineSettings as Pace};
+use kiln_engine::service::{Requester, Rules, Service, StackRequest, TemplateSource};
 use kiln_engine::state::Status;
 use kiln_engine::store::{EventQuery, Store};
 use kiln_template::Value;
@@ -26,23 +26,23 @@ use tokio::sync::watch;
 #[derive(Debug, Default)]
 struct Ear {
     store: Arc<MemoryStore>,
-    heard: Mutex<Vec<Notice>>,
+    heard: Mutex<Vec<Notification>>,
     count: watch::Sender<usize>,
 }
 
-impl Listener for Ear {
-    fn hear(&self, notices: Vec<Notice>) {
-        for notice in &notices {
+impl NotificationListener for Ear {
+    fn notify(&self, notifications: Vec<Notification>) {
+        for notice in &notifications {
             assert!(self.is_written(notice), "{notice:?} is told of before it is durable");
         }
         let mut heard = self.heard.lock().unwrap();
-        heard.extend(notices);
+        heard.extend(notifications);
         self.count.send_replace(heard.len());
     }
 }
 
 impl Ear {
-    fn is_written(&self, notice: &Notice) -> bool {
+    fn is_written(&self, notice: &Notification) -> bool {
         let (stacks, filters) = (vec![notice.stack], Vec::new());
         let query = EventQuery { stacks, filters, descending: false, marker: None, limit: None };
         let events = self.store.events(&query);
@@ -54,7 +54,7 @@ impl Ear {
     }
 
     /// The next so many, as soon as they came.
-    async fn next(&self, count: usize) -> Vec<Notice> {
+    async fn next(&self, count: usize) -> Vec<Notification> {
         self.count.subscribe().wait_for(|it| *it >= count).await.unwrap();
         let mut heard = self.heard.lock().unwrap();
         let rest = heard.split_off(count);
@@ -64,7 +64,7 @@ impl Ear {
 }
 
 /// What matters of a notice, in a line. Names of nested stacks end in something random.
-fn line(notice: &Notice) -> String {
+fn line(notice: &Notification) -> String {
     let name = notice.name.rsplit_once('-').map_or(&*notice.name, |(name, _)| name);
     match &notice.scaling {
         None => format!("{name} {}", notice.state),
@@ -134,7 +134,7 @@ impl Site {
     }
 
     fn engine(&self) -> Engine {
-        let pace = Pace { look: Duration::from_millis(20), ..Pace::default() };
+        let pace = Pace { scan_interval: Duration::from_millis(20), ..Pace::default() };
         Engine::start(self.config.clone(), self.store.clone(), self.cloud.clone(), pace)
     }
 
@@ -152,12 +152,12 @@ impl Site {
     }
 }
 
-fn asker() -> Asker {
-    Asker {
+fn asker() -> Requester {
+    Requester {
         project: "p".into(),
         user_name: "ana".into(),
         is_admin: false,
-        guest_in: None,
+        stack_user_project: None,
         visitor: UserToken { user: "ana-id".into(), project: "p".into(), ..UserToken::default() },
         author: Arc::new(CreatedBy {
             user_id: "ana-id".into(),

@@ -3,7 +3,7 @@
 //! What is in the body of a row is encrypted, so it is looked for row by row: page after page of whatever
 //! the query finds by its columns, never more of it in memory than a page and what was asked for.
 
-use super::{Asker, Page, Refusal, Service};
+use super::{Page, RequestError, Requester, Service};
 use crate::codec;
 use crate::store::{StackQuery, StackRow};
 use kiln_template::Value;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// What stacks are sifted by. Each must hold; of the values of one, any; an empty list asks for nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sieve {
+pub struct PostFilter {
     /// Whether a failed action is left as it is.
     pub disable_rollback: Vec<bool>,
     /// How long an action may take, in minutes.
@@ -21,15 +21,15 @@ pub struct Sieve {
 }
 
 /// How many rows are looked at together.
-const AT_ONCE: u64 = 500;
+const MAX_CONCURRENT: u64 = 500;
 
-impl Sieve {
+impl PostFilter {
     /// Whether it lets everything pass.
     pub fn is_open(&self) -> bool {
-        *self == Sieve::default()
+        *self == PostFilter::default()
     }
 
-    fn lets_pass(&self, stack: &StackRow) -> bool {
+    fn matches(&self, stack: &StackRow) -> bool {
         let body = codec::decode(&stack.body).ok();
         let part = |name: &str| body.as_ref().and_then(Value::as_map).and_then(|it| it.get(name));
         let is_disabled = !matches!(part("rollback"), Some(Value::Bool(true)));
@@ -50,34 +50,39 @@ impl Sieve {
 }
 
 impl Service {
-    /// A page of the stacks that a query finds and that pass a sieve; and how many there are in all, if
+    /// A page of the stacks that a query finds and that pass a filter; and how many there are in all, if
     /// `with_count`.
-    pub async fn sift(
+    pub async fn list_filtered(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         query: StackQuery,
-        sieve: &Sieve,
+        filter: &PostFilter,
         with_count: bool,
         with_hidden: bool,
-    ) -> Result<Page, Refusal> {
-        if sieve.is_open() {
-            return self.list(asker, query, with_count, with_hidden).await;
+    ) -> Result<Page, RequestError> {
+        if filter.is_open() {
+            return self.list(requester, query, with_count, with_hidden).await;
         }
         let limit = query.limit.and_then(|it| usize::try_from(it).ok()).unwrap_or(usize::MAX);
         let mut stacks = Vec::new();
         let start = query.marker;
-        self.each_page(asker, StackQuery { marker: start, ..query.clone() }, with_hidden, |page| {
-            let passing = page.into_iter().filter(|stack| sieve.lets_pass(stack));
-            let room = limit.saturating_sub(stacks.len());
-            stacks.extend(passing.take(room));
-            stacks.len() < limit
-        })
+        self.each_page(
+            requester,
+            StackQuery { marker: start, ..query.clone() },
+            with_hidden,
+            |page| {
+                let passing = page.into_iter().filter(|stack| filter.matches(stack));
+                let room = limit.saturating_sub(stacks.len());
+                stacks.extend(passing.take(room));
+                stacks.len() < limit
+            },
+        )
         .await?;
         let mut count = 0;
         if with_count {
             let all = StackQuery { marker: None, ..query };
-            self.each_page(asker, all, with_hidden, |page| {
-                count += page.iter().filter(|stack| sieve.lets_pass(stack)).count() as u64;
+            self.each_page(requester, all, with_hidden, |page| {
+                count += page.iter().filter(|stack| filter.matches(stack)).count() as u64;
                 true
             })
             .await?;
@@ -88,15 +93,15 @@ impl Service {
     /// Has every page looked at, as long as more is wanted.
     async fn each_page(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         mut query: StackQuery,
         with_hidden: bool,
         mut look: impl FnMut(Vec<StackRow>) -> bool + Send,
-    ) -> Result<(), Refusal> {
-        query.limit = Some(AT_ONCE);
+    ) -> Result<(), RequestError> {
+        query.limit = Some(MAX_CONCURRENT);
         loop {
-            let page = self.list(asker, query.clone(), false, with_hidden).await?.stacks;
-            let is_last = (page.len() as u64) < AT_ONCE;
+            let page = self.list(requester, query.clone(), false, with_hidden).await?.stacks;
+            let is_last = (page.len() as u64) < MAX_CONCURRENT;
             query.marker = page.last().map(|stack| stack.id);
             if !look(page) || is_last {
                 return Ok(());

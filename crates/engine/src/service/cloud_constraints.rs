@@ -18,21 +18,25 @@ use tokio::task::JoinSet;
 type Question = (String, Arc<str>);
 
 /// What the cloud said so far.
-pub(super) type Answers = BTreeMap<Question, Verdict>;
+pub(super) type CloudAnswers = BTreeMap<Question, Verdict>;
 
 /// More is not asked for one request.
-const MOST_QUESTIONS: usize = 500;
+const MAX_QUESTIONS: usize = 500;
 
 /// The checks, as far as they can be made.
-pub(super) struct Live<'a> {
+pub(super) struct CloudConstraints<'a> {
     offline: Offline,
-    answers: &'a Answers,
+    answers: &'a CloudAnswers,
     open: RefCell<BTreeSet<Question>>,
 }
 
-impl<'a> Live<'a> {
-    pub(super) fn new(answers: &'a Answers) -> Live<'a> {
-        Live { offline: offline(now().micros() / 1_000_000), answers, open: RefCell::default() }
+impl<'a> CloudConstraints<'a> {
+    pub(super) fn new(answers: &'a CloudAnswers) -> CloudConstraints<'a> {
+        CloudConstraints {
+            offline: offline(now().micros() / 1_000_000),
+            answers,
+            open: RefCell::default(),
+        }
     }
 
     /// What the cloud has yet to be asked.
@@ -41,7 +45,7 @@ impl<'a> Live<'a> {
     }
 }
 
-impl CustomConstraints for Live<'_> {
+impl CustomConstraints for CloudConstraints<'_> {
     fn check(&self, name: &str, value: &Value) -> Verdict {
         match (self.offline.check(name, value), value) {
             (Verdict::Deferred, Value::Text(text)) if !text.is_empty() => {
@@ -62,9 +66,9 @@ pub(super) async fn ask(
     transport: &Arc<dyn Transport>,
     by: &Credential,
     open: BTreeSet<Question>,
-) -> Answers {
+) -> CloudAnswers {
     let mut asking = JoinSet::new();
-    for question in open.into_iter().take(MOST_QUESTIONS) {
+    for question in open.into_iter().take(MAX_QUESTIONS) {
         let (transport, by) = (transport.clone(), by.clone());
         asking.spawn(async move {
             let verdict = match of_kind(&question.0) {

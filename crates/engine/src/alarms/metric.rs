@@ -11,7 +11,7 @@ use uuid::Uuid;
 pub const BUCKET: Duration = Duration::from_secs(10);
 
 /// No sample is further from zero: sums of any number of them stay finite.
-pub const LARGEST: f64 = 2.348_542_582_773_833e108;
+pub const MAX_MAGNITUDE: f64 = 2.348_542_582_773_833e108;
 
 /// What is made of the samples of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,20 +70,20 @@ pub struct Totals {
 
 impl Totals {
     /// One sample.
-    pub fn of(value: f64) -> Totals {
+    pub fn single(value: f64) -> Totals {
         Totals { count: 1.0, sum: value, low: value, high: value }
     }
 
     /// Whether these can be totals of samples at all.
-    pub fn are_sound(&self) -> bool {
-        let is_fine = |number: f64| number.is_finite() && number.abs() <= LARGEST;
+    pub fn is_valid(&self) -> bool {
+        let is_fine = |number: f64| number.is_finite() && number.abs() <= MAX_MAGNITUDE;
         [self.count, self.sum, self.low, self.high].into_iter().all(is_fine)
             && self.count > 0.0
             && self.low <= self.high
     }
 
     /// These and others together.
-    pub fn and(self, other: Totals) -> Totals {
+    pub fn merge(self, other: Totals) -> Totals {
         Totals {
             count: self.count + other.count,
             sum: self.sum + other.sum,
@@ -93,8 +93,8 @@ impl Totals {
     }
 
     /// All of some together; nothing if there are none.
-    pub fn all(totals: impl IntoIterator<Item = Totals>) -> Option<Totals> {
-        totals.into_iter().reduce(Totals::and)
+    pub fn merge_all(totals: impl IntoIterator<Item = Totals>) -> Option<Totals> {
+        totals.into_iter().reduce(Totals::merge)
     }
 
     /// What a statistic makes of them.
@@ -223,7 +223,7 @@ pub fn datapoints(buckets: &[Bucket], period: Duration) -> BTreeMap<Time, Totals
     for bucket in buckets {
         let start = Time::from_micros(bucket.start.micros().div_euclid(period) * period);
         let point = points.entry(start);
-        point.and_modify(|it| *it = it.and(bucket.totals)).or_insert(bucket.totals);
+        point.and_modify(|it| *it = it.merge(bucket.totals)).or_insert(bucket.totals);
     }
     points
 }
@@ -264,17 +264,17 @@ mod tests {
     #[test]
     fn what_is_no_number_is_no_sample() {
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e200] {
-            assert!(!Totals::of(value).are_sound(), "{value}");
+            assert!(!Totals::single(value).is_valid(), "{value}");
         }
-        assert!(!Totals { count: 0.0, ..Totals::of(1.0) }.are_sound());
-        assert!(!Totals { low: 2.0, ..Totals::of(1.0) }.are_sound());
-        assert!(Totals::of(-3.5).are_sound());
+        assert!(!Totals { count: 0.0, ..Totals::single(1.0) }.is_valid());
+        assert!(!Totals { low: 2.0, ..Totals::single(1.0) }.is_valid());
+        assert!(Totals::single(-3.5).is_valid());
     }
 
     #[test]
     fn datapoints_are_counted_from_1970() {
         let buckets: Vec<Bucket> = [(50, 1.0), (60, 3.0), (119, 5.0), (180, 7.0)]
-            .map(|(second, value)| Bucket::at(Uuid::nil(), at(second), Totals::of(value)))
+            .map(|(second, value)| Bucket::at(Uuid::nil(), at(second), Totals::single(value)))
             .into();
         let points = datapoints(&buckets, Duration::from_secs(60));
         let seen: Vec<(i64, f64, f64)> =
@@ -288,10 +288,10 @@ mod tests {
             values in prop::collection::vec(-1e6f64..1e6, 1..40),
             cut in 0usize..40,
         ) {
-            let all = Totals::all(values.iter().map(|value| Totals::of(*value))).unwrap();
+            let all = Totals::merge_all(values.iter().map(|value| Totals::single(*value))).unwrap();
             let (left, right) = values.split_at(cut.min(values.len()));
-            let part = |part: &[f64]| Totals::all(part.iter().map(|value| Totals::of(*value)));
-            let split = Totals::all([part(left), part(right)].into_iter().flatten()).unwrap();
+            let part = |part: &[f64]| Totals::merge_all(part.iter().map(|value| Totals::single(*value)));
+            let split = Totals::merge_all([part(left), part(right)].into_iter().flatten()).unwrap();
             for statistic in Statistic::ALL {
                 let (one, other) = (all.statistic(statistic), split.statistic(statistic));
                 prop_assert!((one - other).abs() <= 1e-3, "{statistic:?}: {one} {other}");
@@ -303,7 +303,7 @@ mod tests {
         #[test]
         fn a_moment_is_in_its_bucket(micros in -1_000_000_000i64..4_000_000_000_000_000) {
             let time = Time::from_micros(micros);
-            let bucket = Bucket::at(Uuid::nil(), time, Totals::of(1.0));
+            let bucket = Bucket::at(Uuid::nil(), time, Totals::single(1.0));
             prop_assert!(bucket.start <= time && time < bucket.end());
         }
     }

@@ -11,10 +11,10 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 /// So many objects are read at once.
-const AT_ONCE: usize = 16;
+const MAX_CONCURRENT: usize = 16;
 
 /// So often an operation may want something.
-const MOST_TURNS: usize = 100;
+const MAX_TURNS: usize = 100;
 
 /// What the objects of a tree are found to be.
 pub(super) async fn read(
@@ -26,7 +26,7 @@ pub(super) async fn read(
     let mut found = Observations::new();
     let mut reading = JoinSet::new();
     for (id, kind, context) in open {
-        if reading.len() >= AT_ONCE
+        if reading.len() >= MAX_CONCURRENT
             && let Some(Ok((id, reality))) = reading.join_next().await
         {
             found.insert(id, reality);
@@ -68,7 +68,7 @@ pub(super) async fn run(
     mut hear: impl FnMut(Note),
 ) -> Option<Result<(), Stop>> {
     let mut answer = None;
-    for _ in 0..MOST_TURNS {
+    for _ in 0..MAX_TURNS {
         let (turn, notes) = running.turn(now().micros(), answer.take());
         notes.into_iter().for_each(&mut hear);
         match turn {

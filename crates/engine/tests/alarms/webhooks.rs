@@ -1,8 +1,8 @@
 //! Addresses that alarms tell: of changes, at least once, and only those that may be told.
 
 use super::*;
+use kiln_engine::alarms::{AlarmEvent, AlarmEventKind, Webhook, WebhookClient};
 use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow, Objects};
-use kiln_engine::watch::{AlarmEvent, AlarmEventKind, Letter, Messenger};
 
 /// Somebody who takes letters, if they like, to addresses that begin with `http://good/`.
 #[derive(Debug, Default)]
@@ -12,12 +12,12 @@ struct Post {
 }
 
 #[async_trait::async_trait]
-impl Messenger for Post {
-    fn may_tell(&self, url: &str) -> bool {
+impl WebhookClient for Post {
+    fn is_allowed(&self, url: &str) -> bool {
         url.starts_with("http://good/")
     }
 
-    async fn tell(&self, url: &str, letter: &str) -> Result<(), String> {
+    async fn send(&self, url: &str, letter: &str) -> Result<(), String> {
         if self.is_refusing.load(std::sync::atomic::Ordering::SeqCst) {
             return Err("it answered with 503".into());
         }
@@ -36,12 +36,12 @@ impl Post {
 impl Site {
     fn with_post(post: &Arc<Post>) -> Site {
         let site = Site::new();
-        let config = Config { messenger: post.clone(), ..(*site.config).clone() };
+        let config = Config { webhook_client: post.clone(), ..(*site.config).clone() };
         Site { config: Arc::new(config), ..site }
     }
 
     async fn letters(&self) -> Vec<ObjectRow> {
-        self.store.objects(&ObjectQuery::of(ObjectKind::Letter)).await.unwrap()
+        self.store.objects(&ObjectQuery::new(ObjectKind::Webhook)).await.unwrap()
     }
 
     /// What is told of actions in the history, once there are so many.
@@ -98,7 +98,7 @@ async fn an_address_is_told_of_changes_in_the_words_of_the_alarming_service() {
     assert_eq!(taken.len(), 2, "{taken:?}");
     let (url, letter) = &taken[0];
     assert_eq!(url, "http://good/x");
-    let id = service.alarm_called(&asker(None), "a").await.unwrap().unwrap().row.id.to_string();
+    let id = service.alarm_named(&asker(None), "a").await.unwrap().unwrap().row.id.to_string();
     assert_eq!(
         *letter,
         serde_json::json!({"alarm_id": id, "alarm_name": "a", "severity": "low", "reason": "hot",
@@ -122,7 +122,7 @@ async fn a_letter_is_kept_until_it_was_taken_whoever_dies() {
     let service = site.service(&engine);
     service.put_alarm(&asker(None), "a", telling("http://good/x")).await.unwrap();
     alarm_now(&service, AlarmState::Alarm, "hot").await;
-    let tried = |letters: &[ObjectRow]| Letter::of(&letters[0]).unwrap().tries == 1;
+    let tried = |letters: &[ObjectRow]| Webhook::from_row(&letters[0]).unwrap().attempts == 1;
     let letters = loop {
         let letters = site.letters().await;
         if tried(&letters) {
@@ -147,17 +147,17 @@ async fn what_may_not_be_told_any_more_is_given_up() {
     let post = Arc::new(Post::default());
     let site = Site::with_post(&post);
     let engine = site.engine();
-    let letter = Letter {
+    let letter = Webhook {
         id: Uuid::from_u128(1),
         project: "p".into(),
         alarm: "a".into(),
         url: "http://bad/".into(),
-        text: "{}".into(),
-        written: now(),
-        is_news: true,
-        tries: 0,
+        body: "{}".into(),
+        created: now(),
+        is_state_change: true,
+        attempts: 0,
     };
-    site.store.put_object(letter.row(now())).await.unwrap();
+    site.store.put_object(letter.to_row(now())).await.unwrap();
     assert_eq!(site.acted(1).await, ["Failed to execute action http://bad/"]);
     while !site.letters().await.is_empty() {
         tokio::task::yield_now().await;

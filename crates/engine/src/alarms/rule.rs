@@ -1,6 +1,6 @@
 //! Rules: what an alarm looks at, and what it compares that with.
 //!
-//! A rule is kept as it was given, in CloudWatch's words, and read whenever it is needed.
+//! A rule is kept as it was definition, in CloudWatch's words, and read whenever it is needed.
 
 use super::metric::{Series, Statistic};
 use kiln_template::print;
@@ -153,9 +153,9 @@ impl Missing {
 
 /// How a rule makes up its mind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner {
+pub enum EvaluationMode {
     /// By the last period alone; sums and counts of nothing are zero. As the old service did.
-    Single,
+    LastPeriod,
     /// By several periods.
     Periods {
         /// How many are looked at.
@@ -187,16 +187,16 @@ pub struct Rule {
     /// How long a period is.
     pub period: Duration,
     /// How it makes up its mind.
-    pub manner: Manner,
+    pub mode: EvaluationMode,
 }
 
 /// Rules look no further back than this, in all their periods together.
-const LONGEST: u64 = 86_400;
+const MAX_WINDOW_SECS: u64 = 86_400;
 
 impl Rule {
     /// Reads a rule; or tells what is wrong with it, beginning with the name of the part.
-    pub fn read(given: &Members) -> Result<Rule, String> {
-        let text = |name: &str| text(given, name);
+    pub fn parse(definition: &Members) -> Result<Rule, String> {
+        let text = |name: &str| text(definition, name);
         let required = |name: &str| text(name).ok_or_else(|| format!("{name} is missing"));
         let bad = |name: &str, value: &str| format!("{name}: {value:?} is not valid");
         let number = |name: &str| {
@@ -207,39 +207,39 @@ impl Rule {
         let whole = |name: &str| {
             let said = required(name)?;
             let number = said.trim().parse::<u64>().ok();
-            number.filter(|it| (1..=LONGEST).contains(it)).ok_or_else(|| bad(name, &said))
+            number.filter(|it| (1..=MAX_WINDOW_SECS).contains(it)).ok_or_else(|| bad(name, &said))
         };
         let statistic = required("Statistic")?;
         let comparison = required("ComparisonOperator")?;
         let (period, periods) = (whole("Period")?, whole("EvaluationPeriods")?);
-        if period * periods > LONGEST {
+        if period * periods > MAX_WINDOW_SECS {
             return Err(format!(
                 "Period: {periods} periods of {period} seconds are more than a day"
             ));
         }
-        let is_single = matches!(given.get(IS_SINGLE), Some(Value::Bool(true)));
-        let manner = match is_single {
-            true => Manner::Single,
-            false => several(given, periods)?,
+        let is_single = matches!(definition.get(IS_SINGLE), Some(Value::Bool(true)));
+        let mode = match is_single {
+            true => EvaluationMode::LastPeriod,
+            false => several(definition, periods)?,
         };
         Ok(Rule {
             namespace: text("Namespace"),
             metric: required("MetricName")?,
-            dimensions: dimensions(given),
+            dimensions: dimensions(definition),
             unit: text("Unit"),
             statistic: Statistic::parse(&statistic).ok_or_else(|| bad("Statistic", &statistic))?,
             comparison: Comparison::parse(&comparison)
                 .ok_or_else(|| bad("ComparisonOperator", &comparison))?,
             threshold: number("Threshold")?,
             period: Duration::from_secs(period),
-            manner,
+            mode,
         })
     }
 
     /// Whether samples of a series that was meant for no alarm in particular count for it. The old service
     /// did not ask for the namespace, and neither does a rule of a stack.
-    pub fn wants(&self, series: &Series) -> bool {
-        let asks_all = self.manner != Manner::Single;
+    pub fn matches(&self, series: &Series) -> bool {
+        let asks_all = self.mode != EvaluationMode::LastPeriod;
         let is_namespace = |it: &Arc<str>| *it == series.namespace;
         self.metric == series.metric
             && (!asks_all || self.namespace.as_ref().is_none_or(is_namespace))
@@ -252,9 +252,9 @@ impl Rule {
 
     /// How many periods are looked at.
     pub fn periods(&self) -> u32 {
-        match self.manner {
-            Manner::Single => 1,
-            Manner::Periods { periods, .. } => periods,
+        match self.mode {
+            EvaluationMode::LastPeriod => 1,
+            EvaluationMode::Periods { periods, .. } => periods,
         }
     }
 }
@@ -262,24 +262,24 @@ impl Rule {
 /// Says of a rule that the last period alone decides.
 pub(crate) const IS_SINGLE: &str = "is_single";
 
-fn several(given: &Members, periods: u64) -> Result<Manner, String> {
-    let needed = match text(given, "DatapointsToAlarm") {
+fn several(definition: &Members, periods: u64) -> Result<EvaluationMode, String> {
+    let needed = match text(definition, "DatapointsToAlarm") {
         None => periods,
         Some(said) => {
             let number = said.parse::<u64>().ok().filter(|it| (1..=periods).contains(it));
             number.ok_or_else(|| format!("DatapointsToAlarm: {said:?} is not valid"))?
         }
     };
-    let missing = text(given, "TreatMissingData").unwrap_or_else(|| "missing".into());
+    let missing = text(definition, "TreatMissingData").unwrap_or_else(|| "missing".into());
     let missing = Missing::parse(&missing)
         .ok_or_else(|| format!("TreatMissingData: {missing:?} is not valid"))?;
     let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-    Ok(Manner::Periods { periods: small(periods), needed: small(needed), missing })
+    Ok(EvaluationMode::Periods { periods: small(periods), needed: small(needed), missing })
 }
 
 /// What a rule says under a name, as text; nothing if it says nothing.
-fn text(given: &Members, name: &str) -> Option<Arc<str>> {
-    match given.get(name)? {
+fn text(definition: &Members, name: &str) -> Option<Arc<str>> {
+    match definition.get(name)? {
         Value::Null => None,
         Value::Text(text) if text.is_empty() => None,
         Value::Text(text) => Some(text.clone()),
@@ -288,10 +288,10 @@ fn text(given: &Members, name: &str) -> Option<Arc<str>> {
 }
 
 /// What a rule is confined to, by name. Old templates wrote `{name: value}` for `{Name: …, Value: …}`.
-pub fn dimensions(given: &Members) -> BTreeMap<Arc<str>, Arc<str>> {
+pub fn dimensions(definition: &Members) -> BTreeMap<Arc<str>, Arc<str>> {
     let mut found = BTreeMap::new();
     let plain = |value: &Value| -> Arc<str> { print::plain(value).into() };
-    let all = given.get("Dimensions").and_then(Value::as_list).into_iter().flatten();
+    let all = definition.get("Dimensions").and_then(Value::as_list).into_iter().flatten();
     for dimension in all.filter_map(Value::as_map) {
         match (dimension.get("Name"), dimension.get("Value")) {
             (Some(name), Some(value)) => _ = found.insert(plain(name), plain(value)),
@@ -305,7 +305,7 @@ pub fn dimensions(given: &Members) -> BTreeMap<Arc<str>, Arc<str>> {
 mod tests {
     use super::*;
 
-    fn given(parts: &[(&str, Value)]) -> Members {
+    fn definition(parts: &[(&str, Value)]) -> Members {
         let usual = [
             ("MetricName", Value::from("CPUUtilization")),
             ("Namespace", "system/linux".into()),
@@ -321,12 +321,13 @@ mod tests {
 
     #[test]
     fn a_rule_is_read_as_it_was_given() {
-        let rule = Rule::read(&given(&[("Threshold", Value::from(7)), ("Unit", Value::Null)]));
+        let rule =
+            Rule::parse(&definition(&[("Threshold", Value::from(7)), ("Unit", Value::Null)]));
         let rule = rule.unwrap();
         assert_eq!((rule.threshold, rule.periods()), (7.0, 3));
         assert_eq!(rule.unit, None);
-        let single = Rule::read(&given(&[(IS_SINGLE, true.into())])).unwrap();
-        assert_eq!((single.manner, single.periods()), (Manner::Single, 1));
+        let single = Rule::parse(&definition(&[(IS_SINGLE, true.into())])).unwrap();
+        assert_eq!((single.mode, single.periods()), (EvaluationMode::LastPeriod, 1));
     }
 
     #[test]
@@ -345,7 +346,7 @@ mod tests {
             ("TreatMissingData", "guess"),
             ("MetricName", ""),
         ] {
-            let refused = Rule::read(&given(&[(name, value.into())])).unwrap_err();
+            let refused = Rule::parse(&definition(&[(name, value.into())])).unwrap_err();
             assert!(refused.starts_with(name), "{refused}");
         }
     }
@@ -355,8 +356,8 @@ mod tests {
         let named = Value::map([("Name", "InstanceId"), ("Value", "i-1")].map(pair));
         let old = Value::map([("AutoScalingGroupName", "web")].map(pair));
         let dimensions = Value::list([named, old]);
-        let rule = given(&[("Dimensions", dimensions), ("Unit", "Percent".into())]);
-        let rule = Rule::read(&rule).unwrap();
+        let rule = definition(&[("Dimensions", dimensions), ("Unit", "Percent".into())]);
+        let rule = Rule::parse(&rule).unwrap();
         let mut series = Series {
             project: "p".into(),
             namespace: "system/linux".into(),
@@ -367,15 +368,15 @@ mod tests {
                 .map(|(name, value)| (name.into(), value.into()))
                 .into(),
         };
-        assert!(rule.wants(&series));
+        assert!(rule.matches(&series));
         series.unit = None;
-        assert!(!rule.wants(&series));
+        assert!(!rule.matches(&series));
         // A rule of a stack asks for the metric and the dimensions alone.
         series.namespace = "other".into();
-        let single = Rule { manner: Manner::Single, ..rule };
-        assert!(single.wants(&series));
+        let single = Rule { mode: EvaluationMode::LastPeriod, ..rule };
+        assert!(single.matches(&series));
         series.dimensions.remove("InstanceId");
-        assert!(!single.wants(&series));
+        assert!(!single.matches(&series));
     }
 
     fn pair((name, value): (&'static str, &'static str)) -> (&'static str, Value) {

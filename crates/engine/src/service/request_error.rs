@@ -7,7 +7,7 @@ use std::fmt;
 
 /// Why a request is not carried out, in the words that clients know.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Refusal {
+pub struct RequestError {
     /// The type of the error, such as `EntityNotFound`.
     pub kind: &'static str,
     /// What is wrong; nothing if only the type is told.
@@ -16,37 +16,41 @@ pub struct Refusal {
     pub findings: Vec<Value>,
 }
 
-impl Refusal {
+impl RequestError {
     /// A refusal of a type with its message.
-    pub fn new(kind: &'static str, message: impl Into<String>) -> Refusal {
-        Refusal { kind, message: Some(message.into()), findings: Vec::new() }
+    pub fn new(kind: &'static str, message: impl Into<String>) -> RequestError {
+        RequestError { kind, message: Some(message.into()), findings: Vec::new() }
     }
 
     /// Something is not there.
-    pub fn no_such(what: &str, name: &str) -> Refusal {
-        Refusal::new("EntityNotFound", format!("The {what} ({name}) could not be found."))
+    pub fn not_found(what: &str, name: &str) -> RequestError {
+        RequestError::new("EntityNotFound", format!("The {what} ({name}) could not be found."))
     }
 
     /// A feature is not there, or not now.
-    pub fn unsupported(what: impl fmt::Display) -> Refusal {
-        Refusal::new("NotSupported", format!("{what} is not supported."))
+    pub fn unsupported(what: impl fmt::Display) -> RequestError {
+        RequestError::new("NotSupported", format!("{what} is not supported."))
     }
 
     /// A stack is at work.
-    pub fn busy(stack: &str, action: impl fmt::Display) -> Refusal {
+    pub fn action_in_progress(stack: &str, action: impl fmt::Display) -> RequestError {
         let message = format!("Stack {stack} already has an action ({action}) in progress.");
-        Refusal::new("ActionInProgress", message)
+        RequestError::new("ActionInProgress", message)
     }
 
     /// A limit is reached.
-    pub fn limit(message: impl fmt::Display) -> Refusal {
-        Refusal::new("RequestLimitExceeded", format!("Request limit exceeded: {message}"))
+    pub fn limit_exceeded(message: impl fmt::Display) -> RequestError {
+        RequestError::new("RequestLimitExceeded", format!("Request limit exceeded: {message}"))
     }
 
     /// What validation found: the first error is the one that is told.
-    pub fn found(diagnostics: &[Diagnostic], sources: &Sources, is_validation: bool) -> Refusal {
+    pub fn from_diagnostics(
+        diagnostics: &[Diagnostic],
+        sources: &Sources,
+        is_validation: bool,
+    ) -> RequestError {
         let Some(first) = diagnostics.iter().find(|found| found.is_error()) else {
-            return Refusal::new("StackValidationFailed", "The template is not valid.");
+            return RequestError::new("StackValidationFailed", "The template is not valid.");
         };
         let (kind, message) = match is_validation {
             true => (first.validation_kind(), first.text()),
@@ -55,7 +59,7 @@ impl Refusal {
         /// More than this is not sent: whoever has so many mistakes will ask again.
         const MOST: usize = 100;
         let findings = diagnostics.iter().take(MOST).map(|found| finding(found, sources)).collect();
-        Refusal { kind, message: Some(message), findings }
+        RequestError { kind, message: Some(message), findings }
     }
 }
 
@@ -78,24 +82,24 @@ fn finding(found: &Diagnostic, sources: &Sources) -> Value {
     ])
 }
 
-impl From<StoreError> for Refusal {
-    fn from(error: StoreError) -> Refusal {
+impl From<StoreError> for RequestError {
+    fn from(error: StoreError) -> RequestError {
         // What the store says is for the operator, not for users.
         tracing::error!(%error, "the store failed");
-        Refusal { kind: "StoreUnavailable", message: None, findings: Vec::new() }
+        RequestError { kind: "StoreUnavailable", message: None, findings: Vec::new() }
     }
 }
 
-impl From<CreateError> for Refusal {
-    fn from(error: CreateError) -> Refusal {
+impl From<CreateError> for RequestError {
+    fn from(error: CreateError) -> RequestError {
         match error {
-            CreateError::NameTaken(_) => Refusal::new("StackExists", error.to_string()),
+            CreateError::NameTaken(_) => RequestError::new("StackExists", error.to_string()),
             CreateError::Store(error) => error.into(),
         }
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.message {
             Some(message) => write!(f, "{}: {message}", self.kind),

@@ -1,9 +1,9 @@
 //! An alarm as it is kept, and what comes of looking at it.
 
 use super::evaluate::Verdict;
-use super::letter::{Letter, is_address};
-use super::rule::{AlarmState, IS_SINGLE, Manner, Rule};
+use super::rule::{AlarmState, EvaluationMode, IS_SINGLE, Rule};
 use super::store::{AlarmChange, AlarmEvent, AlarmEventKind, AlarmRow};
+use super::webhook::{Webhook, is_url};
 use crate::codec;
 use crate::ids::{CommandId, Ids, StackId};
 use crate::machine::Command;
@@ -14,13 +14,13 @@ use kiln_template::value::{Members, Value};
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// An alarm, and the rule that it was given, in CloudWatch's words.
+/// An alarm, and the rule that it expected_version definition, in CloudWatch's words.
 #[derive(Clone, Debug)]
 pub struct Alarm {
     /// Its row.
     pub row: AlarmRow,
-    /// Its rule as it was given, and what else is known of it.
-    pub given: Members,
+    /// Its rule as it expected_version definition, and what else is known of it.
+    pub definition: Members,
 }
 
 /// Whom an alarm tells: a resource of a stack.
@@ -36,11 +36,11 @@ pub struct Target {
 
 /// What is to be told of an alarm, and to whom.
 #[derive(Clone, Copy, Debug)]
-pub struct Occasion {
+pub struct EvaluationContext {
     /// When.
     pub now: Time,
     /// Whether whoever is named is told at all.
-    pub is_told: bool,
+    pub notifies: bool,
 }
 
 /// Where an alarm keeps who its actions are.
@@ -53,35 +53,35 @@ pub(crate) const REASON: &str = "StateReason";
 pub(crate) const REASON_DATA: &str = "StateReasonData";
 
 /// What of an alarm is its rule, rather than what became of it.
-const OF_STATE: [&str; 2] = [REASON, REASON_DATA];
+const STATE_KEYS: [&str; 2] = [REASON, REASON_DATA];
 
 impl Alarm {
     /// Where an alarm says whether it tells only of changes.
-    pub const TELLS_ONCE: &str = "tells_once";
+    pub const NOTIFIES_ONCE: &str = "tells_once";
 
     /// The alarm of a row.
-    pub fn of(row: AlarmRow) -> Alarm {
-        let given = match codec::decode(&row.body) {
+    pub fn from_row(row: AlarmRow) -> Alarm {
+        let definition = match codec::decode(&row.body) {
             Ok(Value::Map(members)) => (*members).clone(),
             _ => Members::new(),
         };
-        Alarm { row, given }
+        Alarm { row, definition }
     }
 
     /// Its rule.
     pub fn rule(&self) -> Result<Rule, String> {
-        Rule::read(&self.given)
+        Rule::parse(&self.definition)
     }
 
     /// The root of its stack's tree.
     pub fn root(&self) -> Option<StackId> {
-        let text = self.given.get(ROOT)?.as_text()?;
+        let text = self.definition.get(ROOT)?.as_text()?;
         Uuid::parse_str(text).ok().map(StackId)
     }
 
     /// Says which tree it belongs to.
     pub fn set_root(&mut self, root: StackId) {
-        self.given.insert(ROOT.into(), root.to_string().into());
+        self.definition.insert(ROOT.into(), root.to_string().into());
     }
 
     /// Says who an action is.
@@ -91,14 +91,15 @@ impl Alarm {
             ("stack", target.stack.to_string().into()),
             ("resource", Value::Text(target.resource.clone())),
         ]);
-        let mut all = self.given.get(TARGETS).and_then(Value::as_map).cloned().unwrap_or_default();
+        let mut all =
+            self.definition.get(TARGETS).and_then(Value::as_map).cloned().unwrap_or_default();
         all.insert(action.into(), told);
-        self.given.insert(TARGETS.into(), Value::Map(all.into()));
+        self.definition.insert(TARGETS.into(), Value::Map(all.into()));
     }
 
     /// Who an action is; nothing if that is not known.
     pub fn target(&self, action: &str) -> Option<Target> {
-        let told = self.given.get(TARGETS)?.as_map()?.get(action)?.as_map()?;
+        let told = self.definition.get(TARGETS)?.as_map()?.get(action)?.as_map()?;
         let text = |name: &str| told.get(name).and_then(Value::as_text);
         let id = |name: &str| Uuid::parse_str(text(name)?).ok().map(StackId);
         Some(Target { root: id("root")?, stack: id("stack")?, resource: text("resource")?.clone() })
@@ -106,67 +107,68 @@ impl Alarm {
 
     /// What is done in a state.
     pub fn actions(&self, state: AlarmState) -> Vec<Arc<str>> {
-        let all = self.given.get(state.actions()).and_then(Value::as_list).into_iter().flatten();
+        let all =
+            self.definition.get(state.actions()).and_then(Value::as_list).into_iter().flatten();
         all.filter_map(Value::as_text).filter(|text| !text.is_empty()).cloned().collect()
     }
 
     /// Keeps a new rule, and what became of the former one.
-    pub fn set_given(&mut self, mut given: Members) {
-        for name in OF_STATE {
-            if let Some(value) = self.given.get(name) {
-                given.insert(name.into(), value.clone());
+    pub fn set_definition(&mut self, mut definition: Members) {
+        for name in STATE_KEYS {
+            if let Some(value) = self.definition.get(name) {
+                definition.insert(name.into(), value.clone());
             }
         }
-        self.given = given;
+        self.definition = definition;
     }
 
     /// Makes the last period alone decide, as the old service did for alarms of stacks.
-    pub fn decide_by_last(given: &mut Members) {
-        given.insert(IS_SINGLE.into(), true.into());
+    pub fn use_last_period_only(definition: &mut Members) {
+        definition.insert(IS_SINGLE.into(), true.into());
     }
 
     /// The row, with what is known now.
     pub fn into_row(self) -> AlarmRow {
-        let body = codec::encode(&Value::Map(self.given.into()));
+        let body = codec::encode(&Value::Map(self.definition.into()));
         AlarmRow { body, ..self.row }
     }
 
     /// What comes of a verdict.
-    pub fn judged(
+    pub fn apply(
         mut self,
         verdict: &Verdict,
-        occasion: Occasion,
+        context: EvaluationContext,
         ids: &mut dyn Ids,
     ) -> AlarmChange {
-        let now = occasion.now;
+        let now = context.now;
         let (before, after) = (self.row.state, verdict.state);
-        let is_news = before != after;
-        let was = self.row.version;
+        let is_state_change = before != after;
+        let expected_version = self.row.version;
         self.row.evaluated = now;
         if self.row.due != Time::NEVER {
             self.row.due = now + self.row.period;
         }
-        let (mut history, mut commands, mut letters) = (Vec::new(), Vec::new(), Vec::new());
-        if is_news {
-            history.push(self.turned(before, verdict, now, ids));
+        let (mut history, mut commands, mut webhooks) = (Vec::new(), Vec::new(), Vec::new());
+        if is_state_change {
+            history.push(self.state_event(before, verdict, now, ids));
             self.row.state = after;
             self.row.changed = now;
-            self.given.insert(REASON.into(), verdict.reason.as_str().into());
-            self.given.insert(REASON_DATA.into(), Value::Null);
+            self.definition.insert(REASON.into(), verdict.reason.as_str().into());
+            self.definition.insert(REASON_DATA.into(), Value::Null);
         }
-        if self.tells(is_news, occasion) {
+        if self.should_notify(is_state_change, context) {
             for action in self.actions(after) {
-                if self.target(&action).is_none() && is_address(&action) {
-                    // What came of it is told when it was delivered. Alarms of nobody's stack tell of changes.
-                    if is_news || self.row.stack.is_some() {
-                        letters.push(self.letter(&action, before, verdict, now).row(now));
+                if self.target(&action).is_none() && is_url(&action) {
+                    // What came of it is told when it expected_version delivered. Alarms of nobody's stack tell of changes.
+                    if is_state_change || self.row.stack.is_some() {
+                        webhooks.push(self.webhook(&action, before, verdict, now).to_row(now));
                     }
                     continue;
                 }
-                let told = self.tell(&action, before, verdict, now, ids);
+                let told = self.signal_command(&action, before, verdict, now, ids);
                 // What is told again and again is told of once.
-                if is_news {
-                    history.push(self.acted(&action, told.is_some(), now, ids));
+                if is_state_change {
+                    history.push(self.action_event(&action, told.is_some(), now, ids));
                 }
                 commands.extend(told);
             }
@@ -175,20 +177,20 @@ impl Alarm {
         for (number, event) in (0..).zip(&mut history) {
             event.id = ids.next_in_order(now, number);
         }
-        let (alarm, was) = (self.into_row(), Some(was));
-        AlarmChange { alarm, was, is_dropped: false, history, commands, letters }
+        let (alarm, expected_version) = (self.into_row(), Some(expected_version));
+        AlarmChange { alarm, expected_version, is_deleted: false, history, commands, webhooks }
     }
 
     /// Whether those who are named are told. Alarms of stacks tell again in every period: a policy scales
     /// again when its cooldown is over.
-    fn tells(&self, is_news: bool, occasion: Occasion) -> bool {
-        let is = |name: &str, flag: bool| matches!(self.given.get(name), Some(Value::Bool(it)) if *it == flag);
-        occasion.is_told
+    fn should_notify(&self, is_state_change: bool, context: EvaluationContext) -> bool {
+        let is = |name: &str, flag: bool| matches!(self.definition.get(name), Some(Value::Bool(it)) if *it == flag);
+        context.notifies
             && !is("ActionsEnabled", false)
-            && (is_news || !is(Alarm::TELLS_ONCE, true))
+            && (is_state_change || !is(Alarm::NOTIFIES_ONCE, true))
     }
 
-    fn tell(
+    fn signal_command(
         &self,
         action: &str,
         before: AlarmState,
@@ -197,7 +199,7 @@ impl Alarm {
         ids: &mut dyn Ids,
     ) -> Option<CommandRow> {
         let target = self.target(action)?;
-        let is_single = self.rule().is_ok_and(|rule| rule.manner == Manner::Single);
+        let is_single = self.rule().is_ok_and(|rule| rule.mode == EvaluationMode::LastPeriod);
         let details = match is_single {
             true => Value::map([
                 ("alarm", Value::Text(self.row.name.clone())),
@@ -206,8 +208,8 @@ impl Alarm {
             false => Value::map([
                 ("alarm_id", Value::from(self.row.id.to_string())),
                 ("alarm_name", Value::Text(self.row.name.clone())),
-                ("previous", spoken(before).into()),
-                ("current", spoken(verdict.state).into()),
+                ("previous", aodh_name(before).into()),
+                ("current", aodh_name(verdict.state).into()),
                 ("reason", verdict.reason.as_str().into()),
                 ("state", verdict.state.name().into()),
             ]),
@@ -218,26 +220,26 @@ impl Alarm {
     }
 
     /// What an address is told, in the words of the alarming service.
-    fn letter(&self, url: &Arc<str>, before: AlarmState, verdict: &Verdict, now: Time) -> Letter {
+    fn webhook(&self, url: &Arc<str>, before: AlarmState, verdict: &Verdict, now: Time) -> Webhook {
         let told = Value::map([
             ("alarm_id", Value::from(self.row.id.to_string())),
             ("alarm_name", Value::Text(self.row.name.clone())),
             ("severity", "low".into()),
-            ("previous", spoken(before).into()),
-            ("current", spoken(verdict.state).into()),
+            ("previous", aodh_name(before).into()),
+            ("current", aodh_name(verdict.state).into()),
             ("reason", verdict.reason.as_str().into()),
             ("reason_data", Value::map([("type", "threshold")].map(|(k, v)| (k, v.into())))),
         ]);
-        let is_news = before != verdict.state;
-        Letter {
-            id: Letter::id_of(self.row.id, url, self.row.changed, is_news),
+        let is_state_change = before != verdict.state;
+        Webhook {
+            id: Webhook::id_of(self.row.id, url, self.row.changed, is_state_change),
             project: self.row.project.clone(),
             alarm: self.row.name.clone(),
             url: url.clone(),
-            text: print::json(&told, Keys::Ordered).into(),
-            written: now,
-            is_news,
-            tries: 0,
+            body: print::json(&told, Keys::Ordered).into(),
+            created: now,
+            is_state_change,
+            attempts: 0,
         }
     }
 
@@ -256,8 +258,8 @@ impl Alarm {
         AlarmEvent::new(of, kind, (summary, data), now, ids.next_in_order(now, 0))
     }
 
-    /// That its rule was made, changed or removed: `created`, `updated`, `deleted`.
-    pub fn configured(&self, what: &str, now: Time, ids: &mut dyn Ids) -> AlarmEvent {
+    /// That its rule expected_version made, changed or removed: `created`, `updated`, `deleted`.
+    pub fn configuration_event(&self, what: &str, now: Time, ids: &mut dyn Ids) -> AlarmEvent {
         let summary = format!("Alarm \"{}\" {what}", self.row.name);
         let kind = match what {
             "created" => "Create",
@@ -268,7 +270,7 @@ impl Alarm {
         self.event(AlarmEventKind::Configuration, &summary, data, now, ids)
     }
 
-    fn turned(
+    fn state_event(
         &self,
         before: AlarmState,
         verdict: &Verdict,
@@ -276,7 +278,7 @@ impl Alarm {
         ids: &mut dyn Ids,
     ) -> AlarmEvent {
         let summary = format!("Alarm updated from {} to {}", before.aws(), verdict.state.aws());
-        let reason = self.given.get(REASON).cloned().unwrap_or_default();
+        let reason = self.definition.get(REASON).cloned().unwrap_or_default();
         let state = |state: AlarmState, reason: Value| {
             Value::map([("stateValue", state.aws().into()), ("stateReason", reason)])
         };
@@ -288,15 +290,21 @@ impl Alarm {
         self.event(AlarmEventKind::State, &summary, data, now, ids)
     }
 
-    fn acted(&self, action: &str, is_told: bool, now: Time, ids: &mut dyn Ids) -> AlarmEvent {
-        let error = (!is_told).then_some("no resource of a stack is known by this name");
+    fn action_event(
+        &self,
+        action: &str,
+        notifies: bool,
+        now: Time,
+        ids: &mut dyn Ids,
+    ) -> AlarmEvent {
+        let error = (!notifies).then_some("no resource of a stack is known by this name");
         let of = (&self.row.project, &self.row.name);
-        AlarmEvent::acted(of, action, error, now, ids.next_in_order(now, 0))
+        AlarmEvent::action(of, action, error, now, ids.next_in_order(now, 0))
     }
 }
 
 /// A state as the alarming service says it.
-fn spoken(state: AlarmState) -> &'static str {
+fn aodh_name(state: AlarmState) -> &'static str {
     match state {
         AlarmState::Alarm => "alarm",
         AlarmState::Normal => "ok",

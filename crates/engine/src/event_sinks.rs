@@ -11,49 +11,51 @@ use kiln_template::Value;
 use kiln_template::print::{self, Keys};
 use serde_json::{Value as Json, json};
 
-/// How long a message lasts if nothing else is said, in seconds.
-const LASTS: i64 = 3600;
+/// How long a message ttl_secs if nothing else is said, in seconds.
+const DEFAULT_TTL_SECS: i64 = 3600;
 
 /// How many messages are sent at once, and how many bytes of them: less than what queues take unless their
 /// operator says otherwise.
-const TOGETHER: usize = 10;
-const BYTES: usize = 128 << 10;
+const MAX_MESSAGES_PER_CALL: usize = 10;
+const MAX_BYTES_PER_CALL: usize = 128 << 10;
 
 /// The calls that send events to sinks, in the order of the events.
 pub(crate) fn calls(sinks: &[Value], events: &[EventRow]) -> Vec<Call> {
     let messages: Vec<(Json, usize)> = events.iter().map(message).collect();
-    sinks.iter().filter_map(Sink::of).flat_map(|sink| sink.calls(&messages)).collect()
+    sinks.iter().filter_map(Sink::parse).flat_map(|sink| sink.calls(&messages)).collect()
 }
 
 /// A queue.
 struct Sink {
     queue: String,
-    lasts: i64,
+    ttl_secs: i64,
 }
 
 impl Sink {
     /// A sink as the environment has it; that was checked when it came.
-    fn of(value: &Value) -> Option<Sink> {
+    fn parse(value: &Value) -> Option<Sink> {
         let members = value.as_map()?;
-        let lasts = match members.get("ttl").map(Value::exposed) {
+        let ttl_secs = match members.get("ttl").map(Value::exposed) {
             Some(Value::Int(seconds)) => seconds.as_i64(),
             Some(Value::Text(text)) => text.trim().parse().ok(),
             _ => None,
         };
         let queue = print::plain(&members.get("target")?.exposed());
-        Some(Sink { queue, lasts: lasts.unwrap_or(LASTS) })
+        Some(Sink { queue, ttl_secs: ttl_secs.unwrap_or(DEFAULT_TTL_SECS) })
     }
 
     fn calls(&self, messages: &[(Json, usize)]) -> Vec<Call> {
         let mut calls = Vec::new();
         let (mut group, mut bytes) = (Vec::new(), 0);
         for (body, size) in messages {
-            if group.len() == TOGETHER || (!group.is_empty() && bytes + size > BYTES) {
+            if group.len() == MAX_MESSAGES_PER_CALL
+                || (!group.is_empty() && bytes + size > MAX_BYTES_PER_CALL)
+            {
                 calls.push(self.call(std::mem::take(&mut group)));
                 bytes = 0;
             }
             bytes += size;
-            group.push(json!({ "body": body, "ttl": self.lasts }));
+            group.push(json!({ "body": body, "ttl": self.ttl_secs }));
         }
         if !group.is_empty() {
             calls.push(self.call(group));
@@ -74,7 +76,7 @@ fn message(event: &EventRow) -> (Json, usize) {
     let size = properties.len() + event.reason.len() + 500;
     let properties: Json = serde_json::from_str(&properties).unwrap_or_default();
     let message = json!({
-        "timestamp": moment(event.time),
+        "timestamp": timestamp(event.time),
         "version": "0.1",
         "type": "os.heat.event",
         "id": event.id.to_string(),
@@ -93,8 +95,8 @@ fn message(event: &EventRow) -> (Json, usize) {
     (message, size)
 }
 
-/// A moment without a zone, with a fraction only if there is one.
-fn moment(time: Time) -> String {
+/// A timestamp without a zone, with a fraction only if there is one.
+fn timestamp(time: Time) -> String {
     let whole = time.to_string();
     let whole = whole.trim_end_matches('Z');
     match time.micros().rem_euclid(1_000_000) {
@@ -179,7 +181,7 @@ mod tests {
 
     #[test]
     fn moments_have_a_fraction_only_if_there_is_one() {
-        assert_eq!(moment(Time::from_micros(1_500_000)), "1970-01-01T00:00:01.500000");
-        assert_eq!(moment(Time::from_micros(2_000_000)), "1970-01-01T00:00:02");
+        assert_eq!(timestamp(Time::from_micros(1_500_000)), "1970-01-01T00:00:01.500000");
+        assert_eq!(timestamp(Time::from_micros(2_000_000)), "1970-01-01T00:00:02");
     }
 }

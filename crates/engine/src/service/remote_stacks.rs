@@ -1,7 +1,7 @@
 //! Stacks that are made through the orchestration service of a region: whether that can be reached, and
 //! whether it would take their templates, is told before anything is done.
 
-use super::{Asker, Refusal, Service, StackRequest, TemplateSource};
+use super::{RequestError, Requester, Service, StackRequest, TemplateSource};
 use kiln_template::Value;
 use kiln_template::definition::UnknownResolver;
 use kiln_template::eval::Scope;
@@ -25,25 +25,25 @@ fn stacks(report: &Report) -> Vec<Arc<Members>> {
 
 impl Service {
     /// Looks at the stacks that a template makes by way of the service.
-    pub(super) async fn check_elsewhere(
+    pub(super) async fn check_remote_stacks(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         request: &StackRequest,
         report: &Report,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RequestError> {
         for properties in stacks(report) {
-            self.check_one(asker, request, &properties).await?;
+            self.check_remote_stack(requester, request, &properties).await?;
         }
         Ok(())
     }
 
-    async fn check_one(
+    async fn check_remote_stack(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         request: &StackRequest,
         properties: &Members,
-    ) -> Result<(), Refusal> {
-        let bad = |message: String| Err(Refusal::new("StackValidationFailed", message));
+    ) -> Result<(), RequestError> {
+        let bad = |message: String| Err(RequestError::new("StackValidationFailed", message));
         let context = properties.get("context").and_then(Value::as_map);
         let part = |name: &str| context.and_then(|it| it.get(name)).filter(|it| !it.is_null());
         if part("credential_secret_id").is_some() {
@@ -67,7 +67,7 @@ impl Service {
             files: request.files.clone(),
             ..StackRequest::default()
         };
-        match self.validate(asker, &inner).await {
+        match self.validate(requester, &inner).await {
             Ok(_) => Ok(()),
             Err(refusal) => bad(format!(
                 "Failed validating stack template using Heat endpoint at region \"{}\" due to \

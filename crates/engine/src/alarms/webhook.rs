@@ -12,34 +12,34 @@ use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// Takes letters to those whom alarms tell.
+/// Takes webhooks to those whom alarms tell.
 #[async_trait]
-pub trait Messenger: fmt::Debug + Send + Sync {
+pub trait WebhookClient: fmt::Debug + Send + Sync {
     /// Whether the operator lets an address be told.
-    fn may_tell(&self, url: &str) -> bool;
+    fn is_allowed(&self, url: &str) -> bool;
 
     /// Tells an address; why it was not told, otherwise. It takes a bounded time, and goes nowhere else.
-    async fn tell(&self, url: &str, letter: &str) -> Result<(), String>;
+    async fn send(&self, url: &str, webhook: &str) -> Result<(), String>;
 }
 
 /// A messenger where nobody may be told.
 #[derive(Debug)]
-pub struct NoMessenger;
+pub struct NoWebhooks;
 
 #[async_trait]
-impl Messenger for NoMessenger {
-    fn may_tell(&self, _: &str) -> bool {
+impl WebhookClient for NoWebhooks {
+    fn is_allowed(&self, _: &str) -> bool {
         false
     }
 
-    async fn tell(&self, _: &str, _: &str) -> Result<(), String> {
+    async fn send(&self, _: &str, _: &str) -> Result<(), String> {
         Err("no address may be told".into())
     }
 }
 
 /// Something that an alarm tells an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Letter {
+pub struct Webhook {
     /// Its id: of an alarm, an address and a change of state there is one, and another that tells the same again.
     pub id: Uuid,
     /// The project of the alarm.
@@ -49,64 +49,64 @@ pub struct Letter {
     /// The address.
     pub url: Arc<str>,
     /// What it is told, as JSON.
-    pub text: Arc<str>,
+    pub body: Arc<str>,
     /// When it was written.
-    pub written: Time,
+    pub created: Time,
     /// Whether it tells of something new, rather than of the same again.
-    pub is_news: bool,
+    pub is_state_change: bool,
     /// How often it was tried to deliver it.
-    pub tries: u32,
+    pub attempts: u32,
 }
 
 /// The first pause before it is tried again; each one is twice the one before.
-const FIRST_PAUSE: Duration = Duration::from_secs(5);
+const FIRST_RETRY_DELAY: Duration = Duration::from_secs(5);
 /// No pause is longer.
-const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(600);
 /// Nobody wants to know what an alarm found so long ago.
-const KEPT: Duration = Duration::from_secs(86_400);
+const MAX_AGE: Duration = Duration::from_secs(86_400);
 
-impl Letter {
+impl Webhook {
     /// The id of what an alarm tells an address of a change of its state, or that it lasts.
-    pub fn id_of(alarm: Uuid, url: &str, changed: Time, is_news: bool) -> Uuid {
-        let text = format!("{alarm}\0{url}\0{}\0{is_news}", changed.micros());
+    pub fn id_of(alarm: Uuid, url: &str, changed: Time, is_state_change: bool) -> Uuid {
+        let text = format!("{alarm}\0{url}\0{}\0{is_state_change}", changed.micros());
         let digest: [u8; 32] = Sha256::digest(text).into();
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&digest[..16]);
         uuid::Builder::from_random_bytes(bytes).into_uuid()
     }
 
-    /// The letter of a row.
-    pub fn of(row: &ObjectRow) -> Option<Letter> {
+    /// The webhook of a row.
+    pub fn from_row(row: &ObjectRow) -> Option<Webhook> {
         let Ok(Value::Map(body)) = codec::decode(&row.body) else { return None };
         let text = |name: &str| body.get(name).and_then(Value::as_text).cloned();
         let number = |name: &str| print::plain(body.get(name)?).parse::<i64>().ok();
-        Some(Letter {
+        Some(Webhook {
             id: row.id,
             project: row.project.clone(),
             alarm: row.subject.clone(),
             url: text("url")?,
-            text: text("text")?,
-            written: Time::from_micros(number("written")?),
-            is_news: body.get("is_news").is_some_and(Value::is_truthy),
-            tries: number("tries").and_then(|it| u32::try_from(it).ok()).unwrap_or(0),
+            body: text("text")?,
+            created: Time::from_micros(number("written")?),
+            is_state_change: body.get("is_news").is_some_and(Value::is_truthy),
+            attempts: number("tries").and_then(|it| u32::try_from(it).ok()).unwrap_or(0),
         })
     }
 
     /// Its row, to be delivered at a moment.
-    pub fn row(&self, due: Time) -> ObjectRow {
+    pub fn to_row(&self, due: Time) -> ObjectRow {
         let body: Members = [
             ("url", Value::Text(self.url.clone())),
-            ("text", Value::Text(self.text.clone())),
-            ("written", self.written.micros().into()),
-            ("is_news", self.is_news.into()),
-            ("tries", i64::from(self.tries).into()),
+            ("text", Value::Text(self.body.clone())),
+            ("written", self.created.micros().into()),
+            ("is_news", self.is_state_change.into()),
+            ("tries", i64::from(self.attempts).into()),
         ]
         .into_iter()
         .map(|(name, value)| (name.into(), value))
         .collect();
         ObjectRow {
             id: self.id,
-            kind: ObjectKind::Letter,
+            kind: ObjectKind::Webhook,
             project: self.project.clone(),
             subject: self.alarm.clone(),
             uses: None,
@@ -118,15 +118,15 @@ impl Letter {
     }
 
     /// When it is tried again after it could not be delivered; nothing if that is given up.
-    pub fn next_try(&self, now: Time) -> Option<Time> {
-        let pause = FIRST_PAUSE.saturating_mul(1 << self.tries.saturating_sub(1).min(16));
-        let next = now + pause.min(LONGEST_PAUSE);
-        (next.since(self.written) <= KEPT).then_some(next)
+    pub fn next_attempt(&self, now: Time) -> Option<Time> {
+        let pause = FIRST_RETRY_DELAY.saturating_mul(1 << self.attempts.saturating_sub(1).min(16));
+        let next = now + pause.min(MAX_RETRY_DELAY);
+        (next.since(self.created) <= MAX_AGE).then_some(next)
     }
 }
 
 /// Whether an action is an address, rather than a resource of a stack.
-pub fn is_address(action: &str) -> bool {
+pub fn is_url(action: &str) -> bool {
     action.starts_with("http://") || action.starts_with("https://")
 }
 
@@ -134,30 +134,31 @@ pub fn is_address(action: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn letter() -> Letter {
-        Letter {
-            id: Letter::id_of(Uuid::from_u128(1), "http://h/", Time::from_micros(7), true),
+    fn webhook() -> Webhook {
+        Webhook {
+            id: Webhook::id_of(Uuid::from_u128(1), "http://h/", Time::from_micros(7), true),
             project: "p".into(),
             alarm: "a".into(),
             url: "http://h/".into(),
-            text: "{}".into(),
-            written: Time::from_micros(7),
-            is_news: true,
-            tries: 3,
+            body: "{}".into(),
+            created: Time::from_micros(7),
+            is_state_change: true,
+            attempts: 3,
         }
     }
 
     #[test]
     fn a_letter_is_kept_as_it_is() {
-        let row = letter().row(Time::from_micros(9));
-        assert_eq!((row.created, Letter::of(&row)), (Time::from_micros(9), Some(letter())));
-        assert_eq!(Letter::of(&ObjectRow { body: b"x".to_vec(), ..row }), None);
+        let row = webhook().to_row(Time::from_micros(9));
+        assert_eq!((row.created, Webhook::from_row(&row)), (Time::from_micros(9), Some(webhook())));
+        assert_eq!(Webhook::from_row(&ObjectRow { body: b"x".to_vec(), ..row }), None);
     }
 
     #[test]
     fn it_is_tried_again_less_and_less_often_and_not_for_ever() {
         let at = |seconds: u64| Time::default() + Duration::from_secs(seconds);
-        let next = |tries, now| Letter { tries, written: at(0), ..letter() }.next_try(at(now));
+        let next =
+            |attempts, now| Webhook { attempts, created: at(0), ..webhook() }.next_attempt(at(now));
         assert_eq!((next(1, 10), next(3, 10)), (Some(at(15)), Some(at(30))));
         assert_eq!(next(50, 1000), Some(at(1600)));
         assert_eq!(next(50, 86_000), None);

@@ -7,18 +7,18 @@
 
 mod alarm;
 mod evaluate;
-mod letter;
 mod metric;
 mod rule;
 mod store;
+mod webhook;
 
 pub(crate) use alarm::REASON_DATA;
-pub use alarm::{Alarm, Occasion, Target};
-pub use evaluate::{Verdict, evaluate, needs_from};
-pub use letter::{Letter, Messenger, NoMessenger, is_address};
-pub use metric::{BUCKET, Bucket, LARGEST, Series, Statistic, Totals, datapoints};
-pub use rule::{AlarmState, Comparison, Manner, Missing, Rule, dimensions};
+pub use alarm::{Alarm, EvaluationContext, Target};
+pub use evaluate::{Verdict, evaluate, samples_needed_from};
+pub use metric::{BUCKET, Bucket, MAX_MAGNITUDE, Series, Statistic, Totals, datapoints};
+pub use rule::{AlarmState, Comparison, EvaluationMode, Missing, Rule, dimensions};
 pub use store::{
     AlarmChange, AlarmEvent, AlarmEventKind, AlarmQuery, AlarmRow, Alarms, HistoryQuery,
     SeriesQuery, SeriesRow,
 };
+pub use webhook::{NoWebhooks, Webhook, WebhookClient, is_url};
