@@ -351,11 +351,11 @@ pub(crate) struct Yaql {
     #[arg(long)]
     pub(crate) as_template: bool,
 
-    /// Maximum number of elements of a collection [default: 200, as in a stock service]
+    /// Maximum number of elements of a collection [default: 200, as in a default Heat service]
     #[arg(long, value_name = "N")]
     pub(crate) limit_iterators: Option<usize>,
 
-    /// Maximum size of a value in bytes [default: 10000, as in a stock service]
+    /// Maximum size of a value in bytes [default: 10000, as in a default Heat service]
     #[arg(long, value_name = "N")]
     pub(crate) memory_quota: Option<usize>,
 }

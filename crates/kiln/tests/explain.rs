@@ -30,8 +30,8 @@ fn a_page_says_what_a_code_means() {
 K0403: an unknown property
 The API answers with the error type StackValidationFailed.
 
-The resource's type has no property of this name at this place. Mostly it is misspelt, or it belongs
-one level up or down.
+The resource's type has no property of this name at this level. Usually the name is misspelt, or it
+belongs one level up or down.
 
 Fails:
 
@@ -57,7 +57,7 @@ Works:
 }
 
 #[test]
-fn samples_fail_with_their_code_and_work_when_mended() {
+fn samples_fail_with_their_code_and_work_when_fixed() {
     for code in kiln_template::codes::ALL {
         let path =
             Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/explain/{}.md", code.id));

@@ -108,7 +108,7 @@ error[K0504]: Circular Dependency Found: {Resource \"a\": {Resource \"b\"}, Reso
 4 |   b: {type: OS::Heat::RandomString, depends_on: a}
   |                                                 - `b` needs `a`
   |
-  = help: take one of these references or depends_on entries away
+  = help: remove one of these references or depends_on entries
 
 t.yaml: 1 error
 "

@@ -7,7 +7,7 @@ use kiln_resources::environment::shipped;
 use kiln_resources::registry::Registry;
 use kiln_template::diagnostic::Diagnostic;
 use kiln_template::environment::Environment;
-use kiln_template::files::{FileLimits, Gatherer, ReadError, Reader};
+use kiln_template::files::{FileLimits, FileReader, Gatherer, ReadError};
 use kiln_template::validate::{Checks, Context, Input, Root, validate};
 use kiln_template::{Sources, codes};
 use serde_json::Value as Json;
@@ -18,7 +18,7 @@ const ROOT: &str = "file:///corpus/heat-templates/";
 
 struct Folder(PathBuf);
 
-impl Reader for Folder {
+impl FileReader for Folder {
     fn read(&self, url: &str) -> Result<Vec<u8>, ReadError> {
         let missing = || ReadError { reason: "no such file".into() };
         let path = url.strip_prefix(ROOT).ok_or_else(missing)?;

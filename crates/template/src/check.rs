@@ -13,7 +13,12 @@ use std::sync::Arc;
 /// Reports functions of the wrong form, and conditions that cannot be decided.
 ///
 /// Mistakes in a branch that is not taken are warnings.
-pub fn check_forms(scope: &Scope<'_>, expr: &Expr, path: &Path<'_>, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check_forms(
+    scope: &Scope<'_>,
+    expr: &Expr,
+    path: &Path<'_>,
+    out: &mut Vec<Diagnostic>,
+) {
     match &expr.kind {
         ExprKind::Scalar(_) => {}
         ExprKind::List(items) => {
@@ -65,7 +70,7 @@ fn invalid_form(invalid: &Invalid) -> Diagnostic {
 
 /// The error for a condition that cannot be decided, with the class or path that Heat prints for
 /// it.
-pub fn undecided_condition(fault: &Fault, path: &Path<'_>, span: Span) -> Diagnostic {
+pub(crate) fn undecided_condition(fault: &Fault, path: &Path<'_>, span: Span) -> Diagnostic {
     let diagnostic = Diagnostic::error(fault.code, fault.message.clone()).at(span);
     match fault.code {
         code if code == &codes::CONDITION_DEFINITION || code == &codes::CONDITION_CYCLE => {
@@ -104,7 +109,12 @@ impl Frame<'_> {
 }
 
 /// Reports names in function arguments that do not exist.
-pub fn check_names(checker: &Checker<'_>, expr: &Expr, path: &Path<'_>, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check_names(
+    checker: &Checker<'_>,
+    expr: &Expr,
+    path: &Path<'_>,
+    out: &mut Vec<Diagnostic>,
+) {
     walk_names(checker, expr, path, None, out);
 }
 

@@ -25,73 +25,73 @@ macro_rules! codes {
 codes! {
     // 01: reading text
     SYNTAX = "K0101" "HTTPBadRequest" "text that is neither YAML nor JSON";
-    NOT_A_MAP = "K0102" "HTTPBadRequest" "a document that is no mapping";
+    NOT_A_MAP = "K0102" "HTTPBadRequest" "a document that is not a mapping";
     TOO_LARGE = "K0103" "RequestLimitExceeded" "a document above the size limit";
     TOO_DEEP = "K0104" "HTTPBadRequest" "a document nested too deeply";
     TOO_MANY_ALIASES = "K0105" "HTTPBadRequest" "aliases that expand to too much";
-    DUPLICATE_KEY = "K0106" "HTTPBadRequest" "a key given twice in one mapping";
+    DUPLICATE_KEY = "K0106" "HTTPBadRequest" "a duplicate key in a mapping";
     NOT_PLAIN_DATA = "K0107" "HTTPBadRequest" "a YAML value that templates cannot hold";
     // 02: versions and sections
     NO_VERSION = "K0201" "HTTPBadRequest" "no template version";
     BAD_VERSION = "K0202" "InvalidTemplateVersion" "an unknown or ambiguous template version";
     UNKNOWN_SECTION = "K0203" "StackValidationFailed" "an unknown section";
-    BAD_SECTION = "K0204" "StackValidationFailed" "a section of the wrong kind";
+    BAD_SECTION = "K0204" "StackValidationFailed" "a section of the wrong type";
     // 03: parameters
-    PARAMETER_SCHEMA = "K0301" "InvalidSchemaError" "a parameter definition that is wrong";
+    PARAMETER_SCHEMA = "K0301" "InvalidSchemaError" "an invalid parameter definition";
     PARAMETER_MISSING = "K0302" "UserParameterMissing" "a parameter without a value";
     PARAMETER_UNKNOWN = "K0303" "UnknownUserParameter" "a value for an undeclared parameter";
-    PARAMETER_VALUE = "K0304" "StackValidationFailed" "a parameter value that is refused";
+    PARAMETER_VALUE = "K0304" "StackValidationFailed" "an invalid parameter value";
     PARAMETER_IMMUTABLE = "K0305" "ImmutableParameterModified" "a changed immutable parameter";
-    PARAMETER_GROUPS = "K0306" "StackValidationFailed" "parameter groups that are wrong";
+    PARAMETER_GROUPS = "K0306" "StackValidationFailed" "invalid parameter groups";
     DUPLICATE_NAMES = "K0307" "StackValidationFailed" "a name of both a parameter and a resource";
-    PARAMETER_UNJUDGED = "K0308" "HTTPBadRequest" "a parameter value of a kind that its rules cannot judge";
+    PARAMETER_UNJUDGED = "K0308" "HTTPBadRequest" "a parameter value of a type that its constraints do not apply to";
     // 04: resources
-    RESOURCE_DEFINITION = "K0401" "StackValidationFailed" "a resource definition that is wrong";
+    RESOURCE_DEFINITION = "K0401" "StackValidationFailed" "an invalid resource definition";
     UNKNOWN_TYPE = "K0402" "StackValidationFailed" "an unknown resource type";
     UNKNOWN_PROPERTY = "K0403" "StackValidationFailed" "an unknown property";
     MISSING_PROPERTY = "K0404" "StackValidationFailed" "a required property without a value";
-    PROPERTY_VALUE = "K0405" "StackValidationFailed" "a property value that is refused";
-    DELETION_POLICY = "K0406" "StackValidationFailed" "a deletion policy that is wrong";
+    PROPERTY_VALUE = "K0405" "StackValidationFailed" "an invalid property value";
+    DELETION_POLICY = "K0406" "StackValidationFailed" "an invalid deletion policy";
     TOO_MANY_RESOURCES = "K0407" "RequestLimitExceeded" "more resources than allowed";
     EXTERNAL_DEPENDENCY = "K0408" "InvalidExternalResourceDependency" "an external resource with dependencies";
     DEPRECATED = "K0409" "StackValidationFailed" "something that is deprecated";
     PROPERTY_CONFLICT = "K0410" "ResourcePropertyConflict" "properties that exclude each other";
-    PROPERTY_DEPENDENCY = "K0411" "ResourcePropertyDependency" "a property that needs another";
-    PROPERTY_UNSPECIFIED = "K0412" "PropertyUnspecifiedError" "none of the properties of which one is needed";
+    PROPERTY_DEPENDENCY = "K0411" "ResourcePropertyDependency" "a property that requires another";
+    PROPERTY_UNSPECIFIED = "K0412" "PropertyUnspecifiedError" "none of several properties, one of which is required";
     // 05: references and dependencies
-    BAD_REFERENCE = "K0501" "InvalidTemplateReference" "a reference to a resource that is not there";
-    BAD_REFERENCE_IN_FUNCTION = "K0502" "StackValidationFailed" "a function that names a resource that is not there";
-    BAD_ATTRIBUTE = "K0503" "StackValidationFailed" "a reference to an attribute that is not there";
-    CYCLE = "K0504" "CircularDependencyException" "resources that depend on each other in a ring";
+    BAD_REFERENCE = "K0501" "InvalidTemplateReference" "a reference to a resource that does not exist";
+    BAD_REFERENCE_IN_FUNCTION = "K0502" "StackValidationFailed" "a function that names a resource that does not exist";
+    BAD_ATTRIBUTE = "K0503" "StackValidationFailed" "a reference to an attribute that does not exist";
+    CYCLE = "K0504" "CircularDependencyException" "resources that depend on each other in a cycle";
     // 06: conditions
-    CONDITIONS_SECTION = "K0601" "StackValidationFailed" "a conditions section that is no mapping";
-    CONDITION_DEFINITION = "K0602" "StackValidationFailed" "a condition that is wrong";
+    CONDITIONS_SECTION = "K0601" "StackValidationFailed" "a conditions section that is not a mapping";
+    CONDITION_DEFINITION = "K0602" "StackValidationFailed" "an invalid condition";
     CONDITION_CYCLE = "K0603" "StackValidationFailed" "conditions defined by each other";
     UNKNOWN_CONDITION = "K0604" "StackValidationFailed" "an unknown condition";
     // 07: functions
     FUNCTION_ARGUMENTS = "K0701" "StackValidationFailed" "a function with wrong arguments";
     FUNCTION_REMOVED = "K0702" "StackValidationFailed" "a function that this version no longer has";
-    FUNCTION_NOT_ALLOWED = "K0703" "StackValidationFailed" "a function where it may not stand";
+    FUNCTION_NOT_ALLOWED = "K0703" "StackValidationFailed" "a function in a position where it is not allowed";
     FUNCTION_FAILED = "K0704" "StackValidationFailed" "a function that fails on its values";
-    FUNCTION_MISPLACED = "K0705" "StackValidationFailed" "a map that looks like a function and is none";
+    FUNCTION_MISPLACED = "K0705" "StackValidationFailed" "a map that looks like a function but is none";
     // 08: outputs
-    OUTPUT_DEFINITION = "K0801" "StackValidationFailed" "an output definition that is wrong";
+    OUTPUT_DEFINITION = "K0801" "StackValidationFailed" "an invalid output definition";
     // 09: environments
     ENVIRONMENT_FORMAT = "K0901" "HTTPBadRequest" "an environment that cannot be read";
-    ENVIRONMENT_FILE_MISSING = "K0902" "HTTPBadRequest" "an environment file that is not there";
+    ENVIRONMENT_FILE_MISSING = "K0902" "HTTPBadRequest" "an environment file that does not exist";
     MERGE_STRATEGY_CONFLICT = "K0903" "ConflictingMergeStrategyForParam" "merge strategies that differ";
     MERGE_STRATEGY_INVALID = "K0904" "InvalidMergeStrategyForParam" "a merge strategy that does not fit";
     BAD_HOOK = "K0905" "InvalidBreakPointHook" "an unknown hook";
     BAD_RESTRICTED_ACTION = "K0906" "InvalidRestrictedAction" "an unknown restricted action";
     BAD_EVENT_SINK = "K0907" "HTTPBadRequest" "an unknown event sink";
     // 10: nested templates and files
-    NESTED_TEMPLATE = "K1001" "StackValidationFailed" "a nested template that cannot be had";
+    NESTED_TEMPLATE = "K1001" "StackValidationFailed" "a nested template that is not available";
     NESTED_TOO_DEEP = "K1002" "RequestLimitExceeded" "templates nested too deeply";
     FACADE_MISMATCH = "K1003" "StackValidationFailed" "a template that cannot stand in for a type";
     FILE_UNREADABLE = "K1004" "HTTPBadRequest" "a file that cannot be read";
     // 11: an operator's own types
-    TYPE_FILE = "K1101" "HTTPBadRequest" "a file with resource types that is wrong";
-    TYPE_CLASH = "K1102" "HTTPBadRequest" "a resource type that there is already";
+    TYPE_FILE = "K1101" "HTTPBadRequest" "an invalid file of resource types";
+    TYPE_CLASH = "K1102" "HTTPBadRequest" "a resource type that exists already";
 }
 
 #[cfg(test)]

@@ -14,30 +14,30 @@ const MAX_CHAIN: usize = 100;
 
 /// The conditions of a template that were decided so far.
 #[derive(Debug, Default)]
-pub struct Conditions {
-    states: Mutex<States>,
+pub(crate) struct Conditions {
+    states: Mutex<ConditionStates>,
 }
 
 #[derive(Debug, Default)]
-struct States {
-    by_name: BTreeMap<Arc<str>, State>,
+struct ConditionStates {
+    by_name: BTreeMap<Arc<str>, ConditionState>,
     busy: usize,
 }
 
 #[derive(Clone, Debug)]
-enum State {
+enum ConditionState {
     Busy,
     Decided(Result<Truth, Fault>),
 }
 
 impl Conditions {
     /// Nothing decided yet.
-    pub fn new() -> Conditions {
+    pub(crate) fn new() -> Conditions {
         Conditions::default()
     }
 
     /// Whether the condition of a name holds.
-    pub fn named(&self, scope: &Scope<'_>, name: &str) -> Result<Truth, Fault> {
+    pub(crate) fn named(&self, scope: &Scope<'_>, name: &str) -> Result<Truth, Fault> {
         let Some((name, condition)) = scope.definition.template.conditions.get_key_value(name)
         else {
             return Err(Fault {
@@ -76,8 +76,8 @@ impl Conditions {
     fn begin(&self, name: &Arc<str>) -> Option<Result<Truth, Fault>> {
         let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
         match states.by_name.get(name) {
-            Some(State::Decided(known)) => return Some(known.clone()),
-            Some(State::Busy) => {
+            Some(ConditionState::Decided(known)) => return Some(known.clone()),
+            Some(ConditionState::Busy) => {
                 let message = format!("Circular definition for condition \"{name}\"");
                 return Some(Err(Fault { code: &codes::CONDITION_CYCLE, message }));
             }
@@ -88,14 +88,14 @@ impl Conditions {
             return Some(Err(Fault { code: &codes::CONDITION_DEFINITION, message }));
         }
         states.busy += 1;
-        states.by_name.insert(name.clone(), State::Busy);
+        states.by_name.insert(name.clone(), ConditionState::Busy);
         None
     }
 
     fn finish(&self, name: &Arc<str>, decided: Result<Truth, Fault>) {
         let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
         states.busy = states.busy.saturating_sub(1);
-        states.by_name.insert(name.clone(), State::Decided(decided));
+        states.by_name.insert(name.clone(), ConditionState::Decided(decided));
     }
 }
 

@@ -123,5 +123,5 @@ fn external(scope: &Scope<'_>, resource: &Resource) -> Diagnostic {
     let span = resource.depends_on.first().map_or(resource.name_span, |name| name.span);
     Diagnostic::error(&codes::EXTERNAL_DEPENDENCY, message)
         .at(span)
-        .help("an external resource exists already: take its depends_on away")
+        .help("an external resource exists already: remove its depends_on")
 }

@@ -103,7 +103,7 @@ impl<'a> IntoIterator for &'a Map {
 /// Collects the members of a mapping under the rule for equal keys: the first one's position, the
 /// last one's value. Takes constant time per member, however many there are.
 #[derive(Debug, Default)]
-pub struct MapBuilder {
+pub(crate) struct MapBuilder {
     entries: Vec<Entry>,
     /// The index of each key in `entries`, once there are too many for a linear search.
     index: Option<Box<KeyIndex>>,
@@ -117,14 +117,14 @@ const MAX_LINEAR_SEARCH: usize = 16;
 impl MapBuilder {
     /// A builder with room for a number of members.
     #[inline]
-    pub fn with_capacity(members: usize) -> MapBuilder {
+    pub(crate) fn with_capacity(members: usize) -> MapBuilder {
         MapBuilder { entries: Vec::with_capacity(members), ..MapBuilder::default() }
     }
 
     /// Adds a member. If the key was there before, and not as a default, returns the member, whose
     /// key is the first one and whose value is the new one.
     #[inline]
-    pub fn insert(&mut self, key: Arc<str>, key_span: Span, value: Node) -> Option<&Entry> {
+    pub(crate) fn insert(&mut self, key: Arc<str>, key_span: Span, value: Node) -> Option<&Entry> {
         let Some(position) = self.find_or_insert(&key) else {
             self.entries.push(Entry { key, key_span, value });
             return None;
@@ -140,7 +140,7 @@ impl MapBuilder {
     }
 
     /// Adds a member that a later one may replace without counting as a duplicate.
-    pub fn insert_default(&mut self, key: Arc<str>, key_span: Span, value: Node) {
+    pub(crate) fn insert_default(&mut self, key: Arc<str>, key_span: Span, value: Node) {
         match self.find_or_insert(&key) {
             Some(position) => {
                 let entry = &mut self.entries[position];
@@ -155,7 +155,7 @@ impl MapBuilder {
 
     /// The finished mapping.
     #[inline]
-    pub fn finish(self) -> Map {
+    pub(crate) fn finish(self) -> Map {
         Map { entries: self.entries.into() }
     }
 

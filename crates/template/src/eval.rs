@@ -121,19 +121,19 @@ impl<'a> Scope<'a> {
     }
 
     /// Sets the limits of queries.
-    pub fn with_queries(mut self, options: kiln_yaql::Options) -> Scope<'a> {
+    pub(crate) fn with_queries(mut self, options: kiln_yaql::Options) -> Scope<'a> {
         self.queries = options;
         self
     }
 
     /// Charges all expressions to one budget.
-    pub fn with_budget(mut self, budget: &Budget) -> Scope<'a> {
+    pub(crate) fn with_budget(mut self, budget: &Budget) -> Scope<'a> {
         self.budget = Some(budget.clone());
         self
     }
 
     /// The same definition and budget with another resolver.
-    pub fn with_resolver(&self, resolver: &'a dyn Resolver) -> Scope<'a> {
+    pub(crate) fn with_resolver(&self, resolver: &'a dyn Resolver) -> Scope<'a> {
         let scope = Scope::new(self.definition, resolver).with_queries(self.queries.clone());
         Scope { budget: self.budget.clone(), ..scope }
     }

@@ -148,18 +148,8 @@ impl Expr {
     }
 
     /// Whether its value depends on a function.
-    pub fn is_function(&self) -> bool {
+    pub(crate) fn is_function(&self) -> bool {
         matches!(&self.kind, ExprKind::Call(_) | ExprKind::If(_) | ExprKind::Invalid(_))
-    }
-
-    /// Whether there is no function in it.
-    pub fn is_literal(&self) -> bool {
-        match &self.kind {
-            ExprKind::Scalar(_) => true,
-            ExprKind::List(items) => items.iter().all(Expr::is_literal),
-            ExprKind::Map(members) => members.iter().all(|member| member.value.is_literal()),
-            ExprKind::Call(_) | ExprKind::If(_) | ExprKind::Invalid(_) => false,
-        }
     }
 
     /// Its value if there is no function in it; functions in it come out as null.

@@ -66,7 +66,7 @@ impl Graph {
     }
 
     /// The same graph without the dependencies on some resources.
-    pub fn without_dependencies_on(&self, indexes: &BTreeSet<usize>) -> Graph {
+    pub(crate) fn without_dependencies_on(&self, indexes: &BTreeSet<usize>) -> Graph {
         let mut graph = Graph::with_capacity(self.len());
         for at in 0..self.len() {
             let dependencies =
@@ -104,39 +104,41 @@ impl Graph {
     /// them.
     fn cycles(&self, missing: &[usize]) -> Vec<Cycle> {
         #[derive(Clone, Copy, PartialEq)]
-        enum Mark {
+        enum VisitMark {
             New,
             OnPath,
             Done,
         }
-        let mut marks: Vec<Mark> =
-            missing.iter().map(|n| if *n == 0 { Mark::Done } else { Mark::New }).collect();
+        let mut marks: Vec<VisitMark> = missing
+            .iter()
+            .map(|n| if *n == 0 { VisitMark::Done } else { VisitMark::New })
+            .collect();
         let mut cycles = Vec::new();
         for start in 0..self.len() {
-            if marks[start] != Mark::New {
+            if marks[start] != VisitMark::New {
                 continue;
             }
             // Depth first, with the path and the next edge of each of its members held here.
             let mut path: Vec<(usize, usize)> = vec![(start, 0)];
-            marks[start] = Mark::OnPath;
+            marks[start] = VisitMark::OnPath;
             while let Some((at, edge)) = path.last_mut() {
                 let Some(next) = self.dependencies(*at).get(*edge) else {
-                    marks[*at] = Mark::Done;
+                    marks[*at] = VisitMark::Done;
                     path.pop();
                     continue;
                 };
                 *edge += 1;
                 match marks[next.to] {
-                    Mark::Done => {}
-                    Mark::New => {
-                        marks[next.to] = Mark::OnPath;
+                    VisitMark::Done => {}
+                    VisitMark::New => {
+                        marks[next.to] = VisitMark::OnPath;
                         path.push((next.to, 0));
                     }
-                    Mark::OnPath => {
+                    VisitMark::OnPath => {
                         let first = path.iter().position(|(on, _)| *on == next.to).unwrap_or(0);
                         cycles.push(self.ring(&path[first..]));
                         for (on, _) in path.drain(..) {
-                            marks[on] = Mark::Done;
+                            marks[on] = VisitMark::Done;
                         }
                     }
                 }
@@ -206,7 +208,7 @@ impl Cycle {
         for (span, text) in labels {
             diagnostic = diagnostic.label(span, text);
         }
-        diagnostic.help("take one of these references or depends_on entries away")
+        diagnostic.help("remove one of these references or depends_on entries")
     }
 }
 

@@ -22,7 +22,7 @@ pub fn read(file: FileId, text: &str, limits: &Limits) -> (Option<Node>, Vec<Dia
         return (None, vec![*error]);
     }
     let mut reader =
-        Reader { file, text, at: 0, limits, names: Names::new(), findings: Vec::new() };
+        JsonReader { file, text, at: 0, limits, names: Names::new(), findings: Vec::new() };
     match reader.document() {
         Ok(node) => (Some(node), reader.findings),
         Err(failure) => {
@@ -38,7 +38,7 @@ pub fn read(file: FileId, text: &str, limits: &Limits) -> (Option<Node>, Vec<Dia
 /// An error is in Python's words: clients see them. Lists and maps may be a hundred deep.
 pub fn parse(text: &str) -> Result<Value, String> {
     let limits = Limits { max_bytes: usize::MAX, ..Limits::default() };
-    let mut reader = Reader {
+    let mut reader = JsonReader {
         file: FileId::default(),
         text,
         at: 0,
@@ -86,14 +86,14 @@ enum Open {
 }
 
 /// The result of one step of reading.
-enum Step {
+enum ReadStep {
     /// A value is complete.
     Value(Node),
     /// A container was opened and its first value comes next.
     Enter,
 }
 
-struct Reader<'a> {
+struct JsonReader<'a> {
     file: FileId,
     text: &'a str,
     at: usize,
@@ -102,11 +102,11 @@ struct Reader<'a> {
     findings: Vec<Diagnostic>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> JsonReader<'a> {
     fn document(&mut self) -> Result<Node, JsonError> {
         let mut open: Vec<Open> = Vec::new();
         loop {
-            if let Step::Value(value) = self.value(&mut open)?
+            if let ReadStep::Value(value) = self.value(&mut open)?
                 && let Some(root) = self.attach(value, &mut open)?
             {
                 self.skip_space();
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a scalar or an empty container, or opens a container.
-    fn value(&mut self, open: &mut Vec<Open>) -> Result<Step, JsonError> {
+    fn value(&mut self, open: &mut Vec<Open>) -> Result<ReadStep, JsonError> {
         self.skip_space();
         let start = self.at;
         let data = match self.peek() {
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
                 self.skip_space();
                 if self.peek() != Some(b']') {
                     open.push(Open::List { start, items: Vec::new() });
-                    return Ok(Step::Enter);
+                    return Ok(ReadStep::Enter);
                 }
                 self.at += 1;
                 Data::List(Box::default())
@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
                 if self.peek() != Some(b'}') {
                     let key = self.key()?;
                     open.push(Open::Map { start, members: MapBuilder::default(), key });
-                    return Ok(Step::Enter);
+                    return Ok(ReadStep::Enter);
                 }
                 self.at += 1;
                 Data::Map(MapBuilder::default().finish())
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
             Some(b'-' | b'0'..=b'9') => self.number()?,
             _ => self.word()?,
         };
-        Ok(Step::Value(self.node(start, data)))
+        Ok(ReadStep::Value(self.node(start, data)))
     }
 
     /// Puts a value where it belongs and closes what ends after it; returns the root once it is

@@ -45,7 +45,7 @@ pub fn interface(name: &str, template: &Template, defaults: &SuppliedValues) -> 
 }
 
 /// The value that a parameter of a nested template gets from the property of its name.
-pub fn pass_down(kind: parameters::ParameterType, value: &Value) -> Value {
+pub(crate) fn pass_down(kind: parameters::ParameterType, value: &Value) -> Value {
     match (kind, value) {
         (parameters::ParameterType::CommaDelimitedList, Value::List(items)) => {
             if value.unknown().is_some() {

@@ -45,7 +45,7 @@ pub struct Checker<'a> {
 }
 
 /// A property that passes its values on to a parameter of a nested template.
-pub fn from_parameter(parameter: &Parameter) -> Property {
+pub(crate) fn from_parameter(parameter: &Parameter) -> Property {
     let kind = match parameter.kind {
         parameters::ParameterType::String => PropertyType::String,
         parameters::ParameterType::Number => PropertyType::Number,
@@ -90,7 +90,7 @@ impl Checker<'_> {
     ///
     /// The result then has every property of the schema: one that is absent takes its default, else
     /// null. One that is rejected is left out.
-    pub fn check_all(
+    pub(crate) fn check_all(
         &self,
         properties: &[Property],
         supplied: &Members,
@@ -101,7 +101,7 @@ impl Checker<'_> {
     }
 
     /// Checks that the schema has the names of properties, but not their values.
-    pub fn check_names(
+    pub(crate) fn check_names(
         &self,
         properties: &[Property],
         supplied: &Members,
@@ -266,10 +266,10 @@ impl Checker<'_> {
             PropertyType::Boolean => boolean(value, &printed),
             PropertyType::List => match value {
                 Value::List(items) => Ok(self.list(property, items, path, hidden, out)),
-                Value::Text(text) if self.facade => Ok(match text.is_empty() {
-                    true => Value::list([]),
-                    false => Value::list(text.split(',').map(Value::from)),
-                }),
+                Value::Text(text) if self.facade && text.is_empty() => Ok(Value::list([])),
+                Value::Text(text) if self.facade => {
+                    Ok(Value::list(text.split(',').map(Value::from)))
+                }
                 _ => Err(format!("\"{}\" is not a list", print::repr(&printed))),
             },
             PropertyType::Map => match value {
@@ -332,7 +332,7 @@ impl Checker<'_> {
 
     fn missing(&self, property: &Property, path: &Path<'_>) -> Diagnostic {
         let text = format!("Property {} not assigned", property.name);
-        let help = format!("give `{}` a value: it is required", property.name);
+        let help = format!("set `{}`: it is required", property.name);
         self.fault(&codes::MISSING_PROPERTY, text, path, path).help(help)
     }
 

@@ -71,7 +71,7 @@ impl SourceFile {
     }
 
     /// Line and column (in characters), both from 1, of a byte offset.
-    pub fn line_column(&self, offset: usize) -> (u32, u32) {
+    pub(crate) fn line_column(&self, offset: usize) -> (u32, u32) {
         let line_starts = self.line_starts.get_or_init(|| line_starts(&self.text));
         let line = line_starts.partition_point(|start| *start as usize <= offset).max(1);
         let start = line_starts[line - 1] as usize;

@@ -9,7 +9,7 @@ const MAX_LENGTH: usize = 48;
 const MAX_CANDIDATES: usize = 2_000;
 
 /// After this many findings of one kind no more suggestions are computed.
-pub const MAX_SUGGESTIONS: usize = 50;
+pub(crate) const MAX_SUGGESTIONS: usize = 50;
 
 /// The candidate that a misspelt word most likely stands for, if one is near enough.
 ///

@@ -38,7 +38,7 @@ pub fn apply(
 }
 
 /// Warns of every deprecated property in use.
-pub fn deprecations(schema: &TypeSchema, properties: &Expr) -> Vec<Diagnostic> {
+pub(crate) fn deprecations(schema: &TypeSchema, properties: &Expr) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     deprecated_members(&schema.name, &schema.properties, properties, &mut found);
     found
@@ -47,7 +47,7 @@ pub fn deprecations(schema: &TypeSchema, properties: &Expr) -> Vec<Diagnostic> {
 /// The deprecated name under which the property at a path may have been written.
 ///
 /// The path leads from the properties of the resource to the property.
-pub fn older_name<'p>(properties: &'p [Property], path: &[Path<'_>]) -> Option<&'p str> {
+pub(crate) fn older_name<'p>(properties: &'p [Property], path: &[Path<'_>]) -> Option<&'p str> {
     let (last, above) = path.split_last()?;
     let mut level = properties;
     for element in above {
@@ -238,7 +238,7 @@ impl Rewriter<'_> {
             reported
                 .labels
                 .push(crate::diagnostic::Label { span: other, text: "means the same".into() });
-            reported.help = Some(format!("give `{}` or `{older}`, not both", property.name));
+            reported.help = Some(format!("set `{}` or `{older}`, not both", property.name));
         }
     }
 

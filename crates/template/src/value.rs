@@ -2,6 +2,10 @@
 //!
 //! A value may be *not known yet* ([`Unknown`]) or *hidden* ([`Secret`]), as a whole or in part.
 //! Neither can be mistaken for data: both are variants that every caller has to handle.
+//!
+//! YAQL has a value type of its own that begins with the same variants (`kiln_yaql::Value`). The two
+//! are separate on purpose (ADR 5): YAQL knows neither unknown nor hidden values, and its sets,
+//! iterators and lambdas never leave an evaluation.
 
 use crate::document::{Data, Node};
 use indexmap::IndexMap;
@@ -208,7 +212,7 @@ impl Value {
     }
 
     /// The order of two numbers (booleans count as 0 and 1); nothing for other values.
-    pub fn compare_numbers(&self, other: &Value) -> Option<Ordering> {
+    pub(crate) fn compare_numbers(&self, other: &Value) -> Option<Ordering> {
         let whole = |value: &Value| match value {
             Value::Bool(flag) => Some(Integer::from(i64::from(*flag))),
             Value::Int(number) => Some(number.clone()),
@@ -223,7 +227,7 @@ impl Value {
     }
 
     /// The name of its type in Python, as errors show it: `str`, `dict`, `NoneType`.
-    pub fn python_type(&self) -> &'static str {
+    pub(crate) fn python_type(&self) -> &'static str {
         match self {
             Value::Null => "NoneType",
             Value::Bool(_) => "bool",

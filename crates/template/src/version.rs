@@ -138,17 +138,17 @@ impl Version {
     }
 
     /// Whether the version has conditions, and with them the keys that use them.
-    pub fn has_conditions(self) -> bool {
+    pub(crate) fn has_conditions(self) -> bool {
         self == Version::Aws20100909 || self >= Version::Hot20161014
     }
 
     /// Whether resources may have an `external_id`.
-    pub fn has_external_id(self) -> bool {
+    pub(crate) fn has_external_id(self) -> bool {
         self >= Version::Hot20161014
     }
 
     /// The names of sections and keys in this dialect.
-    pub fn keywords(self) -> &'static Keywords {
+    pub(crate) fn keywords(self) -> &'static Keywords {
         match self.dialect() {
             Dialect::Hot => &HOT_WORDS,
             Dialect::Cfn => &CFN_WORDS,
@@ -205,35 +205,35 @@ impl Version {
 
 /// The names of sections and keys in a dialect.
 #[derive(Debug)]
-pub struct Keywords {
+pub(crate) struct Keywords {
     /// The section with the description, and the key of a description.
-    pub description: &'static str,
+    pub(crate) description: &'static str,
     /// The section that only this dialect has: parameter groups, or mappings.
-    pub own_section: &'static str,
+    pub(crate) own_section: &'static str,
     /// The section of parameters.
-    pub parameters: &'static str,
+    pub(crate) parameters: &'static str,
     /// The section of conditions.
-    pub conditions: &'static str,
+    pub(crate) conditions: &'static str,
     /// The section of resources.
-    pub resources: &'static str,
+    pub(crate) resources: &'static str,
     /// The section of outputs.
-    pub outputs: &'static str,
+    pub(crate) outputs: &'static str,
     /// Key: a resource's type.
-    pub resource_type: &'static str,
+    pub(crate) resource_type: &'static str,
     /// Key: a resource's properties.
-    pub properties: &'static str,
+    pub(crate) properties: &'static str,
     /// Key: a resource's metadata.
-    pub metadata: &'static str,
+    pub(crate) metadata: &'static str,
     /// Key: the explicit dependencies.
-    pub depends_on: &'static str,
+    pub(crate) depends_on: &'static str,
     /// Key: the deletion policy.
-    pub deletion_policy: &'static str,
+    pub(crate) deletion_policy: &'static str,
     /// Key: the update policy.
-    pub update_policy: &'static str,
+    pub(crate) update_policy: &'static str,
     /// Key: whether a resource or output exists.
-    pub condition: &'static str,
+    pub(crate) condition: &'static str,
     /// Key: an output's value.
-    pub value: &'static str,
+    pub(crate) value: &'static str,
 }
 
 static HOT_WORDS: Keywords = Keywords {

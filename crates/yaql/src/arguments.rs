@@ -10,7 +10,7 @@ use crate::integer::Integer;
 use crate::iterate::BoundedIter;
 use crate::machine::Machine;
 use crate::regex::Regex;
-use crate::resolve::Candidate;
+use crate::resolve::OverloadCandidate;
 use crate::signature::Default;
 use crate::time::{Date, TimeSpan};
 use crate::value::Value;
@@ -51,7 +51,7 @@ impl Bind {
 pub(crate) struct Arguments<'a> {
     pub(crate) machine: &'a Machine<'a>,
     pub(crate) context: &'a Arc<Context>,
-    pub(crate) candidate: &'a Candidate,
+    pub(crate) candidate: &'a OverloadCandidate,
     pub(crate) slots: &'a mut [Slot],
 }
 

@@ -9,10 +9,10 @@ pub type Span = Range<usize>;
 
 /// Why an expression could not be parsed or evaluated, and where.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Error(Box<Inner>);
+pub struct Error(Box<ErrorData>);
 
 #[derive(Clone, Debug, PartialEq)]
-struct Inner {
+struct ErrorData {
     kind: ErrorKind,
     span: Option<Span>,
 }
@@ -169,7 +169,7 @@ impl Error {
 
 impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Self {
-        Error(Box::new(Inner { kind, span: None }))
+        Error(Box::new(ErrorData { kind, span: None }))
     }
 }
 

@@ -15,10 +15,10 @@ const MAX_DIGITS: usize = 4300;
 /// Values that fit in 64 bits are always held in the small form, so equality of forms is equality
 /// of numbers.
 #[derive(Clone)]
-pub struct Integer(Form);
+pub struct Integer(Repr);
 
 #[derive(Clone, PartialEq, Eq)]
-enum Form {
+enum Repr {
     Small(i64),
     Big(Arc<BigInt>),
 }
@@ -52,16 +52,16 @@ impl Integer {
     /// The number as a 64-bit integer, if it fits.
     pub fn as_i64(&self) -> Option<i64> {
         match &self.0 {
-            Form::Small(small) => Some(*small),
-            Form::Big(_) => None,
+            Repr::Small(small) => Some(*small),
+            Repr::Big(_) => None,
         }
     }
 
     /// The nearest double; infinite when out of range.
     pub fn to_f64(&self) -> f64 {
         match &self.0 {
-            Form::Small(small) => *small as f64,
-            Form::Big(big) => big.to_f64().unwrap_or(f64::INFINITY),
+            Repr::Small(small) => *small as f64,
+            Repr::Big(big) => big.to_f64().unwrap_or(f64::INFINITY),
         }
     }
 
@@ -74,29 +74,29 @@ impl Integer {
     /// The number in its general form.
     pub fn to_big(&self) -> BigInt {
         match &self.0 {
-            Form::Small(small) => BigInt::from(*small),
-            Form::Big(big) => (**big).clone(),
+            Repr::Small(small) => BigInt::from(*small),
+            Repr::Big(big) => (**big).clone(),
         }
     }
 
     /// Whether the number is zero.
     pub fn is_zero(&self) -> bool {
-        self.0 == Form::Small(0)
+        self.0 == Repr::Small(0)
     }
 
     /// Whether the number is below zero.
     pub fn is_negative(&self) -> bool {
         match &self.0 {
-            Form::Small(small) => *small < 0,
-            Form::Big(big) => big.is_negative(),
+            Repr::Small(small) => *small < 0,
+            Repr::Big(big) => big.is_negative(),
         }
     }
 
     /// The number of bits of the magnitude; zero for zero.
     pub fn bits(&self) -> u64 {
         match &self.0 {
-            Form::Small(small) => u64::from(64 - small.unsigned_abs().leading_zeros()),
-            Form::Big(big) => big.bits(),
+            Repr::Small(small) => u64::from(64 - small.unsigned_abs().leading_zeros()),
+            Repr::Big(big) => big.bits(),
         }
     }
 
@@ -242,7 +242,7 @@ impl std::ops::Not for &Integer {
 
 impl From<i64> for Integer {
     fn from(small: i64) -> Self {
-        Integer(Form::Small(small))
+        Integer(Repr::Small(small))
     }
 }
 
@@ -250,7 +250,7 @@ impl From<BigInt> for Integer {
     fn from(big: BigInt) -> Self {
         match big.to_i64() {
             Some(small) => small.into(),
-            None => Integer(Form::Big(Arc::new(big))),
+            None => Integer(Repr::Big(Arc::new(big))),
         }
     }
 }
@@ -272,10 +272,10 @@ impl PartialOrd for Integer {
 impl Ord for Integer {
     fn cmp(&self, other: &Self) -> Ordering {
         match (&self.0, &other.0) {
-            (Form::Small(a), Form::Small(b)) => a.cmp(b),
-            (Form::Big(a), Form::Big(b)) => a.cmp(b),
-            (Form::Small(_), Form::Big(b)) => BigInt::zero().cmp(b),
-            (Form::Big(a), Form::Small(_)) => (**a).cmp(&BigInt::zero()),
+            (Repr::Small(a), Repr::Small(b)) => a.cmp(b),
+            (Repr::Big(a), Repr::Big(b)) => a.cmp(b),
+            (Repr::Small(_), Repr::Big(b)) => BigInt::zero().cmp(b),
+            (Repr::Big(a), Repr::Small(_)) => (**a).cmp(&BigInt::zero()),
         }
     }
 }
@@ -283,8 +283,8 @@ impl Ord for Integer {
 impl Hash for Integer {
     fn hash<H: Hasher>(&self, state: &mut H) {
         match &self.0 {
-            Form::Small(small) => small.hash(state),
-            Form::Big(big) => big.hash(state),
+            Repr::Small(small) => small.hash(state),
+            Repr::Big(big) => big.hash(state),
         }
     }
 }
@@ -292,8 +292,8 @@ impl Hash for Integer {
 impl fmt::Display for Integer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Form::Small(small) => fmt::Display::fmt(small, f),
-            Form::Big(big) => fmt::Display::fmt(big, f),
+            Repr::Small(small) => fmt::Display::fmt(small, f),
+            Repr::Big(big) => fmt::Display::fmt(big, f),
         }
     }
 }

@@ -166,13 +166,13 @@ impl Lazy {
 /// A walk over the members of a collection, which gives up beyond the limit.
 #[derive(Debug)]
 pub(crate) struct BoundedIter {
-    source: Source,
+    source: IterSource,
     at: usize,
     limit: usize,
 }
 
 #[derive(Debug)]
-enum Source {
+enum IterSource {
     List(Arc<List>),
     Set(Arc<Set>),
     Members(Vec<Value>),
@@ -186,11 +186,11 @@ impl BoundedIter {
     /// A collection that is known to be longer than the limit is rejected at once.
     pub(crate) fn new(value: &Value, limit: usize) -> Result<Option<BoundedIter>, Error> {
         let (source, length) = match value {
-            Value::List(list) => (Source::List(list.clone()), list.items().len()),
-            Value::Set(set) => (Source::Set(set.clone()), set.len()),
-            Value::View(view) => (Source::Members(view.members()), view.map.len()),
-            Value::Iterator(iter) => (Source::Iterator(iter.clone()), 0),
-            Value::Lazy(lazy) => (Source::Lazy(lazy.clone()), 0),
+            Value::List(list) => (IterSource::List(list.clone()), list.items().len()),
+            Value::Set(set) => (IterSource::Set(set.clone()), set.len()),
+            Value::View(view) => (IterSource::Members(view.members()), view.map.len()),
+            Value::Iterator(iter) => (IterSource::Iterator(iter.clone()), 0),
+            Value::Lazy(lazy) => (IterSource::Lazy(lazy.clone()), 0),
             _ => return Ok(None),
         };
         if length > limit {
@@ -203,11 +203,11 @@ impl BoundedIter {
     pub(crate) fn next(&mut self, machine: &Machine<'_>) -> Result<Option<Value>, Error> {
         machine.charge(1)?;
         let next = match &self.source {
-            Source::List(list) => list.items().get(self.at).cloned(),
-            Source::Set(set) => set.at(self.at).cloned(),
-            Source::Members(members) => members.get(self.at).cloned(),
-            Source::Iterator(iter) => iter.next(machine)?,
-            Source::Lazy(lazy) => lazy.at(self.at, machine)?,
+            IterSource::List(list) => list.items().get(self.at).cloned(),
+            IterSource::Set(set) => set.at(self.at).cloned(),
+            IterSource::Members(members) => members.get(self.at).cloned(),
+            IterSource::Iterator(iter) => iter.next(machine)?,
+            IterSource::Lazy(lazy) => lazy.at(self.at, machine)?,
         };
         if next.is_some() {
             self.at = self.at.saturating_add(1);

@@ -13,7 +13,7 @@ use crate::options::Options;
 use crate::python;
 use crate::regex::{Flags, Regex};
 use crate::render;
-use crate::resolve::{Choice, Matching, Namespace, Plan, Shape};
+use crate::resolve::{ArgumentShape, CallPlan, Choice, Matching, Namespace};
 use crate::syntax::{Argument, Binary, Call, Node, NodeKind};
 use crate::value::Value;
 use crate::work;
@@ -288,7 +288,7 @@ impl<'a> Machine<'a> {
             return self.defined(&home, &body, &call.arguments, context);
         }
         let matching = match &call.plan {
-            Plan::Match(matching) => matching,
+            CallPlan::Match(matching) => matching,
             failed => return Err(self.mismatch(failed, &call.name, None)),
         };
         let mut slots = Vec::with_capacity(call.arguments.len());
@@ -298,12 +298,12 @@ impl<'a> Machine<'a> {
 
     fn method(&self, call: &Call, target: Value, context: &Arc<Context>) -> Result<Value, Error> {
         let matching = match &call.plan {
-            Plan::Match(matching) => matching,
+            CallPlan::Match(matching) => matching,
             failed => return Err(self.mismatch(failed, &call.name, Some(&target))),
         };
         // A receiver that nothing takes is rejected before the arguments are evaluated.
         if !matching.candidates.iter().any(|candidate| candidate.takes_receiver(&target)) {
-            return Err(self.mismatch(&Plan::NoMatch, &call.name, Some(&target)));
+            return Err(self.mismatch(&CallPlan::NoMatch, &call.name, Some(&target)));
         }
         let mut slots = Vec::with_capacity(1 + call.arguments.len());
         if matching.lazy.first() == Some(&true) {
@@ -362,8 +362,8 @@ impl<'a> Machine<'a> {
         self.fits(slots.iter().map(size).sum())?;
         let candidate = match matching.choose(slots) {
             Choice::One(candidate) => candidate,
-            Choice::None => return Err(self.mismatch(&Plan::NoMatch, name, receiver)),
-            Choice::Ambiguous => return Err(self.mismatch(&Plan::Ambiguous, name, receiver)),
+            Choice::None => return Err(self.mismatch(&CallPlan::NoMatch, name, receiver)),
+            Choice::Ambiguous => return Err(self.mismatch(&CallPlan::Ambiguous, name, receiver)),
         };
         let mut arguments = Arguments { machine: self, context, candidate, slots };
         let result = self.nested(|| (candidate.function.run)(&mut arguments))?;
@@ -385,19 +385,22 @@ impl<'a> Machine<'a> {
             return self.eval(&body, &home.child(values, named));
         }
         let space = if receiver.is_some() { Namespace::Method } else { Namespace::Function };
-        let positional = receiver.iter().chain(&values).map(Shape::Constant);
-        let keywords = named
-            .iter()
-            .map(|(name, value)| Shape::Pair(Some(&**name), Box::new(Shape::Constant(value))));
-        let plan = Plan::new(space, name, &positional.chain(keywords).collect::<Vec<_>>());
+        let positional = receiver.iter().chain(&values).map(ArgumentShape::Constant);
+        let keywords = named.iter().map(|(name, value)| {
+            ArgumentShape::Pair(Some(&**name), Box::new(ArgumentShape::Constant(value)))
+        });
+        let plan = CallPlan::new(space, name, &positional.chain(keywords).collect::<Vec<_>>());
         let matching = match &plan {
-            Plan::Match(matching) => matching,
+            CallPlan::Match(matching) => matching,
             failed => return Err(self.mismatch(failed, name, receiver.as_ref())),
         };
         let all = receiver.iter().cloned().chain(values).chain(named.into_iter().map(|(_, v)| v));
-        let slot = |(value, lazy): (Value, &bool)| match lazy {
-            true => Slot::Lambda(Lambda { body: Body::Value(value), context: context.clone() }),
-            false => Slot::Value(value),
+        let slot = |(value, lazy): (Value, &bool)| {
+            if *lazy {
+                Slot::Lambda(Lambda { body: Body::Value(value), context: context.clone() })
+            } else {
+                Slot::Value(value)
+            }
         };
         let mut slots: Vec<_> = all.zip(&matching.lazy).map(slot).collect();
         self.run(matching, &mut slots, name, receiver.as_ref(), context)
@@ -429,14 +432,14 @@ impl<'a> Machine<'a> {
     }
 
     #[cold]
-    fn mismatch(&self, plan: &Plan, name: &str, receiver: Option<&Value>) -> Error {
+    fn mismatch(&self, plan: &CallPlan, name: &str, receiver: Option<&Value>) -> Error {
         let name = name.to_string();
         let Some(receiver) = receiver else {
             return match plan {
-                Plan::Unknown => ErrorKind::UnknownFunction(name),
-                Plan::BadKeyword => ErrorKind::KeywordArgument,
-                Plan::Ambiguous => ErrorKind::AmbiguousFunction(name),
-                Plan::NoMatch | Plan::Match(_) => ErrorKind::NoMatchingFunction(name),
+                CallPlan::Unknown => ErrorKind::UnknownFunction(name),
+                CallPlan::BadKeyword => ErrorKind::KeywordArgument,
+                CallPlan::Ambiguous => ErrorKind::AmbiguousFunction(name),
+                CallPlan::NoMatch | CallPlan::Match(_) => ErrorKind::NoMatchingFunction(name),
             }
             .into();
         };
@@ -445,10 +448,12 @@ impl<'a> Machine<'a> {
             Err(error) => return error,
         };
         match plan {
-            Plan::Unknown => ErrorKind::UnknownMethod { name, receiver },
-            Plan::BadKeyword => ErrorKind::KeywordArgument,
-            Plan::Ambiguous => ErrorKind::AmbiguousMethod { name, receiver },
-            Plan::NoMatch | Plan::Match(_) => ErrorKind::NoMatchingMethod { name, receiver },
+            CallPlan::Unknown => ErrorKind::UnknownMethod { name, receiver },
+            CallPlan::BadKeyword => ErrorKind::KeywordArgument,
+            CallPlan::Ambiguous => ErrorKind::AmbiguousMethod { name, receiver },
+            CallPlan::NoMatch | CallPlan::Match(_) => {
+                ErrorKind::NoMatchingMethod { name, receiver }
+            }
         }
         .into()
     }

@@ -6,7 +6,7 @@
 use crate::error::{Error, ErrorKind, Span};
 use crate::functions::operators;
 use crate::lexer::{self, Spanned, Token};
-use crate::resolve::{Namespace, Plan};
+use crate::resolve::{CallPlan, Namespace};
 use crate::syntax::{Argument, Binary, Call, DOT, INDEX, Node, NodeKind, Unary, Variable};
 use crate::value::Value;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ impl Parser<'_> {
 
     fn call(&mut self, name: Arc<str>, start: usize) -> Result<Tree, Error> {
         let (arguments, end, height) = self.arguments(")")?;
-        let plan = Plan::for_call(Namespace::Function, &name, &arguments);
+        let plan = CallPlan::for_call(Namespace::Function, &name, &arguments);
         node(NodeKind::Call(Call { name, arguments, plan }), start..end, height)
     }
 
@@ -116,7 +116,7 @@ impl Parser<'_> {
                 NodeKind::Attribute { target, safe, name }
             }
             Ok(Node { kind: NodeKind::Call(Call { name, arguments, .. }), .. }) => {
-                let plan = Plan::for_call(Namespace::Method, &name, &arguments);
+                let plan = CallPlan::for_call(Namespace::Method, &name, &arguments);
                 NodeKind::Method { target, safe, call: Call { name, arguments, plan } }
             }
             Ok(other) => NodeKind::Member { target, safe, member: Arc::new(other) },
@@ -132,7 +132,7 @@ impl Parser<'_> {
         let (target, left) = target;
         let span = target.span.start..end;
         arguments.insert(0, Argument::Value(target));
-        let plan = Plan::for_call(Namespace::Function, "#indexer", &arguments);
+        let plan = CallPlan::for_call(Namespace::Function, "#indexer", &arguments);
         let call = Call { name: "#indexer".into(), arguments, plan };
         node(NodeKind::Index(call), span, height.max(left))
     }

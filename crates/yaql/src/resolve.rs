@@ -19,7 +19,7 @@ pub(crate) enum Namespace {
 
 /// How a call fits the standard functions of its name.
 #[derive(Debug)]
-pub(crate) enum Plan {
+pub(crate) enum CallPlan {
     /// Nothing has the name.
     Unknown,
     /// An argument is named by something else than a word.
@@ -34,21 +34,21 @@ pub(crate) enum Plan {
 /// The functions that may be meant.
 #[derive(Debug)]
 pub(crate) struct Matching {
-    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) candidates: Vec<OverloadCandidate>,
     /// Whether the argument of that index stays unevaluated.
     pub(crate) lazy: Vec<bool>,
 }
 
 /// A function and which argument is which parameter.
 #[derive(Debug)]
-pub(crate) struct Candidate {
+pub(crate) struct OverloadCandidate {
     pub(crate) function: &'static Function,
     pub(crate) binds: Vec<Bind>,
 }
 
 /// What is known of an argument before it is evaluated.
 #[derive(Debug)]
-pub(crate) enum Shape<'a> {
+pub(crate) enum ArgumentShape<'a> {
     Gap,
     /// A value known beforehand.
     Constant(&'a Value),
@@ -56,25 +56,25 @@ pub(crate) enum Shape<'a> {
     Word,
     Expression,
     /// `left => right`, with the name if the left is a word.
-    Pair(Option<&'a str>, Box<Shape<'a>>),
+    Pair(Option<&'a str>, Box<ArgumentShape<'a>>),
 }
 
-impl<'a> Shape<'a> {
-    fn from_argument(argument: &'a Argument) -> Shape<'a> {
+impl<'a> ArgumentShape<'a> {
+    fn from_argument(argument: &'a Argument) -> ArgumentShape<'a> {
         let value = |kind: &'a NodeKind| match kind {
-            NodeKind::Literal(value) => Shape::Constant(value),
-            NodeKind::Keyword(_) => Shape::Word,
-            _ => Shape::Expression,
+            NodeKind::Literal(value) => ArgumentShape::Constant(value),
+            NodeKind::Keyword(_) => ArgumentShape::Word,
+            _ => ArgumentShape::Expression,
         };
         match argument {
-            Argument::Gap => Shape::Gap,
+            Argument::Gap => ArgumentShape::Gap,
             Argument::Value(node) => value(&node.kind),
             Argument::Pair(left, right) => {
                 let name = match &left.kind {
                     NodeKind::Keyword(name) => Some(&**name),
                     _ => None,
                 };
-                Shape::Pair(name, Box::new(value(&right.kind)))
+                ArgumentShape::Pair(name, Box::new(value(&right.kind)))
             }
         }
     }
@@ -82,26 +82,28 @@ impl<'a> Shape<'a> {
     /// Whether a parameter can take such an argument.
     fn fits(&self, parameter: &Parameter) -> bool {
         match self {
-            Shape::Gap => false,
-            Shape::Constant(value) => parameter.accepts(value),
-            Shape::Word => matches!(parameter.type_, Type::Any | Type::Text | Type::Lambda),
-            Shape::Expression => !matches!(parameter.type_, Type::Pair | Type::LazyPair),
-            Shape::Pair(..) => matches!(parameter.type_, Type::Pair | Type::LazyPair),
+            ArgumentShape::Gap => false,
+            ArgumentShape::Constant(value) => parameter.accepts(value),
+            ArgumentShape::Word => matches!(parameter.type_, Type::Any | Type::Text | Type::Lambda),
+            ArgumentShape::Expression => !matches!(parameter.type_, Type::Pair | Type::LazyPair),
+            ArgumentShape::Pair(..) => matches!(parameter.type_, Type::Pair | Type::LazyPair),
         }
     }
 }
 
-impl Plan {
+impl CallPlan {
     /// The plan of a call as it is written; a method's receiver comes before the arguments.
-    pub(crate) fn for_call(space: Namespace, name: &str, arguments: &[Argument]) -> Plan {
-        let receiver = (space == Namespace::Method).then_some(Shape::Expression);
-        let shapes: Vec<_> =
-            receiver.into_iter().chain(arguments.iter().map(Shape::from_argument)).collect();
-        Plan::new(space, name, &shapes)
+    pub(crate) fn for_call(space: Namespace, name: &str, arguments: &[Argument]) -> CallPlan {
+        let receiver = (space == Namespace::Method).then_some(ArgumentShape::Expression);
+        let shapes: Vec<_> = receiver
+            .into_iter()
+            .chain(arguments.iter().map(ArgumentShape::from_argument))
+            .collect();
+        CallPlan::new(space, name, &shapes)
     }
 
     /// The plan of a call with arguments of the given shapes.
-    pub(crate) fn new(space: Namespace, name: &str, shapes: &[Shape<'_>]) -> Plan {
+    pub(crate) fn new(space: Namespace, name: &str, shapes: &[ArgumentShape<'_>]) -> CallPlan {
         let family = functions::named(name);
         let mut family = family
             .iter()
@@ -112,11 +114,11 @@ impl Plan {
             })
             .peekable();
         let Some(first) = family.peek() else {
-            return Plan::Unknown;
+            return CallPlan::Unknown;
         };
-        let nameless = |shape: &Shape<'_>| matches!(shape, Shape::Pair(None, _));
+        let nameless = |shape: &ArgumentShape<'_>| matches!(shape, ArgumentShape::Pair(None, _));
         if first.keywords && shapes.iter().any(nameless) {
-            return Plan::BadKeyword;
+            return CallPlan::BadKeyword;
         }
         let mut found: Option<Matching> = None;
         for function in family {
@@ -124,20 +126,20 @@ impl Plan {
                 continue;
             };
             let lazy = lazy(function, &binds, shapes.len());
-            let candidate = Candidate { function, binds };
+            let candidate = OverloadCandidate { function, binds };
             match &mut found {
                 None => found = Some(Matching { candidates: vec![candidate], lazy }),
                 Some(found) if found.lazy == lazy => found.candidates.push(candidate),
-                Some(_) => return Plan::Ambiguous,
+                Some(_) => return CallPlan::Ambiguous,
             }
         }
-        found.map_or(Plan::NoMatch, Plan::Match)
+        found.map_or(CallPlan::NoMatch, CallPlan::Match)
     }
 }
 
 /// What the choice among candidates came to.
 pub(crate) enum Choice<'a> {
-    One(&'a Candidate),
+    One(&'a OverloadCandidate),
     None,
     Ambiguous,
 }
@@ -150,7 +152,7 @@ impl Matching {
             return Choice::None;
         };
         let mut best = first;
-        let mut rivals: Vec<&Candidate> = Vec::new();
+        let mut rivals: Vec<&OverloadCandidate> = Vec::new();
         for other in fitting {
             if best.narrower(other) {
                 rivals.push(other);
@@ -167,7 +169,7 @@ impl Matching {
     }
 }
 
-impl Candidate {
+impl OverloadCandidate {
     /// Whether the first parameter takes a value.
     pub(crate) fn takes_receiver(&self, value: &Value) -> bool {
         self.function.parameters.first().is_some_and(|parameter| parameter.accepts(value))
@@ -191,8 +193,8 @@ impl Candidate {
     }
 
     /// Whether this candidate's types are narrower than the other's: somewhere, and wider nowhere.
-    fn narrower(&self, other: &Candidate) -> bool {
-        let types = |candidate: &Candidate| -> Vec<(usize, Type)> {
+    fn narrower(&self, other: &OverloadCandidate) -> bool {
+        let types = |candidate: &OverloadCandidate| -> Vec<(usize, Type)> {
             let parameters = candidate.function.parameters.iter().zip(&candidate.binds);
             let spread = parameters.flat_map(|(parameter, bind)| {
                 bind.indexes().into_iter().map(move |index| (index, parameter.type_))
@@ -208,15 +210,16 @@ impl Candidate {
 }
 
 /// Matches arguments to parameters; nothing if the shape does not fit.
-fn bind(function: &'static Function, shapes: &[Shape<'_>]) -> Option<Vec<Bind>> {
+fn bind(function: &'static Function, shapes: &[ArgumentShape<'_>]) -> Option<Vec<Bind>> {
     let mut binds: Vec<Option<Bind>> = function.parameters.iter().map(|_| None).collect();
-    let is_named = |shape: &Shape<'_>| function.keywords && matches!(shape, Shape::Pair(..));
+    let is_named =
+        |shape: &ArgumentShape<'_>| function.keywords && matches!(shape, ArgumentShape::Pair(..));
     let mut next = 0;
     for (index, shape) in shapes.iter().enumerate().filter(|(_, shape)| !is_named(shape)) {
         let parameter = function.parameters.get(next)?;
         match parameter.rest {
             Rest::No => {
-                let gap = matches!(shape, Shape::Gap);
+                let gap = matches!(shape, ArgumentShape::Gap);
                 if gap && parameter.default.is_none() || !gap && !shape.fits(parameter) {
                     return None;
                 }
@@ -224,7 +227,7 @@ fn bind(function: &'static Function, shapes: &[Shape<'_>]) -> Option<Vec<Bind>> 
                 next += 1;
             }
             Rest::Positional => {
-                let gap = matches!(shape, Shape::Gap) && parameter.type_ == Type::Any;
+                let gap = matches!(shape, ArgumentShape::Gap) && parameter.type_ == Type::Any;
                 if !gap && !shape.fits(parameter) {
                     return None;
                 }
@@ -237,7 +240,7 @@ fn bind(function: &'static Function, shapes: &[Shape<'_>]) -> Option<Vec<Bind>> 
         }
     }
     for (index, shape) in shapes.iter().enumerate().filter(|(_, shape)| is_named(shape)) {
-        if let Shape::Pair(Some(name), value) = shape {
+        if let ArgumentShape::Pair(Some(name), value) = shape {
             bind_named(function, &mut binds, name, value, index, next)?;
         }
     }
@@ -257,7 +260,7 @@ fn bind_named(
     function: &'static Function,
     binds: &mut [Option<Bind>],
     name: &str,
-    value: &Shape<'_>,
+    value: &ArgumentShape<'_>,
     index: usize,
     taken: usize,
 ) -> Option<()> {

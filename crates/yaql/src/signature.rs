@@ -14,11 +14,11 @@ pub(crate) struct Function {
     /// Whether `name => value` names a parameter; otherwise pairs are arguments like others.
     pub(crate) keywords: bool,
     pub(crate) parameters: &'static [Parameter],
-    pub(crate) run: Run,
+    pub(crate) run: FunctionBody,
 }
 
 /// The body of a function.
-pub(crate) type Run = fn(&mut Arguments<'_>) -> Result<Value, Error>;
+pub(crate) type FunctionBody = fn(&mut Arguments<'_>) -> Result<Value, Error>;
 
 /// How a function may be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,17 +230,29 @@ pub(crate) const fn text(name: &'static str) -> Parameter {
 }
 
 /// A row for a function.
-pub(crate) const fn f(name: &'static str, parameters: &'static [Parameter], run: Run) -> Function {
+pub(crate) const fn f(
+    name: &'static str,
+    parameters: &'static [Parameter],
+    run: FunctionBody,
+) -> Function {
     Function { name, kind: FunctionKind::Function, keywords: true, parameters, run }
 }
 
 /// A row for a method.
-pub(crate) const fn m(name: &'static str, parameters: &'static [Parameter], run: Run) -> Function {
+pub(crate) const fn m(
+    name: &'static str,
+    parameters: &'static [Parameter],
+    run: FunctionBody,
+) -> Function {
     Function { name, kind: FunctionKind::Method, keywords: true, parameters, run }
 }
 
 /// A row for something that is both.
-pub(crate) const fn b(name: &'static str, parameters: &'static [Parameter], run: Run) -> Function {
+pub(crate) const fn b(
+    name: &'static str,
+    parameters: &'static [Parameter],
+    run: FunctionBody,
+) -> Function {
     Function { name, kind: FunctionKind::Both, keywords: true, parameters, run }
 }
 

@@ -4,7 +4,7 @@
 //! so walking one by recursion is safe.
 
 use crate::error::Span;
-use crate::resolve::Plan;
+use crate::resolve::CallPlan;
 use crate::value::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ impl Variable {
 pub(crate) struct Call {
     pub(crate) name: Arc<str>,
     pub(crate) arguments: Vec<Argument>,
-    pub(crate) plan: Plan,
+    pub(crate) plan: CallPlan,
 }
 
 /// One argument of a call, list or map.

@@ -3,6 +3,10 @@
 //! Cloning is cheap. Every container knows how deep it is nested, and none is made deeper than
 //! [`MAX_DEPTH`]: recursion over a value stays within the stack. Iterators and
 //! contexts count as leaves; they are never walked that way.
+//!
+//! The template library has a value type of its own that begins with the same variants. The two are
+//! separate on purpose (ADR 5): templates have unknown and hidden values, which this language does
+//! not know, and the sets, iterators and lambdas of this one never leave an evaluation.
 
 use crate::collections::{Key, Map, Set};
 use crate::context::Context;

@@ -11,7 +11,7 @@ use clap::Args;
 use kiln_template::document::{Map, Node};
 use kiln_template::environment::merge::merge_on_client;
 use kiln_template::files::arguments::{parse_parameter_files, parse_parameters};
-use kiln_template::files::{FileLimits, Gatherer, ReadError, Reader, url};
+use kiln_template::files::{FileLimits, FileReader, Gatherer, ReadError, url};
 use kiln_template::limits::Limits;
 use kiln_template::print::{self, Keys};
 use kiln_template::value::{Members, Value};
@@ -262,7 +262,7 @@ impl FetchedFiles {
     }
 }
 
-impl Reader for FetchedFiles {
+impl FileReader for FetchedFiles {
     fn read(&self, url: &str) -> Result<Vec<u8>, ReadError> {
         if !is_http(url) {
             return self.disk.read(url);

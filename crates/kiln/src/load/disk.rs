@@ -4,7 +4,7 @@
 //! must be regular files, so that a template cannot block the reader.
 
 use crate::stdio::CommandError;
-use kiln_template::files::{ReadError, Reader, url};
+use kiln_template::files::{FileReader, ReadError, url};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
@@ -50,7 +50,7 @@ impl Disk {
     }
 }
 
-impl Reader for Disk {
+impl FileReader for Disk {
     fn read(&self, url: &str) -> Result<Vec<u8>, ReadError> {
         if let Some(bytes) = self.opened.get(url) {
             return Ok(bytes.clone());

@@ -4,7 +4,7 @@ use super::given;
 use super::life;
 use super::side::side_by_side;
 use super::world::{Who, World};
-use kiln_template::files::{FileLimits, Gatherer, ReadError, Reader};
+use kiln_template::files::{FileLimits, FileReader, Gatherer, ReadError};
 use kiln_template::print::{self, Keys};
 use kiln_template::{Sources, Value};
 use serde_json::{Map, Value as Json, json};
@@ -23,7 +23,7 @@ pub(crate) struct Folder {
     pub(crate) beside: Vec<(String, String)>,
 }
 
-impl Reader for Folder {
+impl FileReader for Folder {
     fn read(&self, url: &str) -> Result<Vec<u8>, ReadError> {
         let missing = || ReadError { reason: "no such file".into() };
         let path = url.strip_prefix(ROOT).ok_or_else(missing)?;

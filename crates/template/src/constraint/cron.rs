@@ -32,7 +32,7 @@ const SHORTHANDS: &[(&str, &str)] = &[
 ];
 
 /// What a column may hold.
-struct Field {
+struct CronField {
     low: u64,
     high: u64,
     /// The bounds as they would be written.
@@ -42,20 +42,20 @@ struct Field {
     alias: Option<(u64, u64, usize)>,
 }
 
-const fn field(low: u64, high: u64, bounds: (&'static str, &'static str)) -> Field {
-    Field { low, high, bounds, names: &[], alias: None }
+const fn field(low: u64, high: u64, bounds: (&'static str, &'static str)) -> CronField {
+    CronField { low, high, bounds, names: &[], alias: None }
 }
 
 const DAY: usize = 2;
 const WEEKDAY: usize = 4;
 
 /// Minute, hour, day, month, weekday, second, year.
-const FIELDS: &[Field] = &[
+const FIELDS: &[CronField] = &[
     field(0, 59, ("0", "59")),
     field(0, 23, ("0", "23")),
-    Field { alias: Some((0, 1, 6)), ..field(1, 31, ("1", "31")) },
-    Field { names: MONTHS, ..field(1, 12, ("1", "12")) },
-    Field { names: WEEKDAYS, alias: Some((7, 0, 5)), ..field(0, 6, ("0", "6")) },
+    CronField { alias: Some((0, 1, 6)), ..field(1, 31, ("1", "31")) },
+    CronField { names: MONTHS, ..field(1, 12, ("1", "12")) },
+    CronField { names: WEEKDAYS, alias: Some((7, 0, 5)), ..field(0, 6, ("0", "6")) },
     field(0, 59, ("0", "59")),
     field(1970, 2099, ("1970", "2099")),
 ];
@@ -80,7 +80,7 @@ const WEEKDAYS: &[(&str, u64)] =
 
 /// One column and what errors need to know of the others.
 struct Column<'a> {
-    field: &'a Field,
+    field: &'a CronField,
     at: usize,
     count: usize,
     /// The expression as written.
@@ -330,7 +330,7 @@ struct Range<'a> {
 }
 
 impl<'a> Range<'a> {
-    fn read(item: &'a str, field: &Field) -> Option<Range<'a>> {
+    fn read(item: &'a str, field: &CronField) -> Option<Range<'a>> {
         let (range, step) = match item.rsplit_once('/') {
             Some((range, step)) => (range, Some(step)),
             None => (item, None),

@@ -57,10 +57,10 @@ impl CustomConstraints for Offline {
     }
 }
 
-type Check = fn(&Value, i64) -> Result<(), Option<String>>;
+type ConstraintFn = fn(&Value, i64) -> Result<(), Option<String>>;
 
 /// The constraints implemented here, by name.
-const CHECKS: &[(&str, Check)] = &[
+const CHECKS: &[(&str, ConstraintFn)] = &[
     ("cron_expression", cron_expression),
     ("dns_domain", |value, _| network::dns_domain(value).map_err(Some)),
     ("dns_name", |value, _| network::dns_name(value).map_err(Some)),

@@ -117,7 +117,7 @@ enum Cast {
 
 impl ValueKind {
     /// The kind of a parameter's values.
-    pub fn from_parameter(
+    pub(crate) fn from_parameter(
         kind: parameters::ParameterType,
         dialect: parameters::Dialect,
     ) -> ValueKind {

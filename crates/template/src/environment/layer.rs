@@ -22,7 +22,7 @@ pub struct Layer {
 /// The entries beside `resources`.
 #[derive(Clone, Debug, Default)]
 struct Types {
-    scope: Scope,
+    scope: ResourceScope,
     /// The lengths that prefixes of wildcards have.
     prefix_lengths: BTreeSet<usize>,
 }
@@ -30,40 +30,40 @@ struct Types {
 /// The entries under `resources`.
 #[derive(Clone, Debug, Default)]
 struct Resources {
-    scope: Scope,
+    scope: ResourceScope,
     /// The names that are patterns, in order.
     patterns: Vec<Arc<str>>,
 }
 
-type Scope = IndexMap<Arc<str>, Member>;
+type ResourceScope = IndexMap<Arc<str>, ScopeMember>;
 
 #[derive(Clone, Debug)]
-enum Member {
+enum ScopeMember {
     Type(Mapping),
     Hooks(Flags<Hook>),
     Restricted(Flags<Action>),
-    Inner(Arc<Scope>),
+    Inner(Arc<ResourceScope>),
 }
 
 /// The target that a type is mapped to.
 #[derive(Clone, Debug)]
 pub(super) struct Mapping {
-    pub(super) target: Target,
+    pub(super) target: MappingTarget,
     pub(super) span: Option<Span>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Target {
+pub(super) enum MappingTarget {
     /// A template, by its name.
     Template(Arc<str>),
     /// Another type.
     Type(Arc<str>),
 }
 
-impl Target {
+impl MappingTarget {
     fn name(&self) -> &Arc<str> {
         match self {
-            Target::Template(name) | Target::Type(name) => name,
+            MappingTarget::Template(name) | MappingTarget::Type(name) => name,
         }
     }
 }
@@ -77,8 +77,8 @@ impl Layer {
     /// A registry of aliases; an asterisk at the end of both names stands for the rest.
     pub fn from_aliases<'n>(aliases: impl IntoIterator<Item = (&'n str, &'n str)>) -> Layer {
         let members = aliases.into_iter().map(|(name, target)| {
-            let target = Target::Type(Arc::from(target));
-            (Arc::from(name), Member::Type(Mapping { target, span: None }))
+            let target = MappingTarget::Type(Arc::from(target));
+            (Arc::from(name), ScopeMember::Type(Mapping { target, span: None }))
         });
         let mut layer = Layer::default();
         layer.set_types(members.collect());
@@ -103,7 +103,7 @@ impl Layer {
     pub fn hooks(&self, resource: &str) -> BTreeSet<Hook> {
         let mut hooks = BTreeSet::new();
         for scope in self.scopes_for(resource) {
-            if let Some(Member::Hooks(flags)) = scope.get("hooks") {
+            if let Some(ScopeMember::Hooks(flags)) = scope.get("hooks") {
                 hooks.extend(&flags.set);
             }
         }
@@ -114,7 +114,7 @@ impl Layer {
     pub fn restricted_actions(&self, resource: &str) -> BTreeSet<Action> {
         let mut actions = BTreeSet::new();
         for scope in self.scopes_for(resource) {
-            if let Some(Member::Restricted(flags)) = scope.get("restricted_actions") {
+            if let Some(ScopeMember::Restricted(flags)) = scope.get("restricted_actions") {
                 actions.extend(&flags.set);
             }
         }
@@ -127,7 +127,7 @@ impl Layer {
     }
 
     /// The registry as a map: always with `resources`, and that first.
-    pub fn to_members(&self) -> Members {
+    pub(crate) fn to_members(&self) -> Members {
         let mut members = Members::new();
         members.insert(Arc::from(RESOURCES), shown_scope(&self.resources.scope));
         members.extend(self.types.scope.iter().map(|(key, m)| (key.clone(), shown_member(m))));
@@ -156,7 +156,7 @@ impl Layer {
         type_name: &str,
     ) -> Option<(&Arc<str>, &Mapping)> {
         match self.resources.scope.get(resource)? {
-            Member::Inner(scope) => mapping(scope, type_name),
+            ScopeMember::Inner(scope) => mapping(scope, type_name),
             _ => None,
         }
     }
@@ -169,7 +169,7 @@ impl Layer {
         self.types.prefix_lengths.range(..=type_name.len()).filter_map(move |length| {
             let (prefix, rest) = type_name.split_at_checked(*length)?;
             let (key, mapping) = mapping(&self.types.scope, &format!("{prefix}*"))?;
-            matches!(mapping.target, Target::Type(_)).then_some((key, mapping, rest))
+            matches!(mapping.target, MappingTarget::Type(_)).then_some((key, mapping, rest))
         })
     }
 
@@ -184,7 +184,7 @@ impl Layer {
             }
             [_, resource, key] => {
                 let mut scope = self.resources.scope.clone();
-                if let Some(Member::Inner(inner)) = scope.get_mut(resource) {
+                if let Some(ScopeMember::Inner(inner)) = scope.get_mut(resource) {
                     Arc::make_mut(inner).shift_remove(key);
                 }
                 layer.set_resources(scope);
@@ -203,7 +203,7 @@ impl Layer {
         if self.resources.scope.is_empty() {
             return layer;
         }
-        let mut inside = Scope::new();
+        let mut inside = ResourceScope::new();
         for scope in self.scopes_for(resource) {
             inside.extend(scope.iter().map(|(key, member)| (key.clone(), member.clone())));
         }
@@ -212,43 +212,43 @@ impl Layer {
     }
 
     /// The entries for a resource: under patterns in order, then under its own name.
-    fn scopes_for<'a>(&'a self, resource: &'a str) -> impl Iterator<Item = &'a Scope> {
+    fn scopes_for<'a>(&'a self, resource: &'a str) -> impl Iterator<Item = &'a ResourceScope> {
         let matching =
             self.resources.patterns.iter().filter(move |p| pattern::matches(p, resource));
         let names = matching.map(|name| &**name).chain(std::iter::once(resource));
         names.filter_map(|name| match self.resources.scope.get(name)? {
-            Member::Inner(scope) => Some(&**scope),
+            ScopeMember::Inner(scope) => Some(&**scope),
             _ => None,
         })
     }
 
-    fn set_types(&mut self, scope: Scope) {
+    fn set_types(&mut self, scope: ResourceScope) {
         let prefixes = scope.keys().filter_map(|key| key.strip_suffix('*'));
         let prefix_lengths = prefixes.map(str::len).collect();
         self.types = Arc::new(Types { scope, prefix_lengths });
     }
 
-    fn set_resources(&mut self, scope: Scope) {
+    fn set_resources(&mut self, scope: ResourceScope) {
         let patterns = scope.keys().filter(|key| pattern::is_pattern(key)).cloned().collect();
         self.resources = Arc::new(Resources { scope, patterns });
     }
 }
 
-fn mapping<'a>(scope: &'a Scope, type_name: &str) -> Option<(&'a Arc<str>, &'a Mapping)> {
+fn mapping<'a>(scope: &'a ResourceScope, type_name: &str) -> Option<(&'a Arc<str>, &'a Mapping)> {
     match scope.get_key_value(type_name)? {
-        (key, Member::Type(mapping)) => Some((key, mapping)),
+        (key, ScopeMember::Type(mapping)) => Some((key, mapping)),
         _ => None,
     }
 }
 
 fn carry_out<'a>(
     statements: impl Iterator<Item = (&'a Arc<str>, &'a Statement)> + Clone,
-    scope: &mut Scope,
+    scope: &mut ResourceScope,
 ) {
     let removals = Removals::of(statements.clone());
     if !removals.is_empty() {
         scope.retain(|key, member| {
-            let is_type = matches!(member, Member::Type(_));
+            let is_type = matches!(member, ScopeMember::Type(_));
             !(removals.exact.contains(&**key) || is_type && removals.covers(key, None))
         });
     }
@@ -265,29 +265,33 @@ fn carry_out<'a>(
 }
 
 /// The entry that a statement makes for a key; none for a removal.
-fn member(key: &Arc<str>, statement: &Statement, before: Option<&Member>) -> Option<Member> {
+fn member(
+    key: &Arc<str>,
+    statement: &Statement,
+    before: Option<&ScopeMember>,
+) -> Option<ScopeMember> {
     Some(match &statement.setting {
         Setting::Remove => return None,
         Setting::Type(text) => {
             let name = [key, text].into_iter().find(|name| is_template_name(name));
             let target = match name {
-                Some(name) => Target::Template(name.clone()),
-                None => Target::Type(text.clone()),
+                Some(name) => MappingTarget::Template(name.clone()),
+                None => MappingTarget::Type(text.clone()),
             };
-            Member::Type(Mapping { target, span: statement.span })
+            ScopeMember::Type(Mapping { target, span: statement.span })
         }
-        Setting::Hooks(flags) => Member::Hooks(flags.clone()),
-        Setting::Restricted(flags) => Member::Restricted(flags.clone()),
+        Setting::Hooks(flags) => ScopeMember::Hooks(flags.clone()),
+        Setting::Restricted(flags) => ScopeMember::Restricted(flags.clone()),
         Setting::Inner(statements) => {
             let mut inner = match before {
-                Some(Member::Inner(inner)) => Scope::clone(inner),
-                _ => Scope::new(),
+                Some(ScopeMember::Inner(inner)) => ResourceScope::clone(inner),
+                _ => ResourceScope::new(),
             };
             carry_out(statements.iter(), &mut inner);
             if inner.is_empty() && before.is_none() {
                 return None;
             }
-            Member::Inner(Arc::new(inner))
+            ScopeMember::Inner(Arc::new(inner))
         }
     })
 }
@@ -330,29 +334,31 @@ impl<'a> Removals<'a> {
     }
 }
 
-fn scope_statements(scope: &Scope) -> Statements {
-    let statement = |member: &Member| {
+fn scope_statements(scope: &ResourceScope) -> Statements {
+    let statement = |member: &ScopeMember| {
         let (setting, span) = match member {
-            Member::Type(mapping) => (Setting::Type(mapping.target.name().clone()), mapping.span),
-            Member::Hooks(flags) => (Setting::Hooks(flags.clone()), None),
-            Member::Restricted(flags) => (Setting::Restricted(flags.clone()), None),
-            Member::Inner(scope) => (Setting::Inner(scope_statements(scope)), None),
+            ScopeMember::Type(mapping) => {
+                (Setting::Type(mapping.target.name().clone()), mapping.span)
+            }
+            ScopeMember::Hooks(flags) => (Setting::Hooks(flags.clone()), None),
+            ScopeMember::Restricted(flags) => (Setting::Restricted(flags.clone()), None),
+            ScopeMember::Inner(scope) => (Setting::Inner(scope_statements(scope)), None),
         };
         Statement { setting, span }
     };
     scope.iter().map(|(key, member)| (key.clone(), statement(member))).collect()
 }
 
-fn shown_scope(scope: &Scope) -> Value {
+fn shown_scope(scope: &ResourceScope) -> Value {
     Value::map(scope.iter().map(|(key, member)| (key.clone(), shown_member(member))))
 }
 
-fn shown_member(member: &Member) -> Value {
+fn shown_member(member: &ScopeMember) -> Value {
     match member {
-        Member::Type(mapping) => Value::Text(mapping.target.name().clone()),
-        Member::Hooks(flags) => flags.supplied.clone(),
-        Member::Restricted(flags) => flags.supplied.clone(),
-        Member::Inner(scope) => shown_scope(scope),
+        ScopeMember::Type(mapping) => Value::Text(mapping.target.name().clone()),
+        ScopeMember::Hooks(flags) => flags.supplied.clone(),
+        ScopeMember::Restricted(flags) => flags.supplied.clone(),
+        ScopeMember::Inner(scope) => shown_scope(scope),
     }
 }
 

@@ -6,7 +6,7 @@
 //! entries or resources there are.
 
 use super::flags::{Action, Hook};
-use super::layer::{Layer, Target};
+use super::layer::{Layer, MappingTarget};
 use super::search::Search;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -69,8 +69,12 @@ impl Unresolved {
         let steps: Vec<&str> = self.trail.iter().take(8).map(|name| &**name).collect();
         let steps = steps.join(" -> ");
         match (self.endless, self.trail.len()) {
-            (true, _) => fault.help(format!("the resource registry maps it without end: {steps}")),
-            (false, 2..) => fault.help(format!("the resource registry leads nowhere: {steps}")),
+            (true, _) => {
+                fault.help(format!("the mappings of the resource registry never end: {steps}"))
+            }
+            (false, 2..) => {
+                fault.help(format!("the resource registry maps it to nothing that exists: {steps}"))
+            }
             _ => fault,
         }
     }
@@ -105,7 +109,7 @@ impl Registry {
     }
 
     /// Resolves a type without one entry: the type that a template stands in for.
-    pub fn resolve_without(
+    pub(crate) fn resolve_without(
         &self,
         type_name: &str,
         resource: Option<&str>,
@@ -154,8 +158,8 @@ impl Registry {
     /// The operator's alias for exactly this type, if there is one.
     pub(super) fn operators_alias(&self, type_name: &str) -> Option<&Arc<str>> {
         match &self.global.exact(type_name)?.1.target {
-            Target::Type(target) => Some(target),
-            Target::Template(_) => None,
+            MappingTarget::Type(target) => Some(target),
+            MappingTarget::Template(_) => None,
         }
     }
 }
@@ -399,10 +403,10 @@ mod tests {
         };
         let (message, help) = reported(r#"{"A": "B", "B": "C"}"#, "A");
         assert_eq!(message, "The Resource Type (A) could not be found.");
-        assert_eq!(help, "the resource registry leads nowhere: A -> B -> C");
+        assert_eq!(help, "the resource registry maps it to nothing that exists: A -> B -> C");
         let (message, help) = reported(r#"{"A": "B", "B": "A"}"#, "A");
         assert_eq!(message, "The Resource Type (A) could not be found.");
-        assert_eq!(help, "the resource registry maps it without end: A -> B -> A");
+        assert_eq!(help, "the mappings of the resource registry never end: A -> B -> A");
         assert_eq!(reported("{}", "A").1, "");
     }
 

@@ -61,7 +61,7 @@ pub fn read_files(
         let Some(text) = text_of(name) else {
             let message = format!("The environment file \"{name}\" is not among the files sent.");
             let fault = Diagnostic::error(&codes::ENVIRONMENT_FILE_MISSING, message);
-            found.push(fault.help("send its content in `files` under that very name"));
+            found.push(fault.help("send its content in `files` under exactly this name"));
             continue;
         };
         let file = sources.add(name.clone(), text.clone());
@@ -101,9 +101,9 @@ pub fn merge_files(
         } else if !file.event_sinks.is_empty() {
             let message = format!("The event sinks of file '{name}' are ignored.");
             let fault = Diagnostic::warning(&codes::BAD_EVENT_SINK, message);
-            merger
-                .found
-                .push(fault.help("the first file that has event sinks counts: list all there"));
+            merger.found.push(
+                fault.help("only the first file with event sinks is used: list all of them there"),
+            );
         }
         if merged.encrypted_param_names.is_empty() {
             merged.encrypted_param_names.clone_from(&file.encrypted_param_names);
@@ -170,7 +170,7 @@ impl Merger<'_> {
                 fault = fault.label(first, format!("`{}` was named here", settled.name()));
             }
             self.found.push(fault.help(format!(
-                "earlier files settled on `{}`: name the same strategy in every file",
+                "earlier files use `{}`: name the same strategy in every file",
                 settled.name()
             )));
         }
@@ -192,7 +192,7 @@ fn does_not_fit(
             fault = fault.label(earlier, "cannot be merged with this value");
         }
     }
-    fault.help("text, lists and maps can be merged with their like; use `overwrite` for others")
+    fault.help("only texts, lists and maps can be merged; use `overwrite` for other types")
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ mod layer;
 mod lookup;
 pub mod merge;
 mod parse;
-pub mod pattern;
+pub(crate) mod pattern;
 mod search;
 mod show;
 mod statement;
@@ -24,7 +24,8 @@ pub(crate) use statement::PLAIN_KEYS;
 pub use statement::{Setting, Statement, Statements};
 pub use strategy::{Strategies, Strategy};
 
-pub use parse::SECTIONS;
+#[cfg(test)]
+use parse::SECTIONS;
 
 use crate::parameters::{SuppliedValue, SuppliedValues};
 use crate::value::Value;
@@ -51,7 +52,7 @@ impl Environment {
     /// Overrides the environment's parameters with those of the request.
     ///
     /// A null replaces a value, too: the parameter then counts as not supplied.
-    pub fn override_parameters(
+    pub(crate) fn override_parameters(
         &mut self,
         request: impl IntoIterator<Item = (Arc<str>, SuppliedValue)>,
     ) {

@@ -25,7 +25,7 @@ const PARAMETERS: &str = "parameters";
 const REGISTRY: &str = "resource_registry";
 
 /// The sections of an environment.
-pub const SECTIONS: [&str; 6] =
+pub(crate) const SECTIONS: [&str; 6] =
     [ENCRYPTED, EVENT_SINKS, DEFAULTS, STRATEGIES, PARAMETERS, REGISTRY];
 
 /// The kinds of event sink and the keys each takes, the required ones first.

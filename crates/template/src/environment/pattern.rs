@@ -3,12 +3,12 @@
 //! Matching takes at most the product of both lengths, whatever the pattern.
 
 /// Whether a name holds anything that a pattern gives a meaning to.
-pub fn is_pattern(name: &str) -> bool {
+pub(crate) fn is_pattern(name: &str) -> bool {
     name.contains(['*', '?', '['])
 }
 
 /// Whether the whole name matches the pattern.
-pub fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let parts = parse(pattern);
     let name: Vec<char> = name.chars().collect();
     let (mut part, mut at) = (0, 0);

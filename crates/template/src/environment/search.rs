@@ -2,7 +2,7 @@
 //!
 //! However the mappings are laid out, a lookup ends after a bounded number of steps.
 
-use super::layer::{Layer, Mapping, Target, is_template_name};
+use super::layer::{Layer, Mapping, MappingTarget, is_template_name};
 use super::lookup::{EntryPath, Implementation, Owner, Registry, Unresolved};
 use super::statement::RESOURCES;
 use std::collections::HashSet;
@@ -14,20 +14,20 @@ const MAX_CHAIN: usize = 64;
 const MAX_STEPS: usize = 1_000;
 
 /// One step that may lead from a type to an implementation.
-struct Candidate {
+struct TypeCandidate {
     /// Whose it is, whether it holds for every resource, and its key.
     rank: (Owner, bool, Arc<str>),
-    step: Step,
+    step: SearchStep,
 }
 
-impl Candidate {
+impl TypeCandidate {
     /// One that holds for every resource.
-    fn general(owner: Owner, key: &Arc<str>, step: Step) -> Candidate {
-        Candidate { rank: (owner, true, key.clone()), step }
+    fn general(owner: Owner, key: &Arc<str>, step: SearchStep) -> TypeCandidate {
+        TypeCandidate { rank: (owner, true, key.clone()), step }
     }
 }
 
-enum Step {
+enum SearchStep {
     Alias(Owner, Arc<str>),
     Done(Implementation),
 }
@@ -92,8 +92,8 @@ impl<'a> Search<'a> {
         }
         for candidate in self.candidates(owner, &type_name) {
             let found = match candidate.step {
-                Step::Done(found) => Some(found),
-                Step::Alias(owner, target) => self.find(owner, target, None)?,
+                SearchStep::Done(found) => Some(found),
+                SearchStep::Alias(owner, target) => self.find(owner, target, None)?,
             };
             match found {
                 Some(Implementation::Template { entry, .. }) if Some(&entry) == ignored => {}
@@ -113,7 +113,7 @@ impl<'a> Search<'a> {
     }
 
     /// The candidates for a type, in the order in which they are tried.
-    fn candidates(&self, within: Owner, type_name: &str) -> Vec<Candidate> {
+    fn candidates(&self, within: Owner, type_name: &str) -> Vec<TypeCandidate> {
         let mut candidates = Vec::new();
         if within == Owner::User {
             self.add_layer(&self.registry.user, Owner::User, type_name, &mut candidates);
@@ -123,11 +123,11 @@ impl<'a> Search<'a> {
         if is_template_name(type_name) {
             let entry = EntryPath { owner: within, path: vec![key.clone()] };
             let found = Implementation::Template { url: key.clone(), entry, span: None };
-            candidates.push(Candidate::general(within, &key, Step::Done(found)));
+            candidates.push(TypeCandidate::general(within, &key, SearchStep::Done(found)));
         }
         if (self.is_builtin)(type_name) {
             let found = Implementation::Builtin(key.clone());
-            candidates.push(Candidate::general(Owner::Operator, &key, Step::Done(found)));
+            candidates.push(TypeCandidate::general(Owner::Operator, &key, SearchStep::Done(found)));
         }
         // Stable: an entry of that very type stays before what the type is without it.
         candidates.sort_by(|a, b| a.rank.cmp(&b.rank));
@@ -135,32 +135,32 @@ impl<'a> Search<'a> {
     }
 
     /// Adds the candidates from one registry.
-    fn add_layer(&self, layer: &Layer, owner: Owner, type_name: &str, to: &mut Vec<Candidate>) {
+    fn add_layer(&self, layer: &Layer, owner: Owner, type_name: &str, to: &mut Vec<TypeCandidate>) {
         if let Some(resource) = self.resource
             && let Some((key, mapping)) = layer.for_resource(resource, type_name)
         {
             let path = vec![Arc::from(RESOURCES), Arc::from(resource), key.clone()];
-            to.push(Candidate {
+            to.push(TypeCandidate {
                 rank: (owner, false, key.clone()),
                 step: step(owner, path, mapping),
             });
         }
         for (key, mapping, rest) in layer.wildcards(type_name) {
             if let Some(target) = wildcard_target(mapping, rest, type_name) {
-                to.push(Candidate::general(owner, key, Step::Alias(owner, target)));
+                to.push(TypeCandidate::general(owner, key, SearchStep::Alias(owner, target)));
             }
         }
         if let Some((key, mapping)) = layer.exact(type_name) {
             let step = step(owner, vec![key.clone()], mapping);
-            to.push(Candidate::general(owner, key, step));
+            to.push(TypeCandidate::general(owner, key, step));
         }
     }
 }
 
-fn step(owner: Owner, path: Vec<Arc<str>>, mapping: &Mapping) -> Step {
+fn step(owner: Owner, path: Vec<Arc<str>>, mapping: &Mapping) -> SearchStep {
     match &mapping.target {
-        Target::Type(target) => Step::Alias(owner, target.clone()),
-        Target::Template(url) => Step::Done(Implementation::Template {
+        MappingTarget::Type(target) => SearchStep::Alias(owner, target.clone()),
+        MappingTarget::Template(url) => SearchStep::Done(Implementation::Template {
             url: url.clone(),
             entry: EntryPath { owner, path },
             span: mapping.span,
@@ -170,7 +170,7 @@ fn step(owner: Owner, path: Vec<Arc<str>>, mapping: &Mapping) -> Step {
 
 /// The target of a wildcard for a type; none if it maps the type to itself.
 fn wildcard_target(mapping: &Mapping, rest: &str, type_name: &str) -> Option<Arc<str>> {
-    let Target::Type(target) = &mapping.target else { return None };
+    let MappingTarget::Type(target) = &mapping.target else { return None };
     match target.strip_suffix('*') {
         _ if **target == *type_name => None,
         Some(prefix) => Some(format!("{prefix}{rest}").into()),

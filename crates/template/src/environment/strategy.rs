@@ -74,7 +74,7 @@ impl Strategies {
     }
 
     /// The span of the file's strategy for this parameter.
-    pub fn span_of(&self, parameter: &str) -> Option<Span> {
+    pub(crate) fn span_of(&self, parameter: &str) -> Option<Span> {
         self.named.get(parameter).map(|(_, span)| *span)
     }
 }

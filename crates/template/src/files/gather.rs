@@ -3,7 +3,7 @@
 //!
 //! Files wait in a queue, so templates that name each other in a ring, or in a long chain, end.
 
-use super::{FileLimits, Reader, base64, request_text, rewrite, url};
+use super::{FileLimits, FileReader, base64, request_text, rewrite, url};
 use crate::codes::{self, Code};
 use crate::diagnostic::Diagnostic;
 use crate::document::{Data, Map, Node};
@@ -42,7 +42,7 @@ pub struct Gathered {
 
 /// Gathers files.
 pub struct Gatherer<'a> {
-    reader: &'a dyn Reader,
+    reader: &'a dyn FileReader,
     sources: &'a mut Sources,
     limits: &'a FileLimits,
     gathered: Gathered,
@@ -58,7 +58,7 @@ pub struct Gatherer<'a> {
 impl<'a> Gatherer<'a> {
     /// Nothing gathered yet.
     pub fn new(
-        reader: &'a dyn Reader,
+        reader: &'a dyn FileReader,
         sources: &'a mut Sources,
         limits: &'a FileLimits,
     ) -> Gatherer<'a> {
@@ -191,7 +191,7 @@ impl<'a> Gatherer<'a> {
             Ok(bytes) => bytes,
             Err(error) => {
                 let help = format!(
-                    "{error}; names are relative to the directory of the file they stand in"
+                    "{error}; names are relative to the directory of the file that contains them"
                 );
                 self.refuse(
                     &codes::FILE_UNREADABLE,

@@ -1,6 +1,6 @@
 //! The client's work before a request: gathering the files that templates name.
 //!
-//! This crate does no I/O: bytes come from a [`Reader`]. The result is what python-heatclient would
+//! This crate does no I/O: bytes come from a [`FileReader`]. The result is what python-heatclient would
 //! send (keys are absolute URLs, templates are rewritten to them and sent as JSON), and the trees
 //! and texts as they were written, for diagnostics.
 
@@ -22,7 +22,7 @@ use crate::value::Value;
 use std::fmt;
 
 /// A source of files.
-pub trait Reader {
+pub trait FileReader {
     /// The content of a URL.
     fn read(&self, url: &str) -> Result<Vec<u8>, ReadError>;
 }
@@ -79,7 +79,7 @@ pub struct ResolvedTemplate {
 /// Gathers a template and all that it names, directly or through nested templates.
 pub fn resolve_template(
     url: &str,
-    reader: &dyn Reader,
+    reader: &dyn FileReader,
     sources: &mut Sources,
     limits: &FileLimits,
 ) -> ResolvedTemplate {

@@ -1,7 +1,7 @@
 //! Gathering from a directory in memory. What is expected is what python-heatclient was seen to
 //! send.
 
-use super::{FileLimits, Gatherer, ReadError, Reader, request_text, resolve_template};
+use super::{FileLimits, FileReader, Gatherer, ReadError, request_text, resolve_template};
 use crate::codes;
 use crate::environment::fixture::any_value;
 use crate::limits::Limits;
@@ -29,7 +29,7 @@ impl Directory {
     }
 }
 
-impl Reader for Directory {
+impl FileReader for Directory {
     fn read(&self, url: &str) -> Result<Vec<u8>, ReadError> {
         *self.reads.borrow_mut().entry(url.to_owned()).or_default() += 1;
         let missing = || ReadError { reason: "No such file or directory".to_owned() };

@@ -11,7 +11,7 @@ const HIERARCHICAL: [&str; 5] = ["", "file", "ftp", "http", "https"];
 
 /// The URL of a template or environment that a user names: a URL as it is, a path made absolute.
 pub fn from_path(working_directory: &str, path: &str) -> String {
-    if !Parts::parse(path).scheme.is_empty() {
+    if !UrlParts::parse(path).scheme.is_empty() {
         return path.to_owned();
     }
     let whole =
@@ -21,7 +21,7 @@ pub fn from_path(working_directory: &str, path: &str) -> String {
 
 /// The directory of a URL, with a slash at its end: what names in that file are relative to.
 pub fn directory(url: &str) -> String {
-    as_directory(&join(url, parent(Parts::parse(&clean(url)).path)))
+    as_directory(&join(url, parent(UrlParts::parse(&clean(url)).path)))
 }
 
 /// The URL with a slash at its end.
@@ -35,7 +35,7 @@ pub fn join(base: &str, reference: &str) -> String {
         return if base.is_empty() { reference } else { base }.to_owned();
     }
     let (base, clean_reference) = (clean(base), clean(reference));
-    let (base, mut parts) = (Parts::parse(&base), Parts::parse(&clean_reference));
+    let (base, mut parts) = (UrlParts::parse(&base), UrlParts::parse(&clean_reference));
     let other_scheme = !parts.scheme.is_empty() && parts.scheme != base.scheme;
     if other_scheme || !HIERARCHICAL.contains(&&*base.scheme) {
         return reference.to_owned();
@@ -51,13 +51,13 @@ pub fn join(base: &str, reference: &str) -> String {
         return parts.text();
     }
     let path = merge_paths(base.path, parts.path);
-    Parts { path: &path, ..parts }.text()
+    UrlParts { path: &path, ..parts }.text()
 }
 
 /// The path that a `file` URL stands for; nothing for other URLs.
 pub fn to_path(url: &str) -> Option<String> {
     let url = clean(url);
-    let parts = Parts::parse(&url);
+    let parts = UrlParts::parse(&url);
     if parts.scheme != "file" || !(parts.host.is_empty() || parts.host == "localhost") {
         return None;
     }
@@ -68,7 +68,7 @@ pub fn to_path(url: &str) -> Option<String> {
 
 /// A URL taken apart; what is not there is empty.
 #[derive(Clone, Debug, PartialEq)]
-struct Parts<'a> {
+struct UrlParts<'a> {
     /// In lower case.
     scheme: Cow<'a, str>,
     host: &'a str,
@@ -77,8 +77,8 @@ struct Parts<'a> {
     fragment: &'a str,
 }
 
-impl<'a> Parts<'a> {
-    fn parse(url: &'a str) -> Parts<'a> {
+impl<'a> UrlParts<'a> {
+    fn parse(url: &'a str) -> UrlParts<'a> {
         let (scheme, rest) = split_scheme(url);
         let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -86,7 +86,7 @@ impl<'a> Parts<'a> {
             Some(rest) => rest.split_at(rest.find('/').unwrap_or(rest.len())),
             None => ("", rest),
         };
-        Parts { scheme, host, path, query, fragment }
+        UrlParts { scheme, host, path, query, fragment }
     }
 
     fn text(&self) -> String {

@@ -25,7 +25,7 @@ use Version::{
 
 pub(crate) use query::literal_query;
 pub(crate) use reference::bad_reference;
-pub use reference::{Facade, step_into_attribute, step_into_parameter};
+pub use reference::{Facade, step_into_attribute};
 
 /// The failure of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,8 +49,8 @@ impl From<String> for Fault {
     }
 }
 
-type Form = fn(&Expr, &str, Version) -> Result<(), String>;
-type Check = fn(&Checker<'_>, &Call) -> Result<(), Fault>;
+type FormCheck = fn(&Expr, &str, Version) -> Result<(), String>;
+type ArgumentCheck = fn(&Checker<'_>, &Call) -> Result<(), Fault>;
 
 /// How a function computes.
 #[derive(Clone, Copy)]
@@ -79,8 +79,8 @@ pub struct Function {
     pub in_values: bool,
     /// The first version in which it may appear in conditions.
     pub in_conditions: Option<Version>,
-    form: Form,
-    check: Check,
+    form: FormCheck,
+    check: ArgumentCheck,
     body: Body,
 }
 
@@ -97,7 +97,7 @@ impl Function {
     }
 
     /// Whether a version rejects it because an earlier one had it.
-    pub fn removed_in(&self, version: Version) -> bool {
+    pub(crate) fn removed_in(&self, version: Version) -> bool {
         self.until.is_some_and(|until| until > Hot20130523 && version >= until)
     }
 
@@ -161,7 +161,7 @@ const fn row(
     (since, until): (Version, Option<Version>),
     usage: &'static str,
     about: &'static str,
-    form: Form,
+    form: FormCheck,
     body: Body,
 ) -> Function {
     Function {
@@ -179,7 +179,7 @@ const fn row(
 }
 
 impl Function {
-    const fn checked(mut self, check: Check) -> Function {
+    const fn checked(mut self, check: ArgumentCheck) -> Function {
         self.check = check;
         self
     }

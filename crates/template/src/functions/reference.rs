@@ -23,7 +23,7 @@ pub enum Facade {
 // --- stepping into values ---
 
 /// A part of a parameter's value: a missing part is empty text.
-pub fn step_into_parameter(value: &Value, keys: &[Value]) -> Value {
+fn step_into_parameter(value: &Value, keys: &[Value]) -> Value {
     let mut current = value.clone();
     for key in keys {
         let next = match (&current, key) {

@@ -290,17 +290,17 @@ fn bound(
     }
     // A value that passed the checks can be converted.
     let value = parameter.coerce(value).ok();
-    Ok(match parameter.hidden {
-        true => value.map(|value| Value::Secret(Secret::new(value))),
-        false => value,
-    })
+    if parameter.hidden {
+        return Ok(value.map(|value| Value::Secret(Secret::new(value))));
+    }
+    Ok(value)
 }
 
 fn missing(parameter: &Parameter) -> Diagnostic {
     let text = format!("The Parameter ({}) was not provided.", parameter.name);
     Diagnostic::error(&codes::PARAMETER_MISSING, text)
         .at(parameter.span)
-        .help("give it a value with the request or in an environment, or a default")
+        .help("supply a value in the request or in an environment, or declare a default")
 }
 
 fn refused(
@@ -319,8 +319,8 @@ fn refused(
             let sentence = "The server could not comply with the request since it is either \
                             malformed or otherwise incorrect.";
             Diagnostic::error(&codes::PARAMETER_UNJUDGED, sentence).help(format!(
-                "a rule of parameter '{name}' cannot judge this kind of value ({text}); if text is \
-                 meant, write it in quotes"
+                "a rule of parameter '{name}' does not apply to this type of value ({text}); if text is \
+                 intended, write it in quotes"
             ))
         }
     };

@@ -50,7 +50,7 @@ pub fn parse_hot(section: &Node, features: Features) -> (Definitions, Vec<Diagno
 }
 
 /// Reads `Parameters` of a CloudFormation template.
-pub fn parse_cfn(section: &Node) -> (Definitions, Vec<Diagnostic>) {
+pub(crate) fn parse_cfn(section: &Node) -> (Definitions, Vec<Diagnostic>) {
     let mut out = Vec::new();
     let definitions = read(section, "Parameters", &mut out, cfn_parameter);
     (definitions, out)
@@ -225,15 +225,16 @@ fn unfit_rule(parameter: &Parameter, rule: &Rule, span: Span) -> Diagnostic {
         format!("Parameter '{name}' is invalid: {rule} constraint invalid for {}", kind.name());
     definition_error(text, span)
         .label(parameter.span, "declared here")
-        .help(format!("this rule fits: {}", fitting.join(", ")))
+        .help(format!("this rule applies to: {}", fitting.join(", ")))
 }
 
 fn default_flaw(parameter: &Parameter) -> Option<Diagnostic> {
     let default = parameter.default.as_ref()?;
     let span = parameter.default_span.unwrap_or(parameter.span);
-    let printed = match parameter.hidden {
-        true => Value::Secret(Secret::new(default.clone())),
-        false => default.clone(),
+    let printed = if parameter.hidden {
+        Value::Secret(Secret::new(default.clone()))
+    } else {
+        default.clone()
     };
     let name = &parameter.name;
     let judged = match (parameter.kind, default) {
@@ -254,10 +255,7 @@ fn default_flaw(parameter: &Parameter) -> Option<Diagnostic> {
         }
         (_, other) => other.clone(),
     };
-    let judged = match parameter.hidden {
-        true => Value::Secret(Secret::new(judged)),
-        false => judged,
-    };
+    let judged = if parameter.hidden { Value::Secret(Secret::new(judged)) } else { judged };
     let kind = parameter.value_kind();
     let rules = parameter.constraints.iter().zip(&parameter.constraint_spans);
     let mut checked = rules.filter(|(constraint, _)| {

@@ -14,7 +14,7 @@ impl Parameter {
 
     /// As [`Parameter::describe`], with a default from the environment that replaces the
     /// template's.
-    pub fn describe_with(&self, supplied: Option<&Value>, default: Option<&Value>) -> Value {
+    pub(crate) fn describe_with(&self, supplied: Option<&Value>, default: Option<&Value>) -> Value {
         let mut reported = Members::new();
         let mut tell = |key: &str, value: Value| _ = reported.insert(key.into(), value);
         tell("Type", self.kind.name().into());

@@ -47,7 +47,7 @@ pub fn groups(node: &Node, definitions: &Definitions) -> (Vec<Group>, Vec<Diagno
             return (Vec::new(), out);
         }
     };
-    let mut reader = Reader { definitions, seen: BTreeSet::new(), out: &mut out };
+    let mut reader = GroupReader { definitions, seen: BTreeSet::new(), out: &mut out };
     let groups = items.iter().filter_map(|item| reader.group(item)).collect();
     (groups, out)
 }
@@ -57,13 +57,13 @@ const SECTION: &str = "parameter_groups";
 /// Pseudo parameters that may be grouped, too.
 const PSEUDO: &[&str] = &["OS::project_id", "OS::stack_id"];
 
-struct Reader<'a> {
+struct GroupReader<'a> {
     definitions: &'a Definitions,
     seen: BTreeSet<String>,
     out: &'a mut Vec<Diagnostic>,
 }
 
-impl Reader<'_> {
+impl GroupReader<'_> {
     fn group(&mut self, node: &Node) -> Option<Group> {
         let section = Path::Root.key(SECTION);
         let Some(map) = node.as_map() else {

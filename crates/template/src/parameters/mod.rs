@@ -14,7 +14,8 @@ pub use bind::{
     Lookup, ParameterCheck, Parameters, PseudoParameters, SuppliedParameters, SuppliedValue,
     SuppliedValues,
 };
-pub use definition::{parse_cfn, parse_hot};
+pub(crate) use definition::parse_cfn;
+pub use definition::parse_hot;
 pub use groups::{Group, groups};
 
 use crate::constraint::{Constraint, ValueKind};
@@ -75,7 +76,7 @@ impl ParameterType {
     }
 
     /// The name that templates of a dialect use.
-    pub fn spelling(self, dialect: Dialect) -> &'static str {
+    pub(crate) fn spelling(self, dialect: Dialect) -> &'static str {
         match (dialect, self) {
             (Dialect::Cfn, kind) => kind.name(),
             (Dialect::Hot, ParameterType::String) => "string",
@@ -133,7 +134,7 @@ impl Parameter {
     }
 
     /// The kind of its values, for checking rules.
-    pub fn value_kind(&self) -> ValueKind {
+    pub(crate) fn value_kind(&self) -> ValueKind {
         ValueKind::from_parameter(self.kind, self.dialect)
     }
 }

@@ -11,7 +11,7 @@ impl Parameter {
     /// The value that `get_param` returns, or why there is none.
     ///
     /// A hidden value stays hidden, and one that is not known yet stays so.
-    pub fn coerce(&self, value: &Value) -> Result<Value, String> {
+    pub(crate) fn coerce(&self, value: &Value) -> Result<Value, String> {
         if let Some(unknown) = value.unknown() {
             return Ok(match (self.kind, expose(value)) {
                 (ParameterType::Json, _) => value.clone(),
@@ -64,10 +64,8 @@ impl Parameter {
         if value.unknown().is_some() {
             return Ok(());
         }
-        let value = match self.hidden {
-            true => Value::Secret(Secret::new(value.exposed())),
-            false => value.clone(),
-        };
+        let value =
+            if self.hidden { Value::Secret(Secret::new(value.exposed())) } else { value.clone() };
         let judged = match self.kind {
             ParameterType::String => Ok(value),
             ParameterType::Number => cast::number(&value).map(|_| value).map_err(CastError::text),

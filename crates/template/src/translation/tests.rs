@@ -74,9 +74,10 @@ fn apply_to(values: &mut Members) -> Vec<Diagnostic> {
 fn translated(supplied: Json) -> Result<Value, Vec<String>> {
     let mut values = value(supplied).as_map().unwrap().clone();
     let reported = apply_to(&mut values);
-    match reported.is_empty() {
-        true => Ok(Value::Map(Arc::new(values))),
-        false => Err(reported.iter().map(Diagnostic::text).collect()),
+    if reported.is_empty() {
+        Ok(Value::Map(Arc::new(values)))
+    } else {
+        Err(reported.iter().map(Diagnostic::text).collect())
     }
 }
 

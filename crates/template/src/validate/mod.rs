@@ -148,4 +148,4 @@ impl<'a> Context<'a> {
 }
 
 /// Files by the text that names them, shared by a whole tree.
-pub type SharedFiles = Arc<Files>;
+pub(crate) type SharedFiles = Arc<Files>;

@@ -239,7 +239,7 @@ fn not_there(url: &str, span: Span) -> Diagnostic {
     };
     Diagnostic::error(&codes::NESTED_TEMPLATE, message)
         .at(span)
-        .help("send the template along under exactly this name in `files`")
+        .help("send the template in `files` under exactly this name")
 }
 
 // --- the stack inside ---

@@ -438,14 +438,16 @@ fn deprecation(resource: &Resource, schema: &TypeSchema) -> Option<Diagnostic> {
     debug_assert_eq!(diagnostic.severity, Severity::Warning);
     let is_retired = schema.support.status == Status::Hidden && schema.any_property;
     let help = schema.support.message.as_ref().map(|message| message.to_string());
-    Some(match help.or_else(|| is_retired.then(|| take_it_out(&resource.type_name.value))) {
-        Some(help) => diagnostic.help(help),
-        None => diagnostic,
-    })
+    Some(
+        match help.or_else(|| is_retired.then(|| removed_service_help(&resource.type_name.value))) {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        },
+    )
 }
 
 /// The help for a type whose service is gone without a successor.
-fn take_it_out(kind: &str) -> String {
+fn removed_service_help(kind: &str) -> String {
     let service = kind.split("::").nth(1).unwrap_or(kind);
-    format!("{service} no longer offers this and nothing is made for it: take it out")
+    format!("{service} no longer offers this and nothing is created for it: remove it")
 }

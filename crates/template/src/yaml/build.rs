@@ -4,10 +4,10 @@
 //! copies, which are counted and bounded. Recursion goes as deep as collections nest, which is
 //! bounded too.
 
-use super::build_keys::Keys;
+use super::build_keys::NumericKeys;
 use super::number;
 use super::tag::Tag;
-use super::tape::{Item, Shape, Tape};
+use super::tape::{NodeShape, Tape, TapeNode};
 use crate::codes::{self, Code};
 use crate::diagnostic::Diagnostic;
 use crate::document::{Data, MapBuilder, Node};
@@ -101,7 +101,7 @@ impl<'t, 'a> Builder<'t, 'a> {
     }
 
     fn sequence(&mut self, index: u32) -> Built<Data> {
-        if self.item(index).shape != Shape::Sequence {
+        if self.item(index).shape != NodeShape::Sequence {
             return Err(self.refuse(&codes::SYNTAX, index, "expected a list"));
         }
         let members = self.members(index);
@@ -113,10 +113,10 @@ impl<'t, 'a> Builder<'t, 'a> {
     }
 
     fn mapping(&mut self, index: u32) -> Built<Data> {
-        if self.item(index).shape != Shape::Mapping {
+        if self.item(index).shape != NodeShape::Mapping {
             return Err(self.refuse(&codes::SYNTAX, index, "expected a map"));
         }
-        let mut keys = Keys::default();
+        let mut keys = NumericKeys::default();
         let mut members = 0;
         let mut merges = false;
         let end = self.tape.next(index);
@@ -156,13 +156,13 @@ impl<'t, 'a> Builder<'t, 'a> {
 
     /// A list of maps with one member each, as a list of lists of two.
     fn pairs(&mut self, index: u32) -> Built<Data> {
-        if self.item(index).shape != Shape::Sequence {
+        if self.item(index).shape != NodeShape::Sequence {
             return Err(self.refuse(&codes::SYNTAX, index, "expected a list"));
         }
         let mut items = Vec::new();
         for member in self.members(index) {
             let target = self.target(member);
-            let is_map = self.item(target).shape == Shape::Mapping;
+            let is_map = self.item(target).shape == NodeShape::Mapping;
             let mut pairs = self.own_pairs(target);
             let (true, Some((key, value)), None) = (is_map, pairs.next(), pairs.next()) else {
                 return Err(self.refuse(&codes::SYNTAX, member, "expected a map with one member"));
@@ -188,13 +188,13 @@ impl<'t, 'a> Builder<'t, 'a> {
             }
             let source = self.target(value);
             match self.item(source).shape {
-                Shape::Mapping => pairs.extend_from_slice(&self.all_pairs(source, key)?),
-                Shape::Sequence => {
+                NodeShape::Mapping => pairs.extend_from_slice(&self.all_pairs(source, key)?),
+                NodeShape::Sequence => {
                     // The first of a list wins, so it comes last.
                     let mut parts = Vec::new();
                     for member in self.members(source) {
                         let target = self.target(member);
-                        if self.item(target).shape != Shape::Mapping {
+                        if self.item(target).shape != NodeShape::Mapping {
                             let message = "expected a map to merge";
                             return Err(self.refuse(&codes::SYNTAX, member, message));
                         }
@@ -244,7 +244,7 @@ impl<'t, 'a> Builder<'t, 'a> {
             }
             let is_value = |key: u32| self.item(self.target(key)).tag == Tag::Value;
             let stand_in = match item.shape {
-                Shape::Mapping => self.own_pairs(at).find(|(key, _)| is_value(*key)),
+                NodeShape::Mapping => self.own_pairs(at).find(|(key, _)| is_value(*key)),
                 _ => None,
             };
             let Some((_, value)) = stand_in else {
@@ -295,7 +295,7 @@ impl<'t, 'a> Builder<'t, 'a> {
     }
 
     #[inline]
-    pub(super) fn item(&self, index: u32) -> &'t Item {
+    pub(super) fn item(&self, index: u32) -> &'t TapeNode {
         &self.tape.items[index as usize]
     }
 
@@ -319,7 +319,7 @@ impl<'t, 'a> Builder<'t, 'a> {
     }
 
     fn span(&self, index: u32) -> Span {
-        let Item { start, end, .. } = *self.item(index);
+        let TapeNode { start, end, .. } = *self.item(index);
         Span::new(self.file, start as usize, end as usize)
     }
 

@@ -4,7 +4,7 @@ use super::build::{Builder, Built};
 use super::error::hints;
 use super::number;
 use super::tag::Tag;
-use super::tape::{Item, Shape, Tape};
+use super::tape::{NodeShape, Tape, TapeNode};
 use crate::codes;
 use crate::document::Data;
 use kiln_yaql::{Integer, python};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The numbers among the keys of one mapping.
 #[derive(Default)]
-pub(super) struct Keys {
+pub(super) struct NumericKeys {
     /// Whether equal numbers can have different texts.
     is_mixed: bool,
     /// The text of each number so far, if they are mixed.
@@ -27,10 +27,10 @@ enum NumericKey {
     Broken(u64),
 }
 
-impl Keys {
+impl NumericKeys {
     /// Prepares for a key.
     #[inline]
-    pub(super) fn expect(&mut self, tape: &Tape<'_>, key: &Item) {
+    pub(super) fn expect(&mut self, tape: &Tape<'_>, key: &TapeNode) {
         if matches!(key.tag, Tag::Int | Tag::Float | Tag::Bool) && canonical(tape, key).is_none() {
             self.is_mixed = true;
         }
@@ -44,7 +44,7 @@ impl Keys {
 
 impl Builder<'_, '_> {
     /// A key as text. Of equal numbers the first one's text counts.
-    pub(super) fn key(&mut self, index: u32, keys: &mut Keys) -> Built<Arc<str>> {
+    pub(super) fn key(&mut self, index: u32, keys: &mut NumericKeys) -> Built<Arc<str>> {
         let item = self.item(index);
         if matches!(item.tag, Tag::Str | Tag::Value)
             && let Some(text) = self.tape.value(item)
@@ -102,8 +102,8 @@ impl NumericKey {
 }
 
 /// The text of a key that is an integer written the way that integers are printed.
-fn canonical<'t>(tape: &'t Tape<'_>, key: &Item) -> Option<&'t str> {
-    if key.tag != Tag::Int || key.shape != Shape::Plain {
+fn canonical<'t>(tape: &'t Tape<'_>, key: &TapeNode) -> Option<&'t str> {
+    if key.tag != Tag::Int || key.shape != NodeShape::Plain {
         return None;
     }
     let text = tape.value(key)?;

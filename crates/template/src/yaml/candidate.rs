@@ -6,7 +6,7 @@
 //! characters, which bounds how far the scanner runs ahead.
 
 use super::cursor::Mark;
-use super::error::{Outcome, YamlError, hints};
+use super::error::{YamlError, YamlResult, hints};
 use super::scanner::{Scalar, Scanner};
 use super::token::{Token, TokenKind};
 
@@ -15,7 +15,7 @@ const MAX_KEY: u32 = 1024;
 
 /// Something that will be a key if a colon follows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
+pub(super) struct KeyCandidate {
     /// The number of flow collections around it.
     flow: u32,
     /// Whether nothing but a key can appear there.
@@ -27,7 +27,7 @@ pub(super) struct Candidate {
 
 impl Scanner<'_> {
     /// Whether the scalar that begins here may be a key.
-    pub(super) fn begin_scalar(&mut self) -> Outcome<bool> {
+    pub(super) fn begin_scalar(&mut self) -> YamlResult<bool> {
         let may_be_key = self.key_allowed;
         if may_be_key {
             self.drop_candidate()?;
@@ -82,7 +82,7 @@ impl Scanner<'_> {
     }
 
     /// Whether the token at the front could still turn out to be a key.
-    pub(super) fn front_may_be_key(&mut self) -> Outcome<bool> {
+    pub(super) fn front_may_be_key(&mut self) -> YamlResult<bool> {
         self.drop_lapsed()?;
         Ok(self
             .candidates
@@ -91,7 +91,7 @@ impl Scanner<'_> {
     }
 
     /// Gives up the candidates that are too far behind.
-    pub(super) fn drop_lapsed(&mut self) -> Outcome<()> {
+    pub(super) fn drop_lapsed(&mut self) -> YamlResult<()> {
         while let Some(candidate) = self.candidates.front()
             && self.has_lapsed(candidate)
         {
@@ -103,12 +103,12 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    fn has_lapsed(&self, candidate: &Candidate) -> bool {
+    fn has_lapsed(&self, candidate: &KeyCandidate) -> bool {
         let start = candidate.start;
         start.line < self.cursor.line() || start.column + MAX_KEY < self.cursor.column()
     }
 
-    pub(super) fn note_candidate(&mut self) -> Outcome<()> {
+    pub(super) fn note_candidate(&mut self) -> YamlResult<()> {
         if !self.key_allowed {
             return Ok(());
         }
@@ -120,12 +120,12 @@ impl Scanner<'_> {
     fn push_candidate(&mut self, start: Mark) {
         let required = self.flow == 0 && self.indent == i64::from(start.column);
         let token = self.queue.next_number();
-        self.candidates.push_back(Candidate { flow: self.flow, token, start, required });
+        self.candidates.push_back(KeyCandidate { flow: self.flow, token, start, required });
         self.queue.push(Token { kind: TokenKind::Undecided, start, end: start });
     }
 
     /// Gives up the candidate of this level; a problem if it had to become a key.
-    pub(super) fn drop_candidate(&mut self) -> Outcome<()> {
+    pub(super) fn drop_candidate(&mut self) -> YamlResult<()> {
         match self.candidates.pop_back_if(|candidate| candidate.flow == self.flow) {
             Some(candidate) if candidate.required => Err(self.no_colon(candidate.start)),
             _ => Ok(()),
@@ -133,7 +133,7 @@ impl Scanner<'_> {
     }
 
     /// The candidate of this level, unless it has lapsed.
-    pub(super) fn take_candidate(&mut self) -> Outcome<Option<Candidate>> {
+    pub(super) fn take_candidate(&mut self) -> YamlResult<Option<KeyCandidate>> {
         let candidate = self.candidates.pop_back_if(|candidate| candidate.flow == self.flow);
         match candidate {
             Some(candidate) if self.has_lapsed(&candidate) => {
@@ -162,6 +162,6 @@ impl Scanner<'_> {
         let line = self.cursor.slice(start.at(), self.cursor.at());
         let line = line.lines().next().unwrap_or_default();
         let help = if line.contains(':') { hints::SPACE_AFTER_COLON } else { hints::INDENTATION };
-        self.error("expected `:` behind a key").within(start, "the key").help(Some(help))
+        self.error("expected `:` after a key").within(start, "the key").help(Some(help))
     }
 }

@@ -1,10 +1,10 @@
 //! Which characters a text may hold.
 
 use super::cursor::Mark;
-use super::error::{Outcome, YamlError};
+use super::error::{YamlError, YamlResult};
 
 /// Rejects control characters and what is no character at all.
-pub(super) fn check(text: &str) -> Outcome<()> {
+pub(super) fn check(text: &str) -> YamlResult<()> {
     let mut at = 0;
     loop {
         at += plain_length(text.as_bytes().get(at..).unwrap_or_default());

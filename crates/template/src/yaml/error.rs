@@ -22,7 +22,7 @@ pub struct YamlError {
 }
 
 /// A result whose error is a syntax error.
-pub type Outcome<T> = Result<T, Box<YamlError>>;
+pub type YamlResult<T> = Result<T, Box<YamlError>>;
 
 impl YamlError {
     /// An error in the grammar.
@@ -48,7 +48,7 @@ impl YamlError {
     }
 
     /// The error as a diagnostic in a file.
-    pub fn to_diagnostic(&self, file: FileId, text: &str) -> Diagnostic {
+    pub(crate) fn to_diagnostic(&self, file: FileId, text: &str) -> Diagnostic {
         let span = |mark: Mark| {
             let found = text.get(mark.at()..).and_then(|rest| rest.chars().next());
             let width = found.filter(|c| !matches!(c, '\n' | '\r')).map_or(0, char::len_utf8);
@@ -90,7 +90,7 @@ pub(super) mod hints {
     pub(in super::super) const QUOTE_INDICATOR: &str =
         "put the text in quotes: bare text cannot begin with this character";
     pub(in super::super) const SPACE_AFTER_COLON: &str =
-        "put a space behind the colon, as in `key: value`";
+        "put a space after the colon, as in `key: value`";
     pub(in super::super) const TABS: &str = "indent with spaces; tabs cannot indent";
     pub(in super::super) const UNCLOSED_BRACKET: &str =
         "look for a missing comma or a bracket that is not closed";

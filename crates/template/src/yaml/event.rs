@@ -3,8 +3,8 @@
 
 use super::characters;
 use super::cursor::Mark;
-use super::error::{Outcome, YamlError};
-use super::parser::{Parser, Step, StepKind};
+use super::error::{YamlError, YamlResult};
+use super::parser::{Parser, ParserStep, StepKind};
 use std::borrow::Cow;
 
 /// The events of a text; ends after the last one or the first problem.
@@ -86,7 +86,7 @@ impl<'a> Events<'a> {
         Events { parser: Parser::new(text, max_depth), error, is_finished: false }
     }
 
-    fn event(&mut self, step: Step) -> Event<'a> {
+    fn event(&mut self, step: ParserStep) -> Event<'a> {
         let properties = if step.is_decorated {
             std::mem::take(&mut self.parser.properties)
         } else {
@@ -110,7 +110,7 @@ impl<'a> Events<'a> {
 }
 
 impl<'a> Iterator for Events<'a> {
-    type Item = Outcome<Event<'a>>;
+    type Item = YamlResult<Event<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_finished {

@@ -30,7 +30,7 @@ mod tape;
 mod token;
 
 pub use cursor::Mark;
-pub use error::{Outcome, YamlError};
+pub use error::{YamlError, YamlResult};
 pub use event::{Event, EventKind, Events, Properties, Style};
 
 use crate::diagnostic::Diagnostic;

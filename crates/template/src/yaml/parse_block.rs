@@ -1,19 +1,21 @@
 //! The grammar of block collections: lists of `- ` and maps by indentation.
 
 use super::cursor::Mark;
-use super::error::{Outcome, YamlError, hints};
-use super::parser::{NodeContext, Parser, State, Step, StepKind, empty_scalar, name, step};
+use super::error::{YamlError, YamlResult, hints};
+use super::parser::{
+    NodeContext, Parser, ParserState, ParserStep, StepKind, empty_scalar, name, step,
+};
 use super::token::TokenKind;
 
 impl Parser<'_> {
-    pub(super) fn block_sequence_entry(&mut self) -> Outcome<Step> {
+    pub(super) fn block_sequence_entry(&mut self) -> YamlResult<ParserStep> {
         let token = *self.peek()?;
         match token.kind {
             TokenKind::BlockEntry => {
                 self.consume();
                 match self.peek()?.kind {
                     TokenKind::BlockEntry | TokenKind::BlockEnd => Ok(empty_scalar(token.end)),
-                    _ => self.node_then(NodeContext::Block, State::BlockSequenceEntry),
+                    _ => self.node_then(NodeContext::Block, ParserState::BlockSequenceEntry),
                 }
             }
             TokenKind::BlockEnd => Ok(self.close(StepKind::SequenceEnd, token)),
@@ -26,7 +28,7 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn indentless_entry(&mut self) -> Outcome<Step> {
+    pub(super) fn indentless_entry(&mut self) -> YamlResult<ParserStep> {
         let token = *self.peek()?;
         if token.kind != TokenKind::BlockEntry {
             self.open.pop();
@@ -40,22 +42,22 @@ impl Parser<'_> {
             | TokenKind::ScalarKey { .. }
             | TokenKind::Value
             | TokenKind::BlockEnd => Ok(empty_scalar(token.end)),
-            _ => self.node_then(NodeContext::Block, State::IndentlessEntry),
+            _ => self.node_then(NodeContext::Block, ParserState::IndentlessEntry),
         }
     }
 
-    pub(super) fn block_mapping_key(&mut self) -> Outcome<Step> {
+    pub(super) fn block_mapping_key(&mut self) -> YamlResult<ParserStep> {
         let token = *self.peek()?;
         match token.kind {
             TokenKind::ScalarKey { style, gap, built } => {
                 let behind = u32::from(gap) + 1;
                 let Mark { offset, line, column } = token.end;
                 self.after_colon = Mark { offset: offset + behind, line, column: column + behind };
-                Ok(self.scalar_key(token, style, built, State::BlockMappingBehindColon))
+                Ok(self.scalar_key(token, style, built, ParserState::BlockMappingBehindColon))
             }
             TokenKind::Key => {
                 self.consume();
-                self.block_member(token.end, State::BlockMappingValue)
+                self.block_member(token.end, ParserState::BlockMappingValue)
             }
             TokenKind::BlockEnd => Ok(self.close(StepKind::MappingEnd, token)),
             _ => {
@@ -67,18 +69,18 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn block_mapping_value(&mut self) -> Outcome<Step> {
+    pub(super) fn block_mapping_value(&mut self) -> YamlResult<ParserStep> {
         let token = *self.peek()?;
         if token.kind != TokenKind::Value {
-            self.state = State::BlockMappingKey;
+            self.state = ParserState::BlockMappingKey;
             return Ok(empty_scalar(token.start));
         }
         self.consume();
-        self.block_member(token.end, State::BlockMappingKey)
+        self.block_member(token.end, ParserState::BlockMappingKey)
     }
 
     /// A key or value of a block mapping, which may be missing.
-    pub(super) fn block_member(&mut self, at: Mark, next: State) -> Outcome<Step> {
+    pub(super) fn block_member(&mut self, at: Mark, next: ParserState) -> YamlResult<ParserStep> {
         match self.peek()?.kind {
             TokenKind::Key
             | TokenKind::ScalarKey { .. }

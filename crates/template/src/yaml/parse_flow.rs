@@ -1,11 +1,13 @@
 //! The grammar of flow collections: lists in `[ ]`, maps in `{ }`.
 
-use super::error::{Outcome, YamlError, hints};
-use super::parser::{NodeContext, Parser, State, Step, StepKind, empty_scalar, name, step};
+use super::error::{YamlError, YamlResult, hints};
+use super::parser::{
+    NodeContext, Parser, ParserState, ParserStep, StepKind, empty_scalar, name, step,
+};
 use super::token::{Token, TokenKind};
 
 impl Parser<'_> {
-    pub(super) fn flow_sequence_entry(&mut self, first: bool) -> Outcome<Step> {
+    pub(super) fn flow_sequence_entry(&mut self, first: bool) -> YamlResult<ParserStep> {
         let mut token = *self.peek()?;
         if token.kind != TokenKind::FlowSequenceEnd {
             if !first {
@@ -14,69 +16,71 @@ impl Parser<'_> {
             match token.kind {
                 TokenKind::ScalarKey { .. } => {
                     self.open_collection(token.start)?;
-                    self.state = State::PairKey;
+                    self.state = ParserState::PairKey;
                     return Ok(step(StepKind::MappingStart, token.start, token.start));
                 }
                 TokenKind::Key => {
                     // A single pair stands for a map with one member.
                     self.consume();
                     self.open_collection(token.start)?;
-                    self.state = State::PairKey;
+                    self.state = ParserState::PairKey;
                     return Ok(step(StepKind::MappingStart, token.start, token.end));
                 }
                 TokenKind::FlowSequenceEnd => {}
                 _ => {
-                    return self
-                        .node_then(NodeContext::Flow, State::FlowSequenceEntry { first: false });
+                    return self.node_then(
+                        NodeContext::Flow,
+                        ParserState::FlowSequenceEntry { first: false },
+                    );
                 }
             }
         }
         Ok(self.close(StepKind::SequenceEnd, token))
     }
 
-    pub(super) fn pair_key(&mut self) -> Outcome<Step> {
+    pub(super) fn pair_key(&mut self) -> YamlResult<ParserStep> {
         let token = *self.peek()?;
         match token.kind {
             TokenKind::ScalarKey { style, built, .. } => {
-                Ok(self.scalar_key(token, style, built, State::PairAfterColon))
+                Ok(self.scalar_key(token, style, built, ParserState::PairAfterColon))
             }
             TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowSequenceEnd => {
                 // PyYAML loses the token here, which makes most of these texts wrong.
                 self.consume();
-                self.state = State::PairValue;
+                self.state = ParserState::PairValue;
                 Ok(empty_scalar(token.end))
             }
-            _ => self.node_then(NodeContext::Flow, State::PairValue),
+            _ => self.node_then(NodeContext::Flow, ParserState::PairValue),
         }
     }
 
-    pub(super) fn pair_value(&mut self) -> Outcome<Step> {
+    pub(super) fn pair_value(&mut self) -> YamlResult<ParserStep> {
         let token = *self.peek()?;
         if token.kind == TokenKind::Value {
             self.consume();
             return self.pair_after_colon();
         }
-        self.state = State::PairEnd;
+        self.state = ParserState::PairEnd;
         Ok(empty_scalar(token.start))
     }
 
-    pub(super) fn pair_after_colon(&mut self) -> Outcome<Step> {
+    pub(super) fn pair_after_colon(&mut self) -> YamlResult<ParserStep> {
         let token = *self.peek()?;
         if !matches!(token.kind, TokenKind::FlowEntry | TokenKind::FlowSequenceEnd) {
-            return self.node_then(NodeContext::Flow, State::PairEnd);
+            return self.node_then(NodeContext::Flow, ParserState::PairEnd);
         }
-        self.state = State::PairEnd;
+        self.state = ParserState::PairEnd;
         Ok(empty_scalar(token.start))
     }
 
-    pub(super) fn pair_end(&mut self) -> Outcome<Step> {
+    pub(super) fn pair_end(&mut self) -> YamlResult<ParserStep> {
         let at = self.peek()?.start;
         self.open.pop();
-        self.state = State::FlowSequenceEntry { first: false };
+        self.state = ParserState::FlowSequenceEntry { first: false };
         Ok(step(StepKind::MappingEnd, at, at))
     }
 
-    pub(super) fn flow_mapping_key(&mut self, first: bool) -> Outcome<Step> {
+    pub(super) fn flow_mapping_key(&mut self, first: bool) -> YamlResult<ParserStep> {
         let mut token = *self.peek()?;
         if token.kind != TokenKind::FlowMappingEnd {
             if !first {
@@ -84,12 +88,12 @@ impl Parser<'_> {
             }
             match token.kind {
                 TokenKind::ScalarKey { style, built, .. } => {
-                    let next = State::FlowMappingAfterColon;
+                    let next = ParserState::FlowMappingAfterColon;
                     return Ok(self.scalar_key(token, style, built, next));
                 }
                 TokenKind::Key => {
                     self.consume();
-                    let next = State::FlowMappingValue { empty: false };
+                    let next = ParserState::FlowMappingValue { empty: false };
                     token = *self.peek()?;
                     if !matches!(
                         token.kind,
@@ -102,26 +106,28 @@ impl Parser<'_> {
                 }
                 TokenKind::FlowMappingEnd => {}
                 _ => {
-                    return self
-                        .node_then(NodeContext::Flow, State::FlowMappingValue { empty: true });
+                    return self.node_then(
+                        NodeContext::Flow,
+                        ParserState::FlowMappingValue { empty: true },
+                    );
                 }
             }
         }
         Ok(self.close(StepKind::MappingEnd, token))
     }
 
-    pub(super) fn flow_mapping_value(&mut self, empty: bool) -> Outcome<Step> {
+    pub(super) fn flow_mapping_value(&mut self, empty: bool) -> YamlResult<ParserStep> {
         let token = *self.peek()?;
         if !empty && token.kind == TokenKind::Value {
             self.consume();
             return self.flow_mapping_after_colon();
         }
-        self.state = State::FlowMappingKey { first: false };
+        self.state = ParserState::FlowMappingKey { first: false };
         Ok(empty_scalar(token.start))
     }
 
-    pub(super) fn flow_mapping_after_colon(&mut self) -> Outcome<Step> {
-        let next = State::FlowMappingKey { first: false };
+    pub(super) fn flow_mapping_after_colon(&mut self) -> YamlResult<ParserStep> {
+        let next = ParserState::FlowMappingKey { first: false };
         let token = *self.peek()?;
         if !matches!(token.kind, TokenKind::FlowEntry | TokenKind::FlowMappingEnd) {
             return self.node_then(NodeContext::Flow, next);
@@ -131,7 +137,12 @@ impl Parser<'_> {
     }
 
     /// Steps over a comma, which must be there, and returns the token after it.
-    fn behind_comma(&mut self, token: Token, wanted: &str, what: &'static str) -> Outcome<Token> {
+    fn behind_comma(
+        &mut self,
+        token: Token,
+        wanted: &str,
+        what: &'static str,
+    ) -> YamlResult<Token> {
         if token.kind == TokenKind::FlowEntry {
             self.consume();
             return self.peek().copied();

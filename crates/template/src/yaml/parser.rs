@@ -5,7 +5,7 @@
 //! than it is allowed.
 
 use super::cursor::Mark;
-use super::error::{Outcome, YamlError, hints};
+use super::error::{YamlError, YamlResult, hints};
 use super::event::{Properties, Style};
 use super::scanner::Scanner;
 use super::token::{Built, Directive, Token, TokenKind, WrittenTag};
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 
 /// The state of the parser: what it expects next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum ParserState {
     FirstDocument,
     NextDocument,
     DocumentContent,
@@ -55,7 +55,7 @@ pub(super) enum NodeContext {
 
 /// One step through the structure of a text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
+pub(super) struct ParserStep {
     pub(super) kind: StepKind,
     /// Whether the node has an anchor or a tag; if so, [`Parser::properties`] holds them.
     pub(super) is_decorated: bool,
@@ -86,9 +86,9 @@ pub(super) enum StepKind {
 #[derive(Debug)]
 pub(super) struct Parser<'a> {
     pub(super) scanner: Scanner<'a>,
-    pub(super) state: State,
+    pub(super) state: ParserState,
     /// States to come back to.
-    later: Vec<State>,
+    later: Vec<ParserState>,
     /// Where the open collections begin.
     pub(super) open: Vec<Mark>,
     /// The position after the last colon that was read with its key.
@@ -104,7 +104,7 @@ impl<'a> Parser<'a> {
     pub(super) fn new(text: &'a str, max_depth: usize) -> Parser<'a> {
         Parser {
             scanner: Scanner::new(text),
-            state: State::FirstDocument,
+            state: ParserState::FirstDocument,
             later: Vec::new(),
             open: Vec::new(),
             after_colon: Mark::default(),
@@ -115,28 +115,28 @@ impl<'a> Parser<'a> {
     }
 
     /// The next step. Must not be called after an error or the end.
-    pub(super) fn step(&mut self) -> Outcome<Step> {
+    pub(super) fn step(&mut self) -> YamlResult<ParserStep> {
         match self.state {
-            State::FirstDocument => self.document_start(true),
-            State::NextDocument => self.document_start(false),
-            State::DocumentContent => self.document_content(),
-            State::DocumentEnd => self.document_end(),
-            State::Node(position) => self.node(position),
-            State::BlockSequenceEntry => self.block_sequence_entry(),
-            State::IndentlessEntry => self.indentless_entry(),
-            State::BlockMappingKey => self.block_mapping_key(),
-            State::BlockMappingValue => self.block_mapping_value(),
-            State::BlockMappingBehindColon => {
-                self.block_member(self.after_colon, State::BlockMappingKey)
+            ParserState::FirstDocument => self.document_start(true),
+            ParserState::NextDocument => self.document_start(false),
+            ParserState::DocumentContent => self.document_content(),
+            ParserState::DocumentEnd => self.document_end(),
+            ParserState::Node(position) => self.node(position),
+            ParserState::BlockSequenceEntry => self.block_sequence_entry(),
+            ParserState::IndentlessEntry => self.indentless_entry(),
+            ParserState::BlockMappingKey => self.block_mapping_key(),
+            ParserState::BlockMappingValue => self.block_mapping_value(),
+            ParserState::BlockMappingBehindColon => {
+                self.block_member(self.after_colon, ParserState::BlockMappingKey)
             }
-            State::FlowSequenceEntry { first } => self.flow_sequence_entry(first),
-            State::PairKey => self.pair_key(),
-            State::PairValue => self.pair_value(),
-            State::PairAfterColon => self.pair_after_colon(),
-            State::PairEnd => self.pair_end(),
-            State::FlowMappingKey { first } => self.flow_mapping_key(first),
-            State::FlowMappingValue { empty } => self.flow_mapping_value(empty),
-            State::FlowMappingAfterColon => self.flow_mapping_after_colon(),
+            ParserState::FlowSequenceEntry { first } => self.flow_sequence_entry(first),
+            ParserState::PairKey => self.pair_key(),
+            ParserState::PairValue => self.pair_value(),
+            ParserState::PairAfterColon => self.pair_after_colon(),
+            ParserState::PairEnd => self.pair_end(),
+            ParserState::FlowMappingKey { first } => self.flow_mapping_key(first),
+            ParserState::FlowMappingValue { empty } => self.flow_mapping_value(empty),
+            ParserState::FlowMappingAfterColon => self.flow_mapping_after_colon(),
         }
     }
 
@@ -161,7 +161,7 @@ impl<'a> Parser<'a> {
         Cow::Owned(value.map(std::mem::take).unwrap_or_default())
     }
 
-    fn document_start(&mut self, first: bool) -> Outcome<Step> {
+    fn document_start(&mut self, first: bool) -> YamlResult<ParserStep> {
         let mut token = *self.peek()?;
         while !first && token.kind == TokenKind::DocumentEnd {
             self.consume();
@@ -173,9 +173,9 @@ impl<'a> Parser<'a> {
         let start = token.start;
         let bare = !matches!(token.kind, TokenKind::Directive(_) | TokenKind::DocumentStart);
         self.handles = HashMap::new();
-        self.later.push(State::DocumentEnd);
+        self.later.push(ParserState::DocumentEnd);
         if first && bare {
-            self.state = State::Node(NodeContext::Block);
+            self.state = ParserState::Node(NodeContext::Block);
             return Ok(step(StepKind::DocumentStart, start, start));
         }
         self.directives()?;
@@ -186,11 +186,11 @@ impl<'a> Parser<'a> {
             return Err(YamlError::syntax(message, token.start).help(Some(hints::INDENTATION)));
         }
         self.consume();
-        self.state = State::DocumentContent;
+        self.state = ParserState::DocumentContent;
         Ok(step(StepKind::DocumentStart, start, token.end))
     }
 
-    fn directives(&mut self) -> Outcome<()> {
+    fn directives(&mut self) -> YamlResult<()> {
         let mut versions = 0;
         loop {
             let token = *self.peek()?;
@@ -215,7 +215,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn declare(&mut self, handle: &'a str, prefix: Cow<'a, str>, at: Mark) -> Outcome<()> {
+    fn declare(&mut self, handle: &'a str, prefix: Cow<'a, str>, at: Mark) -> YamlResult<()> {
         match self.handles.insert(handle, prefix) {
             None => Ok(()),
             Some(_) => {
@@ -225,7 +225,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn document_content(&mut self) -> Outcome<Step> {
+    fn document_content(&mut self) -> YamlResult<ParserStep> {
         let token = *self.peek()?;
         match token.kind {
             TokenKind::Directive(_)
@@ -239,18 +239,18 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn document_end(&mut self) -> Outcome<Step> {
+    fn document_end(&mut self) -> YamlResult<ParserStep> {
         let token = *self.peek()?;
         let mut end = token.start;
         if token.kind == TokenKind::DocumentEnd {
             self.consume();
             end = token.end;
         }
-        self.state = State::NextDocument;
+        self.state = ParserState::NextDocument;
         Ok(step(StepKind::DocumentEnd, token.start, end))
     }
 
-    pub(super) fn node(&mut self, position: NodeContext) -> Outcome<Step> {
+    pub(super) fn node(&mut self, position: NodeContext) -> YamlResult<ParserStep> {
         let token = *self.peek()?;
         match token.kind {
             TokenKind::Scalar { style, built } => {
@@ -268,7 +268,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn decorated_node(&mut self, position: NodeContext, start: Mark) -> Outcome<Step> {
+    fn decorated_node(&mut self, position: NodeContext, start: Mark) -> YamlResult<ParserStep> {
         let mut end = start;
         self.properties = self.properties(start, &mut end)?;
         let token = *self.peek()?;
@@ -291,14 +291,19 @@ impl<'a> Parser<'a> {
         Ok(step)
     }
 
-    fn collection(&mut self, position: NodeContext, token: Token, start: Mark) -> Outcome<Step> {
+    fn collection(
+        &mut self,
+        position: NodeContext,
+        token: Token,
+        start: Mark,
+    ) -> YamlResult<ParserStep> {
         let content = token.start;
         let Some((kind, state)) = opens(position, token.kind) else {
             return Err(no_content(token, start, position));
         };
         self.open_collection(content)?;
         self.state = state;
-        if state == State::IndentlessEntry {
+        if state == ParserState::IndentlessEntry {
             // A list at the column of its key: its first dash opens it and is its first member's.
             return Ok(step(kind, content, content));
         }
@@ -307,7 +312,7 @@ impl<'a> Parser<'a> {
     }
 
     /// An anchor and a tag, in any order.
-    fn properties(&mut self, start: Mark, end: &mut Mark) -> Outcome<Properties<'a>> {
+    fn properties(&mut self, start: Mark, end: &mut Mark) -> YamlResult<Properties<'a>> {
         let mut anchor = None;
         let mut tag = None;
         loop {
@@ -326,7 +331,7 @@ impl<'a> Parser<'a> {
         Ok(Properties { anchor, tag: tag.transpose()? })
     }
 
-    fn full_tag(&self, index: u32, start: Mark, at: Mark) -> Outcome<Cow<'a, str>> {
+    fn full_tag(&self, index: u32, start: Mark, at: Mark) -> YamlResult<Cow<'a, str>> {
         let Some(WrittenTag { handle, suffix }) = self.scanner.tags.get(index as usize).cloned()
         else {
             return Ok(Cow::Borrowed("!"));
@@ -344,7 +349,11 @@ impl<'a> Parser<'a> {
         Ok(Cow::Owned(format!("{}{}", until_nul(prefix), until_nul(&suffix))))
     }
 
-    pub(super) fn node_then(&mut self, position: NodeContext, next: State) -> Outcome<Step> {
+    pub(super) fn node_then(
+        &mut self,
+        position: NodeContext,
+        next: ParserState,
+    ) -> YamlResult<ParserStep> {
         self.later.push(next);
         self.node(position)
     }
@@ -355,14 +364,14 @@ impl<'a> Parser<'a> {
         token: Token,
         style: Style,
         built: Built,
-        next: State,
-    ) -> Step {
+        next: ParserState,
+    ) -> ParserStep {
         self.consume();
         self.state = next;
         step(StepKind::Scalar { style, built }, token.start, token.end)
     }
 
-    pub(super) fn open_collection(&mut self, start: Mark) -> Outcome<()> {
+    pub(super) fn open_collection(&mut self, start: Mark) -> YamlResult<()> {
         if self.open.len() >= self.max_depth {
             let message = crate::read::too_deep(self.max_depth);
             return Err(YamlError::new(&codes::TOO_DEEP, message, start));
@@ -378,7 +387,7 @@ impl<'a> Parser<'a> {
 
     /// Enters a block mapping, in which nothing has been read yet, and sets the state that
     /// comes after it.
-    pub(super) fn enter_block_mapping(&mut self, start: Mark, behind: State) {
+    pub(super) fn enter_block_mapping(&mut self, start: Mark, behind: ParserState) {
         self.open.push(start);
         self.later.push(behind);
         self.scanner.enter_block(start.column);
@@ -392,7 +401,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Closes a collection at the token that was peeked.
-    pub(super) fn close(&mut self, kind: StepKind, token: Token) -> Step {
+    pub(super) fn close(&mut self, kind: StepKind, token: Token) -> ParserStep {
         self.consume();
         self.open.pop();
         self.pop_state();
@@ -400,7 +409,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn pop_state(&mut self) {
-        self.state = self.later.pop().unwrap_or(State::NextDocument);
+        self.state = self.later.pop().unwrap_or(ParserState::NextDocument);
     }
 
     /// Where the innermost open collection begins.
@@ -409,7 +418,7 @@ impl<'a> Parser<'a> {
     }
 
     #[inline]
-    pub(super) fn peek(&mut self) -> Outcome<&Token> {
+    pub(super) fn peek(&mut self) -> YamlResult<&Token> {
         self.scanner.peek()
     }
 
@@ -419,32 +428,32 @@ impl<'a> Parser<'a> {
     }
 }
 
-pub(super) fn step(kind: StepKind, start: Mark, end: Mark) -> Step {
-    Step { kind, is_decorated: false, start, end, content: start.offset }
+pub(super) fn step(kind: StepKind, start: Mark, end: Mark) -> ParserStep {
+    ParserStep { kind, is_decorated: false, start, end, content: start.offset }
 }
 
 /// The scalar that is not there.
-pub(super) fn empty_scalar(at: Mark) -> Step {
+pub(super) fn empty_scalar(at: Mark) -> ParserStep {
     step(StepKind::Scalar { style: Style::Plain, built: None }, at, at)
 }
 
 /// What collection a token opens, and what comes next in it.
-fn opens(position: NodeContext, token: TokenKind) -> Option<(StepKind, State)> {
+fn opens(position: NodeContext, token: TokenKind) -> Option<(StepKind, ParserState)> {
     Some(match token {
         TokenKind::BlockMappingStart if position != NodeContext::Flow => {
-            (StepKind::MappingStart, State::BlockMappingKey)
+            (StepKind::MappingStart, ParserState::BlockMappingKey)
         }
         TokenKind::BlockSequenceStart if position != NodeContext::Flow => {
-            (StepKind::SequenceStart, State::BlockSequenceEntry)
+            (StepKind::SequenceStart, ParserState::BlockSequenceEntry)
         }
         TokenKind::BlockEntry if position == NodeContext::BlockMember => {
-            (StepKind::SequenceStart, State::IndentlessEntry)
+            (StepKind::SequenceStart, ParserState::IndentlessEntry)
         }
         TokenKind::FlowMappingStart => {
-            (StepKind::MappingStart, State::FlowMappingKey { first: true })
+            (StepKind::MappingStart, ParserState::FlowMappingKey { first: true })
         }
         TokenKind::FlowSequenceStart => {
-            (StepKind::SequenceStart, State::FlowSequenceEntry { first: true })
+            (StepKind::SequenceStart, ParserState::FlowSequenceEntry { first: true })
         }
         _ => return None,
     })

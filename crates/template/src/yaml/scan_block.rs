@@ -1,7 +1,7 @@
 //! Scanning of block scalars: literal (`|`) and folded (`>`).
 
 use super::cursor::Mark;
-use super::error::{Outcome, hints};
+use super::error::{YamlResult, hints};
 use super::event::Style;
 use super::scanner::{Scalar, Scanner};
 
@@ -19,7 +19,7 @@ enum Chomping {
 }
 
 impl Scanner<'_> {
-    pub(super) fn scan_block_scalar(&mut self, style: Style) -> Outcome<Scalar> {
+    pub(super) fn scan_block_scalar(&mut self, style: Style) -> YamlResult<Scalar> {
         let start = self.cursor.mark();
         let (chomping, increment) = self.scan_block_header(start)?;
         let mut indent = increment.map_or(0, |by| self.indent.max(0) + i64::from(by));
@@ -59,7 +59,7 @@ impl Scanner<'_> {
     }
 
     /// The indicators after `|` or `>`, up to the end of the line.
-    fn scan_block_header(&mut self, start: Mark) -> Outcome<(Chomping, Option<u8>)> {
+    fn scan_block_header(&mut self, start: Mark) -> YamlResult<(Chomping, Option<u8>)> {
         self.cursor.skip(1);
         let mut chomping = None;
         let mut increment = None;
@@ -95,7 +95,7 @@ impl Scanner<'_> {
         indent: &mut i64,
         empty_lines: &mut String,
         start: Mark,
-    ) -> Outcome<()> {
+    ) -> YamlResult<()> {
         let mut deepest = 0;
         loop {
             let inside = |column: u32| *indent == 0 || i64::from(column) < *indent;

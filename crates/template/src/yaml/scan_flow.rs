@@ -3,7 +3,7 @@
 //! A scalar on one line without escapes is a piece of the text; only others are copied.
 
 use super::cursor::{DOUBLE_STOP, FLOW_STOP, Mark, PLAIN_STOP, QUOTED_STOP, SINGLE_STOP};
-use super::error::{Outcome, YamlError, hints};
+use super::error::{YamlError, YamlResult, hints};
 use super::event::Style;
 use super::scanner::{Scalar, Scanner};
 
@@ -17,7 +17,7 @@ struct Fold {
 }
 
 impl Scanner<'_> {
-    pub(super) fn scan_plain(&mut self) -> Outcome<Scalar> {
+    pub(super) fn scan_plain(&mut self) -> YamlResult<Scalar> {
         let start = self.cursor.mark();
         let end = self.skip_plain_line(start)?;
         if self.cursor.line_break(0) > 0 {
@@ -48,7 +48,7 @@ impl Scanner<'_> {
 
     #[inline(never)]
     /// The rest of a plain scalar that may go on after a line break, which comes next.
-    fn fold_plain(&mut self, start: Mark, first_end: Mark) -> Outcome<Scalar> {
+    fn fold_plain(&mut self, start: Mark, first_end: Mark) -> YamlResult<Scalar> {
         let indent = self.indent + 1;
         let mut value: Option<String> = None;
         let mut fold = Fold::default();
@@ -81,7 +81,7 @@ impl Scanner<'_> {
     /// Steps over the words of one line and the blanks around them; returns the end of the last
     /// word.
     #[inline]
-    fn skip_plain_line(&mut self, start: Mark) -> Outcome<Mark> {
+    fn skip_plain_line(&mut self, start: Mark) -> YamlResult<Mark> {
         let stop = if self.flow > 0 { FLOW_STOP } else { PLAIN_STOP };
         let mut end = self.cursor.mark();
         let mut word = self.cursor.at();
@@ -110,7 +110,7 @@ impl Scanner<'_> {
         Ok(if self.cursor.at() > word { self.cursor.mark() } else { end })
     }
 
-    fn skip_plain_breaks(&mut self, start: Mark, indent: i64, fold: &mut Fold) -> Outcome<()> {
+    fn skip_plain_breaks(&mut self, start: Mark, indent: i64, fold: &mut Fold) -> YamlResult<()> {
         loop {
             self.skip_break_into(fold);
             while self.cursor.is_blank() {
@@ -128,7 +128,7 @@ impl Scanner<'_> {
         }
     }
 
-    pub(super) fn scan_quoted(&mut self, style: Style) -> Outcome<Scalar> {
+    pub(super) fn scan_quoted(&mut self, style: Style) -> YamlResult<Scalar> {
         let start = self.cursor.mark();
         let quote = self.cursor.byte(0);
         self.cursor.skip(1);
@@ -146,7 +146,7 @@ impl Scanner<'_> {
     }
 
     /// The value of a quoted scalar with escapes, line breaks or unusual characters.
-    fn quoted_value(&mut self, start: Mark, quote: u8) -> Outcome<String> {
+    fn quoted_value(&mut self, start: Mark, quote: u8) -> YamlResult<String> {
         let mut value = String::new();
         let mut from = self.cursor.at();
         loop {
@@ -237,7 +237,7 @@ impl Scanner<'_> {
     }
 
     /// The character after a backslash.
-    fn scan_escape(&mut self, start: Mark) -> Outcome<char> {
+    fn scan_escape(&mut self, start: Mark) -> YamlResult<char> {
         let digits = match self.cursor.byte(1) {
             b'x' => 2,
             b'u' => 4,
@@ -247,7 +247,7 @@ impl Scanner<'_> {
                     let message = "a backslash with a character that makes no escape";
                     let error = self.error(message).within(start, "the quoted text");
                     return Err(error.help(Some(
-                        "double the backslash, or use single quotes, where it stands for itself",
+                        "double the backslash, or use single quotes, if it is part of the text",
                     )));
                 };
                 self.cursor.skip(2);

@@ -1,7 +1,7 @@
 //! Scanning of what begins with `%`, `&`, `*` and `!`: directives, anchors, aliases and tags.
 
 use super::cursor::{Mark, is_word};
-use super::error::{Outcome, YamlError};
+use super::error::{YamlError, YamlResult};
 use super::scanner::Scanner;
 use super::token::{Directive, TokenKind, WrittenTag};
 use crate::read::excerpt;
@@ -12,7 +12,7 @@ const TAG: &str = "the tag";
 
 impl<'a> Scanner<'a> {
     /// An anchor (`&name`) or alias (`*name`).
-    pub(super) fn scan_name(&mut self) -> Outcome<()> {
+    pub(super) fn scan_name(&mut self) -> YamlResult<()> {
         let start = self.cursor.mark();
         let is_alias = self.cursor.byte(0) == b'*';
         self.cursor.skip(1);
@@ -29,7 +29,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// A tag: `!<name>`, `!handle!name`, `!!name`, `!name` or `!`.
-    pub(super) fn scan_tag(&mut self) -> Outcome<()> {
+    pub(super) fn scan_tag(&mut self) -> YamlResult<()> {
         let start = self.cursor.mark();
         let tag = if self.cursor.byte(1) == b'<' {
             self.cursor.skip(2);
@@ -56,7 +56,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn scan_short_tag(&mut self, start: Mark) -> Outcome<WrittenTag<'a>> {
+    fn scan_short_tag(&mut self, start: Mark) -> YamlResult<WrittenTag<'a>> {
         let handle = self.scan_handle();
         if handle.len() > 1 && handle.ends_with('!') {
             let suffix = self.scan_uri(start, false)?;
@@ -82,7 +82,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// A directive with its line.
-    pub(super) fn scan_directive(&mut self) -> Outcome<()> {
+    pub(super) fn scan_directive(&mut self) -> YamlResult<()> {
         let start = self.cursor.mark();
         self.cursor.skip(1);
         let name = self.scan_word();
@@ -122,7 +122,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn scan_version(&mut self, start: Mark) -> Outcome<Directive<'a>> {
+    fn scan_version(&mut self, start: Mark) -> YamlResult<Directive<'a>> {
         self.cursor.skip_blanks();
         let major = self.scan_version_number(start)?;
         if self.cursor.byte(0) != b'.' {
@@ -134,7 +134,7 @@ impl<'a> Scanner<'a> {
         Ok(Directive::Version { major, minor })
     }
 
-    fn scan_version_number(&mut self, start: Mark) -> Outcome<u32> {
+    fn scan_version_number(&mut self, start: Mark) -> YamlResult<u32> {
         let mut number: u32 = 0;
         let mut digits = 0;
         while let digit @ b'0'..=b'9' = self.cursor.byte(0) {
@@ -153,7 +153,7 @@ impl<'a> Scanner<'a> {
         Ok(number)
     }
 
-    fn scan_tag_directive(&mut self, start: Mark) -> Outcome<Directive<'a>> {
+    fn scan_tag_directive(&mut self, start: Mark) -> YamlResult<Directive<'a>> {
         self.cursor.skip_blanks();
         let handle = if self.cursor.byte(0) == b'!' { self.scan_handle() } else { "" };
         if handle.is_empty() || (handle.len() > 1 && !handle.ends_with('!')) {
@@ -194,7 +194,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// The characters of a tag's name, with `%41` for `A`; `flow` lets `,`, `[` and `]` in.
-    fn scan_uri(&mut self, start: Mark, flow: bool) -> Outcome<Cow<'a, str>> {
+    fn scan_uri(&mut self, start: Mark, flow: bool) -> YamlResult<Cow<'a, str>> {
         let mut name = Cow::Borrowed("");
         loop {
             let from = self.cursor.at();
@@ -216,7 +216,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// One character as its bytes in UTF-8, each as `%` and two hexadecimal digits.
-    fn scan_uri_escape(&mut self, start: Mark) -> Outcome<char> {
+    fn scan_uri_escape(&mut self, start: Mark) -> YamlResult<char> {
         let mut bytes = [0; 4];
         let mut length = 1;
         let mut read = 0;

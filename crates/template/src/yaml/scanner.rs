@@ -3,9 +3,9 @@
 //! Here is what decides which token comes next; candidates for keys and the scanning of longer
 //! tokens have files of their own.
 
-use super::candidate::Candidate;
+use super::candidate::KeyCandidate;
 use super::cursor::{Cursor, Mark};
-use super::error::{Outcome, YamlError, hints};
+use super::error::{YamlError, YamlResult, hints};
 use super::event::Style;
 use super::shortcut::Line;
 use super::token::{Built, Directive, Queue, Token, TokenKind, WrittenTag};
@@ -35,7 +35,7 @@ pub(super) struct Scanner<'a> {
     outer_indents: Vec<i64>,
     /// At most one for each level of flow collections, outer levels first. Outer ones began
     /// earlier, so they are the first to lapse.
-    pub(super) candidates: VecDeque<Candidate>,
+    pub(super) candidates: VecDeque<KeyCandidate>,
     /// Whether a candidate may begin here.
     pub(super) key_allowed: bool,
     /// Values of scalars that are not a piece of the text.
@@ -65,7 +65,7 @@ impl<'a> Scanner<'a> {
 
     /// The next token, which is not consumed; at the end there is always another end token.
     #[inline]
-    pub(super) fn peek(&mut self) -> Outcome<&Token> {
+    pub(super) fn peek(&mut self) -> YamlResult<&Token> {
         if !self.is_known {
             self.find_next()?;
         }
@@ -131,7 +131,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Scans until it is certain what the token at the front is.
-    fn find_next(&mut self) -> Outcome<()> {
+    fn find_next(&mut self) -> YamlResult<()> {
         loop {
             while self.queue.is_empty() || self.front_may_be_key()? {
                 self.fetch()?;
@@ -152,7 +152,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn fetch(&mut self) -> Outcome<()> {
+    fn fetch(&mut self) -> YamlResult<()> {
         self.skip_to_token();
         self.drop_lapsed()?;
         if self.indent > i64::from(self.cursor.column()) {
@@ -237,7 +237,7 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline(never)]
-    fn fetch_end(&mut self) -> Outcome<()> {
+    fn fetch_end(&mut self) -> YamlResult<()> {
         self.cursor.finish_line();
         self.close_blocks(-1);
         self.drop_candidate()?;
@@ -247,7 +247,7 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline(never)]
-    fn fetch_directive(&mut self) -> Outcome<()> {
+    fn fetch_directive(&mut self) -> YamlResult<()> {
         self.close_blocks(-1);
         self.drop_candidate()?;
         self.key_allowed = false;
@@ -255,7 +255,7 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline(never)]
-    fn fetch_document_indicator(&mut self) -> Outcome<()> {
+    fn fetch_document_indicator(&mut self) -> YamlResult<()> {
         self.close_blocks(-1);
         self.drop_candidate()?;
         self.key_allowed = false;
@@ -267,7 +267,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn fetch_flow_start(&mut self, kind: TokenKind) -> Outcome<()> {
+    fn fetch_flow_start(&mut self, kind: TokenKind) -> YamlResult<()> {
         self.note_candidate()?;
         self.flow += 1;
         self.key_allowed = true;
@@ -275,7 +275,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn fetch_flow_end(&mut self, kind: TokenKind) -> Outcome<()> {
+    fn fetch_flow_end(&mut self, kind: TokenKind) -> YamlResult<()> {
         self.drop_candidate()?;
         self.flow = self.flow.saturating_sub(1);
         self.key_allowed = false;
@@ -283,7 +283,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn fetch_flow_entry(&mut self) -> Outcome<()> {
+    fn fetch_flow_entry(&mut self) -> YamlResult<()> {
         self.drop_candidate()?;
         self.key_allowed = true;
         self.push_indicator(1, TokenKind::FlowEntry);
@@ -291,7 +291,7 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline(never)]
-    fn fetch_block_entry(&mut self) -> Outcome<()> {
+    fn fetch_block_entry(&mut self) -> YamlResult<()> {
         if self.flow == 0 {
             if !self.key_allowed {
                 let message = "a list item (`- `) cannot begin here";
@@ -307,7 +307,7 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline(never)]
-    fn fetch_key(&mut self) -> Outcome<()> {
+    fn fetch_key(&mut self) -> YamlResult<()> {
         if self.flow == 0 {
             if !self.key_allowed {
                 let message = "a key (`? `) cannot begin here";
@@ -324,7 +324,7 @@ impl<'a> Scanner<'a> {
 
     /// A colon: the candidate in front of it becomes a key.
     #[inline(never)]
-    fn fetch_value(&mut self) -> Outcome<()> {
+    fn fetch_value(&mut self) -> YamlResult<()> {
         if let Some(key) = self.take_candidate()? {
             let opens = self.indents(key.start);
             let kind = if opens { TokenKind::MappingAndKey } else { TokenKind::Key };
@@ -349,21 +349,21 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline(never)]
-    fn fetch_name(&mut self) -> Outcome<()> {
+    fn fetch_name(&mut self) -> YamlResult<()> {
         self.note_candidate()?;
         self.key_allowed = false;
         self.scan_name()
     }
 
     #[inline(never)]
-    fn fetch_tag(&mut self) -> Outcome<()> {
+    fn fetch_tag(&mut self) -> YamlResult<()> {
         self.note_candidate()?;
         self.key_allowed = false;
         self.scan_tag()
     }
 
     #[inline(never)]
-    fn fetch_block_scalar(&mut self, style: Style) -> Outcome<()> {
+    fn fetch_block_scalar(&mut self, style: Style) -> YamlResult<()> {
         self.drop_candidate()?;
         self.key_allowed = true;
         let Scalar { style, built, start, end } = self.scan_block_scalar(style)?;
@@ -372,7 +372,7 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline(never)]
-    fn fetch_quoted(&mut self, style: Style) -> Outcome<()> {
+    fn fetch_quoted(&mut self, style: Style) -> YamlResult<()> {
         let may_be_key = self.begin_scalar()?;
         let scalar = self.scan_quoted(style)?;
         self.push_scalar(scalar, may_be_key);
@@ -380,7 +380,7 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline(never)]
-    fn fetch_plain(&mut self) -> Outcome<()> {
+    fn fetch_plain(&mut self) -> YamlResult<()> {
         let may_be_key = self.begin_scalar()?;
         let scalar = self.scan_plain()?;
         self.push_scalar(scalar, may_be_key);

@@ -6,9 +6,9 @@
 //! and without it the tape would be the same.
 
 use super::cursor::Mark;
-use super::parser::{Parser, State};
+use super::parser::{Parser, ParserState};
 use super::tag::{self, Tag};
-use super::tape::{Composer, Item, Shape};
+use super::tape::{Composer, NodeShape, TapeNode};
 
 /// Keys up to this length are short enough in any context.
 const SHORT_KEY: usize = 1000;
@@ -19,9 +19,11 @@ impl Composer<'_> {
     pub(super) fn read_shortcuts(&mut self, parser: &mut Parser<'_>) {
         while parser.scanner.is_idle() {
             let goes_on = match parser.state {
-                State::BlockMappingKey => self.block_key(parser),
-                State::BlockMappingBehindColon => self.block_value(parser),
-                State::BlockSequenceEntry | State::IndentlessEntry => self.block_item(parser),
+                ParserState::BlockMappingKey => self.block_key(parser),
+                ParserState::BlockMappingBehindColon => self.block_value(parser),
+                ParserState::BlockSequenceEntry | ParserState::IndentlessEntry => {
+                    self.block_item(parser)
+                }
                 _ => false,
             };
             if !goes_on {
@@ -36,11 +38,11 @@ impl Composer<'_> {
         let start = parser.scanner.cursor.mark();
         let column = i64::from(start.column);
         let Some(key) = self.key_at(start) else { return false };
-        while parser.scanner.indent > column && parser.state == State::BlockMappingKey {
+        while parser.scanner.indent > column && parser.state == ParserState::BlockMappingKey {
             parser.leave_block_mapping();
             self.close(None);
         }
-        let fits = parser.state == State::BlockMappingKey
+        let fits = parser.state == ParserState::BlockMappingKey
             && parser.scanner.indent == column
             && parser.scanner.key_allowed;
         if fits {
@@ -65,7 +67,7 @@ impl Composer<'_> {
                     let mark = parser.scanner.mark_of(next);
                     let Some(key) = self.key_at(mark) else { return false };
                     parser.scanner.go_to_line(next);
-                    return self.block_mapping(parser, mark, key, State::BlockMappingKey);
+                    return self.block_mapping(parser, mark, key, ParserState::BlockMappingKey);
                 }
                 self.push_nothing(after_colon);
                 parser.scanner.go_to_line(next);
@@ -86,7 +88,7 @@ impl Composer<'_> {
             }
             _ => return false,
         }
-        parser.state = State::BlockMappingKey;
+        parser.state = ParserState::BlockMappingKey;
         true
     }
 
@@ -96,13 +98,13 @@ impl Composer<'_> {
         parser: &mut Parser<'_>,
         start: Mark,
         key: (usize, usize),
-        behind: State,
+        behind: ParserState,
     ) -> bool {
         if parser.room() == 0 {
             return false;
         }
         parser.enter_block_mapping(start, behind);
-        self.open(Shape::Mapping, Tag::Map, None, start.offset);
+        self.open(NodeShape::Mapping, Tag::Map, None, start.offset);
         self.push_key(parser, start, key);
         true
     }
@@ -162,7 +164,7 @@ impl Composer<'_> {
         cursor.skip(behind - cursor.at());
         parser.after_colon = cursor.mark();
         parser.scanner.key_allowed = false;
-        parser.state = State::BlockMappingBehindColon;
+        parser.state = ParserState::BlockMappingBehindColon;
     }
 
     /// The end of a plain scalar that is the last thing on its line, if it does not go on after
@@ -209,9 +211,9 @@ impl Composer<'_> {
                     }
                     in_mapping = bracket == b'{';
                     let (shape, tag) = if in_mapping {
-                        (Shape::Mapping, Tag::Map)
+                        (NodeShape::Mapping, Tag::Map)
                     } else {
-                        (Shape::Sequence, Tag::Seq)
+                        (NodeShape::Sequence, Tag::Seq)
                     };
                     self.open(shape, tag, None, at as u32);
                     at = bytes.skip_spaces(at + 1);
@@ -247,7 +249,8 @@ impl Composer<'_> {
                             return Some(at);
                         }
                         let around = *self.open.last()?;
-                        in_mapping = self.tape.items.get(around as usize)?.shape == Shape::Mapping;
+                        in_mapping =
+                            self.tape.items.get(around as usize)?.shape == NodeShape::Mapping;
                     }
                     _ => return None,
                 }
@@ -288,17 +291,17 @@ impl Composer<'_> {
     fn push_plain(&mut self, start: usize, end: usize) {
         let tag = tag::resolve_plain(self.tape.text.get(start..end).unwrap_or_default());
         let (start, end) = (start as u32, end as u32);
-        self.push(Item { start, end, link: 0, shape: Shape::Plain, tag });
+        self.push(TapeNode { start, end, link: 0, shape: NodeShape::Plain, tag });
     }
 
     fn push_quoted(&mut self, start: usize, end: usize) {
         let (start, end) = (start as u32, end as u32);
-        self.push(Item { start, end, link: 0, shape: Shape::Quoted, tag: Tag::Str });
+        self.push(TapeNode { start, end, link: 0, shape: NodeShape::Quoted, tag: Tag::Str });
     }
 
     fn push_nothing(&mut self, at: usize) {
         let (start, end) = (at as u32, at as u32);
-        self.push(Item { start, end, link: 0, shape: Shape::Plain, tag: Tag::Null });
+        self.push(TapeNode { start, end, link: 0, shape: NodeShape::Plain, tag: Tag::Null });
     }
 }
 

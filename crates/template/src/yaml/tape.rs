@@ -5,9 +5,9 @@
 
 use super::characters;
 use super::cursor::Mark;
-use super::error::{Outcome, YamlError};
+use super::error::{YamlError, YamlResult};
 use super::event::Style;
-use super::parser::{Parser, Step, StepKind};
+use super::parser::{Parser, ParserStep, StepKind};
 use super::tag::{self, Tag};
 use crate::codes;
 use crate::read::excerpt;
@@ -15,18 +15,18 @@ use std::collections::HashMap;
 
 /// One node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Item {
+pub(super) struct TapeNode {
     /// Offsets of its content.
     pub(super) start: u32,
     pub(super) end: u32,
     /// What it means depends on the shape.
     pub(super) link: u32,
-    pub(super) shape: Shape,
+    pub(super) shape: NodeShape,
     pub(super) tag: Tag,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum NodeShape {
     /// A scalar whose value is a piece of the text.
     Plain,
     /// A scalar whose value is the piece of the text between quotes.
@@ -44,14 +44,14 @@ pub(super) enum Shape {
 #[derive(Debug)]
 pub(super) struct Tape<'a> {
     pub(super) text: &'a str,
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<TapeNode>,
     built: Vec<String>,
     /// Names of the tags that have no meaning here, with the index of their node.
     unknown_tags: Vec<(u32, String)>,
 }
 
 /// Reads the one document of a text; none if there is nothing but comments.
-pub(super) fn compose(text: &str, max_depth: usize) -> Outcome<Option<Tape<'_>>> {
+pub(super) fn compose(text: &str, max_depth: usize) -> YamlResult<Option<Tape<'_>>> {
     compose_by(text, max_depth, Composer::read_shortcuts)
 }
 
@@ -60,7 +60,7 @@ pub(super) fn compose_by<'a>(
     text: &'a str,
     max_depth: usize,
     go_ahead: impl Fn(&mut Composer<'a>, &mut Parser<'a>),
-) -> Outcome<Option<Tape<'a>>> {
+) -> YamlResult<Option<Tape<'a>>> {
     characters::check(text)?;
     let mut parser = Parser::new(text, max_depth);
     let first = parser.step()?;
@@ -90,7 +90,7 @@ impl Tape<'_> {
     #[inline]
     pub(super) fn next(&self, index: u32) -> u32 {
         match self.items.get(index as usize) {
-            Some(Item { shape: Shape::Sequence | Shape::Mapping, link, .. }) => *link,
+            Some(TapeNode { shape: NodeShape::Sequence | NodeShape::Mapping, link, .. }) => *link,
             Some(_) => index + 1,
             None => u32::MAX,
         }
@@ -100,17 +100,17 @@ impl Tape<'_> {
     #[inline]
     pub(super) fn target(&self, index: u32) -> Option<u32> {
         let item = self.items.get(index as usize)?;
-        (item.shape == Shape::Alias).then_some(item.link)
+        (item.shape == NodeShape::Alias).then_some(item.link)
     }
 
     /// The text that a scalar stands for; none if it is something else.
     #[inline]
-    pub(super) fn value(&self, item: &Item) -> Option<&str> {
+    pub(super) fn value(&self, item: &TapeNode) -> Option<&str> {
         let (start, end) = (item.start as usize, item.end as usize);
         match item.shape {
-            Shape::Plain => self.text.get(start..end),
-            Shape::Quoted => self.text.get(start + 1..end - 1),
-            Shape::Built => built_value(&self.built, item.link),
+            NodeShape::Plain => self.text.get(start..end),
+            NodeShape::Quoted => self.text.get(start + 1..end - 1),
+            NodeShape::Built => built_value(&self.built, item.link),
             _ => None,
         }
     }
@@ -149,7 +149,7 @@ impl<'a> Composer<'a> {
         Composer { tape, behind: 0, open: Vec::new(), anchors: HashMap::new() }
     }
 
-    fn add(&mut self, parser: &mut Parser<'a>, step: Step) -> Outcome<()> {
+    fn add(&mut self, parser: &mut Parser<'a>, step: ParserStep) -> YamlResult<()> {
         let (start, end) = (step.content, step.end.offset);
         let mut tag_name = None;
         if step.is_decorated {
@@ -163,18 +163,18 @@ impl<'a> Composer<'a> {
             StepKind::Alias => self.alias(parser.name(step.start, step.end), step.start, end)?,
             StepKind::Scalar { style, built } => {
                 let (shape, link) = match built {
-                    Some(number) => (Shape::Built, number.get()),
-                    None if style.quotes() > 0 => (Shape::Quoted, 0),
-                    None => (Shape::Plain, 0),
+                    Some(number) => (NodeShape::Built, number.get()),
+                    None if style.quotes() > 0 => (NodeShape::Quoted, 0),
+                    None => (NodeShape::Plain, 0),
                 };
-                let mut item = Item { start, end, link, shape, tag: Tag::Str };
+                let mut item = TapeNode { start, end, link, shape, tag: Tag::Str };
                 if style == Style::Plain || tag_name.is_some() {
                     item.tag = self.scalar_tag(style, &item, tag_name, &parser.scanner.built);
                 }
                 self.push(item);
             }
-            StepKind::SequenceStart => self.open(Shape::Sequence, Tag::Seq, tag_name, start),
-            StepKind::MappingStart => self.open(Shape::Mapping, Tag::Map, tag_name, start),
+            StepKind::SequenceStart => self.open(NodeShape::Sequence, Tag::Seq, tag_name, start),
+            StepKind::MappingStart => self.open(NodeShape::Mapping, Tag::Map, tag_name, start),
             StepKind::SequenceEnd | StepKind::MappingEnd => {
                 self.close((step.end != step.start).then_some(end));
             }
@@ -182,7 +182,7 @@ impl<'a> Composer<'a> {
         Ok(())
     }
 
-    fn anchor(&mut self, name: &'a str, at: Mark) -> Outcome<()> {
+    fn anchor(&mut self, name: &'a str, at: Mark) -> YamlResult<()> {
         let index = self.tape.items.len() as u32;
         match self.anchors.insert(name, (index, at)) {
             Some((_, first)) => {
@@ -193,7 +193,7 @@ impl<'a> Composer<'a> {
         }
     }
 
-    fn alias(&mut self, name: &str, at: Mark, end: u32) -> Outcome<()> {
+    fn alias(&mut self, name: &str, at: Mark, end: u32) -> YamlResult<()> {
         let anchor = self.anchors.get(name).copied();
         let name = excerpt(name);
         let Some((target, set)) = anchor else {
@@ -206,19 +206,19 @@ impl<'a> Composer<'a> {
             return Err(error.within(set, "the anchor"));
         }
         let tag = self.tape.items.get(target as usize).map_or(Tag::Null, |item| item.tag);
-        self.push(Item { start: at.offset, end, link: target, shape: Shape::Alias, tag });
+        self.push(TapeNode { start: at.offset, end, link: target, shape: NodeShape::Alias, tag });
         Ok(())
     }
 
     fn scalar_tag(
         &mut self,
         style: Style,
-        item: &Item,
+        item: &TapeNode,
         name: Option<&str>,
         built: &[String],
     ) -> Tag {
         let value = match item.shape {
-            Shape::Built => built_value(built, item.link),
+            NodeShape::Built => built_value(built, item.link),
             _ => self.tape.value(item),
         };
         let value = value.unwrap_or_default();
@@ -230,13 +230,13 @@ impl<'a> Composer<'a> {
         }
     }
 
-    pub(super) fn open(&mut self, shape: Shape, tag: Tag, name: Option<&str>, start: u32) {
+    pub(super) fn open(&mut self, shape: NodeShape, tag: Tag, name: Option<&str>, start: u32) {
         let tag = match name {
             None | Some("!") => tag,
             Some(name) => self.tag(name),
         };
         self.open.push(self.tape.items.len() as u32);
-        self.push(Item { start, end: start, link: 0, shape, tag });
+        self.push(TapeNode { start, end: start, link: 0, shape, tag });
     }
 
     /// Ends a container after its bracket, or after its last member if it has none.
@@ -251,9 +251,9 @@ impl<'a> Composer<'a> {
     }
 
     #[inline]
-    pub(super) fn push(&mut self, item: Item) {
+    pub(super) fn push(&mut self, item: TapeNode) {
         self.tape.items.push(item);
-        let Item { start, end, .. } = item;
+        let TapeNode { start, end, .. } = item;
         if end > start || self.is_indicator_before(end) {
             self.behind = end;
         }

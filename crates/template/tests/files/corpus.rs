@@ -1,6 +1,6 @@
 //! The corpus of public templates: the same files are gathered, and the same templates rejected.
 
-use kiln_template::files::{FileLimits, Gatherer, ReadError, Reader, url};
+use kiln_template::files::{FileLimits, FileReader, Gatherer, ReadError, url};
 use kiln_template::{Sources, codes};
 use serde_json::Value as Json;
 use std::path::PathBuf;
@@ -63,7 +63,7 @@ struct Corpus {
     root: PathBuf,
 }
 
-impl Reader for Corpus {
+impl FileReader for Corpus {
     fn read(&self, url: &str) -> Result<Vec<u8>, ReadError> {
         let reason = |text: &dyn ToString| ReadError { reason: text.to_string() };
         let path = url::to_path(url).ok_or_else(|| reason(&"no file"))?;

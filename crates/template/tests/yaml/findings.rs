@@ -41,20 +41,20 @@ fn the_usual_mistakes_are_named() {
     check("a: %x\n", (1, 4), percent, "", "put the text in quotes:");
     let colon = "a value (`: `) cannot begin here: there is no key in front of it";
     check("a: b: c\n", (1, 5), colon, "", "put the value in quotes");
-    check("a:\n  b:1\n  c: 2\n", (3, 4), colon, "", "put a space behind the");
+    check("a:\n  b:1\n  c: 2\n", (3, 4), colon, "", "put a space after the");
     check(
         "a: 1\nb\nc: 2\n",
         (3, 1),
-        "expected `:` behind a key",
+        "expected `:` after a key",
         "the key",
         "indent the members of one",
     );
     check(
         "a: 1\nb:2\nc: 2\n",
         (3, 1),
-        "expected `:` behind a key",
+        "expected `:` after a key",
         "the key",
-        "put a space behind the",
+        "put a space after the",
     );
     let key = "expected a key or the end of the map, found a map";
     check("a:\n  b: 1\n c: 2\n", (3, 2), key, "the map", "indent the members of one");

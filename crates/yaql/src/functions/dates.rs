@@ -4,7 +4,7 @@ use super::operators::{by_zero, float};
 use crate::arguments::Arguments;
 use crate::error::{Error, ErrorKind};
 use crate::signature::{Default, Function, Parameter, Type, f, int, m, number, text, typed};
-use crate::time::{Date, Parts, TimeSpan};
+use crate::time::{Date, DateParts, TimeSpan};
 use crate::value::Value;
 
 const fn offset() -> Parameter {
@@ -156,7 +156,7 @@ fn seconds(span: TimeSpan) -> i64 {
 }
 
 fn datetime(args: &mut Arguments<'_>) -> Result<Value, Error> {
-    let parts = Parts {
+    let parts = DateParts {
         year: args.index(0)?,
         month: args.index(1)?,
         day: args.index(2)?,
@@ -179,7 +179,7 @@ fn from_timestamp(args: &mut Arguments<'_>) -> Result<Value, Error> {
         },
     };
     let offset = args.span(1)?;
-    let checked = Parts { offset: seconds(offset), ..epoch() }.date()?;
+    let checked = DateParts { offset: seconds(offset), ..epoch() }.date()?;
     let out_of_range = || {
         // The year as if the calendar went on.
         let seconds = microseconds.unwrap_or(i128::MAX) / 1_000_000;
@@ -191,8 +191,17 @@ fn from_timestamp(args: &mut Arguments<'_>) -> Result<Value, Error> {
     date.map(Value::Date).ok_or_else(out_of_range)
 }
 
-fn epoch() -> Parts {
-    Parts { year: 1970, month: 1, day: 1, hour: 0, minute: 0, second: 0, microsecond: 0, offset: 0 }
+fn epoch() -> DateParts {
+    DateParts {
+        year: 1970,
+        month: 1,
+        day: 1,
+        hour: 0,
+        minute: 0,
+        second: 0,
+        microsecond: 0,
+        offset: 0,
+    }
 }
 
 fn from_text(args: &mut Arguments<'_>) -> Result<Value, Error> {
@@ -219,7 +228,7 @@ fn now(args: &mut Arguments<'_>) -> Result<Value, Error> {
         return Err(ErrorKind::NoEnvironment("the current time").into());
     };
     let shifted = now.plus(TimeSpan::from_seconds(offset))?;
-    Parts { offset, ..shifted.parts() }.date().map(Value::Date)
+    DateParts { offset, ..shifted.parts() }.date().map(Value::Date)
 }
 
 fn localtz(args: &mut Arguments<'_>) -> Result<Value, Error> {

@@ -1,6 +1,6 @@
 //! Groups of a pattern: captures, look-around, conditions, flags for a part.
 
-use super::translate::{Item, Translator};
+use super::translate::{RegexItem, Translator};
 use std::sync::Arc;
 
 /// How deep groups may be nested.
@@ -8,7 +8,7 @@ const MAX_DEPTH: usize = 100;
 
 impl Translator {
     /// Translates a group; the cursor is after its parenthesis, which is at `start`.
-    pub(super) fn group(&mut self, start: usize) -> Result<Option<Item>, String> {
+    pub(super) fn group(&mut self, start: usize) -> Result<Option<RegexItem>, String> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err("too many nested groups".into());
@@ -18,7 +18,7 @@ impl Translator {
             self.extension(start)?
         } else {
             self.capture(start, None)?;
-            Some(Item::Plain)
+            Some(RegexItem::Plain)
         };
         self.mode = mode;
         self.depth -= 1;
@@ -49,7 +49,7 @@ impl Translator {
     }
 
     /// Translates what begins with `(?`.
-    fn extension(&mut self, start: usize) -> Result<Option<Item>, String> {
+    fn extension(&mut self, start: usize) -> Result<Option<RegexItem>, String> {
         let Some(c) = self.cursor.next() else {
             return Err(self.cursor.error("unexpected end of pattern", start + 2));
         };
@@ -80,10 +80,10 @@ impl Translator {
         self.out.push_str(opening);
         self.rest_of_group(start)?;
         let look = matches!(opening, "(?=" | "(?!" | "(?<=" | "(?<!");
-        Ok(Some(if look { Item::Look } else { Item::Plain }))
+        Ok(Some(if look { RegexItem::Look } else { RegexItem::Plain }))
     }
 
-    fn named(&mut self, start: usize) -> Result<Item, String> {
+    fn named(&mut self, start: usize) -> Result<RegexItem, String> {
         match self.cursor.next() {
             Some('<') => {
                 let at = self.cursor.at;
@@ -109,7 +109,7 @@ impl Translator {
             }
             None => return Err(self.cursor.error("unexpected end of pattern", start + 3)),
         }
-        Ok(Item::Plain)
+        Ok(RegexItem::Plain)
     }
 
     fn number(&self, name: &str, at: usize) -> Result<usize, String> {
@@ -141,7 +141,7 @@ impl Translator {
         Ok(name)
     }
 
-    fn conditional(&mut self, start: usize) -> Result<Item, String> {
+    fn conditional(&mut self, start: usize) -> Result<RegexItem, String> {
         let at = self.cursor.at;
         let Some(name) = self.cursor.take_until(')') else {
             return Err(self.cursor.error("missing ), unterminated name", at));
@@ -173,11 +173,11 @@ impl Translator {
             return Err(self.cursor.error("missing ), unterminated subpattern", start));
         }
         self.out.push(')');
-        Ok(Item::Plain)
+        Ok(RegexItem::Plain)
     }
 
     /// Translates `(?flags-flags:...)`; the first letter is read.
-    fn scoped_flags(&mut self, first: char, start: usize) -> Result<Item, String> {
+    fn scoped_flags(&mut self, first: char, start: usize) -> Result<RegexItem, String> {
         let mut on = first != '-';
         let mut letters = String::new();
         let mut next = Some(first);
@@ -209,7 +209,7 @@ impl Translator {
         let letters = letters.trim_end_matches('-');
         self.out.push_str(&format!("(?{letters}:"));
         self.rest_of_group(start)?;
-        Ok(Item::Plain)
+        Ok(RegexItem::Plain)
     }
 }
 

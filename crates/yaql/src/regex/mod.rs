@@ -48,9 +48,9 @@ pub struct Flags {
 
 /// A compiled pattern; cloning is cheap.
 #[derive(Clone)]
-pub struct Regex(Arc<Inner>);
+pub struct Regex(Arc<RegexData>);
 
-struct Inner {
+struct RegexData {
     pattern: String,
     flags: Flags,
     translated: String,
@@ -79,7 +79,7 @@ impl Regex {
         let bad = |message: String| Error::failure(FailureClass::Regex, message);
         let translated = translate::translate(pattern, flags).map_err(bad)?;
         let search = build(&translated.pattern).map_err(bad)?;
-        Ok(Regex(Arc::new(Inner {
+        Ok(Regex(Arc::new(RegexData {
             pattern: pattern.into(),
             flags,
             translated: translated.pattern,
@@ -157,9 +157,10 @@ impl Regex {
         ];
         let names: Vec<_> = names.iter().filter(|(set, _)| *set).map(|(_, name)| *name).collect();
         let pattern = crate::python::quoted(self.pattern());
-        match names.is_empty() {
-            true => format!("re.compile({pattern})"),
-            false => format!("re.compile({pattern}, {})", names.join("|")),
+        if names.is_empty() {
+            format!("re.compile({pattern})")
+        } else {
+            format!("re.compile({pattern}, {})", names.join("|"))
         }
     }
 }

@@ -18,7 +18,7 @@ enum ReplacementPart {
 impl Replacement {
     /// Reads a replacement for matches of a pattern.
     pub(crate) fn new(text: &str, regex: &Regex) -> Result<Replacement, Error> {
-        let mut reader = Reader { cursor: Cursor::new(text), regex, parts: Vec::new() };
+        let mut reader = ReplacementParser { cursor: Cursor::new(text), regex, parts: Vec::new() };
         reader.read().map_err(|message| Error::failure(FailureClass::Regex, message))?;
         Ok(Replacement { parts: reader.parts })
     }
@@ -37,13 +37,13 @@ impl Replacement {
     }
 }
 
-struct Reader<'a> {
+struct ReplacementParser<'a> {
     cursor: Cursor,
     regex: &'a Regex,
     parts: Vec<ReplacementPart>,
 }
 
-impl Reader<'_> {
+impl ReplacementParser<'_> {
     fn read(&mut self) -> Result<(), String> {
         while let Some(c) = self.cursor.next() {
             if c == '\\' {

@@ -3,7 +3,7 @@
 use super::parse::{Cursor, class, literal};
 
 /// One member of a set.
-enum Member {
+enum SetMember {
     Char(char),
     Class(&'static str),
 }
@@ -41,7 +41,7 @@ pub(super) fn translate(
         }
         let high = member(cursor, end, ascii)?;
         match (low, high) {
-            (Member::Char(low), Member::Char(high)) if low <= high => {
+            (SetMember::Char(low), SetMember::Char(high)) if low <= high => {
                 literal(out, low);
                 out.push('-');
                 literal(out, high);
@@ -56,25 +56,25 @@ pub(super) fn translate(
     Ok(())
 }
 
-fn push(out: &mut String, member: &Member) {
+fn push(out: &mut String, member: &SetMember) {
     match member {
-        Member::Char(c) => literal(out, *c),
-        Member::Class(class) => out.push_str(class),
+        SetMember::Char(c) => literal(out, *c),
+        SetMember::Class(class) => out.push_str(class),
     }
 }
 
-fn member(cursor: &mut Cursor, c: char, ascii: bool) -> Result<Member, String> {
+fn member(cursor: &mut Cursor, c: char, ascii: bool) -> Result<SetMember, String> {
     if c != '\\' {
-        return Ok(Member::Char(c));
+        return Ok(SetMember::Char(c));
     }
     let start = cursor.at - 1;
     let Some(c) = cursor.next() else {
         return Err(cursor.error("bad escape (end of pattern)", start));
     };
     if let Some(class) = class(c, ascii) {
-        return Ok(Member::Class(class));
+        return Ok(SetMember::Class(class));
     }
-    Ok(Member::Char(match c {
+    Ok(SetMember::Char(match c {
         'a' => '\u{7}',
         'b' => '\u{8}',
         'f' => '\u{c}',

@@ -53,10 +53,8 @@ pub(super) fn translate(pattern: &str, flags: Flags) -> Result<Translated, Strin
             prefix.push(letter);
         }
     }
-    let pattern = match prefix.is_empty() {
-        true => translator.out,
-        false => format!("(?{prefix}:{})", translator.out),
-    };
+    let pattern =
+        if prefix.is_empty() { translator.out } else { format!("(?{prefix}:{})", translator.out) };
     Ok(Translated { pattern, names: translator.names, ascii: mode.ascii })
 }
 
@@ -100,7 +98,7 @@ pub(super) struct Translator {
 
 /// Whether something can be repeated.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Item {
+pub(super) enum RegexItem {
     Nothing,
     Plain,
     /// Look-around, which takes no characters.
@@ -149,7 +147,7 @@ impl Translator {
     }
 
     pub(super) fn sequence(&mut self) -> Result<(), String> {
-        let mut last = Item::Nothing;
+        let mut last = RegexItem::Nothing;
         let mut start = self.out.len();
         while let Some(c) = self.cursor.peek() {
             if matches!(c, '|' | ')') {
@@ -220,24 +218,26 @@ impl Translator {
     /// Repeats what was written from `start` on.
     fn repeat(
         &mut self,
-        last: Item,
+        last: RegexItem,
         start: usize,
         at: usize,
         least: u64,
         most: Option<u64>,
-    ) -> Result<Item, String> {
+    ) -> Result<RegexItem, String> {
         match last {
-            Item::Nothing | Item::Anchor => return Err(self.cursor.error("nothing to repeat", at)),
-            Item::Repeated => return Err(self.cursor.error("multiple repeat", at)),
-            Item::Plain | Item::Look => {}
+            RegexItem::Nothing | RegexItem::Anchor => {
+                return Err(self.cursor.error("nothing to repeat", at));
+            }
+            RegexItem::Repeated => return Err(self.cursor.error("multiple repeat", at)),
+            RegexItem::Plain | RegexItem::Look => {}
         }
         let repeated = self.out.split_off(start);
-        if last == Item::Look {
+        if last == RegexItem::Look {
             // The engine does not repeat these, and more than once makes no difference.
             let once = if least > 0 { repeated } else { format!("(?:{repeated}|)") };
             self.out.push_str(&once);
             let _ = self.cursor.take('?') || self.cursor.take('+');
-            return Ok(Item::Repeated);
+            return Ok(RegexItem::Repeated);
         }
         let count = match (least, most) {
             (0, None) => "*".into(),
@@ -255,30 +255,30 @@ impl Translator {
         } else {
             self.out.push_str(&body);
         }
-        Ok(Item::Repeated)
+        Ok(RegexItem::Repeated)
     }
 
-    fn item(&mut self, c: char, at: usize) -> Result<Option<Item>, String> {
+    fn item(&mut self, c: char, at: usize) -> Result<Option<RegexItem>, String> {
         match c {
             '.' => self.out.push('.'),
             '^' => {
                 self.out.push('^');
-                return Ok(Some(Item::Anchor));
+                return Ok(Some(RegexItem::Anchor));
             }
             '$' => {
                 // Without line mode it matches before a last newline too.
                 self.out.push_str(if self.mode.multi_line { "$" } else { r"(?=\n?\z)" });
-                return Ok(Some(Item::Anchor));
+                return Ok(Some(RegexItem::Anchor));
             }
             '[' => set::translate(&mut self.cursor, at, self.mode.ascii, &mut self.out)?,
             '(' => return self.group(at),
             '\\' => return self.escape(at).map(Some),
             c => literal(&mut self.out, c),
         }
-        Ok(Some(Item::Plain))
+        Ok(Some(RegexItem::Plain))
     }
 
-    fn escape(&mut self, start: usize) -> Result<Item, String> {
+    fn escape(&mut self, start: usize) -> Result<RegexItem, String> {
         let Some(c) = self.cursor.next() else {
             return Err(self.cursor.error("bad escape (end of pattern)", start));
         };
@@ -298,13 +298,13 @@ impl Translator {
         };
         if let Some(anchor) = anchor {
             self.out.push_str(anchor);
-            return Ok(Item::Anchor);
+            return Ok(RegexItem::Anchor);
         }
         if let Some(class) = class(c, self.mode.ascii) {
             self.out.push('[');
             self.out.push_str(class);
             self.out.push(']');
-            return Ok(Item::Plain);
+            return Ok(RegexItem::Plain);
         }
         let character = match c {
             'a' => '\u{7}',
@@ -325,11 +325,11 @@ impl Translator {
             c => c,
         };
         literal(&mut self.out, character);
-        Ok(Item::Plain)
+        Ok(RegexItem::Plain)
     }
 
     /// A reference to a group by number, or an octal escape of three digits.
-    fn numbered(&mut self, first: char, start: usize) -> Result<Item, String> {
+    fn numbered(&mut self, first: char, start: usize) -> Result<RegexItem, String> {
         let mut digits = first.to_string();
         digits += &self.cursor.take_while(1, |c| c.is_ascii_digit());
         let octal = |digits: &str| digits.len() == 2 && digits.chars().all(|c| c.is_digit(8));
@@ -337,11 +337,11 @@ impl Translator {
             digits.extend(self.cursor.next());
             let character = set::octal(&self.cursor, &digits, start)?;
             literal(&mut self.out, character);
-            return Ok(Item::Plain);
+            return Ok(RegexItem::Plain);
         }
         let number: usize = digits.parse().unwrap_or(usize::MAX);
         self.reference(number, start + 1, start)?;
-        Ok(Item::Plain)
+        Ok(RegexItem::Plain)
     }
 
     /// Writes a reference to a group; the positions are for its two possible errors.

@@ -3,13 +3,13 @@
 //! Numbers and words are taken one after the other: a time is known by its colons, a month by its
 //! name, and what numbers are left become year, month and day by their size and order.
 
-use super::{Date, MONTHS, Parts, WEEKDAYS};
+use super::{Date, DateParts, MONTHS, WEEKDAYS};
 use crate::error::{Error, ErrorKind};
 
 /// Reads a date; parts that are missing come from `today`, and UTC stands in for a missing zone.
 pub(super) fn parse(text: &str, today: Option<Date>) -> Result<Date, Error> {
     let tokens = tokens(text);
-    let mut reader = Reader { tokens: &tokens, at: 0, seen: DateFields::default() };
+    let mut reader = DateParser { tokens: &tokens, at: 0, seen: DateFields::default() };
     while reader.at < tokens.len() {
         if reader.step().is_none() {
             return Err(Error::value(format!("Unknown string format: {text}")));
@@ -27,10 +27,10 @@ pub(super) fn parse(text: &str, today: Option<Date>) -> Result<Date, Error> {
         (false, None) => return Err(ErrorKind::NoEnvironment("the current time").into()),
         (_, today) => today.map(|today| today.parts()),
     };
-    let default = |known: Option<i64>, part: fn(&Parts) -> i64| {
+    let default = |known: Option<i64>, part: fn(&DateParts) -> i64| {
         known.unwrap_or_else(|| today.as_ref().map_or(1, part))
     };
-    let parts = Parts {
+    let parts = DateParts {
         year: default(day.year, |today| today.year),
         month: default(day.month, |today| today.month),
         day: default(day.day, |today| today.day),
@@ -44,28 +44,28 @@ pub(super) fn parse(text: &str, today: Option<Date>) -> Result<Date, Error> {
 }
 
 #[derive(Debug, PartialEq)]
-enum Token<'a> {
+enum DateToken<'a> {
     /// Digits, perhaps with a fraction.
     Number(&'a str),
     Word(&'a str),
     Sign(char),
 }
 
-fn tokens(text: &str) -> Vec<Token<'_>> {
+fn tokens(text: &str) -> Vec<DateToken<'_>> {
     let mut tokens = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let run = |fits: fn(char) -> bool| rest.find(|c| !fits(c)).unwrap_or(rest.len());
         let (token, length) = if first.is_ascii_digit() {
             let length = run(|c| c.is_ascii_digit());
-            (Some(Token::Number(rest.get(..length).unwrap_or_default())), length)
+            (Some(DateToken::Number(rest.get(..length).unwrap_or_default())), length)
         } else if first.is_alphabetic() {
             let length = run(char::is_alphabetic);
-            (Some(Token::Word(rest.get(..length).unwrap_or_default())), length)
+            (Some(DateToken::Word(rest.get(..length).unwrap_or_default())), length)
         } else if first.is_whitespace() {
             (None, first.len_utf8())
         } else {
-            (Some(Token::Sign(first)), first.len_utf8())
+            (Some(DateToken::Sign(first)), first.len_utf8())
         };
         tokens.extend(token);
         rest = rest.get(length..).unwrap_or_default();
@@ -129,40 +129,40 @@ impl DateFields {
     }
 }
 
-struct Reader<'a> {
-    tokens: &'a [Token<'a>],
+struct DateParser<'a> {
+    tokens: &'a [DateToken<'a>],
     at: usize,
     seen: DateFields,
 }
 
-impl Reader<'_> {
-    fn peek(&self, ahead: usize) -> Option<&Token<'_>> {
+impl DateParser<'_> {
+    fn peek(&self, ahead: usize) -> Option<&DateToken<'_>> {
         self.tokens.get(self.at + ahead)
     }
 
     fn number_at(&self, ahead: usize) -> Option<i64> {
         match self.peek(ahead) {
-            Some(Token::Number(digits)) => digits.parse().ok(),
+            Some(DateToken::Number(digits)) => digits.parse().ok(),
             _ => None,
         }
     }
 
     fn is_sign(&self, ahead: usize, sign: char) -> bool {
-        self.peek(ahead) == Some(&Token::Sign(sign))
+        self.peek(ahead) == Some(&DateToken::Sign(sign))
     }
 
     /// Takes what comes next; nothing if it makes no sense.
     fn step(&mut self) -> Option<()> {
         match self.peek(0)? {
-            Token::Number(digits) => {
+            DateToken::Number(digits) => {
                 let digits = (*digits).to_string();
                 self.number(&digits)
             }
-            Token::Word(word) => {
+            DateToken::Word(word) => {
                 let word = word.to_lowercase();
                 self.word(&word)
             }
-            Token::Sign(sign @ ('+' | '-')) => {
+            DateToken::Sign(sign @ ('+' | '-')) => {
                 let sign = *sign;
                 if self.seen.hour.is_some() && self.seen.offset.is_none() {
                     return self.offset(sign);
@@ -170,11 +170,11 @@ impl Reader<'_> {
                 self.at += 1;
                 Some(())
             }
-            Token::Sign('/' | '.' | ',' | ';' | ')' | '(') => {
+            DateToken::Sign('/' | '.' | ',' | ';' | ')' | '(') => {
                 self.at += 1;
                 Some(())
             }
-            Token::Sign(_) => None,
+            DateToken::Sign(_) => None,
         }
     }
 
@@ -200,7 +200,7 @@ impl Reader<'_> {
             1..=4 => {
                 let number = (part(0, digits.len())?, digits.len());
                 let next = match self.peek(1) {
-                    Some(Token::Word(word)) => word.to_lowercase(),
+                    Some(DateToken::Word(word)) => word.to_lowercase(),
                     _ => String::new(),
                 };
                 if matches!(next.as_str(), "am" | "pm") && self.seen.hour.is_none() {
@@ -241,7 +241,7 @@ impl Reader<'_> {
     /// Takes a fraction of the second, if one follows.
     fn fraction(&mut self) {
         if (self.is_sign(0, '.') || self.is_sign(0, ','))
-            && let Some(Token::Number(digits)) = self.peek(1)
+            && let Some(DateToken::Number(digits)) = self.peek(1)
         {
             let digits: String = digits.chars().take(6).collect();
             self.seen.microsecond = format!("{digits:0<6}").parse().ok();
@@ -279,7 +279,7 @@ impl Reader<'_> {
 
     /// Takes an offset like `+02:00`, `+0200` or `+02`.
     fn offset(&mut self, sign: char) -> Option<()> {
-        let Some(Token::Number(digits)) = self.peek(1) else {
+        let Some(DateToken::Number(digits)) = self.peek(1) else {
             return None;
         };
         let (hours, minutes, used) = match digits.len() {

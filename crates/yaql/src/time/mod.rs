@@ -30,7 +30,7 @@ pub struct Date {
 
 /// The parts of a date, any of which may be out of range.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Parts {
+pub(crate) struct DateParts {
     pub(crate) year: i64,
     pub(crate) month: i64,
     pub(crate) day: i64,
@@ -42,7 +42,7 @@ pub(crate) struct Parts {
     pub(crate) offset: i64,
 }
 
-impl Parts {
+impl DateParts {
     /// The date, or what is wrong with it.
     pub(crate) fn date(self) -> Result<Date, Error> {
         let clock = [
@@ -120,8 +120,8 @@ impl Date {
         TimeSpan::new(i128::from(self.microseconds()) - i128::from(other.microseconds()))
     }
 
-    pub(crate) fn parts(&self) -> Parts {
-        Parts {
+    pub(crate) fn parts(&self) -> DateParts {
+        DateParts {
             year: self.local.year().into(),
             month: self.local.month().into(),
             day: self.local.day().into(),

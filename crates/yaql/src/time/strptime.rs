@@ -2,7 +2,7 @@
 //!
 //! The format becomes a regular expression with a group for every directive.
 
-use super::{Date, MONTHS, Parts, WEEKDAYS};
+use super::{Date, DateParts, MONTHS, WEEKDAYS};
 use crate::error::Error;
 use crate::python;
 use crate::regex::{Flags, Regex, escape};
@@ -112,14 +112,14 @@ fn directive(letter: char) -> Option<String> {
 
 /// The fields that were parsed so far.
 struct Read {
-    parts: Parts,
+    parts: DateParts,
     afternoon: Option<bool>,
     yearday: Option<i64>,
 }
 
 impl Default for Read {
     fn default() -> Self {
-        let parts = Parts {
+        let parts = DateParts {
             year: 1900,
             month: 1,
             day: 1,
