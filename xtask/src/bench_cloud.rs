@@ -4,8 +4,8 @@ use crate::bench::milliseconds;
 use crate::bench_engine::Bench;
 use kiln_cloud::{Call, CallError, Credential, Method, Reply, Transport};
 use kiln_engine::machine::Command;
-use kiln_resources::behaviour::Verb;
-use kiln_resources::op::{Answer, Context, Demand, Running, Turn};
+use kiln_resources::behaviour::OperationKind;
+use kiln_resources::op::{Answer, Context, Demand, OpPoll, RunningOperation};
 use kiln_resources::registry::Registry;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -116,14 +116,14 @@ fn polls(out: &mut dyn Write) -> io::Result<()> {
     let kind = Registry::builtin().get("OS::Cinder::Volume");
     let kind = kind.ok_or_else(|| io::Error::other("there are no volumes"))?;
     let context = Context { physical_name: "volume".into(), ..Context::default() };
-    let mut running = Running::new(kind, Verb::Create, context);
+    let mut running = RunningOperation::new(kind, OperationKind::Create, context);
     let (mut now, mut answer, mut looks) = (0, None, 0);
     let call_takes = ANSWER.as_micros() as i64;
     loop {
-        let demand = match running.turn(now, answer).0 {
-            Turn::Wants(demand) => demand,
-            Turn::Ended(Ok(())) => break,
-            Turn::Ended(Err(stop)) => return Err(io::Error::other(format!("{stop:?}"))),
+        let demand = match running.poll(now, answer).0 {
+            OpPoll::Demands(demand) => demand,
+            OpPoll::Finished(Ok(())) => break,
+            OpPoll::Finished(Err(stop)) => return Err(io::Error::other(format!("{stop:?}"))),
         };
         let reply = |status: &str| {
             let body = json!({ "volume": { "id": "volume-1", "status": status } });

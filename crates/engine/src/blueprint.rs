@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 use kiln_cloud::CreatedBy;
 use kiln_resources::constraints::offline;
 use kiln_resources::declare::ResourceType;
-use kiln_resources::implicit::{self, Candidate};
+use kiln_resources::implicit_dependencies::{self, Candidate};
 use kiln_template::definition::{Definition, Files, UnknownResolver, UnsetParameters};
 use kiln_template::diagnostic::Diagnostic;
 use kiln_template::document::{Node, SecretHandling};
@@ -433,7 +433,7 @@ impl Blueprint {
         let unawaited =
             types.iter().enumerate().filter(|(_, resource_type)| is_unawaited(resource_type));
         definition.ignore_dependencies_on(&unawaited.map(|(at, _)| at).collect());
-        let needs = implicit::needs(&candidates(config, &definition, &types));
+        let needs = implicit_dependencies::needs(&candidates(config, &definition, &types));
         if !needs.is_empty() {
             definition.add_dependencies(&needs);
         }
@@ -447,7 +447,7 @@ fn candidates(config: &Config, definition: &Definition, types: &[ResolvedType]) 
     let relevant = definition.resources().filter_map(|(at, resource)| {
         let resource_type = types[at]
             .builtin()
-            .filter(|resource_type| implicit::matters(config.types, resource_type))?;
+            .filter(|resource_type| implicit_dependencies::matters(config.types, resource_type))?;
         let properties = resource.properties.as_ref().map(|expr| scope.value(expr));
         let mut properties = match properties {
             Some(Ok(Value::Map(members))) => (*members).clone(),

@@ -3,7 +3,7 @@
 use crate::alarms::{NoWebhooks, WebhookClient};
 use crate::notification::NotificationListener;
 use crate::template_cache::TemplateCache;
-use kiln_resources::op::Outside;
+use kiln_resources::op::GuestAccess;
 use kiln_resources::registry::Registry;
 use kiln_template::environment::Layer;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub struct Config {
     /// What resource types mean to the operator.
     pub global: Arc<Layer>,
     /// How those outside reach what is in stacks.
-    pub outside: Arc<Outside>,
+    pub outside: Arc<GuestAccess>,
     /// The region that the service is in; nothing if the operator does not say.
     pub region: Option<Arc<str>>,
     /// How long an action on a stack may take if nothing else is said.

@@ -6,7 +6,7 @@ use crate::blueprint::ResolvedType;
 use crate::drift::Observed;
 use crate::state::{Action, Status};
 use crate::tree::Resource;
-use kiln_resources::behaviour::Change;
+use kiln_resources::behaviour::DefinitionChange;
 use kiln_resources::constraints::offline;
 use kiln_resources::guard::guarded;
 use kiln_resources::op;
@@ -190,11 +190,11 @@ impl Converted {
 fn is_replaced(case: &Case<'_>, converted: &Converted) -> Result<bool, op::Failure> {
     let replaces =
         case.resolved_type.builtin().and_then(|resource_type| resource_type.behaviour.replaces);
-    let change = Change {
+    let change = DefinitionChange {
         before: &converted.before,
         after: &converted.after,
         changed: &converted.changed,
-        metadata_differs: !case.before.metadata.equals(&case.after.metadata),
+        metadata_changed: !case.before.metadata.equals(&case.after.metadata),
     };
     match replaces {
         Some(replaces) => guarded("rule of replacement", || replaces(&change)),

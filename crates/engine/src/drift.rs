@@ -4,9 +4,9 @@ use crate::decide::Decision;
 use crate::ids::ResourceId;
 use crate::state::Action;
 use crate::tree::{Env, Slot, StackKey, Tree};
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_resources::declare::ResourceType;
-use kiln_resources::op::{Context, Stop};
+use kiln_resources::op::{Context, OpError};
 use kiln_template::value::Members;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) type Observations = BTreeMap<ResourceId, Observed>;
 
 impl Observed {
     /// What the end of an operation that read an object tells, beside what it said.
-    pub(crate) fn of_end(said: Observed, result: &Result<(), Stop>) -> Observed {
+    pub(crate) fn of_end(said: Observed, result: &Result<(), OpError>) -> Observed {
         match result {
             Ok(()) => said,
             Err(stop) if stop.is_not_found() => Observed::Gone,
@@ -72,7 +72,7 @@ impl Tree {
             && !matches!(resource.state.action, Action::Init | Action::Delete);
         let resource_type =
             self.config.types.get(&resource.type_name).filter(|_| is_ours && is_there)?;
-        resource_type.behaviour.handler(Verb::Observe).map(|_| resource_type)
+        resource_type.behaviour.handler(OperationKind::Observe).map(|_| resource_type)
     }
 
     /// Reads the object of a resource; its node is looked at again when that is done.
@@ -81,12 +81,12 @@ impl Tree {
         let action = resource.state.action;
         let traversal = self.stack(resource.stack).traversal.as_ref();
         let origin = traversal.map(|traversal| (traversal.traversal_id, node));
-        self.put_operation(slot, origin, Verb::Observe, action);
+        self.put_operation(slot, origin, OperationKind::Observe, action);
         self.dispatch(env, slot);
     }
 
     /// The object of a resource was read.
-    pub(crate) fn observed(&mut self, slot: Slot, result: &Result<(), Stop>) {
+    pub(crate) fn observed(&mut self, slot: Slot, result: &Result<(), OpError>) {
         let Some(op) = self.take_operation(slot) else { return };
         let (key, id) = (self.resource(slot).stack, self.resource(slot).id);
         let found = self.observed.entry(id).or_default();

@@ -10,7 +10,7 @@ use crate::store::EventRow;
 use crate::time::Time;
 use crate::tree::{Env, Slot, StackKey, Tree};
 use kiln_cloud::CreatedBy;
-use kiln_resources::behaviour::Child;
+use kiln_resources::behaviour::NestedStack;
 use kiln_template::Value;
 use kiln_template::print;
 use std::fmt;

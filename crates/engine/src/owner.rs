@@ -11,7 +11,7 @@ use crate::store::Batch;
 use crate::time::Time;
 use crate::tree::{Env, OpId, Slot, Tree};
 use kiln_cloud::{Call, Credential};
-use kiln_resources::op::{Answer, Demand, Note, Running, Turn, users_name};
+use kiln_resources::op::{Answer, Demand, Note, OpPoll, RunningOperation, users_project_name};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,17 +65,17 @@ struct Live {
 /// step may begin a hundred thousand that end with their first turn.
 enum Stage {
     Begun(Box<Run>),
-    Running(Running),
+    Running(RunningOperation),
 }
 
 impl Stage {
-    fn turn(&mut self, now: Time, answer: Option<Answer>) -> (Turn, Vec<Note>) {
+    fn turn(&mut self, now: Time, answer: Option<Answer>) -> (OpPoll, Vec<Note>) {
         match self {
-            Stage::Running(running) => running.turn(now.micros(), answer),
+            Stage::Running(running) => running.poll(now.micros(), answer),
             Stage::Begun(run) => {
                 let context = std::mem::take(&mut run.context);
-                let mut running = Running::new(run.resource_type, run.kind, context);
-                let came_to = running.turn(now.micros(), answer);
+                let mut running = RunningOperation::new(run.resource_type, run.kind, context);
+                let came_to = running.poll(now.micros(), answer);
                 *self = Stage::Running(running);
                 came_to
             }
@@ -197,7 +197,7 @@ impl Owner {
     pub fn take_users(&mut self) -> Option<String> {
         let is_gone = self.tree.root_state().0.is(Action::Delete, Status::Complete);
         self.tree.users.take_if(|_| is_gone)?;
-        Some(users_name(&self.tree.project, self.tree.root.0))
+        Some(users_project_name(&self.tree.project, self.tree.root.0))
     }
 
     /// Takes it that something was given back.
@@ -240,11 +240,11 @@ impl Owner {
                     self.start_operation(run);
                     todo.push_back(Todo::Turn(op, None));
                 }
-                Effect::Stop(op) => self.stop(op, now, todo),
+                Effect::OpError(op) => self.stop(op, now, todo),
                 Effect::Changed(slot) => {
                     for op in self.watchers.remove(&slot).unwrap_or_default() {
                         let metadata = self.tree.watched_value(slot);
-                        todo.push_back(Todo::Turn(op, Some(Answer::Seen(metadata))));
+                        todo.push_back(Todo::Turn(op, Some(Answer::Metadata(metadata))));
                     }
                 }
             }
@@ -280,12 +280,12 @@ impl Owner {
         let is_stopping = live.stops_at.is_some();
         self.hear(op, notes, todo);
         match turn {
-            Turn::Ended(result) => {
+            OpPoll::Finished(result) => {
                 self.forget(op);
                 todo.push_back(Todo::Step(Input::Ended(op, result)));
             }
-            Turn::Wants(_) if is_stopping => self.give_up(op, todo),
-            Turn::Wants(demand) => self.demanded(op, demand, now, ids, todo),
+            OpPoll::Demands(_) if is_stopping => self.give_up(op, todo),
+            OpPoll::Demands(demand) => self.demanded(op, demand, now, ids, todo),
         }
     }
 
@@ -342,12 +342,12 @@ impl Owner {
             }
             Demand::Watch { reference, seen, until } => {
                 let Some(watched) = self.tree.find_sibling(live.slot, &reference) else {
-                    todo.push_back(Todo::Turn(op, Some(Answer::Seen(None))));
+                    todo.push_back(Todo::Turn(op, Some(Answer::Metadata(None))));
                     return;
                 };
                 let metadata = self.tree.watched_value(watched);
                 if metadata != seen {
-                    todo.push_back(Todo::Turn(op, Some(Answer::Seen(metadata))));
+                    todo.push_back(Todo::Turn(op, Some(Answer::Metadata(metadata))));
                 } else {
                     let until = Time::from_micros(until);
                     live.watches = Some(watched);

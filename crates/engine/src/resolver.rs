@@ -5,7 +5,7 @@ use crate::ids::ResourceId;
 use crate::state::{Action, Status};
 use crate::tree::{Slot, StackKey, Tree};
 use kiln_cloud::ActingFor;
-use kiln_resources::behaviour::{Child, InService, Siblings, View};
+use kiln_resources::behaviour::{InService, NestedStack, Siblings, View};
 use kiln_resources::constraints::offline;
 use kiln_resources::guard::guarded;
 use kiln_resources::op;
@@ -92,7 +92,8 @@ impl Tree {
         let resource = self.resources.get(slot.0 as usize)?.as_ref()?;
         let resource_type = self.config.types.get(&resource.type_name);
         Some(
-            match resource_type.is_some_and(|resource_type| resource_type.behaviour.hears_in_data) {
+            match resource_type.is_some_and(|resource_type| resource_type.behaviour.signals_in_data)
+            {
                 true => Value::Map(resource.data.clone()),
                 false => resource.metadata.clone(),
             },
@@ -105,7 +106,7 @@ impl Tree {
             let keys = (0..self.stacks.len() as u32).map(StackKey);
             let mut keys = keys.filter(|key| self.stacks[key.0 as usize].is_some());
             keys.find_map(|key| {
-                let name = self.scope(key).named(reference)?;
+                let name = self.scope(key).by_reference(reference)?;
                 self.current(key, &name)
             })
         };
@@ -129,7 +130,7 @@ impl Tree {
         let resource = self.resource(slot);
         let (_, slot) = self.stack(resource.stack).parent_resource?;
         let parent_resource = self.resources.get(slot.0 as usize)?.as_ref()?;
-        let inside = self.config.types.get(&parent_resource.type_name)?.behaviour.inside?;
+        let inside = self.config.types.get(&parent_resource.type_name)?.behaviour.nested_metadata?;
         // Until it is made, nothing but what it makes its stack of is certain.
         parent_resource
             .definition
@@ -184,9 +185,9 @@ impl Tree {
             properties: &properties,
             data: &resource.data,
             metadata: &resource.metadata,
-            shown: &resource.remote,
+            remote: &resource.remote,
             arn: &format!("{}/resources/{}", self.arn(resource.stack), resource.name),
-            child: child.as_ref().map(|child| child as &dyn Child),
+            nested: child.as_ref().map(|child| child as &dyn NestedStack),
             siblings: &world,
         };
         guarded(what, || look(&view))
@@ -265,9 +266,9 @@ impl StackScope<'_> {
             properties: &properties,
             data: &data,
             metadata: &Value::Null,
-            shown: &Value::Null,
+            remote: &Value::Null,
             arn: &format!("{}/resources/{resource}", self.tree.arn(self.stack)),
-            child: None,
+            nested: None,
             siblings: self,
         };
         guarded("reference", || reference(&view)).ok()
@@ -370,7 +371,7 @@ impl Resolver for StackScope<'_> {
     }
 }
 
-impl Child for StackScope<'_> {
+impl NestedStack for StackScope<'_> {
     fn members(&self) -> Vec<Arc<str>> {
         let stack = self.tree.stack(self.stack);
         if let Some(missing) = &self.tree.missing {
@@ -406,7 +407,7 @@ impl Child for StackScope<'_> {
 }
 
 impl Siblings for StackScope<'_> {
-    fn named(&self, reference: &str) -> Option<Arc<str>> {
+    fn by_reference(&self, reference: &str) -> Option<Arc<str>> {
         let stack = self.tree.stack(self.stack);
         if let Some(missing) = &self.tree.missing {
             missing.record_all();
@@ -442,7 +443,7 @@ impl Siblings for StackScope<'_> {
         self.blueprint()?.definition.parameter(name).ok()
     }
 
-    fn kind(&self, name: &str) -> Option<Arc<str>> {
+    fn type_name(&self, name: &str) -> Option<Arc<str>> {
         self.blueprint()?.type_name_of(name)
     }
 

@@ -11,7 +11,7 @@ use crate::time::Time;
 use crate::tree::{OpId, Operation, Pause, Resource, Slot, Stack, StackKey, Tree};
 use indexmap::IndexMap;
 use kiln_cloud::Credential;
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_resources::op::{Failure, Journal, Step};
 use kiln_resources::scaling::Cooldown;
 use kiln_template::environment::Hook;
@@ -250,18 +250,18 @@ fn cooldown_of(parts: &[Value]) -> Option<Cooldown> {
     Some(Cooldown { length, reason: reason.to_string() })
 }
 
-const VERBS: [(Verb, &str); 11] = [
-    (Verb::Create, "create"),
-    (Verb::Update, "update"),
-    (Verb::Delete, "delete"),
-    (Verb::Check, "check"),
-    (Verb::Look, "look"),
-    (Verb::Suspend, "suspend"),
-    (Verb::Resume, "resume"),
-    (Verb::Snapshot, "snapshot"),
-    (Verb::Forget, "forget"),
-    (Verb::Settle, "settle"),
-    (Verb::Observe, "observe"),
+const VERBS: [(OperationKind, &str); 11] = [
+    (OperationKind::Create, "create"),
+    (OperationKind::Update, "update"),
+    (OperationKind::Delete, "delete"),
+    (OperationKind::Check, "check"),
+    (OperationKind::Refresh, "look"),
+    (OperationKind::Suspend, "suspend"),
+    (OperationKind::Resume, "resume"),
+    (OperationKind::Snapshot, "snapshot"),
+    (OperationKind::DeleteSnapshot, "forget"),
+    (OperationKind::ResolveDoubt, "settle"),
+    (OperationKind::Observe, "observe"),
 ];
 
 fn op_value(op: &Operation) -> Value {
@@ -297,7 +297,7 @@ fn op_value(op: &Operation) -> Value {
         ("pause", pause.unwrap_or_default()),
         ("own", op.origin.is_some().into()),
         ("snapshot", op.snapshot.map(|id| id.to_string().into()).unwrap_or_default()),
-        ("copy", op.keeps_copy.into()),
+        ("copy", op.snapshot_before_delete.into()),
         ("last", op.is_last_stage.into()),
         (
             "stage_pause",
@@ -367,13 +367,13 @@ fn op_of(body: &Body, id: OpId) -> Option<Operation> {
             [Value::Text(class), Value::Text(message)] => Some(Failure {
                 class: class.clone(),
                 message: message.to_string(),
-                is_worth_another_try: true,
+                is_retryable: true,
             }),
             _ => None,
         },
         is_stopping: false,
         snapshot: body.text("snapshot").and_then(|id| Uuid::parse_str(&id).ok()).map(SnapshotId),
-        keeps_copy: body.flag("copy"),
+        snapshot_before_delete: body.flag("copy"),
         is_last_stage: body.flag("last"),
         stage_pause: Duration::from_micros(
             body.number("stage_pause").and_then(|it| u64::try_from(it).ok()).unwrap_or(0),

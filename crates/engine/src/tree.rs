@@ -18,7 +18,7 @@ use crate::store::{Batch, Content, EventRow};
 use crate::time::Time;
 use indexmap::IndexMap;
 use kiln_cloud::Credential;
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_resources::op::Journal;
 use kiln_resources::scaling::Cooldown;
 use kiln_template::environment::Hook;
@@ -222,7 +222,7 @@ pub struct Operation {
     /// Its number.
     pub id: OpId,
     /// What is done.
-    pub kind: Verb,
+    pub kind: OperationKind,
     /// The traversal that began it, and its node there; nothing if that traversal was replaced.
     pub origin: Option<(u64, usize)>,
     /// What it is part of: the retries of a create are a delete and a create.
@@ -244,7 +244,7 @@ pub struct Operation {
     /// The snapshot for which a copy of the object is made.
     pub snapshot: Option<SnapshotId>,
     /// Whether a copy of the object is made before it is removed.
-    pub keeps_copy: bool,
+    pub snapshot_before_delete: bool,
     /// What it waits for, if it is not running.
     pub pause: Option<Pause>,
     /// Whether the nested stack's traversal under way is the last that is needed.

@@ -415,7 +415,7 @@ impl<'v> StackView<'v> {
         let signal =
             self.builtin(resource).and_then(|resource_type| resource_type.behaviour.signal);
         let (Some(slot), Some(on_signal)) = (resource.slot, signal) else { return Ok(()) };
-        let signal = Signal { details, now: 0, is_at_work: false };
+        let signal = Signal { details, now: 0, is_busy: false };
         match self.tree.with_view(slot, "signal", |view| on_signal(view, &signal)) {
             Ok(heard) => heard.map(drop),
             Err(failure) => Err(failure.to_string()),

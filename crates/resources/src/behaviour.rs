@@ -4,8 +4,8 @@
 //! what is known. What is not given has a default that suits most types.
 
 use crate::declare::{Members, Value};
-use crate::op::{Op, Stop};
-use crate::rest::{self, Plain};
+use crate::op::{Op, OpError};
+use crate::rest::{self, RestSpec};
 use crate::scaling::Cooldown;
 use kiln_cloud::Marker;
 use kiln_template::functions::Fault;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// What is done with a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verb {
+pub enum OperationKind {
     /// Its object is made.
     Create,
     /// Its object is changed.
@@ -26,7 +26,7 @@ pub enum Verb {
     /// Its object is compared with what it should be.
     Check,
     /// Its object is looked at, for what its service shows of it now.
-    Look,
+    Refresh,
     /// Its object is put to rest.
     Suspend,
     /// Its object is woken.
@@ -34,47 +34,47 @@ pub enum Verb {
     /// A copy of its object is made.
     Snapshot,
     /// A copy of its object is removed.
-    Forget,
+    DeleteSnapshot,
     /// It is found out whether there is an object, and whether there is one too many.
-    Settle,
+    ResolveDoubt,
     /// Its object is read, to see whether it is what it was made to be.
     Observe,
 }
 
 /// An operation: an async function, boxed.
-pub type Handler = for<'o> fn(&'o mut Op) -> Doing<'o>;
+pub type Handler = for<'o> fn(&'o mut Op) -> OperationFuture<'o>;
 
 /// An operation under way.
-pub type Doing<'o> = Pin<Box<dyn Future<Output = Result<(), Stop>> + Send + 'o>>;
+pub type OperationFuture<'o> = Pin<Box<dyn Future<Output = Result<(), OpError>> + Send + 'o>>;
 
 /// Tells how a resource's object is found if it is not certain that it exists; nothing if it cannot be.
 pub type Finder = fn(&Op) -> Option<Marker>;
 
 /// What a resource is called by others; the name of the resource if there is nothing better.
-pub type Reference = fn(&View<'_>) -> Value;
+pub type ReferenceFn = fn(&View<'_>) -> Value;
 
 /// An attribute; the path goes into it. Nothing if there is no such attribute.
-pub type AttributeOf = fn(&View<'_>, &str, &[Value]) -> Result<Option<Value>, Fault>;
+pub type AttributeFn = fn(&View<'_>, &str, &[Value]) -> Result<Option<Value>, Fault>;
 
 /// Whether a change needs another object, although each property may be changed. It is asked on every
 /// update, also on one that changes nothing.
-pub type Replaces = fn(&Change<'_>) -> bool;
+pub type ReplacementFn = fn(&DefinitionChange<'_>) -> bool;
 
 /// What the resource's nested stack should be next.
-pub type Stages = fn(&mut Group<'_>) -> Result<Stage, Stop>;
+pub type StageFn = fn(&mut Group<'_>) -> Result<Stage, OpError>;
 
 /// What comes of a signal.
-pub type OnSignal = fn(&View<'_>, &Signal<'_>) -> Result<Heard, String>;
+pub type SignalFn = fn(&View<'_>, &Signal<'_>) -> Result<SignalOutcome, String>;
 
 /// What the properties in the template become when a stack goes back to a snapshot.
-pub type Restores = fn(&mut Members, &Saved<'_>);
+pub type RestoreFn = fn(&mut Members, &SnapshotRecord<'_>);
 
 /// What the metadata of a resource inside its nested stack is to those who read it, given its name and its
 /// own metadata; nothing if it is that.
-pub type Inside = fn(&View<'_>, &str, &Value) -> Option<Value>;
+pub type NestedMetadataFn = fn(&View<'_>, &str, &Value) -> Option<Value>;
 
 /// How long a group is left alone after a create or an update of it ended well.
-pub type Rests = fn(&View<'_>) -> Cooldown;
+pub type CooldownFn = fn(&View<'_>) -> Cooldown;
 
 /// What a resource type does.
 #[derive(Clone, Debug, Default)]
@@ -94,54 +94,54 @@ pub struct Behaviour {
     /// Makes a copy of the object.
     pub snapshot: Option<Handler>,
     /// Removes a copy of the object.
-    pub forget: Option<Handler>,
+    pub delete_snapshot: Option<Handler>,
     /// Has the resource made of its copy when the stack goes back to a snapshot.
-    pub restore: Option<Restores>,
+    pub restore: Option<RestoreFn>,
     /// How the object is found if it is not certain that it exists.
     pub finder: Option<Finder>,
     /// What is special about a plain type.
-    pub plain: Option<Arc<Plain>>,
+    pub rest: Option<Arc<RestSpec>>,
     /// What it is called by others; the id of the object if nothing is said.
-    pub reference: Option<Reference>,
+    pub reference: Option<ReferenceFn>,
     /// Its attributes; those that the service shows if nothing is said.
-    pub attribute: Option<AttributeOf>,
+    pub attribute: Option<AttributeFn>,
     /// Whether a change needs another object.
-    pub replaces: Option<Replaces>,
+    pub replaces: Option<ReplacementFn>,
     /// Whether an object that was replaced is updated when a rollback goes back to it, so that it gets
     /// back what its replacement took: the replacement is its predecessor then.
-    pub comes_back: bool,
+    pub restored_on_rollback: bool,
     /// For types whose resources are nested stacks of a template that the engine makes up.
-    pub stages: Option<Stages>,
+    pub stages: Option<StageFn>,
     /// What comes of a signal.
-    pub signal: Option<OnSignal>,
+    pub signal: Option<SignalFn>,
     /// Whether what it is told is in what it keeps for itself, and not in its metadata: whoever watches it
     /// sees that.
-    pub hears_in_data: bool,
+    pub signals_in_data: bool,
     /// What its metadata is to those who read it; the metadata itself if nothing is said.
-    pub metadata: Option<Reference>,
+    pub metadata: Option<ReferenceFn>,
     /// What the metadata of resources inside its nested stack is to those who read it.
-    pub inside: Option<Inside>,
+    pub nested_metadata: Option<NestedMetadataFn>,
     /// How long a group is left alone after a create or an update of it ended well: its metadata
-    /// then is what [`Cooldown::ended`] makes of it.
-    pub rests: Option<Rests>,
+    /// then is what [`Cooldown::after_resize`] makes of it.
+    pub cooldown: Option<CooldownFn>,
 }
 
 impl Behaviour {
     /// The handler of a verb; without one there is nothing to do.
-    pub fn handler(&self, verb: Verb) -> Option<Handler> {
-        match verb {
-            Verb::Create => self.create,
-            Verb::Update => self.update,
-            Verb::Delete => self.delete,
-            Verb::Check | Verb::Look => self.check,
-            Verb::Suspend => self.suspend,
-            Verb::Resume => self.resume,
-            Verb::Snapshot => self.snapshot,
-            Verb::Forget => self.forget,
-            Verb::Settle => None,
-            Verb::Observe if self.plain.is_some() => Some(|op| Box::pin(rest::observe(op))),
+    pub fn handler(&self, operation: OperationKind) -> Option<Handler> {
+        match operation {
+            OperationKind::Create => self.create,
+            OperationKind::Update => self.update,
+            OperationKind::Delete => self.delete,
+            OperationKind::Check | OperationKind::Refresh => self.check,
+            OperationKind::Suspend => self.suspend,
+            OperationKind::Resume => self.resume,
+            OperationKind::Snapshot => self.snapshot,
+            OperationKind::DeleteSnapshot => self.delete_snapshot,
+            OperationKind::ResolveDoubt => None,
+            OperationKind::Observe if self.rest.is_some() => Some(|op| Box::pin(rest::observe(op))),
             // That it is there is all that can be told.
-            Verb::Observe => self.check,
+            OperationKind::Observe => self.check,
         }
     }
 }
@@ -161,17 +161,17 @@ pub struct View<'a> {
     /// The metadata.
     pub metadata: &'a Value,
     /// What its service shows of the object.
-    pub shown: &'a Value,
+    pub remote: &'a Value,
     /// The ARN of the resource.
     pub arn: &'a str,
     /// Its nested stack.
-    pub child: Option<&'a dyn Child>,
+    pub nested: Option<&'a dyn NestedStack>,
     /// The other resources of its stack.
     pub siblings: &'a dyn Siblings,
 }
 
 /// A nested stack, seen from the resource that holds it.
-pub trait Child {
+pub trait NestedStack {
     /// Its members: those that count, the failed ones left out. In the order that groups go by:
     /// by creation, then by name.
     fn members(&self) -> Vec<Arc<str>>;
@@ -192,7 +192,7 @@ pub trait Child {
 /// The other resources of a stack.
 pub trait Siblings {
     /// The name of the resource that is called so by others.
-    fn named(&self, reference: &str) -> Option<Arc<str>>;
+    fn by_reference(&self, reference: &str) -> Option<Arc<str>>;
 
     /// The properties, of the kinds that the schema says, defaults filled in.
     fn properties(&self, name: &str) -> Option<Arc<Members>>;
@@ -218,7 +218,7 @@ pub trait Siblings {
 
     /// The type of the resource that the template has by this name, be it made or not: of a built-in one,
     /// or as written.
-    fn kind(&self, _name: &str) -> Option<Arc<str>> {
+    fn type_name(&self, _name: &str) -> Option<Arc<str>> {
         None
     }
 
@@ -242,7 +242,7 @@ pub struct InService {
 }
 
 /// A change of a resource's definition.
-pub struct Change<'a> {
+pub struct DefinitionChange<'a> {
     /// What they were.
     pub before: &'a Members,
     /// What they are to be.
@@ -250,11 +250,11 @@ pub struct Change<'a> {
     /// The names of those that differ.
     pub changed: &'a [Arc<str>],
     /// Whether the metadata in the template differs.
-    pub metadata_differs: bool,
+    pub metadata_changed: bool,
 }
 
 /// What a snapshot tells of a resource.
-pub struct Saved<'a> {
+pub struct SnapshotRecord<'a> {
     /// The id of the object that was copied.
     pub physical_id: Option<&'a str>,
     /// What the resource kept for itself then; its copy's id among it, if there is a copy.
@@ -266,7 +266,7 @@ pub struct Group<'a> {
     /// Its name in the template.
     pub name: &'a str,
     /// Whether it is being created or updated. A resize is an update with a wanted size.
-    pub verb: Verb,
+    pub operation: OperationKind,
     /// What it is called by others; it must be the same on create and ever after.
     pub reference: &'a str,
     /// The properties that it is to have, defaults filled in.
@@ -288,7 +288,7 @@ pub struct Group<'a> {
     /// The length of the action that it is part of.
     pub timeout: Duration,
     /// Draws a short id for a new member.
-    pub fresh: &'a mut dyn FnMut() -> String,
+    pub new_id: &'a mut dyn FnMut() -> String,
 }
 
 /// What is told of a stack that would have more resources than it may have.
@@ -296,10 +296,10 @@ pub const TOO_MANY: &str = "Request limit exceeded: Maximum resources per stack 
 
 impl Group<'_> {
     /// Whether the group may have so many members. To be asked before they are made up.
-    pub fn check_size(&self, size: usize) -> Result<(), Stop> {
+    pub fn check_size(&self, size: usize) -> Result<(), OpError> {
         match size <= self.max_size {
             true => Ok(()),
-            false => Err(Stop::failed("RequestLimitExceeded", TOO_MANY)),
+            false => Err(OpError::failed("RequestLimitExceeded", TOO_MANY)),
         }
     }
 }
@@ -345,12 +345,12 @@ pub struct Signal<'a> {
     /// When it came, in microseconds since 1970.
     pub now: i64,
     /// Whether something is being done with the resource.
-    pub is_at_work: bool,
+    pub is_busy: bool,
 }
 
 /// What comes of a signal.
 #[derive(Clone, Debug, Default)]
-pub struct Heard {
+pub struct SignalOutcome {
     /// The new metadata, if it changes.
     pub metadata: Option<Value>,
     /// What the resource keeps for itself from now on; null forgets.
@@ -358,11 +358,11 @@ pub struct Heard {
     /// What to tell in the event, behind `Signal: `; nothing tells what was sent along.
     pub reason: Option<String>,
     /// Nothing came of it: no event, unless there is a reason to tell.
-    pub is_nothing: bool,
+    pub is_ignored: bool,
     /// A group that is to have another size.
     pub resize: Option<Resize>,
     /// The name of a resource that is to be made anew, with all that depend on it.
-    pub replaced: Option<Arc<str>>,
+    pub replace: Option<Arc<str>>,
 }
 
 /// A group that is to have another size.
@@ -373,8 +373,8 @@ pub struct Resize {
     /// The size.
     pub size: usize,
     /// The group's metadata while it happens.
-    pub during: Value,
+    pub metadata: Value,
     /// How long the group is left alone then: counted from when it has happened, so the metadata is
-    /// what [`Cooldown::ended`] makes of it at that time. After a failure: [`Cooldown::given_up`].
+    /// what [`Cooldown::after_resize`] makes of it at that time. After a failure: [`Cooldown::after_failure`].
     pub cooldown: Cooldown,
 }

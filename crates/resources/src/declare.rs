@@ -5,17 +5,17 @@
 //! Properties, their members and attributes are kept in order of name, in whatever order they are
 //! written.
 
-mod doing;
-mod life;
+mod handlers;
 mod property;
+mod support;
 
 pub use crate::behaviour::Behaviour;
 pub use kiln_cloud::Service;
 pub use kiln_template::schema::Name;
 pub use kiln_template::validate::PropertyError;
 pub use kiln_template::value::{Members, Value};
-pub use life::Life;
 pub use property::{Attr, Prop, attr, item, list, map, prop, record};
+pub use support::SupportStatus;
 
 use kiln_template::schema::{Property, PropertyType, Support, TypeSchema};
 
@@ -73,7 +73,7 @@ pub struct ResourceType {
     /// Whether the other resources of the stack refresh their metadata after a signal.
     pub signal_refreshes_metadata: bool,
     /// What a resource needs of its stack although its template does not say so.
-    pub needs: Vec<Need>,
+    pub implicit_dependencies: Vec<ImplicitDependency>,
     /// What the type asks of its properties beyond their schemas.
     pub check: Option<Check>,
     /// The template that a resource makes a nested stack of.
@@ -84,13 +84,13 @@ pub struct ResourceType {
 
 /// Resources of a type are needed if a property means the same object there and here.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Need {
+pub struct ImplicitDependency {
     /// The type.
-    pub kind: Name,
+    pub type_name: Name,
     /// The property here; names with dots between them go into maps, and into the maps of a list.
-    pub own: Name,
+    pub property: Name,
     /// The property there.
-    pub other: Name,
+    pub other_property: Name,
 }
 
 /// Looks at converted properties, parts of which may be unknown.
@@ -105,7 +105,7 @@ pub struct Abilities {
     /// Its state can be compared with what the service reports.
     pub check: bool,
     /// Its properties can be read back from the service.
-    pub observe_reality: bool,
+    pub drift: bool,
     /// It can be brought back to a snapshot.
     pub restore: bool,
     /// It can be resumed.
@@ -135,7 +135,7 @@ impl ResourceType {
             replace_on_failed_check: true,
             no_signal_actions: vec!["SUSPEND".into(), "DELETE".into()],
             signal_refreshes_metadata: true,
-            needs: Vec::new(),
+            implicit_dependencies: Vec::new(),
             check: None,
             expansion: None,
             behaviour: Behaviour::default(),
@@ -144,9 +144,9 @@ impl ResourceType {
 
     /// The properties that are compared with what the service shows of an object.
     pub fn compared(&self) -> impl Iterator<Item = &Property> {
-        let plain = self.behaviour.plain.as_deref();
+        let spec = self.behaviour.rest.as_deref();
         let can_be = move |property: &&Property| {
-            plain.is_some_and(|plain| crate::rest::can_be_compared(plain, property))
+            spec.is_some_and(|spec| crate::rest::can_be_compared(spec, property))
         };
         self.schema.properties.iter().filter(can_be)
     }
@@ -223,7 +223,8 @@ impl ResourceType {
         self.placeholder = true;
         self.schema.any_property = true;
         self.schema.dynamic_attributes = true;
-        self.creates(|op| Box::pin(doing::stand_in(op))).answers(|_, _, _| Ok(Some(Value::Null)))
+        self.creates(|op| Box::pin(handlers::create_placeholder(op)))
+            .attributes(|_, _, _| Ok(Some(Value::Null)))
     }
 
     /// A resource is a nested stack, and all that can be done with a stack can be done with it.
@@ -251,13 +252,13 @@ impl ResourceType {
     }
 
     /// Its properties can be read back from the service.
-    pub fn observable(mut self) -> ResourceType {
-        self.abilities.observe_reality = true;
+    pub fn detects_drift(mut self) -> ResourceType {
+        self.abilities.drift = true;
         self
     }
 
     /// It can be signalled.
-    pub fn signalled(mut self) -> ResourceType {
+    pub fn signallable(mut self) -> ResourceType {
         self.abilities.signal = true;
         self
     }
@@ -283,13 +284,13 @@ impl ResourceType {
     }
 
     /// Nobody waits for a resource: what it is called can be told before it is made.
-    pub fn named_beforehand(mut self) -> ResourceType {
+    pub fn reference_known_early(mut self) -> ResourceType {
         self.schema.reference_known_early = true;
         self
     }
 
     /// It works here although its life elsewhere is over: nobody has to be warned.
-    pub fn lives_on(mut self) -> ResourceType {
+    pub fn still_supported(mut self) -> ResourceType {
         self.schema.still_supported = true;
         self
     }
@@ -301,20 +302,24 @@ impl ResourceType {
     }
 
     /// Signals are taken during every action, and leave the metadata of other resources alone.
-    pub fn always_signalled(mut self) -> ResourceType {
+    pub fn always_signallable(mut self) -> ResourceType {
         self.no_signal_actions.clear();
         self.signal_refreshes_metadata = false;
-        self.signalled()
+        self.signallable()
     }
 
-    /// A resource needs those of a type that mean the same object by a property as it does by its own.
-    pub fn needs(
+    /// A resource depends on those of a type whose property refers to the same object as its own property.
+    pub fn depends_on(
         mut self,
-        kind: impl Into<Name>,
-        own: impl Into<Name>,
-        other: impl Into<Name>,
+        type_name: impl Into<Name>,
+        property: impl Into<Name>,
+        other_property: impl Into<Name>,
     ) -> ResourceType {
-        self.needs.push(Need { kind: kind.into(), own: own.into(), other: other.into() });
+        self.implicit_dependencies.push(ImplicitDependency {
+            type_name: type_name.into(),
+            property: property.into(),
+            other_property: other_property.into(),
+        });
         self
     }
 
@@ -331,7 +336,7 @@ impl ResourceType {
     }
 }
 
-impl Life for ResourceType {
+impl SupportStatus for ResourceType {
     fn support_mut(&mut self) -> &mut Support {
         &mut self.schema.support
     }

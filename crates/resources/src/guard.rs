@@ -17,7 +17,7 @@ pub fn guarded<T>(what: &str, call: impl FnOnce() -> T) -> Result<T, Failure> {
             "the resource type's {what} panicked{}: please report this",
             text_of(&*panic).map_or_else(String::new, |text| format!(" ({text})"))
         ),
-        is_worth_another_try: false,
+        is_retryable: false,
     })
 }
 

@@ -49,11 +49,11 @@
 //! | `.since .changed .deprecated .hidden .unsupported` | its life, in the order it was lived |
 //! | `.note("…")` | what to use instead, or why, on the state before it |
 //! | `.with(fragment)` | what several types share, said once |
-//! | `.checkable() .observable() .signalled() .suspendable() .restorable()` | what else can be done |
-//! | `.lives_on()` | works here though its life elsewhere is over: no warning |
-//! | `.named_beforehand()` | nobody waits for it: what it is called is known before it is made |
+//! | `.checkable() .detects_drift() .signallable() .suspendable() .restorable()` | what else can be done |
+//! | `.still_supported()` | works here though its life elsewhere is over: no warning |
+//! | `.reference_known_early()` | nobody waits for it: what it is called is known before it is made |
 //! | `.placeholder()` | takes anything and does nothing: its service is gone |
-//! | `.creates .updates .deletes .on(verb, …)` | what is done with the object: handlers over [`op::Op`] |
+//! | `.creates .updates .deletes .on(operation, …)` | what is done with the object: handlers over [`op::Op`] |
 //! | `.found_by .called .answers .replaced_if` | how it is found, referred to, asked, and when replaced |
 //! | `.staged .on_signal .rests` | groups, signals, scaling |
 //!
@@ -68,13 +68,13 @@ pub mod behaviour;
 pub mod constraints;
 pub mod declare;
 pub mod environment;
-mod given;
 mod groups;
 pub mod guard;
-pub mod implicit;
-pub mod objects;
+pub mod implicit_dependencies;
+pub mod lookup;
 pub mod op;
 pub mod plugin;
+mod property_access;
 mod random;
 mod refusals;
 pub mod registry;

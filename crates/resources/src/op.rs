@@ -1,7 +1,7 @@
 //! The durable context in which a resource's operations run.
 //!
 //! An operation is an ordinary async function over [`Op`]. It does nothing by itself: what it wants
-//! from the world it demands, and whoever runs it ([`Running`]) fulfils the demand, after what the
+//! from the world it demands, and whoever runs it ([`RunningOperation`]) fulfils the demand, after what the
 //! operation said before is durable. So an operation can be stopped at any demand and run again from
 //! its top, in another process if need be: steps that were finished answer from the journal, and for
 //! a step that was begun and whose end is not known, the object it makes is looked for by its mark.
@@ -11,20 +11,20 @@
 
 mod calls;
 mod copy;
+mod error;
 mod journal;
 mod names;
-mod place;
 mod run;
-mod stop;
+mod stack;
 
+pub use error::{Failure, OpError};
 pub use journal::{Journal, Step};
-pub use place::{Domain, Outside, Place, owner_of_users, users_name};
-pub use run::{Answer, Demand, Note, Running, Sibling, Turn};
-pub use stop::{Failure, Stop};
+pub use run::{Answer, Demand, Note, OpPoll, RunningOperation, Sibling};
+pub use stack::{Domain, GuestAccess, StackContext, owner_of_users_project, users_project_name};
 
 use crate::declare::{Members, ResourceType, Value};
-use crate::given::{seconds, text, word};
-use crate::rest::Plain;
+use crate::property_access::{seconds, text, word};
+use crate::rest::RestSpec;
 use calls::Fate;
 use kiln_cloud::{Call, Marker, Method, Reply};
 use kiln_template::definition::Files;
@@ -44,7 +44,7 @@ pub struct Context {
     /// The properties, of the kinds that the schema says, defaults filled in.
     pub properties: Arc<Members>,
     /// The properties before an update.
-    pub before: Arc<Members>,
+    pub previous_properties: Arc<Members>,
     /// The names of the properties that an update changes.
     pub changed: Arc<[Arc<str>]>,
     /// What the resource keeps for itself.
@@ -56,16 +56,16 @@ pub struct Context {
     /// The name that a copy of the object should have: unique, and known before there is a copy.
     pub copy_name: Arc<str>,
     /// A copy of the object is made before it is removed.
-    pub keeps_copy: bool,
+    pub snapshot_before_delete: bool,
     /// An earlier operation left it open whether there is an object.
     pub is_doubtful: bool,
     /// How long a call that was lost may still take effect.
-    pub quiet: Duration,
+    pub lost_call_window: Duration,
     /// The id of the object whose place this one takes: of the one that it replaces, or of the one that it
     /// comes back for.
     pub predecessor: Option<Arc<str>>,
     /// Where it is, and how those outside reach it.
-    pub place: Place,
+    pub stack: StackContext,
     /// The files that came with the stack.
     pub files: Arc<Files>,
 }
@@ -73,7 +73,7 @@ pub struct Context {
 /// An operation on a resource.
 pub struct Op {
     context: Context,
-    kind: &'static ResourceType,
+    resource_type: &'static ResourceType,
     /// Whether something was done of which it is not known how it ended.
     doubts: bool,
     /// What it made beside the resource's own object: how it is found, and its id.
@@ -81,7 +81,7 @@ pub struct Op {
     /// The steps of which an earlier try may have had its effect.
     repeated: Vec<Arc<str>>,
     /// What the service showed of the object.
-    shown: Value,
+    remote: Value,
     shared: Arc<Mutex<Shared>>,
 }
 
@@ -93,7 +93,7 @@ pub enum Watched {
     /// There is no such resource.
     Missing,
     /// The deadline came before a change.
-    TooLate,
+    TimedOut,
 }
 
 /// How far an object is.
@@ -116,18 +116,18 @@ impl Op {
     // --- what it knows ---
 
     /// The type of its resource.
-    pub fn kind(&self) -> &'static ResourceType {
-        self.kind
+    pub fn resource_type(&self) -> &'static ResourceType {
+        self.resource_type
     }
 
     /// What is special about its type, if that is a plain one.
-    pub fn plain(&self) -> Option<Arc<Plain>> {
-        self.kind.behaviour.plain.clone()
+    pub fn rest_spec(&self) -> Option<Arc<RestSpec>> {
+        self.resource_type.behaviour.rest.clone()
     }
 
     /// How its object is found if it is not certain that it exists.
     fn own_marker(&self) -> Option<Marker> {
-        self.kind.behaviour.finder.and_then(|find| find(self))
+        self.resource_type.behaviour.finder.and_then(|find| find(self))
     }
 
     /// What the operation knows of its resource.
@@ -136,13 +136,13 @@ impl Op {
     }
 
     /// Where its resource is, and how those outside reach it.
-    pub fn place(&self) -> &Place {
-        &self.context.place
+    pub fn stack(&self) -> &StackContext {
+        &self.context.stack
     }
 
     /// The ARN of its resource.
     pub fn arn(&self) -> String {
-        let Place { project, stack, stack_id, .. } = self.place();
+        let StackContext { project, name: stack, id: stack_id, .. } = self.stack();
         let resource = &self.context.resource;
         format!("arn:openstack:heat::{project}:stacks/{stack}/{stack_id}/resources/{resource}")
     }
@@ -158,7 +158,7 @@ impl Op {
     }
 
     /// A property that is a text, unless it is empty: a null that was written for a text is an empty one.
-    pub fn word(&self, name: &str) -> Option<&str> {
+    pub fn nonempty_text(&self, name: &str) -> Option<&str> {
         word(&self.context.properties, name)
     }
 
@@ -178,13 +178,13 @@ impl Op {
     }
 
     /// Something that the resource keeps for itself.
-    pub fn datum(&self, key: &str) -> Option<&Value> {
+    pub fn data(&self, key: &str) -> Option<&Value> {
         self.context.data.get(key)
     }
 
     /// What the service showed of the object when the operation looked last; null if it has not.
-    pub fn shown(&self) -> &Value {
-        &self.shown
+    pub fn remote(&self) -> &Value {
+        &self.remote
     }
 
     // --- what it says ---
@@ -203,7 +203,7 @@ impl Op {
     }
 
     /// Keeps something for the resource; a null forgets it.
-    pub fn set_datum(&mut self, key: impl Into<Arc<str>>, value: impl Into<Value>) {
+    pub fn set_data(&mut self, key: impl Into<Arc<str>>, value: impl Into<Value>) {
         let (key, value) = (key.into(), value.into());
         let data = Arc::make_mut(&mut self.context.data);
         if value.is_null() {
@@ -211,7 +211,7 @@ impl Op {
         } else {
             data.insert(key.clone(), value.clone());
         }
-        self.note(Note::Datum(key, value));
+        self.note(Note::Data(key, value));
     }
 
     /// Sets the metadata.
@@ -222,10 +222,10 @@ impl Op {
 
     /// Says that there is, or will be in a moment, a project for the users of the stack; its id, if it is
     /// known. It goes with the stack.
-    pub fn set_users(&mut self, project: impl Into<Arc<str>>) {
+    pub fn set_users_project(&mut self, project: impl Into<Arc<str>>) {
         let project = project.into();
-        self.context.place.users = Some(project.clone());
-        self.note(Note::Users(project));
+        self.context.stack.users_project = Some(project.clone());
+        self.note(Note::UsersProject(project));
     }
 
     /// Sets the metadata of another resource of the stack, found by its reference id.
@@ -234,9 +234,9 @@ impl Op {
     }
 
     /// Keeps what the service shows of the object: attributes are answered from it.
-    pub fn set_shown(&mut self, shown: Value) {
-        self.shown = shown.clone();
-        self.note(Note::Shown(shown));
+    pub fn set_remote(&mut self, shown: Value) {
+        self.remote = shown.clone();
+        self.note(Note::Remote(shown));
     }
 
     /// Says which properties the object shows otherwise than they should be, with what it shows.
@@ -251,7 +251,7 @@ impl Op {
     // --- what it asks for ---
 
     /// Waits so long, counted from when the step was first reached.
-    pub async fn wait(&mut self, step: &str, length: Duration) -> Result<(), Stop> {
+    pub async fn wait(&mut self, step: &str, length: Duration) -> Result<(), OpError> {
         if length.is_zero() {
             return Ok(());
         }
@@ -274,7 +274,7 @@ impl Op {
     }
 
     /// Waits so long; after an interruption it starts anew.
-    pub async fn pause(&mut self, length: Duration) -> Result<(), Stop> {
+    pub async fn pause(&mut self, length: Duration) -> Result<(), OpError> {
         let until = self.lock().now.saturating_add(micros(length));
         match self.demand(Demand::Until(until)).await {
             Answer::Woken => Ok(()),
@@ -283,7 +283,7 @@ impl Op {
     }
 
     /// Random bytes from the system. Other ones after an interruption: keep what must not change.
-    pub async fn random(&mut self, bytes: usize) -> Result<Vec<u8>, Stop> {
+    pub async fn random(&mut self, bytes: usize) -> Result<Vec<u8>, OpError> {
         match self.demand(Demand::Random(bytes)).await {
             Answer::Bytes(bytes) => Ok(bytes),
             _ => Err(wrong_answer()),
@@ -297,18 +297,18 @@ impl Op {
         reference: &str,
         seen: Option<&Value>,
         deadline: i64,
-    ) -> Result<Watched, Stop> {
+    ) -> Result<Watched, OpError> {
         let (reference, seen) = (reference.into(), seen.cloned());
         match self.demand(Demand::Watch { reference, seen, until: deadline }).await {
-            Answer::Seen(Some(metadata)) => Ok(Watched::Changed(metadata)),
-            Answer::Seen(None) => Ok(Watched::Missing),
-            Answer::Woken => Ok(Watched::TooLate),
+            Answer::Metadata(Some(metadata)) => Ok(Watched::Changed(metadata)),
+            Answer::Metadata(None) => Ok(Watched::Missing),
+            Answer::Woken => Ok(Watched::TimedOut),
             _ => Err(wrong_answer()),
         }
     }
 
     /// Another resource, found by its reference id, as it is now: of this stack, or of one around or inside it.
-    pub async fn sibling(&mut self, reference: &str) -> Result<Option<Sibling>, Stop> {
+    pub async fn sibling(&mut self, reference: &str) -> Result<Option<Sibling>, OpError> {
         match self.demand(Demand::Sibling(reference.into())).await {
             Answer::Sibling(sibling) => Ok(sibling),
             _ => Err(wrong_answer()),
@@ -316,7 +316,7 @@ impl Op {
     }
 
     /// The moment so long from now, in microseconds since 1970. Another one after an interruption.
-    pub fn soon(&self, length: Duration) -> i64 {
+    pub fn from_now(&self, length: Duration) -> i64 {
         self.lock().now.saturating_add(micros(length))
     }
 
@@ -328,7 +328,7 @@ impl Op {
         step: &str,
         call: &Call,
         fate: Fate,
-    ) -> Result<Option<Reply>, Stop> {
+    ) -> Result<Option<Reply>, OpError> {
         self.repeated.push(step.into());
         match call.request.method {
             Method::Post if !call.recovery.is_repeatable => {}
@@ -336,7 +336,7 @@ impl Op {
             // before it is asked for again.
             Method::Post | Method::Put | Method::Patch => {
                 if fate == Fate::Lost {
-                    self.pause(self.context.quiet).await?;
+                    self.pause(self.context.lost_call_window).await?;
                 }
                 return Ok(None);
             }
@@ -347,7 +347,7 @@ impl Op {
         let Some(marker) = marker else { return Ok(None) };
         let mut list = self.read(marker.list.clone()).await?;
         if marker.found(&list).is_empty() && call.recovery.is_exclusive {
-            self.pause(self.context.quiet).await?;
+            self.pause(self.context.lost_call_window).await?;
             list = self.read(marker.list.clone()).await?;
         }
         let Some(object) = marker.found(&list).first().copied() else { return Ok(None) };
@@ -365,7 +365,7 @@ impl Op {
     }
 
     /// Takes over an object that an interrupted operation may have made, so that it can be removed.
-    pub(crate) async fn find_doubtful(&mut self) -> Result<(), Stop> {
+    pub(crate) async fn find_doubtful(&mut self) -> Result<(), OpError> {
         if !self.context.is_doubtful {
             return Ok(());
         }
@@ -383,7 +383,7 @@ impl Op {
 
     /// After a call whose fate is not known, waits until it can no longer take effect, and removes
     /// whatever it made beside the resource's own object.
-    pub(crate) async fn settle(&mut self) -> Result<(), Stop> {
+    pub(crate) async fn settle(&mut self) -> Result<(), OpError> {
         if !self.doubts {
             return Ok(());
         }
@@ -393,7 +393,7 @@ impl Op {
         if made.is_empty() {
             return Ok(());
         }
-        self.wait("settle", self.context.quiet).await?;
+        self.wait("settle", self.context.lost_call_window).await?;
         for (marker, kept) in made {
             self.remove_all(&marker, kept.as_deref(), "settle").await?;
         }
@@ -408,7 +408,7 @@ impl Op {
         marker: &Marker,
         kept: Option<&str>,
         step: &str,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), OpError> {
         let list = self.read(marker.list.clone()).await?;
         let found = marker.found(&list);
         let ids: Vec<String> =
@@ -424,24 +424,27 @@ fn micros(length: Duration) -> i64 {
     i64::try_from(length.as_micros()).unwrap_or(i64::MAX)
 }
 
-fn wrong_answer() -> Stop {
-    Stop::failed("InternalError", "a demand was answered with something else: please report this")
+fn wrong_answer() -> OpError {
+    OpError::failed(
+        "InternalError",
+        "a demand was answered with something else: please report this",
+    )
 }
 
 impl Op {
     pub(crate) fn new(
         context: Context,
-        kind: &'static ResourceType,
+        resource_type: &'static ResourceType,
         shared: Arc<Mutex<Shared>>,
     ) -> Op {
         let doubts = context.journal.step(DOUBT) == Some(&Step::Begun);
         Op {
             context,
-            kind,
+            resource_type,
             doubts,
             beside: Vec::new(),
             repeated: Vec::new(),
-            shown: Value::Null,
+            remote: Value::Null,
             shared,
         }
     }

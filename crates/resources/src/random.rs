@@ -1,16 +1,16 @@
 //! Random choices from random bytes, each choice as likely as any other.
 
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 
 /// Random bytes in store, so that not every choice asks for its own.
 #[derive(Default)]
-pub(crate) struct Dice {
+pub(crate) struct RandomPool {
     bytes: Vec<u8>,
 }
 
-impl Dice {
+impl RandomPool {
     /// A number below a bound, which must not be zero.
-    pub(crate) async fn below(&mut self, op: &mut Op, bound: u32) -> Result<usize, Stop> {
+    pub(crate) async fn below(&mut self, op: &mut Op, bound: u32) -> Result<usize, OpError> {
         let bound = bound.max(1);
         // Numbers above the last whole multiple of the bound would favour the small ones.
         let fair = u32::MAX - u32::MAX % bound;
@@ -29,16 +29,16 @@ impl Dice {
     }
 
     /// One of these.
-    pub(crate) async fn one_of<T: Copy>(&mut self, op: &mut Op, all: &[T]) -> Result<T, Stop> {
+    pub(crate) async fn one_of<T: Copy>(&mut self, op: &mut Op, all: &[T]) -> Result<T, OpError> {
         let bound = u32::try_from(all.len()).unwrap_or(u32::MAX);
         let at = self.below(op, bound).await?;
         // The words of the reference, for something that only an empty definition can cause.
-        let nothing = || Stop::failed("IndexError", "Cannot choose from an empty sequence");
+        let nothing = || OpError::failed("IndexError", "Cannot choose from an empty sequence");
         all.get(at).copied().ok_or_else(nothing)
     }
 
     /// All of these in random order.
-    pub(crate) async fn shuffle<T>(&mut self, op: &mut Op, all: &mut [T]) -> Result<(), Stop> {
+    pub(crate) async fn shuffle<T>(&mut self, op: &mut Op, all: &mut [T]) -> Result<(), OpError> {
         for end in (1..all.len()).rev() {
             let bound = u32::try_from(end + 1).unwrap_or(u32::MAX);
             let at = self.below(op, bound).await?;
@@ -49,13 +49,13 @@ impl Dice {
 }
 
 /// A random number from zero up to one.
-pub(crate) async fn fraction(op: &mut Op) -> Result<f64, Stop> {
-    let number = Dice::default().below(op, u32::MAX).await?;
+pub(crate) async fn fraction(op: &mut Op) -> Result<f64, OpError> {
+    let number = RandomPool::default().below(op, u32::MAX).await?;
     Ok(number as f64 / f64::from(u32::MAX))
 }
 
 /// A random id in the form of other services: `6509a887-bfe5-48c2-90c1-aff0f78a804f`.
-pub(crate) async fn uuid(op: &mut Op) -> Result<uuid::Uuid, Stop> {
+pub(crate) async fn uuid(op: &mut Op) -> Result<uuid::Uuid, OpError> {
     let mut bytes = [0; 16];
     let drawn = op.random(bytes.len()).await?;
     for (byte, drawn) in bytes.iter_mut().zip(drawn) {

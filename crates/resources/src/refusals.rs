@@ -3,7 +3,7 @@
 //! What is not known yet is never a reason to refuse.
 
 use crate::declare::{Members, PropertyError, Value};
-use crate::given::open;
+use crate::property_access::open;
 use kiln_template::codes;
 
 /// Two properties of which at most one may be given.

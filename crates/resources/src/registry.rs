@@ -66,8 +66,8 @@ impl Registry {
         types.reverse();
         types.sort_by(|a, b| a.name().cmp(b.name()));
         types.dedup_by(|later, kept| later.name() == kept.name());
-        let needs = types.iter().flat_map(|kind| &kind.needs);
-        let needed = needs.map(|need| need.kind.clone()).collect();
+        let needs = types.iter().flat_map(|kind| &kind.implicit_dependencies);
+        let needed = needs.map(|need| need.type_name.clone()).collect();
         Registry { types, needed }
     }
 

@@ -3,9 +3,9 @@
 //! A group has one clock, kept in its metadata as `cooldown_end: {<moment>: <why>}`, and a flag,
 //! `scaling_in_progress`. Whoever resizes it respects both.
 
-use crate::behaviour::{Heard, Resize, Signal, View};
+use crate::behaviour::{Resize, Signal, SignalOutcome, View};
 use crate::declare::{Members, Value};
-use crate::given::{count, given, number, seconds, text};
+use crate::property_access::{count, given, number, seconds, text};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -61,7 +61,7 @@ pub struct Cooldown {
 
 impl Cooldown {
     /// A group's metadata when it has its size, at a moment in microseconds since 1970.
-    pub fn ended(&self, metadata: &Value, now: i64) -> Value {
+    pub fn after_resize(&self, metadata: &Value, now: i64) -> Value {
         let micros = i64::try_from(self.length.as_micros()).unwrap_or(i64::MAX);
         let until = now.saturating_add(micros).max(end(metadata).unwrap_or(i64::MIN));
         let end = Value::map([(moment(until), Value::from(self.reason.as_str()))]);
@@ -75,13 +75,13 @@ impl Cooldown {
     }
 
     /// A group's metadata when it could not be given its size.
-    pub fn given_up(metadata: &Value) -> Value {
+    pub fn after_failure(metadata: &Value) -> Value {
         with(metadata, [(IN_PROGRESS, false.into())])
     }
 }
 
 /// Whether a group is being resized, or was so lately that it is to be left alone.
-pub fn is_resting(metadata: &Value, cooldown: Duration, now: i64) -> bool {
+pub fn is_cooling_down(metadata: &Value, cooldown: Duration, now: i64) -> bool {
     if is_in_progress(metadata) {
         return true;
     }
@@ -111,10 +111,10 @@ pub(crate) fn on_signal(
     words: &Words,
     view: &View<'_>,
     signal: &Signal<'_>,
-) -> Result<Heard, String> {
+) -> Result<SignalOutcome, String> {
     let wanted = text(view.properties, words.group).unwrap_or_default();
     let missing = || format!("Alarm {} could not find scaling group named \"{wanted}\"", view.name);
-    let group = view.siblings.named(wanted).ok_or_else(missing)?;
+    let group = view.siblings.by_reference(wanted).ok_or_else(missing)?;
     let properties = view.siblings.properties(&group).ok_or_else(missing)?;
     if !view.siblings.is_complete(&group) {
         return Ok(nothing(view, "the group is being changed, or failed"));
@@ -139,7 +139,7 @@ pub(crate) fn on_signal(
     if is_in_progress(&metadata) {
         return Ok(nothing(view, "the group is being scaled"));
     }
-    if is_resting(&metadata, length, signal.now) {
+    if is_cooling_down(&metadata, length, signal.now) {
         return Ok(nothing(view, "the group was changed lately and is left alone for a while"));
     }
     let kind = text(view.properties, words.kind).unwrap_or_default();
@@ -148,23 +148,32 @@ pub(crate) fn on_signal(
     let during = with(&metadata, [(IN_PROGRESS, true.into())]);
     let cooldown = Cooldown { length, reason };
     let data = Members::from_iter([(REFUSAL.into(), Value::Null)]);
-    Ok(Heard { data, resize: Some(Resize { group, size, during, cooldown }), ..Heard::default() })
+    Ok(SignalOutcome {
+        data,
+        resize: Some(Resize { group, size, metadata: during, cooldown }),
+        ..SignalOutcome::default()
+    })
 }
 
 /// Where a policy keeps why nothing came of the last signal.
 const REFUSAL: &str = "refusal";
 
 /// Nothing comes of a signal. Why is told once: an alarm that lasts signals again and again.
-fn nothing(view: &View<'_>, why: &str) -> Heard {
+fn nothing(view: &View<'_>, why: &str) -> SignalOutcome {
     let is_known = text(view.data, REFUSAL) == Some(why);
     let told = (!is_known).then(|| format!("nothing was scaled, because {why}"));
     let data = told.iter().map(|_| (REFUSAL.into(), why.into()));
-    Heard { is_nothing: true, data: data.collect(), reason: told, ..Heard::default() }
+    SignalOutcome {
+        is_ignored: true,
+        data: data.collect(),
+        reason: told,
+        ..SignalOutcome::default()
+    }
 }
 
 /// How long a scaling group is left alone after it was created or updated.
 pub(crate) fn rests(view: &View<'_>) -> Cooldown {
-    let size = view.child.map_or(0, |child| child.members().len());
+    let size = view.nested.map_or(0, |child| child.members().len());
     Cooldown { length: group_cooldown(view.properties), reason: format!("ExactCapacity : {size}") }
 }
 
@@ -261,26 +270,26 @@ mod tests {
     fn a_rest_is_written_as_clients_know_it_and_read_again() {
         let cooldown =
             Cooldown { length: Duration::from_secs(5), reason: "exact_capacity : 2".into() };
-        let after = cooldown.ended(&Value::Null, NOW);
+        let after = cooldown.after_resize(&Value::Null, NOW);
         let shown = kiln_template::print::repr(&after);
         assert_eq!(
             shown,
             "{'cooldown_end': {'2026-11-16T00:57:43.597993': 'exact_capacity : 2'}, \
              'scaling_in_progress': False}"
         );
-        assert!(is_resting(&after, Duration::ZERO, NOW + 4_999_999));
-        assert!(!is_resting(&after, Duration::ZERO, NOW + 5_000_000));
+        assert!(is_cooling_down(&after, Duration::ZERO, NOW + 4_999_999));
+        assert!(!is_cooling_down(&after, Duration::ZERO, NOW + 5_000_000));
         // A shorter rest does not end a longer one.
-        let again = Cooldown::default().ended(&after, NOW);
-        assert!(is_resting(&again, Duration::ZERO, NOW + 4_999_999));
+        let again = Cooldown::default().after_resize(&after, NOW);
+        assert!(is_cooling_down(&again, Duration::ZERO, NOW + 4_999_999));
     }
 
     #[test]
     fn the_flag_alone_keeps_others_away() {
         let metadata = map([(IN_PROGRESS, true)]);
-        assert!(is_resting(&metadata, Duration::ZERO, NOW));
-        assert!(!is_resting(&Cooldown::given_up(&metadata), Duration::ZERO, NOW));
-        assert!(!is_resting(&Value::Null, Duration::from_secs(60), NOW));
+        assert!(is_cooling_down(&metadata, Duration::ZERO, NOW));
+        assert!(!is_cooling_down(&Cooldown::after_failure(&metadata), Duration::ZERO, NOW));
+        assert!(!is_cooling_down(&Value::Null, Duration::from_secs(60), NOW));
     }
 
     #[test]
@@ -289,8 +298,8 @@ mod tests {
         let bare = map([("2026-11-16T00:30:00", "x : 1")]);
         let named = map([("cooldown", bare.clone())]);
         for metadata in [bare, named] {
-            assert!(is_resting(&metadata, hour, NOW));
-            assert!(!is_resting(&metadata, hour / 4, NOW));
+            assert!(is_cooling_down(&metadata, hour, NOW));
+            assert!(!is_cooling_down(&metadata, hour / 4, NOW));
         }
     }
 }

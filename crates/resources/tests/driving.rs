@@ -1,10 +1,12 @@
 //! Drives operations turn by turn, against a made-up world with a clock of its own.
 
 use kiln_cloud::{Call, CallError, Method, Reply};
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_resources::declare::ResourceType;
 use kiln_resources::declare::{Members, Value};
-use kiln_resources::op::{Answer, Context, Demand, Note, Running, Sibling, Step, Stop, Turn};
+use kiln_resources::op::{
+    Answer, Context, Demand, Note, OpError, OpPoll, RunningOperation, Sibling, Step,
+};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -71,7 +73,7 @@ pub(crate) enum Seam {
 pub(crate) struct Drive {
     pub(crate) context: Context,
     pub(crate) now: i64,
-    pub(crate) ended: Option<Result<(), Stop>>,
+    pub(crate) ended: Option<Result<(), OpError>>,
     pub(crate) demands: Vec<Demand>,
     pub(crate) others: Vec<(Arc<str>, Value)>,
     pub(crate) shown: Value,
@@ -86,7 +88,7 @@ impl Drive {
             resource: "x".into(),
             physical_name: "stack-x-abcdefghijkl".into(),
             properties: properties.into(),
-            quiet: std::time::Duration::from_secs(60),
+            lost_call_window: std::time::Duration::from_secs(60),
             ..Context::default()
         };
         let (ended, demands, others, shown) = (None, Vec::new(), Vec::new(), Value::Null);
@@ -95,21 +97,26 @@ impl Drive {
     }
 
     /// Runs an operation to its end.
-    pub(crate) fn run(&mut self, kind: &ResourceType, verb: Verb, world: &mut dyn World) {
-        self.until(kind, verb, world, None);
+    pub(crate) fn run(
+        &mut self,
+        kind: &ResourceType,
+        operation: OperationKind,
+        world: &mut dyn World,
+    ) {
+        self.until(kind, operation, world, None);
     }
 
     /// Runs an operation to its end, interrupted once.
     pub(crate) fn run_through(
         &mut self,
         kind: &ResourceType,
-        verb: Verb,
+        operation: OperationKind,
         world: &mut dyn World,
         seam: Seam,
     ) {
-        self.until(kind, verb, world, Some(seam));
+        self.until(kind, operation, world, Some(seam));
         if self.ended.is_none() {
-            self.until(kind, verb, world, None);
+            self.until(kind, operation, world, None);
         }
     }
 
@@ -117,23 +124,23 @@ impl Drive {
     pub(crate) fn run_until(
         &mut self,
         kind: &ResourceType,
-        verb: Verb,
+        operation: OperationKind,
         world: &mut dyn World,
         seam: Seam,
     ) {
-        self.until(kind, verb, world, Some(seam));
-        assert!(self.ended.is_none(), "{verb:?} was over before {seam:?}");
+        self.until(kind, operation, world, Some(seam));
+        assert!(self.ended.is_none(), "{operation:?} was over before {seam:?}");
     }
 
     /// What the operation came to.
-    pub(crate) fn result(&self) -> &Result<(), Stop> {
+    pub(crate) fn result(&self) -> &Result<(), OpError> {
         self.ended.as_ref().expect("the operation has not ended")
     }
 
     /// What went wrong, as users are told.
     pub(crate) fn failure(&self) -> String {
         match self.result() {
-            Err(Stop::Failed(failure)) => failure.to_string(),
+            Err(OpError::Failed(failure)) => failure.to_string(),
             other => panic!("no failure: {other:?}"),
         }
     }
@@ -147,23 +154,26 @@ impl Drive {
     fn until(
         &mut self,
         kind: &ResourceType,
-        verb: Verb,
+        operation: OperationKind,
         world: &mut dyn World,
         seam: Option<Seam>,
     ) {
-        let mut running =
-            Running::new(Box::leak(Box::new(kind.clone())), verb, self.context.clone());
+        let mut running = RunningOperation::new(
+            Box::leak(Box::new(kind.clone())),
+            operation,
+            self.context.clone(),
+        );
         let mut answer = None;
         for number in 0.. {
-            assert!(number < 10_000, "{verb:?} never ends");
-            let (turn, notes) = running.turn(self.now, answer.take());
+            assert!(number < 10_000, "{operation:?} never ends");
+            let (turn, notes) = running.poll(self.now, answer.take());
             notes.into_iter().for_each(|note| self.keep(note));
             match turn {
-                Turn::Ended(result) => {
+                OpPoll::Finished(result) => {
                     self.ended = Some(result);
                     return;
                 }
-                Turn::Wants(demand) => {
+                OpPoll::Demands(demand) => {
                     self.demands.push(demand.clone());
                     if let Demand::Call { step, .. } = &demand {
                         self.context.journal.set(step, Step::Begun);
@@ -221,7 +231,7 @@ impl Drive {
                 );
                 self.context.physical_id = id;
             }
-            Note::Datum(key, value) => {
+            Note::Data(key, value) => {
                 let data = Arc::make_mut(&mut self.context.data);
                 if value.is_null() {
                     data.shift_remove(&key);
@@ -232,8 +242,8 @@ impl Drive {
             Note::Metadata(metadata) => self.context.metadata = metadata,
             Note::MetadataOf(reference, metadata) => self.others.push((reference, metadata)),
             Note::Drifted(drifted) => self.drifted = drifted,
-            Note::Shown(shown) => self.shown = shown,
-            Note::Users(project) => self.context.place.users = Some(project),
+            Note::Remote(shown) => self.shown = shown,
+            Note::UsersProject(project) => self.context.stack.users_project = Some(project),
             Note::Step(step, how) => self.context.journal.set(&step, how),
         }
     }

@@ -2,21 +2,21 @@
 
 use crate::driving::{Configs, Drive, Nothing, START, Seam, World};
 use kiln_cloud::{Call, CallError, Marker, Method, Reply, Service, delete, get, post};
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_resources::declare::*;
-use kiln_resources::op::{Answer, Demand, Op, Progress, Sibling, Stop};
+use kiln_resources::op::{Answer, Demand, Op, OpError, Progress, Sibling};
 use kiln_resources::registry::Registry;
 use kiln_template::schema::PropertyType;
 use serde_json::json;
 
-const VERBS: [Verb; 7] = [
-    Verb::Create,
-    Verb::Update,
-    Verb::Delete,
-    Verb::Check,
-    Verb::Suspend,
-    Verb::Resume,
-    Verb::Snapshot,
+const VERBS: [OperationKind; 7] = [
+    OperationKind::Create,
+    OperationKind::Update,
+    OperationKind::Delete,
+    OperationKind::Check,
+    OperationKind::Suspend,
+    OperationKind::Resume,
+    OperationKind::Snapshot,
 ];
 
 /// Properties that make a type do as much as it can, beside its defaults.
@@ -73,7 +73,7 @@ impl World for Signals {
             Some(Value::Null) => map([("1", signal)]),
             Some(_) => return None,
         };
-        Some(Answer::Seen(Some(metadata)))
+        Some(Answer::Metadata(Some(metadata)))
     }
 
     fn sibling(&mut self, _: &str) -> Option<Sibling> {
@@ -95,20 +95,20 @@ fn every_operation_ends_the_same_wherever_it_was_interrupted() {
         // Types with a service have a world of their own.
         let is_local = kind.service.is_none_or(|service| service == Service::Orchestration)
             && kind.behaviour.finder.is_none()
-            && !kind.behaviour.hears_in_data;
-        for verb in VERBS.into_iter().filter(|_| is_local) {
-            if kind.behaviour.handler(verb).is_none() {
+            && !kind.behaviour.signals_in_data;
+        for operation in VERBS.into_iter().filter(|_| is_local) {
+            if kind.behaviour.handler(operation).is_none() {
                 continue;
             }
             operations += 1;
-            let place = format!("{verb:?} of {}", kind.name());
+            let place = format!("{operation:?} of {}", kind.name());
             let mut straight = Drive::new(properties(kind));
-            straight.run(kind, verb, &mut Signals::default());
+            straight.run(kind, operation, &mut Signals::default());
             assert!(straight.result().is_ok(), "{place}: {:?}", straight.result());
             for at in 0..straight.demands.len() {
                 for seam in [Seam::Before(at), Seam::After(at)] {
                     let mut broken = Drive::new(properties(kind));
-                    broken.run_through(kind, verb, &mut Signals::default(), seam);
+                    broken.run_through(kind, operation, &mut Signals::default(), seam);
                     assert_eq!(seen(&broken), seen(&straight), "{place} at {seam:?}");
                     // A call of which it is not known whether it was made is given time.
                     let is_call = matches!(straight.demands[at], Demand::Call { .. });
@@ -130,7 +130,7 @@ fn thing() -> ResourceType {
     ResourceType::new("OS::Test::Thing")
         .about("A thing at a service.")
         .service(Service::Network)
-        .found_by(by_name)
+        .finder(by_name)
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))
 }
@@ -148,7 +148,7 @@ fn by_name(op: &Op) -> Option<Marker> {
     })
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let body = json!({ "thing": { "name": &*op.context().physical_name } });
     let reply = op.call("create", post(Service::Network, "/things", body)).await?;
     let id = reply.text("/thing/id").unwrap_or_default().to_owned();
@@ -161,7 +161,7 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     op.until(get(Service::Network, format!("/things/{id}")), is_ready).await.map(drop)
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = op.id().cloned() else { return Ok(()) };
     op.remove("delete", delete(Service::Network, format!("/things/{id}"))).await?;
     op.clear_id();
@@ -257,13 +257,13 @@ fn assert_settled(drive: &Drive, things: &Things, place: &str) {
 fn an_object_is_made_once_wherever_the_operation_was_interrupted() {
     let behaviour = thing();
     let mut straight = Drive::new(Members::new());
-    straight.run(&behaviour, Verb::Create, &mut Things::default());
+    straight.run(&behaviour, OperationKind::Create, &mut Things::default());
     assert_eq!(straight.now, START + 200_000 + 300_000, "two pauses between three looks");
     for at in 0..straight.demands.len() {
         for seam in [Seam::Before(at), Seam::After(at)] {
             let mut things = Things::default();
             let mut drive = Drive::new(Members::new());
-            drive.run_through(&behaviour, Verb::Create, &mut things, seam);
+            drive.run_through(&behaviour, OperationKind::Create, &mut things, seam);
             assert_settled(&drive, &things, &format!("{seam:?}"));
             assert_eq!(things.made, 1, "{seam:?}");
         }
@@ -274,7 +274,7 @@ fn an_object_is_made_once_wherever_the_operation_was_interrupted() {
 fn an_object_whose_reply_was_lost_is_found_by_its_mark() {
     let mut things = Things { lost: 1, ..Things::default() };
     let mut drive = Drive::new(Members::new());
-    drive.run(&thing(), Verb::Create, &mut things);
+    drive.run(&thing(), OperationKind::Create, &mut things);
     assert_settled(&drive, &things, "a lost reply");
     assert_eq!(things.made, 1);
     assert!(drive.now >= START + 60_000_000, "it looks again when nothing can come any more");
@@ -285,7 +285,7 @@ fn a_call_that_takes_effect_late_leaves_nothing_behind() {
     for late in 0..6 {
         let mut things = Things { lost: 1, late: Some(late), ..Things::default() };
         let mut drive = Drive::new(Members::new());
-        drive.run(&thing(), Verb::Create, &mut things);
+        drive.run(&thing(), OperationKind::Create, &mut things);
         assert_settled(&drive, &things, &format!("carried out after {late} calls"));
     }
 }
@@ -296,7 +296,7 @@ fn what_an_interrupted_create_made_is_removed_by_a_delete() {
     drive.context.is_doubtful = true;
     let mut things = Things::default();
     things.make(drive.context.physical_name.to_string());
-    drive.run(&thing(), Verb::Delete, &mut things);
+    drive.run(&thing(), OperationKind::Delete, &mut things);
     assert_eq!(drive.result(), &Ok(()));
     assert!(things.objects.is_empty());
 }
@@ -305,7 +305,7 @@ fn what_an_interrupted_create_made_is_removed_by_a_delete() {
 fn a_delete_of_something_that_is_gone_is_done() {
     let mut drive = Drive::new(Members::new());
     drive.context.physical_id = Some("gone".into());
-    drive.run(&thing(), Verb::Delete, &mut Things::default());
+    drive.run(&thing(), OperationKind::Delete, &mut Things::default());
     assert_eq!(drive.result(), &Ok(()));
     assert_eq!(drive.context.physical_id, None);
 }
@@ -320,7 +320,7 @@ fn a_failure_is_told_in_the_words_of_the_service() {
         }
     }
     let mut drive = Drive::new(Members::new());
-    drive.run(&thing(), Verb::Create, &mut Full);
+    drive.run(&thing(), OperationKind::Create, &mut Full);
     let told = "Conflict: Quota exceeded for resources: ['thing'] (HTTP 409). Next: ask for a higher quota, or \
                 remove something.";
     assert_eq!(drive.failure(), told);
@@ -356,13 +356,13 @@ fn refusing(status: u16, left: usize, does_it: bool) -> Refusing {
 fn a_refusal_is_an_answer_and_leaves_no_doubt() {
     for status in [400, 401, 403, 404, 409, 413, 429, 503] {
         let mut drive = Drive::new(Members::new());
-        drive.run(&thing(), Verb::Create, &mut refusing(status, usize::MAX, false));
+        drive.run(&thing(), OperationKind::Create, &mut refusing(status, usize::MAX, false));
         assert!(drive.result().is_err(), "{status}");
         assert!(!drive.context.journal.is_doubtful(), "{status}");
     }
     for status in [500, 502, 504] {
         let mut drive = Drive::new(Members::new());
-        drive.run(&thing(), Verb::Create, &mut refusing(status, usize::MAX, false));
+        drive.run(&thing(), OperationKind::Create, &mut refusing(status, usize::MAX, false));
         assert!(drive.context.journal.is_doubtful(), "{status} may have done it all the same");
     }
 }
@@ -377,7 +377,7 @@ fn what_cannot_be_sent_leaves_no_doubt() {
     }
     for error in [CallError::NotSent("no route".into()), CallError::Impossible("no such".into())] {
         let mut drive = Drive::new(Members::new());
-        drive.run(&thing(), Verb::Create, &mut Nowhere(error));
+        drive.run(&thing(), OperationKind::Create, &mut Nowhere(error));
         assert!(!drive.context.journal.is_doubtful(), "{:?}", drive.result());
     }
 }
@@ -397,7 +397,7 @@ fn a_refusal_after_a_lost_try_leaves_the_doubt() {
         }
     }
     let mut drive = Drive::new(Members::new());
-    drive.run(&thing(), Verb::Create, &mut LostThenRefused(false));
+    drive.run(&thing(), OperationKind::Create, &mut LostThenRefused(false));
     assert!(drive.context.journal.is_doubtful(), "the first may be carried out yet");
 }
 
@@ -406,12 +406,12 @@ fn what_a_service_breaks_down_over_is_asked_for_again_unless_it_was_done() {
     for (status, does_it) in [(500, false), (500, true), (502, true), (503, false), (504, true)] {
         let mut service = refusing(status, 2, does_it);
         let mut drive = Drive::new(Members::new());
-        drive.run(&thing(), Verb::Create, &mut service);
+        drive.run(&thing(), OperationKind::Create, &mut service);
         assert_settled(&drive, &service.things, &format!("{status} {does_it}"));
         assert_eq!(service.things.made, 1, "{status} {does_it}");
         let mut service = Refusing { left: 1, ..service };
         drive.context.journal = Default::default();
-        drive.run(&thing(), Verb::Delete, &mut service);
+        drive.run(&thing(), OperationKind::Delete, &mut service);
         assert_eq!(drive.result(), &Ok(()), "{status} {does_it}");
         assert!(service.things.objects.is_empty(), "{status} {does_it}");
     }
@@ -419,7 +419,7 @@ fn what_a_service_breaks_down_over_is_asked_for_again_unless_it_was_done() {
 
 #[test]
 fn a_check_that_finds_nothing_tells_what_to_do() {
-    let kind = thing().on(Verb::Check, |op| {
+    let kind = thing().on(OperationKind::Check, |op| {
         Box::pin(async {
             let id = op.id().cloned().unwrap_or_default();
             op.read(get(Service::Network, format!("/gone/{id}"))).await.map(drop)
@@ -433,7 +433,7 @@ fn a_check_that_finds_nothing_tells_what_to_do() {
     }
     let mut drive = Drive::new(Members::new());
     drive.context.physical_id = Some("t1".into());
-    drive.run(&kind, Verb::Check, &mut Gone);
+    drive.run(&kind, OperationKind::Check, &mut Gone);
     let told = "NotFound: It is gone (HTTP 404). Next: bring it back, or update the stack, which makes another.";
     assert_eq!(drive.failure(), told);
 }
@@ -455,18 +455,19 @@ fn an_update_of_something_that_is_gone_makes_another() {
             }
         }
     }
-    for (is_there, expected) in [(false, Stop::Replace), (true, Stop::failed("NotFound", ""))] {
+    for (is_there, expected) in [(false, OpError::Replace), (true, OpError::failed("NotFound", ""))]
+    {
         let mut drive = Drive::new(Members::new());
         drive.context.physical_id = Some("t1".into());
-        drive.run(&kind, Verb::Update, &mut Missing(is_there));
-        let replaces = drive.result() == &Err(Stop::Replace);
-        assert_eq!(replaces, expected == Stop::Replace, "{:?}", drive.result());
+        drive.run(&kind, OperationKind::Update, &mut Missing(is_there));
+        let replaces = drive.result() == &Err(OpError::Replace);
+        assert_eq!(replaces, expected == OpError::Replace, "{:?}", drive.result());
     }
 }
 
 // --- operations that go wrong in themselves ---
 
-async fn panics(op: &mut Op) -> Result<(), Stop> {
+async fn panics(op: &mut Op) -> Result<(), OpError> {
     op.pause(std::time::Duration::from_secs(1)).await?;
     assert!(op.id().is_some(), "a bug");
     Ok(())
@@ -476,7 +477,7 @@ async fn panics(op: &mut Op) -> Result<(), Stop> {
 fn a_panic_is_a_failure_of_its_resource() {
     let kind = ResourceType::new("OS::Test::Bug").creates(|op| Box::pin(panics(op)));
     let mut drive = Drive::new(Members::new());
-    drive.run(&kind, Verb::Create, &mut Nothing);
+    drive.run(&kind, OperationKind::Create, &mut Nothing);
     assert!(drive.failure().starts_with("InternalError: the resource type's operation panicked"));
 }
 
@@ -484,14 +485,14 @@ fn a_panic_is_a_failure_of_its_resource() {
 fn waiting_for_something_else_is_a_failure_of_its_resource() {
     let kind = ResourceType::new("OS::Test::Bug").creates(|_| Box::pin(std::future::pending()));
     let mut drive = Drive::new(Members::new());
-    drive.run(&kind, Verb::Create, &mut Nothing);
+    drive.run(&kind, OperationKind::Create, &mut Nothing);
     assert!(drive.failure().starts_with("InternalError: "), "{}", drive.failure());
 }
 
 #[test]
 fn a_type_without_handlers_has_nothing_to_do() {
     let mut drive = Drive::new(Members::new());
-    drive.run(&ResourceType::new("OS::Test::Idle"), Verb::Create, &mut Nothing);
+    drive.run(&ResourceType::new("OS::Test::Idle"), OperationKind::Create, &mut Nothing);
     assert_eq!(drive.result(), &Ok(()));
     assert_eq!(drive.demands, Vec::<Demand>::new());
 }

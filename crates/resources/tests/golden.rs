@@ -271,7 +271,7 @@ fn abilities(fact: &Json) -> Abilities {
     let able = |word: &str| lists(fact, word) || flag(fact, word, false);
     Abilities {
         check: able("check"),
-        observe_reality: able("observe_reality"),
+        drift: able("observe_reality"),
         restore: able("restore"),
         resume: able("resume"),
         signal: able("signal"),

@@ -1,9 +1,9 @@
 //! Groups, stage by stage, as the reference makes them and better where it leaves members behind.
 
 use crate::stack::{Sibling, Stack, json, members};
-use kiln_resources::behaviour::{Group, GroupMember, Stage, Stages, Verb};
+use kiln_resources::behaviour::{Group, GroupMember, OperationKind, Stage, StageFn};
 use kiln_resources::declare::{Members, Value};
-use kiln_resources::op::Stop;
+use kiln_resources::op::OpError;
 use kiln_resources::registry::Registry;
 use kiln_template::print::{Keys, json as written};
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// A group with its nested stack, to which stages are applied.
 struct World {
-    stages: Stages,
+    stages: StageFn,
     properties: Members,
     update_policy: Members,
     data: Members,
@@ -44,11 +44,15 @@ impl World {
     }
 
     /// What the nested stack should be next.
-    fn stage(&mut self, verb: Verb, wanted_size: Option<usize>) -> Result<Stage, Stop> {
+    fn stage(
+        &mut self,
+        operation: OperationKind,
+        wanted_size: Option<usize>,
+    ) -> Result<Stage, OpError> {
         let drawn = &mut self.drawn;
         (self.stages)(&mut Group {
             name: "g",
-            verb,
+            operation,
             reference: "group-id",
             properties: &self.properties,
             update_policy: &self.update_policy,
@@ -59,7 +63,7 @@ impl World {
             wanted_size,
             siblings: &self.stack,
             timeout: self.timeout,
-            fresh: &mut || {
+            new_id: &mut || {
                 *drawn += 1;
                 format!("m{drawn}")
             },
@@ -112,10 +116,10 @@ impl World {
     }
 
     /// Carries out all stages and tells what was done in each.
-    fn run(&mut self, verb: Verb, wanted_size: Option<usize>) -> Vec<String> {
+    fn run(&mut self, operation: OperationKind, wanted_size: Option<usize>) -> Vec<String> {
         let mut done = Vec::new();
         loop {
-            let stage = self.stage(verb, wanted_size).expect("a stage");
+            let stage = self.stage(operation, wanted_size).expect("a stage");
             done.push(self.apply(&stage));
             if stage.is_last {
                 return done;
@@ -125,11 +129,11 @@ impl World {
     }
 
     fn create(&mut self) -> Vec<String> {
-        self.run(Verb::Create, None)
+        self.run(OperationKind::Create, None)
     }
 
     fn update(&mut self) -> Vec<String> {
-        self.run(Verb::Update, None)
+        self.run(OperationKind::Update, None)
     }
 
     fn names(&self) -> Vec<&str> {
@@ -160,8 +164,8 @@ fn no_member_is_made_up_of_a_group_that_is_too_large() {
             r#"{"min_size": 1000000, "max_size": 2000000, "resource": {"type": "T"}}"#,
         ),
     ] {
-        let Err(Stop::Failed(failure)) =
-            World::new(name, properties, "{}").stage(Verb::Create, None)
+        let Err(OpError::Failed(failure)) =
+            World::new(name, properties, "{}").stage(OperationKind::Create, None)
         else {
             panic!("no failure")
         };
@@ -175,7 +179,7 @@ fn members_are_numbered_and_know_their_numbers() {
     let definition = r#"{"type": "T", "metadata": {"a": "%index%"},
                          "properties": {"value": "v-%index%", "deep": [{"k": "%index%"}], "fail": null}}"#;
     group.set("resource_def", definition);
-    let stage = group.stage(Verb::Create, None).expect("a stage");
+    let stage = group.stage(OperationKind::Create, None).expect("a stage");
     assert!(stage.is_last);
     let template = json(
         r#"{"heat_template_version": "2015-04-30", "resources": {
@@ -235,13 +239,13 @@ fn without_a_policy_everything_changes_at_once() {
 fn a_group_is_created_in_batches() {
     let mut group =
         resource_group(3, r#"{"batch_create": {"max_batch_size": 2, "pause_time": 7}}"#);
-    let empty = group.stage(Verb::Create, None).expect("a stage");
+    let empty = group.stage(OperationKind::Create, None).expect("a stage");
     assert_eq!((empty.is_last, empty.pause), (false, Duration::ZERO));
     assert_eq!(group.apply(&empty), "");
-    let first = group.stage(Verb::Create, None).expect("a stage");
+    let first = group.stage(OperationKind::Create, None).expect("a stage");
     assert_eq!((first.is_last, first.pause), (false, Duration::from_secs(7)));
     assert_eq!(group.apply(&first), "+0 +1");
-    let second = group.stage(Verb::Create, None).expect("a stage");
+    let second = group.stage(OperationKind::Create, None).expect("a stage");
     assert_eq!((second.is_last, second.pause), (true, Duration::ZERO));
     assert_eq!(group.apply(&second), "+2");
     // The policy is for creation only.
@@ -278,7 +282,7 @@ fn a_rolling_update_that_was_given_up_goes_on_where_it_was() {
     group.create();
     group.set("resource_def", OTHER_DEF);
     for _ in 0..2 {
-        let stage = group.stage(Verb::Update, None).expect("a stage");
+        let stage = group.stage(OperationKind::Update, None).expect("a stage");
         group.apply(&stage);
     }
     assert_eq!(group.update(), ["~1", "~0", "-3"]);
@@ -289,10 +293,12 @@ fn pauses_that_take_all_the_time_fail_at_once() {
     let mut group =
         resource_group(3, r#"{"rolling_update": {"max_batch_size": 1, "pause_time": 2000}}"#);
     group.create();
-    let stop =
-        group.set("resource_def", OTHER_DEF).stage(Verb::Update, None).expect_err("too long");
+    let stop = group
+        .set("resource_def", OTHER_DEF)
+        .stage(OperationKind::Update, None)
+        .expect_err("too long");
     let expected = "The current update policy will result in stack update timeout.";
-    assert_eq!(stop, Stop::failed("ValueError", expected));
+    assert_eq!(stop, OpError::failed("ValueError", expected));
 }
 
 // --- chains and deployments ---
@@ -365,8 +371,8 @@ fn a_resize_takes_failed_members_first_then_the_oldest() {
     let mut group = scaling_group(r#""desired_capacity": 4"#);
     group.create();
     group.members[2].is_failed = true;
-    assert_eq!(group.run(Verb::Update, Some(2)), ["-m1 -m3"]);
-    assert_eq!(group.run(Verb::Update, Some(3)), ["+m5"]);
+    assert_eq!(group.run(OperationKind::Update, Some(2)), ["-m1 -m3"]);
+    assert_eq!(group.run(OperationKind::Update, Some(3)), ["+m5"]);
     // An update without a desired size keeps the size that scaling made.
     assert_eq!(group.set("desired_capacity", "null").update(), [""]);
     assert_eq!(group.set("max_size", "2").update(), ["-m2"]);
@@ -399,7 +405,7 @@ fn a_group_that_grew_for_a_while_does_not_stay_so() {
     group.create();
     group.set("resource", OTHER);
     for expected in ["+m4", "~m1"] {
-        let stage = group.stage(Verb::Update, None).expect("a stage");
+        let stage = group.stage(OperationKind::Update, None).expect("a stage");
         assert_eq!(group.apply(&stage), expected);
     }
     // The update failed here; another one takes the change back.
@@ -428,7 +434,7 @@ fn servers_are_made_from_a_launch_configuration() {
         r#""MinSize": 1, "MaxSize": 3, "DesiredCapacity": 2, "VPCZoneIdentifier": ["subnet"]"#,
         "{}",
     );
-    let stage = group.stage(Verb::Create, None).expect("a stage");
+    let stage = group.stage(OperationKind::Create, None).expect("a stage");
     assert_eq!(stage.aliases, [("OS::Heat::ScaledResource".into(), "AWS::EC2::Instance".into())]);
     assert!(
         written(&stage.template, Keys::Ordered)
@@ -454,7 +460,7 @@ fn servers_change_one_after_the_other_if_a_policy_says_so() {
     let mut group = instance_group("OS::Heat::InstanceGroup", r#""Size": 2"#, policy);
     group.create();
     group.stack.0[0].properties = members(r#"{"ImageId": "j"}"#);
-    let stage = group.stage(Verb::Update, None).expect("a stage");
+    let stage = group.stage(OperationKind::Update, None).expect("a stage");
     assert_eq!(stage.pause, Duration::from_secs(60));
     assert_eq!(group.update(), ["~m1", "~m2"]);
     for (pause, message) in [
@@ -462,8 +468,8 @@ fn servers_change_one_after_the_other_if_a_policy_says_so() {
         ("soon", "PauseTime \"soon\" is no length of time such as PT5M"),
     ] {
         group.update_policy = members(&policy.replace("PT1M", pause));
-        let stop = group.stage(Verb::Update, None).expect_err("a bad pause");
-        assert_eq!(stop, Stop::failed("ValueError", message));
+        let stop = group.stage(OperationKind::Update, None).expect_err("a bad pause");
+        assert_eq!(stop, OpError::failed("ValueError", message));
     }
 }
 
@@ -471,7 +477,9 @@ fn servers_change_one_after_the_other_if_a_policy_says_so() {
 fn a_launch_configuration_is_needed_by_reference() {
     let mut group = instance_group("OS::Heat::InstanceGroup", r#""Size": 2"#, "{}");
     group.set("LaunchConfigurationName", r#""conf""#);
-    let Err(Stop::Failed(failure)) = group.stage(Verb::Create, None) else { panic!("no failure") };
+    let Err(OpError::Failed(failure)) = group.stage(OperationKind::Create, None) else {
+        panic!("no failure")
+    };
     let end = "requires a reference to the configuration not just the name of the resource.";
     assert!(failure.message.ends_with(end), "{failure}");
 }
@@ -481,8 +489,8 @@ fn only_balancers_that_are_told_of_members_can_be_named() {
     let mut group = instance_group("OS::Heat::InstanceGroup", r#""Size": 1"#, "{}");
     let mut refusal = |names: &str| {
         group.set("LoadBalancerNames", names);
-        match group.stage(Verb::Create, None) {
-            Err(Stop::Failed(failure)) => failure.message,
+        match group.stage(OperationKind::Create, None) {
+            Err(OpError::Failed(failure)) => failure.message,
             _ => String::new(),
         }
     };
@@ -526,7 +534,7 @@ proptest! {
             }
             // Some stages of an update that fails, and then another update.
             for _ in 0..interrupted {
-                let stage = group.stage(Verb::Update, None).expect("a stage");
+                let stage = group.stage(OperationKind::Update, None).expect("a stage");
                 group.apply(&stage);
                 if stage.is_last {
                     break;

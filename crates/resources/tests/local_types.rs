@@ -2,7 +2,7 @@
 
 use crate::driving::{Configs, Drive, Nothing, START, World};
 use crate::stack::{Nested, Sibling, Stack, json, members, view};
-use kiln_resources::behaviour::{Change, Heard, Signal, Verb, View};
+use kiln_resources::behaviour::{DefinitionChange, OperationKind, Signal, SignalOutcome, View};
 use kiln_resources::declare::{Members, ResourceType, Value};
 use kiln_resources::op::Answer;
 use kiln_resources::registry::Registry;
@@ -16,7 +16,7 @@ fn kind(name: &str) -> ResourceType {
 
 fn created(name: &str, properties: &str) -> Drive {
     let mut drive = Drive::new(members(properties));
-    drive.run(&kind(name), Verb::Create, &mut Nothing);
+    drive.run(&kind(name), OperationKind::Create, &mut Nothing);
     drive
 }
 
@@ -119,9 +119,9 @@ fn a_test_resource_waits_fails_and_is_replaced_as_told() {
     assert_eq!(drive.failure(), "ValueError: Test Resource failed x");
     assert_eq!(drive.context.physical_id, None);
     let mut drive = Drive::new(members(r#"{"fail": true}"#));
-    drive.run(&kind(name), Verb::Update, &mut Nothing);
+    drive.run(&kind(name), OperationKind::Update, &mut Nothing);
     assert_eq!(drive.failure(), "ValueError: Test Resource failed x");
-    drive.run(&kind(name), Verb::Delete, &mut Nothing);
+    drive.run(&kind(name), OperationKind::Delete, &mut Nothing);
     assert_eq!(drive.result(), &Ok(()));
 
     let replaces = kind(name).behaviour.replaces.expect("a rule");
@@ -132,8 +132,12 @@ fn a_test_resource_waits_fails_and_is_replaced_as_told() {
         (r#"{"update_replace": true, "value": "b"}"#, "value", false),
     ] {
         let (after, changed) = (members(after), [changed.into()]);
-        let change =
-            Change { before: &before, after: &after, changed: &changed, metadata_differs: false };
+        let change = DefinitionChange {
+            before: &before,
+            after: &after,
+            changed: &changed,
+            metadata_changed: false,
+        };
         assert_eq!(replaces(&change), expected, "{after:?}");
     }
 }
@@ -142,15 +146,18 @@ fn a_test_resource_waits_fails_and_is_replaced_as_told() {
 fn a_delay_waits_on_its_actions_only() {
     let behaviour = kind("OS::Heat::Delay");
     let properties = r#"{"actions": ["CREATE", "RESUME"], "min_wait": 3, "max_jitter": 2, "jitter_multiplier": 10}"#;
-    for (verb, waits) in
-        [(Verb::Create, true), (Verb::Delete, false), (Verb::Suspend, false), (Verb::Resume, true)]
-    {
+    for (operation, waits) in [
+        (OperationKind::Create, true),
+        (OperationKind::Delete, false),
+        (OperationKind::Suspend, false),
+        (OperationKind::Resume, true),
+    ] {
         let mut drive = Drive::new(members(properties));
-        drive.run(&behaviour, verb, &mut Nothing);
+        drive.run(&behaviour, operation, &mut Nothing);
         assert_eq!(drive.result(), &Ok(()));
         let waited = drive.now - START;
-        assert_eq!(waited > 0, waits, "{verb:?}");
-        assert!(!waits || (3_000_000..23_000_000).contains(&waited), "{verb:?} {waited}");
+        assert_eq!(waited > 0, waits, "{operation:?}");
+        assert!(!waits || (3_000_000..23_000_000).contains(&waited), "{operation:?} {waited}");
     }
 }
 
@@ -177,7 +184,7 @@ fn configurations_are_kept_as_they_are_written() {
         let name = format!("OS::Heat::{name}");
         let mut drive = Drive::new(members(properties));
         let (behaviour, mut world) = (kind(&name), Configs::default());
-        drive.run(&behaviour, Verb::Create, &mut world);
+        drive.run(&behaviour, OperationKind::Create, &mut world);
         assert_eq!(written(&attribute(&name, &drive, "config"), Keys::Ordered), config, "{name}");
         // Others find it by its id, until it goes.
         let id = drive.context.physical_id.clone().expect("an id");
@@ -185,7 +192,7 @@ fn configurations_are_kept_as_they_are_written() {
         assert_eq!(kept["name"], "stack-x-abcdefghijkl", "{name}");
         let mut going = Drive::new(members(properties));
         going.context.physical_id = Some(id);
-        going.run(&behaviour, Verb::Delete, &mut world);
+        going.run(&behaviour, OperationKind::Delete, &mut world);
         assert_eq!(going.result(), &Ok(()));
         assert!(world.0.is_empty(), "{name}");
         let shown = attribute(&name, &drive, "show");
@@ -205,7 +212,7 @@ fn a_message_holds_the_configurations_that_it_names() {
         {"config": "Content-Type: multipart/mixed; boundary=\"b\"\n\n--b\nContent-Type: text/x-inner\n\ninner\n--b--\n", "type": "multipart"}
     ]}"#;
     let mut drive = Drive::new(members(properties));
-    drive.run(&kind("OS::Heat::MultipartMime"), Verb::Create, &mut world);
+    drive.run(&kind("OS::Heat::MultipartMime"), OperationKind::Create, &mut world);
     let config = attribute("OS::Heat::MultipartMime", &drive, "config");
     let text = config.as_text().expect("a text");
     for part in [
@@ -227,7 +234,7 @@ fn what_is_made_of_something_hidden_is_hidden() {
     ] {
         let mut drive = Drive::new([(property.into(), value)].into_iter().collect());
         let mut world = Configs::default();
-        drive.run(&kind(name), Verb::Create, &mut world);
+        drive.run(&kind(name), OperationKind::Create, &mut world);
         assert_eq!(world.0.values().next().expect("one")["hidden"][0], "config");
         let Value::Secret(config) = attribute(name, &drive, "config") else {
             panic!("{name} is seen")
@@ -238,12 +245,12 @@ fn what_is_made_of_something_hidden_is_hidden() {
 
 // --- signals and wait conditions ---
 
-fn signalled(name: &str, metadata: &Value, details: &Value) -> Result<Heard, String> {
+fn signalled(name: &str, metadata: &Value, details: &Value) -> Result<SignalOutcome, String> {
     let (properties, stack) = (Members::new(), Stack::default());
     let view = View { metadata, ..view("h", &properties, &stack) };
     kind(name).behaviour.signal.expect("signals")(
         &view,
-        &Signal { details, now: START, is_at_work: false },
+        &Signal { details, now: START, is_busy: false },
     )
 }
 
@@ -301,14 +308,14 @@ struct Handle(Vec<Value>);
 impl World for Handle {
     fn metadata(&mut self, reference: &str, _: Option<&Value>) -> Option<Answer> {
         assert_eq!(reference, "handle");
-        (!self.0.is_empty()).then(|| Answer::Seen(Some(self.0.remove(0))))
+        (!self.0.is_empty()).then(|| Answer::Metadata(Some(self.0.remove(0))))
     }
 }
 
 fn awaited(states: &[&str]) -> Drive {
     let mut drive = Drive::new(members(r#"{"handle": "handle", "count": 2, "timeout": 60}"#));
     let mut handle = Handle(states.iter().map(|state| json(state)).collect());
-    drive.run(&kind("OS::Heat::WaitCondition"), Verb::Create, &mut handle);
+    drive.run(&kind("OS::Heat::WaitCondition"), OperationKind::Create, &mut handle);
     drive
 }
 
@@ -348,19 +355,20 @@ fn a_wait_condition_tells_the_data_and_forgets_the_signals_when_it_goes() {
     );
     assert_eq!(answer, Ok(Some(r#"{"u1": "d1", "2": null}"#.into())));
     let mut drive = Drive::new(properties);
-    drive.run(&behaviour, Verb::Delete, &mut Nothing);
+    drive.run(&behaviour, OperationKind::Delete, &mut Nothing);
     assert_eq!(drive.others, [("url".into(), json("{}"))]);
 }
 
 #[test]
 fn some_types_are_replaced_for_reasons_of_their_own() {
     let (before, after) = (Members::new(), Members::new());
-    for (name, metadata_differs, expected) in [
+    for (name, metadata_changed, expected) in [
         ("OS::Heat::UpdateWaitConditionHandle", false, true),
         ("AWS::AutoScaling::LaunchConfiguration", false, false),
         ("AWS::AutoScaling::LaunchConfiguration", true, true),
     ] {
-        let change = Change { before: &before, after: &after, changed: &[], metadata_differs };
+        let change =
+            DefinitionChange { before: &before, after: &after, changed: &[], metadata_changed };
         assert_eq!(kind(name).behaviour.replaces.expect("a rule")(&change), expected, "{name}");
     }
 }
@@ -372,7 +380,7 @@ fn of_group(name: &str, path: &str) -> String {
     let nested = Nested(vec![("2", "v-2".into()), ("10", "v-10".into()), ("0", "v-0".into())]);
     let (properties, stack) = (Members::new(), Stack::default());
     let data = members(r#"{"name_blacklist": "1"}"#);
-    let view = View { child: Some(&nested), data: &data, ..view("g", &properties, &stack) };
+    let view = View { nested: Some(&nested), data: &data, ..view("g", &properties, &stack) };
     let path = json(path);
     let [attribute, path @ ..] = path.as_list().expect("a path") else { panic!("no attribute") };
     let attribute = attribute.as_text().expect("a name");

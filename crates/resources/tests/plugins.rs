@@ -2,13 +2,13 @@
 //! file is told all at once.
 
 use crate::neutron::network;
-use crate::rest_world::{Life, RestWorld};
+use crate::rest_world::{RestWorld, SupportStatus};
 use crate::stack::members;
-use kiln_resources::declare::Life as _;
+use kiln_resources::declare::SupportStatus as _;
 use kiln_resources::declare::*;
 use kiln_resources::plugin;
 use kiln_resources::registry::Registry;
-use kiln_resources::rest::Plain;
+use kiln_resources::rest::RestSpec;
 use kiln_template::Sources;
 use serde_json::json;
 
@@ -45,7 +45,7 @@ fn a_file_becomes_what_a_declaration_becomes() {
         .service(Service::Network)
         .extension("address-scope")
         .checkable()
-        .observable()
+        .detects_drift()
         .since("1.0")
         .props([
             prop("name", Str).updatable().about("The name; one is made up if none is given."),
@@ -56,11 +56,12 @@ fn a_file_becomes_what_a_declaration_becomes() {
                 .about("Whose it is, by name or id; the stack's project if nothing is said."),
         ])
         .attrs([attr("ip_version", Int).about("4 or 6."), attr("owner", Str)])
-        .plain({
-            let plain = Plain::at(Service::Network, "/address-scopes", "address_scope").dressed();
-            let mut plain = plain.field("project", "tenant_id");
-            plain.shown.push(("owner".into(), "tenant_id".into()));
-            plain
+        .rest({
+            let spec = RestSpec::new(Service::Network, "/address-scopes", "address_scope")
+                .marks_then_renames();
+            let mut spec = spec.field("project", "tenant_id");
+            spec.attribute_paths.push(("owner".into(), "tenant_id".into()));
+            spec
         });
     let read = example("Acme::Network::AddressScope");
     // Functions have addresses, which tell nothing.
@@ -69,8 +70,8 @@ fn a_file_becomes_what_a_declaration_becomes() {
         format!("{kind:#?}")
     };
     assert_eq!(told(&read), told(&declared));
-    let plain = |kind: &ResourceType| format!("{:#?}", kind.behaviour.plain);
-    assert_eq!(plain(&read), plain(&declared));
+    let spec = |kind: &ResourceType| format!("{:#?}", kind.behaviour.rest);
+    assert_eq!(spec(&read), spec(&declared));
 }
 
 #[test]
@@ -98,7 +99,7 @@ fn types_of_files_leave_nothing_behind_wherever_they_are_interrupted() {
     for (name, first, then) in cases {
         let kind = example(&format!("Acme::Network::{name}"));
         let (first, then) = (members(first), members(then));
-        let life = Life { kind, first: &first, then: Some(&then) };
+        let life = SupportStatus { kind, first: &first, then: Some(&then) };
         assert_eq!(life.check(scopes), Ok(()), "{name}");
     }
     let kind = example("Acme::Storage::Disk");
@@ -107,7 +108,7 @@ fn types_of_files_leave_nothing_behind_wherever_they_are_interrupted() {
         (r#"{"size": 1, "name": "c"}"#, r#"{"size": 1, "name": "d"}"#),
     ] {
         let (first, then) = (members(first), members(then));
-        let life = Life { kind: kind.clone(), first: &first, then: Some(&then) };
+        let life = SupportStatus { kind: kind.clone(), first: &first, then: Some(&then) };
         assert_eq!(life.check(disks), Ok(()));
     }
 }
@@ -126,12 +127,12 @@ types:
       size: {type: integer, update_allowed: true}
 ";
     let kind = load(&[text]).expect("a good file").get("A::Tagged").expect("the type").clone();
-    let plain = kind.behaviour.plain.clone().expect("plain");
+    let spec = kind.behaviour.rest.clone().expect("plain");
     let (first, then) = (members(r#"{"tags": ["a"]}"#), members(r#"{"tags": ["b"], "size": 2}"#));
-    let life = Life { kind, first: &first, then: Some(&then) };
+    let life = SupportStatus { kind, first: &first, then: Some(&then) };
     let world = || {
         let mut world = network::world();
-        world.know(&plain);
+        world.know(&spec);
         world.seed("/tagged", json!({ "id": "other", "tags": ["a"] }));
         world
     };

@@ -3,7 +3,7 @@
 use crate::driving::{Drive, Seam, World};
 use crate::stack::{json, members};
 use kiln_cloud::{Call, CallError, Method, Reply};
-use kiln_resources::behaviour::{Saved, Verb};
+use kiln_resources::behaviour::{OperationKind, SnapshotRecord};
 use kiln_resources::declare::{Members, ResourceType};
 use kiln_resources::registry::Registry;
 use serde_json::{Value as Json, json as body};
@@ -123,18 +123,18 @@ fn drive() -> Drive {
 #[test]
 fn a_stack_of_its_own_lives_and_dies() {
     let (mut drive, mut service) = (drive(), Service::default());
-    for verb in [
-        Verb::Create,
-        Verb::Update,
-        Verb::Update,
-        Verb::Suspend,
-        Verb::Resume,
-        Verb::Check,
-        Verb::Delete,
+    for operation in [
+        OperationKind::Create,
+        OperationKind::Update,
+        OperationKind::Update,
+        OperationKind::Suspend,
+        OperationKind::Resume,
+        OperationKind::Check,
+        OperationKind::Delete,
     ] {
         drive.context.journal = Default::default();
-        drive.run(&behaviour(), verb, &mut service);
-        assert_eq!(drive.result(), &Ok(()), "{verb:?}");
+        drive.run(&behaviour(), operation, &mut service);
+        assert_eq!(drive.result(), &Ok(()), "{operation:?}");
     }
     let name = "stacks/stack-x-abcdefghijkl/0";
     let told = |rest: &str| rest.replace('@', name);
@@ -155,19 +155,19 @@ fn the_files_of_the_stack_around_it_come_along() {
     let (mut drive, mut service) = (drive(), Service::default());
     let files = [("file:///inner.yaml".into(), "heat_template_version: rocky".into())];
     drive.context.files = std::sync::Arc::new(files.into());
-    drive.run(&behaviour(), Verb::Create, &mut service);
+    drive.run(&behaviour(), OperationKind::Create, &mut service);
     assert_eq!(service.files, body!({ "file:///inner.yaml": "heat_template_version: rocky" }));
 }
 
 #[test]
 fn a_stack_that_fails_says_why() {
     let (mut drive, mut service) = (drive(), Service { fails: true, ..Service::default() });
-    drive.run(&behaviour(), Verb::Create, &mut service);
+    drive.run(&behaviour(), OperationKind::Create, &mut service);
     let why = "ResourceInError: Went to status CREATE_FAILED due to \"no luck\"";
     assert_eq!(drive.what_failed(), why);
     let other = r#"{"template": "{}", "context": {"credential_secret_id": "east"}}"#;
     let mut drive = Drive::new(members(other));
-    drive.run(&behaviour(), Verb::Create, &mut service);
+    drive.run(&behaviour(), OperationKind::Create, &mut service);
     assert!(drive.failure().starts_with("NotSupported: stacks with other credentials"));
 }
 
@@ -176,7 +176,7 @@ fn a_stack_is_made_once_wherever_the_operation_was_interrupted() {
     for at in 0..5 {
         for seam in [Seam::Before(at), Seam::After(at)] {
             let (mut drive, mut service) = (drive(), Service::default());
-            drive.run_through(&behaviour(), Verb::Create, &mut service, seam);
+            drive.run_through(&behaviour(), OperationKind::Create, &mut service, seam);
             assert_eq!(drive.result(), &Ok(()), "{seam:?}");
             assert_eq!(service.stacks.len(), 1, "{seam:?}");
         }
@@ -188,19 +188,19 @@ fn a_stack_is_copied_and_made_of_its_copy() {
     for at in 0..5 {
         for seam in [Seam::Before(at), Seam::After(at)] {
             let (mut drive, mut service) = (drive(), Service::default());
-            drive.run(&behaviour(), Verb::Create, &mut service);
+            drive.run(&behaviour(), OperationKind::Create, &mut service);
             drive.context.journal = Default::default();
             (drive.ended, drive.demands) = (None, Vec::new());
-            drive.run_through(&behaviour(), Verb::Snapshot, &mut service, seam);
+            drive.run_through(&behaviour(), OperationKind::Snapshot, &mut service, seam);
             assert_eq!(drive.result(), &Ok(()), "{seam:?}");
             assert_eq!(service.snapshots, ["stack-x-copy"], "{seam:?}");
             let mut properties = Members::new();
-            let saved = Saved { physical_id: None, data: &drive.context.data };
+            let saved = SnapshotRecord { physical_id: None, data: &drive.context.data };
             behaviour().behaviour.restore.expect("as told")(&mut properties, &saved);
             let restored = r#"{"template": "{\"t\":1}", "parameters": {"p": "v"}}"#;
             assert_eq!(properties, members(restored));
             drive.context.journal = Default::default();
-            drive.run(&behaviour(), Verb::Forget, &mut service);
+            drive.run(&behaviour(), OperationKind::DeleteSnapshot, &mut service);
             assert_eq!(service.snapshots, [""], "{seam:?}");
         }
     }

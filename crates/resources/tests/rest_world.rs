@@ -3,11 +3,11 @@
 
 use crate::driving::{Drive, Seam, World};
 use kiln_cloud::{Call, CallError, Method, Reply};
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_resources::declare::{Members, ResourceType};
 use kiln_resources::op::Journal;
 use kiln_resources::registry::Registry;
-use kiln_resources::rest::Plain;
+use kiln_resources::rest::RestSpec;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(crate) type Special = fn(&mut RestWorld, &Call) -> Option<Answer>;
 
 /// A cloud.
 pub(crate) struct RestWorld {
-    plain: Vec<Arc<Plain>>,
+    spec: Vec<Arc<RestSpec>>,
     special: Special,
     /// The objects by the path of their collection.
     pub(crate) objects: BTreeMap<String, Vec<Json>>,
@@ -36,9 +36,9 @@ pub(crate) struct RestWorld {
 impl RestWorld {
     /// A cloud that knows the paths of all plain types.
     pub(crate) fn new(special: Special) -> RestWorld {
-        let plain = Registry::builtin().iter().filter_map(|kind| kind.behaviour.plain.clone());
+        let spec = Registry::builtin().iter().filter_map(|kind| kind.behaviour.rest.clone());
         RestWorld {
-            plain: plain.collect(),
+            spec: spec.collect(),
             special,
             objects: BTreeMap::new(),
             looks: BTreeMap::new(),
@@ -49,8 +49,8 @@ impl RestWorld {
     }
 
     /// Knows the path of one more type.
-    pub(crate) fn know(&mut self, plain: &Arc<Plain>) {
-        self.plain.push(plain.clone());
+    pub(crate) fn know(&mut self, spec: &Arc<RestSpec>) {
+        self.spec.push(spec.clone());
     }
 
     /// Puts an object into a collection.
@@ -94,33 +94,33 @@ impl RestWorld {
         fitting.map(|(_, _, body)| body).collect()
     }
 
-    fn collection(&self, path: &str) -> Option<Arc<Plain>> {
-        let fits = |plain: &&Arc<Plain>| {
-            let (a, b) = (plain.path.split('/'), path.split('/'));
+    fn collection(&self, path: &str) -> Option<Arc<RestSpec>> {
+        let fits = |spec: &&Arc<RestSpec>| {
+            let (a, b) = (spec.path.split('/'), path.split('/'));
             a.clone().count() == b.clone().count()
                 && a.zip(b).all(|(a, b)| a == b || (a.starts_with('{') && !b.is_empty()))
         };
-        self.plain.iter().find(fits).cloned()
+        self.spec.iter().find(fits).cloned()
     }
 
     fn plainly(&mut self, call: &Call) -> Answer {
         let body = call.request.body.clone().unwrap_or_default();
-        if let Some(plain) = self.collection(&call.request.path) {
+        if let Some(spec) = self.collection(&call.request.path) {
             return match call.request.method {
                 Method::Post => {
-                    let made = self.make(&call.request.path, body[&*plain.one].clone());
-                    ok(json!({ &*plain.one: made }))
+                    let made = self.make(&call.request.path, body[&*spec.envelope].clone());
+                    ok(json!({ &*spec.envelope: made }))
                 }
                 Method::Get => {
                     let all =
                         self.all(&call.request.path).iter().filter(|object| passes(call, object));
-                    ok(json!({ &*plain.many: all.collect::<Vec<_>>() }))
+                    ok(json!({ &*spec.list_envelope: all.collect::<Vec<_>>() }))
                 }
                 _ => refused(501, &format!("nobody expected {call:?}")),
             };
         }
         let (above, id) = call.request.path.rsplit_once('/').expect("a path");
-        let Some(plain) = self.collection(above) else {
+        let Some(spec) = self.collection(above) else {
             let tagged = above.rsplit_once('/').filter(|_| id == "tags");
             let Some(object) = tagged.and_then(|(path, id)| self.get(path, id)) else {
                 return refused(501, &format!("nobody expected {call:?}"));
@@ -135,19 +135,19 @@ impl RestWorld {
                 let (looks, status) = (*looks, self.status);
                 let Some(object) = self.get(above, id) else { return refused(404, "not there") };
                 let mut object = object.clone();
-                let ready = &plain.ready;
+                let ready = &spec.readiness;
                 if !ready.status.is_empty() {
                     let waiting = ready.waiting.first().filter(|_| looks == 1).map(|it| &**it);
                     let done = ready.done.first().map(|it| &**it);
                     object[&*ready.status] = waiting.or(status).or(done).into();
                 }
-                ok(json!({ &*plain.one: object }))
+                ok(json!({ &*spec.envelope: object }))
             }
             Method::Put | Method::Patch => {
                 let Some(object) = self.get(above, id) else { return refused(404, "not there") };
-                merge(object, &body[&*plain.one]);
+                merge(object, &body[&*spec.envelope]);
                 let object = object.clone();
-                ok(json!({ &*plain.one: object }))
+                ok(json!({ &*spec.envelope: object }))
             }
             Method::Delete => match self.take(above, |object| object["id"] == id) {
                 0 => refused(404, "not there"),
@@ -224,7 +224,7 @@ pub(crate) fn change(drive: &mut Drive, kind: &ResourceType, given: &Members) {
     let (before, after) = (drive.context.properties.clone(), filled(kind, given));
     let differs = |name: &&Arc<str>| !before[&***name].equals(&after[&***name]);
     drive.context.changed = after.keys().filter(differs).cloned().collect();
-    drive.context.before = before;
+    drive.context.previous_properties = before;
     drive.context.properties = after.into();
     for name in drive.context.changed.iter() {
         let property = kind.schema.property(name).expect("as declared");
@@ -236,46 +236,50 @@ pub(crate) fn change(drive: &mut Drive, kind: &ResourceType, given: &Members) {
 pub(crate) fn run(
     drive: &mut Drive,
     kind: &ResourceType,
-    verb: Verb,
+    operation: OperationKind,
     world: &mut RestWorld,
     seam: Option<Seam>,
 ) {
     drive.context.journal = Journal::default();
     drive.ended = None;
-    if verb != Verb::Update {
-        (drive.context.before, drive.context.changed) = Default::default();
+    if operation != OperationKind::Update {
+        (drive.context.previous_properties, drive.context.changed) = Default::default();
     }
     match seam {
-        Some(seam) => drive.run_through(kind, verb, world, seam),
-        None => drive.run(kind, verb, world),
+        Some(seam) => drive.run_through(kind, operation, world, seam),
+        None => drive.run(kind, operation, world),
     }
 }
 
 /// A resource from its beginning to its end: its type, what it is, and what it becomes.
-pub(crate) struct Life<'c> {
+pub(crate) struct SupportStatus<'c> {
     pub(crate) kind: ResourceType,
     pub(crate) first: &'c Members,
     pub(crate) then: Option<&'c Members>,
 }
 
 /// What was seen after each step of a life: the objects, the id, and how many demands there were.
-type Seen = Vec<(Objects, Option<Arc<str>>, usize)>;
+type Seen = Vec<(Collection, Option<Arc<str>>, usize)>;
 
-impl Life<'_> {
+impl SupportStatus<'_> {
     /// Lives it, interrupted in one operation if a seam is given.
-    fn live(&self, world: &mut RestWorld, seam: Option<(Verb, Seam)>) -> Result<Seen, String> {
+    fn live(
+        &self,
+        world: &mut RestWorld,
+        seam: Option<(OperationKind, Seam)>,
+    ) -> Result<Seen, String> {
         let kind = &self.kind;
         let mut drive = new(kind, self.first);
         let mut seen = Seen::new();
-        for verb in self.verbs() {
-            if let Some(then) = self.then.filter(|_| *verb == Verb::Update) {
+        for operation in self.verbs() {
+            if let Some(then) = self.then.filter(|_| *operation == OperationKind::Update) {
                 change(&mut drive, kind, then);
             }
             let asked = drive.demands.len();
-            let seam = seam.filter(|(broken, _)| broken == verb).map(|(_, seam)| seam);
-            run(&mut drive, kind, *verb, world, seam);
+            let seam = seam.filter(|(broken, _)| broken == operation).map(|(_, seam)| seam);
+            run(&mut drive, kind, *operation, world, seam);
             if let Err(stop) = drive.result() {
-                return Err(format!("{verb:?}: {stop:?}"));
+                return Err(format!("{operation:?}: {stop:?}"));
             }
             let id = drive.context.physical_id.clone();
             seen.push((world.objects.clone(), id, drive.demands.len() - asked));
@@ -283,10 +287,15 @@ impl Life<'_> {
         Ok(seen)
     }
 
-    fn verbs(&self) -> &'static [Verb] {
+    fn verbs(&self) -> &'static [OperationKind] {
         match self.then {
-            Some(_) => &[Verb::Create, Verb::Update, Verb::Check, Verb::Delete],
-            None => &[Verb::Create, Verb::Check, Verb::Delete],
+            Some(_) => &[
+                OperationKind::Create,
+                OperationKind::Update,
+                OperationKind::Check,
+                OperationKind::Delete,
+            ],
+            None => &[OperationKind::Create, OperationKind::Check, OperationKind::Delete],
         }
     }
 
@@ -302,10 +311,10 @@ impl Life<'_> {
         if last.1.is_some() || last.0 != none {
             return Err(format!("it left something: {}", difference(&last.0, &none)));
         }
-        for (verb, (_, _, demands)) in self.verbs().iter().zip(&straight) {
+        for (operation, (_, _, demands)) in self.verbs().iter().zip(&straight) {
             for seam in (0..*demands).flat_map(|at| [Seam::Before(at), Seam::After(at)]) {
-                let place = format!("{verb:?} at {seam:?}");
-                let broken = self.live(&mut world(), Some((*verb, seam)));
+                let place = format!("{operation:?} at {seam:?}");
+                let broken = self.live(&mut world(), Some((*operation, seam)));
                 let broken = broken.map_err(|why| format!("{place}: {why}"))?;
                 for (broken, straight) in broken.iter().zip(&straight) {
                     if (&broken.0, &broken.1) != (&straight.0, &straight.1) {
@@ -319,10 +328,10 @@ impl Life<'_> {
     }
 }
 
-type Objects = BTreeMap<String, Vec<Json>>;
+type Collection = BTreeMap<String, Vec<Json>>;
 
 /// The collections that differ, for people.
-fn difference(found: &Objects, expected: &Objects) -> String {
+fn difference(found: &Collection, expected: &Collection) -> String {
     let paths = found.keys().chain(expected.keys());
     let differing = paths.filter(|path| found.get(*path) != expected.get(*path));
     let told = differing.map(|path| {

@@ -2,7 +2,7 @@
 
 use crate::driving::START;
 use crate::stack::{Nested, Sibling, Stack, json, members, view};
-use kiln_resources::behaviour::{Heard, Resize, Signal, View};
+use kiln_resources::behaviour::{Resize, Signal, SignalOutcome, View};
 use kiln_resources::declare::Value;
 use kiln_resources::registry::Registry;
 
@@ -16,18 +16,18 @@ fn group() -> Sibling {
     group
 }
 
-fn signalled(policy: &str, group: Sibling) -> Result<Heard, String> {
+fn signalled(policy: &str, group: Sibling) -> Result<SignalOutcome, String> {
     let (properties, stack) = (members(policy), Stack(vec![group]));
     let kind = Registry::builtin();
     let kind = kind.get("OS::Heat::ScalingPolicy").expect("the type");
     let details = json(r#"{"current": "ok"}"#);
-    let signal = Signal { details: &details, now: START, is_at_work: false };
+    let signal = Signal { details: &details, now: START, is_busy: false };
     kind.behaviour.signal.expect("signals")(&view("p", &properties, &stack), &signal)
 }
 
 fn resize(policy: &str, group: Sibling) -> Option<Resize> {
     let heard = signalled(policy, group).expect("heard");
-    assert_eq!(heard.is_nothing, heard.resize.is_none(), "nothing leaves no event");
+    assert_eq!(heard.is_ignored, heard.resize.is_none(), "nothing leaves no event");
     heard.resize
 }
 
@@ -38,8 +38,8 @@ const UP: &str = r#"{"auto_scaling_group_id": "group-id", "adjustment_type": "ch
 fn a_policy_resizes_its_group_and_lets_it_rest() {
     let resize = resize(UP, group()).expect("a resize");
     assert_eq!((&*resize.group, resize.size), ("g", 3));
-    assert_eq!(resize.during, json(r#"{"scaling_in_progress": true}"#));
-    let after = resize.cooldown.ended(&resize.during, START + 5_000_000);
+    assert_eq!(resize.metadata, json(r#"{"scaling_in_progress": true}"#));
+    let after = resize.cooldown.after_resize(&resize.metadata, START + 5_000_000);
     let end = r#"{"scaling_in_progress": false, "cooldown_end": {"2026-11-16T00:58:43": "change_in_capacity : 1"}}"#;
     assert_eq!(after, json(end));
 }
@@ -66,10 +66,10 @@ fn a_policy_needs_a_group_of_its_stack() {
 fn a_group_rests_after_it_was_made() {
     let nested = Nested(vec![("a", Value::Null), ("b", Value::Null)]);
     let (properties, stack) = (members(r#"{"cooldown": 10}"#), Stack::default());
-    let view = View { child: Some(&nested), ..view("g", &properties, &stack) };
+    let view = View { nested: Some(&nested), ..view("g", &properties, &stack) };
     for name in ["OS::Heat::AutoScalingGroup", "AWS::AutoScaling::AutoScalingGroup"] {
         let registry = Registry::builtin();
-        let rests = registry.get(name).and_then(|kind| kind.behaviour.rests).expect("a rest");
+        let rests = registry.get(name).and_then(|kind| kind.behaviour.cooldown).expect("a rest");
         let cooldown = rests(&view);
         assert_eq!(cooldown.reason, "ExactCapacity : 2");
         assert_eq!(cooldown.length.as_secs(), 10);

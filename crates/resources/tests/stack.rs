@@ -1,6 +1,6 @@
 //! A made-up stack around a resource: its siblings, its nested stack.
 
-use kiln_resources::behaviour::{Child, Siblings, View};
+use kiln_resources::behaviour::{NestedStack, Siblings, View};
 use kiln_resources::declare::{Members, Value};
 use kiln_template::functions::{Fault, step_into_attribute};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Stack {
 }
 
 impl Siblings for Stack {
-    fn named(&self, reference: &str) -> Option<Arc<str>> {
+    fn by_reference(&self, reference: &str) -> Option<Arc<str>> {
         let found = self.0.iter().find(|sibling| sibling.reference == reference)?;
         Some(found.name.into())
     }
@@ -54,7 +54,7 @@ impl Siblings for Stack {
         self.get(name).is_some_and(|sibling| sibling.is_complete)
     }
 
-    fn kind(&self, name: &str) -> Option<Arc<str>> {
+    fn type_name(&self, name: &str) -> Option<Arc<str>> {
         match name {
             "lb" => Some("AWS::ElasticLoadBalancing::LoadBalancer".into()),
             name => self.get(name).map(|_| "OS::Heat::None".into()),
@@ -71,7 +71,7 @@ impl Nested {
     }
 }
 
-impl Child for Nested {
+impl NestedStack for Nested {
     fn members(&self) -> Vec<Arc<str>> {
         self.0.iter().map(|(name, _)| Arc::from(*name)).collect()
     }
@@ -113,9 +113,9 @@ pub(crate) fn view<'a>(name: &'a str, properties: &'a Members, stack: &'a Stack)
         properties,
         data: &NOTHING,
         metadata: &Value::Null,
-        shown: &Value::Null,
+        remote: &Value::Null,
         arn: "arn:openstack:heat::p:stacks/s/1/resources/x",
-        child: None,
+        nested: None,
         siblings: stack,
     }
 }

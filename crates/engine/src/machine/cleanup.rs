@@ -4,7 +4,7 @@ use super::Phase;
 use super::operations::OperationSpec;
 use crate::state::{Action, Status};
 use crate::tree::{Env, Slot, StackKey, Tree};
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_template::environment::Hook;
 use kiln_template::graph::{Edge, Graph};
 use std::collections::BTreeMap;
@@ -95,7 +95,9 @@ impl Tree {
         let resource = self.resource(slot);
         if let Some(op) = &resource.op {
             return match op.kind {
-                Verb::Delete | Verb::Forget => self.claim_or_park(key, slot, node),
+                OperationKind::Delete | OperationKind::DeleteSnapshot => {
+                    self.claim_or_park(key, slot, node)
+                }
                 _ => self.park(key, slot, node),
             };
         }
@@ -123,7 +125,7 @@ impl Tree {
         {
             return self.park(key, slot, node);
         }
-        let (kind, action) = (Verb::Delete, Action::Delete);
+        let (kind, action) = (OperationKind::Delete, Action::Delete);
         let start = OperationSpec { kind, action, node, target: None, requires: Vec::new() };
         self.start_operation(env, slot, start);
     }

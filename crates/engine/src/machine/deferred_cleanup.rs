@@ -5,7 +5,7 @@ use super::Phase;
 use super::traversal::StackFailure;
 use crate::state::Action;
 use crate::tree::{Env, Slot, StackKey, Tree};
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 
 impl Tree {
     /// Whether a nested stack that has what it should have leaves the cleanup for later. A rolling
@@ -27,11 +27,9 @@ impl Tree {
             });
         // After an interruption the operation on the parent_resource may be over already.
         is_around
-            && self
-                .resource(parent_resource)
-                .op
-                .as_deref()
-                .is_none_or(|op| op.kind == Verb::Update && op.is_last_stage && op.stages <= 1)
+            && self.resource(parent_resource).op.as_deref().is_none_or(|op| {
+                op.kind == OperationKind::Update && op.is_last_stage && op.stages <= 1
+            })
     }
 
     /// Whether a nested stack still goes on though the traversal around it has ended, badly: others may not have

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Operation, Slot, Tree};
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_template::value::{Members, Value};
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ impl Tree {
             .get(&resource_type)
             .is_some_and(|resource_type| resource_type.abilities.check)
         {
-            self.put_operation(slot, op.origin, Verb::Check, Action::Check);
+            self.put_operation(slot, op.origin, OperationKind::Check, Action::Check);
             let in_progress = State::new(Action::Check, Status::InProgress);
             self.set_state(env, slot, in_progress, "state changed");
             return self.dispatch(env, slot);

@@ -6,8 +6,8 @@ use super::{Effect, Phase, Task};
 use crate::failure::Failure;
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, OpId, Operation, Pause, Slot, StackKey, Timer, Tree};
-use kiln_resources::behaviour::Verb;
-use kiln_resources::op::{self, Journal, Stop};
+use kiln_resources::behaviour::OperationKind;
+use kiln_resources::op::{self, Journal, OpError};
 use kiln_template::environment::Hook;
 
 impl Tree {
@@ -15,7 +15,7 @@ impl Tree {
         &mut self,
         env: &mut Env<'_>,
         op: OpId,
-        result: Result<(), Stop>,
+        result: Result<(), OpError>,
     ) {
         if let Some(slot) = self.slot_of(op) {
             self.finish(env, slot, result);
@@ -31,14 +31,14 @@ impl Tree {
     }
 
     /// An operation is over.
-    pub(crate) fn finish(&mut self, env: &mut Env<'_>, slot: Slot, result: Result<(), Stop>) {
-        if self.resource(slot).op.as_ref().is_some_and(|op| op.kind == Verb::Observe) {
+    pub(crate) fn finish(&mut self, env: &mut Env<'_>, slot: Slot, result: Result<(), OpError>) {
+        if self.resource(slot).op.as_ref().is_some_and(|op| op.kind == OperationKind::Observe) {
             return self.observed(slot, &result);
         }
         match result {
             Ok(()) => self.finish_well(env, slot),
-            Err(Stop::Replace) => self.finish_replaced(env, slot),
-            Err(Stop::Failed(failure)) => {
+            Err(OpError::Replace) => self.finish_replaced(env, slot),
+            Err(OpError::Failed(failure)) => {
                 let name = self.resource(slot).name.clone();
                 let told = Failure::of(&name, failure.clone());
                 self.finish_failed(env, slot, told, Some(failure));
@@ -64,13 +64,15 @@ impl Tree {
         }
         let Some(op) = self.take_operation(slot) else { return };
         match op.kind {
-            Verb::Look => return self.release_waiters(self.resource(slot).stack, slot, &op, true),
-            Verb::Forget => return self.copy_removed(slot, &op),
-            Verb::Snapshot => self.copy_made(slot, &op),
+            OperationKind::Refresh => {
+                return self.release_waiters(self.resource(slot).stack, slot, &op, true);
+            }
+            OperationKind::DeleteSnapshot => return self.copy_removed(slot, &op),
+            OperationKind::Snapshot => self.copy_made(slot, &op),
             _ => {}
         }
         let resource = self.change(slot);
-        if op.kind == Verb::Settle {
+        if op.kind == OperationKind::ResolveDoubt {
             resource.is_doubtful = false;
             let key = resource.stack;
             return self.release_waiters(key, slot, &op, false);
@@ -86,32 +88,35 @@ impl Tree {
             resource.requires = op.requires.clone();
             resource.requires.extend(former.into_iter().filter(|id| !op.requires.contains(id)));
         }
-        if op.kind == Verb::Delete {
+        if op.kind == OperationKind::Delete {
             resource.is_doubtful = false;
         }
         let reason = match op.kind {
-            Verb::Check => self.drift_reason(slot),
+            OperationKind::Check => self.drift_reason(slot),
             _ => None,
         };
         let reason = reason.as_deref().unwrap_or("state changed");
         self.set_state(env, slot, State::new(op.action, Status::Complete), reason);
-        if op.kind == Verb::Delete {
+        if op.kind == OperationKind::Delete {
             return self.deleted(env, slot, &op);
         }
         if op.action == Action::Adopt && self.is_external(slot) {
             return self.check_external(env, slot, op);
         }
-        if matches!(op.kind, Verb::Create | Verb::Update) {
+        if matches!(op.kind, OperationKind::Create | OperationKind::Update) {
             self.start_cooldown(env, slot);
         }
         let key = self.resource(slot).stack;
         let is_create = self.stack(key).state.action == Action::Create;
-        if !is_create && op.origin.is_some() && matches!(op.kind, Verb::Create | Verb::Update) {
+        if !is_create
+            && op.origin.is_some()
+            && matches!(op.kind, OperationKind::Create | OperationKind::Update)
+        {
             self.mark_hook_passed(slot, Hook::PreUpdate);
         }
         let hook = match op.kind {
-            Verb::Create if is_create => Some(Hook::PostCreate),
-            Verb::Update => Some(Hook::PostUpdate),
+            OperationKind::Create if is_create => Some(Hook::PostCreate),
+            OperationKind::Update => Some(Hook::PostUpdate),
             _ => None,
         };
         if let Some(hook) = hook
@@ -226,8 +231,8 @@ impl Tree {
         cause: Option<op::Failure>,
     ) {
         match self.resource(slot).op.as_ref().map(|op| op.kind) {
-            Some(Verb::Settle) => return self.retry_doubt_later(env, slot),
-            Some(Verb::Look) => return self.finish_well(env, slot),
+            Some(OperationKind::ResolveDoubt) => return self.retry_doubt_later(env, slot),
+            Some(OperationKind::Refresh) => return self.finish_well(env, slot),
             _ => {}
         }
         if let Some(cause) = cause
@@ -236,7 +241,7 @@ impl Tree {
             return self.prepare_retry(env, slot, &failure, cause);
         }
         let Some(op) = self.take_operation(slot) else { return };
-        if op.kind == Verb::Forget {
+        if op.kind == OperationKind::DeleteSnapshot {
             return self.copy_not_removed(env, slot, &op, &failure.to_string());
         }
         let name = self.resource(slot).name.clone();
@@ -283,7 +288,7 @@ impl Tree {
     ) {
         let resource = self.change(slot);
         resource.is_doubtful |= op.journal.is_doubtful();
-        let is_making = matches!(op.kind, Verb::Create | Verb::Update);
+        let is_making = matches!(op.kind, OperationKind::Create | OperationKind::Update);
         resource.is_half_done |= is_making && resource.child.is_none();
         if resource.definition.is_none() {
             // What was tried is what there is, if there is anything.

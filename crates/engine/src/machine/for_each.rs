@@ -4,7 +4,7 @@ use super::Phase;
 use super::operations::OperationSpec;
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Slot, StackKey, Tree};
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_template::graph::{Edge, Graph};
 use std::collections::BTreeMap;
 
@@ -94,10 +94,10 @@ impl Tree {
             return self.check_failed(key, slot, node, &reason);
         }
         let kind = match action {
-            Action::Suspend => Verb::Suspend,
-            Action::Resume => Verb::Resume,
-            Action::Snapshot => Verb::Snapshot,
-            _ => Verb::Check,
+            Action::Suspend => OperationKind::Suspend,
+            Action::Resume => OperationKind::Resume,
+            Action::Snapshot => OperationKind::Snapshot,
+            _ => OperationKind::Check,
         };
         let start = OperationSpec { kind, action, node, target: None, requires: Vec::new() };
         self.start_operation(env, slot, start);

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::ids::ResourceId;
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Resource, Slot, StackKey, Tree};
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_template::environment::{self, Hook};
 use kiln_template::eval::Scope;
 use kiln_template::graph::Graph;
@@ -252,12 +252,12 @@ impl Tree {
         let type_name: Arc<str> = goal.type_name().into();
         self.change(slot).type_name = type_name;
         let (kind, action) = match (&goal.definition.external_id, action) {
-            (Some(_), _) => (Verb::Check, Action::Adopt),
+            (Some(_), _) => (OperationKind::Check, Action::Adopt),
             (None, Action::Adopt) if goal.resolved_type.is_nested() => {
-                (Verb::Create, Action::Adopt)
+                (OperationKind::Create, Action::Adopt)
             }
-            (None, Action::Adopt) => (Verb::Check, Action::Adopt),
-            _ => (Verb::Create, Action::Create),
+            (None, Action::Adopt) => (OperationKind::Check, Action::Adopt),
+            _ => (OperationKind::Create, Action::Create),
         };
         self.start_towards(env, slot, kind, action, goal);
     }
@@ -289,7 +289,7 @@ impl Tree {
                 self.node_done(key, goal.at);
             }
             Decision::Update(_) => {
-                self.start_towards(env, slot, Verb::Update, Action::Update, goal);
+                self.start_towards(env, slot, OperationKind::Update, Action::Update, goal);
             }
             Decision::Replace { is_announced } => {
                 if is_announced {
@@ -369,7 +369,9 @@ impl Tree {
 
 /// Whether an object of a type has to get back what its replacement took.
 fn comes_back(resource_type: &ResolvedType) -> bool {
-    resource_type.builtin().is_some_and(|resource_type| resource_type.behaviour.comes_back)
+    resource_type
+        .builtin()
+        .is_some_and(|resource_type| resource_type.behaviour.restored_on_rollback)
 }
 
 /// What a resource is to become.

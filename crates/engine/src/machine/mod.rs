@@ -36,9 +36,9 @@ pub use traversal::Traversal;
 use crate::ids::CommandId;
 use crate::tree::{Env, OpId, Slot, StackKey, Tree};
 use kiln_cloud::Reply;
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_resources::declare::ResourceType;
-use kiln_resources::op::{Context, Note, Stop};
+use kiln_resources::op::{Context, Note, OpError};
 use std::sync::Arc;
 
 /// What comes in.
@@ -53,7 +53,7 @@ pub enum Input {
     /// A call that an operation made was replied to.
     StepReplied(OpId, Arc<str>, Reply),
     /// An operation ended.
-    Ended(OpId, Result<(), Stop>),
+    Ended(OpId, Result<(), OpError>),
     /// An operation that was told to stop has stopped.
     Stopped(OpId),
     /// Some time has passed.
@@ -68,7 +68,7 @@ pub enum Effect {
     /// Run an operation.
     Run(Box<Run>),
     /// Stop an operation, and say so.
-    Stop(OpId),
+    OpError(OpId),
     /// The metadata of a resource changed: whoever watches it should look.
     Changed(Slot),
 }
@@ -83,7 +83,7 @@ pub struct Run {
     /// The type of the resource.
     pub resource_type: &'static ResourceType,
     /// What is done.
-    pub kind: Verb,
+    pub kind: OperationKind,
     /// What it is told.
     pub context: Context,
 }

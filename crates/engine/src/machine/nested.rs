@@ -11,10 +11,10 @@ use crate::ids::{RecipeId, ResourceId, StackId};
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Pause, Resource, Slot, Stack, StackKey, Tree};
 use indexmap::IndexMap;
-use kiln_resources::behaviour::{Group, GroupMember, Stage, Verb};
+use kiln_resources::behaviour::{Group, GroupMember, OperationKind, Stage};
 use kiln_resources::constraints::offline;
 use kiln_resources::guard::guarded;
-use kiln_resources::op::Stop;
+use kiln_resources::op::OpError;
 use kiln_template::path::Path;
 use kiln_template::resolved::{convert_properties, convert_update_policy};
 use kiln_template::value::{Members, Value};
@@ -98,14 +98,14 @@ impl Tree {
         let Some(op) = resource.op.as_deref() else { return };
         let kind = op.kind;
         match (kind, resource.child) {
-            (Verb::Create | Verb::Update, _) => self.start_next_stage(env, slot),
+            (OperationKind::Create | OperationKind::Update, _) => self.start_next_stage(env, slot),
             // A nested stack can be made again from its template: nothing of it is kept.
-            (Verb::Snapshot, _) | (_, None) => self.finish_immediately(slot),
+            (OperationKind::Snapshot, _) | (_, None) => self.finish_immediately(slot),
             (kind, Some(child)) => {
                 let action = match kind {
-                    Verb::Delete => Action::Delete,
-                    Verb::Suspend => Action::Suspend,
-                    Verb::Resume => Action::Resume,
+                    OperationKind::Delete => Action::Delete,
+                    OperationKind::Suspend => Action::Suspend,
+                    OperationKind::Resume => Action::Resume,
                     _ => Action::Check,
                 };
                 let keeps = self.keeps_objects(slot);
@@ -310,8 +310,8 @@ impl Tree {
                     convert_update_policy(&schema, &target.update_policy, &offline(0), &path);
                 let stage = self.group_stage(env, slot, &properties, &policy);
                 stage.map(Next::Stage).map_err(|stop| match stop {
-                    Stop::Failed(failure) => Box::new(Failure::of(&resource.name, failure)),
-                    Stop::Replace => failed("Error", "a group cannot be replaced".into()),
+                    OpError::Failed(failure) => Box::new(Failure::of(&resource.name, failure)),
+                    OpError::Replace => failed("Error", "a group cannot be replaced".into()),
                 })
             }
             _ => Err(failed("Error", "its type makes no stack".into())),
@@ -331,12 +331,12 @@ impl Tree {
         slot: Slot,
         properties: &Members,
         update_policy: &Members,
-    ) -> Result<Stage, Stop> {
+    ) -> Result<Stage, OpError> {
         let resource = self.resource(slot);
         let resource_type = self.config.types.get(&resource.type_name);
         let Some(stages) = resource_type.and_then(|resource_type| resource_type.behaviour.stages)
         else {
-            return Err(Stop::failed("Error", "its type makes no stack"));
+            return Err(OpError::failed("Error", "its type makes no stack"));
         };
         let members = resource.child.map(|child| self.group_members(child)).unwrap_or_default();
         let reference = self.reference(slot);
@@ -347,7 +347,7 @@ impl Tree {
         let mut fresh = || ResourceId(env.ids.next()).short();
         let mut group = Group {
             name: &resource.name,
-            verb: resource.op.as_ref().map_or(Verb::Update, |op| op.kind),
+            operation: resource.op.as_ref().map_or(OperationKind::Update, |op| op.kind),
             reference: &reference,
             properties,
             update_policy,
@@ -358,10 +358,10 @@ impl Tree {
             max_size: self.config.max_resources.unwrap_or(usize::MAX),
             siblings: &siblings,
             timeout: timeout.unwrap_or(self.config.action_timeout),
-            fresh: &mut fresh,
+            new_id: &mut fresh,
         };
         guarded("stages", || stages(&mut group))
-            .unwrap_or_else(|failure| Err(Stop::Failed(failure)))
+            .unwrap_or_else(|failure| Err(OpError::Failed(failure)))
     }
 
     /// The members of a group, with the failed ones: by creation, then by name.
@@ -410,7 +410,8 @@ impl Tree {
         let Some(op) = self.resource(parent_resource).op.as_deref() else {
             return self.nested_ended_without_operation(env, key, parent_resource, result);
         };
-        let is_last = op.is_last_stage || !matches!(op.kind, Verb::Create | Verb::Update);
+        let is_last =
+            op.is_last_stage || !matches!(op.kind, OperationKind::Create | OperationKind::Update);
         match result {
             Ok(()) if is_last => self.finish_immediately(parent_resource),
             Ok(()) => self.wait_for_stage(env, parent_resource),
@@ -450,7 +451,7 @@ impl Tree {
         let resource = self.resource(slot);
         let is_inside = resource.child.is_some_and(|child| self.stack(child).traversal.is_some())
             && resource.op.as_ref().is_some_and(|op| {
-                matches!(op.kind, Verb::Create | Verb::Update) && !op.is_stopping
+                matches!(op.kind, OperationKind::Create | OperationKind::Update) && !op.is_stopping
             });
         let is_same_kind = match blueprint.type_at(at) {
             ResolvedType::Builtin(resource_type) => resource_type.name() == &*resource.type_name,
@@ -492,7 +493,7 @@ impl Tree {
             op.target = Some(resolved);
             op.stages = 0;
             // What there is of it already has to change.
-            op.kind = Verb::Update;
+            op.kind = OperationKind::Update;
             self.start_next_stage(env, slot);
         }
     }

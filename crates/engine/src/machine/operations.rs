@@ -9,9 +9,9 @@ use crate::ids::ResourceId;
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, OpId, Operation, Pause, Resource, Slot, StackKey, Tree};
 use kiln_cloud::Reply;
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_resources::constraints::offline;
-use kiln_resources::op::{Context, Journal, Note, Place, Step};
+use kiln_resources::op::{Context, Journal, Note, StackContext, Step};
 use kiln_template::definition::Files;
 use kiln_template::path::Path;
 use kiln_template::resolved::{ResolvedDefinition, convert_properties};
@@ -22,7 +22,7 @@ use std::time::Duration;
 
 /// What is to be done with a resource.
 pub(crate) struct OperationSpec {
-    pub(crate) kind: Verb,
+    pub(crate) kind: OperationKind,
     pub(crate) action: Action,
     pub(crate) node: usize,
     pub(crate) target: Option<Arc<ResolvedDefinition>>,
@@ -37,7 +37,7 @@ impl Tree {
         &mut self,
         env: &mut Env<'_>,
         slot: Slot,
-        kind: Verb,
+        kind: OperationKind,
         action: Action,
         goal: Goal<'_>,
     ) {
@@ -50,13 +50,13 @@ impl Tree {
         let stack = self.stack(self.resource(slot).stack);
         let origin = stack.traversal.as_ref().map(|traversal| (traversal.traversal_id, start.node));
         let (kind, action) = (start.kind, start.action);
-        let keeps_copy = kind == Verb::Delete && self.is_copied_first(slot);
+        let snapshot_before_delete = kind == OperationKind::Delete && self.is_copied_first(slot);
         let snapshot = match kind {
-            Verb::Snapshot => self.add_copy_record(env, slot),
+            OperationKind::Snapshot => self.add_copy_record(env, slot),
             _ => None,
         };
         let drifted = match kind {
-            Verb::Update => self.take_drifted(slot),
+            OperationKind::Update => self.take_drifted(slot),
             _ => Arc::default(),
         };
         self.put_operation(slot, origin, kind, action);
@@ -69,11 +69,11 @@ impl Tree {
             op.requires = start.requires;
             op.drifted = drifted;
             op.snapshot = snapshot;
-            op.keeps_copy = keeps_copy;
+            op.snapshot_before_delete = snapshot_before_delete;
         }
         self.note_touched(slot);
         self.set_state(env, slot, State::new(action, Status::InProgress), "state changed");
-        if action == Action::Adopt && kind == Verb::Check {
+        if action == Action::Adopt && kind == OperationKind::Check {
             return self.adopt_object(env, slot);
         }
         self.dispatch(env, slot);
@@ -84,14 +84,14 @@ impl Tree {
         let resource = self.resource(slot);
         let Some(op) = resource.op.as_deref() else { return };
         let (kind, name) = (op.kind, resource.name.clone());
-        if kind == Verb::Delete && !self.has_object_to_remove(slot) {
+        if kind == OperationKind::Delete && !self.has_object_to_remove(slot) {
             self.finish_immediately(slot);
             return;
         }
         if self.is_nested(slot) {
             return self.dispatch_nested(env, slot);
         }
-        if kind == Verb::Forget && self.is_being_copied(slot) {
+        if kind == OperationKind::DeleteSnapshot && self.is_being_copied(slot) {
             let until = env.now + SOON;
             return self.pause(slot, Pause::Retry(until), until);
         }
@@ -99,16 +99,16 @@ impl Tree {
             self.finish_immediately(slot);
             return;
         };
-        if matches!(kind, Verb::Create | Verb::Update)
+        if matches!(kind, OperationKind::Create | OperationKind::Update)
             && let Err(message) = self.check_properties(slot)
         {
             let failure = Failure::new("StackValidationFailed", &name, message);
             return self.finish_failed(env, slot, failure, None);
         }
         let needs_nothing = match kind {
-            Verb::Settle => resource_type.behaviour.finder.is_none(),
-            Verb::Snapshot if resource.physical_id.is_none() => true,
-            Verb::Forget if self.abandons_copies(slot) => true,
+            OperationKind::ResolveDoubt => resource_type.behaviour.finder.is_none(),
+            OperationKind::Snapshot if resource.physical_id.is_none() => true,
+            OperationKind::DeleteSnapshot if self.abandons_copies(slot) => true,
             kind => resource_type.behaviour.handler(kind).is_none(),
         };
         if needs_nothing {
@@ -173,7 +173,7 @@ impl Tree {
         let op = resource.op.as_deref();
         let target = op.and_then(|op| op.target.as_ref());
         let properties = convert(target.or(resource.definition.as_ref()));
-        let is_update = op.is_some_and(|op| op.kind == Verb::Update);
+        let is_update = op.is_some_and(|op| op.kind == OperationKind::Update);
         let mut before =
             if is_update { convert(resource.definition.as_ref()) } else { Arc::default() };
         if let Some(op) = op.filter(|op| !op.drifted.is_empty()) {
@@ -189,31 +189,31 @@ impl Tree {
             physical_name: self.physical_name(slot).into(),
             physical_id: resource.physical_id.clone(),
             properties,
-            before,
+            previous_properties: before,
             changed,
             data: resource.data.clone(),
             metadata: resource.metadata.clone(),
             journal: op.map(|op| op.journal.clone()).unwrap_or_default(),
             copy_name: self.copy_name(slot).into(),
-            keeps_copy: op.is_some_and(|op| op.keeps_copy),
+            snapshot_before_delete: op.is_some_and(|op| op.snapshot_before_delete),
             is_doubtful: resource.is_doubtful,
-            quiet: self.config.lost_call_window,
+            lost_call_window: self.config.lost_call_window,
             predecessor: self.predecessor(resource),
-            place: self.place(resource.stack),
+            stack: self.stack_context(resource.stack),
             files: self.files(resource),
         }
     }
 
-    /// Where the resources of a stack are.
-    fn place(&self, key: StackKey) -> Place {
+    /// The stack of a resource, as its operations see it.
+    fn stack_context(&self, key: StackKey) -> StackContext {
         let stack = self.stack(key);
-        Place {
+        StackContext {
             project: self.project.clone(),
-            stack: stack.name.clone(),
-            stack_id: stack.id.0,
+            name: stack.name.clone(),
+            id: stack.id.0,
             root: self.root.0,
-            users: self.users.clone(),
-            outside: self.config.outside.clone(),
+            users_project: self.users.clone(),
+            guests: self.config.outside.clone(),
         }
     }
 
@@ -241,7 +241,7 @@ impl Tree {
                 continue;
             }
             let action = resource.state.action;
-            self.put_operation(slot, None, Verb::Settle, action);
+            self.put_operation(slot, None, OperationKind::ResolveDoubt, action);
             self.dispatch(env, slot);
         }
     }
@@ -251,7 +251,7 @@ impl Tree {
         &mut self,
         slot: Slot,
         origin: Option<(u64, usize)>,
-        kind: Verb,
+        kind: OperationKind,
         action: Action,
     ) {
         self.next_op += 1;
@@ -272,7 +272,7 @@ impl Tree {
             first_failure: None,
             is_stopping: false,
             snapshot: None,
-            keeps_copy: false,
+            snapshot_before_delete: false,
             pause: None,
             is_last_stage: false,
             stage_pause: Duration::ZERO,
@@ -292,7 +292,7 @@ impl Tree {
             let resource = self.change(slot);
             match note {
                 Note::Id(id) => resource.physical_id = id,
-                Note::Datum(key, value) => {
+                Note::Data(key, value) => {
                     let data = Arc::make_mut(&mut resource.data);
                     match value.is_null() {
                         true => _ = data.shift_remove(&key),
@@ -309,16 +309,17 @@ impl Tree {
                         self.effects.push(Effect::Changed(other));
                     }
                 }
-                Note::Shown(shown) => resource.remote = shown,
+                Note::Remote(shown) => resource.remote = shown,
                 Note::Drifted(drifted) => {
                     let kind = resource.op.as_ref().map(|op| op.kind);
-                    let is_asked_for = matches!(kind, Some(Verb::Observe | Verb::Check));
+                    let is_asked_for =
+                        matches!(kind, Some(OperationKind::Observe | OperationKind::Check));
                     if is_asked_for && !drifted.is_empty() {
                         let id = resource.id;
                         self.observed.insert(id, Observed::Drifted(drifted.into()));
                     }
                 }
-                Note::Users(project) => self.set_user_project(project),
+                Note::UsersProject(project) => self.set_user_project(project),
                 Note::Step(name, step) => {
                     if let Some(op) = &mut resource.op {
                         op.journal.set(&name, step);

@@ -3,7 +3,7 @@
 use super::{Effect, Task};
 use crate::state::{Action, Status};
 use crate::tree::{Env, Pause, Slot, StackKey, Timer, Tree};
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 
 impl Tree {
     /// Sets off everything that is under way according to the record: a tree that was just made, or
@@ -64,14 +64,14 @@ impl Tree {
             }
             let stack = self.stack(child);
             let is_done = stack.state.status == Status::Complete
-                && matches!(kind, Verb::Create | Verb::Update)
+                && matches!(kind, OperationKind::Create | OperationKind::Update)
                 && stack.state.action != Action::Delete;
             if is_done && op.is_last_stage {
                 self.finish_immediately(slot);
                 return;
             }
         }
-        if action == Action::Adopt && kind == Verb::Check {
+        if action == Action::Adopt && kind == OperationKind::Check {
             self.finish_immediately(slot);
             return;
         }

@@ -5,7 +5,7 @@ use super::Phase;
 use crate::ids::ResourceId;
 use crate::state::Action;
 use crate::tree::{Env, Slot, StackKey, Tree};
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_template::check;
 use kiln_template::eval::Scope;
 use kiln_template::graph::Graph;
@@ -80,7 +80,7 @@ impl Tree {
         if resource.op.is_some() || !is_there {
             return self.node_done(key, node);
         }
-        self.put_operation(slot, Some((number, node)), Verb::Look, action);
+        self.put_operation(slot, Some((number, node)), OperationKind::Refresh, action);
         self.dispatch(env, slot);
     }
 }

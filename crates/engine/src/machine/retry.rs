@@ -4,7 +4,7 @@ use crate::failure::{Failure, bounded};
 use crate::state::{Action, State, Status};
 use crate::time::Time;
 use crate::tree::{Env, Pause, Slot, Timer, Tree};
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_resources::op::{self, Journal};
 use std::time::Duration;
 
@@ -14,13 +14,16 @@ impl Tree {
         let traversal = self.stack(self.resource(slot).stack).traversal.as_ref();
         let is_calm = match traversal {
             Some(traversal) => traversal.failure.is_none() || traversal.action == Action::Delete,
-            None => op.kind == Verb::Forget,
+            None => op.kind == OperationKind::DeleteSnapshot,
         };
         is_calm
             && !op.is_stopping
-            && cause.is_worth_another_try
+            && cause.is_retryable
             && op.failures < self.config.retries
-            && matches!(op.kind, Verb::Create | Verb::Delete | Verb::Forget)
+            && matches!(
+                op.kind,
+                OperationKind::Create | OperationKind::Delete | OperationKind::DeleteSnapshot
+            )
     }
 
     /// After a failed create, what is there of the object goes before the next try.
@@ -31,7 +34,8 @@ impl Tree {
         failure: &Failure,
         cause: op::Failure,
     ) {
-        let is_create = self.resource(slot).op.as_ref().is_some_and(|op| op.kind == Verb::Create);
+        let is_create =
+            self.resource(slot).op.as_ref().is_some_and(|op| op.kind == OperationKind::Create);
         if is_create {
             let failed = State::new(Action::Create, Status::Failed);
             self.set_state(env, slot, failed, &failure.to_string());
@@ -44,7 +48,7 @@ impl Tree {
         op.first_failure.get_or_insert(bounded(cause));
         op.journal = Journal::default();
         if is_create {
-            op.kind = Verb::Delete;
+            op.kind = OperationKind::Delete;
             let in_progress = State::new(Action::Delete, Status::InProgress);
             self.set_state(env, slot, in_progress, "state changed");
             return self.dispatch(env, slot);
@@ -56,7 +60,7 @@ impl Tree {
     /// Whether the operation that ended was the removal between two tries of a create.
     pub(crate) fn is_between_retries(&self, slot: Slot) -> bool {
         let op = self.resource(slot).op.as_deref();
-        op.is_some_and(|op| op.kind == Verb::Delete && op.action == Action::Create)
+        op.is_some_and(|op| op.kind == OperationKind::Delete && op.action == Action::Create)
     }
 
     pub(crate) fn try_again(&mut self, env: &mut Env<'_>, slot: Slot) {
@@ -65,7 +69,7 @@ impl Tree {
         resource.physical_id = None;
         resource.is_doubtful = false;
         let Some(op) = &mut resource.op else { return };
-        op.kind = Verb::Create;
+        op.kind = OperationKind::Create;
         op.journal = Journal::default();
         let until = env.now + backoff(op.failures);
         self.pause(slot, Pause::Retry(until), until);

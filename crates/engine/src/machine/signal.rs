@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::ids::{RecipeId, ResourceId, StackId};
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Slot, StackKey, Tree};
-use kiln_resources::behaviour::{Heard, Resize, Signal};
+use kiln_resources::behaviour::{Resize, Signal, SignalOutcome};
 use kiln_resources::scaling::Cooldown;
 use kiln_template::environment::Hook;
 use kiln_template::eval::Scope;
@@ -46,7 +46,7 @@ impl Tree {
         }
         let Some(on_signal) = resource_type.behaviour.signal else { return };
         let is_at_work = resource.op.is_some();
-        let signal = Signal { details, now: env.now.micros(), is_at_work };
+        let signal = Signal { details, now: env.now.micros(), is_busy: is_at_work };
         match self.with_view(slot, "signal", |view| on_signal(view, &signal)) {
             Ok(Ok(heard)) => {
                 let is_news = heard.metadata.is_some() || !heard.data.is_empty();
@@ -73,7 +73,8 @@ impl Tree {
             let resource = self.resource(**slot);
             let resource_type = self.config.types.get(&resource.type_name);
             resource.op.is_some()
-                && resource_type.is_some_and(|resource_type| resource_type.behaviour.hears_in_data)
+                && resource_type
+                    .is_some_and(|resource_type| resource_type.behaviour.signals_in_data)
         };
         let mut namesakes = self.stack(key).by_name.get(name)?.iter().rev();
         Some(namesakes.find(waits).copied().unwrap_or(current))
@@ -103,7 +104,7 @@ impl Tree {
         let resource = self.resource(slot);
         let resource_type = self.config.types.get(&resource.type_name);
         let keeps_own = resource_type.is_some_and(|resource_type| {
-            resource_type.behaviour.signal.is_some() || resource_type.behaviour.rests.is_some()
+            resource_type.behaviour.signal.is_some() || resource_type.behaviour.cooldown.is_some()
         });
         resource.state.action != Action::Init && !keeps_own
     }
@@ -140,7 +141,7 @@ impl Tree {
         &mut self,
         env: &mut Env<'_>,
         slot: Slot,
-        heard: Heard,
+        heard: SignalOutcome,
         details: &Value,
     ) {
         let resource = self.change(slot);
@@ -163,7 +164,7 @@ impl Tree {
         if let Some(resize) = heard.resize {
             self.resize(env, slot, resize);
         }
-        if heard.is_nothing && heard.reason.is_none() {
+        if heard.is_ignored && heard.reason.is_none() {
             return;
         }
         let reason = match heard.reason {
@@ -172,7 +173,7 @@ impl Tree {
         };
         let state = State::new(Action::Signal, self.resource(slot).state.status);
         self.resource_event(env, slot, state, &reason);
-        if let Some(name) = heard.replaced {
+        if let Some(name) = heard.replace {
             self.replace_with_dependents(env, slot, &name);
         }
     }
@@ -229,7 +230,7 @@ impl Tree {
             return;
         }
         let resource = self.change(group);
-        resource.metadata = resize.during;
+        resource.metadata = resize.metadata;
         resource.wanted_size = Some(resize.size);
         resource.cooldown = Some(resize.cooldown);
         self.notify_scaling(env, group, Status::InProgress, None);
@@ -249,8 +250,8 @@ impl Tree {
         resource.wanted_size = None;
         if let Some(cooldown) = resource.cooldown.take() {
             resource.metadata = match is_well {
-                true => cooldown.ended(&resource.metadata, env.now.micros()),
-                false => Cooldown::given_up(&resource.metadata),
+                true => cooldown.after_resize(&resource.metadata, env.now.micros()),
+                false => Cooldown::after_failure(&resource.metadata),
             };
             self.effects.push(Effect::Changed(group));
         }
@@ -259,13 +260,13 @@ impl Tree {
     /// A group is left alone for a while after a create or an update.
     pub(crate) fn start_cooldown(&mut self, env: &mut Env<'_>, slot: Slot) {
         let resource_type = self.config.types.get(&self.resource(slot).type_name);
-        let Some(rests) = resource_type.and_then(|resource_type| resource_type.behaviour.rests)
+        let Some(rests) = resource_type.and_then(|resource_type| resource_type.behaviour.cooldown)
         else {
             return;
         };
         let Ok(cooldown) = self.with_view(slot, "cooldown", rests) else { return };
         let resource = self.change(slot);
-        resource.metadata = cooldown.ended(&resource.metadata, env.now.micros());
+        resource.metadata = cooldown.after_resize(&resource.metadata, env.now.micros());
         self.effects.push(Effect::Changed(slot));
     }
 

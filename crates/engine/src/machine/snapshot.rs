@@ -10,7 +10,7 @@ use crate::ids::{RecipeId, ResourceId, SnapshotId};
 use crate::snapshot::Snapshot;
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Operation, Resource, Slot, StackKey, Tree};
-use kiln_resources::behaviour::{Saved, Verb};
+use kiln_resources::behaviour::{OperationKind, SnapshotRecord};
 use kiln_resources::guard::guarded;
 use kiln_template::definition::Files;
 use kiln_template::environment::Environment;
@@ -88,8 +88,8 @@ impl Tree {
     pub(crate) fn add_copy_record(&mut self, env: &mut Env<'_>, slot: Slot) -> Option<SnapshotId> {
         let resource = self.resource(slot);
         let resource_type = self.config.types.get(&resource.type_name);
-        let is_copied =
-            resource_type.is_some_and(|resource_type| resource_type.behaviour.forget.is_some());
+        let is_copied = resource_type
+            .is_some_and(|resource_type| resource_type.behaviour.delete_snapshot.is_some());
         let snapshot = self.stack(resource.stack).traversal.as_ref()?.snapshot;
         let snapshot = snapshot.filter(|_| is_copied && resource.physical_id.is_some())?;
         if self.copies.contains_key(&(snapshot, resource.name.clone())) {
@@ -195,7 +195,7 @@ impl Tree {
         }
         self.mark_snapshot_deleting(id);
         for slot in self.copies_of(id) {
-            self.put_operation(slot, None, Verb::Forget, Action::Delete);
+            self.put_operation(slot, None, OperationKind::DeleteSnapshot, Action::Delete);
             self.dispatch(env, slot);
         }
         self.drop_snapshot_if_empty(id);
@@ -236,7 +236,7 @@ impl Tree {
 
     /// Removes a copy as a part of removing the whole stack.
     pub(crate) fn start_copy_removal(&mut self, env: &mut Env<'_>, slot: Slot, node: usize) {
-        let (kind, action) = (Verb::Forget, Action::Delete);
+        let (kind, action) = (OperationKind::DeleteSnapshot, Action::Delete);
         let start = OperationSpec { kind, action, node, target: None, requires: Vec::new() };
         self.start_operation(env, slot, start);
     }
@@ -340,7 +340,7 @@ impl Tree {
             let physical_id = entry.get("resource_id").and_then(Value::as_text);
             let nothing = Members::new();
             let physical_id = physical_id.map(|id| &**id);
-            let saved = Saved { physical_id, data: data.unwrap_or(&nothing) };
+            let saved = SnapshotRecord { physical_id, data: data.unwrap_or(&nothing) };
             guarded("restore", || restore(&mut properties, &saved))
                 .map_err(|failure| Failure::of(name, failure))?;
             definition.insert(word.into(), Value::Map(Arc::new(properties)));

@@ -3,7 +3,7 @@
 use super::Effect;
 use super::timers::TIMED_OUT;
 use crate::tree::{Env, OpId, Operation, Slot, StackKey, Tree};
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 
 impl Tree {
     /// Stops everything that is under way in a stack and below it.
@@ -26,7 +26,7 @@ impl Tree {
             match child {
                 _ if is_paused => self.operation_stopped(env, id),
                 Some(child) => self.cancel_traversal(env, child),
-                None => self.effects.push(Effect::Stop(id)),
+                None => self.effects.push(Effect::OpError(id)),
             }
         }
     }
@@ -34,12 +34,15 @@ impl Tree {
     pub(crate) fn operation_stopped(&mut self, env: &mut Env<'_>, op: OpId) {
         let Some(slot) = self.slot_of(op) else { return };
         let Some(op) = self.take_operation(slot) else { return };
-        if matches!(op.kind, Verb::Settle | Verb::Look | Verb::Observe) {
-            let is_done = op.kind == Verb::Look;
+        if matches!(
+            op.kind,
+            OperationKind::ResolveDoubt | OperationKind::Refresh | OperationKind::Observe
+        ) {
+            let is_done = op.kind == OperationKind::Refresh;
             return self.release_waiters(self.resource(slot).stack, slot, &op, is_done);
         }
         let text = self.abort_reason(slot, &op);
-        if op.kind == Verb::Forget {
+        if op.kind == OperationKind::DeleteSnapshot {
             return self.copy_not_removed(env, slot, &op, &text);
         }
         self.mark_failed(env, slot, &op, &text);

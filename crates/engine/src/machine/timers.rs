@@ -4,7 +4,7 @@ use super::Phase;
 use super::traversal::StackFailure;
 use crate::state::{State, Status};
 use crate::tree::{Env, OpId, Pause, Slot, StackKey, Timer, Tree};
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 
 /// The reason of a stack whose action took too long.
 pub(crate) const TIMED_OUT: &str = "Timed out";
@@ -51,7 +51,7 @@ impl Tree {
         let Some(op) = &mut self.change(slot).op else { return };
         let Some(pause) = op.pause.take() else { return };
         match pause {
-            Pause::Retry(_) if op.kind == Verb::Settle => self.dispatch(env, slot),
+            Pause::Retry(_) if op.kind == OperationKind::ResolveDoubt => self.dispatch(env, slot),
             Pause::Retry(_) => {
                 let in_progress = State::new(op.action, Status::InProgress);
                 self.set_state(env, slot, in_progress, "state changed");

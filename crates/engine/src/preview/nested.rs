@@ -6,9 +6,11 @@ use crate::ids::{RecipeId, ResourceId};
 use crate::machine::Goal;
 use crate::resolver::StackScope;
 use crate::tree::{Slot, StackKey, Tree};
-use kiln_resources::behaviour::{Group, GroupMember, Siblings, Stage, Stages, TOO_MANY, Verb};
+use kiln_resources::behaviour::{
+    Group, GroupMember, OperationKind, Siblings, Stage, StageFn, TOO_MANY,
+};
 use kiln_resources::guard::guarded;
-use kiln_resources::op::Stop;
+use kiln_resources::op::OpError;
 use kiln_template::value::{Members, Value};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -56,8 +58,8 @@ impl Tree {
                     Ok(stage) => stage,
                     // What cannot be told before there are values is not told.
                     Err(_) if !place.is_new => return Ok(None),
-                    Err(Stop::Failed(failure)) => return Err(failure.message),
-                    Err(Stop::Replace) => return Ok(None),
+                    Err(OpError::Failed(failure)) => return Err(failure.message),
+                    Err(OpError::Replace) => return Ok(None),
                 };
                 let template = match stage.file {
                     Some(url) => match parent_blueprint.shared.files.get(&url) {
@@ -102,11 +104,11 @@ impl Tree {
     /// What the stack of a group is when it is what it should be.
     fn last_stage(
         &self,
-        stages: Stages,
+        stages: StageFn,
         name: &str,
         (kept, child): (Option<Slot>, Option<StackKey>),
         siblings: &Drawn<'_>,
-    ) -> Result<Stage, Stop> {
+    ) -> Result<Stage, OpError> {
         let properties = siblings.seen.properties.get(name).cloned().unwrap_or_default();
         let limit = self.config.max_resources.unwrap_or(usize::MAX);
         let reference = kept.map(|slot| self.reference(slot));
@@ -122,7 +124,11 @@ impl Tree {
             };
             let mut group = Group {
                 name,
-                verb: if kept.is_some() { Verb::Update } else { Verb::Create },
+                operation: if kept.is_some() {
+                    OperationKind::Update
+                } else {
+                    OperationKind::Create
+                },
                 reference,
                 properties: &properties,
                 // In earnest it may take many stages; the last is the same.
@@ -134,12 +140,12 @@ impl Tree {
                 max_size: limit,
                 siblings,
                 timeout: self.config.action_timeout,
-                fresh: &mut fresh,
+                new_id: &mut fresh,
             };
-            let stage = guarded("stages", || stages(&mut group)).map_err(Stop::Failed)??;
+            let stage = guarded("stages", || stages(&mut group)).map_err(OpError::Failed)??;
             let made = made_members(&stage.template);
             if made.len() > limit {
-                return Err(Stop::failed("RequestLimitExceeded", TOO_MANY));
+                return Err(OpError::failed("RequestLimitExceeded", TOO_MANY));
             }
             if stage.is_last {
                 return Ok(stage);
@@ -152,7 +158,7 @@ impl Tree {
                 }
             }
         }
-        Err(Stop::failed("Error", "the group does not come to an end"))
+        Err(OpError::failed("Error", "the group does not come to an end"))
     }
 }
 
@@ -177,8 +183,8 @@ struct Drawn<'t> {
 }
 
 impl Siblings for Drawn<'_> {
-    fn named(&self, reference: &str) -> Option<Arc<str>> {
-        let known = self.world.as_ref().and_then(|world| world.named(reference));
+    fn by_reference(&self, reference: &str) -> Option<Arc<str>> {
+        let known = self.world.as_ref().and_then(|world| world.by_reference(reference));
         // Before it is there, a resource is called by its name.
         known.or_else(|| self.seen.properties.get_key_value(reference).map(|it| it.0.clone()))
     }
@@ -199,7 +205,7 @@ impl Siblings for Drawn<'_> {
         self.world.as_ref().is_some_and(|world| world.is_complete(name))
     }
 
-    fn kind(&self, name: &str) -> Option<Arc<str>> {
+    fn type_name(&self, name: &str) -> Option<Arc<str>> {
         self.parent_blueprint.type_name_of(name)
     }
 }

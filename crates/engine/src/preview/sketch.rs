@@ -159,9 +159,9 @@ fn attributes_before(goal: &Goal<'_>, properties: &Members) -> Members {
         properties,
         data: &data,
         metadata: &Value::Null,
-        shown: &Value::Null,
+        remote: &Value::Null,
         arn: "",
-        child: None,
+        nested: None,
         siblings: &Nobody,
     };
     let value = |name: &str| tell(&view, name, &[]).ok().flatten().unwrap_or_default();
@@ -172,7 +172,7 @@ fn attributes_before(goal: &Goal<'_>, properties: &Members) -> Members {
 struct Nobody;
 
 impl Siblings for Nobody {
-    fn named(&self, _: &str) -> Option<Arc<str>> {
+    fn by_reference(&self, _: &str) -> Option<Arc<str>> {
         None
     }
 

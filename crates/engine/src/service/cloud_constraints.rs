@@ -6,7 +6,7 @@
 use crate::runtime::now;
 use kiln_cloud::{CallError, Credential, Transport};
 use kiln_resources::constraints::offline;
-use kiln_resources::objects::{Objects, of_kind};
+use kiln_resources::lookup::{Collection, collection_of};
 use kiln_template::Value;
 use kiln_template::constraint::{CustomConstraints, Offline, Verdict};
 use std::cell::RefCell;
@@ -71,7 +71,7 @@ pub(super) async fn ask(
     for question in open.into_iter().take(MAX_QUESTIONS) {
         let (transport, by) = (transport.clone(), by.clone());
         asking.spawn(async move {
-            let verdict = match of_kind(&question.0) {
+            let verdict = match collection_of(&question.0) {
                 Some(objects) => exists(&*transport, &by, objects, &question.1).await,
                 None => Verdict::Deferred,
             };
@@ -83,7 +83,7 @@ pub(super) async fn ask(
 
 /// The id of a domain that is given by its id or its name.
 async fn domain_id(transport: &dyn Transport, by: &Credential, given: &str) -> String {
-    let Some(domains) = of_kind("keystone.domain") else { return given.to_owned() };
+    let Some(domains) = collection_of("keystone.domain") else { return given.to_owned() };
     let list = transport.send(by, domains.named(given)).await;
     let found =
         list.ok().and_then(|list| Some((*domains.ids_in(&list, given).first()?).to_owned()));
@@ -94,7 +94,7 @@ async fn domain_id(transport: &dyn Transport, by: &Credential, given: &str) -> S
 async fn exists(
     transport: &dyn Transport,
     by: &Credential,
-    objects: &Objects,
+    objects: &Collection,
     given: &str,
 ) -> Verdict {
     let missing = || Verdict::Refused(Some(objects.missing(given)));
@@ -109,7 +109,7 @@ async fn exists(
             Ok(list) => match objects.ids_in(&list, name).len() {
                 0 => {}
                 1 => return Verdict::Accepted,
-                _ => return Verdict::Refused(Some(Objects::ambiguous(given))),
+                _ => return Verdict::Refused(Some(Collection::ambiguous(given))),
             },
             Err(_) => return Verdict::Deferred,
         }

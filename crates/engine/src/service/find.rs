@@ -5,7 +5,7 @@ use crate::ids::StackId;
 use crate::partial_tree::TreePart;
 use crate::store::{StackQuery, StackRow};
 use crate::view::View;
-use kiln_resources::op::{owner_of_users, users_name};
+use kiln_resources::op::{owner_of_users_project, users_project_name};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -20,7 +20,7 @@ pub struct Page {
 
 /// Whether a stack is one that the requester may know of: of their project, or the one that they are a user of.
 fn can_see(requester: &Requester, stack: &StackRow) -> bool {
-    let is_guest = |name: &Arc<str>| **name == *users_name(&stack.project, stack.root.0);
+    let is_guest = |name: &Arc<str>| **name == *users_project_name(&stack.project, stack.root.0);
     requester.is_admin
         || stack.project == requester.project
         || requester.stack_user_project.as_ref().is_some_and(is_guest)
@@ -78,14 +78,15 @@ impl Service {
             return Ok(stack);
         }
         let stack = self.store.stack_by_name(&requester.project, name_or_id).await?;
-        let stack = match (stack, requester.stack_user_project.as_deref().and_then(owner_of_users))
-        {
-            (None, Some(owner)) => {
-                let stack = self.store.stack_by_name(owner, name_or_id).await?;
-                stack.filter(|stack| can_see(requester, stack))
-            }
-            (stack, _) => stack,
-        };
+        let stack =
+            match (stack, requester.stack_user_project.as_deref().and_then(owner_of_users_project))
+            {
+                (None, Some(owner)) => {
+                    let stack = self.store.stack_by_name(owner, name_or_id).await?;
+                    stack.filter(|stack| can_see(requester, stack))
+                }
+                (stack, _) => stack,
+            };
         stack.ok_or_else(|| RequestError::not_found("Stack", name_or_id))
     }
 

@@ -7,7 +7,7 @@ use crate::alarms::{
 use crate::ids::StackId;
 use crate::runtime::now;
 use crate::time::Time;
-use kiln_resources::op::{owner_of_users, users_name};
+use kiln_resources::op::{owner_of_users_project, users_project_name};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,7 +63,7 @@ impl Service {
     /// The project whose alarms and metrics an requester has to do with: that of their stack, if they are a user of
     /// one.
     pub fn alarm_project(&self, requester: &Requester) -> Arc<str> {
-        let owner = requester.stack_user_project.as_deref().and_then(owner_of_users);
+        let owner = requester.stack_user_project.as_deref().and_then(owner_of_users_project);
         owner.map_or_else(|| requester.project.clone(), Arc::from)
     }
 
@@ -232,7 +232,9 @@ impl Service {
 /// Whether somebody may give samples to an alarm: guests, only to those of their own stack.
 fn may_report_to(requester: &Requester, alarm: &Alarm) -> bool {
     let Some(stack_user_project) = &requester.stack_user_project else { return true };
-    alarm.root().is_some_and(|root| **stack_user_project == *users_name(&alarm.row.project, root.0))
+    alarm
+        .root()
+        .is_some_and(|root| **stack_user_project == *users_project_name(&alarm.row.project, root.0))
 }
 
 /// The names of the alarms that samples of a series were given to.

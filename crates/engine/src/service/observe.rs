@@ -4,9 +4,9 @@ use crate::drift::{Observations, Observed};
 use crate::ids::ResourceId;
 use crate::runtime::now;
 use kiln_cloud::{ActingFor, Credential, Transport};
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_resources::declare::ResourceType;
-use kiln_resources::op::{Answer, Context, Demand, Note, Running, Stop, Turn};
+use kiln_resources::op::{Answer, Context, Demand, Note, OpError, OpPoll, RunningOperation};
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
@@ -46,7 +46,7 @@ async fn read_one(
     kind: &'static ResourceType,
     context: Context,
 ) -> Observed {
-    let running = Running::new(kind, Verb::Observe, context);
+    let running = RunningOperation::new(kind, OperationKind::Observe, context);
     let mut said = Observed::InSync;
     let hear = |note| match note {
         Note::Drifted(drifted) if !drifted.is_empty() => said = Observed::Drifted(drifted.into()),
@@ -64,20 +64,20 @@ pub(super) async fn run(
     transport: &dyn Transport,
     by: &Credential,
     behalf: &ActingFor,
-    mut running: Running,
+    mut running: RunningOperation,
     mut hear: impl FnMut(Note),
-) -> Option<Result<(), Stop>> {
+) -> Option<Result<(), OpError>> {
     let mut answer = None;
     for _ in 0..MAX_TURNS {
-        let (turn, notes) = running.turn(now().micros(), answer.take());
+        let (turn, notes) = running.poll(now().micros(), answer.take());
         notes.into_iter().for_each(&mut hear);
         match turn {
-            Turn::Ended(result) => return Some(result),
-            Turn::Wants(Demand::Read(call)) => {
+            OpPoll::Finished(result) => return Some(result),
+            OpPoll::Demands(Demand::Read(call)) => {
                 let call = call.acting_for(behalf.clone());
                 answer = Some(Answer::Reply(transport.send(by, call).await));
             }
-            Turn::Wants(_) => break,
+            OpPoll::Demands(_) => break,
         }
     }
     None

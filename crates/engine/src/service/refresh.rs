@@ -6,8 +6,8 @@ use crate::ids::StackId;
 use crate::tree::{Slot, Tree};
 use crate::view::View;
 use kiln_cloud::Transport;
-use kiln_resources::behaviour::Verb;
-use kiln_resources::op::{Note, Running};
+use kiln_resources::behaviour::OperationKind;
+use kiln_resources::op::{Note, RunningOperation};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,12 +28,12 @@ impl Service {
 /// Has an object looked at, and keeps what is seen in memory.
 async fn refresh(tree: &mut Tree, slot: Slot, transport: &dyn Transport) {
     let Some(kind) = tree.config.types.get(&tree.resource(slot).type_name) else { return };
-    let running = Running::new(kind, Verb::Look, tree.context(slot));
+    let running = RunningOperation::new(kind, OperationKind::Refresh, tree.context(slot));
     let (by, behalf) = (tree.credential.clone(), tree.acting_for());
     let resource = tree.resource_mut(slot);
     let keep = |note| match note {
-        Note::Shown(shown) => resource.remote = shown,
-        Note::Datum(key, value) => _ = Arc::make_mut(&mut resource.data).insert(key, value),
+        Note::Remote(shown) => resource.remote = shown,
+        Note::Data(key, value) => _ = Arc::make_mut(&mut resource.data).insert(key, value),
         _ => {}
     };
     // What cannot be looked at stays as it was last seen.

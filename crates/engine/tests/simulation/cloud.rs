@@ -6,9 +6,9 @@
 //! copies, and of `shy` things there are no copies.
 
 use kiln_cloud::{Call, Marker, Method, Reply, Service, delete, get, patch, post};
-use kiln_resources::behaviour::{Heard, Verb};
+use kiln_resources::behaviour::{OperationKind, SignalOutcome};
 use kiln_resources::declare::*;
-use kiln_resources::op::{Op, Progress, Stop};
+use kiln_resources::op::{Op, OpError, Progress};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -261,19 +261,19 @@ pub fn thing() -> ResourceType {
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .on(Verb::Suspend, |op| Box::pin(rest(op, true)))
-        .on(Verb::Resume, |op| Box::pin(rest(op, false)))
-        .on(Verb::Check, |op| Box::pin(look(op)))
+        .on(OperationKind::Suspend, |op| Box::pin(rest(op, true)))
+        .on(OperationKind::Resume, |op| Box::pin(rest(op, false)))
+        .on(OperationKind::Check, |op| Box::pin(look(op)))
         .suspendable()
         .checkable()
         .copied(|op| Box::pin(copy(op)), |op| Box::pin(forget(op)))
-        .restores(|properties, saved| {
+        .restores_with(|properties, saved| {
             let copy = saved.data.get("copy").cloned().unwrap_or_default();
             properties.insert("source".into(), copy);
         })
         .restorable()
         .snapshot_on_delete()
-        .found_by(|op| Some(marker(op)))
+        .finder(|op| Some(marker(op)))
 }
 
 /// `Test::Panics`: a type with a fault of its own.
@@ -293,17 +293,17 @@ pub fn fragile() -> ResourceType {
         .about("A type that breaks down on purpose.")
         .props([prop("at", Str).updatable()])
         .attrs([attr("value", Str)])
-        .called(|view| {
+        .reference(|view| {
             breaks(view.properties, "reference");
             view.name.into()
         })
-        .answers(|view, _, _| {
+        .attributes(|view, _, _| {
             breaks(view.properties, "attribute");
             Ok(Some(Value::Null))
         })
         .on_signal(|view, _| {
             breaks(view.properties, "signal");
-            Ok(Heard::default())
+            Ok(SignalOutcome::default())
         })
         .replaced_if(|change| {
             breaks(change.after, "replacement");
@@ -322,10 +322,10 @@ pub fn fragile_group() -> ResourceType {
 
 /// `Test::Homing`: a type whose objects hand something on to whoever takes their place, and back.
 pub fn homing() -> ResourceType {
-    async fn knows_whom_it_follows(op: &mut Op) -> Result<(), Stop> {
+    async fn knows_whom_it_follows(op: &mut Op) -> Result<(), OpError> {
         let is_first = op.prop("size").equals(&1.into()) && op.id().is_none();
         if op.context().predecessor.is_some() == is_first {
-            return Err(Stop::failed("Lost", "it does not know whose place it takes"));
+            return Err(OpError::failed("Lost", "it does not know whose place it takes"));
         }
         let name = op.context().physical_name.clone();
         op.set_id(name);
@@ -336,14 +336,14 @@ pub fn homing() -> ResourceType {
         .props([prop("size", Int).default(1)])
         .creates(|op| Box::pin(knows_whom_it_follows(op)))
         .updates(|op| Box::pin(knows_whom_it_follows(op)))
-        .comes_back()
+        .restored_on_rollback()
 }
 
 /// `Test::Wordy`: a type that has a lot to say when it fails.
 pub fn wordy() -> ResourceType {
     ResourceType::new("Test::Wordy")
         .about("A type that fails with a text of ten megabytes.")
-        .creates(|_| Box::pin(async { Err(Stop::failed("Wordy", "word ".repeat(2 << 20))) }))
+        .creates(|_| Box::pin(async { Err(OpError::failed("Wordy", "word ".repeat(2 << 20))) }))
 }
 
 fn marker(op: &Op) -> Marker {
@@ -364,7 +364,7 @@ fn needs(op: &Op) -> Vec<String> {
     needs.iter().filter_map(|need| need.as_text().map(|text| text.to_string())).collect()
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let size = match op.prop("size") {
         Value::Int(size) => size.as_i64().unwrap_or(0),
         _ => 0,
@@ -387,7 +387,7 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
 fn show(op: &mut Op, reply: &Reply) {
     let value = Value::from(reply.text("/thing/value").unwrap_or_default());
     let users = reply.body["thing"]["users"].as_i64().unwrap_or_default();
-    op.set_shown(map([("value", value), ("users", users.into())]));
+    op.set_remote(map([("value", value), ("users", users.into())]));
 }
 
 fn ready(reply: &Reply) -> Progress {
@@ -398,7 +398,7 @@ fn ready(reply: &Reply) -> Progress {
     }
 }
 
-async fn update(op: &mut Op) -> Result<(), Stop> {
+async fn update(op: &mut Op) -> Result<(), OpError> {
     let body = json!({ "thing": { "value": op.text("value"), "needs": needs(op) } });
     let path = format!("/things/{}", op.id().map_or("", |id| id));
     op.call("change", patch(Service::Compute, path.clone(), body)).await?;
@@ -419,11 +419,11 @@ fn marker_of_copy(op: &Op) -> Marker {
     }
 }
 
-async fn copy(op: &mut Op) -> Result<(), Stop> {
+async fn copy(op: &mut Op) -> Result<(), OpError> {
     let body = json!({ "copy": { "name": op.copy_name(), "of": op.id().map(|id| &**id) } });
     let call = post(Service::Compute, "/copies", body).marker(marker_of_copy(op));
     let id = op.copy("copy", call, "/copy_id").await?;
-    op.set_datum("copy", &*id);
+    op.set_data("copy", &*id);
     let look = get(Service::Compute, format!("/copies/{id}"));
     let is_ready = |reply: &Reply| match reply.text("/copy/status") {
         Some("ready") => Progress::Ready,
@@ -432,19 +432,19 @@ async fn copy(op: &mut Op) -> Result<(), Stop> {
     op.until(look, is_ready).await.map(drop)
 }
 
-async fn forget(op: &mut Op) -> Result<(), Stop> {
+async fn forget(op: &mut Op) -> Result<(), OpError> {
     let marker = marker_of_copy(op);
     op.remove_copies(&marker).await
 }
 
-async fn rest(op: &mut Op, rests: bool) -> Result<(), Stop> {
+async fn rest(op: &mut Op, rests: bool) -> Result<(), OpError> {
     let path = format!("/things/{}", op.id().map_or("", |id| id));
     let body = json!({ "thing": { "rests": rests } });
     op.call("rest", patch(Service::Compute, path, body)).await.map(drop)
 }
 
-async fn look(op: &mut Op) -> Result<(), Stop> {
-    let Some(id) = op.id() else { return Err(Stop::failed("NotFound", "it is not there")) };
+async fn look(op: &mut Op) -> Result<(), OpError> {
+    let Some(id) = op.id() else { return Err(OpError::failed("NotFound", "it is not there")) };
     let path = format!("/things/{id}");
     let reply = op.read(get(Service::Compute, path)).await?;
     show(op, &reply);
@@ -455,7 +455,7 @@ async fn look(op: &mut Op) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = op.id().cloned() else { return Ok(()) };
     op.remove("delete", delete(Service::Compute, format!("/things/{id}"))).await?;
     op.clear_id();

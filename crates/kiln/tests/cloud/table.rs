@@ -1,7 +1,7 @@
 //! The table of types, `docs/resource-types.md`: what the declarations say of each, what was seen of it on the
 //! simulated cloud, and what was seen of it on a real one (`docs/data/types-on-openstack.txt`).
 
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_resources::constraints::offline;
 use kiln_resources::declare::ResourceType;
 use kiln_resources::environment::MAPPINGS;
@@ -116,7 +116,7 @@ fn row(kind: &ResourceType, seen: Seen, real: &BTreeMap<String, String>) -> Stri
 
 /// What is found out about an object when an update is to converge.
 fn drift(kind: &ResourceType) -> &'static str {
-    match kind.behaviour.handler(Verb::Observe) {
+    match kind.behaviour.handler(OperationKind::Observe) {
         _ if kind.compared().next().is_some() => "values",
         Some(_) => "gone",
         None => "–",

@@ -1,6 +1,6 @@
 //! Properties and attributes of a declared type.
 
-use super::Life;
+use super::SupportStatus;
 use kiln_template::constraint::{Constraint, Rule};
 use kiln_template::schema::{
     Attribute, Cache, Inner, Name, Property, PropertyType, Support, Takes,
@@ -220,7 +220,7 @@ impl Prop {
     }
 }
 
-impl Life for Prop {
+impl SupportStatus for Prop {
     fn support_mut(&mut self) -> &mut Support {
         &mut self.0.support
     }
@@ -251,7 +251,7 @@ impl Attr {
     }
 }
 
-impl Life for Attr {
+impl SupportStatus for Attr {
     fn support_mut(&mut self) -> &mut Support {
         &mut self.0.support
     }

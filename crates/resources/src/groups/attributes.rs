@@ -1,6 +1,6 @@
 //! The attributes of groups, from those of their members.
 
-use crate::behaviour::{Child, View};
+use crate::behaviour::{NestedStack, View};
 use crate::declare::{Members, Value};
 use kiln_template::codes;
 use kiln_template::functions::{Fault, step_into_attribute};
@@ -11,7 +11,7 @@ type Answer = Result<Option<Value>, Fault>;
 
 /// Attributes of a group whose members are numbered.
 pub(crate) fn numbered(view: &View<'_>, name: &str, path: &[Value]) -> Answer {
-    let Some(child) = view.child else { return Ok(Some(Value::Null)) };
+    let Some(child) = view.nested else { return Ok(Some(Value::Null)) };
     let mut members = child.members();
     members.sort_by_key(|member| (member.parse::<u64>().unwrap_or(u64::MAX), member.clone()));
     if let Some(rest) = name.strip_prefix("resource.") {
@@ -36,7 +36,7 @@ pub(crate) fn numbered(view: &View<'_>, name: &str, path: &[Value]) -> Answer {
 
 /// Attributes of a group of servers.
 pub(crate) fn instances(view: &View<'_>, name: &str, _: &[Value]) -> Answer {
-    let Some(child) = view.child.filter(|_| name == "InstanceList") else {
+    let Some(child) = view.nested.filter(|_| name == "InstanceList") else {
         return Ok((name == "InstanceList").then_some(Value::Null));
     };
     let members = child.members();
@@ -47,11 +47,11 @@ pub(crate) fn instances(view: &View<'_>, name: &str, _: &[Value]) -> Answer {
 
 /// Attributes of a group that grows and shrinks: members go by their place.
 pub(crate) fn scaled(view: &View<'_>, name: &str, path: &[Value]) -> Answer {
-    let members = view.child.map(Child::members).unwrap_or_default();
+    let members = view.nested.map(NestedStack::members).unwrap_or_default();
     if name == "current_size" {
-        return Ok(Some(crate::given::whole(members.len())));
+        return Ok(Some(crate::property_access::whole(members.len())));
     }
-    let Some(child) = view.child else { return Ok(Some(Value::Null)) };
+    let Some(child) = view.nested else { return Ok(Some(Value::Null)) };
     if let Some(rest) = name.strip_prefix("resource.") {
         let (place, attribute) = split(rest, path);
         let bad = || Fault::new(format!("invalid literal for int() with base 10: '{place}'"));
@@ -77,7 +77,7 @@ pub(crate) fn scaled(view: &View<'_>, name: &str, path: &[Value]) -> Answer {
 
 /// Attributes of a group of deployments: maps from a server's name to what came of its deployment.
 pub(crate) fn deployments(view: &View<'_>, name: &str, path: &[Value]) -> Answer {
-    let Some(child) = view.child else { return Ok(Some(Value::Null)) };
+    let Some(child) = view.nested else { return Ok(Some(Value::Null)) };
     let of_one = match name {
         "deploy_stdouts" => "deploy_stdout",
         "deploy_stderrs" => "deploy_stderr",
@@ -96,12 +96,12 @@ pub(crate) fn incorrect(view: &View<'_>, attribute: &str) -> Fault {
 }
 
 /// What the members are called by others, in their order.
-fn references(child: &dyn Child, members: &[Arc<str>]) -> Value {
+fn references(child: &dyn NestedStack, members: &[Arc<str>]) -> Value {
     Value::list(members.iter().filter_map(|member| child.reference(member)))
 }
 
 /// An attribute of each member: the path starts with its name.
-fn each(child: &dyn Child, members: &[Arc<str>], path: &[Value]) -> Result<Members, Fault> {
+fn each(child: &dyn NestedStack, members: &[Arc<str>], path: &[Value]) -> Result<Members, Fault> {
     let [attribute, path @ ..] = path else { return Ok(Members::new()) };
     let attribute = print::plain(attribute);
     let value =
@@ -121,7 +121,7 @@ fn split(rest: &str, path: &[Value]) -> (String, Vec<Value>) {
 /// What a member is called by others, or an attribute of it.
 fn of_member(
     view: &View<'_>,
-    child: &dyn Child,
+    child: &dyn NestedStack,
     member: &str,
     asked: &str,
     path: &[Value],

@@ -2,7 +2,7 @@
 
 use super::Member;
 use crate::declare::Value;
-use crate::op::Stop;
+use crate::op::OpError;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -70,13 +70,13 @@ impl Rolling {
 }
 
 /// Refuses stages whose pauses alone would use up the time there is.
-pub(crate) fn fits(stages: usize, pause: Duration, timeout: Duration) -> Result<(), Stop> {
+pub(crate) fn fits(stages: usize, pause: Duration, timeout: Duration) -> Result<(), OpError> {
     let pauses = u32::try_from(stages.saturating_sub(1)).unwrap_or(u32::MAX);
     if pause.is_zero() || pause.saturating_mul(pauses) < timeout {
         return Ok(());
     }
     let message = "The current update policy will result in stack update timeout.";
-    Err(Stop::failed("ValueError", message))
+    Err(OpError::failed("ValueError", message))
 }
 
 /// The members of a group's next template.

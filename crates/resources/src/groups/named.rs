@@ -2,10 +2,10 @@
 
 use super::batch::{Batch, Rolling, fits, members};
 use super::{Dialect, Member, Pace, template};
-use crate::behaviour::{Group, Stage, Verb};
+use crate::behaviour::{Group, OperationKind, Stage};
 use crate::declare::{Members, Value};
-use crate::given::{count, given, seconds, section};
-use crate::op::Stop;
+use crate::op::OpError;
+use crate::property_access::{count, given, seconds, section};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -26,9 +26,9 @@ pub(crate) struct Goal<'g> {
 }
 
 /// What the group's stack should be next.
-pub(crate) fn stage(group: &Group<'_>, goal: Goal<'_>) -> Result<Stage, Stop> {
+pub(crate) fn stage(group: &Group<'_>, goal: Goal<'_>) -> Result<Stage, OpError> {
     group.check_size(goal.size)?;
-    let creating = group.verb == Verb::Create;
+    let creating = group.operation == OperationKind::Create;
     let policy = if creating { "batch_create" } else { "rolling_update" };
     let Some(pace) = section(group.update_policy, policy).map(pace) else {
         return Ok(at_once(goal));

@@ -2,10 +2,10 @@
 
 use super::batch::{Batch, Rolling, fits, members};
 use super::{Dialect, Member, Pace, template};
-use crate::behaviour::{Group, GroupMember, Stage, Verb};
+use crate::behaviour::{Group, GroupMember, OperationKind, Stage};
 use crate::declare::{Members, Value};
-use crate::given::{count, whole};
-use crate::op::Stop;
+use crate::op::OpError;
+use crate::property_access::{count, whole};
 use std::sync::Arc;
 
 /// The size that a group had before a rolling update, which may make it larger for a while.
@@ -35,11 +35,11 @@ impl Goal {
 }
 
 /// What the group's stack should be next.
-pub(crate) fn stage(group: &mut Group<'_>, goal: &Goal) -> Result<Stage, Stop> {
+pub(crate) fn stage(group: &mut Group<'_>, goal: &Goal) -> Result<Stage, OpError> {
     if let Some(size) = group.wanted_size {
         return resized(group, goal, size);
     }
-    if group.verb == Verb::Create {
+    if group.operation == OperationKind::Create {
         let size = goal.clamp(goal.desired.unwrap_or(goal.initial));
         return resized(group, goal, size);
     }
@@ -57,7 +57,7 @@ pub(crate) fn stage(group: &mut Group<'_>, goal: &Goal) -> Result<Stage, Stop> {
 }
 
 /// A group of another size: old members keep the definitions they have.
-fn resized(group: &mut Group<'_>, goal: &Goal, size: usize) -> Result<Stage, Stop> {
+fn resized(group: &mut Group<'_>, goal: &Goal, size: usize) -> Result<Stage, OpError> {
     group.check_size(size)?;
     let data = match group.data.contains_key(SIZE_BEFORE) {
         true => Members::from_iter([(SIZE_BEFORE.into(), Value::Null)]),
@@ -74,7 +74,7 @@ fn rolled(
     pace: Pace,
     before: usize,
     updated: usize,
-) -> Result<Stage, Stop> {
+) -> Result<Stage, OpError> {
     let target = goal.desired.map_or(before, |desired| desired.min(before));
     let rolling = Rolling { target, current: group.members.len(), updated };
     let stages = rolling.stages(pace, true);
@@ -101,7 +101,7 @@ fn next(group: &mut Group<'_>, goal: &Goal, batch: Batch) -> Value {
     old.sort_by_key(|member| (!member.is_failed, rolls && !is_stale(member, goal)));
     let old: Vec<Member> =
         old.into_iter().map(|m| (m.name.clone(), m.definition.clone())).collect();
-    let fresh = || Some(Arc::from((group.fresh)()));
+    let fresh = || Some(Arc::from((group.new_id)()));
     let made = members(old, batch, |_| goal.definition.clone(), fresh);
     template(goal.dialect, &made)
 }

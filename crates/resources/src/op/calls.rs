@@ -3,10 +3,10 @@
 //! What a service refuses has not happened. What it lost, or broke down over, may have: that is looked for, by
 //! its mark, before it is asked for again.
 
+use super::error::is_quota;
 use super::run::{Answer, Demand, Note};
-use super::stop::is_quota;
-use super::{Op, Progress, Step, Stop, wrong_answer};
-use crate::behaviour::Verb;
+use super::{Op, OpError, Progress, Step, wrong_answer};
+use crate::behaviour::OperationKind;
 use kiln_cloud::{Call, CallError, Method, Reply};
 use std::time::Duration;
 
@@ -94,28 +94,28 @@ fn pause_after(tries: u32, error: &CallError) -> Duration {
 }
 
 /// What an operation ends with when its call did.
-fn stop(call: &Call, error: &CallError) -> Stop {
+fn stop(call: &Call, error: &CallError) -> OpError {
     match error {
-        CallError::Refused(reply) => Stop::refused(call, reply),
-        error => Stop::unreached(call, error),
+        CallError::Refused(reply) => OpError::refused(call, reply),
+        error => OpError::unreached(call, error),
     }
 }
 
 impl Op {
     /// Makes a call that changes something, once: if it was made before an interruption, gives the
     /// reply it had.
-    pub async fn call(&mut self, step: &str, call: Call) -> Result<Reply, Stop> {
-        self.call_until_taken(step, call, &[]).await
+    pub async fn call(&mut self, step: &str, call: Call) -> Result<Reply, OpError> {
+        self.call_until_accepted(step, call, &[]).await
     }
 
     /// Like [`Op::call`], to a service that answers like this as long as it is not done with something else:
     /// the call is made again until it is taken.
-    pub async fn call_until_taken(
+    pub async fn call_until_accepted(
         &mut self,
         step: &str,
         call: Call,
         busy: &[u16],
-    ) -> Result<Reply, Stop> {
+    ) -> Result<Reply, OpError> {
         match self.context.journal.step(step) {
             Some(Step::Replied(reply)) => return Ok(reply.clone()),
             Some(Step::Begun) => {
@@ -176,7 +176,7 @@ impl Op {
     }
 
     /// Makes a call that changes nothing.
-    pub async fn read(&mut self, call: Call) -> Result<Reply, Stop> {
+    pub async fn read(&mut self, call: Call) -> Result<Reply, OpError> {
         let mut tries = 0;
         loop {
             let Answer::Reply(answer) = self.demand(Demand::Read(call.clone())).await else {
@@ -196,15 +196,19 @@ impl Op {
 
     /// Like [`Op::call`], to a service that answers with a conflict as long as it is not done with
     /// something else: the call is made again until it is taken.
-    pub async fn call_patiently(&mut self, step: &str, call: Call) -> Result<Reply, Stop> {
-        self.call_until_taken(step, call, &[409]).await
+    pub async fn call_retrying_conflicts(
+        &mut self,
+        step: &str,
+        call: Call,
+    ) -> Result<Reply, OpError> {
+        self.call_until_accepted(step, call, &[409]).await
     }
 
     /// Like [`Op::call`], to a service that refuses what is done already: if an earlier try may have done it,
     /// that is as good, and there is no reply.
-    pub async fn add(&mut self, step: &str, call: Call) -> Result<Option<Reply>, Stop> {
+    pub async fn add(&mut self, step: &str, call: Call) -> Result<Option<Reply>, OpError> {
         match self.call(step, call).await {
-            Err(stop) if stop.says_already() && self.may_be_done(step) => Ok(None),
+            Err(stop) if stop.is_already_done() && self.may_be_done(step) => Ok(None),
             other => other.map(Some),
         }
     }
@@ -215,7 +219,7 @@ impl Op {
     }
 
     /// Removes something; that it was gone already is as good.
-    pub async fn remove(&mut self, step: &str, call: Call) -> Result<(), Stop> {
+    pub async fn remove(&mut self, step: &str, call: Call) -> Result<(), OpError> {
         match self.call(step, call).await {
             Err(stop) if stop.is_not_found() => Ok(()),
             other => other.map(drop),
@@ -223,13 +227,15 @@ impl Op {
     }
 
     /// Why an operation really ended that did not find something: its object may have been removed behind our back.
-    pub(super) async fn judged(&mut self, verb: Verb, stop: Stop) -> Stop {
-        match verb {
-            Verb::Check if stop.is_not_found() => {
+    pub(super) async fn judged(&mut self, operation: OperationKind, stop: OpError) -> OpError {
+        match operation {
+            OperationKind::Check if stop.is_not_found() => {
                 stop.advise("bring it back, or update the stack, which makes another")
             }
             // Nothing is left that could be changed.
-            Verb::Update if stop.is_not_found() && self.is_gone().await => Stop::Replace,
+            OperationKind::Update if stop.is_not_found() && self.is_gone().await => {
+                OpError::Replace
+            }
             _ => stop,
         }
     }
@@ -251,7 +257,7 @@ impl Op {
         &mut self,
         call: Call,
         mut progress: impl FnMut(&Reply) -> Progress,
-    ) -> Result<Reply, Stop> {
+    ) -> Result<Reply, OpError> {
         let progress = |reply: &Reply| match reply.status {
             404 => None,
             _ => Some(progress(reply)),
@@ -265,7 +271,7 @@ impl Op {
         &mut self,
         call: Call,
         mut progress: impl FnMut(&Reply) -> Progress,
-    ) -> Result<Reply, Stop> {
+    ) -> Result<Reply, OpError> {
         self.poll(call, |reply| Some(progress(reply))).await
     }
 
@@ -273,7 +279,7 @@ impl Op {
         &mut self,
         call: Call,
         mut progress: impl FnMut(&Reply) -> Option<Progress>,
-    ) -> Result<Reply, Stop> {
+    ) -> Result<Reply, OpError> {
         let (mut pause, longest) = PAUSES;
         loop {
             let reply = match self.read(call.clone()).await {
@@ -288,9 +294,11 @@ impl Op {
             };
             match progress(&reply) {
                 Some(Progress::Ready) => return Ok(reply),
-                Some(Progress::Failed(why)) => return Err(Stop::broken(why).shown(&call, &reply)),
+                Some(Progress::Failed(why)) => {
+                    return Err(OpError::broken(why).shown(&call, &reply));
+                }
                 Some(Progress::Unknown(why)) => {
-                    return Err(Stop::failed("ResourceUnknownStatus", why).shown(&call, &reply));
+                    return Err(OpError::failed("ResourceUnknownStatus", why).shown(&call, &reply));
                 }
                 Some(Progress::NotYet) | None => self.pause(pause).await?,
             }

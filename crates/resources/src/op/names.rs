@@ -1,10 +1,10 @@
 //! Names that stand for ids: looked up before an operation begins, so that it sees ids alone.
 
-use super::{Op, Stop};
-use crate::behaviour::Verb;
+use super::{Op, OpError};
+use crate::behaviour::OperationKind;
 use crate::declare::{Members, Value};
-use crate::given::open;
-use crate::objects;
+use crate::lookup;
+use crate::property_access::open;
 use kiln_template::Secret;
 use kiln_template::schema::{Inner, Property};
 use std::borrow::Cow;
@@ -16,38 +16,39 @@ type Ids = BTreeMap<(String, Arc<str>), Arc<str>>;
 
 impl Op {
     /// Puts ids in place of the names of objects, where a property may have either.
-    pub(super) async fn look_up_names(&mut self, verb: Verb) -> Result<(), Stop> {
-        let needs_path = || self.plain().is_some_and(|plain| plain.path.contains('{'));
-        let must_be_found = match verb {
-            Verb::Create | Verb::Update => true,
+    pub(super) async fn look_up_names(&mut self, operation: OperationKind) -> Result<(), OpError> {
+        let needs_path = || self.rest_spec().is_some_and(|spec| spec.path.contains('{'));
+        let must_be_found = match operation {
+            OperationKind::Create | OperationKind::Update => true,
             // Objects that are below another are not found without it.
-            Verb::Delete | Verb::Check if needs_path() => false,
+            OperationKind::Delete | OperationKind::Check if needs_path() => false,
             // What is sent can be compared with what is shown only by ids.
-            Verb::Observe => false,
-            Verb::Check if self.plain().is_some() => false,
+            OperationKind::Observe => false,
+            OperationKind::Check if self.rest_spec().is_some() => false,
             _ => return Ok(()),
         };
         let schema = &self.schema_with_names();
-        let (new, former) = (self.context.properties.clone(), self.context.before.clone());
+        let (new, former) =
+            (self.context.properties.clone(), self.context.previous_properties.clone());
         let mut ids = Ids::new();
         self.look_up(names(schema, &new), must_be_found, &mut ids).await?;
         // What something was called before may be gone.
         self.look_up(names(schema, &former), false, &mut ids).await?;
         if !ids.is_empty() {
             self.context.properties = Arc::new(with_ids(schema, &new, &new, &ids));
-            self.context.before = Arc::new(with_ids(schema, &former, &former, &ids));
+            self.context.previous_properties = Arc::new(with_ids(schema, &former, &former, &ids));
         }
         Ok(())
     }
 
     /// The properties of the type; those that its handlers want looked up are as if the schema said so.
     fn schema_with_names(&self) -> Cow<'static, [Property]> {
-        let schema = &self.kind().schema.properties;
-        let Some(plain) = self.plain().filter(|plain| !plain.finds.is_empty()) else {
+        let schema = &self.resource_type().schema.properties;
+        let Some(spec) = self.rest_spec().filter(|spec| !spec.finds.is_empty()) else {
             return Cow::Borrowed(schema);
         };
         let mut schema = schema.clone();
-        for (name, kind) in &plain.finds {
+        for (name, kind) in &spec.finds {
             if let Some(property) = schema.iter_mut().find(|property| property.name == *name) {
                 property.rewriting.finds = Some(kind.clone());
             }
@@ -60,12 +61,12 @@ impl Op {
         names: Vec<(String, Arc<str>)>,
         must_be_found: bool,
         ids: &mut Ids,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), OpError> {
         for (kind, given) in names {
             if ids.contains_key(&(kind.clone(), given.clone())) {
                 continue;
             }
-            match objects::find(self, &kind, &given).await {
+            match lookup::find_id(self, &kind, &given).await {
                 Ok(id) if id == given => {}
                 Ok(id) => _ = ids.insert((kind, given), id),
                 Err(stop) if must_be_found => return Err(stop),

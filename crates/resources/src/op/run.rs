@@ -1,7 +1,7 @@
 //! Running an operation: turn by turn, without a runtime.
 
-use super::{Context, Op, Step, Stop};
-use crate::behaviour::Verb;
+use super::{Context, Op, OpError, Step};
+use crate::behaviour::OperationKind;
 use crate::declare::{Members, ResourceType, Value};
 use crate::guard::guarded;
 use kiln_cloud::{Call, CallError, Reply};
@@ -64,7 +64,7 @@ pub enum Answer {
     /// Random bytes.
     Bytes(Vec<u8>),
     /// The metadata of another resource, if there is one.
-    Seen(Option<Value>),
+    Metadata(Option<Value>),
     /// Another resource, if there is one.
     Sibling(Option<Sibling>),
 }
@@ -75,28 +75,28 @@ pub enum Note {
     /// The id that the service gave to the object; nothing if there is no object any more.
     Id(Option<Arc<str>>),
     /// Something the resource keeps for itself; null forgets it.
-    Datum(Arc<str>, Value),
+    Data(Arc<str>, Value),
     /// The metadata.
     Metadata(Value),
     /// The metadata of another resource of the stack, found by its reference id.
     MetadataOf(Arc<str>, Value),
     /// What the service shows of the object.
-    Shown(Value),
+    Remote(Value),
     /// The properties that the object shows otherwise than they should be, with what it shows.
     Drifted(Members),
     /// The id of the project of the stack's users; empty if it is about to be made.
-    Users(Arc<str>),
+    UsersProject(Arc<str>),
     /// How far a step is.
     Step(Arc<str>, Step),
 }
 
 /// What a turn came to.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Turn {
+pub enum OpPoll {
     /// The operation goes on when this is fulfilled.
-    Wants(Demand),
+    Demands(Demand),
     /// The operation has ended.
-    Ended(Result<(), Stop>),
+    Finished(Result<(), OpError>),
 }
 
 /// What an operation and whoever runs it share.
@@ -109,23 +109,29 @@ pub(crate) struct Shared {
 }
 
 /// An operation under way.
-pub struct Running {
-    future: Pin<Box<dyn Future<Output = Result<(), Stop>> + Send>>,
+pub struct RunningOperation {
+    future: Pin<Box<dyn Future<Output = Result<(), OpError>> + Send>>,
     shared: Arc<Mutex<Shared>>,
 }
 
-impl Running {
+impl RunningOperation {
     /// An operation that is about to start.
-    pub fn new(kind: &'static ResourceType, verb: Verb, context: Context) -> Running {
+    pub fn new(
+        resource_type: &'static ResourceType,
+        operation: OperationKind,
+        context: Context,
+    ) -> RunningOperation {
         let shared = Arc::new(Mutex::new(Shared::default()));
-        let op = Op::new(context, kind, shared.clone());
-        let behaviour = &kind.behaviour;
-        let handler = behaviour.handler(verb);
-        let first = behaviour.snapshot.filter(|_| verb == Verb::Delete && op.context().keeps_copy);
+        let op = Op::new(context, resource_type, shared.clone());
+        let behaviour = &resource_type.behaviour;
+        let handler = behaviour.handler(operation);
+        let first = behaviour
+            .snapshot
+            .filter(|_| operation == OperationKind::Delete && op.context().snapshot_before_delete);
         let future = Box::pin(async move {
             let mut op = op;
-            op.look_up_names(verb).await?;
-            if matches!(verb, Verb::Delete | Verb::Settle) {
+            op.look_up_names(operation).await?;
+            if matches!(operation, OperationKind::Delete | OperationKind::ResolveDoubt) {
                 op.find_doubtful().await?;
             }
             if let Some(copy) = first.filter(|_| op.id().is_some()) {
@@ -134,17 +140,17 @@ impl Running {
             if let Some(handler) = handler
                 && let Err(stop) = handler(&mut op).await
             {
-                return Err(op.judged(verb, stop).await);
+                return Err(op.judged(operation, stop).await);
             }
             op.settle().await
         });
-        Running { future, shared }
+        RunningOperation { future, shared }
     }
 
     /// Lets the operation go on until it wants something or ends, and gives what it said meanwhile.
     ///
     /// The first turn takes no answer; every further one takes the answer to the last demand.
-    pub fn turn(&mut self, now: i64, answer: Option<Answer>) -> (Turn, Vec<Note>) {
+    pub fn poll(&mut self, now: i64, answer: Option<Answer>) -> (OpPoll, Vec<Note>) {
         {
             let mut shared = self.lock();
             shared.now = now;
@@ -155,12 +161,14 @@ impl Running {
         let mut shared = self.lock();
         let notes = std::mem::take(&mut shared.notes);
         let turn = match polled {
-            Ok(Poll::Ready(result)) => Turn::Ended(result),
+            Ok(Poll::Ready(result)) => OpPoll::Finished(result),
             Ok(Poll::Pending) => match shared.demand.take() {
-                Some(demand) => Turn::Wants(demand),
-                None => Turn::Ended(Err(broken("waits for something that it did not ask for"))),
+                Some(demand) => OpPoll::Demands(demand),
+                None => {
+                    OpPoll::Finished(Err(broken("waits for something that it did not ask for")))
+                }
             },
-            Err(failure) => Turn::Ended(Err(Stop::Failed(failure))),
+            Err(failure) => OpPoll::Finished(Err(OpError::Failed(failure))),
         };
         (turn, notes)
     }
@@ -170,8 +178,8 @@ impl Running {
     }
 }
 
-fn broken(what: &str) -> Stop {
-    Stop::failed(
+fn broken(what: &str) -> OpError {
+    OpError::failed(
         "InternalError",
         format!("the resource type's operation {what}: please report this"),
     )

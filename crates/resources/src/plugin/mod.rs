@@ -8,15 +8,15 @@
 
 mod object;
 mod property;
-mod reading;
+mod reader;
 
-use crate::declare::{Need, ResourceType};
+use crate::declare::{ImplicitDependency, ResourceType};
 use crate::registry::Registry;
 use kiln_template::document::{Entry, Map};
 use kiln_template::limits::Limits;
 use kiln_template::source::Sources;
 use kiln_template::{Diagnostic, FileId, Span, codes, read};
-use reading::{Reading, quoted};
+use reader::{Reader, quoted};
 use std::collections::BTreeMap;
 
 /// So many files are read.
@@ -58,7 +58,7 @@ const TYPE: [&str; 25] = [
 /// The built-in types and those of some files, which are in `sources`; or all that is wrong with the files.
 pub fn load(sources: &Sources, files: &[FileId]) -> Result<Registry, Vec<Diagnostic>> {
     let builtin = Registry::builtin();
-    let mut reading = Reading::default();
+    let mut reading = Reader::default();
     let mut types: Vec<(ResourceType, Span)> = Vec::new();
     if let Some(file) = files.get(MAX_FILES) {
         let message = format!("there are more than {MAX_FILES} files with resource types");
@@ -83,7 +83,7 @@ pub fn load(sources: &Sources, files: &[FileId]) -> Result<Registry, Vec<Diagnos
 }
 
 /// The types of a file.
-fn read_file(reading: &mut Reading, file: FileId, text: &str) -> Vec<(ResourceType, Span)> {
+fn read_file(reading: &mut Reader, file: FileId, text: &str) -> Vec<(ResourceType, Span)> {
     let limits = Limits { max_bytes: MAX_BYTES, ..Limits::default() };
     let (document, mut found) = match text.len() > MAX_BYTES {
         true => {
@@ -110,7 +110,7 @@ fn read_file(reading: &mut Reading, file: FileId, text: &str) -> Vec<(ResourceTy
     entries.iter().filter_map(|entry| resource_type(reading, entry)).collect()
 }
 
-fn resource_type(reading: &mut Reading, entry: &Entry) -> Option<(ResourceType, Span)> {
+fn resource_type(reading: &mut Reader, entry: &Entry) -> Option<(ResourceType, Span)> {
     let (name, at) = (&*entry.key, entry.key_span);
     if !is_type_name(name) {
         let message = format!("{} cannot be the name of a type", quoted(name));
@@ -125,15 +125,15 @@ fn resource_type(reading: &mut Reading, entry: &Entry) -> Option<(ResourceType, 
     clash(reading, name, map, at);
     let (properties, sending) = property::properties(reading, map);
     let (attributes, shown) = property::attributes(reading, map);
-    let around = object::Surroundings { properties: &properties, sending, shown, at };
-    let plain = object::plain(reading, map, around);
+    let around = object::TypeContext { properties: &properties, sending, shown, at };
+    let spec = object::rest_spec(reading, map, around);
     let mut kind = ResourceType::new(name.to_owned()).checkable();
-    kind.needs = object::needs(reading, map, &properties);
+    kind.implicit_dependencies = object::needs(reading, map, &properties);
     kind.schema.about = reading.text(map, "description").unwrap_or_default();
     kind.schema.support = property::support(reading, map);
     kind.schema.properties = properties;
     kind.schema.attributes = attributes;
-    kind.service = plain.as_ref().map(|plain| plain.service);
+    kind.service = spec.as_ref().map(|spec| spec.service);
     kind.extension = reading.text(map, "extension");
     kind.entity = reading.text(map, "show_as");
     kind.replace_on_failed_check = reading.flag(map, "replace_on_failed_check", true);
@@ -141,12 +141,12 @@ fn resource_type(reading: &mut Reading, entry: &Entry) -> Option<(ResourceType, 
         let limit = reading.number(&entry.value, "`name_limit`", 20, 255);
         kind.name_limit = limit.and_then(|it| usize::try_from(it).ok()).unwrap_or(kind.name_limit);
     }
-    kind.abilities.observe_reality = reading.flag(map, "drift", true);
-    let mut plain = plain?;
-    if !kind.abilities.observe_reality {
-        plain.uncompared = kind.schema.properties.iter().map(|it| it.name.clone()).collect();
+    kind.abilities.drift = reading.flag(map, "drift", true);
+    let mut spec = spec?;
+    if !kind.abilities.drift {
+        spec.uncompared = kind.schema.properties.iter().map(|it| it.name.clone()).collect();
     }
-    Some((kind.plain(plain), at))
+    Some((kind.rest(spec), at))
 }
 
 fn is_type_name(name: &str) -> bool {
@@ -157,7 +157,7 @@ fn is_type_name(name: &str) -> bool {
 }
 
 /// A type takes the place of a built-in one only if it says so.
-fn clash(reading: &mut Reading, name: &str, map: &Map, at: Span) {
+fn clash(reading: &mut Reader, name: &str, map: &Map, at: Span) {
     let is_meant = reading.flag(map, "override", false);
     let is_builtin = Registry::builtin().get(name).is_some();
     if is_builtin && !is_meant {
@@ -171,7 +171,7 @@ fn clash(reading: &mut Reading, name: &str, map: &Map, at: Span) {
     }
 }
 
-fn no_name_twice(reading: &mut Reading, types: &[(ResourceType, Span)]) {
+fn no_name_twice(reading: &mut Reader, types: &[(ResourceType, Span)]) {
     let mut first: BTreeMap<&str, Span> = BTreeMap::new();
     for (kind, at) in types {
         let Some(before) = first.insert(kind.name(), *at) else { continue };
@@ -183,12 +183,14 @@ fn no_name_twice(reading: &mut Reading, types: &[(ResourceType, Span)]) {
 }
 
 /// What a type needs without a word is a property of a type that there is.
-fn needs_are_there(reading: &mut Reading, types: &[(ResourceType, Span)]) {
+fn needs_are_there(reading: &mut Reader, types: &[(ResourceType, Span)]) {
     let ours: BTreeMap<&str, &ResourceType> =
         types.iter().map(|(kind, _)| (kind.name(), kind)).collect();
     let find = |name: &str| ours.get(name).copied().or_else(|| Registry::builtin().get(name));
     for (kind, at) in types {
-        for Need { kind: needed, other, .. } in &kind.needs {
+        for ImplicitDependency { type_name: needed, other_property: other, .. } in
+            &kind.implicit_dependencies
+        {
             let property = other.split('.').next().unwrap_or_default();
             if find(needed).is_some_and(|it| it.schema.property(property).is_some()) {
                 continue;

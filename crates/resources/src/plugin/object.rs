@@ -1,9 +1,9 @@
 //! The objects of a type at their service: what a plain type needs to be told.
 
 use super::property::Sending;
-use super::reading::{Reading, kind, quoted};
-use crate::declare::{Name, Need};
-use crate::rest::{Change, Plain, Ready, field};
+use super::reader::{Reader, kind, quoted};
+use crate::declare::{ImplicitDependency, Name};
+use crate::rest::{Readiness, RestSpec, UpdateMethod, field};
 use crate::wire;
 use kiln_cloud::Service;
 use kiln_template::document::{Data, Map};
@@ -11,7 +11,7 @@ use kiln_template::schema::{Property, PropertyType};
 use kiln_template::{Span, Value, suggest};
 
 /// What is known of a type when its objects are read.
-pub(super) struct Surroundings<'a> {
+pub(super) struct TypeContext<'a> {
     pub(super) properties: &'a [Property],
     pub(super) sending: Sending,
     pub(super) shown: Vec<(Name, Name)>,
@@ -20,7 +20,11 @@ pub(super) struct Surroundings<'a> {
 }
 
 /// What the type's service needs to be told. Nothing if it is not even known where the objects are.
-pub(super) fn plain(reading: &mut Reading, map: &Map, around: Surroundings<'_>) -> Option<Plain> {
+pub(super) fn rest_spec(
+    reading: &mut Reader,
+    map: &Map,
+    around: TypeContext<'_>,
+) -> Option<RestSpec> {
     let why = "the service that has the objects, such as `network`";
     let service = match map.get("service") {
         None => {
@@ -33,31 +37,31 @@ pub(super) fn plain(reading: &mut Reading, map: &Map, around: Surroundings<'_>) 
     let envelope = reading.text(map, "envelope").unwrap_or_default();
     // What is wrong elsewhere is told even if it is not known where the objects are.
     let somewhere = service.unwrap_or(Service::Network);
-    let mut plain = Plain::at(somewhere, path.clone().unwrap_or_default(), envelope);
-    plain.fields = around.sending.fields;
-    plain.unsent = around.sending.unsent;
-    plain.uncompared = around.sending.uncompared;
-    plain.shown = around.shown;
+    let mut spec = RestSpec::new(somewhere, path.clone().unwrap_or_default(), envelope);
+    spec.field_names = around.sending.fields;
+    spec.unsent = around.sending.unsent;
+    spec.uncompared = around.sending.uncompared;
+    spec.attribute_paths = around.shown;
     if let Some(many) = reading.text(map, "list_envelope") {
-        plain.many = many;
+        spec.list_envelope = many;
     }
-    plain.is_bare = !reading.flag(map, "envelope_in_requests", true);
+    spec.bare_requests = !reading.flag(map, "envelope_in_requests", true);
     if let Some(id) = reading.text(map, "id") {
-        plain.id = id;
+        spec.id = id;
     }
     for entry in reading.entries(map, "always") {
         let value = wire::json(&Value::from(&entry.value));
-        plain.always.push((entry.key.to_string().into(), value));
+        spec.constant_fields.push((entry.key.to_string().into(), value));
     }
-    plain.change = change(reading, map);
-    plain.ready = ready(reading, map);
-    plain.retried = retried(reading, map);
-    plain.goes_slowly = !reading.flag(map, "gone_at_once", false);
-    plain.microversion = reading.text(map, "microversion");
-    plain.listed = listed(reading, map);
-    mark(reading, map, &mut plain, around.properties, around.at);
-    fields_are_told_apart(reading, &plain, around.properties, around.at);
-    service.and(path).map(|_| plain)
+    spec.update_method = change(reading, map);
+    spec.readiness = ready(reading, map);
+    spec.retried_statuses = retried(reading, map);
+    spec.awaits_deletion = !reading.flag(map, "gone_at_once", false);
+    spec.microversion = reading.text(map, "microversion");
+    spec.list_suffix = listed(reading, map);
+    mark(reading, map, &mut spec, around.properties, around.at);
+    fields_are_told_apart(reading, &spec, around.properties, around.at);
+    service.and(path).map(|_| spec)
 }
 
 /// Services by the types of the catalogue, and by their projects.
@@ -69,7 +73,7 @@ fn services() -> Vec<(&'static str, Service)> {
     Service::ALL.into_iter().flat_map(of).collect()
 }
 
-fn path(reading: &mut Reading, map: &Map, around: &Surroundings<'_>) -> Option<Name> {
+fn path(reading: &mut Reader, map: &Map, around: &TypeContext<'_>) -> Option<Name> {
     let why = "where the objects are, such as `/address-scopes`";
     let path = reading.needed_text(map, "path", around.at, why)?;
     let at = map.get("path").map_or(around.at, |node| node.span);
@@ -97,7 +101,7 @@ fn path(reading: &mut Reading, map: &Map, around: &Surroundings<'_>) -> Option<N
 }
 
 /// A word in a path is a property that is always there and never changes.
-fn word_in_path(reading: &mut Reading, word: &str, at: Span, properties: &[Property]) {
+fn word_in_path(reading: &mut Reader, word: &str, at: Span, properties: &[Property]) {
     let Some(property) = properties.iter().find(|property| property.name == word) else {
         let message = format!("the path needs {}, and there is no such property", quoted(word));
         let help = suggest::help(word, properties.iter().map(|property| &*property.name));
@@ -113,38 +117,38 @@ fn word_in_path(reading: &mut Reading, word: &str, at: Span, properties: &[Prope
     }
 }
 
-fn change(reading: &mut Reading, map: &Map) -> Change {
+fn change(reading: &mut Reader, map: &Map) -> UpdateMethod {
     const USUAL: &str = "application/json-patch+json";
-    let Some(entry) = map.entry("change") else { return Change::Put };
+    let Some(entry) = map.entry("change") else { return UpdateMethod::Put };
     if entry.value.as_map().is_some() {
         let content = reading.members(&entry.value, "`change`", &["json_patch"]);
         let content = content.and_then(|map| reading.text(map, "json_patch"));
-        return Change::JsonPatch(content.unwrap_or(USUAL.into()));
+        return UpdateMethod::JsonPatch(content.unwrap_or(USUAL.into()));
     }
     let words = [("json_patch", 0), ("never", 1), ("patch", 2), ("put", 3)];
     match reading.word(map, "change", &words) {
-        Some(0) => Change::JsonPatch(USUAL.into()),
-        Some(1) => Change::Never,
-        Some(2) => Change::Patch,
-        _ => Change::Put,
+        Some(0) => UpdateMethod::JsonPatch(USUAL.into()),
+        Some(1) => UpdateMethod::Never,
+        Some(2) => UpdateMethod::Patch,
+        _ => UpdateMethod::Put,
     }
 }
 
-fn ready(reading: &mut Reading, map: &Map) -> Ready {
-    let Some(entry) = map.entry("ready") else { return Ready::default() };
+fn ready(reading: &mut Reader, map: &Map) -> Readiness {
+    let Some(entry) = map.entry("ready") else { return Readiness::default() };
     let keys = ["done", "failed", "gone", "reason", "status", "waiting"];
     let Some(said) = reading.members(&entry.value, "`ready`", &keys) else {
-        return Ready::default();
+        return Readiness::default();
     };
     let why = "the field that says how far an object is";
-    let ready = Ready {
+    let ready = Readiness {
         status: reading.needed_text(said, "status", entry.key_span, why).unwrap_or_default(),
         waiting: reading.texts(said, "waiting"),
         done: reading.texts(said, "done"),
         failed: reading.texts(said, "failed"),
         gone: reading.texts(said, "gone"),
         reason: reading.text(said, "reason").unwrap_or_default(),
-        ..Ready::default()
+        ..Readiness::default()
     };
     let lists = [&ready.waiting, &ready.done, &ready.failed];
     let twice = lists
@@ -168,7 +172,7 @@ fn ready(reading: &mut Reading, map: &Map) -> Ready {
 
 /// The answers after which a call is made again. What is not there, or not allowed, stays so; and a server
 /// that failed may have done what it was asked for.
-fn retried(reading: &mut Reading, map: &Map) -> Vec<u16> {
+fn retried(reading: &mut Reader, map: &Map) -> Vec<u16> {
     let mut statuses = Vec::new();
     for item in reading.items(map, "retry") {
         let status = reading.number(item, "an item of `retry`", 400, 499);
@@ -182,7 +186,7 @@ fn retried(reading: &mut Reading, map: &Map) -> Vec<u16> {
     statuses
 }
 
-fn listed(reading: &mut Reading, map: &Map) -> Option<Name> {
+fn listed(reading: &mut Reader, map: &Map) -> Option<Name> {
     let behind = reading.text(map, "list")?;
     if behind.starts_with(['/', '?']) {
         return Some(behind);
@@ -194,12 +198,12 @@ fn listed(reading: &mut Reading, map: &Map) -> Option<Name> {
 }
 
 /// By what an object is found whose making was interrupted.
-fn mark(reading: &mut Reading, map: &Map, plain: &mut Plain, properties: &[Property], at: Span) {
+fn mark(reading: &mut Reader, map: &Map, spec: &mut RestSpec, properties: &[Property], at: Span) {
     let find = |name: &str| properties.iter().find(|property| property.name == name);
-    let name = find("name").filter(|_| !plain.unsent.iter().any(|unsent| unsent == "name"));
+    let name = find("name").filter(|_| !spec.unsent.iter().any(|unsent| unsent == "name"));
     // What the user chose can be put in the place of a mark only if it may be changed.
-    plain.is_dressed =
-        plain.change != Change::Never && name.is_some_and(|name| name.update_allowed);
+    spec.marks_then_renames =
+        spec.update_method != UpdateMethod::Never && name.is_some_and(|name| name.update_allowed);
     let Some(entry) = map.entry("mark") else {
         if name.is_none() {
             let message = "nothing tells which object is whose, so one would be made twice after an interruption";
@@ -223,25 +227,25 @@ fn mark(reading: &mut Reading, map: &Map, plain: &mut Plain, properties: &[Prope
         let message = format!("`mark` is one of {}", keys.join(", "));
         reading.wrong(entry.value.span, message, "keep one of them");
     }
-    plain.label = reading.text(said, "label");
-    plain.tag = reading.text(said, "tag");
-    plain.unique = reading.texts(said, "unique");
-    if let Some(label) = plain.label.clone() {
+    spec.mark_field = reading.text(said, "label");
+    spec.mark_tag = reading.text(said, "tag");
+    spec.unique = reading.texts(said, "unique");
+    if let Some(label) = spec.mark_field.clone() {
         let property = find(&label);
         if property.is_some_and(|it| it.kind != PropertyType::String) {
             let message = format!("the property {} is no text", quoted(&label));
             reading.wrong(entry.value.span, message, "name a field that takes any text");
         }
-        plain.is_dressed &= property.is_none_or(|it| it.update_allowed);
+        spec.marks_then_renames &= property.is_none_or(|it| it.update_allowed);
     }
-    if let Some(tag) = plain.tag.as_deref()
+    if let Some(tag) = spec.mark_tag.as_deref()
         && find(tag).is_some_and(|it| it.kind != PropertyType::List)
     {
         let message = format!("the property {} is no list", quoted(tag));
         reading.wrong(entry.value.span, message, "name a field that takes a list of texts");
     }
-    for name in &plain.unique {
-        let sent = properties.iter().find(|it| field(plain, &it.name) == *name);
+    for name in &spec.unique {
+        let sent = properties.iter().find(|it| field(spec, &it.name) == *name);
         if !sent.is_some_and(|it| it.required || it.default.is_some()) {
             let message = format!("the field {} is not always sent", quoted(name));
             let help = "name fields of properties with `required: true` or a default";
@@ -251,10 +255,10 @@ fn mark(reading: &mut Reading, map: &Map, plain: &mut Plain, properties: &[Prope
 }
 
 /// No two properties are sent in one field.
-fn fields_are_told_apart(reading: &mut Reading, plain: &Plain, properties: &[Property], at: Span) {
-    let sent = properties.iter().filter(|it| !plain.unsent.contains(&it.name));
-    let mut fields: Vec<Name> = sent.map(|it| field(plain, &it.name)).collect();
-    fields.extend(plain.always.iter().map(|(field, _)| field.clone()));
+fn fields_are_told_apart(reading: &mut Reader, spec: &RestSpec, properties: &[Property], at: Span) {
+    let sent = properties.iter().filter(|it| !spec.unsent.contains(&it.name));
+    let mut fields: Vec<Name> = sent.map(|it| field(spec, &it.name)).collect();
+    fields.extend(spec.constant_fields.iter().map(|(field, _)| field.clone()));
     fields.sort();
     for pair in fields.windows(2).filter(|pair| pair[0] == pair[1]) {
         let message = format!("two values are sent in the field {}", quoted(&pair[0]));
@@ -267,7 +271,11 @@ fn fields_are_told_apart(reading: &mut Reading, plain: &Plain, properties: &[Pro
 }
 
 /// What resources need of their stacks although their templates do not say so.
-pub(super) fn needs(reading: &mut Reading, map: &Map, properties: &[Property]) -> Vec<Need> {
+pub(super) fn needs(
+    reading: &mut Reader,
+    map: &Map,
+    properties: &[Property],
+) -> Vec<ImplicitDependency> {
     let mut needs = Vec::new();
     for item in reading.items(map, "depends_on") {
         let what = "an item of `depends_on`";
@@ -292,7 +300,11 @@ pub(super) fn needs(reading: &mut Reading, map: &Map, properties: &[Property]) -
         }
         let other = reading.as_text(&pair.value, "the property there");
         if let (Some(kind), Some(other)) = (kind_name, other) {
-            needs.push(Need { kind, own: pair.key.to_string().into(), other });
+            needs.push(ImplicitDependency {
+                type_name: kind,
+                property: pair.key.to_string().into(),
+                other_property: other,
+            });
         }
     }
     needs

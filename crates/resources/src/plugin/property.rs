@@ -1,9 +1,9 @@
 //! Properties and attributes of a type, in the form in which clients are shown the schema of one.
 
-use super::reading::{Reading, quoted};
+use super::reader::{Reader, quoted};
 use crate::constraints::{self, offline};
 use crate::declare::Name;
-use crate::objects;
+use crate::lookup;
 use kiln_template::constraint::{Constraint, Rule};
 use kiln_template::document::{Entry, Map, Node};
 use kiln_template::path::Path;
@@ -66,7 +66,7 @@ pub(super) struct Sending {
 }
 
 /// The properties of a type.
-pub(super) fn properties(reading: &mut Reading, map: &Map) -> (Vec<Property>, Sending) {
+pub(super) fn properties(reading: &mut Reader, map: &Map) -> (Vec<Property>, Sending) {
     let mut sending = Sending::default();
     let entries = reading.entries(map, "properties");
     let all = members(reading, entries, "", &mut sending);
@@ -74,7 +74,7 @@ pub(super) fn properties(reading: &mut Reading, map: &Map) -> (Vec<Property>, Se
 }
 
 fn members(
-    reading: &mut Reading,
+    reading: &mut Reader,
     entries: &[Entry],
     above: &str,
     sending: &mut Sending,
@@ -102,7 +102,7 @@ fn is_name(name: &str) -> bool {
 }
 
 fn property(
-    reading: &mut Reading,
+    reading: &mut Reader,
     name: &str,
     node: &Node,
     path: &str,
@@ -144,7 +144,7 @@ fn property(
 }
 
 /// How a property goes over the wire.
-fn sent(reading: &mut Reading, map: &Map, path: &str, sending: &mut Sending) {
+fn sent(reading: &mut Reader, map: &Map, path: &str, sending: &mut Sending) {
     if let Some(field) = reading.text(map, "sent_as") {
         sending.fields.push((path.to_owned().into(), field));
     }
@@ -161,12 +161,12 @@ fn sent(reading: &mut Reading, map: &Map, path: &str, sending: &mut Sending) {
 }
 
 /// The kind of objects whose names a property may have.
-fn finds(reading: &mut Reading, map: &Map, kind: PropertyType) -> Option<Name> {
+fn finds(reading: &mut Reader, map: &Map, kind: PropertyType) -> Option<Name> {
     let entry = map.entry("finds")?;
     let object = reading.as_text(&entry.value, "`finds`")?;
-    if objects::of_kind(&object).is_none() {
+    if lookup::collection_of(&object).is_none() {
         let message = format!("nobody knows where objects of the kind {} are", quoted(&object));
-        let help = suggest::help(&object, objects::kinds());
+        let help = suggest::help(&object, lookup::kinds());
         reading.wrong(entry.value.span, message, help);
         return None;
     }
@@ -179,7 +179,7 @@ fn finds(reading: &mut Reading, map: &Map, kind: PropertyType) -> Option<Name> {
 
 /// What the members of a list or a map must be.
 fn inner(
-    reading: &mut Reading,
+    reading: &mut Reader,
     map: &Map,
     kind: PropertyType,
     path: &str,
@@ -214,7 +214,7 @@ fn inner(
     }
 }
 
-fn rules(reading: &mut Reading, map: &Map, kind: PropertyType) -> Vec<Constraint> {
+fn rules(reading: &mut Reader, map: &Map, kind: PropertyType) -> Vec<Constraint> {
     let mut rules = Vec::new();
     for item in reading.items(map, "constraints") {
         let before = reading.found.len();
@@ -244,7 +244,7 @@ fn rules(reading: &mut Reading, map: &Map, kind: PropertyType) -> Vec<Constraint
 }
 
 /// The default, which must be a value that could have been given.
-fn default(reading: &mut Reading, map: &Map, property: &Property) -> Option<Value> {
+fn default(reading: &mut Reader, map: &Map, property: &Property) -> Option<Value> {
     let entry = map.entry("default").filter(|entry| !entry.value.is_null())?;
     let value = Value::from(&entry.value);
     let custom = offline(0);
@@ -265,7 +265,7 @@ fn default(reading: &mut Reading, map: &Map, property: &Property) -> Option<Valu
 }
 
 /// Where something stands in its life.
-pub(super) fn support(reading: &mut Reading, map: &Map) -> Support {
+pub(super) fn support(reading: &mut Reader, map: &Map) -> Support {
     let Some(entry) = map.entry("support_status") else { return Support::default() };
     let mut node = &entry.value;
     let mut lives = Vec::new();
@@ -291,7 +291,7 @@ pub(super) fn support(reading: &mut Reading, map: &Map) -> Support {
 }
 
 /// The attributes of a type, and where those are shown that are shown elsewhere.
-pub(super) fn attributes(reading: &mut Reading, map: &Map) -> (Vec<Attribute>, Vec<(Name, Name)>) {
+pub(super) fn attributes(reading: &mut Reader, map: &Map) -> (Vec<Attribute>, Vec<(Name, Name)>) {
     let (mut all, mut shown) = (Vec::new(), Vec::new());
     for entry in reading.entries(map, "attributes") {
         let what = format!("the attribute {}", quoted(&entry.key));

@@ -1,8 +1,8 @@
 //! Whether an object is what it was made to be.
 
-use super::{Plain, field, label, object, path, plain, show, versioned, wanted_fields};
+use super::{RestSpec, field, label, object, path, show, spec_of, versioned, wanted_fields};
 use crate::declare::Members;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use crate::wire;
 use kiln_cloud::get;
 use kiln_template::schema::{Inner, Property};
@@ -10,29 +10,31 @@ use serde_json::Value as Json;
 
 /// Reads the object, and says which properties it shows otherwise than they should be. If it is gone, that
 /// is what it fails with.
-pub async fn observe(op: &mut Op) -> Result<(), Stop> {
-    let plain = plain(op)?;
+pub async fn observe(op: &mut Op) -> Result<(), OpError> {
+    let spec = spec_of(op)?;
     if op.id().is_none() {
         return Ok(());
     }
-    let reply = op.read(versioned(&plain, get(plain.service, path(op, &plain)))).await?;
-    let found = object(&plain, &reply.body);
-    let status = found[&*plain.ready.status].as_str();
-    if status.is_some_and(|status| plain.ready.gone.iter().any(|gone| gone == status)) {
-        return Err(Stop::failed("NotFound", "the object is gone"));
+    let reply = op.read(versioned(&spec, get(spec.service, path(op, &spec)))).await?;
+    let found = object(&spec, &reply.body);
+    let status = found[&*spec.readiness.status].as_str();
+    if status.is_some_and(|status| spec.readiness.gone.iter().any(|gone| gone == status)) {
+        return Err(OpError::failed("NotFound", "the object is gone"));
     }
-    let drifted = drifted(op, &plain, found);
-    show(op, &plain, &reply);
+    let drifted = drifted(op, &spec, found);
+    show(op, &spec, &reply);
     op.set_drifted(drifted);
     Ok(())
 }
 
 /// Those properties that can be changed and that the object shows otherwise than they were given.
-pub(super) fn drifted(op: &Op, plain: &Plain, shown: &Json) -> Members {
-    let sent = wanted_fields(op, plain);
+pub(super) fn drifted(op: &Op, spec: &RestSpec, shown: &Json) -> Members {
+    let sent = wanted_fields(op, spec);
     let mut drifted = Members::new();
-    for property in op.kind().schema.properties.iter().filter(|it| is_compared(op, plain, it)) {
-        let name = field(plain, &property.name);
+    for property in
+        op.resource_type().schema.properties.iter().filter(|it| is_compared(op, spec, it))
+    {
+        let name = field(spec, &property.name);
         let (Some(sent), Some(found)) = (sent.get(&*name), shown.get(&*name)) else { continue };
         let found = without_mark(op, found);
         if !is_nothing(sent) && !agrees(sent, &found) {
@@ -44,22 +46,22 @@ pub(super) fn drifted(op: &Op, plain: &Plain, shown: &Json) -> Members {
 
 /// Whether a property can be compared at all. What the service chose itself is as it should be; what cannot
 /// be changed cannot drift.
-pub(crate) fn can_be_compared(plain: &Plain, property: &Property) -> bool {
+pub(crate) fn can_be_compared(spec: &RestSpec, property: &Property) -> bool {
     // Code that changes an object may look at what there is inside, in its own form.
-    let is_data = plain.shape.is_none() && plain.after.is_none();
+    let is_data = spec.adjust_fields.is_none() && spec.after_write.is_none();
     let has_members = match &property.inner {
         Inner::Free => false,
         Inner::Members(_) => true,
         Inner::Each(item) => !matches!(item.inner, Inner::Free),
     };
     property.update_allowed
-        && !plain.uncompared.contains(&property.name)
-        && !plain.unsent.contains(&property.name)
+        && !spec.uncompared.contains(&property.name)
+        && !spec.unsent.contains(&property.name)
         && (is_data || !has_members)
 }
 
-fn is_compared(op: &Op, plain: &Plain, property: &Property) -> bool {
-    !op.prop(&property.name).is_null() && can_be_compared(plain, property)
+fn is_compared(op: &Op, spec: &RestSpec, property: &Property) -> bool {
+    !op.prop(&property.name).is_null() && can_be_compared(spec, property)
 }
 
 /// Whether nothing was chosen: then whatever others put there is as it should be, such as the server that a

@@ -1,15 +1,15 @@
 //! Properties as fields of an object, and back.
 
-use super::Plain;
+use super::RestSpec;
 use crate::declare::{Members, Name, Value};
-use crate::given::open;
+use crate::property_access::open;
 use crate::wire;
 use kiln_template::schema::{Inner, Property};
 use serde_json::{Map, Value as Json};
 
 /// Properties as the service takes them. What is null is left out, or sent if `with_nulls`.
 pub(crate) fn fields(
-    plain: &Plain,
+    spec: &RestSpec,
     schema: &[Property],
     properties: &Members,
     with_nulls: bool,
@@ -17,7 +17,7 @@ pub(crate) fn fields(
 ) -> Map<String, Json> {
     let mut sent = Map::new();
     for property in schema.iter().filter(|property| is_sent(&property.name)) {
-        if plain.unsent.contains(&property.name) || is_in_path(plain, &property.name) {
+        if spec.unsent.contains(&property.name) || is_in_path(spec, &property.name) {
             continue;
         }
         let value = properties.get(&*property.name).unwrap_or(&Value::Null);
@@ -25,37 +25,37 @@ pub(crate) fn fields(
             continue;
         }
         let path = property.name.to_string();
-        sent.insert(field(plain, &path).to_string(), converted(plain, property, value, &path));
+        sent.insert(field(spec, &path).to_string(), converted(spec, property, value, &path));
     }
     sent
 }
 
 /// Whether a property is part of the objects' path, and so not of what is sent.
-fn is_in_path(plain: &Plain, property: &str) -> bool {
-    plain.path.contains(&format!("{{{property}}}"))
+fn is_in_path(spec: &RestSpec, property: &str) -> bool {
+    spec.path.contains(&format!("{{{property}}}"))
 }
 
 /// The field that a property is sent in.
-pub(crate) fn field(plain: &Plain, path: &str) -> Name {
-    match plain.fields.iter().find(|(property, _)| property == path) {
+pub(crate) fn field(spec: &RestSpec, path: &str) -> Name {
+    match spec.field_names.iter().find(|(property, _)| property == path) {
         Some((_, field)) => field.clone(),
         None => path.rsplit('.').next().unwrap_or(path).to_owned().into(),
     }
 }
 
-fn converted(plain: &Plain, property: &Property, value: &Value, path: &str) -> Json {
+fn converted(spec: &RestSpec, property: &Property, value: &Value, path: &str) -> Json {
     match (&property.inner, open(value)) {
         (Inner::Each(item), Value::List(items)) => {
-            items.iter().map(|value| converted(plain, item, value, path)).collect()
+            items.iter().map(|value| converted(spec, item, value, path)).collect()
         }
         (Inner::Members(members), Value::Map(values)) => {
-            let given = members.iter().filter_map(|member| {
+            let declared = members.iter().filter_map(|member| {
                 let value = values.get(&*member.name).filter(|value| !value.is_null())?;
                 let path = format!("{path}.{}", member.name);
-                let name = field(plain, &path).to_string();
-                Some((name, converted(plain, member, value, &path)))
+                let name = field(spec, &path).to_string();
+                Some((name, converted(spec, member, value, &path)))
             });
-            Json::Object(given.collect())
+            Json::Object(declared.collect())
         }
         (_, value) => wire::json(value),
     }

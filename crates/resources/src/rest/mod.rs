@@ -1,36 +1,37 @@
 //! Plain types: an object that is made with POST, changed with PUT or PATCH, read with GET and removed
-//! with DELETE. Their declaration says what is special about them ([`Plain`]); the rest is here.
+//! with DELETE. Their declaration says what is special about them ([`RestSpec`]); the rest is here.
 //!
 //! A type that is nearly plain has handlers of its own that call these.
 
 mod drift;
 mod fields;
-mod plain;
+mod spec;
 
 pub(crate) use drift::can_be_compared;
 pub use drift::observe;
 pub(crate) use fields::field;
-pub use plain::{Change, Plain, Ready, Shape};
+pub use spec::{FieldAdjuster, Readiness, RestSpec, UpdateMethod};
 
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::{Name, Value};
-use crate::op::{Op, Progress, Stop};
+use crate::op::{Op, OpError, Progress};
 use crate::wire;
 use fields::fields;
 use kiln_cloud::{Call, Marker, Method, Reply, Service, delete, get, post};
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 
-fn plain(op: &Op) -> Result<Arc<Plain>, Stop> {
-    op.plain().ok_or_else(|| Stop::failed("InternalError", "the type does not say what it is"))
+fn spec_of(op: &Op) -> Result<Arc<RestSpec>, OpError> {
+    op.rest_spec()
+        .ok_or_else(|| OpError::failed("InternalError", "the type does not say what it is"))
 }
 
 // --- names and marks ---
 
 /// Whether its objects have names.
 fn has_name(op: &Op) -> bool {
-    op.kind().schema.property("name").is_some()
-        && !op.plain().is_some_and(|plain| plain.unsent.iter().any(|it| it == "name"))
+    op.resource_type().schema.property("name").is_some()
+        && !op.rest_spec().is_some_and(|spec| spec.unsent.iter().any(|it| it == "name"))
 }
 
 /// What is written on an object whose name is not unique.
@@ -63,19 +64,20 @@ impl Mark {
 }
 
 /// The field by which an object is found, and what is in it: its name if that is ours, else a label.
-fn mark(op: &Op, plain: &Plain) -> Option<Mark> {
-    let name = || fields::field(plain, "name").into_owned();
+fn mark(op: &Op, spec: &RestSpec) -> Option<Mark> {
+    let name = || fields::field(spec, "name").into_owned();
     if has_name(op) && op.text("name").is_none() {
         return Some(Mark::new(name(), &*op.context().physical_name));
     }
-    let is_free = |field: &&Name| plain.is_dressed || op.text(field).is_none_or(str::is_empty);
-    if let Some(field) = plain.label.as_ref().filter(is_free) {
+    let is_free =
+        |field: &&Name| spec.marks_then_renames || op.text(field).is_none_or(str::is_empty);
+    if let Some(field) = spec.mark_field.as_ref().filter(is_free) {
         return Some(Mark::new(field.to_string(), label(op)));
     }
-    if let Some(field) = &plain.tag {
+    if let Some(field) = &spec.mark_tag {
         return Some(Mark { is_tag: true, ..Mark::new(field.to_string(), label(op)) });
     }
-    if plain.is_dressed && has_name(op) {
+    if spec.marks_then_renames && has_name(op) {
         return Some(Mark::new(name(), &*op.context().physical_name));
     }
     // Nothing of the object is ours to choose: its name has to do.
@@ -85,21 +87,21 @@ fn mark(op: &Op, plain: &Plain) -> Option<Mark> {
 
 /// How a plain type's object is found.
 pub fn marker(op: &Op) -> Option<Marker> {
-    let plain = op.plain()?;
-    let path = collection(op, &plain);
-    let mut list = get(plain.service, path.clone());
-    let (field, value) = if plain.unique.is_empty() {
-        let Mark { field, value, .. } = mark(op, &plain)?;
-        if plain.listed.is_none() {
+    let spec = op.rest_spec()?;
+    let path = collection(op, &spec);
+    let mut list = get(spec.service, path.clone());
+    let (field, value) = if spec.unique.is_empty() {
+        let Mark { field, value, .. } = mark(op, &spec)?;
+        if spec.list_suffix.is_none() {
             list = list.query(field.clone(), value.clone());
         }
         (format!("/{field}"), value.into())
     } else {
-        let mut all = new_fields(op, &plain);
-        all.retain(|name, _| plain.unique.iter().any(|unique| unique == name));
+        let mut all = new_fields(op, &spec);
+        all.retain(|name, _| spec.unique.iter().any(|unique| unique == name));
         (String::new(), Json::Object(all))
     };
-    if let Some(behind) = &plain.listed {
+    if let Some(behind) = &spec.list_suffix {
         let (further, query) = behind.split_once('?').unwrap_or((behind, ""));
         list.request.path.push_str(further);
         for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
@@ -107,20 +109,24 @@ pub fn marker(op: &Op) -> Option<Marker> {
         }
     }
     Some(Marker {
-        list: versioned(&plain, list),
-        objects: if plain.many.is_empty() { String::new() } else { format!("/{}", plain.many) },
+        list: versioned(&spec, list),
+        objects: if spec.list_envelope.is_empty() {
+            String::new()
+        } else {
+            format!("/{}", spec.list_envelope)
+        },
         field,
         value,
-        envelope: (!plain.one.is_empty()).then(|| plain.one.to_string()),
+        envelope: (!spec.envelope.is_empty()).then(|| spec.envelope.to_string()),
         path: format!("{path}/"),
-        id: format!("/{}", plain.id),
+        id: format!("/{}", spec.id),
     })
 }
 
 /// The path of all objects.
-pub fn collection(op: &Op, plain: &Plain) -> String {
+pub fn collection(op: &Op, spec: &RestSpec) -> String {
     let mut path = String::new();
-    let mut rest = &*plain.path;
+    let mut rest = &*spec.path;
     while let Some((before, word, after)) = rest
         .split_once('{')
         .and_then(|(before, it)| it.split_once('}').map(|(w, a)| (before, w, a)))
@@ -133,8 +139,8 @@ pub fn collection(op: &Op, plain: &Plain) -> String {
 }
 
 /// The path of the resource's object.
-pub fn path(op: &Op, plain: &Plain) -> String {
-    format!("{}/{}", collection(op, plain), in_path(op.id().map_or("", |id| id)))
+pub fn path(op: &Op, spec: &RestSpec) -> String {
+    format!("{}/{}", collection(op, spec), in_path(op.id().map_or("", |id| id)))
 }
 
 /// An id as a part of a path: of one that is an address, the last part.
@@ -143,103 +149,108 @@ pub fn in_path(id: &str) -> String {
     wire::segment(last)
 }
 
-fn versioned(plain: &Plain, call: Call) -> Call {
-    match &plain.microversion {
+fn versioned(spec: &RestSpec, call: Call) -> Call {
+    match &spec.microversion {
         Some(version) => call.microversion(&**version),
         None => call,
     }
 }
 
 /// The object in a reply.
-fn object<'r>(plain: &Plain, body: &'r Json) -> &'r Json {
-    if plain.one.is_empty() { body } else { &body[&*plain.one] }
+fn object<'r>(spec: &RestSpec, body: &'r Json) -> &'r Json {
+    if spec.envelope.is_empty() { body } else { &body[&*spec.envelope] }
 }
 
-fn enveloped(plain: &Plain, fields: Map<String, Json>) -> Json {
-    if plain.one.is_empty() || plain.is_bare {
+fn enveloped(spec: &RestSpec, fields: Map<String, Json>) -> Json {
+    if spec.envelope.is_empty() || spec.bare_requests {
         Json::Object(fields)
     } else {
-        json!({ &*plain.one: fields })
+        json!({ &*spec.envelope: fields })
     }
 }
 
 // --- create ---
 
 /// Makes the object, and waits until it is ready.
-pub async fn create(op: &mut Op) -> Result<(), Stop> {
-    let plain = plain(op)?;
-    let fields = new_fields(op, &plain);
+pub async fn create(op: &mut Op) -> Result<(), OpError> {
+    let spec = spec_of(op)?;
+    let fields = new_fields(op, &spec);
     create_with(op, fields).await
 }
 
 /// Makes an object with these fields, and waits until it is ready.
-pub async fn create_with(op: &mut Op, fields: Map<String, Json>) -> Result<(), Stop> {
-    let plain = plain(op)?;
+pub async fn create_with(op: &mut Op, fields: Map<String, Json>) -> Result<(), OpError> {
+    let spec = spec_of(op)?;
     let mut told = None;
     if op.id().is_none() {
-        let body = enveloped(&plain, fields);
-        let call = versioned(&plain, post(plain.service, collection(op, &plain), body));
-        let reply = send(op, &plain, "create", call).await?;
-        let id = object(&plain, &reply.body)[&*plain.id].clone();
+        let body = enveloped(&spec, fields);
+        let call = versioned(&spec, post(spec.service, collection(op, &spec), body));
+        let reply = send(op, &spec, "create", call).await?;
+        let id = object(&spec, &reply.body)[&*spec.id].clone();
         let id = match id {
             Json::String(id) => id,
             Json::Number(number) => number.to_string(),
-            _ => return Err(Stop::failed("Error", "the service did not say which object it made")),
+            _ => {
+                return Err(OpError::failed(
+                    "Error",
+                    "the service did not say which object it made",
+                ));
+            }
         };
         op.set_id(id);
         told = Some(reply);
     }
-    afterwards(op, &plain, told).await?;
-    if let Some(call) = change(op, &plain, chosen(op, &plain)) {
-        send(op, &plain, "dress", call).await?;
+    afterwards(op, &spec, told).await?;
+    if let Some(call) = change(op, &spec, chosen(op, &spec)) {
+        send(op, &spec, "dress", call).await?;
         until_ready(op).await?;
     }
     Ok(())
 }
 
 /// What the user chose for the field in which a new object has its mark.
-fn chosen(op: &Op, plain: &Plain) -> Map<String, Json> {
-    let Some(mark) = mark(op, plain).filter(|mark| plain.is_dressed && !mark.is_tag) else {
+fn chosen(op: &Op, spec: &RestSpec) -> Map<String, Json> {
+    let Some(mark) = mark(op, spec).filter(|mark| spec.marks_then_renames && !mark.is_tag) else {
         return Map::new();
     };
-    let mut chosen = wanted_fields(op, plain);
+    let mut chosen = wanted_fields(op, spec);
     chosen.retain(|name, value| *name == mark.field && *value != mark.value && value != "");
     chosen
 }
 
 /// The fields of a new object.
-pub fn new_fields(op: &Op, plain: &Plain) -> Map<String, Json> {
-    let mut new = wanted_fields(op, plain);
-    if let Some(mark) = mark(op, plain) {
+pub fn new_fields(op: &Op, spec: &RestSpec) -> Map<String, Json> {
+    let mut new = wanted_fields(op, spec);
+    if let Some(mark) = mark(op, spec) {
         mark.put(&mut new);
     }
     new
 }
 
 /// The fields that a new object should have in the end.
-fn wanted_fields(op: &Op, plain: &Plain) -> Map<String, Json> {
-    let schema = &op.kind().schema.properties;
-    let mut new = fields(plain, schema, &op.context().properties, false, |_| true);
-    for (field, value) in &plain.always {
+fn wanted_fields(op: &Op, spec: &RestSpec) -> Map<String, Json> {
+    let schema = &op.resource_type().schema.properties;
+    let mut new = fields(spec, schema, &op.context().properties, false, |_| true);
+    for (field, value) in &spec.constant_fields {
         new.insert(field.to_string(), value.clone());
     }
     if has_name(op) && op.text("name").is_none() {
-        let name = fields::field(plain, "name").into_owned();
+        let name = fields::field(spec, "name").into_owned();
         new.insert(name, (*op.context().physical_name).into());
     }
-    if let Some(shape) = plain.shape {
-        shape(op, Verb::Create, &mut new);
+    if let Some(shape) = spec.adjust_fields {
+        shape(op, OperationKind::Create, &mut new);
     }
     new
 }
 
-async fn send(op: &mut Op, plain: &Plain, step: &str, call: Call) -> Result<Reply, Stop> {
-    op.call_until_taken(step, call, &plain.retried).await
+async fn send(op: &mut Op, spec: &RestSpec, step: &str, call: Call) -> Result<Reply, OpError> {
+    op.call_until_accepted(step, call, &spec.retried_statuses).await
 }
 
 /// What is done once an object is made or changed; then it is waited for. `told` is what the service replied.
-async fn afterwards(op: &mut Op, plain: &Plain, told: Option<Reply>) -> Result<(), Stop> {
-    if let Some(after) = plain.after {
+async fn afterwards(op: &mut Op, spec: &RestSpec, told: Option<Reply>) -> Result<(), OpError> {
+    if let Some(after) = spec.after_write {
         let before = op.context().journal.iter().count();
         after(op).await?;
         if op.context().journal.iter().count() > before {
@@ -248,15 +259,15 @@ async fn afterwards(op: &mut Op, plain: &Plain, told: Option<Reply>) -> Result<(
     }
     // Neutron shows all of an object when it makes or changes it: there is nothing else to look for.
     let told = told.filter(|reply| {
-        let (object, status) = (object(plain, &reply.body), &*plain.ready.status);
-        plain.service == Service::Network
+        let (object, status) = (object(spec, &reply.body), &*spec.readiness.status);
+        spec.service == Service::Network
             && object.is_object()
             && (status.is_empty() || object[status].is_string())
-            && progress(plain, reply) == Progress::Ready
+            && progress(spec, reply) == Progress::Ready
     });
     match told {
         Some(reply) => {
-            show(op, plain, &reply);
+            show(op, spec, &reply);
             Ok(())
         }
         None => until_ready(op).await,
@@ -264,17 +275,18 @@ async fn afterwards(op: &mut Op, plain: &Plain, told: Option<Reply>) -> Result<(
 }
 
 /// Waits until the object is ready, and keeps what the service shows of it.
-pub async fn until_ready(op: &mut Op) -> Result<(), Stop> {
-    let plain = plain(op)?;
-    let call = versioned(&plain, get(plain.service, path(op, &plain)));
-    let reply = op.until(call, |reply| progress(&plain, reply)).await?;
-    show(op, &plain, &reply);
+pub async fn until_ready(op: &mut Op) -> Result<(), OpError> {
+    let spec = spec_of(op)?;
+    let call = versioned(&spec, get(spec.service, path(op, &spec)));
+    let reply = op.until(call, |reply| progress(&spec, reply)).await?;
+    show(op, &spec, &reply);
     Ok(())
 }
 
-fn progress(plain: &Plain, reply: &Reply) -> Progress {
-    let Ready { status: field, waiting, done, failed, reason, because, unknown, .. } = &plain.ready;
-    let object = object(plain, &reply.body);
+fn progress(spec: &RestSpec, reply: &Reply) -> Progress {
+    let Readiness { status: field, waiting, done, failed, reason, because, unknown, .. } =
+        &spec.readiness;
+    let object = object(spec, &reply.body);
     let Some(status) = object[&**field].as_str().filter(|_| !field.is_empty()) else {
         return Progress::Ready;
     };
@@ -291,74 +303,75 @@ fn progress(plain: &Plain, reply: &Reply) -> Progress {
     } else if waiting.is_empty() || is(waiting) {
         Progress::NotYet
     } else {
-        let what = if unknown.is_empty() { &plain.one } else { unknown };
+        let what = if unknown.is_empty() { &spec.envelope } else { unknown };
         let why = if why == because { "Unknown" } else { why };
         Progress::Unknown(format!("{what} - Unknown status {status} due to \"{why}\""))
     }
 }
 
-fn show(op: &mut Op, plain: &Plain, reply: &Reply) {
-    let object = object(plain, &reply.body);
-    if plain.shown.is_empty() || !object.is_object() {
-        return op.set_shown(wire::value(object));
+fn show(op: &mut Op, spec: &RestSpec, reply: &Reply) {
+    let object = object(spec, &reply.body);
+    if spec.attribute_paths.is_empty() || !object.is_object() {
+        return op.set_remote(wire::value(object));
     }
     let mut object = object.clone();
-    for (attribute, place) in &plain.shown {
+    for (attribute, place) in &spec.attribute_paths {
         let found = object.pointer(&format!("/{}", place.replace('.', "/")));
         object[&**attribute] = found.cloned().unwrap_or_default();
     }
-    op.set_shown(wire::value(&object));
+    op.set_remote(wire::value(&object));
 }
 
 // --- update ---
 
 /// Changes the object, and waits until it is ready.
-pub async fn update(op: &mut Op) -> Result<(), Stop> {
-    let plain = plain(op)?;
-    let fields = changed_fields(op, &plain);
+pub async fn update(op: &mut Op) -> Result<(), OpError> {
+    let spec = spec_of(op)?;
+    let fields = changed_fields(op, &spec);
     update_with(op, fields).await
 }
 
 /// Changes these fields of the object, and waits until it is ready.
-pub async fn update_with(op: &mut Op, fields: Map<String, Json>) -> Result<(), Stop> {
-    let plain = plain(op)?;
-    let told = match change(op, &plain, fields) {
-        Some(call) => Some(send(op, &plain, "change", call).await?),
+pub async fn update_with(op: &mut Op, fields: Map<String, Json>) -> Result<(), OpError> {
+    let spec = spec_of(op)?;
+    let told = match change(op, &spec, fields) {
+        Some(call) => Some(send(op, &spec, "change", call).await?),
         None => None,
     };
-    afterwards(op, &plain, told).await
+    afterwards(op, &spec, told).await
 }
 
 /// The fields that an update changes.
-pub fn changed_fields(op: &Op, plain: &Plain) -> Map<String, Json> {
-    let schema = &op.kind().schema.properties;
-    let mut fields = fields(plain, schema, &op.context().properties, true, |it| op.changes(it));
+pub fn changed_fields(op: &Op, spec: &RestSpec) -> Map<String, Json> {
+    let schema = &op.resource_type().schema.properties;
+    let mut fields = fields(spec, schema, &op.context().properties, true, |it| op.changes(it));
     if op.changes("name") && has_name(op) && op.text("name").is_none() {
-        let name = fields::field(plain, "name").into_owned();
+        let name = fields::field(spec, "name").into_owned();
         fields.insert(name, (*op.context().physical_name).into());
     }
     // What the user says of the tags is not about our own.
-    let ours = mark(op, plain).filter(|mark| mark.is_tag && fields.contains_key(&mark.field));
+    let ours = mark(op, spec).filter(|mark| mark.is_tag && fields.contains_key(&mark.field));
     if let Some(mark) = ours {
         mark.put(&mut fields);
     }
-    if let Some(shape) = plain.shape {
-        shape(op, Verb::Update, &mut fields);
+    if let Some(shape) = spec.adjust_fields {
+        shape(op, OperationKind::Update, &mut fields);
     }
     fields
 }
 
 /// The call that changes an object; nothing if there is nothing to change.
-pub fn change(op: &Op, plain: &Plain, fields: Map<String, Json>) -> Option<Call> {
+pub fn change(op: &Op, spec: &RestSpec, fields: Map<String, Json>) -> Option<Call> {
     if fields.is_empty() {
         return None;
     }
-    let mut call = post(plain.service, path(op, plain), Json::Null);
-    call.request.method = if plain.change == Change::Put { Method::Put } else { Method::Patch };
-    call.request.body = Some(match &plain.change {
-        Change::Never => return None,
-        Change::Put | Change::Patch => enveloped(plain, fields),
-        Change::JsonPatch(content) => {
+    let mut call = post(spec.service, path(op, spec), Json::Null);
+    call.request.method =
+        if spec.update_method == UpdateMethod::Put { Method::Put } else { Method::Patch };
+    call.request.body = Some(match &spec.update_method {
+        UpdateMethod::Never => return None,
+        UpdateMethod::Put | UpdateMethod::Patch => enveloped(spec, fields),
+        UpdateMethod::JsonPatch(content) => {
             call = call.header("Content-Type", content.clone());
             let replacement = |(name, value): (String, Json)| match value {
                 Json::Null => json!({ "op": "remove", "path": format!("/{name}") }),
@@ -367,28 +380,28 @@ pub fn change(op: &Op, plain: &Plain, fields: Map<String, Json>) -> Option<Call>
             fields.into_iter().map(replacement).collect()
         }
     });
-    Some(versioned(plain, call))
+    Some(versioned(spec, call))
 }
 
 // --- delete ---
 
 /// Removes the object, and waits until it is gone.
-pub async fn remove(op: &mut Op) -> Result<(), Stop> {
-    let plain = plain(op)?;
+pub async fn remove(op: &mut Op) -> Result<(), OpError> {
+    let spec = spec_of(op)?;
     if op.id().is_none() {
         return Ok(());
     }
-    let path = path(op, &plain);
-    let call = versioned(&plain, delete(plain.service, path.clone()));
-    match send(op, &plain, "delete", call).await {
+    let path = path(op, &spec);
+    let call = versioned(&spec, delete(spec.service, path.clone()));
+    match send(op, &spec, "delete", call).await {
         Err(stop) if stop.is_not_found() => {}
         Err(stop) => return Err(stop),
-        Ok(_) if plain.goes_slowly => {
-            until_gone(op, versioned(&plain, get(plain.service, path)), |reply| {
-                let status = object(&plain, &reply.body)[&*plain.ready.status].as_str();
-                match progress(&plain, reply) {
+        Ok(_) if spec.awaits_deletion => {
+            until_gone(op, versioned(&spec, get(spec.service, path)), |reply| {
+                let status = object(&spec, &reply.body)[&*spec.readiness.status].as_str();
+                match progress(&spec, reply) {
                     _ if status
-                        .is_some_and(|it| plain.ready.gone.iter().any(|gone| gone == it)) =>
+                        .is_some_and(|it| spec.readiness.gone.iter().any(|gone| gone == it)) =>
                     {
                         Progress::Ready
                     }
@@ -410,7 +423,7 @@ pub async fn until_gone(
     op: &mut Op,
     call: Call,
     mut progress: impl FnMut(&Reply) -> Progress,
-) -> Result<(), Stop> {
+) -> Result<(), OpError> {
     let is_gone = |reply: &Reply| match reply.status {
         404 => Progress::Ready,
         _ => progress(reply),
@@ -421,26 +434,26 @@ pub async fn until_gone(
 // --- check ---
 
 /// Looks whether the object is there and well, and says which properties it shows otherwise.
-pub async fn check(op: &mut Op) -> Result<(), Stop> {
-    let plain = plain(op)?;
+pub async fn check(op: &mut Op) -> Result<(), OpError> {
+    let spec = spec_of(op)?;
     if op.id().is_none() {
         return Ok(());
     }
-    let reply = op.read(versioned(&plain, get(plain.service, path(op, &plain)))).await?;
-    let drifted = drift::drifted(op, &plain, object(&plain, &reply.body));
-    show(op, &plain, &reply);
+    let reply = op.read(versioned(&spec, get(spec.service, path(op, &spec)))).await?;
+    let drifted = drift::drifted(op, &spec, object(&spec, &reply.body));
+    show(op, &spec, &reply);
     op.set_drifted(drifted);
-    match progress(&plain, &reply) {
-        Progress::Failed(why) | Progress::Unknown(why) => Err(Stop::failed("Error", why)),
+    match progress(&spec, &reply) {
+        Progress::Failed(why) | Progress::Unknown(why) => Err(OpError::failed("Error", why)),
         _ => Ok(()),
     }
 }
 
 /// What the service shows of the object, read now. Nothing if it is gone.
-pub async fn look(op: &mut Op) -> Result<Option<Value>, Stop> {
-    let plain = plain(op)?;
-    match op.read(versioned(&plain, get(plain.service, path(op, &plain)))).await {
-        Ok(reply) => Ok(Some(wire::value(object(&plain, &reply.body)))),
+pub async fn look(op: &mut Op) -> Result<Option<Value>, OpError> {
+    let spec = spec_of(op)?;
+    match op.read(versioned(&spec, get(spec.service, path(op, &spec)))).await {
+        Ok(reply) => Ok(Some(wire::value(object(&spec, &reply.body)))),
         Err(stop) if stop.is_not_found() => Ok(None),
         Err(stop) => Err(stop),
     }

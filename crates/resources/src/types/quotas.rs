@@ -4,8 +4,8 @@
 //! makes them what they are by default.
 
 use crate::declare::{Members, PropertyError, Service, Value};
-use crate::given::open;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::open;
 use crate::wire;
 use kiln_cloud::{Call, delete, get, put};
 use serde_json::{Map, Value as Json, json};
@@ -39,8 +39,8 @@ const PROJECT: &str = "project";
 
 /// The project that the limits are of.
 pub(crate) fn project(op: &Op) -> String {
-    let kept = op.datum(PROJECT).and_then(Value::as_text).map(|id| id.to_string());
-    kept.unwrap_or_else(|| op.word("project").unwrap_or_default().to_owned())
+    let kept = op.data(PROJECT).and_then(Value::as_text).map(|id| id.to_string());
+    kept.unwrap_or_else(|| op.nonempty_text("project").unwrap_or_default().to_owned())
 }
 
 /// The call that sets the limits.
@@ -49,13 +49,13 @@ pub(crate) fn setting(op: &Op, service: Service, path: &str, envelope: &str) -> 
 }
 
 /// Sets the limits. The resource has the name that an object would have.
-pub(crate) async fn set(op: &mut Op, call: Call, envelope: &str) -> Result<(), Stop> {
-    let project = op.word("project").unwrap_or_default().to_owned();
-    op.set_datum(PROJECT, project);
+pub(crate) async fn set(op: &mut Op, call: Call, envelope: &str) -> Result<(), OpError> {
+    let project = op.nonempty_text("project").unwrap_or_default().to_owned();
+    op.set_data(PROJECT, project);
     let reply = op.call("set", call).await?;
     let name = op.context().physical_name.clone();
     op.set_id(name);
-    op.set_shown(wire::value(&reply.body[envelope]));
+    op.set_remote(wire::value(&reply.body[envelope]));
     Ok(())
 }
 
@@ -65,14 +65,14 @@ pub(crate) async fn look(
     service: Service,
     path: &str,
     envelope: &str,
-) -> Result<(), Stop> {
+) -> Result<(), OpError> {
     let reply = op.read(get(service, format!("{path}/{}", project(op)))).await?;
-    op.set_shown(wire::value(reply.body.get(envelope).unwrap_or(&Json::Null)));
+    op.set_remote(wire::value(reply.body.get(envelope).unwrap_or(&Json::Null)));
     Ok(())
 }
 
 /// Makes the limits what they are by default.
-pub(crate) async fn reset(op: &mut Op, service: Service, path: &str) -> Result<(), Stop> {
+pub(crate) async fn reset(op: &mut Op, service: Service, path: &str) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }

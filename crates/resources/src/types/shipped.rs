@@ -2,16 +2,16 @@
 
 use crate::behaviour::{Group, Stage, View};
 use crate::declare::{Members, Value};
-use crate::op::Stop;
+use crate::op::OpError;
 use kiln_template::functions::{Fault, step_into_attribute};
 use kiln_template::limits::Limits;
 use kiln_template::{Sources, read};
 
 /// The nested stack of a resource, made of a template.
-pub(super) fn stage(template: &str, group: &Group<'_>) -> Result<Stage, Stop> {
+pub(super) fn stage(template: &str, group: &Group<'_>) -> Result<Stage, OpError> {
     let file = Sources::new().add("shipped", template);
     let (tree, _) = read::read(file, template, &Limits::default());
-    let tree = tree.ok_or_else(|| Stop::failed("ValueError", "a template of ours is broken"))?;
+    let tree = tree.ok_or_else(|| OpError::failed("ValueError", "a template of ours is broken"))?;
     let given = group.properties.iter().filter(|(_, value)| !value.is_null());
     let parameters: Members = given.map(|(name, value)| (name.clone(), value.clone())).collect();
     Ok(Stage { template: Value::from(&tree), parameters, is_last: true, ..Stage::default() })
@@ -19,7 +19,7 @@ pub(super) fn stage(template: &str, group: &Group<'_>) -> Result<Stage, Stop> {
 
 /// What such a resource is called by others.
 pub(super) fn reference(view: &View<'_>) -> Value {
-    match view.child {
+    match view.nested {
         Some(child) => child.arn().into(),
         None => view.name.into(),
     }
@@ -31,7 +31,7 @@ pub(super) fn attribute(
     name: &str,
     path: &[Value],
 ) -> Result<Option<Value>, Fault> {
-    match view.child.and_then(|child| child.output(name)) {
+    match view.nested.and_then(|child| child.output(name)) {
         Some(value) => Ok(Some(step_into_attribute(&value?, path))),
         None => Ok(Some(Value::Null)),
     }

@@ -222,7 +222,7 @@ impl Cloud {
         ok(json!({ many: all }))
     }
 
-    fn plain(&mut self, call: &Call, path: &str, id: Option<&str>) -> Answer {
+    fn rest(&mut self, call: &Call, path: &str, id: Option<&str>) -> Answer {
         let (one, _) = envelopes(path);
         let sent = call.request.body.clone().unwrap_or_default();
         let object = if one.is_empty() { sent.clone() } else { sent[one].clone() };
@@ -320,10 +320,10 @@ impl World for Cloud {
         }
         match parts.as_slice() {
             ["qos", "policies", rest @ ..] => {
-                self.plain(call, "/qos/policies", rest.first().copied())
+                self.rest(call, "/qos/policies", rest.first().copied())
             }
-            [kind] => self.plain(call, &format!("/{kind}"), None),
-            [kind, id] => self.plain(call, &format!("/{kind}"), Some(id)),
+            [kind] => self.rest(call, &format!("/{kind}"), None),
+            [kind, id] => self.rest(call, &format!("/{kind}"), Some(id)),
             _ => panic!("nobody expected {call:?}"),
         }
     }

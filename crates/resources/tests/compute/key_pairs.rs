@@ -1,20 +1,20 @@
 //! What is special about key pairs.
 
-use super::lives::{Life, seams};
+use super::lives::{Lifecycle, seams};
 use crate::driving::Seam;
 use crate::stack::{Stack, view};
 use kiln_cloud::Service;
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_resources::declare::Value;
 
-fn key_pair(text: &str) -> Life {
-    Life::new("OS::Nova::KeyPair", text)
+fn key_pair(text: &str) -> Lifecycle {
+    Lifecycle::new("OS::Nova::KeyPair", text)
 }
 
-fn attribute(life: &Life, name: &str) -> Value {
+fn attribute(life: &Lifecycle, name: &str) -> Value {
     let stack = Stack::default();
     let mut view = view("x", &life.drive.context.properties, &stack);
-    (view.shown, view.data) = (&life.drive.shown, &life.drive.context.data);
+    (view.remote, view.data) = (&life.drive.shown, &life.drive.context.data);
     let attribute = life.kind.behaviour.attribute.expect("as told");
     attribute(&view, name, &[]).expect("an answer").expect("an attribute")
 }
@@ -22,7 +22,7 @@ fn attribute(life: &Life, name: &str) -> Value {
 #[test]
 fn a_pair_is_made_here_and_its_private_half_is_hidden() {
     let mut life = key_pair(r#"{"name": "k", "save_private_key": true}"#);
-    life.does(Verb::Create, None);
+    life.does(OperationKind::Create, None);
     let Value::Secret(private) = attribute(&life, "private_key") else {
         panic!("it is not hidden")
     };
@@ -33,7 +33,7 @@ fn a_pair_is_made_here_and_its_private_half_is_hidden() {
     let made = life.cloud.get(Service::Compute, "/os-keypairs", "k").expect("it is there");
     assert_eq!(made["public_key"], public.as_str());
     let mut life = key_pair(r#"{"name": "k"}"#);
-    life.does(Verb::Create, None);
+    life.does(OperationKind::Create, None);
     assert_eq!(attribute(&life, "private_key"), "".into());
     assert!(!life.drive.context.data.contains_key("private_key"));
 }
@@ -41,39 +41,39 @@ fn a_pair_is_made_here_and_its_private_half_is_hidden() {
 #[test]
 fn a_pair_that_somebody_else_has_is_left_alone() {
     let mut other = key_pair(r#"{"name": "k", "public_key": "ssh-rsa AAAA other"}"#);
-    other.does(Verb::Create, None);
+    other.does(OperationKind::Create, None);
     let mut life = key_pair(r#"{"name": "k"}"#);
     std::mem::swap(&mut life.cloud, &mut other.cloud);
-    life.tries(Verb::Create, None);
+    life.tries(OperationKind::Create, None);
     assert!(life.drive.failure().starts_with("Conflict: there is one already"));
     life.drive.context.is_doubtful = true;
-    life.does(Verb::Delete, None);
+    life.does(OperationKind::Delete, None);
     assert!(life.cloud.get(Service::Compute, "/os-keypairs", "k").is_some());
 }
 
 #[test]
 fn a_name_goes_to_a_replacement_and_back() {
-    let holder = |life: &mut Life| {
+    let holder = |life: &mut Lifecycle| {
         let pair = life.cloud.get(Service::Compute, "/os-keypairs", "k").expect("it is there");
         pair["public_key"].as_str().expect("a key").to_owned()
     };
     let story = |forth: Option<Seam>, back: Option<Seam>| {
         let mut old = key_pair(r#"{"name": "k", "public_key": "ssh-rsa AAAA old"}"#);
-        old.does(Verb::Create, None);
+        old.does(OperationKind::Create, None);
         let mut new = key_pair(r#"{"name": "k", "public_key": "ssh-rsa AAAA new"}"#);
         new.drive.context.predecessor = old.drive.context.physical_id.clone();
         std::mem::swap(&mut new.cloud, &mut old.cloud);
-        new.does(Verb::Create, forth);
+        new.does(OperationKind::Create, forth);
         assert_eq!(holder(&mut new), "ssh-rsa AAAA new", "{forth:?}");
         let demands = new.drive.demands.len();
         std::mem::swap(&mut new.cloud, &mut old.cloud);
         old.drive.context.predecessor = new.drive.context.physical_id.clone();
         old.has_become();
-        old.does(Verb::Update, back);
+        old.does(OperationKind::Update, back);
         assert_eq!(holder(&mut old), "ssh-rsa AAAA old", "{back:?}");
         // The one that was given up has nothing to remove.
         std::mem::swap(&mut new.cloud, &mut old.cloud);
-        new.does(Verb::Delete, None);
+        new.does(OperationKind::Delete, None);
         assert_eq!(holder(&mut new), "ssh-rsa AAAA old", "{back:?}");
         (demands, old.drive.demands.len())
     };

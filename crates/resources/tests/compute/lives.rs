@@ -5,7 +5,7 @@ use super::cases::{CASES, Case};
 use super::cloud::Cloud;
 use crate::driving::{Drive, Seam};
 use crate::stack::members;
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_resources::constraints::offline;
 use kiln_resources::declare::{Members, ResourceType};
 use kiln_resources::registry::Registry;
@@ -36,34 +36,34 @@ pub(super) fn differing(before: &Members, after: &Members) -> Vec<Arc<str>> {
 }
 
 /// A resource, its type and its cloud.
-pub(super) struct Life {
+pub(super) struct Lifecycle {
     pub(super) kind: ResourceType,
     pub(super) drive: Drive,
     pub(super) cloud: Cloud,
 }
 
-impl Life {
-    pub(super) fn new(name: &str, text: &str) -> Life {
+impl Lifecycle {
+    pub(super) fn new(name: &str, text: &str) -> Lifecycle {
         let kind = kind(name);
         let mut drive = Drive::new(properties(&kind, text));
         drive.context.copy_name = "stack-x-copy".into();
-        Life { kind, drive, cloud: Cloud::new() }
+        Lifecycle { kind, drive, cloud: Cloud::new() }
     }
 
     /// Does something with the resource, interrupted if so wished; it must end well.
-    pub(super) fn does(&mut self, verb: Verb, seam: Option<Seam>) {
-        self.tries(verb, seam);
-        let place = format!("{verb:?} of {} at {seam:?}", self.kind.name());
+    pub(super) fn does(&mut self, operation: OperationKind, seam: Option<Seam>) {
+        self.tries(operation, seam);
+        let place = format!("{operation:?} of {} at {seam:?}", self.kind.name());
         assert_eq!(self.drive.result(), &Ok(()), "{place}: {:#?}", self.cloud.told);
     }
 
     /// Does something with the resource, however it ends.
-    pub(super) fn tries(&mut self, verb: Verb, seam: Option<Seam>) {
+    pub(super) fn tries(&mut self, operation: OperationKind, seam: Option<Seam>) {
         self.drive.context.journal = Default::default();
         (self.drive.ended, self.drive.demands) = (None, Vec::new());
         match seam {
-            Some(seam) => self.drive.run_through(&self.kind, verb, &mut self.cloud, seam),
-            None => self.drive.run(&self.kind, verb, &mut self.cloud),
+            Some(seam) => self.drive.run_through(&self.kind, operation, &mut self.cloud, seam),
+            None => self.drive.run(&self.kind, operation, &mut self.cloud),
         }
     }
 
@@ -71,13 +71,13 @@ impl Life {
     pub(super) fn becomes(&mut self, text: &str) {
         let (before, after) = (self.drive.context.properties.clone(), properties(&self.kind, text));
         self.drive.context.changed = differing(&before, &after).into();
-        self.drive.context.before = before;
+        self.drive.context.previous_properties = before;
         self.drive.context.properties = after.into();
     }
 
     /// After an update, what was changed is what there is.
     pub(super) fn has_become(&mut self) {
-        self.drive.context.before = self.drive.context.properties.clone();
+        self.drive.context.previous_properties = self.drive.context.properties.clone();
         self.drive.context.changed = Arc::default();
     }
 }
@@ -93,28 +93,28 @@ fn lived(
     update: Option<Seam>,
     delete: Option<Seam>,
 ) -> [usize; 3] {
-    let mut life = Life::new(case.kind, case.properties);
+    let mut life = Lifecycle::new(case.kind, case.properties);
     let before = life.cloud.population();
     let mut demands = [0; 3];
     let place = format!("{} {create:?} {update:?} {delete:?}", case.kind);
-    life.does(Verb::Create, create);
+    life.does(OperationKind::Create, create);
     demands[0] = life.drive.demands.len();
     assert!(life.drive.context.physical_id.is_some(), "{place}");
     assert_eq!(life.cloud.population(), before + case.objects, "{place}: {:#?}", life.cloud.told);
-    life.does(Verb::Check, None);
+    life.does(OperationKind::Check, None);
     if let Some(changed) = case.changed {
         life.becomes(changed);
-        life.does(Verb::Update, update);
+        life.does(OperationKind::Update, update);
         demands[1] = life.drive.demands.len();
         life.has_become();
-        life.does(Verb::Check, None);
+        life.does(OperationKind::Check, None);
     }
-    life.does(Verb::Delete, delete);
+    life.does(OperationKind::Delete, delete);
     demands[2] = life.drive.demands.len();
     assert_eq!(life.drive.context.physical_id, None, "{place}");
     assert_eq!(life.cloud.population(), before, "{place}: {:#?}", life.cloud.told);
     // What is gone is removed once more without a fuss.
-    life.does(Verb::Delete, None);
+    life.does(OperationKind::Delete, None);
     demands
 }
 
@@ -139,14 +139,14 @@ fn every_type_lives_the_same_wherever_it_was_interrupted() {
 fn what_was_updated_is_what_a_new_one_would_be() {
     for case in &CASES {
         let Some(changed) = case.changed else { continue };
-        let mut life = Life::new(case.kind, case.properties);
-        life.does(Verb::Create, None);
+        let mut life = Lifecycle::new(case.kind, case.properties);
+        life.does(OperationKind::Create, None);
         life.becomes(changed);
-        life.does(Verb::Update, None);
+        life.does(OperationKind::Update, None);
         let told = life.cloud.told.len();
         life.has_become();
         // Nothing is left to be done.
-        life.does(Verb::Update, None);
+        life.does(OperationKind::Update, None);
         let idle = &life.cloud.told[told..];
         let sets = |call: &String| call.starts_with("PUT") || call.contains("tenants");
         assert!(idle.iter().all(sets), "{}: {idle:?}", case.kind);

@@ -2,7 +2,7 @@
 
 mod cases;
 mod cloud;
-mod doing;
+mod handlers;
 mod key_pairs;
 mod lives;
 mod servers;

@@ -1,24 +1,24 @@
 //! What is special about servers.
 
-use super::lives::{Life, differing, kind, properties, seams};
+use super::lives::{Lifecycle, differing, kind, properties, seams};
 use crate::driving::Seam;
 use crate::stack::{Stack, json, members, view};
 use kiln_cloud::{Method, Service};
-use kiln_resources::behaviour::{Change, Saved, Verb};
+use kiln_resources::behaviour::{DefinitionChange, OperationKind, SnapshotRecord};
 use kiln_resources::declare::{Members, Value};
-use kiln_resources::op::{Demand, Stop};
+use kiln_resources::op::{Demand, OpError};
 use kiln_template::print;
 use serde_json::{Value as Json, json as body};
 use std::sync::Arc;
 
 const SERVER: &str = "OS::Nova::Server";
 
-fn server(text: &str) -> Life {
-    Life::new(SERVER, text)
+fn server(text: &str) -> Lifecycle {
+    Lifecycle::new(SERVER, text)
 }
 
 /// The body of the call that made the server.
-fn sent(life: &Life) -> Json {
+fn sent(life: &Lifecycle) -> Json {
     let call = life.drive.demands.iter().find_map(|demand| match demand {
         Demand::Call { call, .. } if call.request.path == "/servers" => Some(call.clone()),
         _ => None,
@@ -26,15 +26,15 @@ fn sent(life: &Life) -> Json {
     call.and_then(|call| call.request.body).expect("a server was asked for")
 }
 
-fn made(life: &mut Life) -> &mut Json {
+fn made(life: &mut Lifecycle) -> &mut Json {
     let id = life.drive.context.physical_id.clone().expect("there is a server");
     life.cloud.get(Service::Compute, "/servers", &id).expect("there is a server")
 }
 
-fn attribute(life: &Life, name: &str) -> Value {
+fn attribute(life: &Lifecycle, name: &str) -> Value {
     let (properties, stack) = (Members::new(), Stack::default());
     let mut view = view("x", &properties, &stack);
-    (view.shown, view.data) = (&life.drive.shown, &life.drive.context.data);
+    (view.remote, view.data) = (&life.drive.shown, &life.drive.context.data);
     let attribute = life.kind.behaviour.attribute.expect("as told");
     attribute(&view, name, &[]).expect("an answer").expect("an attribute")
 }
@@ -47,7 +47,7 @@ fn a_server_is_asked_for_as_it_is_described() {
             "diskConfig": "AUTO", "availability_zone": "az", "scheduler_hints": {"group": "g"},
             "user_data": "hi", "user_data_format": "RAW"}"#,
     );
-    life.does(Verb::Create, None);
+    life.does(OperationKind::Create, None);
     assert_eq!(
         sent(&life),
         body!({
@@ -67,7 +67,7 @@ fn a_server_is_asked_for_as_it_is_described() {
 fn files_need_an_older_version_of_the_api() {
     let text = r#"{"flavor": "small", "image": "image-1", "personality": {"/etc/motd": "hi"}}"#;
     let mut life = server(text);
-    life.does(Verb::Create, None);
+    life.does(OperationKind::Create, None);
     let files = body!([{ "path": "/etc/motd", "contents": "aGk=" }]);
     assert_eq!(sent(&life)["server"]["personality"], files);
     let version = life.drive.demands.iter().find_map(|demand| match demand {
@@ -89,7 +89,7 @@ fn a_server_gets_the_ports_that_it_needs_and_takes_them_along() {
              "port_extra_properties": {"value_specs": {"k": "v"}, "mac_address": "00:00:00:00:00:01"}}]}"#,
     );
     let before = life.cloud.population();
-    life.does(Verb::Create, None);
+    life.does(OperationKind::Create, None);
     let networks = sent(&life)["server"]["networks"].clone();
     let ports = life.drive.context.data.get("internal_ports").and_then(Value::as_text).cloned();
     let ports: Json = serde_json::from_str(&ports.expect("ports")).expect("JSON");
@@ -107,7 +107,7 @@ fn a_server_gets_the_ports_that_it_needs_and_takes_them_along() {
     let floating = life.cloud.get(Service::Network, "/floatingips", "fip-1").expect("as told");
     assert_eq!(floating["port_id"], own.as_str());
     assert_eq!(floating["fixed_ip_address"], "10.0.0.8");
-    life.does(Verb::Delete, None);
+    life.does(OperationKind::Delete, None);
     assert_eq!(life.cloud.population(), before);
     assert_eq!(
         life.cloud.get(Service::Network, "/ports", "port-1").expect("it stays")["device_id"],
@@ -119,7 +119,7 @@ fn a_server_gets_the_ports_that_it_needs_and_takes_them_along() {
 fn a_port_whose_making_is_in_doubt_goes_with_the_server() {
     let text = r#"{"flavor": "small", "image": "image-1", "networks": [{"subnet": "subnet-1"}]}"#;
     let mut life = server(text);
-    life.tries(Verb::Create, None);
+    life.tries(OperationKind::Create, None);
     let at = life.drive.demands.iter().position(|demand| match demand {
         Demand::Call { call, .. } => {
             call.request.path == "/ports" && call.request.method == Method::Post
@@ -131,41 +131,41 @@ fn a_port_whose_making_is_in_doubt_goes_with_the_server() {
     // The engine dies when the port was made, and the stack is deleted then.
     life.drive.run_until(
         &life.kind,
-        Verb::Create,
+        OperationKind::Create,
         &mut life.cloud,
         Seam::After(at.expect("a port")),
     );
     assert_eq!(life.cloud.population(), before + 1);
     life.drive.context.is_doubtful = true;
-    life.does(Verb::Delete, None);
+    life.does(OperationKind::Delete, None);
     assert_eq!(life.cloud.population(), before);
 }
 
 #[test]
 fn a_server_that_fails_says_why() {
     let mut life = server(r#"{"flavor": "small", "image": "image-1", "name": "broken"}"#);
-    life.tries(Verb::Create, None);
+    life.tries(OperationKind::Create, None);
     let why = "ResourceInError: Went to status ERROR due to \"Message: No valid host, Code: 500\"";
     assert_eq!(life.drive.what_failed(), why);
     let next = "Next: find the cause in what nova shows of /servers/";
     assert!(life.drive.failure().contains(next), "{}", life.drive.failure());
-    assert!(matches!(life.drive.result(), Err(Stop::Failed(it)) if it.is_worth_another_try));
+    assert!(matches!(life.drive.result(), Err(OpError::Failed(it)) if it.is_retryable));
     let mut life = server(r#"{"flavor": "small", "image": "image-1"}"#);
-    life.does(Verb::Create, None);
+    life.does(OperationKind::Create, None);
     made(&mut life)["status"] = "PAUSED".into();
-    life.tries(Verb::Check, None);
+    life.tries(OperationKind::Check, None);
     assert_eq!(life.drive.failure(), "Error: 'status': expected 'ACTIVE', got 'PAUSED'");
-    life.tries(Verb::Suspend, None);
+    life.tries(OperationKind::Suspend, None);
     assert!(life.drive.failure().starts_with("Conflict: cannot suspend while PAUSED"));
 }
 
 #[test]
 fn a_server_that_nobody_has_room_for_stays_as_it_is_and_says_so() {
     let mut life = server(r#"{"flavor": "small", "image": "image-1"}"#);
-    life.does(Verb::Create, None);
+    life.does(OperationKind::Create, None);
     life.cloud.add(Service::Compute, "/flavors", body!({ "id": "huge", "name": "m1.huge" }));
     life.becomes(r#"{"flavor": "huge", "image": "image-1"}"#);
-    life.tries(Verb::Update, None);
+    life.tries(OperationKind::Update, None);
     assert!(life.drive.failure().contains("Resizing to 'huge' failed, status 'ACTIVE'"));
 }
 
@@ -174,10 +174,10 @@ fn a_server_is_not_asked_for_again_before_the_first_could_appear() {
     let text = r#"{"flavor": "small", "image": "image-1"}"#;
     let is_wish = |demand: &Demand| matches!(demand, Demand::Call { call, .. } if call.request.path == "/servers" && call.request.method == Method::Post);
     let mut life = server(text);
-    life.does(Verb::Create, None);
+    life.does(OperationKind::Create, None);
     let at = life.drive.demands.iter().position(is_wish).expect("a wish");
     let mut life = server(text);
-    life.tries(Verb::Create, Some(Seam::Before(at)));
+    life.tries(OperationKind::Create, Some(Seam::Before(at)));
     let wishes = life.drive.demands.iter().enumerate().filter(|it| is_wish(it.1));
     let wishes: Vec<usize> = wishes.map(|it| it.0).collect();
     assert_eq!(wishes.len(), 2);
@@ -188,12 +188,12 @@ fn a_server_is_not_asked_for_again_before_the_first_could_appear() {
 #[test]
 fn a_server_must_have_one_thing_to_boot_from() {
     let mut life = server(r#"{"flavor": "small"}"#);
-    life.tries(Verb::Create, None);
+    life.tries(OperationKind::Create, None);
     let why = "Neither image nor bootable volume is specified for instance stack-x-abcdefghijkl";
     assert_eq!(life.drive.failure(), format!("StackValidationFailed: {why}"));
     let mut life =
         server(r#"{"flavor": "small", "block_device_mapping_v2": [{"volume_id": "volume-1"}]}"#);
-    life.does(Verb::Create, None);
+    life.does(OperationKind::Create, None);
     let asked = sent(&life);
     assert_eq!(asked["server"]["imageRef"], "");
     assert_eq!(asked["server"]["block_device_mapping_v2"][0]["uuid"], "volume-1");
@@ -207,7 +207,7 @@ fn what_a_server_tells_comes_from_both_services() {
     );
     life.cloud.get(Service::Network, "/floatingips", "fip-1").expect("as told")["fixed_ip_address"] =
         "10.9.0.0".into();
-    life.does(Verb::Create, None);
+    life.does(OperationKind::Create, None);
     let entry = |addr: &str, kind: &str, port: &str| {
         format!(
             r#"{{"version": 4, "addr": "{addr}", "OS-EXT-IPS-MAC:mac_addr": "00:0",
@@ -241,11 +241,11 @@ fn policies_say_which_changes_need_another_server() {
     let needs = |text: &str| {
         let (before, after) = (properties(&kind, base), properties(&kind, text));
         let changed = differing(&before, &after);
-        replaces(&Change {
+        replaces(&DefinitionChange {
             before: &before,
             after: &after,
             changed: &changed,
-            metadata_differs: false,
+            metadata_changed: false,
         })
     };
     let with = |more: &str| {
@@ -267,9 +267,9 @@ fn policies_say_which_changes_need_another_server() {
 fn user_data_may_be_changed_by_a_rebuild() {
     let raw = r#""flavor": "small", "image": "image-1", "user_data_format": "RAW""#;
     let mut life = server(&format!(r#"{{{raw}, "user_data": "a"}}"#));
-    life.does(Verb::Create, None);
+    life.does(OperationKind::Create, None);
     life.becomes(&format!(r#"{{{raw}, "user_data": "b", "user_data_update_policy": "REBUILD"}}"#));
-    life.does(Verb::Update, None);
+    life.does(OperationKind::Update, None);
     let rebuild = life.drive.demands.iter().find_map(|demand| match demand {
         Demand::Call { step, call } if &**step == "rebuild" => call.request.body.clone(),
         _ => None,
@@ -281,25 +281,25 @@ fn user_data_may_be_changed_by_a_rebuild() {
 
 #[test]
 fn a_server_rests_and_wakes_wherever_it_was_interrupted() {
-    for verb in [Verb::Suspend, Verb::Resume] {
+    for operation in [OperationKind::Suspend, OperationKind::Resume] {
         let began = || {
             let mut life = server(r#"{"flavor": "small", "image": "image-1"}"#);
-            life.does(Verb::Create, None);
-            if verb == Verb::Resume {
-                life.does(Verb::Suspend, None);
+            life.does(OperationKind::Create, None);
+            if operation == OperationKind::Resume {
+                life.does(OperationKind::Suspend, None);
             }
             life
         };
         let mut life = began();
-        life.does(verb, None);
+        life.does(operation, None);
         for seam in seams(life.drive.demands.len()) {
             let mut life = began();
-            life.does(verb, Some(seam));
-            let status = if verb == Verb::Suspend { "SUSPENDED" } else { "ACTIVE" };
-            assert_eq!(made(&mut life)["status"], status, "{verb:?} {seam:?}");
+            life.does(operation, Some(seam));
+            let status = if operation == OperationKind::Suspend { "SUSPENDED" } else { "ACTIVE" };
+            assert_eq!(made(&mut life)["status"], status, "{operation:?} {seam:?}");
             // Once more does nothing.
             let told = life.cloud.told.len();
-            life.does(verb, None);
+            life.does(operation, None);
             assert_eq!(life.cloud.told.len(), told);
         }
     }
@@ -309,22 +309,22 @@ fn a_server_rests_and_wakes_wherever_it_was_interrupted() {
 fn a_server_is_copied_once_and_made_of_its_copy() {
     let began = || {
         let mut life = server(r#"{"flavor": "small", "image": "image-1"}"#);
-        life.does(Verb::Create, None);
+        life.does(OperationKind::Create, None);
         life
     };
     let mut life = began();
-    life.does(Verb::Snapshot, None);
+    life.does(OperationKind::Snapshot, None);
     for seam in seams(life.drive.demands.len()) {
         let mut life = began();
         let before = life.cloud.population();
-        life.does(Verb::Snapshot, Some(seam));
+        life.does(OperationKind::Snapshot, Some(seam));
         assert_eq!(life.cloud.population(), before + 1, "{seam:?}");
         let copy = life.drive.context.data.get("snapshot_image_id").cloned().expect("a copy");
         let mut properties = Members::new();
-        let saved = Saved { physical_id: None, data: &life.drive.context.data };
+        let saved = SnapshotRecord { physical_id: None, data: &life.drive.context.data };
         life.kind.behaviour.restore.expect("as told")(&mut properties, &saved);
         assert_eq!(properties.get("image"), Some(&copy));
-        life.does(Verb::Forget, None);
+        life.does(OperationKind::DeleteSnapshot, None);
         assert_eq!(life.cloud.population(), before, "{seam:?}");
     }
 }
@@ -332,21 +332,21 @@ fn a_server_is_copied_once_and_made_of_its_copy() {
 #[test]
 fn ports_move_to_a_replacement_and_back() {
     let text = r#"{"flavor": "small", "image": "image-1", "networks": [{"port": "port-1"}]}"#;
-    let holder = |life: &mut Life| {
+    let holder = |life: &mut Lifecycle| {
         let port = life.cloud.get(Service::Network, "/ports", "port-1").expect("as told");
         port["device_id"].as_str().expect("a device").to_owned()
     };
     let began = || {
         let mut old = server(text);
-        old.does(Verb::Create, None);
+        old.does(OperationKind::Create, None);
         old
     };
-    let replaced = |mut old: Life, seam: Option<Seam>| {
+    let replaced = |mut old: Lifecycle, seam: Option<Seam>| {
         let mut new = server(text);
         new.drive.context.physical_name = "stack-x-other".into();
         new.drive.context.predecessor = old.drive.context.physical_id.clone();
         std::mem::swap(&mut new.cloud, &mut old.cloud);
-        new.does(Verb::Create, seam);
+        new.does(OperationKind::Create, seam);
         (old, new)
     };
     let (_, new) = replaced(began(), None);
@@ -360,7 +360,7 @@ fn ports_move_to_a_replacement_and_back() {
         std::mem::swap(&mut new.cloud, &mut old.cloud);
         old.drive.context.predecessor = new.drive.context.physical_id.clone();
         old.has_become();
-        old.does(Verb::Update, seam);
+        old.does(OperationKind::Update, seam);
         let id = old.drive.context.physical_id.clone().expect("an id");
         assert_eq!(holder(&mut old), *id, "{seam:?}");
         old.drive.demands.len()
@@ -373,7 +373,7 @@ fn connections_change_as_they_are_described() {
     let with = |networks: &str| {
         format!(r#"{{"flavor": "small", "image": "image-1", "networks": {networks}}}"#)
     };
-    let ports = |life: &mut Life| {
+    let ports = |life: &mut Lifecycle| {
         let id = life.drive.context.physical_id.clone().expect("an id");
         let ports = life.cloud.collection(Service::Network, "/ports").iter();
         let ports = ports.filter(|port| port["device_id"] == *id);
@@ -393,13 +393,13 @@ fn connections_change_as_they_are_described() {
         let lived = |seam: Option<Seam>| {
             let mut life = server(&with(before));
             let population = life.cloud.population();
-            life.does(Verb::Create, None);
+            life.does(OperationKind::Create, None);
             life.becomes(&with(after));
-            life.does(Verb::Update, seam);
+            life.does(OperationKind::Update, seam);
             assert_eq!(ports(&mut life), expected, "{before} {after} {seam:?}");
             let demands = life.drive.demands.len();
             life.has_become();
-            life.does(Verb::Delete, None);
+            life.does(OperationKind::Delete, None);
             assert_eq!(life.cloud.population(), population, "{before} {after} {seam:?}");
             demands
         };

@@ -1,32 +1,32 @@
 //! What is special about volumes.
 
-use super::lives::{Life, kind, seams};
+use super::lives::{Lifecycle, kind, seams};
 use crate::driving::Seam;
 use crate::stack::{Stack, json, members, view};
 use kiln_cloud::Service;
-use kiln_resources::behaviour::{Saved, Verb};
+use kiln_resources::behaviour::{OperationKind, SnapshotRecord};
 use kiln_resources::declare::{Members, Value};
 use serde_json::{Value as Json, json as body};
 
 const VOLUME: &str = "OS::Cinder::Volume";
 
-fn made(life: &mut Life) -> &mut Json {
+fn made(life: &mut Lifecycle) -> &mut Json {
     let id = life.drive.context.physical_id.clone().expect("there is a volume");
     life.cloud.get(Service::Volume, "/volumes", &id).expect("there is a volume")
 }
 
-fn attribute(life: &Life, name: &str) -> Value {
+fn attribute(life: &Lifecycle, name: &str) -> Value {
     let (properties, stack) = (Members::new(), Stack::default());
     let mut view = view("x", &properties, &stack);
-    view.shown = &life.drive.shown;
+    view.remote = &life.drive.shown;
     let attribute = life.kind.behaviour.attribute.expect("as told");
     attribute(&view, name, &[]).expect("an answer").expect("an attribute")
 }
 
 #[test]
 fn attributes_are_texts() {
-    let mut life = Life::new(VOLUME, r#"{"size": 2, "metadata": {"a": "b"}, "name": "n"}"#);
-    life.does(Verb::Create, None);
+    let mut life = Lifecycle::new(VOLUME, r#"{"size": 2, "metadata": {"a": "b"}, "name": "n"}"#);
+    life.does(OperationKind::Create, None);
     assert_eq!(attribute(&life, "size"), "2".into());
     assert_eq!(attribute(&life, "metadata"), r#"{"a": "b"}"#.into());
     assert_eq!(attribute(&life, "metadata_values"), json(r#"{"a": "b"}"#));
@@ -37,16 +37,16 @@ fn attributes_are_texts() {
 
 #[test]
 fn a_volume_in_use_stays_and_does_not_shrink() {
-    let mut life = Life::new(VOLUME, r#"{"size": 2}"#);
-    life.does(Verb::Create, None);
+    let mut life = Lifecycle::new(VOLUME, r#"{"size": 2}"#);
+    life.does(OperationKind::Create, None);
     made(&mut life)["status"] = "in-use".into();
-    life.tries(Verb::Delete, None);
+    life.tries(OperationKind::Delete, None);
     assert_eq!(life.drive.failure(), "Error: Volume in use");
     life.becomes(r#"{"size": 1}"#);
-    life.tries(Verb::Update, None);
+    life.tries(OperationKind::Update, None);
     assert_eq!(life.drive.failure(), "NotSupported: Shrinking volume is not supported.");
     made(&mut life)["status"] = "error".into();
-    life.tries(Verb::Check, None);
+    life.tries(OperationKind::Check, None);
     let why = "Error: 'status': expected '['available', 'in-use']', got 'error'";
     assert_eq!(life.drive.failure(), why);
 }
@@ -54,12 +54,12 @@ fn a_volume_in_use_stays_and_does_not_shrink() {
 #[test]
 fn an_attached_volume_goes_back_to_its_server() {
     let story = |seam: Option<Seam>| {
-        let mut life = Life::new(VOLUME, r#"{"size": 1}"#);
-        life.does(Verb::Create, None);
+        let mut life = Lifecycle::new(VOLUME, r#"{"size": 1}"#);
+        life.does(OperationKind::Create, None);
         *made(&mut life) = body!({ "id": made(&mut life)["id"], "status": "in-use", "size": 1,
             "attachments": [{ "server_id": "server-1", "device": "/dev/vdb" }] });
         life.becomes(r#"{"size": 3, "read_only": true, "backup_id": "backup-1"}"#);
-        life.does(Verb::Update, seam);
+        life.does(OperationKind::Update, seam);
         let volume = made(&mut life).clone();
         assert_eq!(volume["attachments"][0]["server_id"], "server-1", "{seam:?}");
         assert_eq!(volume["attachments"][0]["device"], "/dev/vdb", "{seam:?}");
@@ -74,23 +74,23 @@ fn an_attached_volume_goes_back_to_its_server() {
 #[test]
 fn a_volume_is_backed_up_once_and_filled_from_its_backup() {
     let began = || {
-        let mut life = Life::new(VOLUME, r#"{"size": 1}"#);
-        life.does(Verb::Create, None);
+        let mut life = Lifecycle::new(VOLUME, r#"{"size": 1}"#);
+        life.does(OperationKind::Create, None);
         life
     };
     let mut life = began();
-    life.does(Verb::Snapshot, None);
+    life.does(OperationKind::Snapshot, None);
     for seam in seams(life.drive.demands.len()) {
         let mut life = began();
         let before = life.cloud.population();
-        life.does(Verb::Snapshot, Some(seam));
+        life.does(OperationKind::Snapshot, Some(seam));
         assert_eq!(life.cloud.population(), before + 1, "{seam:?}");
         let backup = life.drive.context.data.get("backup_id").cloned().expect("a backup");
         let mut properties = Members::new();
-        let saved = Saved { physical_id: None, data: &life.drive.context.data };
+        let saved = SnapshotRecord { physical_id: None, data: &life.drive.context.data };
         life.kind.behaviour.restore.expect("as told")(&mut properties, &saved);
         assert_eq!(properties.get("backup_id"), Some(&backup));
-        life.does(Verb::Forget, None);
+        life.does(OperationKind::DeleteSnapshot, None);
         assert_eq!(life.cloud.population(), before, "{seam:?}");
     }
 }
@@ -113,7 +113,7 @@ fn a_volume_is_made_from_one_thing_that_tells_its_size() {
 
 #[test]
 fn a_limit_below_what_is_in_use_is_refused() {
-    let mut life = Life::new("OS::Cinder::Quota", r#"{"project": "p1", "volumes": 2}"#);
-    life.tries(Verb::Create, None);
+    let mut life = Lifecycle::new("OS::Cinder::Quota", r#"{"project": "p1", "volumes": 2}"#);
+    life.tries(OperationKind::Create, None);
     assert_eq!(life.drive.failure(), "ValueError: The limit on volumes is below what is in use: 3");
 }

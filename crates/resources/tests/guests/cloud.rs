@@ -293,7 +293,7 @@ impl World for Cloud {
             None => 0,
             Some(seen) => self.shows.iter().position(|shown| shown == seen)? + 1,
         };
-        self.shows.get(at).map(|shown| Answer::Seen(Some(shown.clone())))
+        self.shows.get(at).map(|shown| Answer::Metadata(Some(shown.clone())))
     }
 
     fn sibling(&mut self, _: &str) -> Option<Sibling> {

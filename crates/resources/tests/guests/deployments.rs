@@ -4,9 +4,9 @@ use super::cloud::Cloud;
 use super::{comes_and_goes, drive, kind};
 use crate::driving::Drive;
 use crate::stack::{Stack, json, members, view};
-use kiln_resources::behaviour::{Signal, Verb, View};
+use kiln_resources::behaviour::{OperationKind, Signal, View};
 use kiln_resources::declare::{Members, Value};
-use kiln_resources::op::{Sibling, Stop};
+use kiln_resources::op::{OpError, Sibling};
 use serde_json::{Value as Json, json as literal};
 
 const KIND: &str = "OS::Heat::SoftwareDeployment";
@@ -41,7 +41,7 @@ fn input<'c>(config: &'c Json, name: &str) -> &'c Json {
 #[test]
 fn a_server_gets_a_configuration_with_all_that_it_needs() {
     let (mut drive, mut cloud) = (drive(properties("{}")), well());
-    drive.run(&kind(KIND), Verb::Create, &mut cloud);
+    drive.run(&kind(KIND), OperationKind::Create, &mut cloud);
     assert_eq!(drive.result(), &Ok(()));
     let config = &cloud.one("config")["software_config"];
     assert_eq!((&config["name"], &config["group"]), (&"install".into(), &"script".into()));
@@ -99,7 +99,7 @@ fn every_way_to_answer_tells_what_it_takes() {
     ] {
         let mut cloud = Cloud { letter: Some(literal!({ "result": "42" })), ..well() };
         let mut drive = drive(properties(&format!(r#"{{"signal_transport": "{transport}"}}"#)));
-        drive.run(&kind(KIND), Verb::Create, &mut cloud);
+        drive.run(&kind(KIND), OperationKind::Create, &mut cloud);
         assert_eq!(drive.result(), &Ok(()), "{transport}");
         let config = &cloud.one("config")["software_config"];
         for name in wanted {
@@ -121,7 +121,7 @@ fn deployments_come_and_go_wherever_they_were_interrupted() {
 
 fn created(cloud: &mut Cloud) -> Drive {
     let mut drive = drive(properties("{}"));
-    drive.run(&kind(KIND), Verb::Create, cloud);
+    drive.run(&kind(KIND), OperationKind::Create, cloud);
     assert_eq!(drive.result(), &Ok(()));
     drive.context.journal = Default::default();
     drive
@@ -134,7 +134,7 @@ fn an_update_deploys_anew_and_forgets_what_was_before() {
     let before = drive.context.data["asked"].clone();
     drive.context.properties =
         properties(r#"{"input_values": {"word": "new", "disk": "d"}}"#).into();
-    drive.run(&kind(KIND), Verb::Update, &mut cloud);
+    drive.run(&kind(KIND), OperationKind::Update, &mut cloud);
     assert_eq!(drive.result(), &Ok(()));
     assert_ne!(drive.context.data["asked"], before);
     let config = &cloud.one("config")["software_config"];
@@ -144,11 +144,11 @@ fn an_update_deploys_anew_and_forgets_what_was_before() {
     );
     let mut drive = created(&mut well());
     drive.context.properties = properties(r#"{"input_values": {"disk": "other"}}"#).into();
-    drive.run(&kind(KIND), Verb::Update, &mut well());
-    assert_eq!(drive.result(), &Err(Stop::Replace), "an input says so");
+    drive.run(&kind(KIND), OperationKind::Update, &mut well());
+    assert_eq!(drive.result(), &Err(OpError::Replace), "an input says so");
     let mut drive = created(&mut well());
     drive.context.properties = properties(r#"{"actions": ["CREATE"]}"#).into();
-    drive.run(&kind(KIND), Verb::Update, &mut Cloud::default());
+    drive.run(&kind(KIND), OperationKind::Update, &mut Cloud::default());
     assert_eq!(drive.result(), &Ok(()), "it is not for updates");
 }
 
@@ -157,7 +157,7 @@ fn a_failure_is_told_in_the_words_of_the_server() {
     let answer = r#"{"status": "FAILED", "reason": "deploy_status_code : Deployment exited with non-zero status code: 1",
                      "outputs": {"deploy_stderr": "boom\n"}}"#;
     let (mut drive, mut cloud) = (drive(properties("{}")), answering(answer));
-    drive.run(&kind(KIND), Verb::Create, &mut cloud);
+    drive.run(&kind(KIND), OperationKind::Create, &mut cloud);
     assert_eq!(
         drive.failure(),
         "Error: Deployment to server failed: deploy_status_code : Deployment exited with non-zero status code: \
@@ -168,10 +168,10 @@ fn a_failure_is_told_in_the_words_of_the_server() {
 
 #[test]
 fn a_signal_counts_while_it_is_waited_for() {
-    let told = |data: &Members, details: &str, is_at_work| {
+    let told = |data: &Members, details: &str, is_busy| {
         let (none, stack) = (Members::new(), Stack::default());
         let view = View { data, physical_id: Some("d1"), ..view("x", &none, &stack) };
-        let signal = Signal { details: &json(details), now: 0, is_at_work };
+        let signal = Signal { details: &json(details), now: 0, is_busy };
         kind(KIND).behaviour.signal.expect("signals")(&view, &signal).expect("heard")
     };
     let heard = |data: &Members, details: &str| told(data, details, true);
@@ -182,10 +182,10 @@ fn a_signal_counts_while_it_is_waited_for() {
     let bad = heard(&waiting, r#"{"deploy_status_code": 2}"#);
     assert_eq!(bad.reason.as_deref(), Some("deployment d1 failed (2)"));
     let late = heard(&members(r#"{"status": "COMPLETE"}"#), r#"{"result": 2}"#);
-    assert!(late.is_nothing && late.data.is_empty());
+    assert!(late.is_ignored && late.data.is_empty());
     // Before anything was asked of the server, while it is about to be: that is kept.
     let early = heard(&members("{}"), r#"{"result": 3}"#);
-    assert_eq!((early.is_nothing, early.data.len()), (true, 1));
+    assert_eq!((early.is_ignored, early.data.len()), (true, 1));
     assert!(told(&members("{}"), r#"{"result": 3}"#, false).data.is_empty(), "nothing is asked");
 }
 
@@ -196,7 +196,7 @@ fn a_signal_that_came_early_is_the_answer() {
             "early": {"result": "42", "deploy_status_code": 0}}"#,
     )];
     let (mut drive, mut cloud) = (drive(properties("{}")), Cloud { shows, ..Cloud::default() });
-    drive.run(&kind(KIND), Verb::Create, &mut cloud);
+    drive.run(&kind(KIND), OperationKind::Create, &mut cloud);
     assert_eq!(drive.result(), &Ok(()));
     let row = cloud.one("deployment");
     assert_eq!(
@@ -210,7 +210,7 @@ fn a_signal_that_came_early_is_the_answer() {
 fn a_structure_has_its_inputs_filled_in() {
     let more = r#"{"input_key": "get_input", "input_values_validate": "LAX", "config": null}"#;
     let (mut drive, mut cloud) = (drive(properties(more)), well());
-    drive.run(&kind("OS::Heat::StructuredDeployment"), Verb::Create, &mut cloud);
+    drive.run(&kind("OS::Heat::StructuredDeployment"), OperationKind::Create, &mut cloud);
     assert_eq!(drive.result(), &Ok(()));
     assert_eq!(cloud.one("config")["software_config"]["config"], literal!({}));
 }
@@ -219,12 +219,12 @@ fn a_structure_has_its_inputs_filled_in() {
 fn a_server_that_does_not_ask_is_sent_what_it_has_to_apply() {
     let mut server = drive(members(r#"{"software_config_transport": "POLL_TEMP_URL"}"#));
     let mut cloud = well();
-    server.run(&kind("OS::Heat::DeployedServer"), Verb::Create, &mut cloud);
+    server.run(&kind("OS::Heat::DeployedServer"), OperationKind::Create, &mut cloud);
     assert_eq!(server.result(), &Ok(()));
     let (data, metadata) = (server.context.data.clone(), json(r#"{"own": 1}"#));
     cloud.sibling = Some(Sibling { data, metadata, ..Sibling::default() });
     let mut deployment = drive(properties("{}"));
-    deployment.run(&kind(KIND), Verb::Create, &mut cloud);
+    deployment.run(&kind(KIND), OperationKind::Create, &mut cloud);
     assert_eq!(deployment.result(), &Ok(()));
     let object = cloud.one("object").as_str().expect("a text");
     let object: Json = serde_json::from_str(object).expect("JSON");

@@ -4,7 +4,7 @@ use super::cloud::Cloud;
 use super::{comes_and_goes, drive, kind};
 use crate::driving::Drive;
 use crate::stack::{Stack, json, members, view};
-use kiln_resources::behaviour::{Verb, View};
+use kiln_resources::behaviour::{OperationKind, View};
 use kiln_resources::declare::{Members, Value};
 use kiln_resources::op::Sibling;
 use serde_json::Value as Json;
@@ -28,7 +28,7 @@ const HANDLE: &str = "OS::Heat::WaitConditionHandle";
 fn handle(transport: &str) -> (Drive, Cloud) {
     let mut cloud = Cloud::default();
     let mut drive = drive(members(&format!(r#"{{"signal_transport": "{transport}"}}"#)));
-    drive.run(&kind(HANDLE), Verb::Create, &mut cloud);
+    drive.run(&kind(HANDLE), OperationKind::Create, &mut cloud);
     assert_eq!(drive.result(), &Ok(()));
     (drive, cloud)
 }
@@ -122,14 +122,14 @@ fn handles_come_and_go_wherever_they_were_interrupted() {
 fn a_signed_handle_is_called_by_its_address() {
     let name = "AWS::CloudFormation::WaitConditionHandle";
     let (mut drive, mut cloud) = (drive(Members::new()), Cloud::default());
-    drive.run(&kind(name), Verb::Create, &mut cloud);
+    drive.run(&kind(name), OperationKind::Create, &mut cloud);
     let url = reference(name, &drive);
     assert!(url.starts_with("http://cfn:8000/v1/waitcondition/arn%3Aopenstack"), "{url}");
     drive.context.journal = Default::default();
-    drive.run(&kind(name), Verb::Suspend, &mut cloud);
+    drive.run(&kind(name), OperationKind::Suspend, &mut cloud);
     assert_eq!(cloud.one("user")["enabled"], false);
     drive.context.journal = Default::default();
-    drive.run(&kind(name), Verb::Resume, &mut cloud);
+    drive.run(&kind(name), OperationKind::Resume, &mut cloud);
     assert_eq!(cloud.one("user")["enabled"], true);
     assert_eq!(reference(name, &drive), url, "it stays the same");
 }
@@ -137,11 +137,11 @@ fn a_signed_handle_is_called_by_its_address() {
 #[test]
 fn a_key_belongs_to_the_user_it_is_for() {
     let (mut owner, mut cloud) = (drive(Members::new()), Cloud::default());
-    owner.run(&kind("AWS::IAM::User"), Verb::Create, &mut cloud);
+    owner.run(&kind("AWS::IAM::User"), OperationKind::Create, &mut cloud);
     let sibling = Sibling { data: owner.context.data.clone(), ..Sibling::default() };
     cloud.sibling = Some(sibling.clone());
     let mut key = drive(members(r#"{"UserName": "u"}"#));
-    key.run(&kind("AWS::IAM::AccessKey"), Verb::Create, &mut cloud);
+    key.run(&kind("AWS::IAM::AccessKey"), OperationKind::Create, &mut cloud);
     assert_eq!(key.result(), &Ok(()));
     let made = cloud.one("key");
     assert_eq!(Some(&made["user_id"]), cloud.one("user").get("id"));
@@ -150,10 +150,10 @@ fn a_key_belongs_to_the_user_it_is_for() {
     let secret = attribute("AWS::IAM::AccessKey", &key, "SecretAccessKey");
     assert_eq!(blob["secret"].as_str(), secret.as_text().map(|it| &**it));
     key.context.journal = Default::default();
-    key.run(&kind("AWS::IAM::AccessKey"), Verb::Delete, &mut cloud);
+    key.run(&kind("AWS::IAM::AccessKey"), OperationKind::Delete, &mut cloud);
     assert!(!cloud.counts().contains_key("key"));
     let mut nobodys = drive(members(r#"{"UserName": "u"}"#));
-    nobodys.run(&kind("AWS::IAM::AccessKey"), Verb::Create, &mut Cloud::default());
+    nobodys.run(&kind("AWS::IAM::AccessKey"), OperationKind::Create, &mut Cloud::default());
     assert_eq!(nobodys.failure(), "NotFound: could not find user u");
 }
 
@@ -164,34 +164,34 @@ fn conditions_look_into_mailboxes_of_handles() {
         cloud.sibling = Some(Sibling { data: handle.context.data.clone(), ..Sibling::default() });
         cloud.letter = Some(serde_json::json!({ "status": "SUCCESS", "data": "hi" }));
         let mut wait = drive(members(r#"{"handle": "h", "count": 1, "timeout": 60}"#));
-        wait.run(&kind("OS::Heat::WaitCondition"), Verb::Create, &mut cloud);
+        wait.run(&kind("OS::Heat::WaitCondition"), OperationKind::Create, &mut cloud);
         assert_eq!(wait.result(), &Ok(()), "{transport}");
         let told =
             json(r#"{"1": {"status": "SUCCESS", "reason": "Signal 1 received", "data": "hi"}}"#);
         assert_eq!(wait.others.last(), Some(&("h".into(), told)), "{transport}");
         cloud.letter = None;
         let mut wait = drive(members(r#"{"handle": "h", "count": 1, "timeout": 60}"#));
-        wait.run(&kind("OS::Heat::WaitCondition"), Verb::Create, &mut cloud);
+        wait.run(&kind("OS::Heat::WaitCondition"), OperationKind::Create, &mut cloud);
         assert_eq!(wait.failure(), "WaitConditionTimeout: 0 of 1 received", "{transport}");
     }
     let (handle, mut cloud) = handle("NO_SIGNAL");
     cloud.sibling = Some(Sibling { data: handle.context.data.clone(), ..Sibling::default() });
     let mut wait = drive(members(r#"{"handle": "h", "count": 3, "timeout": 60}"#));
-    wait.run(&kind("OS::Heat::WaitCondition"), Verb::Create, &mut cloud);
+    wait.run(&kind("OS::Heat::WaitCondition"), OperationKind::Create, &mut cloud);
     assert_eq!(wait.result(), &Ok(()));
 }
 
 #[test]
 fn a_swift_signal_reads_what_lies_there() {
     let (mut handle, mut cloud) = (drive(Members::new()), Cloud::default());
-    handle.run(&kind("OS::Heat::SwiftSignalHandle"), Verb::Create, &mut cloud);
+    handle.run(&kind("OS::Heat::SwiftSignalHandle"), OperationKind::Create, &mut cloud);
     let url = reference("OS::Heat::SwiftSignalHandle", &handle);
     let curl = attribute("OS::Heat::SwiftSignalHandle", &handle, "curl_cli");
     assert_eq!(curl, format!("curl -i -X PUT '{url}'").into());
     cloud.sibling = Some(Sibling { data: handle.context.data.clone(), ..Sibling::default() });
     let wait = |cloud: &mut Cloud| {
         let mut wait = drive(members(r#"{"handle": "h", "count": 1, "timeout": 60}"#));
-        wait.run(&kind("OS::Heat::SwiftSignal"), Verb::Create, cloud);
+        wait.run(&kind("OS::Heat::SwiftSignal"), OperationKind::Create, cloud);
         wait
     };
     assert_eq!(wait(&mut cloud).failure(), "SwiftSignalTimeout: 0 of 1 received");

@@ -7,9 +7,9 @@ mod handles;
 
 use crate::driving::{Drive, Seam};
 use cloud::Cloud;
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_resources::declare::{Members, ResourceType};
-use kiln_resources::op::{Domain, Outside, Place};
+use kiln_resources::op::{Domain, GuestAccess, StackContext};
 use kiln_resources::registry::Registry;
 use uuid::Uuid;
 
@@ -20,18 +20,18 @@ fn kind(name: &str) -> ResourceType {
 /// A resource of a stack that may have users.
 fn drive(properties: Members) -> Drive {
     let mut drive = Drive::new(properties);
-    drive.context.place = Place {
+    drive.context.stack = StackContext {
         project: "owner".into(),
-        stack: "web".into(),
-        stack_id: Uuid::from_u128(7),
+        name: "web".into(),
+        id: Uuid::from_u128(7),
         root: Uuid::from_u128(7),
-        users: None,
-        outside: Outside {
+        users_project: None,
+        guests: GuestAccess {
             domain: Some(Domain::Name("heat".into())),
             role: "heat_stack_user".into(),
             auth_url: "http://identity/v3".into(),
             region: Some("One".into()),
-            ..Outside::default()
+            ..GuestAccess::default()
         }
         .into(),
     };
@@ -43,14 +43,14 @@ fn drive(properties: Members) -> Drive {
 fn comes_and_goes(name: &str, properties: &Members, world: &dyn Fn() -> Cloud) {
     let kind = kind(name);
     let (mut straight, mut cloud) = (drive(properties.clone()), world());
-    straight.run(&kind, Verb::Create, &mut cloud);
+    straight.run(&kind, OperationKind::Create, &mut cloud);
     assert_eq!(straight.result(), &Ok(()), "{name}");
     let made = cloud.counts();
     let create_demands = straight.demands.len();
     for at in 0..create_demands {
         for seam in [Seam::Before(at), Seam::After(at)] {
             let (mut drive, mut cloud) = (drive(properties.clone()), world());
-            drive.run_through(&kind, Verb::Create, &mut cloud, seam);
+            drive.run_through(&kind, OperationKind::Create, &mut cloud, seam);
             assert_eq!(drive.result(), &Ok(()), "create of {name} at {seam:?}");
             assert_eq!(cloud.counts(), made, "create of {name} at {seam:?}");
             let keys = |drive: &Drive| -> Vec<String> {
@@ -62,11 +62,11 @@ fn comes_and_goes(name: &str, properties: &Members, world: &dyn Fn() -> Cloud) {
     let demands = straight.demands.len();
     let deletes = |seam: Option<Seam>| {
         let (mut drive, mut cloud) = (drive(properties.clone()), world());
-        drive.run(&kind, Verb::Create, &mut cloud);
+        drive.run(&kind, OperationKind::Create, &mut cloud);
         (drive.context.journal, drive.ended) = Default::default();
         match seam {
-            None => drive.run(&kind, Verb::Delete, &mut cloud),
-            Some(seam) => drive.run_through(&kind, Verb::Delete, &mut cloud, seam),
+            None => drive.run(&kind, OperationKind::Delete, &mut cloud),
+            Some(seam) => drive.run_through(&kind, OperationKind::Delete, &mut cloud, seam),
         }
         assert_eq!(drive.result(), &Ok(()), "delete of {name} at {seam:?}");
         assert_eq!(cloud.left(), Vec::<String>::new(), "delete of {name} at {seam:?}");
@@ -81,10 +81,10 @@ fn comes_and_goes(name: &str, properties: &Members, world: &dyn Fn() -> Cloud) {
     for at in 0..create_demands {
         for seam in [Seam::Before(at), Seam::After(at)] {
             let (mut drive, mut cloud) = (drive(properties.clone()), world());
-            drive.run_until(&kind, Verb::Create, &mut cloud, seam);
+            drive.run_until(&kind, OperationKind::Create, &mut cloud, seam);
             drive.context.is_doubtful = drive.context.journal.is_doubtful();
             drive.context.journal = Default::default();
-            drive.run(&kind, Verb::Delete, &mut cloud);
+            drive.run(&kind, OperationKind::Delete, &mut cloud);
             assert_eq!(drive.result(), &Ok(()), "delete after {seam:?} of {name}");
             assert_eq!(cloud.left(), Vec::<String>::new(), "delete after {seam:?} of {name}");
         }

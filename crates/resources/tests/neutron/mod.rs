@@ -5,10 +5,10 @@ mod checks;
 pub(crate) mod network;
 mod special;
 
-use crate::rest_world::{Life, kind, new, run};
+use crate::rest_world::{SupportStatus, kind, new, run};
 use crate::stack::members;
 use cases::CASES;
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_resources::registry::Registry;
 use serde_json::Value as Json;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ fn every_type_leaves_nothing_behind_wherever_it_is_interrupted() {
     let mut problems = Vec::new();
     for (name, first, then) in CASES {
         let (first, then) = (members(first), then.map(members));
-        let life = Life { kind: kind(name), first: &first, then: then.as_ref() };
+        let life = SupportStatus { kind: kind(name), first: &first, then: then.as_ref() };
         problems
             .extend(life.check(network::world).err().map(|problem| format!("{name}: {problem}")));
     }
@@ -30,15 +30,16 @@ fn what_is_changed_behind_our_back_is_seen_and_nothing_else() {
     let mut seen = 0;
     for (name, first, _) in CASES {
         let (kind, first) = (kind(name), members(first));
-        let Some(plain) = kind.behaviour.plain.clone() else { continue };
+        let Some(spec) = kind.behaviour.rest.clone() else { continue };
         let (mut drive, mut world) = (new(&kind, &first), network::world());
-        run(&mut drive, &kind, Verb::Create, &mut world, None);
-        run(&mut drive, &kind, Verb::Observe, &mut world, None);
+        run(&mut drive, &kind, OperationKind::Create, &mut world, None);
+        run(&mut drive, &kind, OperationKind::Observe, &mut world, None);
         assert_eq!(drive.result(), &Ok(()), "{name}");
         assert_eq!(drive.drifted.keys().collect::<Vec<_>>(), Vec::<&Arc<str>>::new(), "{name}");
         // A flag or a text that can be changed is, behind our back.
         let id = drive.context.physical_id.clone().expect("an id");
-        for property in kind.compared().filter(|it| plain.fields.iter().all(|f| f.0 != it.name)) {
+        for property in kind.compared().filter(|it| spec.field_names.iter().all(|f| f.0 != it.name))
+        {
             let objects = world.objects.values_mut().flatten();
             let Some(object) = objects.into_iter().find(|it| it["id"] == *id) else { continue };
             let Some(value) = object.get(&*property.name).cloned() else { continue };
@@ -55,7 +56,7 @@ fn what_is_changed_behind_our_back_is_seen_and_nothing_else() {
                 }
                 _ => continue,
             };
-            run(&mut drive, &kind, Verb::Observe, &mut world, None);
+            run(&mut drive, &kind, OperationKind::Observe, &mut world, None);
             let found: Vec<&str> = drive.drifted.keys().map(|name| &**name).collect();
             assert_eq!(found, [&*property.name], "{name}");
             seen += 1;
@@ -65,7 +66,7 @@ fn what_is_changed_behind_our_back_is_seen_and_nothing_else() {
         }
         let paths: Vec<String> = world.objects.keys().cloned().collect();
         paths.iter().for_each(|path| _ = world.take(path, |object| object["id"] == *id));
-        run(&mut drive, &kind, Verb::Observe, &mut world, None);
+        run(&mut drive, &kind, OperationKind::Observe, &mut world, None);
         let is_gone = matches!(drive.result(), Err(stop) if stop.is_not_found());
         assert!(is_gone, "{name}: {:?}", drive.result());
     }

@@ -46,18 +46,18 @@ fn special(world: &mut RestWorld, call: &Call) -> Option<Answer> {
     let body = call.request.body.clone().unwrap_or_default();
     let parts: Vec<&str> = call.request.path.trim_start_matches('/').split('/').collect();
     match (call.request.method, parts.as_slice()) {
-        (Method::Put, ["routers", router, verb]) => Some(match *verb {
+        (Method::Put, ["routers", router, operation]) => Some(match *operation {
             "add_router_interface" => add_interface(world, router, &body),
             "remove_router_interface" => remove_interface(world, router, &body),
-            _ => routes(world, router, verb, &body),
+            _ => routes(world, router, operation, &body),
         }),
-        (Method::Put, ["trunks", trunk, verb]) => {
+        (Method::Put, ["trunks", trunk, operation]) => {
             let trunk = world.get("/trunks", trunk).expect("a trunk");
             let ports = &mut trunk["sub_ports"];
-            Some(change(ports, &body["sub_ports"], *verb == "add_subports", "port_id"))
+            Some(change(ports, &body["sub_ports"], *operation == "add_subports", "port_id"))
         }
-        (Method::Put, ["network-gateways", gateway, verb]) => {
-            Some(connect(world, gateway, *verb == "connect_network", &body))
+        (Method::Put, ["network-gateways", gateway, operation]) => {
+            Some(connect(world, gateway, *operation == "connect_network", &body))
         }
         (_, ["agents", agent, _, rest @ ..]) => Some(agents(world, agent, rest, &body)),
         (Method::Get, [_, id, "dhcp-agents" | "l3-agents"]) => {
@@ -127,12 +127,12 @@ fn remove_interface(world: &mut RestWorld, router: &str, body: &Json) -> Answer 
     }
 }
 
-fn routes(world: &mut RestWorld, router: &str, verb: &str, body: &Json) -> Answer {
+fn routes(world: &mut RestWorld, router: &str, operation: &str, body: &Json) -> Answer {
     let routes = world.get("/routers", router).expect("a router")["routes"].as_array_mut();
     let routes = routes.expect("routes");
     for route in body["router"]["routes"].as_array().expect("routes") {
         routes.retain(|known| known != route);
-        if verb == "add_extraroutes" {
+        if operation == "add_extraroutes" {
             routes.push(route.clone());
         }
     }

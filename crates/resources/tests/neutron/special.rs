@@ -7,7 +7,7 @@ use crate::driving::Drive;
 use crate::rest_world::{RestWorld, change, kind, new, run};
 use crate::stack::{Stack, members, view};
 use kiln_cloud::Method;
-use kiln_resources::behaviour::{Change, Verb, View};
+use kiln_resources::behaviour::{DefinitionChange, OperationKind, View};
 use kiln_resources::declare::{Members, Value};
 use serde_json::{Value as Json, json as body};
 
@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json as body};
 fn made(name: &str, given: &Json, world: &mut RestWorld) -> Drive {
     let kind = kind(name);
     let mut drive = new(&kind, &members(&given.to_string()));
-    run(&mut drive, &kind, Verb::Create, world, None);
+    run(&mut drive, &kind, OperationKind::Create, world, None);
     assert_eq!(drive.result(), &Ok(()), "{name}");
     drive
 }
@@ -24,13 +24,13 @@ fn made(name: &str, given: &Json, world: &mut RestWorld) -> Drive {
 fn changed(drive: &mut Drive, name: &str, given: &Json, world: &mut RestWorld) {
     let kind = kind(name);
     change(drive, &kind, &members(&given.to_string()));
-    run(drive, &kind, Verb::Update, world, None);
+    run(drive, &kind, OperationKind::Update, world, None);
 }
 
 fn failure(name: &str, given: &Json, world: &mut RestWorld) -> String {
     let kind = kind(name);
     let mut drive = new(&kind, &members(&given.to_string()));
-    run(&mut drive, &kind, Verb::Create, world, None);
+    run(&mut drive, &kind, OperationKind::Create, world, None);
     drive.failure()
 }
 
@@ -41,7 +41,7 @@ fn attribute(drive: &Drive, name: &str, attribute: &str) -> Value {
     let seen = View {
         physical_id: drive.context.physical_id.as_deref(),
         data: &drive.context.data,
-        shown: &drive.shown,
+        remote: &drive.shown,
         ..view("x", properties, &stack)
     };
     let answer = kind(name).behaviour.attribute.expect("attributes")(&seen, attribute, &[]);
@@ -102,7 +102,7 @@ fn names_are_looked_up_though_schemas_do_not_tell() {
     let kind = kind("OS::Neutron::QoSBandwidthLimitRule");
     let mut drive = made(kind.name(), &rule, &mut world);
     assert_eq!(world.all("/qos/policies/policy-1/bandwidth_limit_rules").len(), 1);
-    run(&mut drive, &kind, Verb::Delete, &mut world, None);
+    run(&mut drive, &kind, OperationKind::Delete, &mut world, None);
     assert_eq!(drive.result(), &Ok(()));
     assert_eq!(world.all("/qos/policies/policy-1/bandwidth_limit_rules").len(), 0);
 }
@@ -252,8 +252,12 @@ fn a_port_can_ask_to_be_replaced_at_every_update() {
     let replaces = kind("OS::Neutron::Port").behaviour.replaces.expect("a rule");
     for (policy, expected) in [("AUTO", false), ("REPLACE_ALWAYS", true)] {
         let after = members(&body!({ "replacement_policy": policy }).to_string());
-        let change =
-            Change { before: &after, after: &after, changed: &[], metadata_differs: false };
+        let change = DefinitionChange {
+            before: &after,
+            after: &after,
+            changed: &[],
+            metadata_changed: false,
+        };
         assert_eq!(replaces(&change), expected, "{policy}");
     }
 }
@@ -323,9 +327,9 @@ fn an_interface_that_somebody_else_made_is_left_alone() {
     let given = body!({ "router": ROUTER, "subnet": SUBNET });
     let kind = kind("OS::Neutron::RouterInterface");
     let mut drive = new(&kind, &members(&given.to_string()));
-    run(&mut drive, &kind, Verb::Create, &mut world, None);
+    run(&mut drive, &kind, OperationKind::Create, &mut world, None);
     assert!(drive.failure().starts_with("BadRequest: "), "{}", drive.failure());
-    run(&mut drive, &kind, Verb::Delete, &mut world, None);
+    run(&mut drive, &kind, OperationKind::Delete, &mut world, None);
     assert_eq!(drive.result(), &Ok(()));
     assert!(world.get("/ports", "interface").is_some());
 }
@@ -347,10 +351,10 @@ fn an_interface_of_which_nobody_knows_is_removed_all_the_same() {
             }
         }
     }
-    drive.run_through(&kind, Verb::Create, &mut Once(&mut world, false), Seam::After(0));
+    drive.run_through(&kind, OperationKind::Create, &mut Once(&mut world, false), Seam::After(0));
     assert_eq!(drive.context.physical_id, None);
     assert_eq!(world.all("/ports").len(), 4);
-    run(&mut drive, &kind, Verb::Delete, &mut world, None);
+    run(&mut drive, &kind, OperationKind::Delete, &mut world, None);
     assert_eq!(drive.result(), &Ok(()));
     assert_eq!(world.all("/ports").len(), 3);
 }
@@ -374,7 +378,7 @@ fn an_address_that_was_given_to_another_port_is_not_freed() {
     let kind = kind("OS::Neutron::FloatingIPAssociation");
     let mut drive = made(kind.name(), &given, &mut world);
     world.get("/floatingips", FLOATING).expect("an address")["port_id"] = OTHER_PORT.into();
-    run(&mut drive, &kind, Verb::Delete, &mut world, None);
+    run(&mut drive, &kind, OperationKind::Delete, &mut world, None);
     assert_eq!(world.all("/floatingips")[0]["port_id"], OTHER_PORT);
 }
 
@@ -432,7 +436,7 @@ fn an_elastic_address_is_called_by_itself() {
     let drive = made("AWS::EC2::EIP", &body!({ "InstanceId": "server" }), &mut world);
     assert_eq!(world.all("/floatingips")[1]["port_id"], PORT);
     let stack = Stack::default();
-    let seen = View { shown: &drive.shown, ..view("x", &drive.context.properties, &stack) };
+    let seen = View { remote: &drive.shown, ..view("x", &drive.context.properties, &stack) };
     let reference = kind("AWS::EC2::EIP").behaviour.reference.expect("a reference")(&seen);
     assert_eq!(reference, "192.0.2.8".into());
     assert_eq!(attribute(&drive, "AWS::EC2::EIP", "AllocationId"), "id-1".into());

@@ -2,7 +2,7 @@
 
 use kiln_cloud::{Call, Marker, Reply, delete, get, post, put};
 use kiln_resources::declare::*;
-use kiln_resources::op::{Op, Progress, Stop};
+use kiln_resources::op::{Op, OpError, Progress};
 use kiln_resources::wire;
 use serde_json::json;
 
@@ -16,7 +16,7 @@ pub(crate) fn pool() -> ResourceType {
             prop("ip_version", Int).default(4).one_of([4, 6]),
         ])
         .attrs([attr("free", Int).uncached(), attr("status", Str)])
-        .found_by(by_name)
+        .finder(by_name)
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
@@ -35,7 +35,7 @@ fn by_name(op: &Op) -> Option<Marker> {
     })
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let body = json!({ "pool": {
         "name": op.text("name").unwrap_or(&op.context().physical_name),
         "description": mark(op),
@@ -47,7 +47,7 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     until_ready(op).await
 }
 
-async fn update(op: &mut Op) -> Result<(), Stop> {
+async fn update(op: &mut Op) -> Result<(), OpError> {
     let mut changes = serde_json::Map::new();
     for name in ["name", "prefixes"] {
         if op.changes(name) {
@@ -58,7 +58,7 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
     until_ready(op).await
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() {
         let call = delete(Service::Network, path(op));
         op.remove("delete", call).await?;
@@ -68,10 +68,10 @@ async fn remove(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Waits until the service is done with the pool, and keeps what it shows: attributes come from it.
-async fn until_ready(op: &mut Op) -> Result<(), Stop> {
+async fn until_ready(op: &mut Op) -> Result<(), OpError> {
     let look: Call = get(Service::Network, path(op));
     let shown = op.until(look, progress).await?;
-    op.set_shown(wire::value(&shown.body["pool"]));
+    op.set_remote(wire::value(&shown.body["pool"]));
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use super::pool::pool;
 use crate::driving::{Drive, Seam, World};
 use crate::stack::{json, members};
 use kiln_cloud::{Call, CallError, Method, Reply};
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use serde_json::json as body;
 
 /// A service with pools that are ready at the second look.
@@ -43,7 +43,7 @@ const PROPERTIES: &str = r#"{"prefixes": ["10.0.0.0/24"], "ip_version": 4}"#;
 #[test]
 fn a_pool_is_made_and_waited_for() {
     let mut drive = Drive::new(members(PROPERTIES));
-    drive.run(&pool(), Verb::Create, &mut Pools::default());
+    drive.run(&pool(), OperationKind::Create, &mut Pools::default());
     assert_eq!(drive.result(), &Ok(()));
     assert_eq!(drive.context.physical_id.as_deref(), Some("0"));
     assert_eq!(drive.shown, json(r#"{"free": 254, "id": "0", "status": "ACTIVE"}"#));
@@ -54,7 +54,7 @@ fn a_pool_is_made_once_wherever_the_operation_was_interrupted() {
     for at in 0..4 {
         for seam in [Seam::Before(at), Seam::After(at)] {
             let (mut drive, mut pools) = (Drive::new(members(PROPERTIES)), Pools::default());
-            drive.run_through(&pool(), Verb::Create, &mut pools, seam);
+            drive.run_through(&pool(), OperationKind::Create, &mut pools, seam);
             assert_eq!(drive.result(), &Ok(()), "{seam:?}");
             assert_eq!(pools.descriptions.len(), 1, "{seam:?}");
         }

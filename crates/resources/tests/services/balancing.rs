@@ -2,7 +2,7 @@
 
 use super::{kind, refusal};
 use crate::stack::{json, members};
-use kiln_resources::behaviour::{Group, InService, Siblings, Verb, View};
+use kiln_resources::behaviour::{Group, InService, OperationKind, Siblings, View};
 use kiln_resources::declare::{Members, Value};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ const NAME: &str = "AWS::ElasticLoadBalancing::LoadBalancer";
 struct Around;
 
 impl Siblings for Around {
-    fn named(&self, reference: &str) -> Option<Arc<str>> {
+    fn by_reference(&self, reference: &str) -> Option<Arc<str>> {
         (reference == "id-1").then(|| "web".into())
     }
 
@@ -69,7 +69,7 @@ fn the_server_balances_the_members_that_have_an_address() {
     let empty = Members::new();
     let mut group = Group {
         name: "lb",
-        verb: Verb::Create,
+        operation: OperationKind::Create,
         reference: "lb",
         properties: &properties,
         update_policy: &empty,
@@ -80,7 +80,7 @@ fn the_server_balances_the_members_that_have_an_address() {
         max_size: 1000,
         siblings: &Around,
         timeout: Duration::from_secs(3600),
-        fresh: &mut String::new,
+        new_id: &mut String::new,
     };
     let stages = kind(NAME).behaviour.stages.expect("a nested stack");
     let stage = stages(&mut group).expect("a stage");
@@ -115,12 +115,12 @@ fn the_server_is_told_of_the_groups_that_name_the_balancer() {
         properties: &properties,
         data: &nothing,
         metadata: &Value::Null,
-        shown: &Value::Null,
+        remote: &Value::Null,
         arn: "",
-        child: None,
+        nested: None,
         siblings: &Around,
     };
-    let inside = kind(NAME).behaviour.inside.expect("what is told inside");
+    let inside = kind(NAME).behaviour.nested_metadata.expect("what is told inside");
     assert_eq!(inside(&view, "another", &Value::Null), None);
     let before = json(
         r#"{"AWS::CloudFormation::Init": {"config": {"files": {"/etc/haproxy/haproxy.cfg": {"mode": "000644"}, "/kept": {}}}}}"#,

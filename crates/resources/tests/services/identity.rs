@@ -3,7 +3,7 @@
 use super::rest::Rest;
 use super::{kind, made, refusal, update};
 use kiln_cloud::Method;
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use serde_json::json;
 
 // --- identity ---
@@ -44,7 +44,7 @@ fn a_project_takes_its_default_security_group_with_it() {
     let mut world =
         Rest::default().with("/security-groups/1", ours).with("/security-groups/2", other);
     let mut made = made("OS::Keystone::Project", "{}", &mut world);
-    made.run(kind("OS::Keystone::Project"), Verb::Delete, &mut world);
+    made.run(kind("OS::Keystone::Project"), OperationKind::Delete, &mut world);
     assert_eq!(world.told[1..], ["DELETE /security-groups/1", "DELETE /projects/made-1"]);
 }
 
@@ -54,7 +54,7 @@ fn a_domain_is_disabled_before_it_goes() {
     let name = "OS::Keystone::Domain";
     let mut made = made(name, "{}", &mut world);
     update(&mut made, kind(name), r#"{"enabled": false}"#);
-    made.run(kind(name), Verb::Delete, &mut world);
+    made.run(kind(name), OperationKind::Delete, &mut world);
     assert_eq!(world.told[1..], ["PATCH /domains/made-1", "DELETE /domains/made-1"]);
 }
 

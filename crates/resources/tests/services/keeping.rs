@@ -4,7 +4,7 @@ use super::rest::Rest;
 use super::{drive, kind, made, refusal, update};
 use crate::driving::{Seam, World};
 use kiln_cloud::{Call, CallError, Method, Reply};
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_resources::declare::Value;
 use serde_json::{Value as Json, json};
 
@@ -39,7 +39,7 @@ fn a_container_that_is_not_empty_is_emptied_at_once_or_kept() {
         let mut store = Store(vec!["a", "b/c", "d e"], Vec::new());
         let mut drive = drive(kind(name), &format!(r#"{{"PurgeOnDelete": {is_purged}}}"#));
         drive.context.physical_id = Some("c".into());
-        drive.run(kind(name), Verb::Delete, &mut store);
+        drive.run(kind(name), OperationKind::Delete, &mut store);
         if is_purged {
             assert_eq!(drive.result(), &Ok(()));
             assert_eq!(store.1, ["DELETE /c", "GET /c", "POST ", "GET /c", "DELETE /c"]);
@@ -60,7 +60,7 @@ fn an_order_tells_what_was_made_of_it() {
         { "name": "other", "secret_ref": "http://key/v1/secrets/2" },
     ]});
     let name = "OS::Barbican::Order";
-    let mut world = Rest::of(kind(name).behaviour.plain.as_deref());
+    let mut world = Rest::of(kind(name).behaviour.rest.as_deref());
     world.addresses = Some("http://key/v1");
     let order = json!({ "status": "ACTIVE", "container_ref": "http://key/v1/containers/7" });
     world.answers = vec![
@@ -82,7 +82,7 @@ fn an_order_tells_what_was_made_of_it() {
 #[test]
 fn an_order_that_fails_is_not_tried_again() {
     let name = "OS::Barbican::Order";
-    let mut world = Rest::of(kind(name).behaviour.plain.as_deref());
+    let mut world = Rest::of(kind(name).behaviour.rest.as_deref());
     let broken =
         json!({ "status": "ERROR", "error_status_code": "400", "error_reason": "no such" });
     world.answers = vec![(Method::Get, "/orders/", broken)];
@@ -158,13 +158,13 @@ fn access_to_a_share_is_what_is_asked_for_and_what_others_gave() {
             let mut shares = Shares(vec![theirs]);
             let mut drive =
                 drive(kind(name), &with(&format!("{}, {}", rule("10.0.0.1"), rule("10.0.0.2"))));
-            drive.run_through(kind(name), Verb::Create, &mut shares, seam);
+            drive.run_through(kind(name), OperationKind::Create, &mut shares, seam);
             assert_eq!(drive.result(), &Ok(()), "{seam:?}");
             assert_eq!(shares.0.len(), 3, "{seam:?}");
             drive.context.journal = Default::default();
             drive.ended = None;
             update(&mut drive, kind(name), &with(&rule("10.0.0.3")));
-            drive.run_through(kind(name), Verb::Update, &mut shares, seam);
+            drive.run_through(kind(name), OperationKind::Update, &mut shares, seam);
             let to: Vec<_> = shares.0.iter().map(|rule| rule["access_to"].clone()).collect();
             assert_eq!(to, ["10.9.9.9", "10.0.0.3"], "{seam:?}");
             let shown = drive.shown.as_map().expect("something is shown");

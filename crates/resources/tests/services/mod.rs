@@ -12,7 +12,7 @@ mod telling;
 use crate::driving::{Drive, Seam};
 use crate::stack::members;
 use cases::{CASES, Case};
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_resources::declare::{Members, ResourceType, Value};
 use kiln_resources::registry::Registry;
 use rest::Rest;
@@ -44,14 +44,14 @@ pub(crate) fn update(drive: &mut Drive, kind: &ResourceType, given: &str) {
     let changed =
         after.iter().filter(|(name, value)| !before.get(*name).unwrap_or(&null).equals(value));
     drive.context.changed = changed.map(|(name, _)| name.clone()).collect();
-    drive.context.before = before;
+    drive.context.previous_properties = before;
     drive.context.properties = after.into();
 }
 
 /// A resource whose create was run.
 pub(crate) fn made(name: &str, given: &str, world: &mut Rest) -> Drive {
     let mut drive = drive(kind(name), given);
-    drive.run(kind(name), Verb::Create, world);
+    drive.run(kind(name), OperationKind::Create, world);
     drive
 }
 
@@ -62,23 +62,31 @@ pub(crate) fn refusal(name: &str, given: &str) -> Option<String> {
 }
 
 /// Runs a life up to a verb, the verb itself interrupted at a seam, and gives what there is then.
-fn live(case: &Case, last: Verb, seam: Option<Seam>) -> (Drive, Rest) {
+fn live(case: &Case, last: OperationKind, seam: Option<Seam>) -> (Drive, Rest) {
     let kind = kind(case.kind);
-    let mut world = (case.world)(Rest::of(kind.behaviour.plain.as_deref()));
+    let mut world = (case.world)(Rest::of(kind.behaviour.rest.as_deref()));
     let mut drive = drive(kind, case.first);
-    for verb in [Verb::Create, Verb::Update, Verb::Check, Verb::Delete] {
+    for operation in
+        [OperationKind::Create, OperationKind::Update, OperationKind::Check, OperationKind::Delete]
+    {
         drive.context.journal = Default::default();
         drive.demands.clear();
         drive.ended = None;
-        if verb == Verb::Update {
+        if operation == OperationKind::Update {
             update(&mut drive, kind, case.then);
         }
-        match seam.filter(|_| verb == last) {
-            Some(seam) => drive.run_through(kind, verb, &mut world, seam),
-            None => drive.run(kind, verb, &mut world),
+        match seam.filter(|_| operation == last) {
+            Some(seam) => drive.run_through(kind, operation, &mut world, seam),
+            None => drive.run(kind, operation, &mut world),
         }
-        assert_eq!(drive.result(), &Ok(()), "{verb:?} of {} {seam:?}: {:?}", case.kind, world.told);
-        if verb == last {
+        assert_eq!(
+            drive.result(),
+            &Ok(()),
+            "{operation:?} of {} {seam:?}: {:?}",
+            case.kind,
+            world.told
+        );
+        if operation == last {
             break;
         }
     }
@@ -89,15 +97,21 @@ fn live(case: &Case, last: Verb, seam: Option<Seam>) -> (Drive, Rest) {
 fn every_type_lives_and_leaves_nothing_behind_wherever_it_is_interrupted() {
     for case in CASES {
         let before = (case.world)(Rest::default()).summary();
-        for verb in [Verb::Create, Verb::Update, Verb::Check, Verb::Delete] {
-            let (straight, expected) = live(case, verb, None);
-            if verb == Verb::Delete {
+        for operation in [
+            OperationKind::Create,
+            OperationKind::Update,
+            OperationKind::Check,
+            OperationKind::Delete,
+        ] {
+            let (straight, expected) = live(case, operation, None);
+            if operation == OperationKind::Delete {
                 assert_eq!(expected.summary(), before, "{}", case.kind);
             }
             for at in 0..straight.demands.len() {
                 for seam in [Seam::Before(at), Seam::After(at)] {
-                    let (drive, world) = live(case, verb, Some(seam));
-                    let place = format!("{verb:?} of {} at {seam:?}: {:?}", case.kind, world.told);
+                    let (drive, world) = live(case, operation, Some(seam));
+                    let place =
+                        format!("{operation:?} of {} at {seam:?}: {:?}", case.kind, world.told);
                     assert_eq!(world.summary(), expected.summary(), "{place}");
                     let ids = (&drive.context.physical_id, &straight.context.physical_id);
                     assert_eq!(ids.0.is_some(), ids.1.is_some(), "{place}");

@@ -5,7 +5,7 @@
 
 use crate::driving::World;
 use kiln_cloud::{Call, CallError, Method, Reply};
-use kiln_resources::rest::Plain;
+use kiln_resources::rest::RestSpec;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 
@@ -40,22 +40,22 @@ pub(crate) struct Rest {
 
 impl Rest {
     /// A service with the objects of a plain type.
-    pub(crate) fn of(plain: Option<&Plain>) -> Rest {
+    pub(crate) fn of(spec: Option<&RestSpec>) -> Rest {
         let mut rest = Rest::default();
-        if let Some(plain) = plain {
-            let ready = &plain.ready;
+        if let Some(spec) = spec {
+            let ready = &spec.readiness;
             let status = (!ready.status.is_empty()).then(|| {
                 let first = ready.waiting.first().map_or("UNDER_WAY", |it| it);
                 let then = ready.done.first().map_or("DONE", |it| it);
                 (ready.status.to_string(), first.to_owned(), then.to_owned())
             });
             let collection = Collection {
-                one: plain.one.to_string(),
-                many: plain.many.to_string(),
-                id: plain.id.to_string(),
+                one: spec.envelope.to_string(),
+                many: spec.list_envelope.to_string(),
+                id: spec.id.to_string(),
                 status,
             };
-            let end = plain.path.rsplit('/').next().unwrap_or_default();
+            let end = spec.path.rsplit('/').next().unwrap_or_default();
             rest.collections.push((end.to_owned(), collection));
         }
         rest

@@ -2,7 +2,7 @@
 
 use super::drive;
 use crate::driving::Nothing;
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_resources::registry::Registry;
 use kiln_template::schema::Status;
 
@@ -23,10 +23,15 @@ fn a_retired_type_says_so_takes_anything_and_calls_nobody() {
         assert_eq!(kind.schema.support.status, Status::Hidden, "{name}");
         assert!(kind.schema.any_property && kind.schema.has_attribute("whatever"), "{name}");
         let mut drive = drive(kind, r#"{"whatever": [1]}"#);
-        for verb in [Verb::Create, Verb::Update, Verb::Check, Verb::Delete] {
+        for operation in [
+            OperationKind::Create,
+            OperationKind::Update,
+            OperationKind::Check,
+            OperationKind::Delete,
+        ] {
             drive.context.journal = Default::default();
-            drive.run(kind, verb, &mut Nothing);
-            assert_eq!(drive.result(), &Ok(()), "{verb:?} of {name}");
+            drive.run(kind, operation, &mut Nothing);
+            assert_eq!(drive.result(), &Ok(()), "{operation:?} of {name}");
             assert!(drive.context.physical_id.is_some(), "{name} has an id of its own");
         }
         assert!(drive.context.data.contains_key("is_placeholder"), "{name}");

@@ -4,7 +4,7 @@ use super::rest::Rest;
 use super::{drive, kind, made, update};
 use crate::driving::World;
 use kiln_cloud::{Call, CallError, Method, Reply};
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use serde_json::{Value as Json, json};
 
 // --- databases, clusters, containers ---
@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 #[test]
 fn databases_and_users_of_an_instance_follow_the_template() {
     let name = "OS::Trove::Instance";
-    let mut world = Rest::of(kind(name).behaviour.plain.as_deref())
+    let mut world = Rest::of(kind(name).behaviour.rest.as_deref())
         .with("/flavors/f1", json!({ "id": "f1", "name": "f1" }))
         .with("/instances/7", json!({ "id": "7", "flavor": { "id": "f1" } }))
         .with("/instances/7/databases/old", json!({ "name": "old" }));
@@ -29,7 +29,7 @@ fn databases_and_users_of_an_instance_follow_the_template() {
             "users": [{"name": "joe", "password": "b", "databases": ["new"]}]}"#,
     );
     world.answers = vec![(Method::Get, "/users", json!({ "users": [{ "name": "joe" }] }))];
-    drive.run(kind(name), Verb::Update, &mut world);
+    drive.run(kind(name), OperationKind::Update, &mut world);
     assert_eq!(drive.result(), &Ok(()));
     assert_eq!(
         world.told,
@@ -68,14 +68,14 @@ fn a_clusters_update_is_over_when_it_shows_what_was_wanted() {
     drive.context.physical_id = Some("1".into());
     update(&mut drive, kind(name), &format!(r#"{{{template}, "node_count": 2}}"#));
     let mut late = Late(0);
-    drive.run(kind(name), Verb::Update, &mut late);
+    drive.run(kind(name), OperationKind::Update, &mut late);
     assert_eq!((drive.result(), late.0), (&Ok(()), 5));
 }
 
 #[test]
 fn a_container_is_what_zun_wants_to_hear_of_it() {
     let name = "OS::Zun::Container";
-    let mut world = Rest::of(kind(name).behaviour.plain.as_deref());
+    let mut world = Rest::of(kind(name).behaviour.rest.as_deref());
     world.finish = Some(|object| object["status"] = "Stopped".into());
     let network = r#"{"network": "00000000000000000000000000000001", "fixed_ip": "10.0.0.5"}"#;
     let properties = format!(
@@ -94,7 +94,7 @@ fn a_container_is_what_zun_wants_to_hear_of_it() {
 #[test]
 fn addresses_of_a_container_are_told_by_the_names_of_networks_too() {
     let name = "OS::Zun::Container";
-    let mut world = Rest::of(kind(name).behaviour.plain.as_deref());
+    let mut world = Rest::of(kind(name).behaviour.rest.as_deref());
     world.finish = Some(|object| {
         object["status"] = "Running".into();
         object["addresses"] = json!({ "net-1": [{ "addr": "10.0.0.5" }] });
@@ -112,7 +112,7 @@ fn addresses_of_a_container_are_told_by_the_names_of_networks_too() {
 
 #[test]
 fn reservations_say_what_their_kind_knows() {
-    let mut world = Rest::of(kind("OS::Blazar::Lease").behaviour.plain.as_deref());
+    let mut world = Rest::of(kind("OS::Blazar::Lease").behaviour.rest.as_deref());
     let properties = r#"{"name": "l", "start_date": "2030-01-01 00:00", "end_date": "2030-01-02 00:00",
         "reservations": [{"resource_type": "physical:host", "min": 1, "max": 2, "amount": 3, "vcpus": null}]}"#;
     made("OS::Blazar::Lease", properties, &mut world);

@@ -4,7 +4,7 @@ use super::rest::Rest;
 use super::{drive, kind, made, refusal};
 use crate::driving::Seam;
 use kiln_cloud::Method;
-use kiln_resources::behaviour::Verb;
+use kiln_resources::behaviour::OperationKind;
 use kiln_resources::declare::Value;
 use kiln_resources::op::Demand;
 use serde_json::json;
@@ -14,7 +14,7 @@ use serde_json::json;
 #[test]
 fn an_alarm_is_sent_as_a_whole() {
     let name = "OS::Aodh::Alarm";
-    let mut world = Rest::of(kind(name).behaviour.plain.as_deref());
+    let mut world = Rest::of(kind(name).behaviour.rest.as_deref());
     let properties = r#"{"meter_name": "cpu_util", "threshold": 5, "alarm_actions": ["http://a", "", null],
         "alarm_queues": ["q 1"], "matching_metadata": {"metadata.metering.group": 7}}"#;
     let mut drive = made(name, properties, &mut world);
@@ -25,10 +25,10 @@ fn an_alarm_is_sent_as_a_whole() {
     assert_eq!(alarm["alarm_actions"], json!(["http://a", "trust+zaqar://?queue_name=q%201"]));
     let query = json!([{ "field": "metadata.user_metadata.group", "op": "eq", "value": "7" }]);
     assert_eq!(alarm["threshold_rule"]["query"], query);
-    for (verb, enabled) in [(Verb::Suspend, false), (Verb::Resume, true)] {
+    for (operation, enabled) in [(OperationKind::Suspend, false), (OperationKind::Resume, true)] {
         drive.context.journal = Default::default();
-        drive.run(kind(name), verb, &mut world);
-        assert_eq!(world.only("/alarms")["enabled"], enabled, "{verb:?}");
+        drive.run(kind(name), operation, &mut world);
+        assert_eq!(world.only("/alarms")["enabled"], enabled, "{operation:?}");
     }
 }
 
@@ -78,7 +78,7 @@ fn an_external_resource_is_what_workflows_make_of_it() {
             let ended = json!({ "state": "SUCCESS", "output": output });
             world.answers = vec![(Method::Get, "/executions/", ended)];
             let mut drive = drive(kind(name), properties);
-            drive.run_through(kind(name), Verb::Create, &mut world, seam);
+            drive.run_through(kind(name), OperationKind::Create, &mut world, seam);
             assert_eq!(drive.result(), &Ok(()), "{seam:?}");
             assert_eq!(drive.context.physical_id.as_deref(), Some("outside-7"), "{seam:?}");
             assert_eq!(world.summary().len(), 1, "{seam:?}: {:?}", world.told);
@@ -88,7 +88,7 @@ fn an_external_resource_is_what_workflows_make_of_it() {
                 (&json!("make"), &json!({ "size": 1 }))
             );
             drive.context.journal = Default::default();
-            drive.run(kind(name), Verb::Delete, &mut world);
+            drive.run(kind(name), OperationKind::Delete, &mut world);
             let all = world.summary();
             let last =
                 all.iter().find(|it| it.1["workflow_name"] == "unmake").expect("it is unmade");

@@ -21,7 +21,7 @@ use kiln_engine::runtime::{Engine, EngineSettings, now};
 use kiln_engine::service::{Rules, Service};
 use kiln_engine::store::Store;
 use kiln_resources::environment::shipped;
-use kiln_resources::op::{Domain, Outside};
+use kiln_resources::op::{Domain, GuestAccess};
 use kiln_resources::registry::Registry;
 use kiln_sim::cloud::Cloud;
 use kiln_sim::identity::{self, Identity, Seed};
@@ -164,12 +164,12 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<DevServer, C
     };
 
     let domain = Domain::Id(identity.stack_domain_id().into());
-    let outside = Arc::new(Outside {
+    let outside = Arc::new(GuestAccess {
         domain: cloud_url.is_some().then_some(domain),
         role: STACK_USER_ROLE.into(),
         auth_url: format!("{identity_url}/v3").into(),
         region: region.clone(),
-        ..Outside::default()
+        ..GuestAccess::default()
     });
     let stack_domain = outside.domain.clone();
     let quiet = Duration::from_secs(arguments.quiet);

@@ -4,7 +4,7 @@ use crate::config::ServiceLogin;
 use crate::config::file::ConfigFile;
 use crate::config::option::{Key, OptionRow, Setting};
 use crate::stdio::CommandError;
-use kiln_resources::op::{Domain, Outside};
+use kiln_resources::op::{Domain, GuestAccess};
 use std::path::PathBuf;
 
 const CA_FILE: Key = ("clients", "ca_file");
@@ -193,12 +193,12 @@ impl CloudOptions {
     }
 
     /// How servers reach the service.
-    pub(in crate::config) fn outside(&self, login: &ServiceLogin) -> Outside {
+    pub(in crate::config) fn outside(&self, login: &ServiceLogin) -> GuestAccess {
         let text = |value: &Option<String>| value.as_deref().map(Into::into);
         let auth_url = login.www_authenticate_uri.trim_end_matches('/');
         let auth_url =
             if auth_url.ends_with("/v3") { auth_url.to_owned() } else { format!("{auth_url}/v3") };
-        Outside {
+        GuestAccess {
             domain: self.stack_domain(),
             role: self.stack_user_role.as_str().into(),
             auth_url: auth_url.into(),

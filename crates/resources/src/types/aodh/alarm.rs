@@ -1,16 +1,16 @@
 //! OS::Aodh::Alarm: an alarm that fires when a statistic of a meter crosses a threshold.
 
-use super::common::{OPERATORS, any_alarm, matching, plain, whole};
+use super::common::{OPERATORS, any_alarm, matching, rest_alarm, whole};
 use crate::declare::*;
 
 pub(super) fn alarm() -> ResourceType {
     let kind = ResourceType::new("OS::Aodh::Alarm")
         .about("An alarm that fires when a statistic of a meter crosses a threshold.")
-        .observable()
+        .detects_drift()
         .since("2014.1")
         .deprecated("10.0.0")
         .note("Use OS::Aodh::GnocchiAggregationByResourcesAlarm.")
-        .lives_on()
+        .still_supported()
         .with(any_alarm)
         .props([
             prop("comparison_operator", Str).updatable().one_of(OPERATORS),
@@ -30,7 +30,7 @@ pub(super) fn alarm() -> ResourceType {
             prop("statistic", Str).updatable().one_of(["count", "avg", "sum", "min", "max"]),
             prop("threshold", Num).required().updatable(),
         ]);
-    plain(kind, |op, _, fields| {
+    rest_alarm(kind, |op, _, fields| {
         whole(op, fields, "threshold", &RULE);
         fields["threshold_rule"]["query"] = matching(op);
     })

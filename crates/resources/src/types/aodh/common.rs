@@ -3,11 +3,11 @@
 //! Every alarm is the same but for its rule: a kind, and the properties that make it up. An alarm is always sent as a
 //! whole, as its service wants it.
 
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::{items, open};
-use crate::op::{Op, Stop};
-use crate::rest::{self, Plain, Shape};
+use crate::op::{Op, OpError};
+use crate::property_access::{items, open};
+use crate::rest::{self, FieldAdjuster, RestSpec};
 use crate::wire;
 use kiln_cloud::{Marker, get, put};
 use serde_json::{Map as Fields, Value as Json, json};
@@ -58,13 +58,16 @@ fn queues(name: &'static str) -> Prop {
     prop(name, List).updatable().default_empty().since("8.0.0").each(item(Str).is("zaqar.queue"))
 }
 
-/// An alarm whose fields are put together by `shape`, with [`whole`].
-pub(super) fn plain(kind: ResourceType, shape: Shape) -> ResourceType {
-    kind.found_by(by_name)
-        .on(Verb::Suspend, |op| Box::pin(enable(op, false)))
-        .on(Verb::Resume, |op| Box::pin(enable(op, true)))
-        .plain(
-            Plain::at(Service::Alarming, "/alarms", "").id("alarm_id").shape(shape).goes_at_once(),
+/// An alarm whose fields are put together by `adjust_fields`, with [`whole`].
+pub(super) fn rest_alarm(kind: ResourceType, adjust_fields: FieldAdjuster) -> ResourceType {
+    kind.finder(by_name)
+        .on(OperationKind::Suspend, |op| Box::pin(enable(op, false)))
+        .on(OperationKind::Resume, |op| Box::pin(enable(op, true)))
+        .rest(
+            RestSpec::new(Service::Alarming, "/alarms", "")
+                .id("alarm_id")
+                .adjust_fields(adjust_fields)
+                .deleted_at_once(),
         )
 }
 
@@ -148,11 +151,11 @@ fn is_true(value: &Value) -> bool {
 }
 
 /// Has the alarm watch, or not.
-async fn enable(op: &mut Op, enabled: bool) -> Result<(), Stop> {
-    let (Some(_), Some(plain)) = (op.id(), op.plain()) else { return Ok(()) };
-    let mut fields = rest::new_fields(op, &plain);
+async fn enable(op: &mut Op, enabled: bool) -> Result<(), OpError> {
+    let (Some(_), Some(spec)) = (op.id(), op.rest_spec()) else { return Ok(()) };
+    let mut fields = rest::new_fields(op, &spec);
     fields.insert("enabled".into(), (enabled && is_true(op.prop("enabled"))).into());
-    let call = put(Service::Alarming, rest::path(op, &plain), Json::Object(fields));
+    let call = put(Service::Alarming, rest::path(op, &spec), Json::Object(fields));
     op.call("enable", call).await?;
     rest::until_ready(op).await
 }

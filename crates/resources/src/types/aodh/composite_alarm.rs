@@ -1,6 +1,6 @@
 //! OS::Aodh::CompositeAlarm: an alarm whose rule joins several threshold rules with and, or.
 
-use super::common::{any_alarm, plain, ruled};
+use super::common::{any_alarm, rest_alarm, ruled};
 use crate::declare::*;
 use crate::wire;
 use serde_json::json;
@@ -14,7 +14,7 @@ pub(super) fn composite_alarm() -> ResourceType {
             prop("operator", Str).required().updatable().one_of(["or", "and"]),
             prop("rules", List).required().updatable().min_length(2),
         ])]);
-    plain(kind, |op, _, fields| {
+    rest_alarm(kind, |op, _, fields| {
         let rule = wire::json(op.prop("composite_rule"));
         let operator = rule["operator"].as_str().unwrap_or("or");
         let rule = json!({ operator: rule["rules"] });

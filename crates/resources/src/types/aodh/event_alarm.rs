@@ -1,6 +1,6 @@
 //! OS::Aodh::EventAlarm: an alarm that fires when an event of a given kind arrives.
 
-use super::common::{OPERATORS, any_alarm, plain, whole};
+use super::common::{OPERATORS, any_alarm, rest_alarm, whole};
 use crate::declare::*;
 
 pub(super) fn event_alarm() -> ResourceType {
@@ -19,5 +19,5 @@ pub(super) fn event_alarm() -> ResourceType {
                 prop("value", Str),
             ])),
         ]);
-    plain(kind, |op, _, fields| whole(op, fields, "event", &["event_type", "query"]))
+    rest_alarm(kind, |op, _, fields| whole(op, fields, "event", &["event_type", "query"]))
 }

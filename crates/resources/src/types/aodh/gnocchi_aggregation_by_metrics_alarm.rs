@@ -1,18 +1,18 @@
 //! OS::Aodh::GnocchiAggregationByMetricsAlarm: an alarm on the aggregate of several metrics named
 //! by id.
 
-use super::common::{any_alarm, gnocchi_rule, on_metrics, plain};
+use super::common::{any_alarm, gnocchi_rule, on_metrics, rest_alarm};
 use crate::declare::*;
 
 pub(super) fn gnocchi_aggregation_by_metrics_alarm() -> ResourceType {
     let kind = ResourceType::new("OS::Aodh::GnocchiAggregationByMetricsAlarm")
         .about("An alarm on the aggregate of several metrics named by id.")
-        .observable()
+        .detects_drift()
         .since("2015.1")
         .with(any_alarm)
         .with(gnocchi_rule)
         .props([prop("metrics", List).required().updatable()]);
-    plain(kind, |op, _, fields| {
+    rest_alarm(kind, |op, _, fields| {
         on_metrics(op, fields, "gnocchi_aggregation_by_metrics_threshold", &["metrics"]);
     })
 }

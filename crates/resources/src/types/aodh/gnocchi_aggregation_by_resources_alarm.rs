@@ -1,13 +1,13 @@
 //! OS::Aodh::GnocchiAggregationByResourcesAlarm: an alarm on one metric aggregated over all
 //! resources that a query finds.
 
-use super::common::{any_alarm, gnocchi_rule, on_metrics, plain};
+use super::common::{any_alarm, gnocchi_rule, on_metrics, rest_alarm};
 use crate::declare::*;
 
 pub(super) fn gnocchi_aggregation_by_resources_alarm() -> ResourceType {
     let kind = ResourceType::new("OS::Aodh::GnocchiAggregationByResourcesAlarm")
         .about("An alarm on one metric aggregated over all resources that a query finds.")
-        .observable()
+        .detects_drift()
         .since("2015.1")
         .with(any_alarm)
         .with(gnocchi_rule)
@@ -16,7 +16,7 @@ pub(super) fn gnocchi_aggregation_by_resources_alarm() -> ResourceType {
             prop("query", Str).required().updatable(),
             prop("resource_type", Str).required().updatable(),
         ]);
-    plain(kind, |op, _, fields| {
+    rest_alarm(kind, |op, _, fields| {
         on_metrics(
             op,
             fields,

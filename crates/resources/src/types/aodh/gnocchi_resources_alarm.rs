@@ -1,12 +1,12 @@
 //! OS::Aodh::GnocchiResourcesAlarm: an alarm on one metric of one resource.
 
-use super::common::{any_alarm, gnocchi_rule, on_metrics, plain};
+use super::common::{any_alarm, gnocchi_rule, on_metrics, rest_alarm};
 use crate::declare::*;
 
 pub(super) fn gnocchi_resources_alarm() -> ResourceType {
     let kind = ResourceType::new("OS::Aodh::GnocchiResourcesAlarm")
         .about("An alarm on one metric of one resource.")
-        .observable()
+        .detects_drift()
         .since("2015.1")
         .with(any_alarm)
         .with(gnocchi_rule)
@@ -15,7 +15,7 @@ pub(super) fn gnocchi_resources_alarm() -> ResourceType {
             prop("resource_id", Str).required().updatable(),
             prop("resource_type", Str).required().updatable(),
         ]);
-    plain(kind, |op, _, fields| {
+    rest_alarm(kind, |op, _, fields| {
         on_metrics(
             op,
             fields,

@@ -1,7 +1,7 @@
 //! OS::Aodh::LBMemberHealthAlarm: an alarm that fires when a member of a load balancer pool turns
 //! unhealthy.
 
-use super::common::{any_alarm, plain, ruled};
+use super::common::{any_alarm, rest_alarm, ruled};
 use crate::declare::*;
 use serde_json::json;
 
@@ -15,7 +15,7 @@ pub(super) fn lb_member_health_alarm() -> ResourceType {
             prop("pool", Str).required().updatable().names("octavia.pool"),
             prop("stack", Str).required(),
         ]);
-    plain(kind, |op, _, fields| {
+    rest_alarm(kind, |op, _, fields| {
         let rule = json!({
             "autoscaling_group_id": op.text("autoscaling_group_id"),
             "pool_id": op.text("pool"),

@@ -1,12 +1,12 @@
 //! OS::Aodh::PrometheusAlarm: an alarm on the result of a Prometheus query.
 
-use super::common::{OPERATORS, any_alarm, plain, whole};
+use super::common::{OPERATORS, any_alarm, rest_alarm, whole};
 use crate::declare::*;
 
 pub(super) fn prometheus_alarm() -> ResourceType {
     let kind = ResourceType::new("OS::Aodh::PrometheusAlarm")
         .about("An alarm on the result of a Prometheus query.")
-        .observable()
+        .detects_drift()
         .since("22.0.0")
         .with(any_alarm)
         .props([
@@ -14,7 +14,7 @@ pub(super) fn prometheus_alarm() -> ResourceType {
             prop("query", Str).required().updatable(),
             prop("threshold", Num).required().updatable(),
         ]);
-    plain(kind, |op, _, fields| {
+    rest_alarm(kind, |op, _, fields| {
         whole(op, fields, "prometheus", &["comparison_operator", "query", "threshold"]);
     })
 }

@@ -3,9 +3,9 @@
 
 use crate::behaviour::{Group, Stage};
 use crate::declare::*;
-use crate::given::{count, given, section};
 use crate::groups::{Dialect, attributes, scaled};
-use crate::op::Stop;
+use crate::op::OpError;
+use crate::property_access::{count, given, section};
 use crate::scaling;
 use crate::types::aws_ec2::key_value;
 use crate::types::heat::instances;
@@ -36,15 +36,15 @@ pub(super) fn auto_scaling_group() -> ResourceType {
             prop("PauseTime", Str).default("PT0S"),
         ])])
         .staged(next_stage)
-        .answers(attributes::instances)
-        .rests(scaling::rests)
+        .attributes(attributes::instances)
+        .cooldown(scaling::rests)
 }
 
-fn next_stage(group: &mut Group<'_>) -> Result<Stage, Stop> {
+fn next_stage(group: &mut Group<'_>) -> Result<Stage, OpError> {
     if given(group.properties, "LaunchConfigurationName").is_none() {
         let message = "members like an existing server (InstanceId) are not supported yet: use a \
                        launch configuration";
-        return Err(Stop::failed("NotSupported", message));
+        return Err(OpError::failed("NotSupported", message));
     }
     instances::check_balancers(group)?;
     let policy = section(group.update_policy, "AutoScalingRollingUpdate");

@@ -19,6 +19,6 @@ pub(super) fn launch_configuration() -> ResourceType {
             prop("SecurityGroups", List),
             prop("UserData", Str),
         ])
-        .named_only()
-        .replaced_if(|change| change.metadata_differs)
+        .without_object()
+        .replaced_if(|change| change.metadata_changed)
 }

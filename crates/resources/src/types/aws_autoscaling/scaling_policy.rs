@@ -24,8 +24,8 @@ pub(super) fn scaling_policy() -> ResourceType {
         .attrs([attr("AlarmUrl", Str).uncached()])
         .with(with_user)
         .creates(|op| Box::pin(policy(op)))
-        .called(called_by_url)
-        .answers(|view, name, path| {
+        .reference(called_by_url)
+        .attributes(|view, name, path| {
             let answer = if name == "AlarmUrl" { url(view) } else { Value::Null };
             Ok(Some(step_into_attribute(&answer, path)))
         })

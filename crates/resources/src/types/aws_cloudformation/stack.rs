@@ -2,8 +2,8 @@
 
 use crate::behaviour::{Group, Stage, View};
 use crate::declare::*;
-use crate::given::{given, seconds, section, text};
-use crate::op::Stop;
+use crate::op::OpError;
+use crate::property_access::{given, seconds, section, text};
 use kiln_template::functions::{Fault, step_into_attribute};
 use std::time::Duration;
 
@@ -18,11 +18,11 @@ pub(super) fn stack() -> ResourceType {
             prop("TimeoutInMinutes", Int).updatable(),
         ])
         .staged(next_stage)
-        .called(reference)
-        .answers(attribute)
+        .reference(reference)
+        .attributes(attribute)
 }
 
-fn next_stage(group: &mut Group<'_>) -> Result<Stage, Stop> {
+fn next_stage(group: &mut Group<'_>) -> Result<Stage, OpError> {
     Ok(Stage {
         file: text(group.properties, "TemplateURL").map(Into::into),
         parameters: section(group.properties, "Parameters").cloned().unwrap_or_default(),
@@ -38,7 +38,7 @@ fn timeout(properties: &Members) -> Option<Duration> {
 }
 
 fn reference(view: &View<'_>) -> Value {
-    let Some(child) = view.child else { return view.name.into() };
+    let Some(child) = view.nested else { return view.name.into() };
     match child.output("OS::stack_id") {
         Some(Ok(value)) => value,
         _ => child.arn().into(),
@@ -47,7 +47,7 @@ fn reference(view: &View<'_>) -> Value {
 
 fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
     let output = name.strip_prefix("Outputs.");
-    match output.and_then(|output| view.child?.output(output)) {
+    match output.and_then(|output| view.nested?.output(output)) {
         Some(value) => Ok(Some(step_into_attribute(&value?, path))),
         None => Err(Fault::new(format!(
             "The Referenced Attribute ({} {name}) is incorrect.",

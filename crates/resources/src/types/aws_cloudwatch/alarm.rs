@@ -4,7 +4,7 @@
 use super::{COMPARISONS, STATISTICS, UNITS};
 use crate::behaviour::{Group, Stage};
 use crate::declare::*;
-use crate::given::{given, items, open, text};
+use crate::property_access::{given, items, open, text};
 use crate::types::shipped;
 
 pub(super) fn alarm() -> ResourceType {
@@ -29,7 +29,7 @@ pub(super) fn alarm() -> ResourceType {
         .attrs([])
         .nested()
         .staged(|group| Ok(Stage { template: template(group), is_last: true, ..Stage::default() }))
-        .called(shipped::reference)
+        .reference(shipped::reference)
 }
 
 /// Words of CloudWatch and of the alarming service.

@@ -2,8 +2,8 @@
 
 use super::network::{external_network, id, port_of};
 use crate::declare::*;
-use crate::op::{Op, Stop};
-use crate::rest::{self, Plain};
+use crate::op::{Op, OpError};
+use crate::rest::{self, RestSpec};
 use kiln_template::functions::step_into_attribute;
 use serde_json::{Map as Fields, Value as Json};
 
@@ -19,27 +19,27 @@ pub(super) fn eip() -> ResourceType {
             prop("InstanceId", Str).updatable().is("nova.server"),
         ])
         .attrs([attr("AllocationId", Str)])
-        .called(|view| {
-            let address = view.shown.as_map().and_then(|shown| shown.get("floating_ip_address"));
+        .reference(|view| {
+            let address = view.remote.as_map().and_then(|shown| shown.get("floating_ip_address"));
             address.cloned().unwrap_or_else(|| view.name.into())
         })
-        .answers(|view, name, path| {
+        .attributes(|view, name, path| {
             let id = view.physical_id.map_or(Value::Null, Into::into);
             Ok((name == "AllocationId").then(|| step_into_attribute(&id, path)))
         })
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
-        .plain(
-            Plain::at(Service::Network, "/floatingips", "floatingip")
+        .rest(
+            RestSpec::new(Service::Network, "/floatingips", "floatingip")
                 .unsent(["Domain", "InstanceId"])
-                .label("description"),
+                .mark_field("description"),
         )
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
-    let Some(plain) = op.plain() else { return Ok(()) };
+async fn create(op: &mut Op) -> Result<(), OpError> {
+    let Some(spec) = op.rest_spec() else { return Ok(()) };
     let network = external_network(op).await?;
-    let mut fields = rest::new_fields(op, &plain);
+    let mut fields = rest::new_fields(op, &spec);
     fields.insert("floating_network_id".into(), network.into());
     if let Some(port) = server_port(op).await? {
         fields.insert("port_id".into(), port);
@@ -47,13 +47,13 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     rest::create_with(op, fields).await
 }
 
-async fn update(op: &mut Op) -> Result<(), Stop> {
+async fn update(op: &mut Op) -> Result<(), OpError> {
     let port = server_port(op).await?.unwrap_or_default();
     rest::update_with(op, Fields::from_iter([("port_id".to_owned(), port)])).await
 }
 
 /// The port of the server that the address is for.
-async fn server_port(op: &mut Op) -> Result<Option<Json>, Stop> {
+async fn server_port(op: &mut Op) -> Result<Option<Json>, OpError> {
     match op.text("InstanceId").map(str::to_owned) {
         Some(server) => Ok(Some(id(&port_of(op, &server).await?).into())),
         None => Ok(None),

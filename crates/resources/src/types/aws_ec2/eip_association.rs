@@ -2,10 +2,10 @@
 //! interface.
 
 use super::network::{id, look, objects, port_of, router_of};
-use crate::behaviour::Change;
+use crate::behaviour::DefinitionChange;
 use crate::declare::*;
-use crate::given::text;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::text;
 use crate::refusals::{is_given, may_be_given, one_of};
 use crate::types::neutron::gateway;
 use kiln_cloud::{get, put};
@@ -40,7 +40,7 @@ fn sides_fit(members: &Members) -> Result<(), PropertyError> {
     one_of(members, &["InstanceId", "NetworkInterfaceId"])
 }
 
-fn changes_both_sides(change: &Change<'_>) -> bool {
+fn changes_both_sides(change: &DefinitionChange<'_>) -> bool {
     let changes =
         |names: [&str; 2]| names.iter().any(|it| change.changed.iter().any(|c| &**c == *it));
     changes(["EIP", "AllocationId"]) && changes(["InstanceId", "NetworkInterfaceId"])
@@ -50,15 +50,15 @@ fn changes_both_sides(change: &Change<'_>) -> bool {
 const SIDES: [&str; 2] = ["floatingip", "port"];
 
 /// Ties the address to the port; one that was tied before is freed first.
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let address = address(op).await?;
     let port = port(op).await?;
     let (wanted, tied) = (id(&port), kept(op, SIDES[0]));
     if tied.is_some_and(|tied| tied != id(&address)) {
         release(op).await?;
     }
-    op.set_datum(SIDES[0], id(&address));
-    op.set_datum(SIDES[1], wanted.as_str());
+    op.set_data(SIDES[0], id(&address));
+    op.set_data(SIDES[1], wanted.as_str());
     op.set_id(op.context().physical_name.clone());
     if op.text("AllocationId").is_some() {
         lead_outside(op, &port, &address).await?;
@@ -69,11 +69,11 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
 }
 
 fn kept(op: &Op, side: &str) -> Option<String> {
-    op.datum(side).and_then(Value::as_text).map(|id| id.to_string())
+    op.data(side).and_then(Value::as_text).map(|id| id.to_string())
 }
 
 /// The floating IP: it is given by its address or its id.
-async fn address(op: &mut Op) -> Result<Json, Stop> {
+async fn address(op: &mut Op) -> Result<Json, OpError> {
     let (found, given) = match text(&op.context().properties.clone(), "EIP") {
         Some(eip) => {
             let list = get(Service::Network, "/floatingips").query("floating_ip_address", eip);
@@ -86,16 +86,16 @@ async fn address(op: &mut Op) -> Result<Json, Stop> {
         }
     };
     found.ok_or_else(|| {
-        Stop::failed("NotFound", format!("Unable to find floatingip with name or id '{given}'"))
+        OpError::failed("NotFound", format!("Unable to find floatingip with name or id '{given}'"))
     })
 }
 
 /// The port: it is given, or the first one of a server that is.
-async fn port(op: &mut Op) -> Result<Json, Stop> {
+async fn port(op: &mut Op) -> Result<Json, OpError> {
     if let Some(id) = op.text("NetworkInterfaceId").map(str::to_owned) {
         let port = look(op, format!("/ports/{id}"), "port").await?;
         return port.ok_or_else(|| {
-            Stop::failed("NotFound", format!("Unable to find port with name or id '{id}'"))
+            OpError::failed("NotFound", format!("Unable to find port with name or id '{id}'"))
         });
     }
     let server = op.text("InstanceId").unwrap_or_default().to_owned();
@@ -103,7 +103,7 @@ async fn port(op: &mut Op) -> Result<Json, Stop> {
 }
 
 /// The router of the port's VPC has to lead to the network of the address.
-async fn lead_outside(op: &mut Op, port: &Json, address: &Json) -> Result<(), Stop> {
+async fn lead_outside(op: &mut Op, port: &Json, address: &Json) -> Result<(), OpError> {
     let vpc = port["network_id"].as_str().unwrap_or_default();
     let Some(router) = router_of(op, vpc).await? else { return Ok(()) };
     if router["external_gateway_info"]["network_id"].is_string() {
@@ -113,7 +113,7 @@ async fn lead_outside(op: &mut Op, port: &Json, address: &Json) -> Result<(), St
     op.call("gateway", gateway(&id(&router), network)).await.map(drop)
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() {
         release(op).await?;
         op.clear_id();
@@ -122,7 +122,7 @@ async fn remove(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Frees the address, unless it has been given to another port meanwhile.
-async fn release(op: &mut Op) -> Result<(), Stop> {
+async fn release(op: &mut Op) -> Result<(), OpError> {
     let [Some(address), Some(port)] = SIDES.map(|side| kept(op, side)) else { return Ok(()) };
     let path = format!("/floatingips/{address}");
     let shown = look(op, path.clone(), "floatingip").await?;

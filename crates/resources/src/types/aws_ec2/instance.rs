@@ -1,15 +1,15 @@
 //! AWS::EC2::Instance: a server, described in EC2 terms.
 
 use super::{block_device_mappings, key_value, pairs, tags};
-use crate::behaviour::{Verb, View};
+use crate::behaviour::{OperationKind, View};
 use crate::declare::*;
-use crate::given::{given, items, open, section, text};
-use crate::objects;
-use crate::op::{Op, Stop};
-use crate::types::cinder::attaching::{self, Place};
+use crate::lookup;
+use crate::op::{Op, OpError};
+use crate::property_access::{given, items, open, section, text};
+use crate::types::cinder::attaching::{self, Attachment};
 use crate::types::nova::server::networks::{self, Entry};
 use crate::types::nova::server::user_data::{self, UserData};
-use crate::types::nova::server::{attributes, interfaces, life, look, update};
+use crate::types::nova::server::{attributes, interfaces, lifecycle, look, update};
 use kiln_cloud::{Marker, get, post, put};
 use kiln_template::functions::{Fault, step_into_attribute};
 use kiln_template::print;
@@ -55,14 +55,14 @@ pub(super) fn instance() -> ResourceType {
             attr("PublicDnsName", Str),
             attr("PublicIp", Str),
         ])
-        .found_by(marker)
+        .finder(marker)
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(change(op)))
-        .deletes(|op| Box::pin(life::remove(op)))
-        .on(Verb::Check, |op| Box::pin(life::check(op)))
-        .on(Verb::Suspend, |op| Box::pin(life::suspend(op)))
-        .on(Verb::Resume, |op| Box::pin(life::resume(op)))
-        .answers(attribute)
+        .deletes(|op| Box::pin(lifecycle::remove(op)))
+        .on(OperationKind::Check, |op| Box::pin(lifecycle::check(op)))
+        .on(OperationKind::Suspend, |op| Box::pin(lifecycle::suspend(op)))
+        .on(OperationKind::Resume, |op| Box::pin(lifecycle::resume(op)))
+        .attributes(attribute)
 }
 
 fn marker(op: &Op) -> Option<Marker> {
@@ -103,14 +103,14 @@ fn entries(properties: &Members) -> Vec<Entry> {
 
 // --- create ---
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     networks::begin_ports(op);
     let entries = entries(&op.context().properties);
     let networks = networks::of_new(op, &entries).await?;
     let body = new_server(op, networks).await?;
     let made = op.call("create", post(Service::Compute, "/servers", body).exclusive()).await?;
     let Some(id) = made.text("/server/id").map(str::to_owned) else {
-        return Err(Stop::failed("Error", "the service did not say which server it made"));
+        return Err(OpError::failed("Error", "the service did not say which server it made"));
     };
     op.set_id(id);
     look::until_is(op, "ACTIVE").await?;
@@ -118,12 +118,12 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     look::show(op).await.map(drop)
 }
 
-async fn new_server(op: &mut Op, networks: Json) -> Result<Json, Stop> {
-    let image = op.word("ImageId").unwrap_or_default().to_owned();
-    let image = objects::find(op, "glance.image", &image).await?;
-    let flavor = op.word("InstanceType").unwrap_or_default().to_owned();
-    let flavor = objects::find(op, "nova.flavor", &flavor).await?;
-    let text = op.word("UserData").unwrap_or_default().to_owned();
+async fn new_server(op: &mut Op, networks: Json) -> Result<Json, OpError> {
+    let image = op.nonempty_text("ImageId").unwrap_or_default().to_owned();
+    let image = lookup::find_id(op, "glance.image", &image).await?;
+    let flavor = op.nonempty_text("InstanceType").unwrap_or_default().to_owned();
+    let flavor = lookup::find_id(op, "nova.flavor", &flavor).await?;
+    let text = op.nonempty_text("UserData").unwrap_or_default().to_owned();
     let data = UserData { format: "HEAT_CFNTOOLS", text: &text, login: Some("ec2-user") };
     let data = user_data::encoded(op, data).await?;
     let properties = op.context().properties.clone();
@@ -138,7 +138,7 @@ async fn new_server(op: &mut Op, networks: Json) -> Result<Json, Stop> {
         "max_count": 1,
     });
     for (property, field) in [("KeyName", "key_name"), ("AvailabilityZone", "availability_zone")] {
-        if let Some(text) = op.word(property) {
+        if let Some(text) = op.nonempty_text(property) {
             server[field] = text.into();
         }
     }
@@ -193,11 +193,11 @@ fn disk(of: &Members) -> Option<Json> {
     Some(disk)
 }
 
-async fn attach_volumes(op: &mut Op) -> Result<(), Stop> {
+async fn attach_volumes(op: &mut Op) -> Result<(), OpError> {
     let server = op.id().map_or("", |id| id).to_owned();
     let properties = op.context().properties.clone();
     for volume in items(&properties, "Volumes").iter().filter_map(|it| open(it).as_map()) {
-        let place = Place {
+        let place = Attachment {
             server: server.clone(),
             volume: text(volume, "VolumeId").unwrap_or_default().to_owned(),
             device: text(volume, "Device").map(str::to_owned),
@@ -209,19 +209,20 @@ async fn attach_volumes(op: &mut Op) -> Result<(), Stop> {
 
 // --- update ---
 
-async fn change(op: &mut Op) -> Result<(), Stop> {
+async fn change(op: &mut Op) -> Result<(), OpError> {
     if op.changes("Tags") {
         let body = json!({ "metadata": tags(&op.context().properties) });
         op.call("tags", put(Service::Compute, format!("{}/metadata", look::path(op)), body))
             .await?;
     }
     if op.changes("NetworkInterfaces") || op.changes("SubnetId") {
-        let (before, after) = (entries(&op.context().before), entries(&op.context().properties));
+        let (before, after) =
+            (entries(&op.context().previous_properties), entries(&op.context().properties));
         interfaces::connect(op, &before, &after).await?;
     }
     if op.changes("InstanceType") {
-        let flavor = op.word("InstanceType").unwrap_or_default().to_owned();
-        let flavor = objects::find(op, "nova.flavor", &flavor).await?;
+        let flavor = op.nonempty_text("InstanceType").unwrap_or_default().to_owned();
+        let flavor = lookup::find_id(op, "nova.flavor", &flavor).await?;
         update::resize(op, &flavor).await?;
     }
     look::show(op).await.map(drop)
@@ -232,15 +233,15 @@ async fn change(op: &mut Op) -> Result<(), Stop> {
 fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
     let answer = match name {
         "AvailabilityZone" => {
-            let server = look::part(view.shown, "server").and_then(Value::as_map);
+            let server = look::part(view.remote, "server").and_then(Value::as_map);
             let zone = server.and_then(|it| given(it, "OS-EXT-AZ:availability_zone"));
             let asked = || given(view.properties, "AvailabilityZone");
             zone.or_else(asked).cloned().unwrap_or_default()
         }
         "PrivateDnsName" | "PrivateIp" | "PublicDnsName" | "PublicIp" => {
-            attributes::first_address(view.shown).unwrap_or("0.0.0.0").into()
+            attributes::first_address(view.remote).unwrap_or("0.0.0.0").into()
         }
-        "show" => look::part(view.shown, "server").cloned().unwrap_or_default(),
+        "show" => look::part(view.remote, "server").cloned().unwrap_or_default(),
         _ => return Ok(None),
     };
     Ok(Some(step_into_attribute(&answer, path)))

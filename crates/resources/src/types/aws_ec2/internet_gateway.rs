@@ -8,5 +8,5 @@ pub(super) fn internet_gateway() -> ResourceType {
     ResourceType::new("AWS::EC2::InternetGateway")
         .about("A name for the way out of a VPC, which becomes real once it is attached.")
         .props([prop("Tags", List).each(key_value().unimplemented())])
-        .named_only()
+        .without_object()
 }

@@ -1,7 +1,7 @@
 //! Servers, volumes and networks in AWS terms: `AWS::EC2::*`.
 
 use crate::declare::*;
-use crate::given::{items, open, text};
+use crate::property_access::{items, open, text};
 use serde_json::{Map, Value as Json};
 
 mod eip;

@@ -1,32 +1,32 @@
 //! What VPCs are made of: a VPC is a network with a router of the same name.
 
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, Stop};
-use crate::rest::{Plain, Ready};
+use crate::op::{Op, OpError};
+use crate::rest::{Readiness, RestSpec};
 use kiln_cloud::{Call, Marker, Reply, get, put};
 use serde_json::{Value as Json, json};
 
 /// Objects of the network service that have the resource's name.
-pub(super) fn plain(path: &'static str, one: &'static str) -> Plain {
-    Plain::at(Service::Network, path, one).shape(|op, verb, fields| {
-        if verb == Verb::Create {
+pub(super) fn rest_spec(path: &'static str, one: &'static str) -> RestSpec {
+    RestSpec::new(Service::Network, path, one).adjust_fields(|op, operation, fields| {
+        if operation == OperationKind::Create {
             fields.insert("name".into(), (*op.context().physical_name).into());
         }
     })
 }
 
 /// When networks, routers and ports are ready.
-pub(super) fn built() -> Ready {
-    Ready::when("status", ["ACTIVE", "DOWN"], ["ERROR", "DEGRADED"])
+pub(super) fn built() -> Readiness {
+    Readiness::when("status", ["ACTIVE", "DOWN"], ["ERROR", "DEGRADED"])
         .waiting(["BUILD"])
         .words("", "Resource is not built")
 }
 
 /// Finds the resource's object by its name.
 pub(super) fn by_name(op: &Op) -> Option<Marker> {
-    let plain = op.plain()?;
-    Some(named(op, &plain.path, &plain.one))
+    let spec = op.rest_spec()?;
+    Some(named(op, &spec.path, &spec.envelope))
 }
 
 /// Finds an object with the resource's name.
@@ -44,7 +44,7 @@ pub(super) fn named(op: &Op, path: &str, one: &str) -> Marker {
 }
 
 /// An object; nothing if it is gone.
-pub(super) async fn look(op: &mut Op, path: String, one: &str) -> Result<Option<Json>, Stop> {
+pub(super) async fn look(op: &mut Op, path: String, one: &str) -> Result<Option<Json>, OpError> {
     match op.read(get(Service::Network, path)).await {
         Ok(reply) => Ok(Some(reply.body[one].clone())),
         Err(stop) if stop.is_not_found() => Ok(None),
@@ -58,7 +58,7 @@ pub(super) fn objects(reply: &Reply, many: &str) -> Vec<Json> {
 }
 
 /// The router of a VPC: it has the name of the VPC's network. Nothing if either is gone.
-pub(super) async fn router_of(op: &mut Op, vpc: &str) -> Result<Option<Json>, Stop> {
+pub(super) async fn router_of(op: &mut Op, vpc: &str) -> Result<Option<Json>, OpError> {
     let Some(network) = look(op, format!("/networks/{vpc}"), "network").await? else {
         return Ok(None);
     };
@@ -67,16 +67,16 @@ pub(super) async fn router_of(op: &mut Op, vpc: &str) -> Result<Option<Json>, St
     let mut routers = objects(&list, "routers");
     if routers.len() > 1 {
         let message = format!("Multiple routers found with name {name}");
-        return Err(Stop::failed("Error", message));
+        return Err(OpError::failed("Error", message));
     }
     Ok(routers.pop())
 }
 
 /// The router of the VPC that a network is, which has to be there.
-pub(super) async fn needed_router_of(op: &mut Op, vpc: &str) -> Result<String, Stop> {
+pub(super) async fn needed_router_of(op: &mut Op, vpc: &str) -> Result<String, OpError> {
     match router_of(op, vpc).await? {
         Some(router) => Ok(id(&router)),
-        None => Err(Stop::failed("Error", format!("the VPC {vpc} has no router"))),
+        None => Err(OpError::failed("Error", format!("the VPC {vpc} has no router"))),
     }
 }
 
@@ -86,30 +86,30 @@ pub(super) fn id(object: &Json) -> String {
 }
 
 /// The only external network.
-pub(super) async fn external_network(op: &mut Op) -> Result<String, Stop> {
+pub(super) async fn external_network(op: &mut Op) -> Result<String, OpError> {
     let list = get(Service::Network, "/networks").query("router:external", "True");
     let networks = objects(&op.read(list).await?, "networks");
     match networks.as_slice() {
         [network] => Ok(id(network)),
         _ => {
             let message = format!("Expected 1 external network, found {}", networks.len());
-            Err(Stop::failed("Error", message))
+            Err(OpError::failed("Error", message))
         }
     }
 }
 
 /// The first port of a server.
-pub(super) async fn port_of(op: &mut Op, server: &str) -> Result<Json, Stop> {
+pub(super) async fn port_of(op: &mut Op, server: &str) -> Result<Json, OpError> {
     let list = op.read(get(Service::Network, "/ports").query("device_id", server)).await?;
     match objects(&list, "ports").into_iter().next() {
         Some(port) => Ok(port),
-        None => Err(Stop::failed("Error", format!("the server {server} has no port"))),
+        None => Err(OpError::failed("Error", format!("the server {server} has no port"))),
     }
 }
 
 /// Connects a subnet to a router, or takes it off.
-pub(super) fn interface(router: &str, verb: &str, subnet: &str) -> Call {
-    let path = format!("/routers/{router}/{verb}_router_interface");
+pub(super) fn interface(router: &str, action: &str, subnet: &str) -> Call {
+    let path = format!("/routers/{router}/{action}_router_interface");
     put(Service::Network, path, json!({ "subnet_id": subnet }))
 }
 

@@ -1,10 +1,10 @@
 //! AWS::EC2::NetworkInterface: a port on a VPC's subnet that a server can be given.
 
 use super::key_value;
-use super::network::{built, by_name, look, plain};
+use super::network::{built, by_name, look, rest_spec};
 use crate::declare::*;
-use crate::op::{Op, Stop};
-use crate::{objects, rest};
+use crate::op::{Op, OpError};
+use crate::{lookup, rest};
 use kiln_template::functions::step_into_attribute;
 use serde_json::{Map as Fields, Value as Json, json};
 
@@ -21,34 +21,34 @@ pub(super) fn network_interface() -> ResourceType {
             prop("Tags", List).each(key_value().unimplemented()),
         ])
         .attrs([attr("PrivateIpAddress", Str)])
-        .found_by(by_name)
+        .finder(by_name)
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
-        .answers(|view, name, path| {
+        .attributes(|view, name, path| {
             let given = view.properties.get("PrivateIpAddress").filter(|it| !it.is_null());
             let shown = || {
-                let ips = view.shown.as_map()?.get("fixed_ips")?.as_list()?;
+                let ips = view.remote.as_map()?.get("fixed_ips")?.as_list()?;
                 ips.first()?.as_map()?.get("ip_address")
             };
             let address = given.or_else(shown).unwrap_or(&Value::Null);
             Ok((name == "PrivateIpAddress").then(|| step_into_attribute(address, path)))
         })
-        .plain(
-            plain("/ports", "port")
+        .rest(
+            rest_spec("/ports", "port")
                 .field("GroupSet", "security_groups")
                 .unsent(["Description", "PrivateIpAddress", "SubnetId", "SourceDestCheck", "Tags"])
-                .always("admin_state_up", true)
+                .constant_field("admin_state_up", true)
                 .finds("GroupSet", "neutron.security_group")
                 .finds("SubnetId", "neutron.subnet")
-                .ready(built()),
+                .readiness(built()),
         )
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
-    let Some(plain) = op.plain() else { return Ok(()) };
+async fn create(op: &mut Op) -> Result<(), OpError> {
+    let Some(spec) = op.rest_spec() else { return Ok(()) };
     let id = op.text("SubnetId").unwrap_or_default().to_owned();
     let subnet = look(op, format!("/subnets/{id}"), "subnet").await?.unwrap_or_default();
-    let mut fields = rest::new_fields(op, &plain);
+    let mut fields = rest::new_fields(op, &spec);
     let mut address = json!({ "subnet_id": id });
     if let Some(given) = op.text("PrivateIpAddress") {
         address["ip_address"] = given.into();
@@ -59,11 +59,11 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Groups that are given no more make way for the one that every port has.
-async fn update(op: &mut Op) -> Result<(), Stop> {
-    let Some(plain) = op.plain() else { return Ok(()) };
-    let mut fields: Fields<String, Json> = rest::changed_fields(op, &plain);
+async fn update(op: &mut Op) -> Result<(), OpError> {
+    let Some(spec) = op.rest_spec() else { return Ok(()) };
+    let mut fields: Fields<String, Json> = rest::changed_fields(op, &spec);
     if fields.get("security_groups").is_some_and(Json::is_null) {
-        let group = objects::find(op, "neutron.security_group", "default").await?;
+        let group = lookup::find_id(op, "neutron.security_group", "default").await?;
         fields.insert("security_groups".into(), json!([&*group]));
     }
     rest::update_with(op, fields).await

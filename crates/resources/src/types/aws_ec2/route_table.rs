@@ -1,9 +1,9 @@
 //! AWS::EC2::RouteTable: a router of its own inside a VPC.
 
 use super::key_value;
-use super::network::{built, by_name, plain, router_of, table_of};
+use super::network::{built, by_name, rest_spec, router_of, table_of};
 use crate::declare::*;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use crate::rest;
 use serde_json::json;
 
@@ -16,17 +16,17 @@ pub(super) fn route_table() -> ResourceType {
             prop("Tags", List).each(key_value().unimplemented()),
             prop("VpcId", Str).required(),
         ])
-        .found_by(by_name)
+        .finder(by_name)
         .creates(|op| Box::pin(create(op)))
-        .plain(plain("/routers", "router").unsent(["Tags", "VpcId"]).ready(built()))
+        .rest(rest_spec("/routers", "router").unsent(["Tags", "VpcId"]).readiness(built()))
 }
 
 /// A route table is a router that leads where its VPC's router leads.
-async fn create(op: &mut Op) -> Result<(), Stop> {
-    let Some(plain) = op.plain() else { return Ok(()) };
+async fn create(op: &mut Op) -> Result<(), OpError> {
+    let Some(spec) = op.rest_spec() else { return Ok(()) };
     let vpc = op.text("VpcId").unwrap_or_default().to_owned();
     let router = router_of(op, &vpc).await?.unwrap_or_default();
-    let mut fields = rest::new_fields(op, &plain);
+    let mut fields = rest::new_fields(op, &spec);
     fields.insert("description".into(), table_of(&vpc).into());
     if let Some(network) = router["external_gateway_info"]["network_id"].as_str() {
         fields.insert("external_gateway_info".into(), json!({ "network_id": network }));

@@ -1,12 +1,12 @@
 //! AWS::EC2::SecurityGroup: a set of IPv4 rules that say which traffic may reach and leave a
 //! server.
 
-use super::network::{by_name, plain};
+use super::network::{by_name, rest_spec};
 use crate::declare::*;
-use crate::given::{items, open, text};
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::{items, open, text};
 use crate::types::neutron::{differs, have_rules, push};
-use crate::{objects, rest};
+use crate::{lookup, rest};
 use serde_json::{Map as Fields, Value as Json};
 
 pub(super) fn security_group() -> ResourceType {
@@ -18,22 +18,22 @@ pub(super) fn security_group() -> ResourceType {
             rules("SecurityGroupIngress"),
             prop("VpcId", Str),
         ])
-        .found_by(by_name)
+        .finder(by_name)
         .updates(|op| Box::pin(update(op)))
-        .plain(
-            plain("/security-groups", "security_group")
+        .rest(
+            rest_spec("/security-groups", "security_group")
                 .field("GroupDescription", "description")
                 .unsent(["SecurityGroupEgress", "SecurityGroupIngress", "VpcId"])
-                .after(|op| Box::pin(set_rules(op))),
+                .after_write(|op| Box::pin(set_rules(op))),
         )
 }
 
 /// Nothing of the group itself can be changed.
-async fn update(op: &mut Op) -> Result<(), Stop> {
+async fn update(op: &mut Op) -> Result<(), OpError> {
     rest::update_with(op, Fields::new()).await
 }
 
-async fn set_rules(op: &mut Op) -> Result<(), Stop> {
+async fn set_rules(op: &mut Op) -> Result<(), OpError> {
     let directions = [("SecurityGroupIngress", "ingress"), ("SecurityGroupEgress", "egress")];
     if !directions.iter().any(|(property, _)| differs(op, property)) {
         return Ok(());
@@ -53,10 +53,10 @@ async fn set_rules(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// A rule as the network service has it. What is negative means any.
-async fn converted(op: &mut Op, rule: &Members) -> Result<Fields<String, Json>, Stop> {
+async fn converted(op: &mut Op, rule: &Members) -> Result<Fields<String, Json>, OpError> {
     let remote = match text(rule, "SourceSecurityGroupId").or(text(rule, "SourceSecurityGroupName"))
     {
-        Some(name) => Some(objects::find(op, "neutron.security_group", name).await?),
+        Some(name) => Some(lookup::find_id(op, "neutron.security_group", name).await?),
         None => None,
     };
     let port = |name: &str| text(rule, name).filter(|port| !port.starts_with('-'));

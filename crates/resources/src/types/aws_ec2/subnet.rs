@@ -1,9 +1,9 @@
 //! AWS::EC2::Subnet: a block of addresses in a VPC, connected to the VPC's router.
 
 use super::key_value;
-use super::network::{by_name, interface, needed_router_of, plain, router_of};
+use super::network::{by_name, interface, needed_router_of, rest_spec, router_of};
 use crate::declare::*;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use crate::rest;
 use kiln_template::functions::step_into_attribute;
 
@@ -18,31 +18,31 @@ pub(super) fn subnet() -> ResourceType {
             prop("VpcId", Str).required(),
         ])
         .attrs([attr("AvailabilityZone", Str)])
-        .found_by(by_name)
+        .finder(by_name)
         .deletes(|op| Box::pin(remove(op)))
-        .answers(|view, name, path| {
+        .attributes(|view, name, path| {
             let zone = view.properties.get("AvailabilityZone").unwrap_or(&Value::Null);
             Ok((name == "AvailabilityZone").then(|| step_into_attribute(zone, path)))
         })
-        .plain(
-            plain("/subnets", "subnet")
+        .rest(
+            rest_spec("/subnets", "subnet")
                 .field("CidrBlock", "cidr")
                 .field("VpcId", "network_id")
-                .always("ip_version", 4)
+                .constant_field("ip_version", 4)
                 .unsent(["AvailabilityZone", "Tags"])
-                .after(|op| Box::pin(connect(op))),
+                .after_write(|op| Box::pin(connect(op))),
         )
 }
 
 /// Connects a new subnet to the router of its VPC.
-async fn connect(op: &mut Op) -> Result<(), Stop> {
+async fn connect(op: &mut Op) -> Result<(), OpError> {
     let vpc = op.text("VpcId").unwrap_or_default().to_owned();
     let subnet = op.id().cloned().unwrap_or_default();
     let router = needed_router_of(op, &vpc).await?;
     op.add("interface", interface(&router, "add", &subnet)).await.map(drop)
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     let vpc = op.text("VpcId").unwrap_or_default().to_owned();
     if let Some(subnet) = op.id().cloned()
         && let Some(router) = router_of(op, &vpc).await?

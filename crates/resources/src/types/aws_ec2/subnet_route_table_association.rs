@@ -3,8 +3,8 @@
 
 use super::network::{id, interface, look, router_of};
 use crate::declare::*;
-use crate::objects;
-use crate::op::{Op, Stop};
+use crate::lookup;
+use crate::op::{Op, OpError};
 
 pub(super) fn subnet_route_table_association() -> ResourceType {
     ResourceType::new("AWS::EC2::SubnetRouteTableAssociation")
@@ -19,7 +19,7 @@ pub(super) fn subnet_route_table_association() -> ResourceType {
 }
 
 /// The router of the VPC that a subnet is in.
-async fn usual_router(op: &mut Op, subnet: &str) -> Result<Option<String>, Stop> {
+async fn usual_router(op: &mut Op, subnet: &str) -> Result<Option<String>, OpError> {
     let Some(subnet) = look(op, format!("/subnets/{subnet}"), "subnet").await? else {
         return Ok(None);
     };
@@ -27,10 +27,10 @@ async fn usual_router(op: &mut Op, subnet: &str) -> Result<Option<String>, Stop>
     Ok(router_of(op, vpc).await?.map(|router| id(&router)))
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let [table, subnet] =
         ["RouteTableId", "SubnetId"].map(|name| op.text(name).unwrap_or_default().to_owned());
-    let subnet = objects::find(op, "neutron.subnet", &subnet).await?;
+    let subnet = lookup::find_id(op, "neutron.subnet", &subnet).await?;
     // Whatever is done of it, a delete puts the subnet back where it was.
     op.set_id(format!("{table}:{subnet}"));
     if let Some(router) = usual_router(op, &subnet).await? {
@@ -39,14 +39,14 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     op.add("join", interface(&table, "add", &subnet)).await.map(drop)
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(tie) = op.id().cloned() else { return Ok(()) };
     let (table, subnet) = tie.split_once(':').unwrap_or_default();
     op.remove("leave", interface(table, "remove", subnet)).await?;
     if let Some(router) = usual_router(op, subnet).await? {
         match op.add("join", interface(&router, "add", subnet)).await {
             // It never left.
-            Err(stop) if stop.says_already() || stop.is_not_found() => {}
+            Err(stop) if stop.is_already_done() || stop.is_not_found() => {}
             joined => _ = joined?,
         }
     }

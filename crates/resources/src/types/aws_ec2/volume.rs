@@ -1,10 +1,10 @@
 //! AWS::EC2::Volume: a block storage volume, described in EC2 terms.
 
 use super::{key_value, tags};
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, Stop};
-use crate::types::cinder::volume::{copies, life};
+use crate::op::{Op, OpError};
+use crate::types::cinder::volume::{calls, copies};
 use crate::wire;
 use kiln_cloud::{Marker, get, post, put};
 use serde_json::json;
@@ -21,10 +21,10 @@ pub(super) fn volume() -> ResourceType {
             prop("SnapshotId", Str).immutable().is("cinder.backup"),
             prop("Tags", List).immutable().each(key_value()),
         ])
-        .found_by(marker)
+        .finder(marker)
         .creates(|op| Box::pin(create(op)))
-        .deletes(|op| Box::pin(life::remove(op)))
-        .on(Verb::Check, |op| Box::pin(life::check(op)))
+        .deletes(|op| Box::pin(calls::remove(op)))
+        .on(OperationKind::Check, |op| Box::pin(calls::check(op)))
         .copied(|op| Box::pin(copies::copy(op)), |op| Box::pin(copies::forget(op)))
 }
 
@@ -42,9 +42,9 @@ fn marker(op: &Op) -> Option<Marker> {
 }
 
 /// What is called a snapshot here is a backup there.
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let name = op.context().physical_name.to_string();
-    let call = match op.word("SnapshotId") {
+    let call = match op.nonempty_text("SnapshotId") {
         Some(backup) => {
             let body = json!({ "restore": { "name": name } });
             post(Service::Volume, format!("/backups/{backup}/restore"), body)
@@ -54,26 +54,26 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
                 "name": name,
                 "description": name,
                 "size": wire::json(op.prop("Size")),
-                "availability_zone": op.word("AvailabilityZone"),
+                "availability_zone": op.nonempty_text("AvailabilityZone"),
                 "metadata": tags(&op.context().properties),
             }});
             post(Service::Volume, "/volumes", body)
         }
     };
-    let is_restored = op.word("SnapshotId").is_some();
+    let is_restored = op.nonempty_text("SnapshotId").is_some();
     let made = op.call("create", call).await?;
     let id = made.text("/volume/id").or_else(|| made.text("/restore/volume_id"));
     let Some(id) = id.map(str::to_owned) else {
-        return Err(Stop::failed("Error", "the service did not say which volume it made"));
+        return Err(OpError::failed("Error", "the service did not say which volume it made"));
     };
     op.set_id(id);
-    life::until_available(op).await?;
+    calls::until_available(op).await?;
     if is_restored {
         let body = json!({ "volume": { "description": name } });
-        op.call("words", put(Service::Volume, life::path(op), body)).await?;
+        op.call("words", put(Service::Volume, calls::path(op), body)).await?;
         let body = json!({ "metadata": tags(&op.context().properties) });
-        let path = format!("{}/metadata", life::path(op));
+        let path = format!("{}/metadata", calls::path(op));
         op.call("tags", put(Service::Volume, path, body)).await?;
     }
-    life::check(op).await
+    calls::check(op).await
 }

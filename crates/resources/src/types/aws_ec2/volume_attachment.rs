@@ -1,10 +1,10 @@
 //! AWS::EC2::VolumeAttachment: the attachment of a volume to a server as a device.
 
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::text;
-use crate::op::{Op, Stop};
-use crate::types::cinder::attaching::{self, Place};
+use crate::op::{Op, OpError};
+use crate::property_access::text;
+use crate::types::cinder::attaching::{self, Attachment};
 
 pub(super) fn volume_attachment() -> ResourceType {
     ResourceType::new("AWS::EC2::VolumeAttachment")
@@ -15,27 +15,27 @@ pub(super) fn volume_attachment() -> ResourceType {
             prop("InstanceId", Str).required().immutable().is("nova.server"),
             prop("VolumeId", Str).required().immutable().is("cinder.volume"),
         ])
-        .found_by(|op| Some(attaching::marker(&place(op))))
+        .finder(|op| Some(attaching::marker(&place(op))))
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .on(Verb::Check, |op| Box::pin(check(op)))
+        .on(OperationKind::Check, |op| Box::pin(check(op)))
 }
 
-fn place(op: &Op) -> Place {
+fn place(op: &Op) -> Attachment {
     let word = |name: &str| text(&op.context().properties, name).map(str::to_owned);
-    Place {
+    Attachment {
         server: word("InstanceId").unwrap_or_default(),
         volume: word("VolumeId").unwrap_or_default(),
         device: word("Device"),
     }
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let place = place(op);
     attaching::attach_own(op, &place).await
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }
@@ -45,7 +45,7 @@ async fn remove(op: &mut Op) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn check(op: &mut Op) -> Result<(), Stop> {
+async fn check(op: &mut Op) -> Result<(), OpError> {
     let place = place(op);
     attaching::check(op, &place).await
 }

@@ -1,9 +1,9 @@
 //! AWS::EC2::VPC: a private network together with its router.
 
 use super::key_value;
-use super::network::{built, by_name, named, plain};
+use super::network::{built, by_name, named, rest_spec};
 use crate::declare::*;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use crate::rest;
 use kiln_cloud::{delete, post};
 use serde_json::json;
@@ -20,19 +20,19 @@ pub(super) fn vpc() -> ResourceType {
                 .one_of(["default", "dedicated"]),
             prop("Tags", List).each(key_value().unimplemented()),
         ])
-        .found_by(by_name)
+        .finder(by_name)
         .deletes(|op| Box::pin(remove(op)))
-        .plain(
-            plain("/networks", "network")
+        .rest(
+            rest_spec("/networks", "network")
                 .unsent(["CidrBlock", "InstanceTenancy", "Tags"])
-                .ready(built())
-                .after(|op| Box::pin(make_router(op))),
+                .readiness(built())
+                .after_write(|op| Box::pin(make_router(op))),
         )
 }
 
 /// The router has the name of the network: that is how it is found again.
-async fn make_router(op: &mut Op) -> Result<(), Stop> {
-    if !op.context().before.is_empty() {
+async fn make_router(op: &mut Op) -> Result<(), OpError> {
+    if !op.context().previous_properties.is_empty() {
         return Ok(());
     }
     let body = json!({ "router": { "name": &*op.context().physical_name } });
@@ -40,7 +40,7 @@ async fn make_router(op: &mut Op) -> Result<(), Stop> {
     op.copy("router", call, "/router/id").await.map(drop)
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     let marker = named(op, "/routers", "router");
     let routers = op.read(marker.list.clone()).await?;
     for router in marker.found(&routers) {

@@ -2,7 +2,7 @@
 
 use super::network::{external_network, id, objects, table_of};
 use crate::declare::*;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use crate::types::neutron::gateway;
 use kiln_cloud::get;
 use serde_json::{Value as Json, json};
@@ -21,7 +21,7 @@ pub(super) fn vpc_gateway_attachment() -> ResourceType {
 }
 
 /// The routers of the VPC's route tables.
-async fn tables(op: &mut Op) -> Result<Vec<Json>, Stop> {
+async fn tables(op: &mut Op) -> Result<Vec<Json>, OpError> {
     let mark = table_of(op.text("VpcId").unwrap_or_default());
     let list = get(Service::Network, "/routers").query("description", mark.as_str());
     let mut tables = objects(&op.read(list).await?, "routers");
@@ -29,7 +29,7 @@ async fn tables(op: &mut Op) -> Result<Vec<Json>, Stop> {
     Ok(tables)
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let network = external_network(op).await?;
     // What follows does no harm if it is done twice, and can be undone whatever was done of it.
     op.set_id(op.context().physical_name.clone());
@@ -41,7 +41,7 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }

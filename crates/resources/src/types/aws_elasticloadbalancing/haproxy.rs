@@ -2,7 +2,7 @@
 
 use crate::behaviour::{InService, Siblings, View};
 use crate::declare::*;
-use crate::given::{given, items, open, section};
+use crate::property_access::{given, items, open, section};
 use crate::types::heat::instances;
 use kiln_template::print;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ const ADDRESSES: [&str; 2] = ["PublicIp", "first_address"];
 pub(super) fn own(properties: &Members, siblings: &dyn Siblings) -> Vec<String> {
     let members = items(properties, "Instances").iter().filter_map(|it| open(it).as_text());
     let first_address = |member: &Arc<str>| {
-        let name = siblings.named(member)?;
+        let name = siblings.by_reference(member)?;
         ADDRESSES.iter().find_map(|attribute| address(&siblings.attribute(&name, attribute)?))
     };
     members.filter_map(first_address).collect()
@@ -68,7 +68,7 @@ fn address(value: &Value) -> Option<String> {
 /// A load balancer must have the time to wait for an answer before it asks again.
 pub(super) fn check(members: &Members) -> Result<(), PropertyError> {
     let Some(health) = section(members, "HealthCheck") else { return Ok(()) };
-    let number = |name: &str| crate::given::number(health.get(name)?);
+    let number = |name: &str| crate::property_access::number(health.get(name)?);
     match (number("Interval"), number("Timeout")) {
         (Some(interval), Some(timeout)) if interval < timeout => {
             Err(PropertyError::new("Interval must be larger than Timeout"))

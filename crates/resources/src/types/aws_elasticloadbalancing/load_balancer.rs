@@ -43,10 +43,10 @@ pub(super) fn load_balancer() -> ResourceType {
         .staged(|group| {
             Ok(Stage { template: server::template(group), is_last: true, ..Stage::default() })
         })
-        .tells_inside(server::inside)
-        .called(|view| view.name.into())
-        .answers(|view, name, path| {
-            let value = match (name, view.child) {
+        .nested_metadata(server::inside)
+        .reference(|view| view.name.into())
+        .attributes(|view, name, path| {
+            let value = match (name, view.nested) {
                 ("DNSName", Some(child)) => {
                     child.output("PublicIp").transpose()?.unwrap_or_default()
                 }

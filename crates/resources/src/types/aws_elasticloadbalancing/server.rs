@@ -6,7 +6,7 @@
 use super::haproxy;
 use crate::behaviour::{Group, View};
 use crate::declare::*;
-use crate::given::items;
+use crate::property_access::items;
 
 /// The server.
 const SERVER: &str = "LB_instance";

@@ -2,8 +2,8 @@
 
 use crate::behaviour::View;
 use crate::declare::*;
-use crate::given::text;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::text;
 use crate::random;
 use crate::types::heat::stack_user;
 use kiln_template::functions::{Fault, step_into_attribute};
@@ -19,13 +19,13 @@ pub(super) fn access_key() -> ResourceType {
         .attrs([attr("SecretAccessKey", Str).uncached(), attr("UserName", Str).uncached()])
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .answers(attribute)
+        .attributes(attribute)
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let name = op.text("UserName").unwrap_or_default().to_owned();
     let Some(user) = op.sibling(&name).await? else {
-        return Err(Stop::failed("NotFound", format!("could not find user {name}")));
+        return Err(OpError::failed("NotFound", format!("could not find user {name}")));
     };
     if !stack_user::are_there(op) {
         if op.id().is_none() {
@@ -42,7 +42,7 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     stack_user::remove_key(op).await?;
     op.clear_id();
     Ok(())

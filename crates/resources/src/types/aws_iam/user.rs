@@ -1,8 +1,8 @@
 //! AWS::IAM::User: a user of the stack who can be allowed to read some of its resources.
 
 use crate::declare::*;
-use crate::given::{section, text};
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::{section, text};
 use crate::types::heat::signals::{nameless, with_user};
 use crate::types::heat::stack_user;
 
@@ -18,10 +18,10 @@ pub(super) fn user() -> ResourceType {
         ])
         .with(with_user)
         .creates(|op| Box::pin(create(op)))
-        .called(|view| view.physical_name.into())
+        .reference(|view| view.physical_name.into())
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     if !stack_user::are_there(op) {
         return nameless(op).await;
     }

@@ -24,6 +24,6 @@ pub(super) fn db_instance() -> ResourceType {
         .attrs([attr("Endpoint.Address", None), attr("Endpoint.Port", None)])
         .nested()
         .staged(|group| shipped::stage(TEMPLATE, group))
-        .called(shipped::reference)
-        .answers(shipped::attribute)
+        .reference(shipped::reference)
+        .attributes(shipped::attribute)
 }

@@ -1,9 +1,9 @@
 //! AWS::S3::Bucket: an object store container, described in S3 terms.
 
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::{items, open, section, text};
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::{items, open, section, text};
 use crate::types::aws_ec2::key_value;
 use crate::types::swift::common;
 use kiln_cloud::head;
@@ -28,10 +28,10 @@ pub(super) fn bucket() -> ResourceType {
         .attrs([attr("DomainName", Str), attr("WebsiteURL", Str)])
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .on(Verb::Check, |op| Box::pin(common::look(op)))
+        .on(OperationKind::Check, |op| Box::pin(common::look(op)))
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let mut said = Vec::new();
     let properties = op.context().properties.clone();
     for tag in items(&properties, "Tags").iter().filter_map(|tag| open(tag).as_map()) {
@@ -59,13 +59,13 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// The project, as the address of its account tells it.
-async fn project(op: &mut Op) -> Result<String, Stop> {
+async fn project(op: &mut Op) -> Result<String, OpError> {
     let reply = op.read(head(Service::ObjectStore, "")).await?;
     let account = reply.address().and_then(|it| it.trim_end_matches('/').rsplit('/').next());
     Ok(account.unwrap_or_default().trim_start_matches("AUTH_").to_owned())
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     let id = op.id().map_or("", |id| id);
     let refusal = format!("The bucket you tried to delete is not empty ({id}).");
     common::remove(op, Some(refusal)).await

@@ -24,7 +24,7 @@ pub(super) fn certificate_container() -> ResourceType {
             attr("status", Str),
         ])
         .with(container)
-        .shaped(|op, _, fields| refer(op, fields, "certificate", &REFS))
+        .adjust_fields(|op, _, fields| refer(op, fields, "certificate", &REFS))
 }
 
 const REFS: [&str; 4] =

@@ -2,24 +2,28 @@
 
 use crate::behaviour::View;
 use crate::declare::*;
-use crate::op::{Op, Stop};
-use crate::rest::{Change, Plain, Ready, in_path};
+use crate::op::{Op, OpError};
+use crate::rest::{Readiness, RestSpec, UpdateMethod, in_path};
 use kiln_cloud::get;
 use kiln_template::Secret;
 use kiln_template::functions::{Fault, step_into_attribute};
 use serde_json::{Map as Fields, Value as Json, json};
 
 /// Objects of the key manager, which cannot be changed.
-pub(super) fn plain(path: &'static str, many: &'static str, id: &'static str) -> Plain {
-    Plain::at(Service::KeyManager, path, "").many(many).id(id).change(Change::Never).goes_at_once()
+pub(super) fn rest_spec(path: &'static str, many: &'static str, id: &'static str) -> RestSpec {
+    RestSpec::new(Service::KeyManager, path, "")
+        .list_envelope(many)
+        .id(id)
+        .update_method(UpdateMethod::Never)
+        .deleted_at_once()
 }
 
 /// Containers of secrets. They list a hundred at most.
 pub(super) fn container(kind: ResourceType) -> ResourceType {
-    kind.answers(container_attribute).plain(
-        plain("/containers", "containers", "container_ref")
-            .listed("?limit=100")
-            .ready(Ready::when("status", ["ACTIVE"], ["ERROR"]).reason("error_reason")),
+    kind.attributes(container_attribute).rest(
+        rest_spec("/containers", "containers", "container_ref")
+            .list_suffix("?limit=100")
+            .readiness(Readiness::when("status", ["ACTIVE"], ["ERROR"]).reason("error_reason")),
     )
 }
 
@@ -46,7 +50,7 @@ fn container_attribute(
     if name != "secret_refs" {
         return Ok(None);
     }
-    let shown = view.shown.as_map().and_then(|shown| shown.get(name));
+    let shown = view.remote.as_map().and_then(|shown| shown.get(name));
     let secrets = shown.and_then(Value::as_list).unwrap_or_default().iter();
     let secrets = secrets.filter_map(|secret| {
         let secret = secret.as_map()?;
@@ -56,7 +60,7 @@ fn container_attribute(
 }
 
 /// What is in a secret; hidden.
-pub(super) async fn payload(op: &mut Op, secret: &str) -> Result<Value, Stop> {
+pub(super) async fn payload(op: &mut Op, secret: &str) -> Result<Value, OpError> {
     let call = get(Service::KeyManager, format!("/secrets/{}/payload", in_path(secret)));
     let reply = op.read(call.header("Accept", "*/*")).await?;
     let text = match reply.body {

@@ -2,7 +2,7 @@
 
 use super::common::container;
 use crate::declare::*;
-use crate::given::{items, open, text};
+use crate::property_access::{items, open, text};
 use serde_json::Value as Json;
 
 pub(super) fn generic_container() -> ResourceType {
@@ -26,7 +26,7 @@ pub(super) fn generic_container() -> ResourceType {
         ])
         .check(no_secret_twice)
         .with(container)
-        .shaped(|_, _, fields| {
+        .adjust_fields(|_, _, fields| {
             let mut secrets = fields.remove("secrets").unwrap_or_else(|| Json::Array(Vec::new()));
             for secret in secrets.as_array_mut().into_iter().flatten() {
                 secret["secret_ref"] = secret["ref"].take();

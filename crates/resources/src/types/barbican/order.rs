@@ -1,12 +1,12 @@
 //! OS::Barbican::Order: a request to the key manager to generate a key or have a certificate
 //! issued.
 
-use super::common::{payload, plain};
+use super::common::{payload, rest_spec};
 use crate::declare::*;
-use crate::given::text;
-use crate::op::{Op, Progress, Stop};
+use crate::op::{Op, OpError, Progress};
+use crate::property_access::text;
 use crate::refusals::{is_given, may_be_given, needs};
-use crate::rest::{self, Ready, in_path};
+use crate::rest::{self, Readiness, in_path};
 use crate::wire;
 use kiln_cloud::{Marker, Reply, delete, get};
 use serde_json::{Map as Fields, Value as Json};
@@ -47,20 +47,22 @@ pub(super) fn order() -> ResourceType {
             attr("status", Str),
         ])
         .check(check)
-        .found_by(by_name)
+        .finder(by_name)
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .plain(plain("/orders", "orders", "order_ref").ready(made()).shape(|_, _, fields| {
-            let kind = fields.remove("type").unwrap_or_default();
-            let meta = std::mem::take(fields);
-            *fields =
-                Fields::from_iter([("type".into(), kind), ("meta".into(), Json::Object(meta))]);
-        }))
+        .rest(rest_spec("/orders", "orders", "order_ref").readiness(made()).adjust_fields(
+            |_, _, fields| {
+                let kind = fields.remove("type").unwrap_or_default();
+                let meta = std::mem::take(fields);
+                *fields =
+                    Fields::from_iter([("type".into(), kind), ("meta".into(), Json::Object(meta))]);
+            },
+        ))
 }
 
 /// An order is done when what was ordered is there.
-fn made() -> Ready {
-    Ready::when("status", ["ACTIVE"], ["ERROR"]).reason("error_reason")
+fn made() -> Readiness {
+    Readiness::when("status", ["ACTIVE"], ["ERROR"]).reason("error_reason")
 }
 
 const KEY: [&str; 6] =
@@ -128,10 +130,10 @@ fn by_name(op: &Op) -> Option<Marker> {
     })
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
-        let Some(plain) = op.plain() else { return Ok(()) };
-        let mut fields = rest::new_fields(op, &plain);
+        let Some(spec) = op.rest_spec() else { return Ok(()) };
+        let mut fields = rest::new_fields(op, &spec);
         // The mark goes where the name is.
         if let Some(name) = fields.remove("name") {
             fields["meta"]["name"] = name;
@@ -145,17 +147,17 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     let order = op.until(get(Service::KeyManager, place), |reply| progress(reply, &name)).await;
     let mut order = match order {
         // The reference makes no second try of an order.
-        Err(Stop::Failed(failure))
-            if failure.is_worth_another_try && &*failure.class == "ResourceInError" =>
+        Err(OpError::Failed(failure))
+            if failure.is_retryable && &*failure.class == "ResourceInError" =>
         {
-            return Err(Stop::failed("Error", failure.message));
+            return Err(OpError::failed("Error", failure.message));
         }
         order => order?.body,
     };
     let products = products(op, &order).await?;
     let mut shown = wire::value(&order.take()).as_map().cloned().unwrap_or_default();
     shown.extend(products);
-    op.set_shown(Value::Map(shown.into()));
+    op.set_remote(Value::Map(shown.into()));
     Ok(())
 }
 
@@ -173,7 +175,7 @@ fn progress(reply: &Reply, name: &str) -> Progress {
 }
 
 /// What was made of an order for several secrets, by name.
-async fn products(op: &mut Op, order: &Json) -> Result<Members, Stop> {
+async fn products(op: &mut Op, order: &Json) -> Result<Members, OpError> {
     let mut products = Members::new();
     let Some(container) = order["container_ref"].as_str() else { return Ok(products) };
     let call = get(Service::KeyManager, format!("/containers/{}", in_path(container)));
@@ -191,7 +193,7 @@ async fn products(op: &mut Op, order: &Json) -> Result<Members, Stop> {
 }
 
 /// Removes what was made of the order, then the order: it alone knows what that is, also when this is begun again.
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(order) = op.id().cloned() else { return Ok(()) };
     if let Some(order) = read(op, "orders", &order).await? {
         if let Some(container) = order["container_ref"].as_str() {
@@ -204,7 +206,7 @@ async fn remove(op: &mut Op) -> Result<(), Stop> {
     rest::remove(op).await
 }
 
-async fn remove_container(op: &mut Op, place: &str) -> Result<(), Stop> {
+async fn remove_container(op: &mut Op, place: &str) -> Result<(), OpError> {
     let container = read(op, "containers", place).await?.unwrap_or_default();
     // A certificate for a key that was there before is put beside that key, which is not ours.
     let has_source = op.text("source_container_ref").is_some();
@@ -219,7 +221,7 @@ async fn remove_container(op: &mut Op, place: &str) -> Result<(), Stop> {
 }
 
 /// What the key manager shows of something; nothing if it is gone.
-async fn read(op: &mut Op, many: &str, place: &str) -> Result<Option<Json>, Stop> {
+async fn read(op: &mut Op, many: &str, place: &str) -> Result<Option<Json>, OpError> {
     match op.read(get(Service::KeyManager, format!("/{many}/{}", in_path(place)))).await {
         Ok(reply) => Ok(Some(reply.body)),
         Err(stop) if stop.is_not_found() => Ok(None),
@@ -227,7 +229,7 @@ async fn read(op: &mut Op, many: &str, place: &str) -> Result<Option<Json>, Stop
     }
 }
 
-async fn remove_product(op: &mut Op, many: &str, place: &str) -> Result<(), Stop> {
+async fn remove_product(op: &mut Op, many: &str, place: &str) -> Result<(), OpError> {
     let path = format!("/{many}/{}", in_path(place));
     op.remove(&format!("remove {path}"), delete(Service::KeyManager, path)).await
 }

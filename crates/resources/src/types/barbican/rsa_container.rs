@@ -22,7 +22,7 @@ pub(super) fn rsa_container() -> ResourceType {
             attr("status", Str),
         ])
         .with(container)
-        .shaped(|op, _, fields| refer(op, fields, "rsa", &REFS))
+        .adjust_fields(|op, _, fields| refer(op, fields, "rsa", &REFS))
 }
 
 const REFS: [&str; 3] = ["private_key_passphrase_ref", "private_key_ref", "public_key_ref"];

@@ -1,8 +1,8 @@
 //! OS::Barbican::Secret: a piece of confidential data kept by the key manager.
 
-use super::common::plain;
+use super::common::rest_spec;
 use crate::declare::*;
-use crate::given::{open, text};
+use crate::property_access::{open, text};
 use crate::refusals::{is_given, may_be_given, needs};
 use kiln_template::functions::step_into_attribute;
 
@@ -28,12 +28,12 @@ pub(super) fn secret() -> ResourceType {
         ])
         .attrs([attr("decrypted_payload", Str), attr("status", Str)])
         .check(check)
-        .answers(|view, name, path| {
+        .attributes(|view, name, path| {
             // What was put in is what comes out.
             let payload = view.properties.get("payload").unwrap_or(&Value::Null);
             Ok((name == "decrypted_payload").then(|| step_into_attribute(payload, path)))
         })
-        .plain(plain("/secrets", "secrets", "secret_ref"))
+        .rest(rest_spec("/secrets", "secrets", "secret_ref"))
 }
 
 const BINARY: &str = "application/octet-stream";

@@ -2,7 +2,7 @@
 
 use crate::declare::*;
 use crate::op::Op;
-use crate::rest::{Change, Plain};
+use crate::rest::{RestSpec, UpdateMethod};
 use crate::wire;
 use kiln_cloud::{Marker, get};
 use kiln_template::functions::step_into_attribute;
@@ -30,20 +30,20 @@ pub(super) fn host() -> ResourceType {
             attr("updated_at", Str),
             attr("vcpus", Int),
         ])
-        .answers(|view, name, path| {
+        .attributes(|view, name, path| {
             if name != "extra_capability" {
                 return Ok(None);
             }
             let given = view.properties.get(name).cloned().unwrap_or_default();
             Ok(Some(step_into_attribute(&given, path)))
         })
-        .found_by(by_name)
-        .plain(
-            Plain::at(Service::Reservation, "/os-hosts", "host")
-                .bare()
-                .change(Change::Never)
+        .finder(by_name)
+        .rest(
+            RestSpec::new(Service::Reservation, "/os-hosts", "host")
+                .bare_requests()
+                .update_method(UpdateMethod::Never)
                 .unsent(["extra_capability"])
-                .shape(|op, _, fields| {
+                .adjust_fields(|op, _, fields| {
                     if let Some(extra) = wire::json(op.prop("extra_capability")).as_object() {
                         fields.extend(extra.clone());
                     }

@@ -1,7 +1,7 @@
 //! OS::Blazar::Lease: a reservation of hosts, servers or addresses for a span of time.
 
 use crate::declare::*;
-use crate::rest::{Change, Plain, Ready};
+use crate::rest::{Readiness, RestSpec, UpdateMethod};
 use serde_json::Value as Json;
 
 pub(super) fn lease() -> ResourceType {
@@ -34,14 +34,18 @@ pub(super) fn lease() -> ResourceType {
             attr("updated_at", Str),
             attr("user_id", Str),
         ])
-        .plain(
-            Plain::at(Service::Reservation, "/leases", "lease")
-                .bare()
-                .listed("")
-                .change(Change::Never)
+        .rest(
+            RestSpec::new(Service::Reservation, "/leases", "lease")
+                .bare_requests()
+                .list_suffix("")
+                .update_method(UpdateMethod::Never)
                 // One that begins later is ready as soon as it is noted down.
-                .ready(Ready::when("status", ["PENDING", "ACTIVE", "TERMINATED"], ["ERROR"]))
-                .shape(|_, _, fields| {
+                .readiness(Readiness::when(
+                    "status",
+                    ["PENDING", "ACTIVE", "TERMINATED"],
+                    ["ERROR"],
+                ))
+                .adjust_fields(|_, _, fields| {
                     let reservations = fields.get_mut("reservations").and_then(Json::as_array_mut);
                     reservations.into_iter().flatten().for_each(cut);
                 }),

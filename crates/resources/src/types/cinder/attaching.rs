@@ -1,32 +1,32 @@
 //! Attaching volumes to servers, and detaching them: both services have to agree before it is done.
 
-use crate::op::{Op, Progress, Stop};
+use crate::op::{Op, OpError, Progress};
 use crate::rest;
 use kiln_cloud::{Call, Marker, Reply, Service, delete, get, post};
 use serde_json::json;
 
 /// A volume, the server that it is attached to, and as which device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Attachment {
     pub(crate) server: String,
     pub(crate) volume: String,
     pub(crate) device: Option<String>,
 }
 
-fn attachments(place: &Place) -> String {
+fn attachments(place: &Attachment) -> String {
     format!("/servers/{}/os-volume_attachments", place.server)
 }
 
-fn attachment(place: &Place) -> Call {
+fn attachment(place: &Attachment) -> Call {
     get(Service::Compute, format!("{}/{}", attachments(place), place.volume))
 }
 
-fn volume(place: &Place) -> Call {
+fn volume(place: &Attachment) -> Call {
     get(Service::Volume, format!("/volumes/{}", place.volume))
 }
 
 /// How an attachment is found: a server has a volume once at most.
-pub(crate) fn marker(place: &Place) -> Marker {
+pub(crate) fn marker(place: &Attachment) -> Marker {
     let path = attachments(place);
     Marker {
         list: get(Service::Compute, path.clone()),
@@ -40,7 +40,7 @@ pub(crate) fn marker(place: &Place) -> Marker {
 }
 
 /// Makes the attachment that is the resource's object.
-pub(crate) async fn attach_own(op: &mut Op, place: &Place) -> Result<(), Stop> {
+pub(crate) async fn attach_own(op: &mut Op, place: &Attachment) -> Result<(), OpError> {
     let made = begin(op, "attach", place).await?;
     let id = made.text("/volumeAttachment/id").unwrap_or(&place.volume).to_owned();
     op.set_id(id);
@@ -48,23 +48,23 @@ pub(crate) async fn attach_own(op: &mut Op, place: &Place) -> Result<(), Stop> {
 }
 
 /// Attaches a volume, and waits until it is.
-pub(crate) async fn attach(op: &mut Op, step: &str, place: &Place) -> Result<(), Stop> {
+pub(crate) async fn attach(op: &mut Op, step: &str, place: &Attachment) -> Result<(), OpError> {
     begin(op, step, place).await?;
     until_attached(op, place).await
 }
 
 /// A conflict only means that the volume or the server is busy.
-async fn begin(op: &mut Op, step: &str, place: &Place) -> Result<Reply, Stop> {
+async fn begin(op: &mut Op, step: &str, place: &Attachment) -> Result<Reply, OpError> {
     let mut body = json!({ "volumeId": place.volume });
     if let Some(device) = &place.device {
         body["device"] = device.as_str().into();
     }
     let body = json!({ "volumeAttachment": body });
     let call = post(Service::Compute, attachments(place), body).marker(marker(place));
-    op.call_patiently(step, call).await
+    op.call_retrying_conflicts(step, call).await
 }
 
-async fn until_attached(op: &mut Op, place: &Place) -> Result<(), Stop> {
+async fn until_attached(op: &mut Op, place: &Attachment) -> Result<(), OpError> {
     let is_here = |reply: &Reply| is_attached(reply, place);
     op.until(volume(place), |reply| match reply.text("/volume/status") {
         Some("in-use") if is_here(reply) => Progress::Ready,
@@ -84,16 +84,16 @@ async fn until_attached(op: &mut Op, place: &Place) -> Result<(), Stop> {
 }
 
 /// Whether a volume says that it is attached to a server.
-fn is_attached(reply: &Reply, place: &Place) -> bool {
+fn is_attached(reply: &Reply, place: &Attachment) -> bool {
     let all = reply.body["volume"]["attachments"].as_array().into_iter().flatten();
     all.into_iter().any(|it| it["server_id"] == place.server.as_str())
 }
 
 /// Detaches a volume, and waits until both services say so.
-pub(crate) async fn detach(op: &mut Op, step: &str, place: &Place) -> Result<(), Stop> {
+pub(crate) async fn detach(op: &mut Op, step: &str, place: &Attachment) -> Result<(), OpError> {
     let call = delete(Service::Compute, format!("{}/{}", attachments(place), place.volume));
-    match op.call_patiently(step, call).await {
-        Err(Stop::Failed(it)) if matches!(&*it.class, "NotFound" | "BadRequest") => {}
+    match op.call_retrying_conflicts(step, call).await {
+        Err(OpError::Failed(it)) if matches!(&*it.class, "NotFound" | "BadRequest") => {}
         done => _ = done?,
     }
     rest::until_gone(op, volume(place), |reply| match reply.text("/volume/status") {
@@ -106,6 +106,6 @@ pub(crate) async fn detach(op: &mut Op, step: &str, place: &Place) -> Result<(),
 }
 
 /// Looks whether the attachment is there.
-pub(crate) async fn check(op: &mut Op, place: &Place) -> Result<(), Stop> {
+pub(crate) async fn check(op: &mut Op, place: &Attachment) -> Result<(), OpError> {
     op.read(attachment(place)).await.map(drop)
 }

@@ -1,9 +1,9 @@
 //! OS::Cinder::EncryptedVolumeType: the encryption that volumes of a volume type get.
 
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::objects;
-use crate::op::{Op, Stop};
+use crate::lookup;
+use crate::op::{Op, OpError};
 use crate::wire;
 use kiln_cloud::{delete, get, post, put};
 use serde_json::{Map, Value as Json, json};
@@ -14,7 +14,7 @@ pub(super) fn encrypted_volume_type() -> ResourceType {
         .service(Service::Volume)
         .extension("encryption")
         .entity("volume_encryption_types")
-        .observable()
+        .detects_drift()
         .since("5.0.0")
         .props([
             prop("cipher", Str).updatable().one_of(["aes-xts-plain64", "aes-cbc-essiv"]),
@@ -29,7 +29,7 @@ pub(super) fn encrypted_volume_type() -> ResourceType {
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .on(Verb::Check, |op| Box::pin(show(op)))
+        .on(OperationKind::Check, |op| Box::pin(show(op)))
 }
 
 fn path(kind: &str) -> String {
@@ -49,14 +49,14 @@ fn fields(op: &Op, with_nulls: bool) -> Map<String, Json> {
 }
 
 /// A volume type has one encryption at most; the id is the type's.
-async fn create(op: &mut Op) -> Result<(), Stop> {
-    let kind = op.word("volume_type").unwrap_or_default().to_owned();
-    let kind = objects::find(op, "cinder.vtype", &kind).await?;
+async fn create(op: &mut Op) -> Result<(), OpError> {
+    let kind = op.nonempty_text("volume_type").unwrap_or_default().to_owned();
+    let kind = lookup::find_id(op, "cinder.vtype", &kind).await?;
     let body = json!({ "encryption": fields(op, false) });
     let call = post(Service::Volume, path(&kind), body).may_be_repeated();
     match op.call("create", call).await {
         // It may have been made before an interruption.
-        Err(Stop::Failed(it))
+        Err(OpError::Failed(it))
             if matches!(&*it.class, "BadRequest" | "Conflict")
                 && is_as_wanted(op, &kind).await? => {}
         done => _ = done?,
@@ -65,23 +65,23 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     show(op).await
 }
 
-async fn is_as_wanted(op: &mut Op, kind: &str) -> Result<bool, Stop> {
+async fn is_as_wanted(op: &mut Op, kind: &str) -> Result<bool, OpError> {
     let shown = op.read(get(Service::Volume, path(kind))).await?;
     Ok(fields(op, false).iter().all(|(name, value)| shown.body.get(name) == Some(value)))
 }
 
-async fn show(op: &mut Op) -> Result<(), Stop> {
+async fn show(op: &mut Op) -> Result<(), OpError> {
     let shown = op.read(get(Service::Volume, own_path(op))).await?;
     if shown.body["encryption_id"].is_null() {
         let message = "The volume type has no encryption any more";
-        return Err(Stop::failed("NotFound", message));
+        return Err(OpError::failed("NotFound", message));
     }
-    op.set_shown(wire::value(&shown.body));
+    op.set_remote(wire::value(&shown.body));
     Ok(())
 }
 
 /// The path of the encryption itself; nothing if there is none.
-async fn encryption(op: &mut Op) -> Result<Option<String>, Stop> {
+async fn encryption(op: &mut Op) -> Result<Option<String>, OpError> {
     match op.read(get(Service::Volume, own_path(op))).await {
         Ok(shown) => Ok(shown.text("/encryption_id").map(|id| format!("{}/{id}", own_path(op)))),
         Err(stop) if stop.is_not_found() => Ok(None),
@@ -89,7 +89,7 @@ async fn encryption(op: &mut Op) -> Result<Option<String>, Stop> {
     }
 }
 
-async fn update(op: &mut Op) -> Result<(), Stop> {
+async fn update(op: &mut Op) -> Result<(), OpError> {
     if let Some(path) = encryption(op).await? {
         let body = json!({ "encryption": fields(op, true) });
         op.call("change", put(Service::Volume, path, body)).await?;
@@ -97,7 +97,7 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
     show(op).await
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }

@@ -1,10 +1,10 @@
 //! OS::Cinder::QoSAssociation: the tie between a set of quality-of-service values and volume types.
 
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::{items, open, text};
-use crate::objects;
-use crate::op::{Op, Stop};
+use crate::lookup;
+use crate::op::{Op, OpError};
+use crate::property_access::{items, open, text};
 use kiln_cloud::get;
 use kiln_template::print;
 
@@ -24,15 +24,15 @@ pub(super) fn qos_association() -> ResourceType {
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .on(Verb::Check, |op| Box::pin(check(op)))
+        .on(OperationKind::Check, |op| Box::pin(check(op)))
 }
 
 fn kinds(members: &Members) -> Vec<String> {
     items(members, "volume_types").iter().map(|kind| print::plain(open(kind))).collect()
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
-    let specs = op.word("qos_specs").unwrap_or_default().to_owned();
+async fn create(op: &mut Op) -> Result<(), OpError> {
+    let specs = op.nonempty_text("qos_specs").unwrap_or_default().to_owned();
     for kind in kinds(&op.context().properties) {
         tie(op, &specs, &kind).await?;
     }
@@ -41,9 +41,9 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn update(op: &mut Op) -> Result<(), Stop> {
-    let specs = op.word("qos_specs").unwrap_or_default().to_owned();
-    let (old, new) = (kinds(&op.context().before), kinds(&op.context().properties));
+async fn update(op: &mut Op) -> Result<(), OpError> {
+    let specs = op.nonempty_text("qos_specs").unwrap_or_default().to_owned();
+    let (old, new) = (kinds(&op.context().previous_properties), kinds(&op.context().properties));
     for kind in old.iter().filter(|kind| !new.contains(kind)) {
         untie(op, &specs, kind).await?;
     }
@@ -53,18 +53,18 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn tie(op: &mut Op, specs: &str, kind: &str) -> Result<(), Stop> {
+async fn tie(op: &mut Op, specs: &str, kind: &str) -> Result<(), OpError> {
     // The service takes these changes as if something were read. Twice does no harm.
     let call = get(Service::Volume, format!("/qos-specs/{specs}/associate"));
     op.call(&format!("tie {kind}"), call.query("vol_type_id", kind)).await.map(drop)
 }
 
-async fn untie(op: &mut Op, specs: &str, kind: &str) -> Result<(), Stop> {
+async fn untie(op: &mut Op, specs: &str, kind: &str) -> Result<(), OpError> {
     let call = get(Service::Volume, format!("/qos-specs/{specs}/disassociate"));
     op.remove(&format!("untie {kind}"), call.query("vol_type_id", kind)).await
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }
@@ -82,18 +82,18 @@ async fn remove(op: &mut Op) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn found(op: &mut Op, kind: &str, name: &str) -> Result<Option<String>, Stop> {
-    match objects::find(op, kind, name).await {
+async fn found(op: &mut Op, kind: &str, name: &str) -> Result<Option<String>, OpError> {
+    match lookup::find_id(op, kind, name).await {
         Ok(id) => Ok(Some(id.to_string())),
-        Err(Stop::Failed(it)) if &*it.class == "EntityNotFound" => Ok(None),
+        Err(OpError::Failed(it)) if &*it.class == "EntityNotFound" => Ok(None),
         Err(stop) => Err(stop),
     }
 }
 
-async fn check(op: &mut Op) -> Result<(), Stop> {
-    let specs = op.word("qos_specs").unwrap_or_default().to_owned();
+async fn check(op: &mut Op) -> Result<(), OpError> {
+    let specs = op.nonempty_text("qos_specs").unwrap_or_default().to_owned();
     if let Some(specs) = found(op, "cinder.qos_specs", &specs).await? {
         return op.read(get(Service::Volume, format!("/qos-specs/{specs}"))).await.map(drop);
     }
-    Err(Stop::failed("EntityNotFound", format!("The QoS specs ({specs}) could not be found.")))
+    Err(OpError::failed("EntityNotFound", format!("The QoS specs ({specs}) could not be found.")))
 }

@@ -1,10 +1,10 @@
 //! OS::Cinder::QoSSpecs: a set of quality-of-service values for volumes.
 
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::{open, section};
-use crate::op::{Op, Stop};
-use crate::rest::{self, Change, Plain};
+use crate::op::{Op, OpError};
+use crate::property_access::{open, section};
+use crate::rest::{self, RestSpec, UpdateMethod};
 use kiln_cloud::{Marker, get, put};
 use kiln_template::print;
 use serde_json::{Map, Value as Json, json};
@@ -17,16 +17,16 @@ pub(super) fn qos_specs() -> ResourceType {
         .entity("qos_specs")
         .since("7.0.0")
         .props([prop("name", Str), prop("specs", Map).required().updatable()])
-        .found_by(marker)
+        .finder(marker)
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .plain(
-            Plain::at(Service::Volume, "/qos-specs", "qos_specs")
-                .many("qos_specs")
+        .rest(
+            RestSpec::new(Service::Volume, "/qos-specs", "qos_specs")
+                .list_envelope("qos_specs")
                 .unsent(["specs"])
-                .change(Change::Never)
-                .goes_at_once()
-                .shape(shape),
+                .update_method(UpdateMethod::Never)
+                .deleted_at_once()
+                .adjust_fields(adjust_fields),
         )
 }
 
@@ -43,7 +43,7 @@ fn specs(members: &Members) -> Map<String, Json> {
 }
 
 /// The values stand beside the name.
-fn shape(op: &Op, _: Verb, fields: &mut Map<String, Json>) {
+fn adjust_fields(op: &Op, _: OperationKind, fields: &mut Map<String, Json>) {
     fields.extend(specs(&op.context().properties));
 }
 
@@ -51,8 +51,8 @@ fn path(op: &Op) -> String {
     format!("/qos-specs/{}", op.id().map_or("", |id| id))
 }
 
-async fn update(op: &mut Op) -> Result<(), Stop> {
-    let (old, new) = (specs(&op.context().before), specs(&op.context().properties));
+async fn update(op: &mut Op) -> Result<(), OpError> {
+    let (old, new) = (specs(&op.context().previous_properties), specs(&op.context().properties));
     let gone: Vec<&String> = old.keys().filter(|key| !new.contains_key(*key)).collect();
     if !gone.is_empty() {
         let call =
@@ -69,12 +69,12 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
     rest::until_ready(op).await
 }
 
-fn is_refused(stop: &Stop) -> bool {
-    matches!(stop, Stop::Failed(it) if matches!(&*it.class, "BadRequest" | "NotFound"))
+fn is_refused(stop: &OpError) -> bool {
+    matches!(stop, OpError::Failed(it) if matches!(&*it.class, "BadRequest" | "NotFound"))
 }
 
 /// What volume types still lean on cannot be removed.
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() {
         let call = get(Service::Volume, format!("{}/disassociate_all", path(op)));
         op.remove("disassociate", call).await?;

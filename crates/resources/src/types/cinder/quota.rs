@@ -1,8 +1,8 @@
 //! OS::Cinder::Quota: the limits on volumes, snapshots and backups of a project.
 
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use crate::types::quotas;
 use kiln_cloud::get;
 
@@ -25,35 +25,35 @@ pub(super) fn quota() -> ResourceType {
         .creates(|op| Box::pin(set(op)))
         .updates(|op| Box::pin(set(op)))
         .deletes(|op| Box::pin(reset(op)))
-        .on(Verb::Check, |op| Box::pin(look(op)))
+        .on(OperationKind::Check, |op| Box::pin(look(op)))
 }
 
 const PATH: &str = "/os-quota-sets";
 
-async fn set(op: &mut Op) -> Result<(), Stop> {
+async fn set(op: &mut Op) -> Result<(), OpError> {
     check_use(op).await?;
     let call = quotas::setting(op, Service::Volume, PATH, "quota_set");
     quotas::set(op, call, "quota_set").await
 }
 
 /// A limit below what is in use already is a mistake.
-async fn check_use(op: &mut Op) -> Result<(), Stop> {
+async fn check_use(op: &mut Op) -> Result<(), OpError> {
     let path = format!("{PATH}/{}", quotas::project(op));
     let shown = op.read(get(Service::Volume, path).query("usage", "True")).await?;
     for (name, limit) in op.context().properties.iter() {
         let used = shown.body["quota_set"][&**name]["in_use"].as_i64().unwrap_or_default();
         if quotas::is_below(limit, used) {
             let message = format!("The limit on {name} is below what is in use: {used}");
-            return Err(Stop::failed("ValueError", message));
+            return Err(OpError::failed("ValueError", message));
         }
     }
     Ok(())
 }
 
-async fn reset(op: &mut Op) -> Result<(), Stop> {
+async fn reset(op: &mut Op) -> Result<(), OpError> {
     quotas::reset(op, Service::Volume, PATH).await
 }
 
-async fn look(op: &mut Op) -> Result<(), Stop> {
+async fn look(op: &mut Op) -> Result<(), OpError> {
     quotas::look(op, Service::Volume, PATH, "quota_set").await
 }

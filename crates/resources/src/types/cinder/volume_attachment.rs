@@ -1,10 +1,10 @@
 //! OS::Cinder::VolumeAttachment: the attachment of a volume to a server.
 
 use super::attaching;
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::text;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::text;
 
 pub(super) fn volume_attachment() -> ResourceType {
     ResourceType::new("OS::Cinder::VolumeAttachment")
@@ -15,30 +15,30 @@ pub(super) fn volume_attachment() -> ResourceType {
             prop("mountpoint", Str).updatable(),
             prop("volume_id", Str).required().updatable().is("cinder.volume"),
         ])
-        .found_by(|op| Some(attaching::marker(&place(&op.context().properties))))
+        .finder(|op| Some(attaching::marker(&place(&op.context().properties))))
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .on(Verb::Check, |op| Box::pin(check(op)))
+        .on(OperationKind::Check, |op| Box::pin(check(op)))
 }
 
-fn place(properties: &Members) -> attaching::Place {
+fn place(properties: &Members) -> attaching::Attachment {
     let word = |name: &str| text(properties, name).map(str::to_owned);
-    attaching::Place {
+    attaching::Attachment {
         server: word("instance_uuid").unwrap_or_default(),
         volume: word("volume_id").unwrap_or_default(),
         device: word("mountpoint").filter(|device| !device.is_empty()),
     }
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let place = place(&op.context().properties);
     attaching::attach_own(op, &place).await
 }
 
 /// An attachment cannot be changed: it is made anew, and its resource stays.
-async fn update(op: &mut Op) -> Result<(), Stop> {
-    let (old, new) = (place(&op.context().before), place(&op.context().properties));
+async fn update(op: &mut Op) -> Result<(), OpError> {
+    let (old, new) = (place(&op.context().previous_properties), place(&op.context().properties));
     if old == new {
         return Ok(());
     }
@@ -49,7 +49,7 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
     attaching::attach_own(op, &new).await
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }
@@ -59,7 +59,7 @@ async fn remove(op: &mut Op) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn check(op: &mut Op) -> Result<(), Stop> {
+async fn check(op: &mut Op) -> Result<(), OpError> {
     let place = place(&op.context().properties);
     attaching::check(op, &place).await
 }

@@ -1,11 +1,11 @@
 //! OS::Cinder::VolumeType: a kind of volume that users can choose, with the specifications behind
 //! it.
 
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::{items, open, section};
-use crate::op::{Op, Stop};
-use crate::rest::{self, Plain};
+use crate::op::{Op, OpError};
+use crate::property_access::{items, open, section};
+use crate::rest::{self, RestSpec};
 use crate::wire::segment;
 use kiln_cloud::{Marker, delete, post};
 use kiln_template::print;
@@ -17,7 +17,7 @@ pub(super) fn volume_type() -> ResourceType {
         .service(Service::Volume)
         .extension("os-types-manage")
         .entity("volume_types")
-        .observable()
+        .detects_drift()
         .since("2015.1")
         .props([
             prop("description", Str).updatable().since("5.0.0"),
@@ -31,14 +31,14 @@ pub(super) fn volume_type() -> ResourceType {
                 .each(item(Str).is("keystone.project")),
         ])
         .check(check)
-        .found_by(marker)
-        .plain(
-            Plain::at(Service::Volume, "/types", "volume_type")
+        .finder(marker)
+        .rest(
+            RestSpec::new(Service::Volume, "/types", "volume_type")
                 .unsent(["metadata", "projects"])
-                .label("description")
-                .goes_at_once()
-                .shape(shape)
-                .after(|op| Box::pin(afterwards(op))),
+                .mark_field("description")
+                .deleted_at_once()
+                .adjust_fields(adjust_fields)
+                .after_write(|op| Box::pin(afterwards(op))),
         )
 }
 
@@ -61,8 +61,8 @@ fn marker(op: &Op) -> Option<Marker> {
 }
 
 /// The field is called otherwise when a type is made than when it is changed.
-fn shape(_: &Op, verb: Verb, fields: &mut Map<String, Json>) {
-    if verb == Verb::Create
+fn adjust_fields(_: &Op, operation: OperationKind, fields: &mut Map<String, Json>) {
+    if operation == OperationKind::Create
         && let Some(is_public) = fields.remove("is_public")
     {
         fields.insert("os-volume-type-access:is_public".into(), is_public);
@@ -73,7 +73,7 @@ fn path(op: &Op) -> String {
     format!("/types/{}", op.id().map_or("", |id| id))
 }
 
-async fn afterwards(op: &mut Op) -> Result<(), Stop> {
+async fn afterwards(op: &mut Op) -> Result<(), OpError> {
     set_specs(op).await?;
     if !op.prop("is_public").equals(&Value::Bool(true)) {
         set_projects(op).await?;
@@ -81,10 +81,10 @@ async fn afterwards(op: &mut Op) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn set_specs(op: &mut Op) -> Result<(), Stop> {
+async fn set_specs(op: &mut Op) -> Result<(), OpError> {
     let context = op.context().clone();
     let (empty, path) = (Members::new(), format!("{}/extra_specs", path(op)));
-    let old = section(&context.before, "metadata").unwrap_or(&empty);
+    let old = section(&context.previous_properties, "metadata").unwrap_or(&empty);
     let new = section(&context.properties, "metadata").unwrap_or(&empty);
     for key in old.keys().filter(|key| !new.contains_key(*key)) {
         let call = delete(Service::Volume, format!("{path}/{}", segment(key)));
@@ -99,20 +99,20 @@ async fn set_specs(op: &mut Op) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn set_projects(op: &mut Op) -> Result<(), Stop> {
+async fn set_projects(op: &mut Op) -> Result<(), OpError> {
     let names = |members: &Members| -> Vec<String> {
         items(members, "projects").iter().map(|it| print::plain(open(it))).collect()
     };
-    let (old, new) = (names(&op.context().before), names(&op.context().properties));
+    let (old, new) = (names(&op.context().previous_properties), names(&op.context().properties));
     let action = format!("{}/action", path(op));
     for project in old.iter().filter(|project| !new.contains(project)) {
-        let project = crate::objects::find(op, "keystone.project", project).await?;
+        let project = crate::lookup::find_id(op, "keystone.project", project).await?;
         let body = json!({ "removeProjectAccess": { "project": &*project } });
         let call = post(Service::Volume, action.clone(), body).may_be_repeated();
         op.remove(&format!("refuse {project}"), call).await?;
     }
     for project in new.iter().filter(|project| !old.contains(project)) {
-        let project = crate::objects::find(op, "keystone.project", project).await?;
+        let project = crate::lookup::find_id(op, "keystone.project", project).await?;
         let body = json!({ "addProjectAccess": { "project": &*project } });
         let call = post(Service::Volume, action.clone(), body).may_be_repeated();
         match op.call(&format!("admit {project}"), call).await {

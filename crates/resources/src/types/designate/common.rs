@@ -1,8 +1,8 @@
 //! What DNS types have in common.
 
-use crate::rest::Ready;
+use crate::rest::Readiness;
 
 /// Changes take until the name servers have them.
-pub(super) fn settled() -> Ready {
-    Ready::when("status", [], ["ERROR"]).waiting(["PENDING"])
+pub(super) fn settled() -> Readiness {
+    Readiness::when("status", [], ["ERROR"]).waiting(["PENDING"])
 }

@@ -1,9 +1,9 @@
 //! OS::Designate::RecordSet: all records of one name and type in a DNS zone.
 
 use super::common::settled;
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::rest::Plain;
+use crate::rest::RestSpec;
 
 pub(super) fn record_set() -> ResourceType {
     ResourceType::new("OS::Designate::RecordSet")
@@ -22,15 +22,15 @@ pub(super) fn record_set() -> ResourceType {
             ]),
             prop("zone", Str).required().is("designate.zone"),
         ])
-        .plain(
-            Plain::at(Service::Dns, "/zones/{zone}/recordsets", "")
-                .many("recordsets")
+        .rest(
+            RestSpec::new(Service::Dns, "/zones/{zone}/recordsets", "")
+                .list_envelope("recordsets")
                 .finds("zone", "designate.zone")
-                .label("description")
-                .dressed()
-                .ready(settled())
-                .shape(|_, verb, fields| {
-                    if verb == Verb::Update {
+                .mark_field("description")
+                .marks_then_renames()
+                .readiness(settled())
+                .adjust_fields(|_, operation, fields| {
+                    if operation == OperationKind::Update {
                         // The service takes no empty values.
                         fields.retain(|_, value| !value.is_null() && value != "");
                     }

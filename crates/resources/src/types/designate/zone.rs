@@ -1,11 +1,11 @@
 //! OS::Designate::Zone: a DNS zone that the cloud's name servers answer for.
 
 use super::common::settled;
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::text;
+use crate::property_access::text;
 use crate::refusals::may_be_given;
-use crate::rest::{Change, Plain};
+use crate::rest::{RestSpec, UpdateMethod};
 
 pub(super) fn zone() -> ResourceType {
     ResourceType::new("OS::Designate::Zone")
@@ -30,16 +30,16 @@ pub(super) fn zone() -> ResourceType {
         ])
         .attrs([attr("serial", Str)])
         .check(check)
-        .plain(
-            Plain::at(Service::Dns, "/zones", "")
-                .many("zones")
+        .rest(
+            RestSpec::new(Service::Dns, "/zones", "")
+                .list_envelope("zones")
                 .unsent(["primaries"])
-                .change(Change::Patch)
-                .label("description")
-                .dressed()
-                .ready(settled())
-                .shape(|_, verb, fields| {
-                    if verb == Verb::Update {
+                .update_method(UpdateMethod::Patch)
+                .mark_field("description")
+                .marks_then_renames()
+                .readiness(settled())
+                .adjust_fields(|_, operation, fields| {
+                    if operation == OperationKind::Update {
                         // The service takes no empty values.
                         fields.retain(|_, value| !value.is_null() && value != "");
                     }

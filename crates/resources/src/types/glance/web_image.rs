@@ -1,10 +1,10 @@
 //! OS::Glance::WebImage: an image that the image service downloads from a URL.
 
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::{items, open, section, text};
-use crate::op::{Op, Progress, Stop};
-use crate::rest::{self, Plain};
+use crate::op::{Op, OpError, Progress};
+use crate::property_access::{items, open, section, text};
+use crate::rest::{self, RestSpec};
 use crate::wire::{self, segment};
 use kiln_cloud::{Reply, delete, get, patch, post, put};
 use kiln_template::print;
@@ -18,7 +18,7 @@ pub(super) fn web_image() -> ResourceType {
         .about("An image that the image service downloads from a URL.")
         .service(Service::Image)
         .entity("images")
-        .observable()
+        .detects_drift()
         .since("12.0.0")
         .props([
             prop("active", Bool).updatable().default(true).since("16.0.0"),
@@ -53,13 +53,13 @@ pub(super) fn web_image() -> ResourceType {
         .check(check)
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
-        .on(Verb::Check, |op| Box::pin(look(op)))
-        .plain(
-            Plain::at(Service::Image, "/images", "")
-                .many("images")
+        .on(OperationKind::Check, |op| Box::pin(look(op)))
+        .rest(
+            RestSpec::new(Service::Image, "/images", "")
+                .list_envelope("images")
                 .unsent(["active", "extra_properties", "location", "members"])
-                .label("kiln")
-                .shape(shape),
+                .mark_field("kiln")
+                .adjust_fields(adjust_fields),
         )
 }
 
@@ -83,8 +83,8 @@ fn check(properties: &Members) -> Result<(), PropertyError> {
 }
 
 /// Further properties stand beside the usual ones.
-fn shape(op: &Op, verb: Verb, fields: &mut Map<String, Json>) {
-    if verb == Verb::Create {
+fn adjust_fields(op: &Op, operation: OperationKind, fields: &mut Map<String, Json>) {
+    if operation == OperationKind::Create {
         fields.extend(extra(&op.context().properties));
     }
 }
@@ -100,14 +100,14 @@ fn path(op: &Op) -> String {
 
 // --- create ---
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
-    let Some(plain) = op.plain() else {
-        return Err(Stop::failed("InternalError", "an image is a plain object"));
+async fn create(op: &mut Op) -> Result<(), OpError> {
+    let Some(spec) = op.rest_spec() else {
+        return Err(OpError::failed("InternalError", "an image is a plain object"));
     };
-    let body = Json::Object(rest::new_fields(op, &plain));
+    let body = Json::Object(rest::new_fields(op, &spec));
     let made = op.call("create", post(Service::Image, "/images", body)).await?;
     let Some(id) = made.text("/id").map(str::to_owned) else {
-        return Err(Stop::failed("Error", "the service did not say which image it made"));
+        return Err(OpError::failed("Error", "the service did not say which image it made"));
     };
     op.set_id(id);
     import(op).await?;
@@ -120,8 +120,8 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Has the image downloaded. That is refused for an image that has its content already, or gets it.
-async fn import(op: &mut Op) -> Result<(), Stop> {
-    let location = op.word("location").unwrap_or_default();
+async fn import(op: &mut Op) -> Result<(), OpError> {
+    let location = op.nonempty_text("location").unwrap_or_default();
     let body = json!({ "method": { "name": "web-download", "uri": location } });
     let call = post(Service::Image, format!("{}/import", path(op)), body).may_be_repeated();
     match op.call("import", call).await {
@@ -133,7 +133,7 @@ async fn import(op: &mut Op) -> Result<(), Stop> {
     }
 }
 
-async fn until_active(op: &mut Op) -> Result<Reply, Stop> {
+async fn until_active(op: &mut Op) -> Result<Reply, OpError> {
     op.until(get(Service::Image, path(op)), |reply| match reply.text("/status") {
         // It may have been taken out of use before an interruption.
         Some("active" | "deactivated") => Progress::Ready,
@@ -153,18 +153,18 @@ fn has_failed(reply: &Reply) -> bool {
     reply.text("/os_glance_failed_import").is_some_and(|stores| !stores.is_empty())
 }
 
-async fn activate(op: &mut Op, how: &str) -> Result<(), Stop> {
+async fn activate(op: &mut Op, how: &str) -> Result<(), OpError> {
     let call = post(Service::Image, format!("{}/actions/{how}", path(op)), Json::Null);
     op.call(how, call.may_be_repeated()).await.map(drop)
 }
 
-async fn look(op: &mut Op) -> Result<(), Stop> {
+async fn look(op: &mut Op) -> Result<(), OpError> {
     let shown = op.read(get(Service::Image, path(op))).await?;
-    op.set_shown(wire::value(&shown.body));
+    op.set_remote(wire::value(&shown.body));
     match shown.text("/status") {
         Some(status @ ("killed" | "deleted" | "pending_delete")) => {
             let message = format!("'status': expected 'active', got '{status}'");
-            Err(Stop::failed("Error", message))
+            Err(OpError::failed("Error", message))
         }
         _ => Ok(()),
     }
@@ -172,7 +172,7 @@ async fn look(op: &mut Op) -> Result<(), Stop> {
 
 // --- update ---
 
-async fn update(op: &mut Op) -> Result<(), Stop> {
+async fn update(op: &mut Op) -> Result<(), OpError> {
     if op.changes("active") {
         let is_active = op.prop("active").equals(&Value::Bool(true));
         activate(op, if is_active { "reactivate" } else { "deactivate" }).await?;
@@ -191,8 +191,9 @@ fn words(members: &Members, name: &str) -> Vec<String> {
     items(members, name).iter().map(|it| print::plain(open(it))).collect()
 }
 
-async fn set_tags(op: &mut Op) -> Result<(), Stop> {
-    let (old, new) = (words(&op.context().before, "tags"), words(&op.context().properties, "tags"));
+async fn set_tags(op: &mut Op) -> Result<(), OpError> {
+    let (old, new) =
+        (words(&op.context().previous_properties, "tags"), words(&op.context().properties, "tags"));
     let path = |tag: &str, op: &Op| format!("{}/tags/{}", path(op), segment(tag));
     for tag in old.iter().filter(|tag| !new.contains(tag)) {
         let call = delete(Service::Image, path(tag, op));
@@ -221,7 +222,8 @@ fn changed_fields(op: &Op) -> Map<String, Json> {
     let mut fields: Map<String, Json> =
         changed.map(|name| (name.to_owned(), wire::json(op.prop(name)))).collect();
     if op.changes("extra_properties") {
-        let (old, new) = (extra(&op.context().before), extra(&op.context().properties));
+        let (old, new) =
+            (extra(&op.context().previous_properties), extra(&op.context().properties));
         let gone = old.keys().filter(|name| !new.contains_key(*name)).cloned();
         fields.extend(gone.map(|name| (name, Json::Null)).collect::<Vec<_>>());
         fields.extend(new.into_iter().filter(|(name, value)| old.get(name) != Some(value)));
@@ -229,7 +231,7 @@ fn changed_fields(op: &Op) -> Map<String, Json> {
     fields
 }
 
-async fn change_fields(op: &mut Op) -> Result<(), Stop> {
+async fn change_fields(op: &mut Op) -> Result<(), OpError> {
     let fields = changed_fields(op);
     if fields.is_empty() {
         return Ok(());
@@ -256,9 +258,11 @@ async fn change_fields(op: &mut Op) -> Result<(), Stop> {
     op.call("change", call).await.map(drop)
 }
 
-async fn set_members(op: &mut Op) -> Result<(), Stop> {
-    let (old, new) =
-        (words(&op.context().before, "members"), words(&op.context().properties, "members"));
+async fn set_members(op: &mut Op) -> Result<(), OpError> {
+    let (old, new) = (
+        words(&op.context().previous_properties, "members"),
+        words(&op.context().properties, "members"),
+    );
     let all = format!("{}/members", path(op));
     for member in old.iter().filter(|member| !new.contains(member)) {
         let call = delete(Service::Image, format!("{all}/{}", segment(member)));

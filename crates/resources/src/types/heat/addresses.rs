@@ -2,7 +2,7 @@
 //! objects in the object store.
 
 use super::stack_user::{self, Key, User};
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use crate::wire;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -17,9 +17,9 @@ const FOR_EVER: i64 = 0x7fff_ffff;
 const TEMP_KEY: &str = "x-account-meta-temp-url-key";
 
 /// Where a service is, for those outside: in the words of the catalogue.
-pub(crate) async fn service(op: &mut Op, kind: &str) -> Result<String, Stop> {
+pub(crate) async fn service(op: &mut Op, kind: &str) -> Result<String, OpError> {
     let reply = op.read(get(Service::Identity, "/auth/catalog").may_be_old()).await?;
-    let region = op.place().outside.region.clone();
+    let region = op.stack().guests.region.clone();
     let is_here = |endpoint: &&Json| {
         let is_there =
             |region: &str| endpoint["region_id"] == region || endpoint["region"] == region;
@@ -33,15 +33,15 @@ pub(crate) async fn service(op: &mut Op, kind: &str) -> Result<String, Stop> {
         let message = format!(
             "The catalogue has no public endpoint of type {kind}. Next: ask the operator of the cloud."
         );
-        Stop::failed("EndpointNotFound", message)
+        OpError::failed("EndpointNotFound", message)
     })
 }
 
 // --- the CloudFormation API ---
 
 /// Where servers read their metadata: the CloudFormation API, with its version and a slash at the end.
-pub(crate) async fn metadata(op: &mut Op) -> Result<String, Stop> {
-    let url = match op.place().outside.metadata_url.clone() {
+pub(crate) async fn metadata(op: &mut Op) -> Result<String, OpError> {
+    let url = match op.stack().guests.metadata_url.clone() {
         Some(url) => url.trim_end_matches('/').to_owned(),
         None => service(op, "cloudformation").await?,
     };
@@ -49,8 +49,8 @@ pub(crate) async fn metadata(op: &mut Op) -> Result<String, Stop> {
 }
 
 /// Where servers report to: the CloudWatch API, with its version and a slash at the end.
-pub(crate) async fn watch(op: &mut Op) -> Result<String, Stop> {
-    let url = match op.place().outside.watch_url.clone() {
+pub(crate) async fn watch(op: &mut Op) -> Result<String, OpError> {
+    let url = match op.stack().guests.watch_url.clone() {
         Some(url) => url.trim_end_matches('/').to_owned(),
         None => service(op, "cloudwatch").await?,
     };
@@ -75,7 +75,7 @@ impl Signed {
     }
 
     /// The method that the signature is for.
-    pub(crate) fn verb(self) -> &'static str {
+    pub(crate) fn method(self) -> &'static str {
         match self {
             Signed::WaitCondition => "PUT",
             Signed::Signal => "POST",
@@ -87,16 +87,16 @@ impl Signed {
 ///
 /// It does not say when it was signed: identity services take that for a moment after which the address
 /// is good for nothing, and a wait condition may wait for hours.
-pub(crate) async fn signed(op: &mut Op, kind: Signed, user: &User) -> Result<String, Stop> {
+pub(crate) async fn signed(op: &mut Op, kind: Signed, user: &User) -> Result<String, OpError> {
     let key = stack_user::key(op, user).await?;
-    let base = match op.place().outside.waitcondition_url.clone() {
+    let base = match op.stack().guests.waitcondition_url.clone() {
         Some(url) => url.replace("/waitcondition", &format!("/{}", kind.word())),
         None => format!("{}/{}", service(op, "cloudformation").await?, kind.word()),
     };
-    Ok(signed_with(&key, kind.verb(), &base.to_lowercase(), &op.arn()))
+    Ok(signed_with(&key, kind.method(), &base.to_lowercase(), &op.arn()))
 }
 
-fn signed_with(key: &Key, verb: &str, base: &str, arn: &str) -> String {
+fn signed_with(key: &Key, method: &str, base: &str, arn: &str) -> String {
     let rest = base.split_once("://").map_or(base, |(_, rest)| rest);
     let (host, path) = match rest.find('/') {
         Some(at) => rest.split_at(at),
@@ -109,7 +109,7 @@ fn signed_with(key: &Key, verb: &str, base: &str, arn: &str) -> String {
     ];
     let shown = joined(&query);
     query.sort_unstable();
-    let text = format!("{verb}\n{host}\n{path}/{arn}\n{}", joined(&query));
+    let text = format!("{method}\n{host}\n{path}/{arn}\n{}", joined(&query));
     let secret = hmac::Key::new(hmac::HMAC_SHA256, key.secret.as_bytes());
     let signature = STANDARD.encode(hmac::sign(&secret, text.as_bytes()));
     let path: Vec<String> = arn.split('/').map(wire::segment).collect();
@@ -127,12 +127,12 @@ fn joined(query: &[(&str, &str)]) -> String {
 // --- the native API ---
 
 /// The address at which a user of the stack signals the resource with a token.
-pub(crate) async fn native(op: &mut Op, user: &User) -> Result<String, Stop> {
+pub(crate) async fn native(op: &mut Op, user: &User) -> Result<String, OpError> {
     let url = service(op, "orchestration").await?;
-    let place = op.place();
+    let place = op.stack();
     let url = url.replace(&*place.project, &user.project);
-    let (stack, resource) = (wire::segment(&place.stack), wire::segment(&op.context().resource));
-    Ok(format!("{url}/stacks/{stack}/{}/resources/{resource}/signal", place.stack_id))
+    let (stack, resource) = (wire::segment(&place.name), wire::segment(&op.context().resource));
+    Ok(format!("{url}/stacks/{stack}/{}/resources/{resource}/signal", place.id))
 }
 
 // --- the object store ---
@@ -143,14 +143,14 @@ pub(crate) async fn object(
     method: &str,
     container: &str,
     object: &str,
-) -> Result<String, Stop> {
+) -> Result<String, OpError> {
     let account = op.read(head(Service::ObjectStore, "")).await?;
     let key = match account.header(TEMP_KEY) {
         Some(key) => key.to_owned(),
         None => new_key(op).await?,
     };
     let Some(address) = account.address() else {
-        return Err(Stop::failed("Error", "the object store does not say where it is"));
+        return Err(OpError::failed("Error", "the object store does not say where it is"));
     };
     let (scheme, rest) = address.split_once("://").unwrap_or(("http", address));
     let (host, root) = match rest.find('/') {
@@ -168,7 +168,7 @@ pub(crate) async fn object(
 }
 
 /// Gives the account a key. Another resource may do so at the same time: the one that stays is read again.
-async fn new_key(op: &mut Op) -> Result<String, Stop> {
+async fn new_key(op: &mut Op) -> Result<String, OpError> {
     let drawn: String = op.random(32).await?.iter().map(|byte| format!("{byte:02x}")).collect();
     let call = post(Service::ObjectStore, "", Json::Null).empty().header(TEMP_KEY, drawn.as_str());
     op.call("account key", call.may_be_repeated()).await?;

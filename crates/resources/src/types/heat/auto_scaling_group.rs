@@ -3,9 +3,9 @@
 
 use crate::behaviour::{Group, Stage};
 use crate::declare::*;
-use crate::given::{count, given, seconds, section};
 use crate::groups::{Dialect, Pace, attributes, scaled};
-use crate::op::Stop;
+use crate::op::OpError;
+use crate::property_access::{count, given, seconds, section};
 use crate::scaling;
 
 pub(super) fn auto_scaling_group() -> ResourceType {
@@ -37,11 +37,11 @@ pub(super) fn auto_scaling_group() -> ResourceType {
             attr("refs_map", Map).since("7.0.0"),
         ])
         .staged(next_stage)
-        .answers(attributes::scaled)
-        .rests(scaling::rests)
+        .attributes(attributes::scaled)
+        .cooldown(scaling::rests)
 }
 
-fn next_stage(group: &mut Group<'_>) -> Result<Stage, Stop> {
+fn next_stage(group: &mut Group<'_>) -> Result<Stage, OpError> {
     let properties = group.properties;
     let pace = section(properties, "rolling_updates").map(|policy| Pace {
         batch: count(policy, "max_batch_size").unwrap_or(1),

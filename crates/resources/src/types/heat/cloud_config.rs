@@ -3,7 +3,7 @@
 use super::stored_config::{self, UNGROUPED};
 use super::yaml;
 use crate::declare::*;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 
 pub(super) fn cloud_config() -> ResourceType {
     ResourceType::new("OS::Heat::CloudConfig")
@@ -15,10 +15,10 @@ pub(super) fn cloud_config() -> ResourceType {
         .attrs([attr("config", Str)])
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(stored_config::remove(op)))
-        .answers(stored_config::attribute)
+        .attributes(stored_config::attribute)
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let written = op.prop("cloud_config");
     let text = format!("#cloud-config\n{}", yaml::document(&written.exposed()));
     let config = stored_config::text(text, written.has_secret());

@@ -6,8 +6,8 @@
 use super::{addresses, credentials, mailbox, stack_user};
 use crate::behaviour::View;
 use crate::declare::{Members, Value, map};
-use crate::given::{section, text};
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::{section, text};
 use crate::{random, wire};
 use kiln_cloud::{Credential, Service, delete, post, put};
 use serde_json::{Map, Value as Json, json};
@@ -63,7 +63,7 @@ impl Delivery {
         op: &mut Op,
         step: &str,
         metadata: &Json,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), OpError> {
         let call = match self {
             Delivery::Object(container, object) => {
                 mailbox::write(container, object, &metadata.to_string())
@@ -78,7 +78,7 @@ impl Delivery {
         op.call(step, call).await.map(drop)
     }
 
-    async fn remove(&self, op: &mut Op) -> Result<(), Stop> {
+    async fn remove(&self, op: &mut Op) -> Result<(), OpError> {
         match self {
             Delivery::Object(container, object) => {
                 let path = format!("/{}/{}", wire::segment(container), wire::segment(object));
@@ -101,11 +101,12 @@ impl Delivery {
 }
 
 /// Prepares the way on which a server gets its metadata; `kinds` are what else its agent reads.
-pub(crate) async fn prepare(op: &mut Op, kinds: &[&str]) -> Result<(), Stop> {
+pub(crate) async fn prepare(op: &mut Op, kinds: &[&str]) -> Result<(), OpError> {
     if !stack_user::are_there(op) {
         return Ok(());
     }
-    let transport = op.word("software_config_transport").unwrap_or("POLL_SERVER_CFN").to_owned();
+    let transport =
+        op.nonempty_text("software_config_transport").unwrap_or("POLL_SERVER_CFN").to_owned();
     let (collector, said) = match transport.as_str() {
         "POLL_SERVER_HEAT" => ("heat", by_heat(op).await?),
         "POLL_TEMP_URL" => ("request", by_object(op).await?),
@@ -123,38 +124,38 @@ pub(crate) async fn prepare(op: &mut Op, kinds: &[&str]) -> Result<(), Stop> {
     }
     told.insert("collectors".into(), collectors.collect::<Vec<_>>().into());
     told.insert(collector.into(), said);
-    op.set_datum(COLLECT, wire::value(&Json::Object(told)));
+    op.set_data(COLLECT, wire::value(&Json::Object(told)));
     Ok(())
 }
 
-async fn by_cfn(op: &mut Op) -> Result<Json, Stop> {
+async fn by_cfn(op: &mut Op) -> Result<Json, OpError> {
     let user = stack_user::beside(op).await?;
     let key = stack_user::key(op, &user).await?;
     Ok(json!({
         "metadata_url": addresses::metadata(op).await?,
         "access_key_id": key.access,
         "secret_access_key": key.secret,
-        "stack_name": *op.place().stack,
+        "stack_name": *op.stack().name,
         "path": format!("{}.Metadata", op.context().resource),
     }))
 }
 
-async fn by_heat(op: &mut Op) -> Result<Json, Stop> {
+async fn by_heat(op: &mut Op) -> Result<Json, OpError> {
     let user = stack_user::beside(op).await?;
     let known = credentials::of(op, &user).await?;
-    let place = op.place();
+    let place = op.stack();
     Ok(json!({
         "user_id": known["user_id"],
         "password": known["password"],
         "auth_url": known["auth_url"],
         "project_id": known["project_id"],
-        "stack_id": format!("{}/{}", place.stack, place.stack_id),
+        "stack_id": format!("{}/{}", place.name, place.id),
         "resource_name": *op.context().resource,
         "region_name": known["region_name"],
     }))
 }
 
-async fn by_object(op: &mut Op) -> Result<Json, Stop> {
+async fn by_object(op: &mut Op) -> Result<Json, OpError> {
     let chosen = section(&op.context().properties, "deployment_swift_data").cloned();
     let chosen = chosen.unwrap_or_default();
     let own = op.context().physical_name.to_string();
@@ -164,17 +165,17 @@ async fn by_object(op: &mut Op) -> Result<Json, Stop> {
         (None, Some(Delivery::Object(_, object))) => object,
         _ => random::uuid(op).await?.to_string(),
     };
-    op.set_datum(DELIVERY, map([("container", container.as_str()), ("object", object.as_str())]));
+    op.set_data(DELIVERY, map([("container", container.as_str()), ("object", object.as_str())]));
     let path = format!("/{}", wire::segment(&container));
     op.call("metadata container", put(Service::ObjectStore, path, Json::Null).empty()).await?;
     Ok(json!({ "metadata_url": addresses::object(op, "GET", &container, &object).await? }))
 }
 
-async fn by_queue(op: &mut Op) -> Result<Json, Stop> {
+async fn by_queue(op: &mut Op) -> Result<Json, OpError> {
     let user = stack_user::beside(op).await?;
     let known = credentials::of(op, &user).await?;
     let queue = op.context().physical_name.to_string();
-    op.set_datum(DELIVERY, map([("queue", queue.as_str())]));
+    op.set_data(DELIVERY, map([("queue", queue.as_str())]));
     let path = format!("/queues/{}", wire::segment(&queue));
     let call = put(Service::Messaging, path, json!({})).with_credential(user.credential());
     op.call("metadata queue", call).await?;
@@ -189,17 +190,17 @@ async fn by_queue(op: &mut Op) -> Result<Json, Stop> {
 }
 
 /// Changes the way on which a server gets its metadata, if an update says so.
-pub(crate) async fn change(op: &mut Op, kinds: &[&str]) -> Result<(), Stop> {
+pub(crate) async fn change(op: &mut Op, kinds: &[&str]) -> Result<(), OpError> {
     let is_other = op.changes("software_config_transport") || op.changes("deployment_swift_data");
     if is_other {
         if op.context().journal.is_empty() {
-            let former = op.datum(DELIVERY).cloned().unwrap_or_default();
-            op.set_datum(FORMER, former);
-            op.set_datum(DELIVERY, Value::Null);
+            let former = op.data(DELIVERY).cloned().unwrap_or_default();
+            op.set_data(FORMER, former);
+            op.set_data(DELIVERY, Value::Null);
         }
         if let Some(former) = Delivery::under(&op.context().data, FORMER) {
             former.remove(op).await?;
-            op.set_datum(FORMER, Value::Null);
+            op.set_data(FORMER, Value::Null);
         }
         prepare(op, kinds).await?;
     }
@@ -207,18 +208,18 @@ pub(crate) async fn change(op: &mut Op, kinds: &[&str]) -> Result<(), Stop> {
 }
 
 /// Puts the metadata where the server finds it, if it is put anywhere.
-pub(crate) async fn deliver(op: &mut Op, step: &str) -> Result<(), Stop> {
+pub(crate) async fn deliver(op: &mut Op, step: &str) -> Result<(), OpError> {
     let Some(delivery) = Delivery::of(&op.context().data) else { return Ok(()) };
     let metadata = wire::json(&whole(&op.context().metadata, &op.context().data));
     delivery.deliver(op, step, &metadata).await
 }
 
 /// Removes what was made for a server so that it gets its metadata.
-pub(crate) async fn remove(op: &mut Op) -> Result<(), Stop> {
+pub(crate) async fn remove(op: &mut Op) -> Result<(), OpError> {
     for name in [FORMER, DELIVERY] {
         if let Some(delivery) = Delivery::under(&op.context().data, name) {
             delivery.remove(op).await?;
-            op.set_datum(name, Value::Null);
+            op.set_data(name, Value::Null);
         }
     }
     stack_user::remove_beside(op).await

@@ -3,9 +3,9 @@
 use super::deployment;
 use crate::behaviour::{Group, Stage};
 use crate::declare::*;
-use crate::given::section;
 use crate::groups::{attributes, named};
-use crate::op::Stop;
+use crate::op::OpError;
+use crate::property_access::section;
 
 const VALUE_TYPES: [&str; 5] = ["String", "Number", "CommaDelimitedList", "Json", "Boolean"];
 
@@ -34,7 +34,7 @@ pub(super) fn a_deployment(kind: ResourceType) -> ResourceType {
     kind.service(Service::Orchestration)
         .entity("software_deployments")
         .any_attribute()
-        .always_signalled()
+        .always_signallable()
         .suspendable()
         .with(what_to_deploy)
         .props([prop("server", Str).required()])
@@ -63,11 +63,11 @@ pub(super) fn deployment_group(kind: ResourceType) -> ResourceType {
                 prop("pause_time", Num).default(0).min(0),
             ])
         }))
-        .answers(attributes::deployments)
+        .attributes(attributes::deployments)
 }
 
 /// What the stack of a group of deployments should be next: a deployment for each server.
-pub(super) fn deployments(group: &mut Group<'_>, kind: &'static str) -> Result<Stage, Stop> {
+pub(super) fn deployments(group: &mut Group<'_>, kind: &'static str) -> Result<Stage, OpError> {
     let empty = Members::new();
     let servers = section(group.properties, "servers").unwrap_or(&empty);
     let shared: Members = group

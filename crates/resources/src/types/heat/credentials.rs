@@ -1,13 +1,13 @@
 //! What somebody has to know to act as the user of a resource.
 
 use super::stack_user::{self, User};
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use serde_json::{Value as Json, json};
 
 /// What somebody has to know to act as a user, by the names that tools on servers know.
-pub(crate) async fn of(op: &mut Op, user: &User) -> Result<Json, Stop> {
+pub(crate) async fn of(op: &mut Op, user: &User) -> Result<Json, OpError> {
     let domain = stack_user::domain(op).await?;
-    let outside = &op.place().outside;
+    let outside = &op.stack().guests;
     Ok(json!({
         "auth_url": *outside.auth_url,
         "username": user.name,

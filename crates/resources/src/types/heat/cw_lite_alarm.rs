@@ -4,10 +4,10 @@
 //! so that writing it twice does no harm. Guests know it by a name that does not change when it is
 //! replaced, and that can be told before it is made.
 
-use crate::behaviour::{Verb, View};
+use crate::behaviour::{OperationKind, View};
 use crate::declare::*;
-use crate::given::{items, open};
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::{items, open};
 use crate::types::aws_cloudwatch::{COMPARISONS, STATISTICS, UNITS};
 use crate::{random, wire};
 use kiln_cloud::{delete, get, put};
@@ -23,9 +23,9 @@ pub(super) fn cw_lite_alarm() -> ResourceType {
         .note(
             "Use OS::Aodh::GnocchiAggregationByResourcesAlarm where there is an alarming service.",
         )
-        .lives_on()
+        .still_supported()
         // Servers report to the alarms that decide how many of them there are.
-        .named_beforehand()
+        .reference_known_early()
         .props([
             prop("AlarmActions", List).updatable(),
             prop("AlarmDescription", Str).updatable(),
@@ -44,10 +44,10 @@ pub(super) fn cw_lite_alarm() -> ResourceType {
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(keep(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .on(Verb::Check, |op| Box::pin(check(op)))
-        .on(Verb::Suspend, |op| Box::pin(wake(op, false)))
-        .on(Verb::Resume, |op| Box::pin(wake(op, true)))
-        .called(|view: &View<'_>| name(view.physical_name).into())
+        .on(OperationKind::Check, |op| Box::pin(check(op)))
+        .on(OperationKind::Suspend, |op| Box::pin(wake(op, false)))
+        .on(OperationKind::Resume, |op| Box::pin(wake(op, true)))
+        .reference(|view: &View<'_>| name(view.physical_name).into())
 }
 
 /// What the alarm is called: `<stack>-<resource>`, without the end that tells it from its replacement.
@@ -59,7 +59,7 @@ fn path(id: &str) -> String {
     format!("/watch_rules/{id}")
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         let id = random::uuid(op).await?.to_string();
         op.set_id(id);
@@ -68,7 +68,7 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Writes the rule.
-async fn keep(op: &mut Op) -> Result<(), Stop> {
+async fn keep(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = op.id().cloned() else { return Ok(()) };
     let properties = op.context().properties.clone();
     let given = properties.iter().filter(|(_, value)| !value.is_null());
@@ -90,18 +90,18 @@ async fn keep(op: &mut Op) -> Result<(), Stop> {
     op.call("keep", put(Service::Orchestration, path(&id), body)).await.map(drop)
 }
 
-async fn wake(op: &mut Op, is_awake: bool) -> Result<(), Stop> {
+async fn wake(op: &mut Op, is_awake: bool) -> Result<(), OpError> {
     let Some(id) = op.id().cloned() else { return Ok(()) };
     let call = put(Service::Orchestration, path(&id), json!({ "is_awake": is_awake }));
     op.call("wake", call).await.map(drop)
 }
 
-async fn check(op: &mut Op) -> Result<(), Stop> {
+async fn check(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = op.id().cloned() else { return Ok(()) };
     op.read(get(Service::Orchestration, path(&id))).await.map(drop)
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = op.id().cloned() else { return Ok(()) };
     op.remove("delete", delete(Service::Orchestration, path(&id))).await?;
     op.clear_id();

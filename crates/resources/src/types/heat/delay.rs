@@ -1,9 +1,9 @@
 //! OS::Heat::Delay: a pause of a set or random length when a stack acts on it.
 
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::{items, number};
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::{items, number};
 use crate::random;
 use std::time::Duration;
 
@@ -23,14 +23,14 @@ pub(super) fn delay() -> ResourceType {
         ])
         .creates(|op| Box::pin(pause(op, "CREATE")))
         .deletes(|op| Box::pin(pause(op, "DELETE")))
-        .on(Verb::Suspend, |op| Box::pin(pause(op, "SUSPEND")))
-        .on(Verb::Resume, |op| Box::pin(pause(op, "RESUME")))
+        .on(OperationKind::Suspend, |op| Box::pin(pause(op, "SUSPEND")))
+        .on(OperationKind::Resume, |op| Box::pin(pause(op, "RESUME")))
 }
 
 /// Waits, if it is to wait on that action.
 ///
 /// The end of the wait is in the journal: it stays the same whatever is drawn after an interruption.
-async fn pause(op: &mut Op, action: &str) -> Result<(), Stop> {
+async fn pause(op: &mut Op, action: &str) -> Result<(), OpError> {
     let actions = items(&op.context().properties, "actions");
     if !actions.iter().any(|item| item.as_text().is_some_and(|item| &**item == action)) {
         return Ok(());

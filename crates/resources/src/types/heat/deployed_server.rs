@@ -4,8 +4,8 @@
 use super::collecting;
 use crate::behaviour::View;
 use crate::declare::*;
-use crate::given::word;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::word;
 use crate::random;
 use kiln_template::functions::{Fault, step_into_attribute};
 
@@ -36,12 +36,12 @@ pub(super) fn deployed_server() -> ResourceType {
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(collecting::change(op, &[])))
         .deletes(|op| Box::pin(remove(op)))
-        .tells_metadata(collecting::metadata)
-        .answers(attribute)
+        .metadata(collecting::metadata)
+        .attributes(attribute)
 }
 
 /// There is nothing to make but the way on which the machine gets its metadata.
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         let id = random::uuid(op).await?.to_string();
         op.set_id(id);
@@ -50,7 +50,7 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     collecting::deliver(op, "deliver").await
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     collecting::remove(op).await?;
     op.clear_id();
     Ok(())

@@ -9,10 +9,10 @@ use super::derive::{self, Source};
 use super::mailbox::{self, Mailbox};
 use super::outcome::{self, DECLARED, EARLY, OUTPUTS, REASON, STATUS};
 use super::{collecting, reply_to, stack_user, stored_config};
-use crate::behaviour::{Verb, View};
+use crate::behaviour::{OperationKind, View};
 use crate::declare::{ResourceType, Value};
-use crate::given::{items, open, section, text, word};
-use crate::op::{Op, Stop, Watched};
+use crate::op::{Op, OpError, Watched};
+use crate::property_access::{items, open, section, text, word};
 use crate::{random, wire};
 use kiln_cloud::{Service, delete, get, put};
 use kiln_template::functions::{Fault, step_into_attribute};
@@ -38,29 +38,29 @@ pub(super) fn doing(kind: ResourceType) -> ResourceType {
     kind.creates(|op| Box::pin(deploy(op, "CREATE")))
         .updates(|op| Box::pin(deploy(op, "UPDATE")))
         .deletes(|op| Box::pin(remove(op)))
-        .on(Verb::Suspend, |op| Box::pin(deploy(op, "SUSPEND")))
-        .on(Verb::Resume, |op| Box::pin(deploy(op, "RESUME")))
-        .answers(attribute)
-        .hears_in_data()
+        .on(OperationKind::Suspend, |op| Box::pin(deploy(op, "SUSPEND")))
+        .on(OperationKind::Resume, |op| Box::pin(deploy(op, "RESUME")))
+        .attributes(attribute)
+        .signals_in_data()
         .on_signal(outcome::on_signal)
 }
 
 /// Hands the configuration to the server, if it is for this action, and waits for the answer.
-async fn deploy(op: &mut Op, action: &str) -> Result<(), Stop> {
+async fn deploy(op: &mut Op, action: &str) -> Result<(), OpError> {
     let source = source(op).await?;
     if !is_for(op, &source, action) {
         // Nothing is asked now: what was said of it is no answer to anything later.
-        if op.datum(EARLY).is_some() {
-            op.set_datum(EARLY, Value::Null);
+        if op.data(EARLY).is_some() {
+            op.set_data(EARLY, Value::Null);
         }
         return Ok(());
     }
-    let is_fixed = op.datum(ASKED).is_some() && op.context().journal.is_empty();
-    if action == "UPDATE" && is_fixed && derive::fixed(op, &source) != op.datum(FIXED).cloned() {
-        return Err(Stop::Replace);
+    let is_fixed = op.data(ASKED).is_some() && op.context().journal.is_empty();
+    if action == "UPDATE" && is_fixed && derive::fixed(op, &source) != op.data(FIXED).cloned() {
+        return Err(OpError::Replace);
     }
     let result = hand_over(op, &source, action).await;
-    if matches!(&result, Err(Stop::Failed(failure)) if &*failure.class != outcome::FAILED) {
+    if matches!(&result, Err(OpError::Failed(failure)) if &*failure.class != outcome::FAILED) {
         return result;
     }
     // What went wrong first says more.
@@ -69,8 +69,8 @@ async fn deploy(op: &mut Op, action: &str) -> Result<(), Stop> {
 }
 
 /// Whether anybody on the server looks for what is deployed on it.
-async fn check_server(op: &mut Op) -> Result<(), Stop> {
-    let Some(server) = op.word("server").map(str::to_owned) else { return Ok(()) };
+async fn check_server(op: &mut Op) -> Result<(), OpError> {
+    let Some(server) = op.nonempty_text("server").map(str::to_owned) else { return Ok(()) };
     let Some(sibling) = op.sibling(&server).await? else { return Ok(()) };
     match word(&sibling.properties, "user_data_format") {
         None | Some("SOFTWARE_CONFIG") => Ok(()),
@@ -80,12 +80,12 @@ async fn check_server(op: &mut Op) -> Result<(), Stop> {
                  software deployments on it.",
                 sibling.name
             );
-            Err(Stop::failed("StackValidationFailed", message))
+            Err(OpError::failed("StackValidationFailed", message))
         }
     }
 }
 
-async fn hand_over(op: &mut Op, source: &Source, action: &str) -> Result<(), Stop> {
+async fn hand_over(op: &mut Op, source: &Source, action: &str) -> Result<(), OpError> {
     check_server(op).await?;
     let id = next(op).await?;
     let transport = op.text("signal_transport").unwrap_or("CFN_SIGNAL").to_owned();
@@ -112,7 +112,7 @@ async fn hand_over(op: &mut Op, source: &Source, action: &str) -> Result<(), Sto
         "status_reason": reason,
         "input_values": wire::json(op.prop("input_values")),
         "output_values": Json::Null,
-        "stack_user_project_id": op.place().users.as_deref().unwrap_or(&op.place().project),
+        "stack_user_project_id": op.stack().users_project.as_deref().unwrap_or(&op.stack().project),
     });
     let call = put(Service::Orchestration, path(op), json!({ "software_deployment": row }));
     op.call("deployment", call).await?;
@@ -125,7 +125,7 @@ async fn hand_over(op: &mut Op, source: &Source, action: &str) -> Result<(), Sto
 
 /// The id of the configuration that this operation derives. One that an earlier operation did not get
 /// done with is not used again.
-async fn next(op: &mut Op) -> Result<String, Stop> {
+async fn next(op: &mut Op) -> Result<String, OpError> {
     // It is drawn before anything is done.
     let is_resumed = !op.context().journal.is_empty();
     if let Some(id) = text(&op.context().data, NEXT).filter(|_| is_resumed) {
@@ -134,8 +134,8 @@ async fn next(op: &mut Op) -> Result<String, Stop> {
     let id = random::uuid(op).await?.to_string();
     let mut all: Vec<Value> = items(&op.context().data, CONFIGS).to_vec();
     all.push(id.as_str().into());
-    op.set_datum(CONFIGS, Value::list(all));
-    op.set_datum(NEXT, id.as_str());
+    op.set_data(CONFIGS, Value::list(all));
+    op.set_data(NEXT, id.as_str());
     Ok(id)
 }
 
@@ -144,12 +144,12 @@ fn ask(op: &mut Op, id: &str, source: &Source, waits: bool) {
     if text(&op.context().data, ASKED) == Some(id) {
         return;
     }
-    op.set_datum(ASKED, id);
-    op.set_datum(DECLARED, wire::value(&source.outputs));
-    op.set_datum(OUTPUTS, Value::Null);
-    op.set_datum(REASON, Value::Null);
-    op.set_datum(FIXED, derive::fixed(op, source).unwrap_or_default());
-    op.set_datum(STATUS, if waits { IN_PROGRESS } else { "COMPLETE" });
+    op.set_data(ASKED, id);
+    op.set_data(DECLARED, wire::value(&source.outputs));
+    op.set_data(OUTPUTS, Value::Null);
+    op.set_data(REASON, Value::Null);
+    op.set_data(FIXED, derive::fixed(op, source).unwrap_or_default());
+    op.set_data(STATUS, if waits { IN_PROGRESS } else { "COMPLETE" });
 }
 
 fn path(op: &Op) -> String {
@@ -157,12 +157,12 @@ fn path(op: &Op) -> String {
 }
 
 /// Waits until the server has said how it went, and writes that down.
-async fn wait(op: &mut Op) -> Result<(), Stop> {
+async fn wait(op: &mut Op) -> Result<(), OpError> {
     let own = op.id().cloned().unwrap_or_default();
     let mailbox = Mailbox::of(&op.context().data);
     let (mut seen, mut pause) = (None, super::signals::PAUSES.0);
     let told = loop {
-        let until = op.soon(if mailbox.is_some() { pause } else { LOOK });
+        let until = op.from_now(if mailbox.is_some() { pause } else { LOOK });
         match op.watch(&own, seen.as_ref(), until).await? {
             Watched::Changed(data) => {
                 let told = |data| outcome::of(data).or_else(|| outcome::early(data));
@@ -172,8 +172,8 @@ async fn wait(op: &mut Op) -> Result<(), Stop> {
                 seen = Some(data);
                 continue;
             }
-            Watched::TooLate => {}
-            Watched::Missing => return Err(Stop::failed("NotFound", "the deployment is gone")),
+            Watched::TimedOut => {}
+            Watched::Missing => return Err(OpError::failed("NotFound", "the deployment is gone")),
         }
         let told = match &mailbox {
             Some(mailbox) => in_mailbox(op, mailbox).await?,
@@ -191,9 +191,9 @@ async fn wait(op: &mut Op) -> Result<(), Stop> {
     });
     let call = put(Service::Orchestration, path(op), json!({ "software_deployment": row }));
     op.call("result", call).await?;
-    op.set_datum(EARLY, Value::Null);
+    op.set_data(EARLY, Value::Null);
     for (name, value) in told.data() {
-        op.set_datum(name, value);
+        op.set_data(name, value);
     }
     match told.is_well {
         true => Ok(()),
@@ -202,14 +202,14 @@ async fn wait(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// What the server left for us.
-async fn in_mailbox(op: &mut Op, mailbox: &Mailbox) -> Result<Option<outcome::Told>, Stop> {
+async fn in_mailbox(op: &mut Op, mailbox: &Mailbox) -> Result<Option<outcome::Told>, OpError> {
     let letters = mailbox.letters(op).await?;
     let declared = items(&op.context().data, DECLARED).to_vec();
     Ok(letters.first().map(|letter| outcome::told(&declared, &wire::value(letter))))
 }
 
 /// What somebody wrote into the deployment itself.
-async fn by_hand(op: &mut Op) -> Result<Option<outcome::Told>, Stop> {
+async fn by_hand(op: &mut Op) -> Result<Option<outcome::Told>, OpError> {
     let reply = op.read(get(Service::Orchestration, path(op))).await?;
     let row = &reply.body["software_deployment"];
     let is_well = match row["status"].as_str() {
@@ -223,27 +223,27 @@ async fn by_hand(op: &mut Op) -> Result<Option<outcome::Told>, Stop> {
 }
 
 /// Removes the configurations that were derived before the last one, and where answers to them were left.
-async fn forget_former(op: &mut Op) -> Result<(), Stop> {
+async fn forget_former(op: &mut Op) -> Result<(), OpError> {
     let last = text(&op.context().data, ASKED).unwrap_or_default().to_owned();
     let all = items(&op.context().data, CONFIGS).to_vec();
     let all = all.iter().filter_map(|id| id.as_text().cloned());
     for id in all.filter(|id| **id != *last) {
         forget(op, &id).await?;
     }
-    op.set_datum(CONFIGS, Value::list([last.as_str().into()]));
-    op.set_datum(NEXT, Value::Null);
+    op.set_data(CONFIGS, Value::list([last.as_str().into()]));
+    op.set_data(NEXT, Value::Null);
     Ok(())
 }
 
-async fn forget(op: &mut Op, id: &str) -> Result<(), Stop> {
+async fn forget(op: &mut Op, id: &str) -> Result<(), OpError> {
     let call = delete(Service::Orchestration, format!("/software_configs/{id}"));
     op.remove(&format!("forget {id}"), call).await
 }
 
 /// Has the server undo the configuration, if it is for that, and removes all that was made for it.
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     // What was never handed over is not undone.
-    if op.datum(ASKED).is_some() && is_server_there(op).await? {
+    if op.data(ASKED).is_some() && is_server_there(op).await? {
         deploy(op, "DELETE").await?;
     }
     if op.id().is_some() {
@@ -263,11 +263,11 @@ async fn remove(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Whether there is anybody who could undo it: only asked if that is wanted.
-async fn is_server_there(op: &mut Op) -> Result<bool, Stop> {
+async fn is_server_there(op: &mut Op) -> Result<bool, OpError> {
     let is_asked = |action: &Value| open(action).as_text().is_some_and(|it| &**it == "DELETE");
     let is_listed = items(&op.context().properties, "actions").iter().any(is_asked);
-    let is_component = op.datum("component").is_some();
-    let Some(server) = op.word("server").filter(|_| is_listed || is_component) else {
+    let is_component = op.data("component").is_some();
+    let Some(server) = op.nonempty_text("server").filter(|_| is_listed || is_component) else {
         return Ok(false);
     };
     match op.read(get(Service::Compute, format!("/servers/{}", wire::segment(server)))).await {
@@ -278,11 +278,13 @@ async fn is_server_there(op: &mut Op) -> Result<bool, Stop> {
 }
 
 /// The configuration that the template names; an empty one if it names none.
-async fn source(op: &mut Op) -> Result<Source, Stop> {
-    let Some(id) = op.word("config").map(str::to_owned) else { return Ok(Source::default()) };
+async fn source(op: &mut Op) -> Result<Source, OpError> {
+    let Some(id) = op.nonempty_text("config").map(str::to_owned) else {
+        return Ok(Source::default());
+    };
     let source = Source::read(&stored_config::whole(op, &id).await?);
-    if source.group == derive::COMPONENT && op.datum("component").is_none() {
-        op.set_datum("component", true);
+    if source.group == derive::COMPONENT && op.data("component").is_none() {
+        op.set_data("component", true);
     }
     Ok(source)
 }
@@ -299,8 +301,8 @@ fn is_for(op: &Op, source: &Source, action: &str) -> bool {
 }
 
 /// Hands all that a server has to apply to it, if it is one that does not ask for it.
-async fn push(op: &mut Op) -> Result<(), Stop> {
-    let Some(server) = op.word("server").map(str::to_owned) else { return Ok(()) };
+async fn push(op: &mut Op) -> Result<(), OpError> {
+    let Some(server) = op.nonempty_text("server").map(str::to_owned) else { return Ok(()) };
     let Some(sibling) = op.sibling(&server).await? else { return Ok(()) };
     let Some(delivery) = collecting::Delivery::of(&sibling.data) else { return Ok(()) };
     let path = format!("/software_deployments/metadata/{}", wire::segment(&server));

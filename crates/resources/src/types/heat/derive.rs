@@ -2,8 +2,8 @@
 //! server has to know of the deployment.
 
 use crate::declare::Value;
-use crate::given::section;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::section;
 use crate::wire;
 use kiln_template::print;
 use serde_json::{Map, Value as Json, json};
@@ -77,9 +77,9 @@ pub(super) fn config(
     action: &str,
     transport: &str,
     answer: Vec<Told>,
-) -> Result<Json, Stop> {
+) -> Result<Json, OpError> {
     let inputs = inputs(op, source, action, transport, answer);
-    let name = op.word("name").map(str::to_owned).or_else(|| source.name.clone());
+    let name = op.nonempty_text("name").map(str::to_owned).or_else(|| source.name.clone());
     let group = match source.group.as_str() {
         "" => super::stored_config::UNGROUPED,
         group => group,
@@ -106,14 +106,14 @@ fn inputs(op: &Op, source: &Source, action: &str, transport: &str, answer: Vec<T
     for (name, value) in values {
         inputs.push(json!({ "name": name, "type": "String", "value": value }));
     }
-    let place = op.place();
-    let server = op.word("server").unwrap_or_default().to_owned();
+    let place = op.stack();
+    let server = op.nonempty_text("server").unwrap_or_default().to_owned();
     let told: [Told; 5] = [
         ("deploy_server_id", server, "The server that this is deployed to."),
         ("deploy_action", action.to_owned(), "What is being done with the deployment."),
         (
             "deploy_stack_id",
-            format!("{}/{}", place.stack, place.stack_id),
+            format!("{}/{}", place.name, place.id),
             "The stack that the deployment is in.",
         ),
         (
@@ -130,11 +130,11 @@ fn inputs(op: &Op, source: &Source, action: &str, transport: &str, answer: Vec<T
 }
 
 /// What the configuration says; in structures, inputs stand where they are named.
-fn content(op: &Op, source: &Source, inputs: &[Json]) -> Result<Json, Stop> {
-    let Some(key) = op.word("input_key") else {
+fn content(op: &Op, source: &Source, inputs: &[Json]) -> Result<Json, OpError> {
+    let Some(key) = op.nonempty_text("input_key") else {
         return Ok(if source.config.is_null() { "".into() } else { source.config.clone() });
     };
-    let is_strict = op.word("input_values_validate") == Some("STRICT");
+    let is_strict = op.nonempty_text("input_values_validate") == Some("STRICT");
     let structure = match &source.config {
         Json::Null => json!({}),
         Json::String(text) if text.is_empty() => json!({}),
@@ -143,14 +143,14 @@ fn content(op: &Op, source: &Source, inputs: &[Json]) -> Result<Json, Stop> {
     filled(&structure, &|name| of_input(inputs, name, is_strict), key, 0)
 }
 
-fn of_input(inputs: &[Json], name: &Json, is_strict: bool) -> Result<Json, Stop> {
+fn of_input(inputs: &[Json], name: &Json, is_strict: bool) -> Result<Json, OpError> {
     let found = inputs.iter().find(|input| input["name"] == *name);
     match found {
         Some(input) => Ok(input["value"].clone()),
         None if is_strict => {
             let name = print::plain(&wire::value(name));
             let message = format!("The Parameter ({name}) was not provided.");
-            Err(Stop::failed("UserParameterMissing", message))
+            Err(OpError::failed("UserParameterMissing", message))
         }
         None => Ok(Json::Null),
     }
@@ -158,10 +158,10 @@ fn of_input(inputs: &[Json], name: &Json, is_strict: bool) -> Result<Json, Stop>
 
 fn filled(
     json: &Json,
-    value: &dyn Fn(&Json) -> Result<Json, Stop>,
+    value: &dyn Fn(&Json) -> Result<Json, OpError>,
     key: &str,
     depth: usize,
-) -> Result<Json, Stop> {
+) -> Result<Json, OpError> {
     if depth > DEEPEST {
         return Ok(json.clone());
     }
@@ -171,12 +171,12 @@ fn filled(
             _ => members
                 .iter()
                 .map(|(name, inner)| Ok((name.clone(), filled(inner, value, key, depth + 1)?)))
-                .collect::<Result<Map<_, _>, Stop>>()
+                .collect::<Result<Map<_, _>, OpError>>()
                 .map(Json::Object),
         },
         Json::Array(items) => {
             let items = items.iter().map(|inner| filled(inner, value, key, depth + 1));
-            items.collect::<Result<Vec<_>, Stop>>().map(Json::Array)
+            items.collect::<Result<Vec<_>, OpError>>().map(Json::Array)
         }
         other => Ok(other.clone()),
     }
@@ -194,7 +194,7 @@ mod tests {
             filled(&structure, &|name| of_input(&inputs, name, is_strict), "get_input", 0)
         };
         assert_eq!(fill(false), Ok(json!({ "a": [80], "b": null })));
-        let Err(Stop::Failed(failure)) = fill(true) else { panic!("no failure") };
+        let Err(OpError::Failed(failure)) = fill(true) else { panic!("no failure") };
         assert_eq!(failure.message, "The Parameter (other) was not provided.");
     }
 }

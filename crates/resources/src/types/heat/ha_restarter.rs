@@ -4,9 +4,9 @@
 
 use super::addresses::Signed;
 use super::signals::{called_by_url, signed, url, with_user};
-use crate::behaviour::{Heard, Signal, View};
+use crate::behaviour::{Signal, SignalOutcome, View};
 use crate::declare::*;
-use crate::given::text;
+use crate::property_access::text;
 use kiln_template::functions::step_into_attribute;
 
 pub(super) fn ha_restarter() -> ResourceType {
@@ -15,13 +15,13 @@ pub(super) fn ha_restarter() -> ResourceType {
         .deprecated("2015.1")
         .hidden("10.0.0")
         .note("Mark the server unhealthy and update the stack.")
-        .lives_on()
+        .still_supported()
         .props([prop("InstanceId", Str).required().updatable()])
         .attrs([attr("AlarmUrl", Str).uncached()])
         .with(with_user)
         .creates(|op| Box::pin(async move { signed(op, Signed::Signal).await.map(drop) }))
-        .called(called_by_url)
-        .answers(|view, name, path| {
+        .reference(called_by_url)
+        .attributes(|view, name, path| {
             let answer = if name == "AlarmUrl" { url(view) } else { Value::Null };
             Ok(Some(step_into_attribute(&answer, path)))
         })
@@ -29,15 +29,15 @@ pub(super) fn ha_restarter() -> ResourceType {
 }
 
 /// On an alarm, whatever else happens, the server is made anew; without a word of it, it is an alarm.
-fn on_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<Heard, String> {
+fn on_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<SignalOutcome, String> {
     let state =
         signal.details.as_map().and_then(|it| it.get("state").or_else(|| it.get("current")));
     let state = state.and_then(Value::as_text);
     if state.is_some_and(|state| !state.eq_ignore_ascii_case("alarm")) {
-        return Ok(Heard { is_nothing: true, ..Heard::default() });
+        return Ok(SignalOutcome { is_ignored: true, ..SignalOutcome::default() });
     }
     let wanted = text(view.properties, "InstanceId").unwrap_or_default();
-    let replaced = view.siblings.named(wanted);
+    let replaced = view.siblings.by_reference(wanted);
     let missing = || format!("{} could not find the resource \"{wanted}\"", view.name);
-    Ok(Heard { replaced: Some(replaced.ok_or_else(missing)?), ..Heard::default() })
+    Ok(SignalOutcome { replace: Some(replaced.ok_or_else(missing)?), ..SignalOutcome::default() })
 }

@@ -3,9 +3,9 @@
 use super::instances;
 use crate::behaviour::{Group, Stage};
 use crate::declare::*;
-use crate::given::{count, section};
 use crate::groups::{Dialect, attributes, scaled};
-use crate::op::Stop;
+use crate::op::OpError;
+use crate::property_access::{count, section};
 use crate::types::aws_ec2::key_value;
 
 pub(super) fn instance_group() -> ResourceType {
@@ -26,10 +26,10 @@ pub(super) fn instance_group() -> ResourceType {
             prop("PauseTime", Str).default("PT0S"),
         ])])
         .staged(next_stage)
-        .answers(attributes::instances)
+        .attributes(attributes::instances)
 }
 
-fn next_stage(group: &mut Group<'_>) -> Result<Stage, Stop> {
+fn next_stage(group: &mut Group<'_>) -> Result<Stage, OpError> {
     instances::check_balancers(group)?;
     let pace = section(group.update_policy, "RollingUpdate").map(instances::pace).transpose()?;
     let size = count(group.properties, "Size");

@@ -2,9 +2,9 @@
 
 use crate::behaviour::{Group, Stage};
 use crate::declare::{Members, Value, map};
-use crate::given::{count, given, items, open, text};
 use crate::groups::Pace;
-use crate::op::Stop;
+use crate::op::OpError;
+use crate::property_access::{count, given, items, open, text};
 use crate::types::aws_elasticloadbalancing::LOAD_BALANCER;
 use kiln_template::print;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(crate) const GROUPS: [&str; 2] =
 const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
 
 /// The definition of a member of a group of servers, tagged with the group.
-pub(crate) fn member(group: &Group<'_>, group_tag: &'static str) -> Result<Value, Stop> {
+pub(crate) fn member(group: &Group<'_>, group_tag: &'static str) -> Result<Value, OpError> {
     let name = text(group.properties, "LaunchConfigurationName").unwrap_or_default();
     let missing = || {
         let message = format!(
@@ -28,9 +28,9 @@ pub(crate) fn member(group: &Group<'_>, group_tag: &'static str) -> Result<Value
              the name of the resource.",
             group.name
         );
-        Stop::failed("ValueError", message)
+        OpError::failed("ValueError", message)
     };
-    let configuration = group.siblings.named(name).ok_or_else(missing)?;
+    let configuration = group.siblings.by_reference(name).ok_or_else(missing)?;
     let written = group.siblings.properties(&configuration).ok_or_else(missing)?;
     let mut properties: Members = written
         .iter()
@@ -54,9 +54,9 @@ pub(crate) fn member(group: &Group<'_>, group_tag: &'static str) -> Result<Value
 }
 
 /// The balancers that a group names must be there, and be told of members.
-pub(crate) fn check_balancers(group: &Group<'_>) -> Result<(), Stop> {
+pub(crate) fn check_balancers(group: &Group<'_>) -> Result<(), OpError> {
     for name in balancers(group.properties) {
-        let why = match group.siblings.kind(name).as_deref() {
+        let why = match group.siblings.type_name(name).as_deref() {
             Some(LOAD_BALANCER) => continue,
             Some(kind) => {
                 format!("it is of the type {kind}; only {LOAD_BALANCER} is told of members")
@@ -64,7 +64,7 @@ pub(crate) fn check_balancers(group: &Group<'_>) -> Result<(), Stop> {
             None => "there is no resource of this name in the stack".to_owned(),
         };
         let message = format!("Unsupported resource '{name}' in LoadBalancerNames: {why}");
-        return Err(Stop::failed("Error", message));
+        return Err(OpError::failed("Error", message));
     }
     Ok(())
 }
@@ -90,9 +90,9 @@ fn tags(group: &Group<'_>, group_tag: &'static str) -> Value {
 }
 
 /// How fast a group of servers may change.
-pub(crate) fn pace(policy: &Members) -> Result<Pace, Stop> {
+pub(crate) fn pace(policy: &Members) -> Result<Pace, OpError> {
     let written = text(policy, "PauseTime").unwrap_or("PT0S");
-    let bad = |message: String| Stop::failed("ValueError", message);
+    let bad = |message: String| OpError::failed("ValueError", message);
     let pause: jiff::SignedDuration = written
         .parse()
         .map_err(|_| bad(format!("PauseTime {written:?} is no length of time such as PT5M")))?;

@@ -5,8 +5,8 @@
 
 use super::stack_user::User;
 use crate::declare::{Members, Value, map};
-use crate::given::{section, text};
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::{section, text};
 use crate::wire;
 use kiln_cloud::{Call, Credential, Service, delete, get, put};
 use serde_json::{Value as Json, json};
@@ -53,7 +53,7 @@ impl Mailbox {
     }
 
     /// What was left there, the oldest first.
-    pub(crate) async fn letters(&self, op: &mut Op) -> Result<Vec<Json>, Stop> {
+    pub(crate) async fn letters(&self, op: &mut Op) -> Result<Vec<Json>, OpError> {
         match self {
             Mailbox::Object { container, object } => in_object(op, container, object).await,
             Mailbox::Queue { name, by } => in_queue(op, name, by).await,
@@ -61,7 +61,7 @@ impl Mailbox {
     }
 
     /// Removes the mailbox, and what was left there.
-    pub(crate) async fn remove(&self, op: &mut Op) -> Result<(), Stop> {
+    pub(crate) async fn remove(&self, op: &mut Op) -> Result<(), OpError> {
         match self {
             Mailbox::Object { container, object } => remove_object(op, container, object).await,
             Mailbox::Queue { name, by } => {
@@ -89,9 +89,9 @@ fn queue_path(name: &str) -> String {
 // --- making ---
 
 /// Makes the object in which signals for the resource are left, and says so in what the resource keeps.
-pub(crate) async fn make_object(op: &mut Op, object: &str) -> Result<String, Stop> {
-    let container = op.place().stack_id.to_string();
-    op.set_datum(MAILBOX, map([("container", container.as_str()), ("object", object)]));
+pub(crate) async fn make_object(op: &mut Op, object: &str) -> Result<String, OpError> {
+    let container = op.stack().id.to_string();
+    op.set_data(MAILBOX, map([("container", container.as_str()), ("object", object)]));
     let make = put(Service::ObjectStore, container_path(&container), Json::Null).empty();
     op.call("container", make.header("X-Versions-Location", container.as_str())).await?;
     op.call("object", write(&container, object, NOTHING_YET)).await?;
@@ -106,18 +106,18 @@ pub(crate) fn write(container: &str, object: &str, text: &str) -> Call {
 }
 
 /// Makes the queue in which signals for the resource are left, and says so in what the resource keeps.
-pub(crate) async fn make_queue(op: &mut Op, user: &User, name: &str) -> Result<(), Stop> {
-    op.set_datum(MAILBOX, map([("queue", name)]));
+pub(crate) async fn make_queue(op: &mut Op, user: &User, name: &str) -> Result<(), OpError> {
+    op.set_data(MAILBOX, map([("queue", name)]));
     let call =
         put(Service::Messaging, queue_path(name), json!({})).with_credential(user.credential());
     op.call("queue", call).await.map(drop)
 }
 
 /// Removes the resource's own mailbox, if it has one.
-pub(crate) async fn remove_own(op: &mut Op) -> Result<(), Stop> {
+pub(crate) async fn remove_own(op: &mut Op) -> Result<(), OpError> {
     if let Some(mailbox) = Mailbox::of(&op.context().data) {
         mailbox.remove(op).await?;
-        op.set_datum(MAILBOX, Value::Null);
+        op.set_data(MAILBOX, Value::Null);
     }
     Ok(())
 }
@@ -125,7 +125,7 @@ pub(crate) async fn remove_own(op: &mut Op) -> Result<(), Stop> {
 // --- looking ---
 
 /// The names under which an object's versions are in its container, the oldest first, and then its own.
-async fn versions(op: &mut Op, container: &str, object: &str) -> Result<Vec<String>, Stop> {
+async fn versions(op: &mut Op, container: &str, object: &str) -> Result<Vec<String>, OpError> {
     let list = get(Service::ObjectStore, container_path(container)).query("format", "json");
     let list = match op.read(list).await {
         Err(stop) if stop.is_not_found() => return Ok(Vec::new()),
@@ -142,7 +142,7 @@ async fn versions(op: &mut Op, container: &str, object: &str) -> Result<Vec<Stri
     Ok(found)
 }
 
-async fn in_object(op: &mut Op, container: &str, object: &str) -> Result<Vec<Json>, Stop> {
+async fn in_object(op: &mut Op, container: &str, object: &str) -> Result<Vec<Json>, OpError> {
     let mut letters = Vec::new();
     for name in versions(op, container, object).await? {
         match op.read(get(Service::ObjectStore, object_path(container, &name))).await {
@@ -156,7 +156,7 @@ async fn in_object(op: &mut Op, container: &str, object: &str) -> Result<Vec<Jso
     Ok(letters)
 }
 
-async fn in_queue(op: &mut Op, name: &str, by: &Credential) -> Result<Vec<Json>, Stop> {
+async fn in_queue(op: &mut Op, name: &str, by: &Credential) -> Result<Vec<Json>, OpError> {
     let mut letters = Vec::new();
     let mut marker: Option<String> = None;
     loop {
@@ -179,7 +179,7 @@ async fn in_queue(op: &mut Op, name: &str, by: &Credential) -> Result<Vec<Json>,
 
 // --- removing ---
 
-async fn remove_object(op: &mut Op, container: &str, object: &str) -> Result<(), Stop> {
+async fn remove_object(op: &mut Op, container: &str, object: &str) -> Result<(), OpError> {
     // The versions go first: as long as there is one, it takes the place of what is removed.
     for name in versions(op, container, object).await? {
         let call = delete(Service::ObjectStore, object_path(container, &name));

@@ -3,9 +3,9 @@
 use super::mime;
 use super::stored_config;
 use crate::declare::*;
-use crate::given::{items, open, text};
-use crate::op::{Op, Stop};
-use crate::random::Dice;
+use crate::op::{Op, OpError};
+use crate::property_access::{items, open, text};
+use crate::random::RandomPool;
 use kiln_template::print;
 
 pub(super) fn multipart_mime() -> ResourceType {
@@ -26,10 +26,10 @@ pub(super) fn multipart_mime() -> ResourceType {
         .attrs([attr("config", Str)])
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(stored_config::remove(op)))
-        .answers(stored_config::attribute)
+        .attributes(stored_config::attribute)
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() {
         return stored_config::publish(op).await;
     }
@@ -57,7 +57,7 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// The configuration that an id stands for; other texts stand for themselves.
-async fn content(op: &mut Op, written: &str) -> Result<Value, Stop> {
+async fn content(op: &mut Op, written: &str) -> Result<Value, OpError> {
     if uuid::Uuid::try_parse(written).is_ok()
         && let Some(config) = stored_config::content(op, written).await?
     {
@@ -73,8 +73,8 @@ fn subtype(given: Option<&str>, filename: Option<&str>) -> String {
 }
 
 /// A line that no part holds, in all likelihood.
-async fn boundary(op: &mut Op) -> Result<String, Stop> {
-    let mut dice = Dice::default();
+async fn boundary(op: &mut Op) -> Result<String, OpError> {
+    let mut dice = RandomPool::default();
     let mut digits = String::new();
     while digits.len() < 19 {
         digits.push(dice.one_of(op, &['0', '1', '2', '3', '4', '5', '6', '7', '8', '9']).await?);

@@ -1,9 +1,9 @@
 //! How a deployment went: what a server's signal says of it.
 
-use crate::behaviour::{Heard, Signal, View};
+use crate::behaviour::{Signal, SignalOutcome, View};
 use crate::declare::{Members, Value};
-use crate::given::{items, open, section, text, word};
-use crate::op::Stop;
+use crate::op::OpError;
+use crate::property_access::{items, open, section, text, word};
 use kiln_template::print;
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ impl Told {
     }
 
     /// The failure that users are told of, with the last thing that the tool said.
-    pub(super) fn failure(&self) -> Stop {
+    pub(super) fn failure(&self) -> OpError {
         let mut message = format!("Deployment to server failed: {}", self.reason);
         let said = text(&self.outputs, "deploy_stderr").unwrap_or_default();
         let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
@@ -59,7 +59,7 @@ impl Told {
             let last: String = last.chars().take(LONGEST).collect();
             message.push_str(&format!(" (it said: {last})"));
         }
-        Stop::failed(FAILED, message)
+        OpError::failed(FAILED, message)
     }
 }
 
@@ -113,18 +113,18 @@ pub(super) fn told(declared: &[Value], details: &Value) -> Told {
 
 /// A signal to a deployment: kept if one is waited for, or about to be for the first time. Later it may as well be
 /// an answer to what was asked before.
-pub(super) fn on_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<Heard, String> {
+pub(super) fn on_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<SignalOutcome, String> {
     match text(view.data, STATUS) {
         Some("IN_PROGRESS") => {}
-        None if signal.is_at_work => {
+        None if signal.is_busy => {
             let early = (Arc::from(EARLY), said(signal.details));
-            return Ok(Heard {
-                is_nothing: true,
+            return Ok(SignalOutcome {
+                is_ignored: true,
                 data: [early].into_iter().collect(),
-                ..Heard::default()
+                ..SignalOutcome::default()
             });
         }
-        _ => return Ok(Heard { is_nothing: true, ..Heard::default() }),
+        _ => return Ok(SignalOutcome { is_ignored: true, ..SignalOutcome::default() }),
     }
     let told = told(items(view.data, DECLARED), signal.details);
     let id = view.physical_id.unwrap_or_default();
@@ -133,7 +133,11 @@ pub(super) fn on_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<Heard, S
         (Some(code), false) => format!("deployment {id} failed ({code})"),
         (None, false) => format!("deployment {id} failed"),
     };
-    Ok(Heard { data: told.data().into_iter().collect(), reason: Some(reason), ..Heard::default() })
+    Ok(SignalOutcome {
+        data: told.data().into_iter().collect(),
+        reason: Some(reason),
+        ..SignalOutcome::default()
+    })
 }
 
 /// What was said; nothing at all is said by an empty map.
@@ -184,7 +188,7 @@ mod tests {
             told.reason,
             "deploy_status_code : Deployment exited with non-zero status code: 3, error : bad"
         );
-        let Stop::Failed(failure) = told.failure() else { panic!("no failure") };
+        let OpError::Failed(failure) = told.failure() else { panic!("no failure") };
         assert_eq!(
             failure.message,
             "Deployment to server failed: deploy_status_code : Deployment exited with non-zero status \

@@ -1,9 +1,9 @@
 //! OS::Heat::RandomString: a random string, for passwords and unique names.
 
 use crate::declare::*;
-use crate::given::{count, items, text};
-use crate::op::{Op, Stop};
-use crate::random::Dice;
+use crate::op::{Op, OpError};
+use crate::property_access::{count, items, text};
+use crate::random::RandomPool;
 use kiln_template::functions::step_into_attribute;
 
 const CLASSES: [&str; 7] =
@@ -39,8 +39,8 @@ pub(super) fn random_string() -> ResourceType {
         .attrs([attr("value", Str).uncached()])
         .check(minimums_fit)
         .creates(|op| Box::pin(create(op)))
-        .called(|view| view.data.get(VALUE).cloned().unwrap_or_else(|| view.name.into()))
-        .answers(|view, name, path| {
+        .reference(|view| view.data.get(VALUE).cloned().unwrap_or_else(|| view.name.into()))
+        .attributes(|view, name, path| {
             let value = view.data.get(VALUE).unwrap_or(&Value::Null);
             Ok((name == "value").then(|| step_into_attribute(value, path)))
         })
@@ -50,24 +50,24 @@ pub(super) fn random_string() -> ResourceType {
 const VALUE: &str = "value";
 
 /// Draws the string: as many of each class and sequence as asked for, the rest from all of them.
-async fn create(op: &mut Op) -> Result<(), Stop> {
-    if op.datum(VALUE).is_none() {
+async fn create(op: &mut Op) -> Result<(), OpError> {
+    if op.data(VALUE).is_none() {
         let value = draw(op).await?;
-        op.set_datum(VALUE, value);
+        op.set_data(VALUE, value);
     }
     let name = op.context().physical_name.clone();
     op.set_id(name);
     Ok(())
 }
 
-async fn draw(op: &mut Op) -> Result<String, Stop> {
+async fn draw(op: &mut Op) -> Result<String, OpError> {
     let properties = op.context().properties.clone();
     let length = count(&properties, "length").unwrap_or(32);
     let pools = pools(&properties);
     let mut all: Vec<char> = pools.iter().flat_map(|(characters, _)| characters).copied().collect();
     all.sort_unstable();
     all.dedup();
-    let mut dice = Dice::default();
+    let mut dice = RandomPool::default();
     let mut drawn = Vec::with_capacity(length);
     for (characters, minimum) in &pools {
         for _ in 0..*minimum {

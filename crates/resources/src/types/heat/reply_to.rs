@@ -3,14 +3,18 @@
 use super::addresses::{self, Signed};
 use super::derive::Told;
 use super::{credentials, mailbox, stack_user};
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use serde_json::Value as Json;
 
 const SIGNAL: &str = "Where the server says how it went.";
 const VERB: &str = "The method with which it does.";
 
 /// The inputs that tell a server where to answer; `fresh` is a name that was never used before.
-pub(super) async fn inputs(op: &mut Op, transport: &str, fresh: &str) -> Result<Vec<Told>, Stop> {
+pub(super) async fn inputs(
+    op: &mut Op,
+    transport: &str,
+    fresh: &str,
+) -> Result<Vec<Told>, OpError> {
     if !stack_user::are_there(op) {
         return Ok(Vec::new());
     }
@@ -18,7 +22,7 @@ pub(super) async fn inputs(op: &mut Op, transport: &str, fresh: &str) -> Result<
         "CFN_SIGNAL" => {
             let user = stack_user::beside(op).await?;
             let url = addresses::signed(op, Signed::Signal, &user).await?;
-            Ok(at(url, Signed::Signal.verb()))
+            Ok(at(url, Signed::Signal.method()))
         }
         "TEMP_URL_SIGNAL" => {
             leave_former(op).await?;
@@ -39,17 +43,17 @@ pub(super) async fn inputs(op: &mut Op, transport: &str, fresh: &str) -> Result<
     }
 }
 
-fn at(url: String, verb: &str) -> Vec<Told> {
-    vec![("deploy_signal_id", url, SIGNAL), ("deploy_signal_verb", verb.to_owned(), VERB)]
+fn at(url: String, operation: &str) -> Vec<Told> {
+    vec![("deploy_signal_id", url, SIGNAL), ("deploy_signal_verb", operation.to_owned(), VERB)]
 }
 
 /// Removes where answers to an earlier configuration were left, before this operation has one.
-async fn leave_former(op: &mut Op) -> Result<(), Stop> {
+async fn leave_former(op: &mut Op) -> Result<(), OpError> {
     let is_begun = ["container", "queue"].iter().any(|it| op.context().journal.step(it).is_some());
     if is_begun { Ok(()) } else { mailbox::remove_own(op).await }
 }
 
-async fn as_user(op: &mut Op) -> Result<Vec<Told>, Stop> {
+async fn as_user(op: &mut Op) -> Result<Vec<Told>, OpError> {
     const ABOUT: &str = "Who the server is to the cloud.";
     let user = stack_user::beside(op).await?;
     let known = credentials::of(op, &user).await?;

@@ -3,9 +3,9 @@
 
 use crate::behaviour::{Group, Stage};
 use crate::declare::*;
-use crate::given::{given, items};
 use crate::groups::{Dialect, Member, attributes, template};
-use crate::op::Stop;
+use crate::op::OpError;
+use crate::property_access::{given, items};
 use std::sync::Arc;
 
 pub(super) fn resource_chain() -> ResourceType {
@@ -21,10 +21,10 @@ pub(super) fn resource_chain() -> ResourceType {
         ])
         .attrs([attr("attributes", Map), attr("refs", List)])
         .staged(next_stage)
-        .answers(attributes::numbered)
+        .attributes(attributes::numbered)
 }
 
-fn next_stage(group: &mut Group<'_>) -> Result<Stage, Stop> {
+fn next_stage(group: &mut Group<'_>) -> Result<Stage, OpError> {
     let types = items(group.properties, "resources");
     let members: Vec<Member> = types
         .iter()

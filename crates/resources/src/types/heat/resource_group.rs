@@ -2,9 +2,9 @@
 
 use crate::behaviour::{Group, Stage, View};
 use crate::declare::*;
-use crate::given::{count, items, section, text};
 use crate::groups::{Dialect, Member, attributes, named, template};
-use crate::op::Stop;
+use crate::op::OpError;
+use crate::property_access::{count, items, section, text};
 use kiln_template::Secret;
 use kiln_template::functions::{Fault, step_into_attribute};
 use kiln_template::print;
@@ -55,7 +55,7 @@ pub(super) fn resource_group() -> ResourceType {
         ])
         .expands_to(group_template)
         .staged(next_stage)
-        .answers(attribute)
+        .attributes(attribute)
 }
 
 /// Where the names of removed members are kept: they are never used again.
@@ -110,7 +110,7 @@ fn numbered(value: &Value, index_var: &str, name: &str) -> Value {
     }
 }
 
-fn next_stage(group: &mut Group<'_>) -> Result<Stage, Stop> {
+fn next_stage(group: &mut Group<'_>) -> Result<Stage, OpError> {
     let removed = Removed::of(group);
     named::stage(
         group,

@@ -23,7 +23,7 @@ pub(super) fn scaling_policy() -> ResourceType {
         .attrs([attr("alarm_url", Str).uncached(), attr("signal_url", Str).since("5.0.0")])
         .with(with_user)
         .creates(|op| Box::pin(policy(op)))
-        .answers(|view, name, path| {
+        .attributes(|view, name, path| {
             let answer = match name {
                 "alarm_url" => url(view),
                 "signal_url" => endpoint(view),

@@ -6,10 +6,10 @@
 use super::addresses::{self, Signed};
 use super::mailbox::{self, Mailbox};
 use super::stack_user::{self, User};
-use crate::behaviour::{Heard, Signal, Verb, View};
+use crate::behaviour::{OperationKind, Signal, SignalOutcome, View};
 use crate::declare::{Members, ResourceType, Value, map};
-use crate::given::{count, text};
-use crate::op::{Op, Stop, Watched};
+use crate::op::{Op, OpError, Watched};
+use crate::property_access::{count, text};
 use crate::{random, wire};
 use kiln_template::print::{self, Keys};
 use serde_json::Value as Json;
@@ -44,7 +44,7 @@ pub(crate) const SUCCESS: &str = "SUCCESS";
 const INVALID: &str = "Metadata format invalid";
 
 /// Gives a resource that is signalled an id, where there are no users of stacks.
-pub(crate) async fn nameless(op: &mut Op) -> Result<(), Stop> {
+pub(crate) async fn nameless(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         let id = random::uuid(op).await?.simple().to_string();
         op.set_id(id);
@@ -59,38 +59,38 @@ const URL: &str = "url";
 const ENDPOINT: &str = "endpoint";
 
 /// Gives the resource a user of its own, and an address that the user has signed.
-pub(crate) async fn signed(op: &mut Op, kind: Signed) -> Result<Option<User>, Stop> {
+pub(crate) async fn signed(op: &mut Op, kind: Signed) -> Result<Option<User>, OpError> {
     if !stack_user::are_there(op) {
         return nameless(op).await.map(|()| None);
     }
     let user = stack_user::own(op).await?;
-    if op.datum(URL).is_none() {
+    if op.data(URL).is_none() {
         let url = addresses::signed(op, kind, &user).await?;
-        op.set_datum(URL, url);
+        op.set_data(URL, url);
     }
     Ok(Some(user))
 }
 
 /// Gives a scaling policy a user of its own, and its addresses.
-pub(crate) async fn policy(op: &mut Op) -> Result<(), Stop> {
+pub(crate) async fn policy(op: &mut Op) -> Result<(), OpError> {
     if let Some(user) = signed(op, Signed::Signal).await?
-        && op.datum(ENDPOINT).is_none()
+        && op.data(ENDPOINT).is_none()
     {
         let url = addresses::native(op, &user).await?;
-        op.set_datum(ENDPOINT, url);
+        op.set_data(ENDPOINT, url);
     }
     Ok(())
 }
 
 /// A type whose resources have users of their own, for whom they are signalled.
 pub(crate) fn with_user(kind: ResourceType) -> ResourceType {
-    kind.found_by(stack_user::marker)
+    kind.finder(stack_user::marker)
         .deletes(|op| Box::pin(remove(op)))
-        .on(Verb::Suspend, |op| Box::pin(stack_user::enable(op, false)))
-        .on(Verb::Resume, |op| Box::pin(stack_user::enable(op, true)))
+        .on(OperationKind::Suspend, |op| Box::pin(stack_user::enable(op, false)))
+        .on(OperationKind::Resume, |op| Box::pin(stack_user::enable(op, true)))
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     mailbox::remove_own(op).await?;
     stack_user::remove_own(op).await
 }
@@ -114,12 +114,12 @@ pub(crate) fn called_by_url(view: &View<'_>) -> Value {
 }
 
 /// A signal to a native handle.
-pub(crate) fn native_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<Heard, String> {
+pub(crate) fn native_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<SignalOutcome, String> {
     native(view.metadata, signal.details)
 }
 
 /// What comes of a signal to a native handle that has had these.
-fn native(metadata: &Value, details: &Value) -> Result<Heard, String> {
+fn native(metadata: &Value, details: &Value) -> Result<SignalOutcome, String> {
     let number = metadata.as_map().map_or(0, Members::len) + 1;
     let empty = Members::new();
     let details = match details {
@@ -143,7 +143,7 @@ fn native(metadata: &Value, details: &Value) -> Result<Heard, String> {
 }
 
 /// A signal to a handle of the AWS dialect.
-pub(crate) fn aws_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<Heard, String> {
+pub(crate) fn aws_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<SignalOutcome, String> {
     let details = signal.details.as_map().ok_or(INVALID)?;
     let is_complete =
         [AWS.status, AWS.reason, AWS.data, AWS.id].iter().all(|key| details.contains_key(*key));
@@ -154,7 +154,7 @@ pub(crate) fn aws_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<Heard, 
 }
 
 /// Keeps a signal in the handle's metadata, under its id.
-fn keep(words: &Words, metadata: &Value, details: &Members) -> Result<Heard, String> {
+fn keep(words: &Words, metadata: &Value, details: &Members) -> Result<SignalOutcome, String> {
     let part = |name: &str| details.get(name).cloned().unwrap_or_default();
     let status = print::plain(&part(words.status));
     if status != SUCCESS && status != "FAILURE" {
@@ -164,10 +164,10 @@ fn keep(words: &Words, metadata: &Value, details: &Members) -> Result<Heard, Str
     let mut metadata = metadata.as_map().cloned().unwrap_or_default();
     metadata.insert(print::plain(&part(words.id)).into(), Value::map(signal));
     let reason = format!("status:{status} reason:{}", print::plain(&part(words.reason)));
-    Ok(Heard {
+    Ok(SignalOutcome {
         metadata: Some(Value::Map(metadata.into())),
         reason: Some(reason),
-        ..Heard::default()
+        ..SignalOutcome::default()
     })
 }
 
@@ -180,7 +180,7 @@ pub(crate) struct Condition {
 }
 
 /// Waits until the handle has had enough signals.
-pub(crate) async fn wait(op: &mut Op, condition: &Condition) -> Result<(), Stop> {
+pub(crate) async fn wait(op: &mut Op, condition: &Condition) -> Result<(), OpError> {
     let handle = op.text(condition.handle).unwrap_or_default().to_owned();
     let wanted = count(&op.context().properties, condition.count).unwrap_or(1);
     let timeout: Duration = op.seconds(condition.timeout);
@@ -203,12 +203,12 @@ pub(crate) async fn wait(op: &mut Op, condition: &Condition) -> Result<(), Stop>
                 }
                 seen = Some(metadata);
             }
-            Watched::TooLate => {
+            Watched::TimedOut => {
                 return Err(too_late(seen.as_ref().unwrap_or(&Value::Null), wanted));
             }
             Watched::Missing => {
                 let message = format!("{handle} is no wait condition handle of this stack");
-                return Err(Stop::failed("ValueError", message));
+                return Err(OpError::failed("ValueError", message));
             }
         }
     }
@@ -221,7 +221,7 @@ async fn collect(
     mailbox: &Mailbox,
     wanted: usize,
     deadline: i64,
-) -> Result<(), Stop> {
+) -> Result<(), OpError> {
     let mut known = Value::Null;
     let mut pause = PAUSES.0;
     loop {
@@ -234,7 +234,7 @@ async fn collect(
         if is_enough(&known, wanted)? {
             return Ok(());
         }
-        let left = deadline.saturating_sub(op.soon(Duration::ZERO));
+        let left = deadline.saturating_sub(op.from_now(Duration::ZERO));
         if left <= 0 {
             return Err(too_late(&known, wanted));
         }
@@ -253,7 +253,7 @@ fn all_of(letters: &[Json]) -> Value {
 }
 
 /// Forgets the signals, so that another condition on the same handle waits for new ones.
-pub(crate) async fn forget(op: &mut Op, condition: &Condition) -> Result<(), Stop> {
+pub(crate) async fn forget(op: &mut Op, condition: &Condition) -> Result<(), OpError> {
     if let Some(handle) = op.text(condition.handle).map(str::to_owned) {
         op.set_metadata_of(&handle, Value::map::<&str>([]));
     }
@@ -263,7 +263,8 @@ pub(crate) async fn forget(op: &mut Op, condition: &Condition) -> Result<(), Sto
 /// The data of the signals, as JSON.
 pub(crate) fn data(view: &View<'_>, condition: &Condition) -> Value {
     let handle = text(view.properties, condition.handle).unwrap_or_default();
-    let metadata = view.siblings.named(handle).and_then(|name| view.siblings.metadata(&name));
+    let metadata =
+        view.siblings.by_reference(handle).and_then(|name| view.siblings.metadata(&name));
     let metadata = metadata.unwrap_or_default();
     let data = signals(&metadata)
         .map(|(id, signal)| (id, signal.get(words(signal).data).cloned().unwrap_or_default()));
@@ -271,24 +272,24 @@ pub(crate) fn data(view: &View<'_>, condition: &Condition) -> Value {
 }
 
 /// Whether there are enough signals; an error if one of them tells of a failure.
-fn is_enough(metadata: &Value, wanted: usize) -> Result<bool, Stop> {
+fn is_enough(metadata: &Value, wanted: usize) -> Result<bool, OpError> {
     let has_failed = |signal: &&Members| text(signal, words(signal).status) != Some(SUCCESS);
     let failed: Vec<&Members> =
         signals(metadata).map(|(_, signal)| signal).filter(has_failed).collect();
     if failed.is_empty() {
         return Ok(signals(metadata).count() >= wanted);
     }
-    Err(Stop::failed("WaitConditionFailure", reasons(failed.into_iter())))
+    Err(OpError::failed("WaitConditionFailure", reasons(failed.into_iter())))
 }
 
-fn too_late(metadata: &Value, wanted: usize) -> Stop {
+fn too_late(metadata: &Value, wanted: usize) -> OpError {
     let received = signals(metadata).count();
     let mut message = format!("{received} of {wanted} received");
     if received > 0 {
         let all = signals(metadata).map(|(_, signal)| signal);
         message = format!("{message} - {}", reasons(all));
     }
-    Stop::failed("WaitConditionTimeout", message)
+    OpError::failed("WaitConditionTimeout", message)
 }
 
 fn reasons<'m>(signals: impl Iterator<Item = &'m Members>) -> String {

@@ -5,7 +5,7 @@ use super::common::any_config;
 use super::stored_config;
 use crate::behaviour::View;
 use crate::declare::*;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use kiln_template::functions::Fault;
 
 pub(super) fn software_component() -> ResourceType {
@@ -21,10 +21,10 @@ pub(super) fn software_component() -> ResourceType {
         .attrs([attr("config", Str)])
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(stored_config::remove(op)))
-        .answers(attribute)
+        .attributes(attribute)
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let config = map([("configs", op.prop("configs").clone())]);
     stored_config::store(op, "component".into(), config).await
 }

@@ -4,10 +4,10 @@
 //! beside the stack that asked for it. Which region is meant is for the transport, which knows the way;
 //! other credentials are refused.
 
-use crate::behaviour::Saved;
+use crate::behaviour::SnapshotRecord;
 use crate::declare::*;
-use crate::given::{given, section};
-use crate::op::{Op, Progress, Stop};
+use crate::op::{Op, OpError, Progress};
+use crate::property_access::{given, section};
 use crate::wire;
 use kiln_cloud::{Call, Marker, Reply, delete, get, post, put};
 use serde_json::{Value as Json, json};
@@ -36,12 +36,12 @@ pub(super) fn stack() -> ResourceType {
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .on(crate::behaviour::Verb::Check, |op| Box::pin(act(op, "check")))
-        .on(crate::behaviour::Verb::Suspend, |op| Box::pin(act(op, "suspend")))
-        .on(crate::behaviour::Verb::Resume, |op| Box::pin(act(op, "resume")))
+        .on(crate::behaviour::OperationKind::Check, |op| Box::pin(act(op, "check")))
+        .on(crate::behaviour::OperationKind::Suspend, |op| Box::pin(act(op, "suspend")))
+        .on(crate::behaviour::OperationKind::Resume, |op| Box::pin(act(op, "resume")))
         .copied(|op| Box::pin(copy(op)), |op| Box::pin(forget(op)))
-        .restores(restore)
-        .found_by(marker)
+        .restores_with(restore)
+        .finder(marker)
 }
 
 const SERVICE: Service = Service::Orchestration;
@@ -81,15 +81,15 @@ fn there(op: &Op, call: Call) -> Call {
 
 /// The address of the stack. Whoever removes a copy of it later goes by another name than the stack.
 fn path(op: &Op) -> String {
-    let name = op.datum(NAME).and_then(Value::as_text).unwrap_or(&op.context().physical_name);
+    let name = op.data(NAME).and_then(Value::as_text).unwrap_or(&op.context().physical_name);
     format!("/stacks/{name}/{}", op.id().map_or("", |id| id))
 }
 
-fn body(op: &Op) -> Result<Json, Stop> {
+fn body(op: &Op) -> Result<Json, OpError> {
     if context(op, "credential_secret_id").is_some() {
         let message =
             "stacks with other credentials are not supported yet: leave them out of context";
-        return Err(Stop::failed("NotSupported", message));
+        return Err(OpError::failed("NotSupported", message));
     }
     let mut body = json!({
         "template": op.text("template"),
@@ -107,28 +107,28 @@ fn body(op: &Op) -> Result<Json, Stop> {
     Ok(body)
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let mut body = body(op)?;
     body["stack_name"] = (*op.context().physical_name).into();
     let call = there(op, post(SERVICE, "/stacks", body));
     let reply = op.call("create", call).await?;
     let Some(id) = reply.text("/stack/id").map(Arc::<str>::from) else {
-        return Err(Stop::failed("Error", "the service did not say which stack it made"));
+        return Err(OpError::failed("Error", "the service did not say which stack it made"));
     };
     let name = op.context().physical_name.clone();
-    op.set_datum(NAME, &*name);
+    op.set_data(NAME, &*name);
     op.set_id(id);
     until(op, "CREATE").await
 }
 
-async fn update(op: &mut Op) -> Result<(), Stop> {
+async fn update(op: &mut Op) -> Result<(), OpError> {
     let body = body(op)?;
     let call = there(op, put(SERVICE, path(op), body));
     op.call("update", call).await?;
     until(op, "UPDATE").await
 }
 
-async fn act(op: &mut Op, action: &str) -> Result<(), Stop> {
+async fn act(op: &mut Op, action: &str) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }
@@ -147,8 +147,8 @@ async fn act(op: &mut Op, action: &str) -> Result<(), Stop> {
 }
 
 /// Waits until an action on the stack is over, and keeps what it shows: attributes come from it.
-async fn until(op: &mut Op, action: &str) -> Result<(), Stop> {
-    let seen = op.datum(SEEN).cloned();
+async fn until(op: &mut Op, action: &str) -> Result<(), OpError> {
+    let seen = op.data(SEEN).cloned();
     let mut looks = 0;
     let look = there(op, get(SERVICE, path(op)));
     let shown = op.until(look, |reply| {
@@ -158,12 +158,12 @@ async fn until(op: &mut Op, action: &str) -> Result<(), Stop> {
     let shown = shown.await?;
     let stack = &shown.body["stack"];
     let time = stack["updated_time"].as_str().unwrap_or("never");
-    op.set_datum(SEEN, time);
+    op.set_data(SEEN, time);
     let outputs = stack["outputs"].as_array().into_iter().flatten().filter_map(|output| {
         Some((output["output_key"].as_str()?, wire::value(&output["output_value"])))
     });
     let outputs = Value::map(outputs);
-    op.set_shown(map([("outputs", outputs), ("stack_name", wire::value(&stack["stack_name"]))]));
+    op.set_remote(map([("outputs", outputs), ("stack_name", wire::value(&stack["stack_name"]))]));
     Ok(())
 }
 
@@ -186,7 +186,7 @@ fn progress(reply: &Reply, action: &str, seen: Option<&Value>, looks: u32) -> Pr
     }
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }
@@ -202,7 +202,7 @@ async fn remove(op: &mut Op) -> Result<(), Stop> {
         _ => Progress::NotYet,
     });
     match gone.await {
-        Err(Stop::Failed(failure)) if &*failure.class == "NotFound" => {}
+        Err(OpError::Failed(failure)) if &*failure.class == "NotFound" => {}
         ended => ended.map(drop)?,
     }
     op.clear_id();
@@ -224,13 +224,13 @@ fn snapshots(op: &Op) -> Marker {
     }
 }
 
-async fn copy(op: &mut Op) -> Result<(), Stop> {
+async fn copy(op: &mut Op) -> Result<(), OpError> {
     let marker = snapshots(op);
     let body = json!({ "name": op.copy_name() });
     let call: Call = post(SERVICE, format!("{}/snapshots", path(op)), body);
     let call = there(op, call).marker(marker);
     let id = op.copy("snapshot", call, "/id").await?;
-    op.set_datum("snapshot_id", &*id);
+    op.set_data("snapshot_id", &*id);
     let look = there(op, get(SERVICE, format!("{}/snapshots/{id}", path(op))));
     let taken = op.until(look, |reply| match reply.text("/snapshot/status") {
         Some("COMPLETE") => Progress::Ready,
@@ -242,21 +242,21 @@ async fn copy(op: &mut Op) -> Result<(), Stop> {
     });
     let taken = taken.await?;
     let data = &taken.body["snapshot"]["data"];
-    op.set_datum("snapshot_template", data["template"].to_string());
-    op.set_datum("snapshot_parameters", wire::value(&data["environment"]["parameters"]));
+    op.set_data("snapshot_template", data["template"].to_string());
+    op.set_data("snapshot_parameters", wire::value(&data["environment"]["parameters"]));
     Ok(())
 }
 
-async fn forget(op: &mut Op) -> Result<(), Stop> {
+async fn forget(op: &mut Op) -> Result<(), OpError> {
     let marker = snapshots(op);
     match op.remove_copies(&marker).await {
         // The stack is gone, and its snapshots with it.
-        Err(Stop::Failed(failure)) if &*failure.class == "NotFound" => Ok(()),
+        Err(OpError::Failed(failure)) if &*failure.class == "NotFound" => Ok(()),
         ended => ended,
     }
 }
 
-fn restore(properties: &mut Members, saved: &Saved<'_>) {
+fn restore(properties: &mut Members, saved: &SnapshotRecord<'_>) {
     for (property, datum) in
         [("template", "snapshot_template"), ("parameters", "snapshot_parameters")]
     {

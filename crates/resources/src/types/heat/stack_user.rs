@@ -6,8 +6,8 @@
 //! Where an operator has no domain for them, the project is that of the stack itself.
 
 use crate::declare::Value;
-use crate::given::text;
-use crate::op::{Domain, Op, Stop};
+use crate::op::{Domain, Op, OpError};
+use crate::property_access::text;
 use kiln_cloud::{Call, Credential, Marker, Service, delete, get, patch, post, put};
 use kiln_template::Secret;
 use serde_json::{Value as Json, json};
@@ -49,12 +49,12 @@ impl User {
 
 /// Whether stacks can have users.
 pub(crate) fn are_there(op: &Op) -> bool {
-    op.place().outside.domain.is_some()
+    op.stack().guests.domain.is_some()
 }
 
 /// Whether they are in the project of the stack itself, which is not theirs to make or to remove.
 fn is_with_owner(op: &Op) -> bool {
-    matches!(op.place().outside.domain, Some(Domain::Owner))
+    matches!(op.stack().guests.domain, Some(Domain::Owner))
 }
 
 /// The name of the resource's user: its end is what makes it unique.
@@ -89,21 +89,21 @@ fn owned(call: Call) -> Call {
 // --- making ---
 
 /// The user that is the resource's own object: made if there is none yet.
-pub(crate) async fn own(op: &mut Op) -> Result<User, Stop> {
+pub(crate) async fn own(op: &mut Op) -> Result<User, OpError> {
     user(op, true, None).await
 }
 
 /// The user that is the resource's own object, with a password that was chosen.
-pub(crate) async fn own_with(op: &mut Op, password: Option<&str>) -> Result<User, Stop> {
+pub(crate) async fn own_with(op: &mut Op, password: Option<&str>) -> Result<User, OpError> {
     user(op, true, password).await
 }
 
 /// The user beside the resource's own object: made if there is none yet.
-pub(crate) async fn beside(op: &mut Op) -> Result<User, Stop> {
+pub(crate) async fn beside(op: &mut Op) -> Result<User, OpError> {
     user(op, false, None).await
 }
 
-async fn user(op: &mut Op, is_own: bool, password: Option<&str>) -> Result<User, Stop> {
+async fn user(op: &mut Op, is_own: bool, password: Option<&str>) -> Result<User, OpError> {
     let password = match password {
         Some(password) => password.to_owned(),
         None => kept(op, PASSWORD, 16).await?,
@@ -139,50 +139,50 @@ async fn user(op: &mut Op, is_own: bool, password: Option<&str>) -> Result<User,
     let id: Arc<str> = match (left_behind(op, "user", &marker).await?, is_own) {
         (Some(id), _) => id,
         (None, true) => op.call("user", call).await?.text("/user/id").unwrap_or_default().into(),
-        (None, false) => op.make_beside("user", call).await?.1,
+        (None, false) => op.create_side_object("user", call).await?.1,
     };
-    op.set_datum(USER, &*id);
+    op.set_data(USER, &*id);
     if is_own && op.id().is_none() {
         op.set_id(id.clone());
     }
     let role = role(op).await?;
     let path = format!("/projects/{project}/users/{id}/roles/{role}");
     op.call("role", owned(put(Service::Identity, path, Json::Null).empty())).await?;
-    op.set_datum(PROJECT, &*project);
+    op.set_data(PROJECT, &*project);
     Ok(User { id, name, password, project })
 }
 
 /// Something random that the resource keeps, in so many bytes: drawn once.
-async fn kept(op: &mut Op, name: &str, bytes: usize) -> Result<String, Stop> {
+async fn kept(op: &mut Op, name: &str, bytes: usize) -> Result<String, OpError> {
     if let Some(known) = text(&op.context().data, name) {
         return Ok(known.to_owned());
     }
     let drawn: String = op.random(bytes).await?.iter().map(|byte| format!("{byte:02x}")).collect();
-    op.set_datum(name, Value::Secret(Secret::new(drawn.as_str().into())));
+    op.set_data(name, Value::Secret(Secret::new(drawn.as_str().into())));
     Ok(drawn)
 }
 
 /// The project of the stack's users: made if there is none yet. Several resources may want it at once.
-async fn project(op: &mut Op) -> Result<Arc<str>, Stop> {
+async fn project(op: &mut Op) -> Result<Arc<str>, OpError> {
     if is_with_owner(op) {
-        return Ok(op.place().project.clone());
+        return Ok(op.stack().project.clone());
     }
-    if let Some(known) = op.place().users.clone().filter(|known| !known.is_empty()) {
+    if let Some(known) = op.stack().users_project.clone().filter(|known| !known.is_empty()) {
         return Ok(known);
     }
     // From now on there may be one, whatever becomes of this.
-    op.set_users("");
-    let name = op.place().users_name();
+    op.set_users_project("");
+    let name = op.stack().users_project_name();
     let marker = named("/projects", "projects", "project", &name);
     let id = match found(op, &marker).await? {
         Some(id) => id,
         None => make_project(op, &name, &marker).await?,
     };
-    op.set_users(id.clone());
+    op.set_users_project(id.clone());
     Ok(id)
 }
 
-async fn make_project(op: &mut Op, name: &str, marker: &Marker) -> Result<Arc<str>, Stop> {
+async fn make_project(op: &mut Op, name: &str, marker: &Marker) -> Result<Arc<str>, OpError> {
     let body = json!({ "project": {
         "name": name,
         "domain_id": *domain(op).await?,
@@ -200,7 +200,11 @@ async fn make_project(op: &mut Op, name: &str, marker: &Marker) -> Result<Arc<st
 
 /// What an earlier operation may have made without hearing of it: it is there as it should be, since all that it
 /// is made of was kept before.
-async fn left_behind(op: &mut Op, step: &str, marker: &Marker) -> Result<Option<Arc<str>>, Stop> {
+async fn left_behind(
+    op: &mut Op,
+    step: &str,
+    marker: &Marker,
+) -> Result<Option<Arc<str>>, OpError> {
     let is_begun = op.context().journal.step(step).is_some();
     match op.context().is_doubtful && !is_begun {
         true => found(op, marker).await,
@@ -208,14 +212,14 @@ async fn left_behind(op: &mut Op, step: &str, marker: &Marker) -> Result<Option<
     }
 }
 
-async fn found(op: &mut Op, marker: &Marker) -> Result<Option<Arc<str>>, Stop> {
+async fn found(op: &mut Op, marker: &Marker) -> Result<Option<Arc<str>>, OpError> {
     let list = op.read(marker.list.clone()).await?;
     Ok(marker.found(&list).first().and_then(|object| marker.id_of(object)).map(Into::into))
 }
 
 /// The id of the domain of the users.
-pub(crate) async fn domain(op: &mut Op) -> Result<Arc<str>, Stop> {
-    let wanted = match &op.place().outside.domain {
+pub(crate) async fn domain(op: &mut Op) -> Result<Arc<str>, OpError> {
+    let wanted = match &op.stack().guests.domain {
         Some(Domain::Id(id)) => return Ok(id.clone()),
         Some(Domain::Name(name)) => name.clone(),
         Some(Domain::Owner) => {
@@ -232,12 +236,12 @@ pub(crate) async fn domain(op: &mut Op) -> Result<Arc<str>, Stop> {
     let domain = domains.find(|it| it["name"] == *wanted).and_then(|it| it["id"].as_str());
     domain.map(Into::into).ok_or_else(|| {
         let message = format!("whoever owns the users of stacks has no rights in domain {wanted}");
-        Stop::failed("AuthorizationFailure", message)
+        OpError::failed("AuthorizationFailure", message)
     })
 }
 
-async fn role(op: &mut Op) -> Result<String, Stop> {
-    let name = op.place().outside.role.clone();
+async fn role(op: &mut Op) -> Result<String, OpError> {
+    let name = op.stack().guests.role.clone();
     let call = get(Service::Identity, "/roles").query("name", &*name).may_be_old();
     let reply = op.read(owned(call)).await?;
     let mut roles = reply.body["roles"].as_array().into_iter().flatten();
@@ -247,12 +251,12 @@ async fn role(op: &mut Op) -> Result<String, Stop> {
             "Can't find role {name}. Next: have it made in the identity service, or name another in \
              heat_stack_user_role."
         );
-        Stop::failed("Error", message)
+        OpError::failed("Error", message)
     })
 }
 
-fn no_users() -> Stop {
-    Stop::failed(
+fn no_users() -> OpError {
+    OpError::failed(
         "Error",
         "There is no domain for the users of stacks. Next: set stack_user_domain_name, stack_domain_admin \
          and stack_domain_admin_password in the configuration of the service.",
@@ -262,15 +266,15 @@ fn no_users() -> Stop {
 // --- keys and tokens ---
 
 /// The key with which requests of the user are signed: made if there is none yet.
-pub(crate) async fn key(op: &mut Op, user: &User) -> Result<Key, Stop> {
+pub(crate) async fn key(op: &mut Op, user: &User) -> Result<Key, OpError> {
     key_of(op, &user.id, &user.project).await
 }
 
 /// A key of a user: made if the resource has none yet.
-pub(crate) async fn key_of(op: &mut Op, user: &str, project: &str) -> Result<Key, Stop> {
+pub(crate) async fn key_of(op: &mut Op, user: &str, project: &str) -> Result<Key, OpError> {
     let access = kept(op, ACCESS, 16).await?;
     let secret = kept(op, SECRET, 16).await?;
-    if op.datum(CREDENTIAL).is_none() {
+    if op.data(CREDENTIAL).is_none() {
         let blob = json!({ "access": access, "secret": secret }).to_string();
         let list = get(Service::Identity, "/credentials").query("user_id", user);
         let marker = Marker {
@@ -290,13 +294,13 @@ pub(crate) async fn key_of(op: &mut Op, user: &str, project: &str) -> Result<Key
             Some(id) => id,
             None => op.call("key", call).await?.text("/credential/id").unwrap_or_default().into(),
         };
-        op.set_datum(CREDENTIAL, &*id);
+        op.set_data(CREDENTIAL, &*id);
     }
     Ok(Key { access, secret })
 }
 
 /// A token of the user. It ends in some hours.
-pub(crate) async fn token(op: &mut Op, user: &User) -> Result<String, Stop> {
+pub(crate) async fn token(op: &mut Op, user: &User) -> Result<String, OpError> {
     let body = json!({ "auth": {
         "identity": { "methods": ["password"], "password": {
             "user": { "id": *user.id, "password": user.password },
@@ -304,14 +308,14 @@ pub(crate) async fn token(op: &mut Op, user: &User) -> Result<String, Stop> {
         "scope": { "project": { "id": *user.project } },
     } });
     let reply = op.read(post(Service::Identity, "/auth/tokens", body)).await?;
-    let missing = || Stop::failed("Error", "the identity service gave no token");
+    let missing = || OpError::failed("Error", "the identity service gave no token");
     reply.header("x-subject-token").map(str::to_owned).ok_or_else(missing)
 }
 
 // --- putting to rest, removing ---
 
 /// Lets the user in, or not.
-pub(crate) async fn enable(op: &mut Op, is_enabled: bool) -> Result<(), Stop> {
+pub(crate) async fn enable(op: &mut Op, is_enabled: bool) -> Result<(), OpError> {
     let Some(id) = text(&op.context().data, USER).map(str::to_owned) else { return Ok(()) };
     let body = json!({ "user": { "enabled": is_enabled } });
     let call = owned(patch(Service::Identity, format!("/users/{id}"), body));
@@ -319,7 +323,7 @@ pub(crate) async fn enable(op: &mut Op, is_enabled: bool) -> Result<(), Stop> {
 }
 
 /// Removes the user that is the resource's own object, and its key.
-pub(crate) async fn remove_own(op: &mut Op) -> Result<(), Stop> {
+pub(crate) async fn remove_own(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = op.id().cloned() else { return Ok(()) };
     if are_there(op) {
         remove_key(op).await?;
@@ -330,7 +334,7 @@ pub(crate) async fn remove_own(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Removes the user beside the resource's own object, and its key.
-pub(crate) async fn remove_beside(op: &mut Op) -> Result<(), Stop> {
+pub(crate) async fn remove_beside(op: &mut Op) -> Result<(), OpError> {
     let Some(marker) = marker(op) else { return Ok(()) };
     match text(&op.context().data, USER).map(str::to_owned) {
         Some(id) => {
@@ -338,22 +342,22 @@ pub(crate) async fn remove_beside(op: &mut Op) -> Result<(), Stop> {
             op.remove("user", owned(delete(Service::Identity, format!("/users/{id}")))).await?;
         }
         // Nobody heard whether one was made; one that was begun had a password.
-        None if op.context().is_doubtful && op.datum(PASSWORD).is_some() => {
+        None if op.context().is_doubtful && op.data(PASSWORD).is_some() => {
             op.remove_copies(&marker).await?;
         }
         None => return Ok(()),
     }
     for name in [USER, PROJECT, PASSWORD, ACCESS, SECRET] {
-        op.set_datum(name, Value::Null);
+        op.set_data(name, Value::Null);
     }
     Ok(())
 }
 
 /// Removes the key, and leaves the user.
-pub(crate) async fn remove_key(op: &mut Op) -> Result<(), Stop> {
+pub(crate) async fn remove_key(op: &mut Op) -> Result<(), OpError> {
     if let Some(key) = text(&op.context().data, CREDENTIAL).map(str::to_owned) {
         op.remove("key", owned(delete(Service::Identity, format!("/credentials/{key}")))).await?;
-        op.set_datum(CREDENTIAL, Value::Null);
+        op.set_data(CREDENTIAL, Value::Null);
     }
     Ok(())
 }

@@ -6,8 +6,8 @@
 
 use crate::behaviour::View;
 use crate::declare::{Members, Value, map};
-use crate::given::given;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::given;
 use crate::{random, wire};
 use kiln_cloud::{Service, delete, get, put};
 use kiln_template::Secret;
@@ -31,7 +31,7 @@ pub(super) fn text(text: String, is_hidden: bool) -> Value {
 }
 
 /// Keeps a configuration, with what the resource's properties say beside it, under a new id.
-pub(super) async fn store(op: &mut Op, group: Value, config: Value) -> Result<(), Stop> {
+pub(super) async fn store(op: &mut Op, group: Value, config: Value) -> Result<(), OpError> {
     if op.id().is_some() {
         return publish(op).await;
     }
@@ -48,14 +48,14 @@ pub(super) async fn store(op: &mut Op, group: Value, config: Value) -> Result<()
         ("outputs", beside("outputs", Value::list([]))),
         ("options", beside("options", Value::Map(Members::new().into()))),
     ]);
-    op.set_datum(CONFIG, stored);
+    op.set_data(CONFIG, stored);
     op.set_id(id);
     publish(op).await
 }
 
 /// Writes what the resource keeps to where others find it.
-pub(super) async fn publish(op: &mut Op) -> Result<(), Stop> {
-    let (Some(id), Some(stored)) = (op.id().cloned(), op.datum(CONFIG).cloned()) else {
+pub(super) async fn publish(op: &mut Op) -> Result<(), OpError> {
+    let (Some(id), Some(stored)) = (op.id().cloned(), op.data(CONFIG).cloned()) else {
         return Ok(());
     };
     let members = stored.as_map().into_iter().flatten();
@@ -66,7 +66,7 @@ pub(super) async fn publish(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Removes the configuration; somebody else may have done so.
-pub(super) async fn remove(op: &mut Op) -> Result<(), Stop> {
+pub(super) async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = op.id().cloned() else { return Ok(()) };
     op.remove("delete", delete(SERVICE, format!("/software_configs/{id}"))).await?;
     op.clear_id();
@@ -74,16 +74,16 @@ pub(super) async fn remove(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// A stored configuration, made by whomever, as it is told: with the names of its hidden parts.
-pub(super) async fn whole(op: &mut Op, id: &str) -> Result<Json, Stop> {
+pub(super) async fn whole(op: &mut Op, id: &str) -> Result<Json, OpError> {
     let call = get(SERVICE, format!("/software_configs/{}", wire::segment(id)));
     Ok(op.read(call).await?.body)
 }
 
 /// What a stored configuration, made by whomever, holds; nothing if there is none with this id.
-pub(crate) async fn content(op: &mut Op, id: &str) -> Result<Option<Value>, Stop> {
+pub(crate) async fn content(op: &mut Op, id: &str) -> Result<Option<Value>, OpError> {
     let reply = match op.read(get(SERVICE, format!("/software_configs/{id}"))).await {
         Ok(reply) => reply,
-        Err(Stop::Failed(failure)) if &*failure.class == "NotFound" => return Ok(None),
+        Err(OpError::Failed(failure)) if &*failure.class == "NotFound" => return Ok(None),
         Err(stop) => return Err(stop),
     };
     let config = wire::value(&reply.body["software_config"]["config"]);
@@ -116,7 +116,7 @@ pub(super) fn attribute(
 }
 
 /// Keeps the properties `group` and `config` as they are.
-pub(super) async fn as_written(op: &mut Op) -> Result<(), Stop> {
+pub(super) async fn as_written(op: &mut Op) -> Result<(), OpError> {
     let (group, config) = (op.prop("group").clone(), op.prop("config").clone());
     store(op, group, config).await
 }

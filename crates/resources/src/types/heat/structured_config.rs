@@ -14,5 +14,5 @@ pub(super) fn structured_config() -> ResourceType {
         .attrs([attr("config", Str)])
         .creates(|op| Box::pin(stored_config::as_written(op)))
         .deletes(|op| Box::pin(stored_config::remove(op)))
-        .answers(stored_config::attribute)
+        .attributes(stored_config::attribute)
 }

@@ -4,8 +4,8 @@ use super::mailbox::Mailbox;
 use super::signals::{PAUSES, SUCCESS};
 use crate::behaviour::View;
 use crate::declare::*;
-use crate::given::{count, text};
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::{count, text};
 use crate::wire;
 use kiln_template::functions::{Fault, step_into_attribute};
 use kiln_template::print::{self, Keys};
@@ -25,7 +25,7 @@ pub(super) fn swift_signal() -> ResourceType {
         ])
         .attrs([attr("data", Str)])
         .creates(|op| Box::pin(wait(op)))
-        .answers(attribute)
+        .attributes(attribute)
 }
 
 /// Where the resource keeps the data of the signals.
@@ -34,12 +34,12 @@ const DATA: &str = "data";
 /// The signals that lie there, by their ids.
 type Signals = BTreeMap<String, Json>;
 
-async fn wait(op: &mut Op) -> Result<(), Stop> {
+async fn wait(op: &mut Op) -> Result<(), OpError> {
     let handle = op.text("handle").unwrap_or_default().to_owned();
     let sibling = op.sibling(&handle).await?;
     let Some(mailbox) = sibling.as_ref().and_then(|it| Mailbox::of(&it.data)) else {
         let message = format!("{handle} is no handle of this stack");
-        return Err(Stop::failed("ValueError", message));
+        return Err(OpError::failed("ValueError", message));
     };
     let wanted = count(&op.context().properties, "count").unwrap_or(1);
     let timeout: Duration = op.seconds("timeout");
@@ -51,11 +51,11 @@ async fn wait(op: &mut Op) -> Result<(), Stop> {
         failures(&signals)?;
         let data = signals.iter().map(|(id, signal)| (id.as_str(), wire::value(&signal["data"])));
         if signals.len() >= wanted {
-            op.set_datum(DATA, print::json(&Value::map(data), Keys::Ordered));
+            op.set_data(DATA, print::json(&Value::map(data), Keys::Ordered));
             op.set_id(op.context().physical_name.clone());
             return Ok(());
         }
-        let left = deadline.saturating_sub(op.soon(Duration::ZERO));
+        let left = deadline.saturating_sub(op.from_now(Duration::ZERO));
         if left <= 0 {
             return Err(too_late(&signals, wanted));
         }
@@ -65,7 +65,7 @@ async fn wait(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// What the letters say: nothing at all is a success, and of several with one id the last counts.
-fn signals(letters: &[Json]) -> Result<Signals, Stop> {
+fn signals(letters: &[Json]) -> Result<Signals, OpError> {
     let mut signals = Signals::new();
     for letter in letters {
         let number = signals.len() + 1;
@@ -86,7 +86,7 @@ fn signals(letters: &[Json]) -> Result<Signals, Stop> {
             other => {
                 let told = print::plain(&wire::value(other));
                 let message = format!("Failed to parse JSON data: {told}");
-                return Err(Stop::failed("SwiftSignalFailure", message));
+                return Err(OpError::failed("SwiftSignalFailure", message));
             }
         }
         let id = print::plain(&wire::value(&signal["id"]));
@@ -95,17 +95,17 @@ fn signals(letters: &[Json]) -> Result<Signals, Stop> {
     Ok(signals)
 }
 
-fn failures(signals: &Signals) -> Result<(), Stop> {
+fn failures(signals: &Signals) -> Result<(), OpError> {
     let status = |signal: &Json| print::plain(&wire::value(&signal["status"]));
     if let Some(unknown) = signals.values().map(status).find(|it| it != SUCCESS && it != "FAILURE")
     {
-        return Err(Stop::failed("SwiftSignalFailure", format!("Unknown status: {unknown}")));
+        return Err(OpError::failed("SwiftSignalFailure", format!("Unknown status: {unknown}")));
     }
     let failed = signals.values().filter(|signal| status(signal) != SUCCESS);
     let reasons: Vec<String> = failed.map(reason).collect();
     match reasons.is_empty() {
         true => Ok(()),
-        false => Err(Stop::failed("SwiftSignalFailure", reasons.join(";"))),
+        false => Err(OpError::failed("SwiftSignalFailure", reasons.join(";"))),
     }
 }
 
@@ -113,13 +113,13 @@ fn reason(signal: &Json) -> String {
     print::plain(&wire::value(&signal["reason"]))
 }
 
-fn too_late(signals: &Signals, wanted: usize) -> Stop {
+fn too_late(signals: &Signals, wanted: usize) -> OpError {
     let mut message = format!("{} of {wanted} received", signals.len());
     if !signals.is_empty() {
         let reasons: Vec<String> = signals.values().map(reason).collect();
         message = format!("{message} - {}", reasons.join(";"));
     }
-    Stop::failed("SwiftSignalTimeout", message)
+    OpError::failed("SwiftSignalTimeout", message)
 }
 
 fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(all["1"]["reason"], "Signal 1 received");
         assert!(failures(&all).is_ok());
         let failed = |letter: Json| match signals(&[letter]).and_then(|all| failures(&all)) {
-            Err(Stop::Failed(failure)) => failure.message,
+            Err(OpError::Failed(failure)) => failure.message,
             other => panic!("no failure: {other:?}"),
         };
         assert_eq!(failed(json!({ "status": "FAILURE", "reason": "no" })), "no");

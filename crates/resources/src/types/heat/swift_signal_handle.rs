@@ -3,8 +3,8 @@
 use super::{addresses, mailbox};
 use crate::behaviour::View;
 use crate::declare::*;
-use crate::given::text;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::text;
 use kiln_template::functions::{Fault, step_into_attribute};
 
 pub(super) fn swift_signal_handle() -> ResourceType {
@@ -19,8 +19,8 @@ pub(super) fn swift_signal_handle() -> ResourceType {
         ])
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .called(|view| url(view).unwrap_or(view.name).into())
-        .answers(attribute)
+        .reference(|view| url(view).unwrap_or(view.name).into())
+        .attributes(attribute)
 }
 
 const URL: &str = "url";
@@ -29,18 +29,18 @@ fn url<'v>(view: &View<'v>) -> Option<&'v str> {
     text(view.data, URL)
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let object = op.context().physical_name.clone();
     let container = mailbox::make_object(op, &object).await?;
-    if op.datum(URL).is_none() {
+    if op.data(URL).is_none() {
         let url = addresses::object(op, "PUT", &container, &object).await?;
-        op.set_datum(URL, url);
+        op.set_data(URL, url);
     }
     op.set_id(object);
     Ok(())
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     mailbox::remove_own(op).await?;
     op.clear_id();
     Ok(())

@@ -2,8 +2,8 @@
 //! the engine.
 
 use crate::declare::*;
-use crate::given::{given, seconds, section};
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::{given, seconds, section};
 use kiln_template::functions::step_into_attribute;
 
 pub(super) fn test_resource() -> ResourceType {
@@ -39,14 +39,14 @@ pub(super) fn test_resource() -> ResourceType {
             let wants = change.after.get("update_replace").is_some_and(Value::is_truthy);
             wants && change.changed.iter().any(|name| &**name == "update_replace")
         })
-        .answers(|view, name, path| {
+        .attributes(|view, name, path| {
             let value = view.properties.get("value").unwrap_or(&Value::Null);
             Ok((name == "output").then(|| step_into_attribute(value, path)))
         })
 }
 
 /// One that is to fail never gets an id, however long it waits before it does.
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     if !op.prop("fail").is_truthy() {
         let name = op.context().physical_name.clone();
         op.set_id(name);
@@ -55,14 +55,14 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Waits as told, and fails if told so; nothing keeps it from being deleted.
-async fn act(op: &mut Op, action: &str) -> Result<(), Stop> {
+async fn act(op: &mut Op, action: &str) -> Result<(), OpError> {
     let own = section(&op.context().properties, "action_wait_secs")
         .and_then(|waits| given(waits, action));
     let length = own.map_or_else(|| op.seconds("wait_secs"), seconds);
     op.wait("wait", length).await?;
     if op.prop("fail").is_truthy() && action != "delete" {
         let message = format!("Test Resource failed {}", op.context().resource);
-        return Err(Stop::failed("ValueError", message));
+        return Err(OpError::failed("ValueError", message));
     }
     Ok(())
 }

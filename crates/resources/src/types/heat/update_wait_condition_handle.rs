@@ -12,7 +12,7 @@ pub(super) fn update_wait_condition_handle() -> ResourceType {
         .since("2014.1")
         .with(with_user)
         .creates(|op| Box::pin(async move { signed(op, Signed::WaitCondition).await.map(drop) }))
-        .called(called_by_url)
+        .reference(called_by_url)
         .on_signal(aws_signal)
         .replaced_if(|_| true)
 }

@@ -20,8 +20,8 @@ pub(super) fn value() -> ResourceType {
         ])
         .attrs([attr("value", None)])
         .check(value_is_of_its_type)
-        .named_only()
-        .answers(|view, name, path| {
+        .without_object()
+        .attributes(|view, name, path| {
             let value = (name == "value").then(|| view.properties.get("value")).flatten();
             Ok(value.map(|value| step_into_attribute(value, path)))
         })

@@ -17,7 +17,7 @@ pub(super) fn wait_condition() -> ResourceType {
         .creates(|op| Box::pin(signals::wait(op, &CONDITION)))
         .updates(|op| Box::pin(signals::wait(op, &CONDITION)))
         .deletes(|op| Box::pin(signals::forget(op, &CONDITION)))
-        .answers(|view, name, path| {
+        .attributes(|view, name, path| {
             let data = || step_into_attribute(&signals::data(view, &CONDITION), path);
             Ok((name == "data").then(data))
         })

@@ -7,8 +7,8 @@ use super::stack_user::{self, User};
 use super::{credentials, mailbox};
 use crate::behaviour::View;
 use crate::declare::*;
-use crate::given::{open, text};
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::{open, text};
 use kiln_template::Secret;
 use kiln_template::functions::{Fault, step_into_attribute};
 use serde_json::{Value as Json, json};
@@ -37,7 +37,7 @@ pub(super) fn wait_condition_handle() -> ResourceType {
         ])
         .with(with_user)
         .creates(|op| Box::pin(create(op)))
-        .answers(attribute)
+        .attributes(attribute)
         .on_signal(native_signal)
 }
 
@@ -45,9 +45,9 @@ const TOKEN: &str = "token";
 const SIGNAL: &str = "signal";
 const IS_INSECURE: &str = "insecure";
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let transport = op.text("signal_transport").unwrap_or("TOKEN_SIGNAL").to_owned();
-    op.set_datum(TRANSPORT, transport.as_str());
+    op.set_data(TRANSPORT, transport.as_str());
     if !stack_user::are_there(op) {
         return nameless(op).await;
     }
@@ -55,30 +55,30 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     if transport == "TOKEN_SIGNAL" {
         return with_token(op, &user).await;
     }
-    if op.datum(SIGNAL).is_none() {
+    if op.data(SIGNAL).is_none() {
         let signal = signal(op, &transport, &user).await?;
-        op.set_datum(SIGNAL, secret(signal.to_string()));
+        op.set_data(SIGNAL, secret(signal.to_string()));
     }
     Ok(())
 }
 
-async fn with_token(op: &mut Op, user: &User) -> Result<(), Stop> {
-    if op.datum("endpoint").is_none() {
+async fn with_token(op: &mut Op, user: &User) -> Result<(), OpError> {
+    if op.data("endpoint").is_none() {
         let url = addresses::native(op, user).await?;
-        op.set_datum("endpoint", url);
+        op.set_data("endpoint", url);
     }
-    if op.place().outside.is_insecure {
-        op.set_datum(IS_INSECURE, true);
+    if op.stack().guests.is_insecure {
+        op.set_data(IS_INSECURE, true);
     }
-    if op.datum(TOKEN).is_none() {
+    if op.data(TOKEN).is_none() {
         let token = stack_user::token(op, user).await?;
-        op.set_datum(TOKEN, secret(token));
+        op.set_data(TOKEN, secret(token));
     }
     Ok(())
 }
 
 /// What somebody has to know to signal the handle.
-async fn signal(op: &mut Op, transport: &str, user: &User) -> Result<Json, Stop> {
+async fn signal(op: &mut Op, transport: &str, user: &User) -> Result<Json, OpError> {
     Ok(match transport {
         "CFN_SIGNAL" => json!({ "alarm_url": addresses::signed(op, Signed::Signal, user).await? }),
         "TEMP_URL_SIGNAL" => {
@@ -101,7 +101,7 @@ async fn signal(op: &mut Op, transport: &str, user: &User) -> Result<Json, Stop>
         NO_SIGNAL => json!({}),
         other => {
             let message = format!("signal_transport {other} is not known");
-            return Err(Stop::failed("ValueError", message));
+            return Err(OpError::failed("ValueError", message));
         }
     })
 }

@@ -1,7 +1,7 @@
 //! OS::Ironic::Port: a network interface of a bare metal node, known by its MAC address.
 
 use crate::declare::*;
-use crate::rest::{Change, Plain};
+use crate::rest::{RestSpec, UpdateMethod};
 use serde_json::Value as Json;
 
 pub(super) fn port() -> ResourceType {
@@ -31,16 +31,16 @@ pub(super) fn port() -> ResourceType {
             attr("portgroup_uuid", Str),
             attr("pxe_enabled", Bool),
         ])
-        .plain(
-            Plain::at(Service::BareMetal, "/ports", "")
-                .many("ports")
+        .rest(
+            RestSpec::new(Service::BareMetal, "/ports", "")
+                .list_envelope("ports")
                 .id("uuid")
                 .field("node", "node_uuid")
                 .field("portgroup", "portgroup_uuid")
                 .unique(["address"])
-                .change(Change::JsonPatch("application/json".into()))
-                .goes_at_once()
-                .shape(|_, _, fields| {
+                .update_method(UpdateMethod::JsonPatch("application/json".into()))
+                .deleted_at_once()
+                .adjust_fields(|_, _, fields| {
                     // The service writes it so.
                     if let Some(Json::String(address)) = fields.get_mut("address") {
                         address.make_ascii_lowercase();

@@ -1,22 +1,22 @@
 //! What the types of the identity service have in common: plain objects, and roles on projects and domains.
 
 use crate::declare::*;
-use crate::given::{items, open, text};
-use crate::objects;
-use crate::op::{Op, Stop};
+use crate::lookup;
+use crate::op::{Op, OpError};
+use crate::property_access::{items, open, text};
 use crate::refusals::{conflict, is_given, may_be_given};
-use crate::rest::{self, Change, Plain};
+use crate::rest::{self, RestSpec, UpdateMethod};
 use kiln_cloud::{delete, put};
 use serde_json::Value as Json;
 
 /// Objects of the identity service: their names are unique, so they are made under a mark.
-pub(super) fn plain(path: &'static str, one: &'static str) -> Plain {
-    Plain::at(Service::Identity, path, one)
+pub(super) fn rest_spec(path: &'static str, one: &'static str) -> RestSpec {
+    RestSpec::new(Service::Identity, path, one)
         .unsent(["groups", "roles"])
         .field("domain", "domain_id")
-        .change(Change::Patch)
-        .dressed()
-        .goes_at_once()
+        .update_method(UpdateMethod::Patch)
+        .marks_then_renames()
+        .deleted_at_once()
 }
 
 /// Whoever can have roles: a user or a group.
@@ -47,7 +47,7 @@ impl Holder {
         op: &mut Op,
         properties: &Members,
         must_be_found: bool,
-    ) -> Result<Vec<String>, Stop> {
+    ) -> Result<Vec<String>, OpError> {
         let mut grants = Vec::new();
         for wanted in items(properties, "roles") {
             let Some(wanted) = open(wanted).as_map() else { continue };
@@ -65,28 +65,29 @@ impl Holder {
         op: &mut Op,
         properties: &Members,
         wanted: &Members,
-    ) -> Result<String, Stop> {
+    ) -> Result<String, OpError> {
         let holder = match text(properties, self.property()) {
-            Some(named) => objects::find(op, self.kind(), named).await?,
+            Some(named) => lookup::find_id(op, self.kind(), named).await?,
             None => op.id().cloned().unwrap_or_default(),
         };
         let role = text(wanted, "role").unwrap_or_default();
-        let role = objects::find(op, "keystone.role", role).await?;
+        let role = lookup::find_id(op, "keystone.role", role).await?;
         let place = match (text(wanted, "project"), text(wanted, "domain")) {
             (Some(project), _) => {
-                format!("/projects/{}", objects::find(op, "keystone.project", project).await?)
+                format!("/projects/{}", lookup::find_id(op, "keystone.project", project).await?)
             }
             (None, domain) => {
                 let domain = domain.unwrap_or_default();
-                format!("/domains/{}", objects::find(op, "keystone.domain", domain).await?)
+                format!("/domains/{}", lookup::find_id(op, "keystone.domain", domain).await?)
             }
         };
         Ok(format!("{place}/{}s/{holder}/roles/{role}", self.property()))
     }
 
     /// Grants the roles that are asked for, and revokes those that were.
-    pub(super) async fn assign(&self, op: &mut Op) -> Result<(), Stop> {
-        let (before, after) = (op.context().before.clone(), op.context().properties.clone());
+    pub(super) async fn assign(&self, op: &mut Op) -> Result<(), OpError> {
+        let (before, after) =
+            (op.context().previous_properties.clone(), op.context().properties.clone());
         if !op.changes(self.property()) && before.get("roles") == after.get("roles") {
             return Ok(());
         }
@@ -103,7 +104,7 @@ impl Holder {
     }
 
     /// Revokes the roles that were granted.
-    pub(super) async fn revoke(&self, op: &mut Op) -> Result<(), Stop> {
+    pub(super) async fn revoke(&self, op: &mut Op) -> Result<(), OpError> {
         let properties = op.context().properties.clone();
         for path in self.grants(op, &properties, false).await? {
             op.remove(&format!("revoke {path}"), delete(Service::Identity, path.as_str())).await?;
@@ -129,5 +130,5 @@ pub(super) fn check_roles(members: &Members) -> Result<(), PropertyError> {
 
 /// The path of the resource's object.
 pub(super) fn path(op: &Op) -> String {
-    op.plain().map(|plain| rest::path(op, &plain)).unwrap_or_default()
+    op.rest_spec().map(|spec| rest::path(op, &spec)).unwrap_or_default()
 }

@@ -1,8 +1,8 @@
 //! OS::Keystone::Domain: a domain, which holds projects, users and groups.
 
-use super::common::{path, plain};
+use super::common::{path, rest_spec};
 use crate::declare::*;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use crate::rest;
 use kiln_cloud::patch;
 use serde_json::json;
@@ -12,7 +12,7 @@ pub(super) fn domain() -> ResourceType {
         .about("A domain, which holds projects, users and groups.")
         .service(Service::Identity)
         .entity("domains")
-        .observable()
+        .detects_drift()
         .since("8.0.0")
         .props([
             prop("description", Str).updatable(),
@@ -20,11 +20,11 @@ pub(super) fn domain() -> ResourceType {
             prop("name", Str).updatable(),
         ])
         .deletes(|op| Box::pin(remove(op)))
-        .plain(plain("/domains", "domain").label("description"))
+        .rest(rest_spec("/domains", "domain").mark_field("description"))
 }
 
 /// A domain that is enabled cannot be removed.
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() {
         let body = json!({ "domain": { "enabled": false } });
         op.remove("disable", patch(Service::Identity, path(op), body)).await?;

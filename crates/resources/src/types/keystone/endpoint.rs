@@ -1,6 +1,6 @@
 //! OS::Keystone::Endpoint: the URL of a service in a region, as the catalogue lists it.
 
-use super::common::plain;
+use super::common::rest_spec;
 use crate::declare::*;
 
 pub(super) fn endpoint() -> ResourceType {
@@ -8,7 +8,7 @@ pub(super) fn endpoint() -> ResourceType {
         .about("The URL of a service in a region, as the catalogue lists it.")
         .service(Service::Identity)
         .entity("endpoints")
-        .observable()
+        .detects_drift()
         .since("5.0.0")
         .props([
             prop("enabled", Bool).updatable().default(true).since("6.0.0"),
@@ -18,8 +18,8 @@ pub(super) fn endpoint() -> ResourceType {
             prop("service", Str).required().updatable().is("keystone.service").by_name(),
             prop("url", Str).required().updatable(),
         ])
-        .plain(
-            plain("/endpoints", "endpoint")
+        .rest(
+            rest_spec("/endpoints", "endpoint")
                 .field("region", "region_id")
                 .field("service", "service_id"),
         )

@@ -1,6 +1,6 @@
 //! OS::Keystone::Group: a group of users of a domain.
 
-use super::common::{Holder, check_roles, plain};
+use super::common::{Holder, check_roles, rest_spec};
 use crate::declare::*;
 
 pub(super) fn group() -> ResourceType {
@@ -8,7 +8,7 @@ pub(super) fn group() -> ResourceType {
         .about("A group of users of a domain.")
         .service(Service::Identity)
         .entity("groups")
-        .observable()
+        .detects_drift()
         .since("2015.1")
         .props([
             prop("description", Str).updatable().default_empty(),
@@ -21,9 +21,9 @@ pub(super) fn group() -> ResourceType {
             ])),
         ])
         .check(check_roles)
-        .plain(
-            plain("/groups", "group")
-                .label("description")
-                .after(|op| Box::pin(Holder::Group.assign(op))),
+        .rest(
+            rest_spec("/groups", "group")
+                .mark_field("description")
+                .after_write(|op| Box::pin(Holder::Group.assign(op))),
         )
 }

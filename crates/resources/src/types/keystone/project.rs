@@ -1,8 +1,8 @@
 //! OS::Keystone::Project: a project, which owns the objects of the cloud.
 
-use super::common::plain;
+use super::common::rest_spec;
 use crate::declare::*;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use crate::rest;
 use kiln_cloud::{delete, get};
 
@@ -11,7 +11,7 @@ pub(super) fn project() -> ResourceType {
         .about("A project, which owns the objects of the cloud.")
         .service(Service::Identity)
         .entity("projects")
-        .observable()
+        .detects_drift()
         .since("2015.1")
         .props([
             prop("description", Str).updatable().default_empty(),
@@ -29,11 +29,15 @@ pub(super) fn project() -> ResourceType {
             attr("parent_id", Str).since("10.0.0"),
         ])
         .deletes(|op| Box::pin(remove(op)))
-        .plain(plain("/projects", "project").field("parent", "parent_id").label("description"))
+        .rest(
+            rest_spec("/projects", "project")
+                .field("parent", "parent_id")
+                .mark_field("description"),
+        )
 }
 
 /// The security group that every project has would be left behind in the network service.
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(project) = op.id().cloned() else { return Ok(()) };
     let list = get(Service::Network, "/security-groups")
         .query("project_id", &*project)
@@ -41,7 +45,7 @@ async fn remove(op: &mut Op) -> Result<(), Stop> {
     let groups = match op.read(list).await {
         Ok(reply) => reply.body["security_groups"].as_array().cloned().unwrap_or_default(),
         // There is no network service, so there is nothing to leave behind.
-        Err(Stop::Failed(failure)) if &*failure.class == "EndpointNotFound" => Vec::new(),
+        Err(OpError::Failed(failure)) if &*failure.class == "EndpointNotFound" => Vec::new(),
         Err(stop) => return Err(stop),
     };
     for id in groups.iter().filter_map(|group| group["id"].as_str()) {

@@ -1,8 +1,8 @@
 //! OS::Keystone::Region: a region of the cloud, possibly part of another.
 
-use super::common::plain;
+use super::common::rest_spec;
 use crate::declare::*;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use crate::rest;
 use kiln_cloud::put;
 use serde_json::Value as Json;
@@ -12,7 +12,7 @@ pub(super) fn region() -> ResourceType {
         .about("A region of the cloud, possibly part of another.")
         .service(Service::Identity)
         .entity("regions")
-        .observable()
+        .detects_drift()
         .since("6.0.0")
         .props([
             prop("description", Str).updatable(),
@@ -21,25 +21,25 @@ pub(super) fn region() -> ResourceType {
             prop("parent_region", Str).updatable().is("keystone.region").by_name(),
         ])
         .creates(|op| Box::pin(create(op)))
-        .plain(
-            plain("/regions", "region")
+        .rest(
+            rest_spec("/regions", "region")
                 .field("parent_region", "parent_region_id")
-                .label("description"),
+                .mark_field("description"),
         )
 }
 
 /// A region whose id is chosen is written where it will be; no mark is needed to find it.
-async fn create(op: &mut Op) -> Result<(), Stop> {
-    let (Some(id), Some(plain)) = (op.text("id").map(str::to_owned), op.plain()) else {
+async fn create(op: &mut Op) -> Result<(), OpError> {
+    let (Some(id), Some(spec)) = (op.text("id").map(str::to_owned), op.rest_spec()) else {
         return rest::create(op).await;
     };
     if op.id().is_none() {
-        let mut fields = rest::new_fields(op, &plain);
+        let mut fields = rest::new_fields(op, &spec);
         fields.remove("id");
         if op.text("description").is_none_or(str::is_empty) {
             fields.remove("description");
         }
-        let place = format!("{}/{}", rest::collection(op, &plain), rest::in_path(&id));
+        let place = format!("{}/{}", rest::collection(op, &spec), rest::in_path(&id));
         let body = Json::from_iter([("region", Json::Object(fields))]);
         op.add("create", put(Service::Identity, place, body)).await?;
         op.set_id(id);

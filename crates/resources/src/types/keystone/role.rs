@@ -1,6 +1,6 @@
 //! OS::Keystone::Role: a role that users and groups can be assigned.
 
-use super::common::plain;
+use super::common::rest_spec;
 use crate::declare::*;
 use crate::op::Op;
 use crate::rest;
@@ -16,8 +16,8 @@ pub(super) fn role() -> ResourceType {
             prop("domain", Str).is("keystone.domain").by_name().since("16.0.0"),
             prop("name", Str).updatable(),
         ])
-        .found_by(marker)
-        .plain(plain("/roles", "role"))
+        .finder(marker)
+        .rest(rest_spec("/roles", "role"))
 }
 
 /// The roles of a domain are listed only to those who ask for that domain's.

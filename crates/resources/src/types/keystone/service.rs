@@ -1,6 +1,6 @@
 //! OS::Keystone::Service: a service that the catalogue lists.
 
-use super::common::plain;
+use super::common::rest_spec;
 use crate::declare::*;
 
 pub(super) fn service() -> ResourceType {
@@ -15,5 +15,5 @@ pub(super) fn service() -> ResourceType {
             prop("name", Str).updatable(),
             prop("type", Str).required().updatable(),
         ])
-        .plain(plain("/services", "service").label("description"))
+        .rest(rest_spec("/services", "service").mark_field("description"))
 }

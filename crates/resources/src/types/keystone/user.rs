@@ -1,10 +1,10 @@
 //! OS::Keystone::User: a user of a domain, with groups and roles.
 
-use super::common::{Holder, check_roles, plain};
+use super::common::{Holder, check_roles, rest_spec};
 use crate::declare::*;
-use crate::given::{items, open};
-use crate::objects;
-use crate::op::{Op, Stop};
+use crate::lookup;
+use crate::op::{Op, OpError};
+use crate::property_access::{items, open};
 use crate::rest;
 use kiln_cloud::{delete, put};
 use serde_json::Value as Json;
@@ -14,7 +14,7 @@ pub(super) fn user() -> ResourceType {
         .about("A user of a domain, with groups and roles.")
         .service(Service::Identity)
         .entity("users")
-        .observable()
+        .detects_drift()
         .since("2015.1")
         .props([
             prop("default_project", Str).updatable().is("keystone.project").by_name(),
@@ -40,17 +40,18 @@ pub(super) fn user() -> ResourceType {
         ])
         .check(check_roles)
         .deletes(|op| Box::pin(remove(op)))
-        .plain(
-            plain("/users", "user")
+        .rest(
+            rest_spec("/users", "user")
                 .field("default_project", "default_project_id")
-                .label("description")
-                .after(|op| Box::pin(belong(op))),
+                .mark_field("description")
+                .after_write(|op| Box::pin(belong(op))),
         )
 }
 
 /// Has the user in the groups and with the roles that are asked for.
-async fn belong(op: &mut Op) -> Result<(), Stop> {
-    let (before, after) = (op.context().before.clone(), op.context().properties.clone());
+async fn belong(op: &mut Op) -> Result<(), OpError> {
+    let (before, after) =
+        (op.context().previous_properties.clone(), op.context().properties.clone());
     let (former, wanted) = (groups(op, &before), groups(op, &after));
     for path in former.iter().filter(|path| !wanted.contains(path)) {
         op.remove(&format!("leave {path}"), delete(Service::Identity, path.as_str())).await?;
@@ -69,12 +70,12 @@ fn groups(op: &Op, properties: &Members) -> Vec<String> {
     groups.map(|group| format!("/groups/{group}/users/{user}")).collect()
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(user) = op.id().cloned() else { return Ok(()) };
     let properties = op.context().properties.clone();
     for group in items(&properties, "groups").iter().filter_map(|it| open(it).as_text()) {
         // What cannot be found is gone, and the user is not in it.
-        let Ok(group) = objects::find(op, "keystone.group", group).await else { continue };
+        let Ok(group) = lookup::find_id(op, "keystone.group", group).await else { continue };
         let path = format!("/groups/{group}/users/{user}");
         op.remove(&format!("leave {group}"), delete(Service::Identity, path)).await?;
     }

@@ -2,8 +2,8 @@
 
 use super::objects;
 use crate::declare::*;
-use crate::op::{Op, Progress, Stop};
-use crate::rest::{self, Ready};
+use crate::op::{Op, OpError, Progress};
+use crate::rest::{self, Readiness};
 use crate::wire;
 use kiln_cloud::{Reply, get};
 
@@ -40,10 +40,10 @@ pub(super) fn cluster() -> ResourceType {
             attr("status_reason", Str),
         ])
         .updates(|op| Box::pin(update(op)))
-        .plain(
+        .rest(
             objects("/clusters", "clusters")
                 .field("cluster_template", "cluster_template_id")
-                .ready(Ready::when("status", DONE, FAILED).reason("status_reason")),
+                .readiness(Readiness::when("status", DONE, FAILED).reason("status_reason")),
         )
 }
 
@@ -51,20 +51,20 @@ const DONE: [&str; 3] = ["CREATE_COMPLETE", "UPDATE_COMPLETE", "RESUME_COMPLETE"
 const FAILED: [&str; 3] = ["CREATE_FAILED", "UPDATE_FAILED", "DELETE_FAILED"];
 
 /// The service answers before it begins: a cluster is as wanted when it is done, and shows what was wanted.
-async fn update(op: &mut Op) -> Result<(), Stop> {
-    let Some(plain) = op.plain() else { return Ok(()) };
-    let fields = rest::changed_fields(op, &plain);
+async fn update(op: &mut Op) -> Result<(), OpError> {
+    let Some(spec) = op.rest_spec() else { return Ok(()) };
+    let fields = rest::changed_fields(op, &spec);
     let wanted: Vec<_> = fields
         .iter()
         .filter(|(_, value)| !value.is_null())
         .map(|(n, v)| (n.clone(), v.clone()))
         .collect();
-    if let Some(call) = rest::change(op, &plain, fields) {
+    if let Some(call) = rest::change(op, &spec, fields) {
         op.call("change", call).await?;
     }
-    let look = get(Service::ContainerInfra, rest::path(op, &plain));
+    let look = get(Service::ContainerInfra, rest::path(op, &spec));
     let reply = op.until(look, |reply| progress(reply, &wanted)).await?;
-    op.set_shown(wire::value(&reply.body));
+    op.set_remote(wire::value(&reply.body));
     Ok(())
 }
 

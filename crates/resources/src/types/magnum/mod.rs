@@ -1,8 +1,8 @@
 //! Container clusters: `OS::Magnum::*`.
 
 use crate::declare::*;
-use crate::given::text;
-use crate::rest::{Change, Plain};
+use crate::property_access::text;
+use crate::rest::{RestSpec, UpdateMethod};
 
 mod bay;
 mod bay_model;
@@ -51,7 +51,7 @@ fn template_of_clusters(kind: ResourceType) -> ResourceType {
             prop("volume_driver", Str).one_of(["cinder", "rexray"]),
         ])
         .check(driver_suits)
-        .plain(
+        .rest(
             objects("/clustertemplates", "clustertemplates")
                 .field("external_network", "external_network_id")
                 .field("flavor", "flavor_id")
@@ -62,12 +62,12 @@ fn template_of_clusters(kind: ResourceType) -> ResourceType {
 }
 
 /// Objects of the service. Its lists cannot be narrowed down.
-fn objects(path: &'static str, many: &'static str) -> Plain {
-    Plain::at(Service::ContainerInfra, path, "")
-        .many(many)
+fn objects(path: &'static str, many: &'static str) -> RestSpec {
+    RestSpec::new(Service::ContainerInfra, path, "")
+        .list_envelope(many)
         .id("uuid")
-        .listed("?limit=1000")
-        .change(Change::JsonPatch("application/json".into()))
+        .list_suffix("?limit=1000")
+        .update_method(UpdateMethod::JsonPatch("application/json".into()))
 }
 
 /// Every orchestration engine has a volume driver of its own.

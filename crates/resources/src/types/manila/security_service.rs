@@ -2,7 +2,7 @@
 //! authenticated.
 
 use crate::declare::*;
-use crate::rest::Plain;
+use crate::rest::RestSpec;
 
 pub(super) fn security_service() -> ResourceType {
     ResourceType::new("OS::Manila::SecurityService")
@@ -20,10 +20,10 @@ pub(super) fn security_service() -> ResourceType {
             prop("type", Str).required().one_of(["ldap", "kerberos", "active_directory"]),
             prop("user", Str).updatable(),
         ])
-        .plain(
-            Plain::at(Service::Share, "/security-services", "security_service")
-                .listed("/detail")
-                .label("description")
-                .dressed(),
+        .rest(
+            RestSpec::new(Service::Share, "/security-services", "security_service")
+                .list_suffix("/detail")
+                .mark_field("description")
+                .marks_then_renames(),
         )
 }

@@ -1,10 +1,10 @@
 //! OS::Manila::Share: a shared file system.
 
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::{items, open, text};
-use crate::op::{Op, Stop};
-use crate::rest::{self, Plain, Ready};
+use crate::op::{Op, OpError};
+use crate::property_access::{items, open, text};
+use crate::rest::{self, Readiness, RestSpec};
 use crate::wire;
 use kiln_cloud::{Call, Marker, get, post, put};
 use serde_json::{Map as Fields, Value as Json, json};
@@ -15,7 +15,7 @@ pub(super) fn share() -> ResourceType {
         .service(Service::Share)
         .entity("shares")
         .checkable()
-        .observable()
+        .detects_drift()
         .since("5.0.0")
         .props([
             prop("access_rules", List).updatable().default_empty().each(record([
@@ -50,9 +50,9 @@ pub(super) fn share() -> ResourceType {
         ])
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
-        .on(Verb::Check, |op| Box::pin(check(op)))
-        .plain(
-            Plain::at(Service::Share, "/shares", "share")
+        .on(OperationKind::Check, |op| Box::pin(check(op)))
+        .rest(
+            RestSpec::new(Service::Share, "/shares", "share")
                 .field("share_network", "share_network_id")
                 .field("share_protocol", "share_proto")
                 .field("snapshot", "snapshot_id")
@@ -60,16 +60,16 @@ pub(super) fn share() -> ResourceType {
                 .finds("share_network", "manila.share_network")
                 .finds("share_type", "manila.share_type")
                 .finds("snapshot", "manila.share_snapshot")
-                .listed("/detail")
-                .label("description")
-                .ready(Ready::when("status", ["available"], ["error", "error_deleting"]))
-                .shape(shape),
+                .list_suffix("/detail")
+                .mark_field("description")
+                .readiness(Readiness::when("status", ["available"], ["error", "error_deleting"]))
+                .adjust_fields(adjust_fields),
         )
 }
 
 /// What can be changed goes by other names then, and metadata has a place of its own.
-fn shape(_: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
-    if verb == Verb::Update {
+fn adjust_fields(_: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
+    if operation == OperationKind::Update {
         fields.remove("metadata");
         for name in ["name", "description"] {
             if let Some(value) = fields.remove(name) {
@@ -83,13 +83,13 @@ fn path(op: &Op) -> String {
     format!("/shares/{}", op.id().map_or("", |id| id))
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     rest::create(op).await?;
     allow(op).await?;
     show_places(op).await
 }
 
-async fn update(op: &mut Op) -> Result<(), Stop> {
+async fn update(op: &mut Op) -> Result<(), OpError> {
     rest::update(op).await?;
     if op.changes("metadata") {
         let metadata = match wire::json(op.prop("metadata")) {
@@ -105,17 +105,17 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
     show_places(op).await
 }
 
-async fn check(op: &mut Op) -> Result<(), Stop> {
+async fn check(op: &mut Op) -> Result<(), OpError> {
     rest::check(op).await?;
     if op.id().is_some() { show_places(op).await } else { Ok(()) }
 }
 
 /// Where the share is found on the network is told apart from the rest.
-async fn show_places(op: &mut Op) -> Result<(), Stop> {
+async fn show_places(op: &mut Op) -> Result<(), OpError> {
     let reply = op.read(get(Service::Share, format!("{}/export_locations", path(op)))).await?;
-    let mut shown = op.shown().as_map().cloned().unwrap_or_default();
+    let mut shown = op.remote().as_map().cloned().unwrap_or_default();
     shown.insert("export_locations".into(), wire::value(&reply.body["export_locations"]));
-    op.set_shown(Value::Map(shown.into()));
+    op.set_remote(Value::Map(shown.into()));
     Ok(())
 }
 
@@ -125,8 +125,9 @@ fn access_list(op: &Op) -> Call {
 }
 
 /// Lets those use the share that are named, and those no more that were.
-async fn allow(op: &mut Op) -> Result<(), Stop> {
-    let (before, after) = (op.context().before.clone(), op.context().properties.clone());
+async fn allow(op: &mut Op) -> Result<(), OpError> {
+    let (before, after) =
+        (op.context().previous_properties.clone(), op.context().properties.clone());
     let (had, wanted) = (rules(&before), rules(&after));
     if had == wanted {
         return Ok(());

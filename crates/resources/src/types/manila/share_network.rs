@@ -1,11 +1,11 @@
 //! OS::Manila::ShareNetwork: the network on which share servers offer their shares.
 
 use crate::declare::*;
-use crate::given::{items, open};
-use crate::objects::{Objects, is_uuid};
-use crate::op::{Op, Stop};
+use crate::lookup::{Collection, is_uuid};
+use crate::op::{Op, OpError};
+use crate::property_access::{items, open};
 use crate::refusals::exclusive;
-use crate::rest::{self, Plain};
+use crate::rest::{self, RestSpec};
 use kiln_cloud::{get, post};
 use serde_json::{Map as Fields, Value as Json, json};
 
@@ -14,7 +14,7 @@ pub(super) fn share_network() -> ResourceType {
         .about("The network on which share servers offer their shares.")
         .service(Service::Share)
         .entity("share_networks")
-        .observable()
+        .detects_drift()
         .since("5.0.0")
         .props([
             prop("description", Str).updatable(),
@@ -36,36 +36,36 @@ pub(super) fn share_network() -> ResourceType {
         })
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
-        .plain(
-            Plain::at(Service::Share, "/share-networks", "share_network")
+        .rest(
+            RestSpec::new(Service::Share, "/share-networks", "share_network")
                 .field("neutron_network", "neutron_net_id")
                 .field("neutron_subnet", "neutron_subnet_id")
                 .field("nova_network", "nova_net_id")
                 .unsent(["security_services"])
-                .listed("/detail")
-                .label("description")
-                .dressed(),
+                .list_suffix("/detail")
+                .mark_field("description")
+                .marks_then_renames(),
         )
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
-    let Some(plain) = op.plain() else { return Ok(()) };
-    let mut fields = rest::new_fields(op, &plain);
+async fn create(op: &mut Op) -> Result<(), OpError> {
+    let Some(spec) = op.rest_spec() else { return Ok(()) };
+    let mut fields = rest::new_fields(op, &spec);
     complete(op, &mut fields).await?;
     rest::create_with(op, fields).await?;
     secure(op).await
 }
 
-async fn update(op: &mut Op) -> Result<(), Stop> {
-    let Some(plain) = op.plain() else { return Ok(()) };
-    let mut fields = rest::changed_fields(op, &plain);
+async fn update(op: &mut Op) -> Result<(), OpError> {
+    let Some(spec) = op.rest_spec() else { return Ok(()) };
+    let mut fields = rest::changed_fields(op, &spec);
     complete(op, &mut fields).await?;
     rest::update_with(op, fields).await?;
     secure(op).await
 }
 
 /// A subnet is given with its network.
-async fn complete(op: &mut Op, fields: &mut Fields<String, Json>) -> Result<(), Stop> {
+async fn complete(op: &mut Op, fields: &mut Fields<String, Json>) -> Result<(), OpError> {
     let subnet = fields.get("neutron_subnet_id").and_then(Json::as_str).map(str::to_owned);
     if let Some(subnet) = subnet.filter(|_| op.prop("neutron_network").is_null()) {
         let subnet = op.read(get(Service::Network, format!("/subnets/{subnet}"))).await?;
@@ -75,9 +75,11 @@ async fn complete(op: &mut Op, fields: &mut Fields<String, Json>) -> Result<(), 
 }
 
 /// Has the network with the security services that are named, and with no others.
-async fn secure(op: &mut Op) -> Result<(), Stop> {
+async fn secure(op: &mut Op) -> Result<(), OpError> {
     let properties = op.context().properties.clone();
-    if op.context().before.get("security_services") == properties.get("security_services") {
+    if op.context().previous_properties.get("security_services")
+        == properties.get("security_services")
+    {
         return Ok(());
     }
     let id = op.id().cloned().unwrap_or_default();
@@ -104,7 +106,7 @@ async fn secure(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// The id of a security service that is given by its id or name.
-async fn find(op: &mut Op, given: &str) -> Result<String, Stop> {
+async fn find(op: &mut Op, given: &str) -> Result<String, OpError> {
     if is_uuid(given) {
         return Ok(given.to_owned());
     }
@@ -116,8 +118,8 @@ async fn find(op: &mut Op, given: &str) -> Result<String, Stop> {
         (Some(id), None) => Ok(id.to_owned()),
         (None, _) => {
             let message = format!("The Security service ({given}) could not be found.");
-            Err(Stop::failed("EntityNotFound", message))
+            Err(OpError::failed("EntityNotFound", message))
         }
-        _ => Err(Stop::failed("PhysicalResourceNameAmbiguity", Objects::ambiguous(given))),
+        _ => Err(OpError::failed("PhysicalResourceNameAmbiguity", Collection::ambiguous(given))),
     }
 }

@@ -1,9 +1,9 @@
 //! OS::Manila::ShareType: a kind of share that users can choose, with the specifications behind it.
 
 use crate::declare::*;
-use crate::given::section;
-use crate::op::{Op, Stop};
-use crate::rest::{self, Change, Plain};
+use crate::op::{Op, OpError};
+use crate::property_access::section;
+use crate::rest::{self, RestSpec, UpdateMethod};
 use crate::wire;
 use kiln_cloud::{delete, post};
 use serde_json::json;
@@ -13,7 +13,7 @@ pub(super) fn share_type() -> ResourceType {
         .about("A kind of share that users can choose, with the specifications behind it.")
         .service(Service::Share)
         .entity("share_types")
-        .observable()
+        .detects_drift()
         .since("5.0.0")
         .props([
             prop("driver_handles_share_servers", Bool).required(),
@@ -23,13 +23,13 @@ pub(super) fn share_type() -> ResourceType {
             prop("snapshot_support", Bool).default(true).since("6.0.0"),
         ])
         .updates(|op| Box::pin(update(op)))
-        .plain(
-            Plain::at(Service::Share, "/types", "share_type")
+        .rest(
+            RestSpec::new(Service::Share, "/types", "share_type")
                 .field("is_public", "share_type_access:is_public")
                 .unsent(["driver_handles_share_servers", "snapshot_support"])
-                .listed("?is_public=all")
-                .change(Change::Never)
-                .shape(|op, _, fields| {
+                .list_suffix("?is_public=all")
+                .update_method(UpdateMethod::Never)
+                .adjust_fields(|op, _, fields| {
                     let mut specs = wire::json(op.prop("extra_specs"));
                     if !specs.is_object() {
                         specs = json!({});
@@ -43,8 +43,9 @@ pub(super) fn share_type() -> ResourceType {
 }
 
 /// The specifications are replaced by others.
-async fn update(op: &mut Op) -> Result<(), Stop> {
-    let (before, after) = (op.context().before.clone(), op.context().properties.clone());
+async fn update(op: &mut Op) -> Result<(), OpError> {
+    let (before, after) =
+        (op.context().previous_properties.clone(), op.context().properties.clone());
     let path = format!("/types/{}/extra_specs", op.id().map_or("", |id| id));
     let empty = Members::new();
     let had = section(&before, "extra_specs").unwrap_or(&empty);

@@ -1,9 +1,9 @@
 //! OS::Mistral::CronTrigger: a schedule on which a workflow is started.
 
 use crate::declare::*;
-use crate::objects::is_uuid;
+use crate::lookup::is_uuid;
 use crate::refusals::one_of;
-use crate::rest::{Change, Plain};
+use crate::rest::{RestSpec, UpdateMethod};
 use serde_json::Value as Json;
 
 pub(super) fn cron_trigger() -> ResourceType {
@@ -23,15 +23,15 @@ pub(super) fn cron_trigger() -> ResourceType {
         ])
         .attrs([attr("next_execution_time", Str), attr("remaining_executions", Int)])
         .check(|members| one_of(members, &["pattern", "first_time"]))
-        .plain(
-            Plain::at(Service::Workflow, "/cron_triggers", "")
-                .many("cron_triggers")
+        .rest(
+            RestSpec::new(Service::Workflow, "/cron_triggers", "")
+                .list_envelope("cron_triggers")
                 .id("name")
                 .field("count", "remaining_executions")
                 .field("first_time", "first_execution_time")
-                .change(Change::Never)
-                .goes_at_once()
-                .shape(|_, _, fields| {
+                .update_method(UpdateMethod::Never)
+                .deleted_at_once()
+                .adjust_fields(|_, _, fields| {
                     let workflow = fields.remove("workflow").unwrap_or_default();
                     let named = workflow["name"].as_str().unwrap_or_default();
                     let field = if is_uuid(named) { "workflow_id" } else { "workflow_name" };

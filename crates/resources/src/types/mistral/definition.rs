@@ -1,7 +1,7 @@
 //! A workflow as its service wants it defined: in YAML, of which JSON is a part.
 
 use crate::declare::{Members, Value};
-use crate::given::{given, items, open, section, text};
+use crate::property_access::{given, items, open, section, text};
 use crate::wire;
 use serde_json::{Map as Fields, Value as Json, json};
 

@@ -1,10 +1,10 @@
 //! OS::Mistral::ExternalResource: an object that workflows create, update and delete.
 
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::{items, open, section, text};
-use crate::objects::is_uuid;
-use crate::op::{Op, Progress, Stop};
+use crate::lookup::is_uuid;
+use crate::op::{Op, OpError, Progress};
+use crate::property_access::{items, open, section, text};
 use crate::random;
 use crate::wire;
 use kiln_cloud::{Marker, Reply, get, post};
@@ -34,15 +34,15 @@ pub(super) fn external_resource() -> ResourceType {
             let mut named = named.filter_map(|name| open(name).as_text());
             named.any(|name| part(change.before, name) != part(change.after, name))
         })
-        .answers(|view, name, path| {
+        .attributes(|view, name, path| {
             let outputs = view.data.get(OUTPUTS).cloned().unwrap_or_else(|| Value::map::<&str>([]));
             Ok((name == "output").then(|| step_into_attribute(&outputs, path)))
         })
         .creates(|op| Box::pin(run(op, "CREATE")))
         .updates(|op| Box::pin(run(op, "UPDATE")))
         .deletes(|op| Box::pin(remove(op)))
-        .on(Verb::Suspend, |op| Box::pin(run(op, "SUSPEND")))
-        .on(Verb::Resume, |op| Box::pin(run(op, "RESUME")))
+        .on(OperationKind::Suspend, |op| Box::pin(run(op, "SUSPEND")))
+        .on(OperationKind::Resume, |op| Box::pin(run(op, "RESUME")))
 }
 
 fn actions() -> Prop {
@@ -62,7 +62,7 @@ const OUTPUTS: &str = "outputs";
 const EXECUTION: &str = "execution";
 
 /// Runs the workflow of an action, if it has one, and keeps what it gives.
-async fn run(op: &mut Op, action: &str) -> Result<(), Stop> {
+async fn run(op: &mut Op, action: &str) -> Result<(), OpError> {
     let properties = op.context().properties.clone();
     let task = section(&properties, "actions").and_then(|actions| section(actions, action));
     if let Some(task) = task {
@@ -78,13 +78,13 @@ async fn run(op: &mut Op, action: &str) -> Result<(), Stop> {
 }
 
 /// Starts an execution. Its id is ours, so it is started once.
-async fn begin(op: &mut Op, action: &str, task: &Members) -> Result<String, Stop> {
-    let under_way = op.datum(EXECUTION).and_then(Value::as_text).map(|id| id.to_string());
+async fn begin(op: &mut Op, action: &str, task: &Members) -> Result<String, OpError> {
+    let under_way = op.data(EXECUTION).and_then(Value::as_text).map(|id| id.to_string());
     let id = match under_way {
         Some(id) => id,
         None => {
             let id = random::uuid(op).await?.to_string();
-            op.set_datum(EXECUTION, id.as_str());
+            op.set_data(EXECUTION, id.as_str());
             id
         }
     };
@@ -97,7 +97,7 @@ async fn begin(op: &mut Op, action: &str, task: &Members) -> Result<String, Stop
     if !params["env"].is_object() {
         params["env"] = json!({});
     }
-    if let Some(outputs) = op.datum(OUTPUTS) {
+    if let Some(outputs) = op.data(OUTPUTS) {
         params["env"]["heat_extresource_data"] = wire::json(outputs);
     }
     let body = json!({
@@ -141,11 +141,11 @@ fn keep(op: &mut Op, execution: &str, ended: &Reply) {
         Json::String(text) => serde_json::from_str(text).unwrap_or_default(),
         output => output.clone(),
     };
-    let mut outputs = op.datum(OUTPUTS).and_then(Value::as_map).cloned().unwrap_or_default();
+    let mut outputs = op.data(OUTPUTS).and_then(Value::as_map).cloned().unwrap_or_default();
     outputs.extend(wire::value(&output).as_map().cloned().unwrap_or_default());
-    op.set_datum(OUTPUTS, Value::Map(outputs.into()));
-    op.set_datum(EXECUTION, Value::Null);
-    op.set_shown(wire::value(&ended.body));
+    op.set_data(OUTPUTS, Value::Map(outputs.into()));
+    op.set_data(EXECUTION, Value::Null);
+    op.set_remote(wire::value(&ended.body));
     match output["resource_id"].as_str() {
         Some(id) => op.set_id(id),
         None if op.id().is_none() => op.set_id(execution),
@@ -153,7 +153,7 @@ fn keep(op: &mut Op, execution: &str, ended: &Reply) {
     }
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() {
         run(op, "DELETE").await?;
         op.clear_id();

@@ -1,10 +1,10 @@
 //! OS::Mistral::Workflow: a workflow of tasks, started by a signal.
 
 use super::definition::definition;
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::{items, open};
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::{items, open};
 use crate::rest::in_path;
 use crate::wire;
 use kiln_cloud::{Marker, delete, get, post, put};
@@ -16,7 +16,7 @@ pub(super) fn workflow() -> ResourceType {
         .about("A workflow of tasks, started by a signal.")
         .service(Service::Workflow)
         .entity("workflows")
-        .signalled()
+        .signallable()
         .suspendable()
         .kept_on_failed_check()
         .since("2015.1")
@@ -33,7 +33,7 @@ pub(super) fn workflow() -> ResourceType {
             prop("use_request_body_as_input", Bool).updatable().since("6.0.0"),
         ])
         .attrs([attr("alarm_url", Str).uncached(), attr("data", Map), attr("executions", List)])
-        .answers(|view, name, path| {
+        .attributes(|view, name, path| {
             let value = match name {
                 // Where it is signalled comes with the users of stacks.
                 "alarm_url" => Value::Null,
@@ -48,11 +48,11 @@ pub(super) fn workflow() -> ResourceType {
             };
             Ok(Some(step_into_attribute(&value, path)))
         })
-        .found_by(by_name)
+        .finder(by_name)
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .on(Verb::Check, |op| Box::pin(look(op)))
+        .on(OperationKind::Check, |op| Box::pin(look(op)))
 }
 
 fn task_defaults() -> Prop {
@@ -129,7 +129,7 @@ fn by_name(op: &Op) -> Option<Marker> {
     })
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         let name = name(op);
         let text = Json::String(definition(&name, &op.context().properties).to_string());
@@ -140,22 +140,22 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     look(op).await
 }
 
-async fn update(op: &mut Op) -> Result<(), Stop> {
+async fn update(op: &mut Op) -> Result<(), OpError> {
     let text = Json::String(definition(&name(op), &op.context().properties).to_string());
     let call = put(Service::Workflow, "/workflows", text).header("Content-Type", "text/plain");
     op.call("change", call).await?;
     look(op).await
 }
 
-async fn look(op: &mut Op) -> Result<(), Stop> {
+async fn look(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() {
         let reply = op.read(get(Service::Workflow, path(op))).await?;
-        op.set_shown(wire::value(&reply.body));
+        op.set_remote(wire::value(&reply.body));
     }
     Ok(())
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }

@@ -9,7 +9,7 @@ pub(super) fn address_scope() -> ResourceType {
         .service(Service::Network)
         .extension("address-scope")
         .entity("address_scope")
-        .observable()
+        .detects_drift()
         .since("6.0.0")
         .props([
             prop("ip_version", Int).default(4).one_of([4, 6]),
@@ -17,5 +17,5 @@ pub(super) fn address_scope() -> ResourceType {
             prop("shared", Bool).updatable().default(false),
             prop("tenant_id", Str).is("keystone.project"),
         ])
-        .plain(bare("/address-scopes", "address_scope"))
+        .rest(bare("/address-scopes", "address_scope"))
 }

@@ -1,10 +1,10 @@
 //! What network types have in common.
 
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::{open, section};
-use crate::op::{Op, Stop};
-use crate::rest::{self, Plain, Ready};
+use crate::op::{Op, OpError};
+use crate::property_access::{open, section};
+use crate::rest::{self, Readiness, RestSpec};
 use crate::wire;
 use kiln_cloud::{Marker, delete, get, post, put};
 use serde_json::{Map as Fields, Value as Json, json};
@@ -14,35 +14,38 @@ use std::sync::Arc;
 
 /// Plain objects of the network service: with a description, and tags and further fields if the type has
 /// them.
-pub(super) fn plain(path: &'static str, one: &'static str) -> Plain {
-    bare(path, one).label("description").after(|op| Box::pin(set_tags(op)))
+pub(super) fn rest_spec(path: &'static str, one: &'static str) -> RestSpec {
+    bare(path, one).mark_field("description").after_write(|op| Box::pin(set_tags(op)))
 }
 
 /// Plain objects of the network service that have no description.
-pub(super) fn bare(path: &'static str, one: &'static str) -> Plain {
-    Plain::at(Service::Network, path, one).unsent(["tags", "value_specs"]).dressed().shape(shape)
+pub(super) fn bare(path: &'static str, one: &'static str) -> RestSpec {
+    RestSpec::new(Service::Network, path, one)
+        .unsent(["tags", "value_specs"])
+        .marks_then_renames()
+        .adjust_fields(adjust_fields)
 }
 
 /// Rules of a quality-of-service policy, which are below it.
-pub(super) fn qos_rule(path: &'static str, one: &'static str) -> Plain {
+pub(super) fn qos_rule(path: &'static str, one: &'static str) -> RestSpec {
     bare(path, one).finds("policy", "neutron.qos_policy")
 }
 
 /// When objects with a status of their own are ready.
-pub(super) fn built() -> Ready {
-    Ready::when("status", ["ACTIVE", "DOWN"], ["ERROR", "DEGRADED"])
+pub(super) fn built() -> Readiness {
+    Readiness::when("status", ["ACTIVE", "DOWN"], ["ERROR", "DEGRADED"])
         .waiting(["BUILD"])
         .words("", "Resource is not built")
 }
 
 /// When taps are ready.
-pub(super) fn tapping() -> Ready {
-    Ready::when("status", ["ACTIVE"], ["ERROR"])
+pub(super) fn tapping() -> Readiness {
+    Readiness::when("status", ["ACTIVE"], ["ERROR"])
 }
 
 /// Adds further fields as the user gave them; of those that were sent before, only what changed.
-pub(super) fn shape(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
-    let (before, after) = (&op.context().before, &op.context().properties);
+pub(super) fn adjust_fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
+    let (before, after) = (&op.context().previous_properties, &op.context().properties);
     let sent = section(before, "value_specs");
     for (name, value) in section(after, "value_specs").into_iter().flatten() {
         let is_sent = sent.and_then(|sent| sent.get(name)).is_some_and(|sent| sent.equals(value));
@@ -50,7 +53,7 @@ pub(super) fn shape(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
             fields.insert(name.to_string(), wire::json(value));
         }
     }
-    if verb == Verb::Update {
+    if operation == OperationKind::Update {
         reset(fields, "description", "");
     }
 }
@@ -69,16 +72,16 @@ pub(super) fn keep(fields: &mut Fields<String, Json>, names: &[&str]) {
 
 /// Whether a property is other than before; on create, whether it is given.
 pub(crate) fn differs(op: &Op, name: &str) -> bool {
-    !op.context().before.get(name).unwrap_or(&Value::Null).equals(op.prop(name))
+    !op.context().previous_properties.get(name).unwrap_or(&Value::Null).equals(op.prop(name))
 }
 
 /// The path of the resource's object.
 pub(super) fn object(op: &Op) -> String {
-    op.plain().map(|plain| rest::path(op, &plain)).unwrap_or_default()
+    op.rest_spec().map(|spec| rest::path(op, &spec)).unwrap_or_default()
 }
 
 /// Sets the tags, if the type has any and they are other than before.
-pub(super) async fn set_tags(op: &mut Op) -> Result<(), Stop> {
+pub(super) async fn set_tags(op: &mut Op) -> Result<(), OpError> {
     if differs(op, "tags") {
         let tags = match wire::json(op.prop("tags")) {
             Json::Null => json!([]),
@@ -121,7 +124,7 @@ pub(super) struct Agents {
 
 impl Agents {
     /// Has the object served by the agents that are named and by no others.
-    pub(super) async fn serve(&self, op: &mut Op) -> Result<(), Stop> {
+    pub(super) async fn serve(&self, op: &mut Op) -> Result<(), OpError> {
         if !differs(op, self.property) || op.prop(self.property).is_null() {
             return Ok(());
         }
@@ -153,7 +156,7 @@ impl Agents {
 }
 
 /// That an agent is gone, or serves the object already, is nothing to fail of.
-fn passed_over<T>(result: Result<T, Stop>) -> Result<(), Stop> {
+fn passed_over<T>(result: Result<T, OpError>) -> Result<(), OpError> {
     match result {
         Err(stop) if stop.is_not_found() || stop.is_conflict() => Ok(()),
         other => other.map(drop),
@@ -179,35 +182,35 @@ const TYING: &str = "tying";
 
 /// Ties objects together with a call, and gives the tie this id. A tie that is there already and is not
 /// ours is refused by the service, and is left alone.
-pub(super) async fn tie(op: &mut Op, id: &str, call: kiln_cloud::Call) -> Result<(), Stop> {
+pub(super) async fn tie(op: &mut Op, id: &str, call: kiln_cloud::Call) -> Result<(), OpError> {
     if op.id().is_some() {
         return Ok(());
     }
-    op.set_datum(TYING, id);
+    op.set_data(TYING, id);
     let tied = op.add("tie", call).await;
     if tied.is_ok() {
         op.set_id(id);
     }
     if tied.is_ok() || !op.may_be_done("tie") {
-        op.set_datum(TYING, Value::Null);
+        op.set_data(TYING, Value::Null);
     }
     tied.map(drop)
 }
 
 /// The id of a tie that is there, or may be. If that is open, whatever was under way is given time to
 /// happen, so that it can be undone.
-pub(super) async fn tied(op: &mut Op) -> Result<Option<Arc<str>>, Stop> {
+pub(super) async fn tied(op: &mut Op) -> Result<Option<Arc<str>>, OpError> {
     if let Some(id) = op.id() {
         return Ok(Some(id.clone()));
     }
-    let Some(id) = op.datum(TYING).and_then(|id| id.as_text().cloned()) else { return Ok(None) };
-    op.wait("tying", op.context().quiet).await?;
+    let Some(id) = op.data(TYING).and_then(|id| id.as_text().cloned()) else { return Ok(None) };
+    op.wait("tying", op.context().lost_call_window).await?;
     Ok(Some(id))
 }
 
 /// Forgets a tie that is undone.
 pub(super) fn untied(op: &mut Op) {
-    op.set_datum(TYING, Value::Null);
+    op.set_data(TYING, Value::Null);
     op.clear_id();
 }
 

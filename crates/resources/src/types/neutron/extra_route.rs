@@ -3,8 +3,8 @@
 use super::common::{tie, tied, untied};
 use super::routes::{self, Route};
 use crate::declare::*;
-use crate::objects;
-use crate::op::{Op, Stop};
+use crate::lookup;
+use crate::op::{Op, OpError};
 
 pub(super) fn extra_route() -> ResourceType {
     ResourceType::new("OS::Neutron::ExtraRoute")
@@ -21,20 +21,20 @@ pub(super) fn extra_route() -> ResourceType {
         .deletes(|op| Box::pin(remove(op)))
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let router = op.text("router_id").unwrap_or_default().to_owned();
-    let router = objects::find(op, "neutron.router", &router).await?;
+    let router = lookup::find_id(op, "neutron.router", &router).await?;
     let [destination, nexthop] =
         ["destination", "nexthop"].map(|name| op.text(name).unwrap_or_default().to_owned());
     let route = Route { destination, nexthop };
     if routes::is_untried(op) && routes::there(op, &router).await?.contains(&route) {
-        return Err(Stop::failed("Error", "Route duplicates an existing route."));
+        return Err(OpError::failed("Error", "Route duplicates an existing route."));
     }
     let id = format!("{router}:{}:{}", route.destination, route.nexthop);
     tie(op, &id, routes::change(&router, "add", &[route])).await
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = tied(op).await? else { return Ok(()) };
     let route = Route {
         destination: op.text("destination").unwrap_or_default().into(),

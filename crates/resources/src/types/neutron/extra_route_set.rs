@@ -2,10 +2,10 @@
 
 use super::common::{tie, tied, untied};
 use super::routes::{self, Route};
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::objects;
-use crate::op::{Op, Stop};
+use crate::lookup;
+use crate::op::{Op, OpError};
 use std::sync::Arc;
 
 pub(super) fn extra_route_set() -> ResourceType {
@@ -24,12 +24,12 @@ pub(super) fn extra_route_set() -> ResourceType {
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .on(Verb::Check, |op| Box::pin(check(op)))
+        .on(OperationKind::Check, |op| Box::pin(check(op)))
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let router = op.text("router").unwrap_or_default().to_owned();
-    let router = objects::find(op, "neutron.router", &router).await?;
+    let router = lookup::find_id(op, "neutron.router", &router).await?;
     let routes = routes::given(&op.context().properties);
     if routes::is_untried(op) {
         refuse_known(op, &router, &routes).await?;
@@ -38,22 +38,22 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// A route that somebody else made would go with this resource's.
-async fn refuse_known(op: &mut Op, router: &str, routes: &[Route]) -> Result<(), Stop> {
+async fn refuse_known(op: &mut Op, router: &str, routes: &[Route]) -> Result<(), OpError> {
     let there = routes::there(op, router).await?;
     match routes.iter().find(|route| there.contains(route)) {
         None => Ok(()),
         Some(Route { destination, nexthop }) => {
             let route = format!("router={router},destination={destination},nexthop={nexthop}");
             let message = format!("The physical resource for ({route}) exists.");
-            Err(Stop::failed("PhysicalResourceExists", message))
+            Err(OpError::failed("PhysicalResourceExists", message))
         }
     }
 }
 
-async fn update(op: &mut Op) -> Result<(), Stop> {
+async fn update(op: &mut Op) -> Result<(), OpError> {
     let router = op.id().cloned().unwrap_or_default();
     let (before, after) =
-        (routes::given(&op.context().before), routes::given(&op.context().properties));
+        (routes::given(&op.context().previous_properties), routes::given(&op.context().properties));
     let only = |one: &[Route], other: &[Route]| -> Vec<Route> {
         one.iter().filter(|route| !other.contains(route)).cloned().collect()
     };
@@ -70,7 +70,7 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(router) = tied(op).await? else { return Ok(()) };
     let routes = routes::given(&op.context().properties);
     op.remove("untie", routes::change(&router, "remove", &routes)).await?;
@@ -78,14 +78,14 @@ async fn remove(op: &mut Op) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn check(op: &mut Op) -> Result<(), Stop> {
+async fn check(op: &mut Op) -> Result<(), OpError> {
     let router: Arc<str> = op.id().cloned().unwrap_or_default();
     let there = routes::there(op, &router).await?;
     match routes::given(&op.context().properties).iter().find(|it| !there.contains(it)) {
         None => Ok(()),
         Some(route) => {
             let message = format!("the router has no route to {} any more", route.destination);
-            Err(Stop::failed("NotFound", message))
+            Err(OpError::failed("NotFound", message))
         }
     }
 }

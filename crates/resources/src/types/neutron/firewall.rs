@@ -1,8 +1,8 @@
 //! OS::Neutron::Firewall: a firewall that applies a policy to the project's routers.
 
-use super::common::{further_fields, plain};
+use super::common::{further_fields, rest_spec};
 use crate::declare::*;
-use crate::rest::Ready;
+use crate::rest::Readiness;
 
 pub(super) fn firewall() -> ResourceType {
     ResourceType::new("OS::Neutron::Firewall")
@@ -10,7 +10,7 @@ pub(super) fn firewall() -> ResourceType {
         .service(Service::Network)
         .extension("fwaas")
         .entity("firewall")
-        .observable()
+        .detects_drift()
         .props([
             prop("admin_state_up", Bool).updatable().default(true),
             prop("description", Str).updatable(),
@@ -29,9 +29,9 @@ pub(super) fn firewall() -> ResourceType {
             attr("tenant_id", Str),
         ])
         .check(further_fields)
-        .plain(
-            plain("/fw/firewalls", "firewall").ready(
-                Ready::when("status", ["ACTIVE", "INACTIVE"], ["ERROR"])
+        .rest(
+            rest_spec("/fw/firewalls", "firewall").readiness(
+                Readiness::when("status", ["ACTIVE", "INACTIVE"], ["ERROR"])
                     .waiting(["PENDING_CREATE", "PENDING_UPDATE"])
                     .words("Error in Firewall", "Firewall creation failed"),
             ),

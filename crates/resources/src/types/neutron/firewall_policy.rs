@@ -1,7 +1,7 @@
 //! OS::Neutron::FirewallPolicy: an ordered list of firewall rules.
 
-use super::common::{plain, reset, shape};
-use crate::behaviour::Verb;
+use super::common::{adjust_fields, reset, rest_spec};
+use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::Op;
 use serde_json::{Map as Fields, Value as Json, json};
@@ -12,7 +12,7 @@ pub(super) fn firewall_policy() -> ResourceType {
         .service(Service::Network)
         .extension("fwaas")
         .entity("firewall_policy")
-        .observable()
+        .detects_drift()
         .props([
             prop("audited", Bool).updatable().default(false),
             prop("description", Str).updatable(),
@@ -28,14 +28,14 @@ pub(super) fn firewall_policy() -> ResourceType {
             attr("shared", Str),
             attr("tenant_id", Str),
         ])
-        .plain(
-            plain("/fw/firewall_policies", "firewall_policy")
-                .many("firewall_policies")
-                .shape(fields),
+        .rest(
+            rest_spec("/fw/firewall_policies", "firewall_policy")
+                .list_envelope("firewall_policies")
+                .adjust_fields(fields),
         )
 }
 
-fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
-    shape(op, verb, fields);
+fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
+    adjust_fields(op, operation, fields);
     reset(fields, "firewall_rules", json!([]));
 }

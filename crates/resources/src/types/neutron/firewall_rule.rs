@@ -1,7 +1,7 @@
 //! OS::Neutron::FirewallRule: a rule that lets traffic pass a firewall or stops it.
 
-use super::common::{plain, shape};
-use crate::behaviour::Verb;
+use super::common::{adjust_fields, rest_spec};
+use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::Op;
 use serde_json::{Map as Fields, Value as Json};
@@ -12,7 +12,7 @@ pub(super) fn firewall_rule() -> ResourceType {
         .service(Service::Network)
         .extension("fwaas")
         .entity("firewall_rule")
-        .observable()
+        .detects_drift()
         .props([
             prop("action", Str).updatable().default("deny").one_of(["allow", "deny"]),
             prop("description", Str).updatable(),
@@ -42,12 +42,12 @@ pub(super) fn firewall_rule() -> ResourceType {
             attr("source_port", Str),
             attr("tenant_id", Str),
         ])
-        .plain(plain("/fw/firewall_rules", "firewall_rule").shape(fields))
+        .rest(rest_spec("/fw/firewall_rules", "firewall_rule").adjust_fields(fields))
 }
 
 /// Any protocol is none to the service.
-fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
-    shape(op, verb, fields);
+fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
+    adjust_fields(op, operation, fields);
     if let Some(protocol) = fields.get_mut("protocol").filter(|protocol| *protocol == "any") {
         *protocol = Json::Null;
     }

@@ -1,7 +1,7 @@
 //! OS::Neutron::FloatingIP: an address of an external network that can be moved between ports.
 
-use super::common::{further_fields, plain, reset, shape};
-use crate::behaviour::Verb;
+use super::common::{adjust_fields, further_fields, reset, rest_spec};
+use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::Op;
 use crate::refusals::needs;
@@ -13,7 +13,7 @@ pub(super) fn floating_ip() -> ResourceType {
         .about("An address of an external network that can be moved between ports.")
         .service(Service::Network)
         .entity("floatingip")
-        .observable()
+        .detects_drift()
         .props([
             prop("dns_domain", Str).updatable().is("dns_domain").since("7.0.0"),
             prop("dns_name", Str).updatable().is("rel_dns_name").since("7.0.0"),
@@ -46,19 +46,19 @@ pub(super) fn floating_ip() -> ResourceType {
             further_fields(members)?;
             needs(members, "fixed_ip_address", "port_id")
         })
-        .plain(
-            plain("/floatingips", "floatingip")
+        .rest(
+            rest_spec("/floatingips", "floatingip")
                 .field("floating_network", "floating_network_id")
                 .field("floating_subnet", "subnet_id")
                 .unsent(["floating_network_id"])
                 .finds("port_id", "neutron.port")
-                .shape(fields),
+                .adjust_fields(fields),
         )
 }
 
-fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
-    shape(op, verb, fields);
-    if verb != Verb::Update {
+fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
+    adjust_fields(op, operation, fields);
+    if operation != OperationKind::Update {
         return;
     }
     reset(fields, "dns_domain", "");

@@ -1,10 +1,10 @@
 //! OS::Neutron::FloatingIPAssociation: the tie between a floating IP address and a port.
 
 use super::common::{tie, tied, untied};
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::text;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::text;
 use crate::wire;
 use kiln_cloud::{Call, get, put};
 use serde_json::{Value as Json, json};
@@ -21,10 +21,10 @@ pub(super) fn floating_ip_association() -> ResourceType {
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .on(Verb::Check, |op| Box::pin(check(op)))
+        .on(OperationKind::Check, |op| Box::pin(check(op)))
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let id = op.context().physical_name.clone();
     let call = associate(op);
     tie(op, &id, call).await
@@ -42,15 +42,15 @@ fn path(id: Option<&str>) -> String {
     format!("/floatingips/{}", id.unwrap_or_default())
 }
 
-async fn update(op: &mut Op) -> Result<(), Stop> {
+async fn update(op: &mut Op) -> Result<(), OpError> {
     if op.changes("floatingip_id") {
-        let before = op.context().before.clone();
+        let before = op.context().previous_properties.clone();
         release(op, &before).await?;
     }
     op.call("associate", associate(op)).await.map(drop)
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     if tied(op).await?.is_some() {
         let properties = op.context().properties.clone();
         release(op, &properties).await?;
@@ -60,7 +60,7 @@ async fn remove(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Frees the address, unless it has been given to another port meanwhile.
-async fn release(op: &mut Op, properties: &Members) -> Result<(), Stop> {
+async fn release(op: &mut Op, properties: &Members) -> Result<(), OpError> {
     let path = path(text(properties, "floatingip_id"));
     let shown = match op.read(get(Service::Network, path.clone())).await {
         Err(stop) if stop.is_not_found() => return Ok(()),
@@ -73,10 +73,10 @@ async fn release(op: &mut Op, properties: &Members) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn check(op: &mut Op) -> Result<(), Stop> {
+async fn check(op: &mut Op) -> Result<(), OpError> {
     let shown = op.read(get(Service::Network, path(op.text("floatingip_id")))).await?;
     match shown.text("/floatingip/port_id") == op.text("port_id") {
         true => Ok(()),
-        false => Err(Stop::failed("NotFound", "the address is not tied to the port any more")),
+        false => Err(OpError::failed("NotFound", "the address is not tied to the port any more")),
     }
 }

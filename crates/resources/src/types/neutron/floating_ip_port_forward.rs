@@ -1,8 +1,8 @@
 //! OS::Neutron::FloatingIPPortForward: the forwarding of one port of a floating IP address to an
 //! internal address.
 
-use super::common::{bare, keep, shape};
-use crate::behaviour::Verb;
+use super::common::{adjust_fields, bare, keep};
+use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::Op;
 use serde_json::{Map as Fields, Value as Json};
@@ -25,16 +25,16 @@ pub(super) fn floating_ip_port_forward() -> ResourceType {
                 .updatable()
                 .one_of(["tcp", "udp", "icmp", "icmp6", "sctp", "dccp"]),
         ])
-        .plain(
+        .rest(
             bare("/floatingips/{floating_ip}/port_forwardings", "port_forwarding")
                 .field("internal_port", "internal_port_id")
                 .field("internal_port_number", "internal_port")
                 .unique(["external_port", "protocol"])
-                .shape(fields),
+                .adjust_fields(fields),
         )
 }
 
-fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
-    shape(op, verb, fields);
+fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
+    adjust_fields(op, operation, fields);
     keep(fields, &["internal_port"]);
 }

@@ -1,6 +1,6 @@
 //! OS::Neutron::FlowClassifier: the description of traffic that a port chain steers.
 
-use super::common::plain;
+use super::common::rest_spec;
 use crate::declare::*;
 
 pub(super) fn flow_classifier() -> ResourceType {
@@ -23,5 +23,5 @@ pub(super) fn flow_classifier() -> ResourceType {
             prop("source_port_range_max", Int).range(1, 65535),
             prop("source_port_range_min", Int).range(1, 65535),
         ])
-        .plain(plain("/sfc/flow_classifiers", "flow_classifier"))
+        .rest(rest_spec("/sfc/flow_classifiers", "flow_classifier"))
 }

@@ -1,6 +1,6 @@
 //! OS::Neutron::IKEPolicy: the key exchange parameters of a VPN connection.
 
-use super::common::{AUTHENTICATION, ENCRYPTION, KEY_GROUPS, plain};
+use super::common::{AUTHENTICATION, ENCRYPTION, KEY_GROUPS, rest_spec};
 use crate::declare::*;
 
 pub(super) fn ike_policy() -> ResourceType {
@@ -9,7 +9,7 @@ pub(super) fn ike_policy() -> ResourceType {
         .service(Service::Network)
         .extension("vpnaas")
         .entity("ikepolicy")
-        .observable()
+        .detects_drift()
         .props([
             prop("auth_algorithm", Str).updatable().default("sha1").one_of(AUTHENTICATION),
             prop("description", Str).updatable(),
@@ -34,5 +34,5 @@ pub(super) fn ike_policy() -> ResourceType {
             attr("phase1_negotiation_mode", Str),
             attr("tenant_id", Str),
         ])
-        .plain(plain("/vpn/ikepolicies", "ikepolicy").many("ikepolicies"))
+        .rest(rest_spec("/vpn/ikepolicies", "ikepolicy").list_envelope("ikepolicies"))
 }

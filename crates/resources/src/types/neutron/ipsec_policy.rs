@@ -1,6 +1,6 @@
 //! OS::Neutron::IPsecPolicy: the encryption and authentication parameters of a VPN connection.
 
-use super::common::{AUTHENTICATION, ENCRYPTION, KEY_GROUPS, plain};
+use super::common::{AUTHENTICATION, ENCRYPTION, KEY_GROUPS, rest_spec};
 use crate::declare::*;
 
 pub(super) fn ipsec_policy() -> ResourceType {
@@ -9,7 +9,7 @@ pub(super) fn ipsec_policy() -> ResourceType {
         .service(Service::Network)
         .extension("vpnaas")
         .entity("ipsecpolicy")
-        .observable()
+        .detects_drift()
         .props([
             prop("auth_algorithm", Str).default("sha1").one_of(AUTHENTICATION),
             prop("description", Str).updatable(),
@@ -34,5 +34,5 @@ pub(super) fn ipsec_policy() -> ResourceType {
             attr("tenant_id", Str),
             attr("transform_protocol", Str),
         ])
-        .plain(plain("/vpn/ipsecpolicies", "ipsecpolicy").many("ipsecpolicies"))
+        .rest(rest_spec("/vpn/ipsecpolicies", "ipsecpolicy").list_envelope("ipsecpolicies"))
 }

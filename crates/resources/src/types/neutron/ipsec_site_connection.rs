@@ -1,10 +1,10 @@
 //! OS::Neutron::IPsecSiteConnection: a VPN connection between a VPN service and a peer site.
 
-use super::common::plain;
-use crate::behaviour::Verb;
+use super::common::rest_spec;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, Stop};
-use crate::rest::{self, Ready};
+use crate::op::{Op, OpError};
+use crate::rest::{self, Readiness};
 
 pub(super) fn ipsec_site_connection() -> ResourceType {
     ResourceType::new("OS::Neutron::IPsecSiteConnection")
@@ -12,7 +12,7 @@ pub(super) fn ipsec_site_connection() -> ResourceType {
         .service(Service::Network)
         .extension("vpnaas")
         .entity("ipsec_site_connection")
-        .observable()
+        .detects_drift()
         .props([
             prop("admin_state_up", Bool).updatable().default(true),
             prop("description", Str).updatable(),
@@ -60,12 +60,12 @@ pub(super) fn ipsec_site_connection() -> ResourceType {
             attr("vpnservice_id", Str),
         ])
         .updates(|op| Box::pin(update(op)))
-        .on(Verb::Check, |op| Box::pin(check(op)))
-        .plain(
-            plain("/vpn/ipsec-site-connections", "ipsec_site_connection")
+        .on(OperationKind::Check, |op| Box::pin(check(op)))
+        .rest(
+            rest_spec("/vpn/ipsec-site-connections", "ipsec_site_connection")
                 .field("dpd.actions", "action")
-                .ready(
-                    Ready::when("status", ["ACTIVE"], ["ERROR"])
+                .readiness(
+                    Readiness::when("status", ["ACTIVE"], ["ERROR"])
                         // It is down until the other end is there.
                         .waiting(["PENDING_CREATE", "DOWN"])
                         .words(
@@ -77,21 +77,21 @@ pub(super) fn ipsec_site_connection() -> ResourceType {
 }
 
 /// A change does not wait for the other end: it may be away.
-async fn update(op: &mut Op) -> Result<(), Stop> {
-    let Some(plain) = op.plain() else { return Ok(()) };
-    let fields = rest::changed_fields(op, &plain);
-    if let Some(call) = rest::change(op, &plain, fields) {
+async fn update(op: &mut Op) -> Result<(), OpError> {
+    let Some(spec) = op.rest_spec() else { return Ok(()) };
+    let fields = rest::changed_fields(op, &spec);
+    if let Some(call) = rest::change(op, &spec, fields) {
         op.call("change", call).await?;
     }
     check(op).await
 }
 
-async fn check(op: &mut Op) -> Result<(), Stop> {
+async fn check(op: &mut Op) -> Result<(), OpError> {
     match rest::look(op).await? {
         Some(shown) => {
-            op.set_shown(shown);
+            op.set_remote(shown);
             Ok(())
         }
-        None => Err(Stop::failed("NotFound", "the connection is gone")),
+        None => Err(OpError::failed("NotFound", "the connection is gone")),
     }
 }

@@ -9,7 +9,7 @@ pub(super) fn l2_gateway() -> ResourceType {
         .service(Service::Network)
         .extension("l2-gateway")
         .entity("l2_gateway")
-        .observable()
+        .detects_drift()
         .since("12.0.0")
         .props([
             prop("devices", List).required().updatable().each(record([
@@ -20,5 +20,5 @@ pub(super) fn l2_gateway() -> ResourceType {
             ])),
             prop("name", Str).required().updatable(),
         ])
-        .plain(bare("/l2-gateways", "l2_gateway"))
+        .rest(bare("/l2-gateways", "l2_gateway"))
 }

@@ -2,7 +2,7 @@
 
 use super::common::bare;
 use crate::declare::*;
-use crate::rest::Change;
+use crate::rest::UpdateMethod;
 
 pub(super) fn l2_gateway_connection() -> ResourceType {
     ResourceType::new("OS::Neutron::L2GatewayConnection")
@@ -10,16 +10,16 @@ pub(super) fn l2_gateway_connection() -> ResourceType {
         .service(Service::Network)
         .extension("l2-gateway-connection")
         .entity("l2_gateway_connection")
-        .observable()
+        .detects_drift()
         .since("12.0.0")
         .props([
             prop("l2_gateway_id", Str).required(),
             prop("network_id", Str).required().is("neutron.network"),
             prop("segmentation_id", Str),
         ])
-        .plain(
+        .rest(
             bare("/l2-gateway-connections", "l2_gateway_connection")
-                .change(Change::Never)
+                .update_method(UpdateMethod::Never)
                 .finds("network_id", "neutron.network")
                 .unique(["l2_gateway_id", "network_id"]),
         )

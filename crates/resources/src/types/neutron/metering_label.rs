@@ -1,15 +1,15 @@
 //! OS::Neutron::MeteringLabel: a label under which traffic through routers is counted.
 
-use super::common::plain;
+use super::common::rest_spec;
 use crate::declare::*;
-use crate::rest::Change;
+use crate::rest::UpdateMethod;
 
 pub(super) fn metering_label() -> ResourceType {
     ResourceType::new("OS::Neutron::MeteringLabel")
         .about("A label under which traffic through routers is counted.")
         .service(Service::Network)
         .entity("metering_label")
-        .observable()
+        .detects_drift()
         .since("2014.1")
         .props([
             prop("description", Str),
@@ -17,10 +17,10 @@ pub(super) fn metering_label() -> ResourceType {
             prop("shared", Bool).default(false).since("2015.1"),
         ])
         .attrs([attr("description", Str), attr("name", Str), attr("shared", Str)])
-        .plain(
-            plain("/metering/metering-labels", "metering_label")
-                .undressed()
+        .rest(
+            rest_spec("/metering/metering-labels", "metering_label")
+                .keeps_mark()
                 .unique(["description", "name"])
-                .change(Change::Never),
+                .update_method(UpdateMethod::Never),
         )
 }

@@ -2,14 +2,14 @@
 
 use super::common::bare;
 use crate::declare::*;
-use crate::rest::Change;
+use crate::rest::UpdateMethod;
 
 pub(super) fn metering_rule() -> ResourceType {
     ResourceType::new("OS::Neutron::MeteringRule")
         .about("A rule that says which traffic counts for a metering label.")
         .service(Service::Network)
         .entity("metering_label_rule")
-        .observable()
+        .detects_drift()
         .since("2014.1")
         .props([
             prop("direction", Str).default("ingress").one_of(["ingress", "egress"]),
@@ -23,9 +23,9 @@ pub(super) fn metering_rule() -> ResourceType {
             attr("metering_label_id", Str),
             attr("remote_ip_prefix", Str),
         ])
-        .plain(
+        .rest(
             bare("/metering/metering-label-rules", "metering_label_rule")
-                .change(Change::Never)
+                .update_method(UpdateMethod::Never)
                 .unique(["direction", "metering_label_id", "remote_ip_prefix"]),
         )
 }

@@ -1,11 +1,11 @@
 //! OS::Neutron::Net: a network, to which subnets and ports belong.
 
 use super::common::{
-    Agents, built, further_fields, plain, reset, set_tags, shape, tags, value_specs,
+    Agents, adjust_fields, built, further_fields, reset, rest_spec, set_tags, tags, value_specs,
 };
-use crate::behaviour::{Verb, View};
+use crate::behaviour::{OperationKind, View};
 use crate::declare::*;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use crate::wire;
 use kiln_cloud::get;
 use kiln_template::functions::{Fault, step_into_attribute};
@@ -16,7 +16,7 @@ pub(super) fn net() -> ResourceType {
         .about("A network, to which subnets and ports belong.")
         .service(Service::Network)
         .entity("network")
-        .observable()
+        .detects_drift()
         .with(tags)
         .with(value_specs)
         .props([
@@ -43,14 +43,14 @@ pub(super) fn net() -> ResourceType {
             attr("tenant_id", Str),
         ])
         .check(further_fields)
-        .answers(segments)
-        .plain(
-            plain("/networks", "network")
+        .attributes(segments)
+        .rest(
+            rest_spec("/networks", "network")
                 .field("qos_policy", "qos_policy_id")
                 .unsent(["dhcp_agent_ids"])
-                .ready(built())
-                .shape(fields)
-                .after(|op| Box::pin(after(op))),
+                .readiness(built())
+                .adjust_fields(fields)
+                .after_write(|op| Box::pin(after(op))),
         )
 }
 
@@ -61,34 +61,34 @@ const AGENTS: Agents = Agents {
     field: "network_id",
 };
 
-pub(super) fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
-    shape(op, verb, fields);
-    if verb == Verb::Update {
+pub(super) fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
+    adjust_fields(op, operation, fields);
+    if operation == OperationKind::Update {
         reset(fields, "dns_domain", "");
         reset(fields, "port_security_enabled", true);
     }
 }
 
-async fn after(op: &mut Op) -> Result<(), Stop> {
+async fn after(op: &mut Op) -> Result<(), OpError> {
     set_tags(op).await?;
     AGENTS.serve(op).await?;
     keep_segments(op).await
 }
 
 /// Keeps the segments for the attribute; the one without a name, which came with the network, is first.
-pub(super) async fn keep_segments(op: &mut Op) -> Result<(), Stop> {
+pub(super) async fn keep_segments(op: &mut Op) -> Result<(), OpError> {
     let id = op.id().cloned().unwrap_or_default();
     let list = get(Service::Network, "/segments").query("network_id", &*id);
     let mut segments = match op.read(list).await {
         Ok(reply) => reply.body["segments"].as_array().cloned().unwrap_or_default(),
         // Not every cloud has segments that can be seen.
-        Err(Stop::Failed(failure)) if matches!(&*failure.class, "NotFound" | "Forbidden") => {
+        Err(OpError::Failed(failure)) if matches!(&*failure.class, "NotFound" | "Forbidden") => {
             Vec::new()
         }
         Err(stop) => return Err(stop),
     };
     segments.sort_by_key(|segment| segment["name"].as_str().is_some_and(|name| !name.is_empty()));
-    op.set_datum("segments", wire::value(&Json::Array(segments)));
+    op.set_data("segments", wire::value(&Json::Array(segments)));
     Ok(())
 }
 

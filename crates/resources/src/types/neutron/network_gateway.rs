@@ -2,8 +2,8 @@
 
 use super::common::{bare, object};
 use crate::declare::*;
-use crate::given::{items, open, text};
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::{items, open, text};
 use crate::rest;
 use crate::wire;
 use kiln_cloud::{Call, put};
@@ -14,7 +14,7 @@ pub(super) fn network_gateway() -> ResourceType {
         .about("A gateway device that connects networks to the outside on layer 2.")
         .service(Service::Network)
         .entity("network_gateway")
-        .observable()
+        .detects_drift()
         .since("2014.1")
         .props([
             // The default is a map though it is a list: that is what the reference tells clients.
@@ -44,10 +44,10 @@ pub(super) fn network_gateway() -> ResourceType {
         .check(segments_fit)
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .plain(
+        .rest(
             bare("/network-gateways", "network_gateway")
                 .unsent(["connections"])
-                .after(|op| Box::pin(connect(op))),
+                .after_write(|op| Box::pin(connect(op))),
         )
 }
 
@@ -82,15 +82,15 @@ fn connections(properties: &Members) -> Vec<Json> {
     all.map(sent).collect()
 }
 
-fn tell(op: &Op, verb: &str, connection: &Json) -> Call {
-    put(Service::Network, format!("{}/{verb}_network", object(op)), connection.clone())
+fn tell(op: &Op, action: &str, connection: &Json) -> Call {
+    put(Service::Network, format!("{}/{action}_network", object(op)), connection.clone())
 }
 
 /// Connects what is not connected yet; what is connected no more was taken off before.
-async fn connect(op: &mut Op) -> Result<(), Stop> {
+async fn connect(op: &mut Op) -> Result<(), OpError> {
     let before = match op.changes("devices") {
         true => Vec::new(),
-        false => connections(&op.context().before),
+        false => connections(&op.context().previous_properties),
     };
     for connection in connections(&op.context().properties) {
         if !before.contains(&connection) {
@@ -102,11 +102,11 @@ async fn connect(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Devices cannot be changed: there is another gateway then, and it takes the place of the former.
-async fn update(op: &mut Op) -> Result<(), Stop> {
+async fn update(op: &mut Op) -> Result<(), OpError> {
     let is_renewed = op.changes("devices");
     if op.context().journal.step("create").is_none() {
         let after = connections(&op.context().properties);
-        for connection in connections(&op.context().before) {
+        for connection in connections(&op.context().previous_properties) {
             if is_renewed || !after.contains(&connection) {
                 let call = tell(op, "disconnect", &connection);
                 op.remove(&format!("disconnect {connection}"), call).await?;
@@ -122,7 +122,7 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
     }
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() {
         for connection in connections(&op.context().properties) {
             let call = tell(op, "disconnect", &connection);

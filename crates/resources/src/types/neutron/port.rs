@@ -1,13 +1,13 @@
 //! OS::Neutron::Port: a point on a network to which a server or another device is connected.
 
 use super::common::{
-    built, further_fields, keep, object, plain, port_settings, reset, shape, tags,
+    adjust_fields, built, further_fields, keep, object, port_settings, reset, rest_spec, tags,
 };
-use crate::behaviour::{Change, Verb, View};
+use crate::behaviour::{DefinitionChange, OperationKind, View};
 use crate::declare::*;
-use crate::given::{items, text};
-use crate::objects;
-use crate::op::{Op, Stop};
+use crate::lookup;
+use crate::op::{Op, OpError};
+use crate::property_access::{items, text};
 use crate::refusals::{conflict, is_given};
 use crate::rest;
 use crate::wire;
@@ -20,7 +20,7 @@ pub(super) fn port() -> ResourceType {
         .about("A point on a network to which a server or another device is connected.")
         .service(Service::Network)
         .entity("port")
-        .observable()
+        .detects_drift()
         .with(tags)
         .props(port_settings())
         .props([
@@ -88,54 +88,56 @@ pub(super) fn port() -> ResourceType {
             }
         })
         .replaced_if(is_replaced)
-        .answers(surroundings)
+        .attributes(surroundings)
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
-        .plain(
-            plain("/ports", "port")
+        .rest(
+            rest_spec("/ports", "port")
                 .field("network", "network_id")
                 .field("fixed_ips.subnet", "subnet_id")
                 .field("qos_policy", "qos_policy_id")
                 .unsent(["network_id", "no_fixed_ips", "replacement_policy"])
                 .finds("qos_policy", "neutron.qos_policy")
                 .finds("security_groups", "neutron.security_group")
-                .ready(built())
-                .shape(fields),
+                .readiness(built())
+                .adjust_fields(fields),
         )
 }
 
-fn is_replaced(change: &Change<'_>) -> bool {
+fn is_replaced(change: &DefinitionChange<'_>) -> bool {
     text(change.after, "replacement_policy") == Some("REPLACE_ALWAYS")
 }
 
-fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
-    shape(op, verb, fields);
+fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
+    adjust_fields(op, operation, fields);
     // The service chooses addresses unless it is told which, or that there are to be none.
     if items(&op.context().properties, "fixed_ips").is_empty() {
         fields.remove("fixed_ips");
-        let is_told = verb == Verb::Create || op.changes("no_fixed_ips") || op.changes("fixed_ips");
+        let is_told = operation == OperationKind::Create
+            || op.changes("no_fixed_ips")
+            || op.changes("fixed_ips");
         if is_told && op.prop("no_fixed_ips").is_truthy() {
             fields.insert("fixed_ips".into(), json!([]));
         }
     }
-    if verb == Verb::Update {
+    if operation == OperationKind::Update {
         reset(fields, "allowed_address_pairs", json!([]));
         reset(fields, "dns_name", "");
         keep(fields, &["propagate_uplink_status"]);
     }
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     rest::create(op).await?;
     keep_surroundings(op).await
 }
 
 /// Some fields cannot be told without asking what there is.
-async fn update(op: &mut Op) -> Result<(), Stop> {
-    let Some(plain) = op.plain() else { return Ok(()) };
-    let mut fields = rest::changed_fields(op, &plain);
+async fn update(op: &mut Op) -> Result<(), OpError> {
+    let Some(spec) = op.rest_spec() else { return Ok(()) };
+    let mut fields = rest::changed_fields(op, &spec);
     if fields.get("security_groups").is_some_and(Json::is_null) {
-        let group = objects::find(op, "neutron.security_group", "default").await?;
+        let group = lookup::find_id(op, "neutron.security_group", "default").await?;
         fields.insert("security_groups".into(), json!([&*group]));
     }
     if fields.get("port_security_enabled").is_some_and(Json::is_null) {
@@ -156,21 +158,21 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Keeps what attributes tell of the port's network and subnets.
-async fn keep_surroundings(op: &mut Op) -> Result<(), Stop> {
-    let port = wire::json(op.shown());
+async fn keep_surroundings(op: &mut Op) -> Result<(), OpError> {
+    let port = wire::json(op.remote());
     let network = port["network_id"].as_str().unwrap_or_default();
     let network = look(op, format!("/networks/{network}"), "network").await?;
-    op.set_datum("network", wire::value(&network));
+    op.set_data("network", wire::value(&network));
     let mut subnets = Vec::new();
     for ip in port["fixed_ips"].as_array().into_iter().flatten() {
         let subnet = ip["subnet_id"].as_str().unwrap_or_default();
         subnets.push(look(op, format!("/subnets/{subnet}"), "subnet").await?);
     }
-    op.set_datum("subnets", wire::value(&Json::Array(subnets)));
+    op.set_data("subnets", wire::value(&Json::Array(subnets)));
     Ok(())
 }
 
-async fn look(op: &mut Op, path: String, one: &str) -> Result<Json, Stop> {
+async fn look(op: &mut Op, path: String, one: &str) -> Result<Json, OpError> {
     match op.read(get(Service::Network, path).may_be_old()).await {
         Ok(reply) => Ok(reply.body[one].clone()),
         Err(stop) if stop.is_not_found() => Ok(Json::Null),

@@ -1,6 +1,6 @@
 //! OS::Neutron::PortChain: a path of port pair groups along which classified traffic is led.
 
-use super::common::plain;
+use super::common::rest_spec;
 use crate::declare::*;
 
 pub(super) fn port_chain() -> ResourceType {
@@ -22,5 +22,5 @@ pub(super) fn port_chain() -> ResourceType {
                 .updatable()
                 .each(item(Str).is("neutron.port_pair_group").by_name()),
         ])
-        .plain(plain("/sfc/port_chains", "port_chain"))
+        .rest(rest_spec("/sfc/port_chains", "port_chain"))
 }

@@ -1,6 +1,6 @@
 //! OS::Neutron::PortPair: the ports through which traffic enters and leaves a service function.
 
-use super::common::plain;
+use super::common::rest_spec;
 use crate::declare::*;
 
 pub(super) fn port_pair() -> ResourceType {
@@ -15,5 +15,5 @@ pub(super) fn port_pair() -> ResourceType {
             prop("name", Str).updatable(),
             prop("service_function_parameters", Map).default(map([("correlation", Value::Null)])),
         ])
-        .plain(plain("/sfc/port_pairs", "port_pair"))
+        .rest(rest_spec("/sfc/port_pairs", "port_pair"))
 }

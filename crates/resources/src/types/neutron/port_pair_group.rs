@@ -1,6 +1,6 @@
 //! OS::Neutron::PortPairGroup: equivalent port pairs over which a port chain spreads its traffic.
 
-use super::common::plain;
+use super::common::rest_spec;
 use crate::declare::*;
 
 pub(super) fn port_pair_group() -> ResourceType {
@@ -17,5 +17,5 @@ pub(super) fn port_pair_group() -> ResourceType {
                 .updatable()
                 .each(item(Str).is("neutron.port_pair").by_name()),
         ])
-        .plain(plain("/sfc/port_pair_groups", "port_pair_group"))
+        .rest(rest_spec("/sfc/port_pair_groups", "port_pair_group"))
 }

@@ -1,11 +1,11 @@
 //! OS::Neutron::ProviderNet: a network tied to a given physical network and segment.
 
-use super::common::{built, keep, plain, set_tags};
+use super::common::{built, keep, rest_spec, set_tags};
 use super::net::{fields, keep_segments, segments};
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::text;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::text;
 use crate::refusals::is_given;
 use serde_json::{Map as Fields, Value as Json};
 
@@ -15,7 +15,7 @@ pub(super) fn provider_net() -> ResourceType {
         .service(Service::Network)
         .extension("provider")
         .entity("network")
-        .observable()
+        .detects_drift()
         .since("2014.1")
         .props([
             prop("admin_state_up", Bool).updatable().default(true),
@@ -36,26 +36,26 @@ pub(super) fn provider_net() -> ResourceType {
         ])
         .attrs([attr("segments", List).since("16.0.0"), attr("status", Str), attr("subnets", List)])
         .check(segment_fits)
-        .answers(segments)
-        .plain(
-            plain("/networks", "network")
+        .attributes(segments)
+        .rest(
+            rest_spec("/networks", "network")
                 .field("network_type", "provider:network_type")
                 .field("physical_network", "provider:physical_network")
                 .field("segmentation_id", "provider:segmentation_id")
                 .field("router_external", "router:external")
-                .ready(built())
-                .shape(provided)
-                .after(|op| Box::pin(after(op))),
+                .readiness(built())
+                .adjust_fields(provided)
+                .after_write(|op| Box::pin(after(op))),
         )
 }
 
-fn provided(op: &Op, verb: Verb, sent: &mut Fields<String, Json>) {
-    fields(op, verb, sent);
+fn provided(op: &Op, operation: OperationKind, sent: &mut Fields<String, Json>) {
+    fields(op, operation, sent);
     let names = ["provider:physical_network", "provider:segmentation_id"];
     keep(sent, &[names[0], names[1], "availability_zone_hints"]);
 }
 
-async fn after(op: &mut Op) -> Result<(), Stop> {
+async fn after(op: &mut Op) -> Result<(), OpError> {
     set_tags(op).await?;
     keep_segments(op).await
 }

@@ -10,7 +10,7 @@ pub(super) fn qos_bandwidth_limit_rule() -> ResourceType {
         .service(Service::Network)
         .extension("qos")
         .entity("bandwidth_limit_rule")
-        .observable()
+        .detects_drift()
         .since("6.0.0")
         .props([
             prop("direction", Str)
@@ -23,7 +23,7 @@ pub(super) fn qos_bandwidth_limit_rule() -> ResourceType {
             prop("policy", Str).required().is("neutron.qos_policy"),
             prop("tenant_id", Str),
         ])
-        .plain(
+        .rest(
             qos_rule("/qos/policies/{policy}/bandwidth_limit_rules", "bandwidth_limit_rule")
                 .unique(["direction"]),
         )

@@ -9,7 +9,7 @@ pub(super) fn qos_dscp_marking_rule() -> ResourceType {
         .service(Service::Network)
         .extension("qos")
         .entity("dscp_marking_rule")
-        .observable()
+        .detects_drift()
         .since("7.0.0")
         .props([
             prop("dscp_mark", Int).required().updatable().one_of([
@@ -18,7 +18,7 @@ pub(super) fn qos_dscp_marking_rule() -> ResourceType {
             prop("policy", Str).required().is("neutron.qos_policy"),
             prop("tenant_id", Str),
         ])
-        .plain(
+        .rest(
             qos_rule("/qos/policies/{policy}/dscp_marking_rules", "dscp_marking_rule")
                 .unique(["dscp_mark"]),
         )

@@ -9,7 +9,7 @@ pub(super) fn qos_minimum_bandwidth_rule() -> ResourceType {
         .service(Service::Network)
         .extension("qos-bw-minimum-ingress")
         .entity("minimum_bandwidth_rule")
-        .observable()
+        .detects_drift()
         .since("14.0.0")
         .props([
             prop("direction", Str).updatable().default("egress").one_of(["egress", "ingress"]),
@@ -17,7 +17,7 @@ pub(super) fn qos_minimum_bandwidth_rule() -> ResourceType {
             prop("policy", Str).required().is("neutron.qos_policy"),
             prop("tenant_id", Str),
         ])
-        .plain(
+        .rest(
             qos_rule("/qos/policies/{policy}/minimum_bandwidth_rules", "minimum_bandwidth_rule")
                 .unique(["direction"]),
         )

@@ -10,7 +10,7 @@ pub(super) fn qos_minimum_packet_rate_rule() -> ResourceType {
         .service(Service::Network)
         .extension("qos-pps-minimum")
         .entity("minimum_packet_rate_rule")
-        .observable()
+        .detects_drift()
         .since("19.0.0")
         .props([
             prop("direction", Str)
@@ -21,7 +21,7 @@ pub(super) fn qos_minimum_packet_rate_rule() -> ResourceType {
             prop("policy", Str).required().is("neutron.qos_policy"),
             prop("tenant_id", Str),
         ])
-        .plain(
+        .rest(
             qos_rule(
                 "/qos/policies/{policy}/minimum_packet_rate_rules",
                 "minimum_packet_rate_rule",

@@ -1,6 +1,6 @@
 //! OS::Neutron::QoSPolicy: a set of quality-of-service rules for networks and ports.
 
-use super::common::plain;
+use super::common::rest_spec;
 use crate::declare::*;
 
 pub(super) fn qos_policy() -> ResourceType {
@@ -9,7 +9,7 @@ pub(super) fn qos_policy() -> ResourceType {
         .service(Service::Network)
         .extension("qos")
         .entity("qos_policy")
-        .observable()
+        .detects_drift()
         .since("6.0.0")
         .props([
             prop("description", Str).updatable(),
@@ -18,5 +18,5 @@ pub(super) fn qos_policy() -> ResourceType {
             prop("tenant_id", Str),
         ])
         .attrs([attr("rules", List)])
-        .plain(plain("/qos/policies", "policy").many("policies"))
+        .rest(rest_spec("/qos/policies", "policy").list_envelope("policies"))
 }

@@ -2,10 +2,10 @@
 //! project.
 
 use super::common::{tie, tied, untied};
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::objects;
-use crate::op::{Op, Stop};
+use crate::lookup;
+use crate::op::{Op, OpError};
 use crate::refusals::one_of;
 use crate::wire;
 use kiln_cloud::{delete, get, put};
@@ -37,20 +37,20 @@ pub(super) fn quota() -> ResourceType {
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .on(Verb::Check, |op| Box::pin(check(op)))
+        .on(OperationKind::Check, |op| Box::pin(check(op)))
 }
 
 /// The project whose limits these are is kept: its name may be gone when they are to go.
 const PROJECT: &str = "project";
 
 fn path(op: &Op) -> String {
-    let kept = op.datum(PROJECT).and_then(Value::as_text).map(|id| &**id);
+    let kept = op.data(PROJECT).and_then(Value::as_text).map(|id| &**id);
     format!("/quotas/{}", kept.or_else(|| op.text("project")).unwrap_or_default())
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let project = op.text("project").unwrap_or_default().to_owned();
-    op.set_datum(PROJECT, project.as_str());
+    op.set_data(PROJECT, project.as_str());
     let mut limits = Fields::new();
     for (name, limit) in op.context().properties.iter().filter(|(name, _)| &***name != "project") {
         if !limit.is_null() {
@@ -63,7 +63,7 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// A limit that is given no more becomes what it is for everybody.
-async fn update(op: &mut Op) -> Result<(), Stop> {
+async fn update(op: &mut Op) -> Result<(), OpError> {
     let mut limits = Fields::new();
     for name in op.context().changed.clone().iter() {
         limits.insert(name.to_string(), wire::json(op.prop(name)));
@@ -78,12 +78,12 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
     op.call("change", call).await.map(drop)
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     if tied(op).await?.is_some() {
-        if op.datum(PROJECT).is_none() {
+        if op.data(PROJECT).is_none() {
             let name = op.text("project").unwrap_or_default().to_owned();
-            let id = objects::find(op, "keystone.project", &name).await?;
-            op.set_datum(PROJECT, &*id);
+            let id = lookup::find_id(op, "keystone.project", &name).await?;
+            op.set_data(PROJECT, &*id);
         }
         op.remove("delete", delete(Service::Network, path(op))).await?;
         untied(op);
@@ -91,6 +91,6 @@ async fn remove(op: &mut Op) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn check(op: &mut Op) -> Result<(), Stop> {
+async fn check(op: &mut Op) -> Result<(), OpError> {
     op.read(get(Service::Network, path(op))).await.map(drop)
 }

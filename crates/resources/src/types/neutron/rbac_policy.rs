@@ -2,7 +2,7 @@
 
 use super::common::bare;
 use crate::declare::*;
-use crate::given::text;
+use crate::property_access::text;
 
 pub(super) fn rbac_policy() -> ResourceType {
     ResourceType::new("OS::Neutron::RBACPolicy")
@@ -10,7 +10,7 @@ pub(super) fn rbac_policy() -> ResourceType {
         .service(Service::Network)
         .extension("rbac-policies")
         .entity("rbac_policy")
-        .observable()
+        .detects_drift()
         .since("6.0.0")
         .props([
             prop("action", Str).required().one_of(["access_as_shared", "access_as_external"]),
@@ -26,7 +26,7 @@ pub(super) fn rbac_policy() -> ResourceType {
             prop("tenant_id", Str),
         ])
         .check(action_fits)
-        .plain(bare("/rbac-policies", "rbac_policy").many("rbac_policies").unique([
+        .rest(bare("/rbac-policies", "rbac_policy").list_envelope("rbac_policies").unique([
             "action",
             "object_id",
             "object_type",

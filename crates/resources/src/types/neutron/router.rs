@@ -1,12 +1,12 @@
 //! OS::Neutron::Router: a router between subnets and to an external network.
 
 use super::common::{
-    Agents, built, further_fields, plain, reset, set_tags, shape, tags, value_specs,
+    Agents, adjust_fields, built, further_fields, reset, rest_spec, set_tags, tags, value_specs,
 };
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::items;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::items;
 use crate::refusals::{conflict, exclusive, is_given, may_be_given};
 use serde_json::{Map as Fields, Value as Json, json};
 
@@ -16,7 +16,7 @@ pub(super) fn router() -> ResourceType {
         .service(Service::Network)
         .extension("router")
         .entity("router")
-        .observable()
+        .detects_drift()
         .with(tags)
         .with(value_specs)
         .props([
@@ -54,14 +54,14 @@ pub(super) fn router() -> ResourceType {
             attr("tenant_id", Str),
         ])
         .check(agents_fit)
-        .plain(
-            plain("/routers", "router")
+        .rest(
+            rest_spec("/routers", "router")
                 .field("external_gateway_info.network", "network_id")
                 .field("external_gateway_info.external_fixed_ips.subnet", "subnet_id")
                 .unsent(["l3_agent_id", "l3_agent_ids"])
-                .ready(built())
-                .shape(fields)
-                .after(|op| Box::pin(after(op))),
+                .readiness(built())
+                .adjust_fields(fields)
+                .after_write(|op| Box::pin(after(op))),
         )
 }
 
@@ -72,15 +72,15 @@ const AGENTS: Agents = Agents {
     field: "router_id",
 };
 
-fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
-    shape(op, verb, fields);
-    if verb == Verb::Update {
+fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
+    adjust_fields(op, operation, fields);
+    if operation == OperationKind::Update {
         reset(fields, "external_gateway_info", json!({}));
         reset(fields, "availability_zone_hints", json!([]));
     }
 }
 
-async fn after(op: &mut Op) -> Result<(), Stop> {
+async fn after(op: &mut Op) -> Result<(), OpError> {
     set_tags(op).await?;
     AGENTS.serve(op).await
 }

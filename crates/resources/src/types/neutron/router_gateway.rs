@@ -2,8 +2,8 @@
 
 use super::common::{tie, tied, untied};
 use crate::declare::*;
-use crate::objects;
-use crate::op::{Op, Stop};
+use crate::lookup;
+use crate::op::{Op, OpError};
 use kiln_cloud::{Call, get, put};
 use serde_json::{Value as Json, json};
 
@@ -27,16 +27,16 @@ pub(super) fn router_gateway() -> ResourceType {
         .deletes(|op| Box::pin(remove(op)))
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let router = op.text("router_id").unwrap_or_default().to_owned();
-    let router = objects::find(op, "neutron.router", &router).await?;
+    let router = lookup::find_id(op, "neutron.router", &router).await?;
     let network = op.text("network").unwrap_or_default().to_owned();
     let call = gateway(&router, json!({ "network_id": network }));
     tie(op, &format!("{router}:{network}"), call).await
 }
 
 /// Removes the gateway, unless the router has been given another one meanwhile.
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = tied(op).await? else { return Ok(()) };
     let (router, network) = id.split_once(':').unwrap_or((&id, ""));
     let shown = match op.read(get(Service::Network, format!("/routers/{router}"))).await {

@@ -1,9 +1,9 @@
 //! OS::Neutron::RouterInterface: the connection of a router to a subnet or port.
 
 use super::common::{tie, tied, untied};
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use crate::refusals::{exclusive, one_of};
 use kiln_cloud::{get, put};
 use serde_json::json;
@@ -41,10 +41,10 @@ pub(super) fn router_interface() -> ResourceType {
         })
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .on(Verb::Check, |op| Box::pin(check(op)))
+        .on(OperationKind::Check, |op| Box::pin(check(op)))
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let router = op.text("router").unwrap_or_default().to_owned();
     let (key, end) = match op.text("subnet") {
         Some(subnet) => ("subnet_id", subnet.to_owned()),
@@ -62,7 +62,7 @@ fn ends(id: &str) -> (&str, &str, &str) {
     (router, key, end)
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = tied(op).await? else { return Ok(()) };
     let (router, key, end) = ends(&id);
     let path = format!("/routers/{router}/remove_router_interface");
@@ -71,7 +71,7 @@ async fn remove(op: &mut Op) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn check(op: &mut Op) -> Result<(), Stop> {
+async fn check(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = op.id().cloned() else { return Ok(()) };
     let (router, key, end) = ends(&id);
     let ports = op.read(get(Service::Network, "/ports").query("device_id", router)).await?;
@@ -82,6 +82,6 @@ async fn check(op: &mut Op) -> Result<(), Stop> {
     });
     match is_there {
         true => Ok(()),
-        false => Err(Stop::failed("NotFound", format!("the router has no interface {id}"))),
+        false => Err(OpError::failed("NotFound", format!("the router has no interface {id}"))),
     }
 }

@@ -2,8 +2,8 @@
 //! that nobody's routes get lost if several resources change them at once.
 
 use crate::declare::{Members, Service};
-use crate::given::{items, open, text};
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::{items, open, text};
 use kiln_cloud::{Call, get, put};
 use serde_json::json;
 
@@ -26,7 +26,7 @@ pub(super) fn given(properties: &Members) -> Vec<Route> {
 }
 
 /// The routes that a router has.
-pub(super) async fn there(op: &mut Op, router: &str) -> Result<Vec<Route>, Stop> {
+pub(super) async fn there(op: &mut Op, router: &str) -> Result<Vec<Route>, OpError> {
     let shown = op.read(get(Service::Network, format!("/routers/{router}"))).await?;
     let routes = shown.body["router"]["routes"].as_array().cloned().unwrap_or_default();
     let text =
@@ -41,9 +41,9 @@ pub(super) fn is_untried(op: &Op) -> bool {
 }
 
 /// Adds or removes routes. What is there already, or not there, is as good.
-pub(super) fn change(router: &str, verb: &str, routes: &[Route]) -> Call {
+pub(super) fn change(router: &str, action: &str, routes: &[Route]) -> Call {
     let routes =
         routes.iter().map(|it| json!({ "destination": it.destination, "nexthop": it.nexthop }));
     let body = json!({ "router": { "routes": routes.collect::<Vec<_>>() } });
-    put(Service::Network, format!("/routers/{router}/{verb}_extraroutes"), body)
+    put(Service::Network, format!("/routers/{router}/{action}_extraroutes"), body)
 }

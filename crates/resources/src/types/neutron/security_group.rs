@@ -1,12 +1,12 @@
 //! OS::Neutron::SecurityGroup: a set of rules that say which traffic may reach and leave a port.
 
-use super::common::{differs, plain, protocols, reset, shape};
+use super::common::{adjust_fields, differs, protocols, reset, rest_spec};
 use super::security_group_rule::{as_sent, shown};
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::{items, open, text};
-use crate::objects;
-use crate::op::{Op, Stop};
+use crate::lookup;
+use crate::op::{Op, OpError};
+use crate::property_access::{items, open, text};
 use crate::rest;
 use crate::wire;
 use kiln_cloud::{Marker, delete, get, post};
@@ -18,7 +18,7 @@ pub(super) fn security_group() -> ResourceType {
         .service(Service::Network)
         .extension("security-group")
         .entity("security_group")
-        .observable()
+        .detects_drift()
         .since("2014.1")
         .props([
             prop("description", Str).updatable(),
@@ -33,22 +33,22 @@ pub(super) fn security_group() -> ResourceType {
             _ => Ok(()),
         })
         .updates(|op| Box::pin(update(op)))
-        .plain(
-            plain("/security-groups", "security_group")
+        .rest(
+            rest_spec("/security-groups", "security_group")
                 .unsent(["rules"])
-                .shape(fields)
-                .after(|op| Box::pin(set_rules(op))),
+                .adjust_fields(fields)
+                .after_write(|op| Box::pin(set_rules(op))),
         )
 }
 
-fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
-    shape(op, verb, fields);
-    if verb == Verb::Update {
+fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
+    adjust_fields(op, operation, fields);
+    if operation == OperationKind::Update {
         reset(fields, "stateful", true);
     }
 }
 
-async fn update(op: &mut Op) -> Result<(), Stop> {
+async fn update(op: &mut Op) -> Result<(), OpError> {
     let id = op.id().cloned().unwrap_or_default();
     if op.changes("stateful") {
         let ports = get(Service::Network, "/ports").query("security_groups", &*id);
@@ -58,7 +58,7 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
                 "Updating the \"stateful\" property while security group \"{id}\" is attached to ports. \
                  Detach all ports from the security group and retry. is not supported."
             );
-            return Err(Stop::failed("NotSupported", message));
+            return Err(OpError::failed("NotSupported", message));
         }
     }
     rest::update(op).await
@@ -66,7 +66,7 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
 
 // --- rules ---
 
-async fn set_rules(op: &mut Op) -> Result<(), Stop> {
+async fn set_rules(op: &mut Op) -> Result<(), OpError> {
     if !differs(op, "rules") {
         return Ok(());
     }
@@ -82,9 +82,9 @@ pub(crate) async fn have_rules(
     op: &mut Op,
     group: &str,
     mut wanted: Vec<Json>,
-) -> Result<(), Stop> {
+) -> Result<(), OpError> {
     let gives_egress = wanted.iter().any(|rule| rule["direction"] == "egress");
-    let is_new = op.context().before.is_empty();
+    let is_new = op.context().previous_properties.is_empty();
     if !gives_egress && !is_new {
         wanted.extend(["IPv4", "IPv6"].map(|version| leave(group, version)));
     }
@@ -119,7 +119,7 @@ pub(crate) async fn have_rules(
 }
 
 /// The rules that are given, as they are sent, each once.
-async fn wanted(op: &mut Op, group: &str) -> Result<Vec<Json>, Stop> {
+async fn wanted(op: &mut Op, group: &str) -> Result<Vec<Json>, OpError> {
     let mut wanted: Vec<Json> = Vec::new();
     for rule in items(&op.context().properties.clone(), "rules") {
         let Some(rule) = open(rule).as_map() else { continue };
@@ -132,7 +132,7 @@ async fn wanted(op: &mut Op, group: &str) -> Result<Vec<Json>, Stop> {
             Some("remote_group_id") => {
                 sent.remove("remote_ip_prefix");
                 let remote = match text(rule, "remote_group_id") {
-                    Some(name) => objects::find(op, "neutron.security_group", name).await?,
+                    Some(name) => lookup::find_id(op, "neutron.security_group", name).await?,
                     None => group.into(),
                 };
                 sent.insert("remote_group_id".into(), (*remote).into());

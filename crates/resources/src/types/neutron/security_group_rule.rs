@@ -2,12 +2,12 @@
 
 use super::common::bare;
 use super::common::protocols;
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::number;
 use crate::op::Op;
+use crate::property_access::number;
 use crate::refusals::{exclusive, is_given};
-use crate::rest::{self, Change};
+use crate::rest::{self, UpdateMethod};
 use kiln_cloud::{Marker, get};
 use serde_json::{Map as Fields, Value as Json, json};
 
@@ -17,7 +17,7 @@ pub(super) fn security_group_rule() -> ResourceType {
         .service(Service::Network)
         .extension("security-group")
         .entity("security_group_rule")
-        .observable()
+        .detects_drift()
         .since("7.0.0")
         .props([
             prop("description", Str),
@@ -34,13 +34,13 @@ pub(super) fn security_group_rule() -> ResourceType {
             exclusive(members, "remote_group", "remote_ip_prefix")?;
             ports_fit(members)
         })
-        .found_by(by_content)
-        .plain(
+        .finder(by_content)
+        .rest(
             bare("/security-group-rules", "security_group_rule")
                 .field("security_group", "security_group_id")
                 .field("remote_group", "remote_group_id")
-                .change(Change::Never)
-                .shape(|_: &Op, _: Verb, fields| as_sent(fields)),
+                .update_method(UpdateMethod::Never)
+                .adjust_fields(|_: &Op, _: OperationKind, fields| as_sent(fields)),
         )
 }
 
@@ -71,8 +71,8 @@ pub(super) fn as_sent(fields: &mut Fields<String, Json>) {
 
 /// The service refuses a rule that is there already, so what it says is its mark.
 fn by_content(op: &Op) -> Option<Marker> {
-    let plain = op.plain()?;
-    let rule = shown(&rest::new_fields(op, &plain));
+    let spec = op.rest_spec()?;
+    let rule = shown(&rest::new_fields(op, &spec));
     let list = get(Service::Network, "/security-group-rules");
     Some(Marker {
         list: list.query("security_group_id", rule["security_group_id"].as_str()?),

@@ -1,10 +1,10 @@
 //! OS::Neutron::Segment: a layer-2 segment of a network.
 
-use super::common::{plain, reset, shape};
-use crate::behaviour::Verb;
+use super::common::{adjust_fields, reset, rest_spec};
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::{number, text};
 use crate::op::Op;
+use crate::property_access::{number, text};
 use crate::refusals::{is_given, may_be_given};
 use serde_json::{Map as Fields, Value as Json};
 
@@ -25,11 +25,13 @@ pub(super) fn segment() -> ResourceType {
             prop("segmentation_id", Int).min(1),
         ])
         .check(kind_fits)
-        .plain(plain("/segments", "segment").field("network", "network_id").shape(fields))
+        .rest(
+            rest_spec("/segments", "segment").field("network", "network_id").adjust_fields(fields),
+        )
 }
 
-fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
-    shape(op, verb, fields);
+fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
+    adjust_fields(op, operation, fields);
     reset(fields, "name", &*op.context().physical_name);
 }
 

@@ -1,10 +1,10 @@
 //! OS::Neutron::Subnet: a block of addresses on a network.
 
-use super::common::{further_fields, keep, plain, reset, shape, tags, value_specs};
-use crate::behaviour::Verb;
+use super::common::{adjust_fields, further_fields, keep, reset, rest_spec, tags, value_specs};
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::text;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::text;
 use crate::refusals::{exclusive, is_given, one_of};
 use crate::rest;
 use serde_json::{Map as Fields, Value as Json, json};
@@ -14,7 +14,7 @@ pub(super) fn subnet() -> ResourceType {
         .about("A block of addresses on a network.")
         .service(Service::Network)
         .entity("subnet")
-        .observable()
+        .detects_drift()
         .with(tags)
         .with(value_specs)
         .props([
@@ -73,18 +73,18 @@ pub(super) fn subnet() -> ResourceType {
         ])
         .check(addresses_fit)
         .updates(|op| Box::pin(update(op)))
-        .plain(
-            plain("/subnets", "subnet")
+        .rest(
+            rest_spec("/subnets", "subnet")
                 .field("network", "network_id")
                 .field("segment", "segment_id")
                 .field("subnetpool", "subnetpool_id")
                 .unsent(["network_id"])
-                .shape(fields),
+                .adjust_fields(fields),
         )
 }
 
-fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
-    shape(op, verb, fields);
+fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
+    adjust_fields(op, operation, fields);
     match fields.get("gateway_ip").and_then(Json::as_str) {
         Some("auto") => _ = fields.remove("gateway_ip"),
         Some("") => _ = fields.insert("gateway_ip".into(), Json::Null),
@@ -92,19 +92,19 @@ fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
         // A gateway that is named no more stays what it is, as do the pools: the service chose them once.
         None => keep(fields, &["gateway_ip"]),
     }
-    if verb == Verb::Update {
+    if operation == OperationKind::Update {
         keep(fields, &["allocation_pools"]);
         reset(fields, "dns_nameservers", json!([]));
         reset(fields, "host_routes", json!([]));
     }
 }
 
-async fn update(op: &mut Op) -> Result<(), Stop> {
+async fn update(op: &mut Op) -> Result<(), OpError> {
     let unsupported = |what: &str| {
         let message = format!("{what} is not supported for resource.");
-        Stop::failed("ResourceActionNotSupported", message)
+        OpError::failed("ResourceActionNotSupported", message)
     };
-    if op.changes("segment") && text(&op.context().before, "segment").is_some() {
+    if op.changes("segment") && text(&op.context().previous_properties, "segment").is_some() {
         return Err(unsupported(
             "Updating the subnet segment assciation only allowed when the current segment_id is None. \
              The subnet is currently associated with segment. In this state update",

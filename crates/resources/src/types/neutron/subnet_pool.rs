@@ -1,11 +1,11 @@
 //! OS::Neutron::SubnetPool: a pool of addresses from which subnets get their blocks.
 
-use super::common::{keep, plain, shape, tags};
+use super::common::{adjust_fields, keep, rest_spec, tags};
 use super::prefixes::covers;
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::number;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::number;
 use crate::rest;
 use kiln_template::print;
 use serde_json::{Map as Fields, Value as Json};
@@ -16,7 +16,7 @@ pub(super) fn subnet_pool() -> ResourceType {
         .service(Service::Network)
         .extension("subnet_allocation")
         .entity("subnetpool")
-        .observable()
+        .detects_drift()
         .since("6.0.0")
         .with(tags)
         .props([
@@ -37,22 +37,24 @@ pub(super) fn subnet_pool() -> ResourceType {
         ])
         .check(bounds_fit)
         .updates(|op| Box::pin(update(op)))
-        .plain(
-            plain("/subnetpools", "subnetpool")
+        .rest(
+            rest_spec("/subnetpools", "subnetpool")
                 .field("address_scope", "address_scope_id")
                 .finds("address_scope", "neutron.address_scope")
-                .shape(fields),
+                .adjust_fields(fields),
         )
 }
 
-fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
-    shape(op, verb, fields);
+fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
+    adjust_fields(op, operation, fields);
     keep(fields, &["default_prefixlen", "default_quota", "max_prefixlen", "min_prefixlen"]);
 }
 
 /// A pool may grow and never shrink: subnets have their addresses from it.
-async fn update(op: &mut Op) -> Result<(), Stop> {
-    let before = super::common::texts(op.context().before.get("prefixes").unwrap_or(&Value::Null));
+async fn update(op: &mut Op) -> Result<(), OpError> {
+    let before = super::common::texts(
+        op.context().previous_properties.get("prefixes").unwrap_or(&Value::Null),
+    );
     let after = super::common::texts(op.prop("prefixes"));
     if op.changes("prefixes") && !covers(&after, &before) {
         let shown = |prefixes: &[String]| {
@@ -65,7 +67,7 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
             shown(&after),
             shown(&before)
         );
-        return Err(Stop::failed("StackValidationFailed", message));
+        return Err(OpError::failed("StackValidationFailed", message));
     }
     rest::update(op).await
 }

@@ -1,6 +1,6 @@
 //! OS::Neutron::TaaS::TapFlow: the port whose traffic is copied to a tap service.
 
-use super::common::{plain, tapping};
+use super::common::{rest_spec, tapping};
 use crate::declare::*;
 
 pub(super) fn taas_tap_flow() -> ResourceType {
@@ -9,7 +9,7 @@ pub(super) fn taas_tap_flow() -> ResourceType {
         .service(Service::Network)
         .extension("taas")
         .entity("tap_flow")
-        .observable()
+        .detects_drift()
         .since("12.0.0")
         .props([
             prop("description", Str).updatable().default_empty(),
@@ -19,10 +19,10 @@ pub(super) fn taas_tap_flow() -> ResourceType {
             prop("tap_service", Str).required().is("neutron.taas.tap_service").by_name(),
             prop("vlan_filter", Str).pattern("^([0-9]+(-[0-9]+)?)(,([0-9]+(-[0-9]+)?))*$"),
         ])
-        .plain(
-            plain("/taas/tap_flows", "tap_flow")
+        .rest(
+            rest_spec("/taas/tap_flows", "tap_flow")
                 .field("port", "source_port")
                 .field("tap_service", "tap_service_id")
-                .ready(tapping()),
+                .readiness(tapping()),
         )
 }

@@ -1,6 +1,6 @@
 //! OS::Neutron::TaaS::TapService: the port that receives copies of tapped traffic.
 
-use super::common::{plain, tapping};
+use super::common::{rest_spec, tapping};
 use crate::declare::*;
 
 pub(super) fn taas_tap_service() -> ResourceType {
@@ -9,12 +9,16 @@ pub(super) fn taas_tap_service() -> ResourceType {
         .service(Service::Network)
         .extension("taas")
         .entity("tap_service")
-        .observable()
+        .detects_drift()
         .since("12.0.0")
         .props([
             prop("description", Str).updatable().default_empty(),
             prop("name", Str).updatable().default_empty(),
             prop("port", Str).required().is("neutron.port").by_name(),
         ])
-        .plain(plain("/taas/tap_services", "tap_service").field("port", "port_id").ready(tapping()))
+        .rest(
+            rest_spec("/taas/tap_services", "tap_service")
+                .field("port", "port_id")
+                .readiness(tapping()),
+        )
 }

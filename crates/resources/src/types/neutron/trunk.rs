@@ -1,10 +1,10 @@
 //! OS::Neutron::Trunk: a port that carries the traffic of several networks to one server.
 
-use super::common::{built, object, plain, reset, shape};
-use crate::behaviour::Verb;
+use super::common::{adjust_fields, built, object, reset, rest_spec};
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::{items, open, text};
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::{items, open, text};
 use crate::wire;
 use kiln_cloud::put;
 use serde_json::{Map as Fields, Value as Json, json};
@@ -15,7 +15,7 @@ pub(super) fn trunk() -> ResourceType {
         .service(Service::Network)
         .extension("trunk")
         .entity("trunk")
-        .observable()
+        .detects_drift()
         .since("9.0.0")
         .props([
             prop("admin_state_up", Bool).updatable(),
@@ -29,30 +29,31 @@ pub(super) fn trunk() -> ResourceType {
             ])),
         ])
         .attrs([attr("port_id", Str)])
-        .plain(
-            plain("/trunks", "trunk")
+        .rest(
+            rest_spec("/trunks", "trunk")
                 .field("port", "port_id")
                 .field("sub_ports.port", "port_id")
-                .ready(built())
-                .shape(fields)
-                .after(|op| Box::pin(move_sub_ports(op))),
+                .readiness(built())
+                .adjust_fields(fields)
+                .after_write(|op| Box::pin(move_sub_ports(op))),
         )
 }
 
-fn fields(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
-    shape(op, verb, fields);
-    if verb == Verb::Update {
+fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
+    adjust_fields(op, operation, fields);
+    if operation == OperationKind::Update {
         fields.remove("sub_ports");
         reset(fields, "admin_state_up", true);
     }
 }
 
 /// Sub ports come and go one by one: the trunk goes on carrying the others.
-async fn move_sub_ports(op: &mut Op) -> Result<(), Stop> {
+async fn move_sub_ports(op: &mut Op) -> Result<(), OpError> {
     if !op.changes("sub_ports") {
         return Ok(());
     }
-    let (before, after) = (op.context().before.clone(), op.context().properties.clone());
+    let (before, after) =
+        (op.context().previous_properties.clone(), op.context().properties.clone());
     let (before, after) = (items(&before, "sub_ports"), items(&after, "sub_ports"));
     let gone: Vec<Json> =
         only_in(before, after).map(|port| json!({ "port_id": port["port_id"] })).collect();

@@ -1,8 +1,8 @@
 //! OS::Neutron::VPNService: a VPN endpoint on a router.
 
-use super::common::plain;
+use super::common::rest_spec;
 use crate::declare::*;
-use crate::rest::Ready;
+use crate::rest::Readiness;
 
 pub(super) fn vpn_service() -> ResourceType {
     ResourceType::new("OS::Neutron::VPNService")
@@ -10,7 +10,7 @@ pub(super) fn vpn_service() -> ResourceType {
         .service(Service::Network)
         .extension("vpnaas")
         .entity("vpnservice")
-        .observable()
+        .detects_drift()
         .props([
             prop("admin_state_up", Bool).updatable().default(true),
             prop("description", Str).updatable(),
@@ -48,17 +48,17 @@ pub(super) fn vpn_service() -> ResourceType {
             attr("subnet_id", Str),
             attr("tenant_id", Str),
         ])
-        .plain(
-            plain("/vpn/vpnservices", "vpnservice")
+        .rest(
+            rest_spec("/vpn/vpnservices", "vpnservice")
                 // It cannot be changed before its first connection is there.
-                .undressed()
+                .keeps_mark()
                 .unique(["description", "name", "router_id", "subnet_id"])
                 .field("router", "router_id")
                 .field("subnet", "subnet_id")
                 .unsent(["router_id", "subnet_id"])
                 // It becomes active only with its first connection, and is down if all of them are.
-                .ready(
-                    Ready::when("status", ["PENDING_CREATE", "ACTIVE", "DOWN"], ["ERROR"])
+                .readiness(
+                    Readiness::when("status", ["PENDING_CREATE", "ACTIVE", "DOWN"], ["ERROR"])
                         .waiting(["PENDING_UPDATE"])
                         .words("Error in VPNService", "VPNService creation failed"),
                 ),

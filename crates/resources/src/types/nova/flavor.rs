@@ -1,11 +1,11 @@
 //! OS::Nova::Flavor: a size of server: memory, processors and disk.
 
 use super::common::among_all;
-use crate::behaviour::{Verb, View};
+use crate::behaviour::{OperationKind, View};
 use crate::declare::*;
-use crate::given::{items, open, section};
-use crate::op::{Op, Stop};
-use crate::rest::{Change, Plain};
+use crate::op::{Op, OpError};
+use crate::property_access::{items, open, section};
+use crate::rest::{RestSpec, UpdateMethod};
 use crate::wire::{self, segment};
 use kiln_cloud::{Marker, delete, post};
 use kiln_template::functions::{Fault, step_into_attribute};
@@ -17,7 +17,7 @@ pub(super) fn flavor() -> ResourceType {
         .about("A size of server: memory, processors and disk.")
         .service(Service::Compute)
         .entity("flavors")
-        .observable()
+        .detects_drift()
         .since("2014.2")
         .props([
             prop("disk", Int).default(0),
@@ -37,20 +37,20 @@ pub(super) fn flavor() -> ResourceType {
             prop("vcpus", Int).required(),
         ])
         .attrs([attr("extra_specs", Map).since("7.0.0"), attr("is_public", Bool).since("6.0.0")])
-        .found_by(marker)
-        .plain(
-            Plain::at(Service::Compute, "/flavors", "flavor")
+        .finder(marker)
+        .rest(
+            RestSpec::new(Service::Compute, "/flavors", "flavor")
                 .field("flavorid", "id")
                 .field("ephemeral", "OS-FLV-EXT-DATA:ephemeral")
                 .field("is_public", "os-flavor-access:is_public")
                 .unsent(["extra_specs", "tenants"])
-                .change(Change::Never)
-                .label("description")
-                .goes_at_once()
-                .shape(shape)
-                .after(|op| Box::pin(afterwards(op))),
+                .update_method(UpdateMethod::Never)
+                .mark_field("description")
+                .deleted_at_once()
+                .adjust_fields(adjust_fields)
+                .after_write(|op| Box::pin(afterwards(op))),
         )
-        .answers(attribute)
+        .attributes(attribute)
 }
 
 /// Private flavors are listed only if they are asked for.
@@ -60,9 +60,9 @@ fn marker(op: &Op) -> Option<Marker> {
     Some(marker)
 }
 
-fn shape(op: &Op, verb: Verb, fields: &mut Map<String, Json>) {
+fn adjust_fields(op: &Op, operation: OperationKind, fields: &mut Map<String, Json>) {
     // The word is the clients': to the service it would be an id like any other.
-    if verb == Verb::Create && op.word("flavorid") == Some("auto") {
+    if operation == OperationKind::Create && op.nonempty_text("flavorid") == Some("auto") {
         fields.remove("id");
     }
 }
@@ -71,7 +71,7 @@ fn path(op: &Op) -> String {
     format!("/flavors/{}", segment(op.id().map_or("", |id| id)))
 }
 
-async fn afterwards(op: &mut Op) -> Result<(), Stop> {
+async fn afterwards(op: &mut Op) -> Result<(), OpError> {
     set_extra_specs(op).await?;
     // A public flavor is everybody's.
     if !op.prop("is_public").equals(&Value::Bool(true)) {
@@ -80,10 +80,10 @@ async fn afterwards(op: &mut Op) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn set_extra_specs(op: &mut Op) -> Result<(), Stop> {
+async fn set_extra_specs(op: &mut Op) -> Result<(), OpError> {
     let context = op.context().clone();
     let (empty, path) = (Members::new(), format!("{}/os-extra_specs", path(op)));
-    let old = section(&context.before, "extra_specs").unwrap_or(&empty);
+    let old = section(&context.previous_properties, "extra_specs").unwrap_or(&empty);
     let new = section(&context.properties, "extra_specs").unwrap_or(&empty);
     for key in old.keys().filter(|key| !new.contains_key(*key)) {
         let call = delete(Service::Compute, format!("{path}/{}", segment(key)));
@@ -98,11 +98,11 @@ async fn set_extra_specs(op: &mut Op) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn set_tenants(op: &mut Op) -> Result<(), Stop> {
+async fn set_tenants(op: &mut Op) -> Result<(), OpError> {
     let names = |members: &Members| -> Vec<String> {
         items(members, "tenants").iter().map(|it| print::plain(open(it))).collect()
     };
-    let (old, new) = (names(&op.context().before), names(&op.context().properties));
+    let (old, new) = (names(&op.context().previous_properties), names(&op.context().properties));
     let action = format!("{}/action", path(op));
     for tenant in old.iter().filter(|tenant| !new.contains(tenant)) {
         let body = json!({ "removeTenantAccess": { "tenant": tenant } });
@@ -122,7 +122,7 @@ async fn set_tenants(op: &mut Op) -> Result<(), Stop> {
 }
 
 fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
-    let shown = view.shown.as_map();
+    let shown = view.remote.as_map();
     let shown = |field: &str| shown.and_then(|shown| shown.get(field)).cloned();
     let answer = match name {
         "is_public" => shown("os-flavor-access:is_public"),

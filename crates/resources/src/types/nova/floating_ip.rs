@@ -2,9 +2,9 @@
 
 use crate::behaviour::View;
 use crate::declare::*;
-use crate::objects;
-use crate::op::{Op, Stop};
-use crate::rest::{self, Change, Plain};
+use crate::lookup;
+use crate::op::{Op, OpError};
+use crate::rest::{self, RestSpec, UpdateMethod};
 use kiln_cloud::{get, post};
 use kiln_template::functions::{Fault, step_into_attribute};
 use serde_json::json;
@@ -19,19 +19,19 @@ pub(super) fn floating_ip() -> ResourceType {
         .props([prop("pool", Str)])
         .attrs([attr("ip", Str), attr("pool", Str)])
         .creates(|op| Box::pin(create(op)))
-        .plain(
-            Plain::at(Service::Network, "/floatingips", "floatingip")
+        .rest(
+            RestSpec::new(Service::Network, "/floatingips", "floatingip")
                 .unsent(["pool"])
-                .change(Change::Never)
-                .label("description"),
+                .update_method(UpdateMethod::Never)
+                .mark_field("description"),
         )
-        .answers(attribute)
+        .attributes(attribute)
 }
 
 /// Takes an address from the network that was named, or from the only one that leads outside.
-async fn create(op: &mut Op) -> Result<(), Stop> {
-    let network = match op.word("pool").map(str::to_owned) {
-        Some(pool) => objects::find(op, "neutron.network", &pool).await?.to_string(),
+async fn create(op: &mut Op) -> Result<(), OpError> {
+    let network = match op.nonempty_text("pool").map(str::to_owned) {
+        Some(pool) => lookup::find_id(op, "neutron.network", &pool).await?.to_string(),
         None => only_pool(op).await?,
     };
     let body = json!({ "floatingip": {
@@ -40,13 +40,13 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     }});
     let made = op.call("create", post(Service::Network, "/floatingips", body)).await?;
     let Some(id) = made.text("/floatingip/id").map(str::to_owned) else {
-        return Err(Stop::failed("Error", "the service did not say which address it gave"));
+        return Err(OpError::failed("Error", "the service did not say which address it gave"));
     };
     op.set_id(id);
     rest::until_ready(op).await
 }
 
-async fn only_pool(op: &mut Op) -> Result<String, Stop> {
+async fn only_pool(op: &mut Op) -> Result<String, OpError> {
     let list = get(Service::Network, "/networks").query("router:external", "true");
     let list = op.read(list).await?;
     let ids: Vec<&str> = list.body["networks"]
@@ -57,16 +57,16 @@ async fn only_pool(op: &mut Op) -> Result<String, Stop> {
         .collect();
     match ids.as_slice() {
         [id] => Ok((*id).to_owned()),
-        [] => Err(Stop::failed(
+        [] => Err(OpError::failed(
             "NotFound",
             "no network leads outside. Next: ask for one, or name it in pool",
         )),
-        _ => Err(Stop::failed("Error", "several networks lead outside. Next: name one in pool")),
+        _ => Err(OpError::failed("Error", "several networks lead outside. Next: name one in pool")),
     }
 }
 
 fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
-    let shown = view.shown.as_map();
+    let shown = view.remote.as_map();
     let shown = |field: &str| shown.and_then(|shown| shown.get(field)).cloned();
     let answer = match name {
         "ip" => shown("floating_ip_address"),

@@ -1,9 +1,9 @@
 //! OS::Nova::FloatingIPAssociation: the tie of a floating IP address to a server, made by the
 //! compute service.
 
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use kiln_cloud::{get, put};
 use serde_json::{Value as Json, json};
 
@@ -19,28 +19,28 @@ pub(super) fn floating_ip_association() -> ResourceType {
             prop("floating_ip", Str).required().updatable(),
             prop("server_id", Str).required().updatable().is("nova.server"),
         ])
-        .called(|view| {
+        .reference(|view| {
             view.physical_id.map_or_else(|| view.name.into(), |_| view.physical_name.into())
         })
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .on(Verb::Check, |op| Box::pin(check(op)))
+        .on(OperationKind::Check, |op| Box::pin(check(op)))
 }
 
 fn floating_ip(id: &str) -> String {
     format!("/floatingips/{id}")
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     lead(op).await?;
     let name = op.context().physical_name.clone();
     op.set_id(name);
     Ok(())
 }
 
-async fn update(op: &mut Op) -> Result<(), Stop> {
-    let before = op.context().before.clone();
+async fn update(op: &mut Op) -> Result<(), OpError> {
+    let before = op.context().previous_properties.clone();
     let old = before.get("floating_ip").and_then(Value::as_text).map(|it| it.to_string());
     if let Some(old) = old.filter(|_| op.changes("floating_ip")) {
         free(op, "free the former", &old).await?;
@@ -49,8 +49,8 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Leads the address to the first IPv4 address of the server's first interface.
-async fn lead(op: &mut Op) -> Result<(), Stop> {
-    let server = op.word("server_id").unwrap_or_default().to_owned();
+async fn lead(op: &mut Op) -> Result<(), OpError> {
+    let server = op.nonempty_text("server_id").unwrap_or_default().to_owned();
     let list = op.read(get(Service::Compute, format!("/servers/{server}/os-interface"))).await?;
     let interface = &list.body["interfaceAttachments"][0];
     let addresses = interface["fixed_ips"].as_array().into_iter().flatten();
@@ -58,29 +58,29 @@ async fn lead(op: &mut Op) -> Result<(), Stop> {
     let address = addresses.into_iter().find(|address| !address.contains(':'));
     let (Some(port), Some(address)) = (interface["port_id"].as_str(), address) else {
         let message = format!("Server {server} has no interface with an IPv4 address");
-        return Err(Stop::failed("Error", message));
+        return Err(OpError::failed("Error", message));
     };
     let body = json!({ "floatingip": { "port_id": port, "fixed_ip_address": address } });
-    let id = op.word("floating_ip").unwrap_or_default().to_owned();
+    let id = op.nonempty_text("floating_ip").unwrap_or_default().to_owned();
     op.call("lead", put(Service::Network, floating_ip(&id), body)).await.map(drop)
 }
 
-async fn free(op: &mut Op, step: &str, id: &str) -> Result<(), Stop> {
+async fn free(op: &mut Op, step: &str, id: &str) -> Result<(), OpError> {
     let body = json!({ "floatingip": { "port_id": Json::Null } });
     op.remove(step, put(Service::Network, floating_ip(id), body)).await
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }
-    let id = op.word("floating_ip").unwrap_or_default().to_owned();
+    let id = op.nonempty_text("floating_ip").unwrap_or_default().to_owned();
     free(op, "free", &id).await?;
     op.clear_id();
     Ok(())
 }
 
-async fn check(op: &mut Op) -> Result<(), Stop> {
-    let id = op.word("floating_ip").unwrap_or_default().to_owned();
+async fn check(op: &mut Op) -> Result<(), OpError> {
+    let id = op.nonempty_text("floating_ip").unwrap_or_default().to_owned();
     op.read(get(Service::Network, floating_ip(&id))).await.map(drop)
 }

@@ -2,9 +2,9 @@
 
 use super::common::among_all;
 use crate::declare::*;
-use crate::given::{items, open, section};
-use crate::op::{Op, Stop};
-use crate::rest::{self, Plain};
+use crate::op::{Op, OpError};
+use crate::property_access::{items, open, section};
+use crate::rest::{self, RestSpec};
 use crate::wire;
 use kiln_cloud::{Call, get, post};
 use kiln_template::print;
@@ -15,7 +15,7 @@ pub(super) fn host_aggregate() -> ResourceType {
         .about("A set of compute hosts with metadata of their own.")
         .service(Service::Compute)
         .entity("aggregates")
-        .observable()
+        .detects_drift()
         .since("6.0.0")
         .props([
             prop("availability_zone", Str).updatable(),
@@ -23,13 +23,13 @@ pub(super) fn host_aggregate() -> ResourceType {
             prop("metadata", Map).updatable().default_empty(),
             prop("name", Str).required().updatable(),
         ])
-        .found_by(among_all)
+        .finder(among_all)
         .deletes(|op| Box::pin(remove(op)))
-        .plain(
-            Plain::at(Service::Compute, "/os-aggregates", "aggregate")
+        .rest(
+            RestSpec::new(Service::Compute, "/os-aggregates", "aggregate")
                 .unsent(["hosts", "metadata"])
-                .goes_at_once()
-                .after(|op| Box::pin(afterwards(op))),
+                .deleted_at_once()
+                .after_write(|op| Box::pin(afterwards(op))),
         )
 }
 
@@ -45,14 +45,14 @@ fn hosts(members: &Members) -> Vec<String> {
     items(members, "hosts").iter().map(|host| print::plain(open(host))).collect()
 }
 
-async fn afterwards(op: &mut Op) -> Result<(), Stop> {
+async fn afterwards(op: &mut Op) -> Result<(), OpError> {
     let context = op.context().clone();
-    let metadata = changed_metadata(&context.before, &context.properties);
+    let metadata = changed_metadata(&context.previous_properties, &context.properties);
     if !metadata.is_empty() {
         let call = action(op, json!({ "set_metadata": { "metadata": metadata } }));
         op.call("metadata", call).await?;
     }
-    let (old, new) = (hosts(&context.before), hosts(&context.properties));
+    let (old, new) = (hosts(&context.previous_properties), hosts(&context.properties));
     for host in old.iter().filter(|host| !new.contains(host)) {
         remove_host(op, host).await?;
     }
@@ -82,19 +82,19 @@ fn changed_metadata(before: &Members, after: &Members) -> Map<String, Json> {
     gone.chain(set.map(|(key, value)| (key.to_string(), text(value).into()))).collect()
 }
 
-async fn has_host(op: &mut Op, host: &str) -> Result<bool, Stop> {
+async fn has_host(op: &mut Op, host: &str) -> Result<bool, OpError> {
     let shown = op.read(get(Service::Compute, path(op))).await?;
     let hosts = shown.body["aggregate"]["hosts"].as_array();
     Ok(hosts.is_some_and(|hosts| hosts.iter().any(|it| it == host)))
 }
 
-async fn remove_host(op: &mut Op, host: &str) -> Result<(), Stop> {
+async fn remove_host(op: &mut Op, host: &str) -> Result<(), OpError> {
     let call = action(op, json!({ "remove_host": { "host": host } }));
     op.remove(&format!("remove {host}"), call).await
 }
 
 /// An aggregate with hosts cannot be removed.
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }

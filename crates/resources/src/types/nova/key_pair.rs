@@ -3,9 +3,9 @@
 //! Where no public key is given, the pair is made here: newer compute services make none any more.
 
 use super::ssh;
-use crate::behaviour::{Verb, View};
+use crate::behaviour::{OperationKind, View};
 use crate::declare::*;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use crate::wire::{self, segment};
 use kiln_cloud::{Call, Marker, Reply, delete, get, post};
 use kiln_template::Secret;
@@ -27,13 +27,13 @@ pub(super) fn key_pair() -> ResourceType {
             prop("user", Str).is("keystone.user").by_name().since("9.0.0"),
         ])
         .attrs([attr("private_key", Str).uncached(), attr("public_key", Str)])
-        .found_by(marker)
+        .finder(marker)
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(come_back(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .on(Verb::Check, |op| Box::pin(show(op)))
-        .comes_back()
-        .answers(attribute)
+        .on(OperationKind::Check, |op| Box::pin(show(op)))
+        .restored_on_rollback()
+        .attributes(attribute)
 }
 
 const PATH: &str = "/os-keypairs";
@@ -49,13 +49,13 @@ const USER: &str = "user";
 const ROOM: &str = "make room";
 
 fn name(op: &Op) -> String {
-    op.word("name").unwrap_or_default().to_owned()
+    op.nonempty_text("name").unwrap_or_default().to_owned()
 }
 
 /// The id of the user is kept: only those who make a key pair know it for a name.
 fn for_user(op: &Op, call: Call) -> Call {
-    let kept = op.datum(USER).and_then(Value::as_text).map(|id| id.to_string());
-    match kept.or_else(|| op.word("user").map(str::to_owned)) {
+    let kept = op.data(USER).and_then(Value::as_text).map(|id| id.to_string());
+    match kept.or_else(|| op.nonempty_text("user").map(str::to_owned)) {
         Some(user) => call.query("user_id", user),
         None => call,
     }
@@ -67,7 +67,7 @@ fn look(op: &Op) -> Call {
 
 /// A key that was made here is found by itself, others by their name.
 fn marker(op: &Op) -> Option<Marker> {
-    let made = op.datum(PUBLIC).and_then(Value::as_text).map(|key| key.to_string());
+    let made = op.data(PUBLIC).and_then(Value::as_text).map(|key| key.to_string());
     let (field, value) = match made {
         Some(key) => ("/keypair/public_key", key),
         None => ("/keypair/name", name(op)),
@@ -83,9 +83,9 @@ fn marker(op: &Op) -> Option<Marker> {
     })
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
-    if let Some(user) = op.word("user").map(str::to_owned) {
-        op.set_datum(USER, user);
+async fn create(op: &mut Op) -> Result<(), OpError> {
+    if let Some(user) = op.nonempty_text("user").map(str::to_owned) {
+        op.set_data(USER, user);
     }
     // Two of one name cannot be: the one that is replaced goes first.
     if op.context().predecessor.as_deref() == Some(&*name(op)) {
@@ -97,24 +97,24 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     let made = op.call("create", post(Service::Compute, PATH, body)).await?;
     op.set_id(name(op));
     keep_private_key(op, &made)?;
-    op.set_datum(NUMBER, Value::Null);
+    op.set_data(NUMBER, Value::Null);
     show(op).await
 }
 
 /// Makes a pair if no public key is given. A pair that was made before stays.
-async fn make_pair(op: &mut Op) -> Result<(), Stop> {
-    let is_given = op.word("public_key").is_some() || op.datum(PUBLIC).is_some();
-    if is_given || op.word("type") == Some("x509") {
+async fn make_pair(op: &mut Op) -> Result<(), OpError> {
+    let is_given = op.nonempty_text("public_key").is_some() || op.data(PUBLIC).is_some();
+    if is_given || op.nonempty_text("type") == Some("x509") {
         return Ok(());
     }
     let random = op.random(ssh::BYTES).await?;
     let Some(pair) = ssh::key_pair(&random, "Generated-by-Kiln") else {
-        return Err(Stop::failed("InternalError", "there was not enough randomness for a key"));
+        return Err(OpError::failed("InternalError", "there was not enough randomness for a key"));
     };
     if saves(op) {
-        op.set_datum(PRIVATE, Value::Secret(Secret::new(pair.private.into())));
+        op.set_data(PRIVATE, Value::Secret(Secret::new(pair.private.into())));
     }
-    op.set_datum(PUBLIC, pair.public);
+    op.set_data(PUBLIC, pair.public);
     Ok(())
 }
 
@@ -124,12 +124,12 @@ fn saves(op: &Op) -> bool {
 
 fn fields(op: &Op) -> Json {
     let mut fields = json!({ "name": name(op) });
-    let made = op.datum(PUBLIC).and_then(Value::as_text).map(|key| key.to_string());
-    if let Some(key) = op.word("public_key").map(|key| key.trim().to_owned()).or(made) {
+    let made = op.data(PUBLIC).and_then(Value::as_text).map(|key| key.to_string());
+    if let Some(key) = op.nonempty_text("public_key").map(|key| key.trim().to_owned()).or(made) {
         fields["public_key"] = key.into();
     }
     for (property, field) in [("type", "type"), ("user", "user_id")] {
-        if let Some(text) = op.word(property) {
+        if let Some(text) = op.nonempty_text(property) {
             fields[field] = text.into();
         }
     }
@@ -137,33 +137,33 @@ fn fields(op: &Op) -> Json {
 }
 
 /// Certificates are made by the service, which tells their private key once.
-fn keep_private_key(op: &mut Op, made: &Reply) -> Result<(), Stop> {
-    let is_ours = op.word("public_key").is_some() || op.datum(PUBLIC).is_some();
-    if is_ours || !saves(op) || op.datum(PRIVATE).is_some() {
+fn keep_private_key(op: &mut Op, made: &Reply) -> Result<(), OpError> {
+    let is_ours = op.nonempty_text("public_key").is_some() || op.data(PUBLIC).is_some();
+    if is_ours || !saves(op) || op.data(PRIVATE).is_some() {
         return Ok(());
     }
     match made.text("/keypair/private_key") {
         Some(key) => {
-            op.set_datum(PRIVATE, Value::Secret(Secret::new(key.into())));
+            op.set_data(PRIVATE, Value::Secret(Secret::new(key.into())));
             Ok(())
         }
-        None => Err(Stop::broken("the reply with the private key was lost")),
+        None => Err(OpError::broken("the reply with the private key was lost")),
     }
 }
 
-async fn show(op: &mut Op) -> Result<(), Stop> {
+async fn show(op: &mut Op) -> Result<(), OpError> {
     let shown = op.read(look(op)).await?;
     let pair = &shown.body["keypair"];
-    let is_new = op.datum(NUMBER).is_none();
+    let is_new = op.data(NUMBER).is_none();
     if is_new && pair["id"].is_number() {
-        op.set_datum(NUMBER, pair["id"].to_string());
+        op.set_data(NUMBER, pair["id"].to_string());
     }
-    op.set_shown(wire::value(pair));
+    op.set_remote(wire::value(pair));
     Ok(())
 }
 
 /// Takes the name back from the key pair that had taken it.
-async fn come_back(op: &mut Op) -> Result<(), Stop> {
+async fn come_back(op: &mut Op) -> Result<(), OpError> {
     let journal = &op.context().journal;
     let is_begun = [ROOM, "create"].iter().any(|step| journal.step(step).is_some());
     if is_begun || is_ours(op).await? != Some(true) {
@@ -173,18 +173,18 @@ async fn come_back(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Whether the key pair of this name is the one of this resource; nothing if there is none.
-async fn is_ours(op: &mut Op) -> Result<Option<bool>, Stop> {
+async fn is_ours(op: &mut Op) -> Result<Option<bool>, OpError> {
     match op.read(look(op)).await {
         Ok(shown) => {
             let number = Value::from(shown.body["keypair"]["id"].to_string());
-            Ok(Some(op.datum(NUMBER).is_none_or(|known| known.equals(&number))))
+            Ok(Some(op.data(NUMBER).is_none_or(|known| known.equals(&number))))
         }
         Err(stop) if stop.is_not_found() => Ok(None),
         Err(stop) => Err(stop),
     }
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }
@@ -203,7 +203,7 @@ fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value
         "public_key" => {
             let given = view.properties.get("public_key").filter(|key| !key.is_null());
             given.or_else(|| view.data.get(PUBLIC)).cloned().unwrap_or_else(|| {
-                let shown = view.shown.as_map().and_then(|shown| shown.get("public_key"));
+                let shown = view.remote.as_map().and_then(|shown| shown.get("public_key"));
                 shown.cloned().unwrap_or_default()
             })
         }

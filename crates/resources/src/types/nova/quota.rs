@@ -1,9 +1,9 @@
 //! OS::Nova::Quota: the limits on servers, processors, memory and other compute objects of a
 //! project.
 
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use crate::types::quotas;
 use kiln_cloud::Call;
 
@@ -46,7 +46,7 @@ pub(super) fn quota() -> ResourceType {
         .creates(|op| Box::pin(set(op)))
         .updates(|op| Box::pin(set(op)))
         .deletes(|op| Box::pin(reset(op)))
-        .on(Verb::Check, |op| Box::pin(look(op)))
+        .on(OperationKind::Check, |op| Box::pin(look(op)))
 }
 
 const PATH: &str = "/os-quota-sets";
@@ -65,15 +65,15 @@ fn versioned(op: &Op, call: Call) -> Call {
     }
 }
 
-async fn set(op: &mut Op) -> Result<(), Stop> {
+async fn set(op: &mut Op) -> Result<(), OpError> {
     let call = versioned(op, quotas::setting(op, Service::Compute, PATH, "quota_set"));
     quotas::set(op, call, "quota_set").await
 }
 
-async fn reset(op: &mut Op) -> Result<(), Stop> {
+async fn reset(op: &mut Op) -> Result<(), OpError> {
     quotas::reset(op, Service::Compute, PATH).await
 }
 
-async fn look(op: &mut Op) -> Result<(), Stop> {
+async fn look(op: &mut Op) -> Result<(), OpError> {
     quotas::look(op, Service::Compute, PATH, "quota_set").await
 }

@@ -1,11 +1,11 @@
 //! OS::Nova::ServerGroup: a group of servers to be placed together or apart.
 
 use super::common::among_all;
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::items;
 use crate::op::Op;
-use crate::rest::{Change, Plain};
+use crate::property_access::items;
+use crate::rest::{RestSpec, UpdateMethod};
 use crate::wire;
 use serde_json::{Map, Value as Json};
 
@@ -23,18 +23,18 @@ pub(super) fn server_group() -> ResourceType {
                 .each(item(Str)),
             prop("rules", Map).since("17.0.0").members([prop("max_server_per_host", Num)]),
         ])
-        .found_by(among_all)
-        .plain(
-            Plain::at(Service::Compute, "/os-server-groups", "server_group")
+        .finder(among_all)
+        .rest(
+            RestSpec::new(Service::Compute, "/os-server-groups", "server_group")
                 .unsent(["policies"])
-                .change(Change::Never)
-                .goes_at_once()
-                .shape(shape),
+                .update_method(UpdateMethod::Never)
+                .deleted_at_once()
+                .adjust_fields(adjust_fields),
         )
 }
 
 /// There may be several policies in a definition; the service takes one.
-fn shape(op: &Op, _: Verb, fields: &mut Map<String, Json>) {
+fn adjust_fields(op: &Op, _: OperationKind, fields: &mut Map<String, Json>) {
     if let Some(policy) = items(&op.context().properties, "policies").first() {
         fields.insert("policy".into(), wire::json(policy));
     }

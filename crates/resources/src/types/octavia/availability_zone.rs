@@ -2,7 +2,7 @@
 
 use super::common::offer;
 use crate::declare::*;
-use crate::rest::Plain;
+use crate::rest::RestSpec;
 
 pub(super) fn availability_zone() -> ResourceType {
     ResourceType::new("OS::Octavia::AvailabilityZone")
@@ -21,8 +21,10 @@ pub(super) fn availability_zone() -> ResourceType {
         .attrs([attr("availability_zone_profile_id", Str)])
         // It is known by its name alone.
         .replaced_if(|change| change.changed.iter().any(|name| &**name == "name"))
-        .plain(Plain {
-            is_dressed: false,
-            ..offer("/lbaas/availabilityzones", "availability_zone").id("name").label("description")
+        .rest(RestSpec {
+            marks_then_renames: false,
+            ..offer("/lbaas/availabilityzones", "availability_zone")
+                .id("name")
+                .mark_field("description")
         })
 }

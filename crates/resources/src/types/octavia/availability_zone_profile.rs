@@ -14,5 +14,5 @@ pub(super) fn availability_zone_profile() -> ResourceType {
             prop("name", Str).updatable(),
             prop("provider_name", Str).updatable(),
         ])
-        .plain(offer("/lbaas/availabilityzoneprofiles", "availability_zone_profile"))
+        .rest(offer("/lbaas/availabilityzoneprofiles", "availability_zone_profile"))
 }

@@ -3,17 +3,17 @@
 //! Every change of a load balancer or of anything that belongs to one keeps all of it busy for a while: the
 //! service refuses further changes until it is done.
 
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::text;
 use crate::op::Op;
-use crate::rest::{self, Plain, Ready};
+use crate::property_access::text;
+use crate::rest::{self, Readiness, RestSpec};
 use kiln_cloud::{Marker, get};
 use serde_json::{Map as Fields, Value as Json, json};
 
 /// Objects that belong to a load balancer.
-pub(super) fn part(path: &'static str, one: &'static str) -> Plain {
-    Plain::at(Service::LoadBalancer, path, one)
+pub(super) fn part(path: &'static str, one: &'static str) -> RestSpec {
+    RestSpec::new(Service::LoadBalancer, path, one)
         .field("default_pool", "default_pool_id")
         .field("listener", "listener_id")
         .field("loadbalancer", "loadbalancer_id")
@@ -21,23 +21,23 @@ pub(super) fn part(path: &'static str, one: &'static str) -> Plain {
         .field("redirect_pool", "redirect_pool_id")
         .field("subnet", "subnet_id")
         .field("tenant_id", "project_id")
-        .shape(tag)
-        .ready(provisioned())
-        .patient()
+        .adjust_fields(tag)
+        .readiness(provisioned())
+        .retries_conflicts()
 }
 
 /// What operators offer: it belongs to no load balancer, and is there at once.
-pub(super) fn offer(path: &'static str, one: &'static str) -> Plain {
-    Plain::at(Service::LoadBalancer, path, one)
+pub(super) fn offer(path: &'static str, one: &'static str) -> RestSpec {
+    RestSpec::new(Service::LoadBalancer, path, one)
         .field("availability_zone_profile", "availability_zone_profile_id")
         .field("flavor_profile", "flavor_profile_id")
-        .dressed()
-        .goes_at_once()
+        .marks_then_renames()
+        .deleted_at_once()
 }
 
 /// When an object is ready, and when one that was removed is gone.
-pub(super) fn provisioned() -> Ready {
-    Ready::when("provisioning_status", ["ACTIVE"], ["ERROR"]).gone(["DELETED"])
+pub(super) fn provisioned() -> Readiness {
+    Readiness::when("provisioning_status", ["ACTIVE"], ["ERROR"]).gone(["DELETED"])
 }
 
 /// Whether a property is known to have a value.
@@ -46,22 +46,22 @@ pub(super) fn is(members: &Members, name: &str, value: &str) -> bool {
 }
 
 /// Puts a tag on a new object: names are not unique, and not every object has one.
-pub(super) fn tag(op: &Op, verb: Verb, fields: &mut Fields<String, Json>) {
-    if verb == Verb::Create {
+pub(super) fn tag(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
+    if operation == OperationKind::Create {
         fields.insert("tags".into(), json!([rest::label(op)]));
     }
 }
 
 /// The tag is the mark.
 pub(super) fn by_tag(op: &Op) -> Option<Marker> {
-    let plain = op.plain()?;
-    let (path, label) = (rest::collection(op, &plain), rest::label(op));
+    let spec = op.rest_spec()?;
+    let (path, label) = (rest::collection(op, &spec), rest::label(op));
     Some(Marker {
         list: get(Service::LoadBalancer, path.clone()).query("tags", label.clone()),
-        objects: format!("/{}", plain.many),
+        objects: format!("/{}", spec.list_envelope),
         field: "/tags".into(),
         value: json!([label]),
-        envelope: Some(plain.one.to_string()),
+        envelope: Some(spec.envelope.to_string()),
         path: format!("{path}/"),
         id: "/id".into(),
     })

@@ -15,5 +15,5 @@ pub(super) fn flavor() -> ResourceType {
             prop("name", Str).updatable(),
         ])
         .attrs([attr("flavor_profile_id", Str)])
-        .plain(offer("/lbaas/flavors", "flavor").label("description"))
+        .rest(offer("/lbaas/flavors", "flavor").mark_field("description"))
 }

@@ -13,5 +13,5 @@ pub(super) fn flavor_profile() -> ResourceType {
             prop("name", Str).updatable(),
             prop("provider_name", Str).updatable(),
         ])
-        .plain(offer("/lbaas/flavorprofiles", "flavorprofile"))
+        .rest(offer("/lbaas/flavorprofiles", "flavorprofile"))
 }

@@ -23,6 +23,6 @@ pub(super) fn health_monitor() -> ResourceType {
             prop("url_path", Str).updatable(),
         ])
         .attrs([attr("pools", List)])
-        .found_by(by_tag)
-        .plain(part("/lbaas/healthmonitors", "healthmonitor"))
+        .finder(by_tag)
+        .rest(part("/lbaas/healthmonitors", "healthmonitor"))
 }

@@ -25,8 +25,8 @@ pub(super) fn l7_policy() -> ResourceType {
         ])
         .attrs([attr("rules", List)])
         .check(target_suits_action)
-        .found_by(by_tag)
-        .plain(part("/lbaas/l7policies", "l7policy").many("l7policies"))
+        .finder(by_tag)
+        .rest(part("/lbaas/l7policies", "l7policy").list_envelope("l7policies"))
 }
 
 /// A policy has the target that its action needs, and no other.

@@ -31,8 +31,8 @@ pub(super) fn l7_rule() -> ResourceType {
             prop("value", Str).required().updatable(),
         ])
         .check(key_where_there_is_one)
-        .found_by(by_tag)
-        .plain(part("/lbaas/l7policies/{l7policy}/rules", "rule"))
+        .finder(by_tag)
+        .rest(part("/lbaas/l7policies/{l7policy}/rules", "rule"))
 }
 
 fn key_where_there_is_one(members: &Members) -> Result<(), PropertyError> {

@@ -40,6 +40,6 @@ pub(super) fn listener() -> ResourceType {
             }
             Ok(())
         })
-        .found_by(by_tag)
-        .plain(part("/lbaas/listeners", "listener"))
+        .finder(by_tag)
+        .rest(part("/lbaas/listeners", "listener"))
 }

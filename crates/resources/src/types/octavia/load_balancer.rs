@@ -2,8 +2,8 @@
 
 use super::common::{by_tag, provisioned, tag};
 use crate::declare::*;
-use crate::op::{Op, Progress, Stop};
-use crate::rest::{self, Plain};
+use crate::op::{Op, OpError, Progress};
+use crate::rest::{self, RestSpec};
 use kiln_cloud::{delete, get};
 
 pub(super) fn load_balancer() -> ResourceType {
@@ -31,31 +31,31 @@ pub(super) fn load_balancer() -> ResourceType {
         ])
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .found_by(by_tag)
-        .plain(
-            Plain::at(Service::LoadBalancer, "/lbaas/loadbalancers", "loadbalancer")
+        .finder(by_tag)
+        .rest(
+            RestSpec::new(Service::LoadBalancer, "/lbaas/loadbalancers", "loadbalancer")
                 .field("flavor", "flavor_id")
                 .field("tenant_id", "project_id")
                 .field("vip_subnet", "vip_subnet_id")
-                .shape(tag)
-                .ready(provisioned()),
+                .adjust_fields(tag)
+                .readiness(provisioned()),
         )
 }
 
 /// While it is made, a conflict means that its address is taken; later, that it is busy.
-async fn update(op: &mut Op) -> Result<(), Stop> {
-    let Some(plain) = op.plain() else { return Ok(()) };
-    let fields = rest::changed_fields(op, &plain);
-    if let Some(call) = rest::change(op, &plain, fields) {
-        op.call_patiently("change", call).await?;
+async fn update(op: &mut Op) -> Result<(), OpError> {
+    let Some(spec) = op.rest_spec() else { return Ok(()) };
+    let fields = rest::changed_fields(op, &spec);
+    if let Some(call) = rest::change(op, &spec, fields) {
+        op.call_retrying_conflicts("change", call).await?;
     }
     rest::until_ready(op).await
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
-    let (Some(_), Some(plain)) = (op.id(), op.plain()) else { return Ok(()) };
-    let path = rest::path(op, &plain);
-    match op.call_patiently("delete", delete(Service::LoadBalancer, path.clone())).await {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
+    let (Some(_), Some(spec)) = (op.id(), op.rest_spec()) else { return Ok(()) };
+    let path = rest::path(op, &spec);
+    match op.call_retrying_conflicts("delete", delete(Service::LoadBalancer, path.clone())).await {
         Err(stop) if stop.is_not_found() => {}
         Err(stop) => return Err(stop),
         Ok(_) => {

@@ -2,7 +2,7 @@
 
 use super::common::{by_tag, is, part};
 use crate::declare::*;
-use crate::given::section;
+use crate::property_access::section;
 use crate::refusals::{is_given, may_be_given, one_of};
 
 pub(super) fn pool() -> ResourceType {
@@ -42,8 +42,8 @@ pub(super) fn pool() -> ResourceType {
             attr("members", List).uncached(),
         ])
         .check(check)
-        .found_by(by_tag)
-        .plain(part("/lbaas/pools", "pool"))
+        .finder(by_tag)
+        .rest(part("/lbaas/pools", "pool"))
 }
 
 fn check(members: &Members) -> Result<(), PropertyError> {

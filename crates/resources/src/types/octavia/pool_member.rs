@@ -2,7 +2,7 @@
 
 use super::common::part;
 use crate::declare::*;
-use crate::rest::Plain;
+use crate::rest::RestSpec;
 
 pub(super) fn pool_member() -> ResourceType {
     ResourceType::new("OS::Octavia::PoolMember")
@@ -20,5 +20,8 @@ pub(super) fn pool_member() -> ResourceType {
             prop("tags", List).updatable().since("13.0.0"),
             prop("weight", Int).updatable().default(1).range(0, 256),
         ])
-        .plain(Plain { shape: None, ..part("/lbaas/pools/{pool}/members", "member").label("name") })
+        .rest(RestSpec {
+            adjust_fields: None,
+            ..part("/lbaas/pools/{pool}/members", "member").mark_field("name")
+        })
 }

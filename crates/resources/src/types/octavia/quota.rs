@@ -1,8 +1,8 @@
 //! OS::Octavia::Quota: the limits on load balancing objects of a project.
 
 use crate::declare::*;
-use crate::objects;
-use crate::op::{Op, Stop};
+use crate::lookup;
+use crate::op::{Op, OpError};
 use crate::refusals::one_of;
 use crate::wire;
 use kiln_cloud::{delete, get, put};
@@ -31,29 +31,29 @@ pub(super) fn quota() -> ResourceType {
 const LIMITS: [&str; 5] = ["healthmonitor", "listener", "loadbalancer", "member", "pool"];
 
 /// The limits have no id of their own: they are found by their project.
-async fn path(op: &mut Op) -> Result<String, Stop> {
+async fn path(op: &mut Op) -> Result<String, OpError> {
     let project = op.text("project").unwrap_or_default().to_owned();
-    let project = objects::find(op, "keystone.project", &project).await?;
+    let project = lookup::find_id(op, "keystone.project", &project).await?;
     Ok(format!("/lbaas/quotas/{project}"))
 }
 
-async fn set(op: &mut Op) -> Result<(), Stop> {
+async fn set(op: &mut Op) -> Result<(), OpError> {
     let limits = LIMITS.into_iter().map(|name| (name.to_owned(), wire::json(op.prop(name))));
     let limits: Fields<String, Json> = limits.filter(|(_, limit)| !limit.is_null()).collect();
     let path = path(op).await?;
     op.call("set", put(Service::LoadBalancer, path.clone(), json!({ "quota": limits }))).await?;
     op.set_id(op.context().physical_name.clone());
     let shown = op.read(get(Service::LoadBalancer, path)).await?;
-    op.set_shown(wire::value(&shown.body["quota"]));
+    op.set_remote(wire::value(&shown.body["quota"]));
     Ok(())
 }
 
-async fn reset(op: &mut Op) -> Result<(), Stop> {
+async fn reset(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() {
         match path(op).await {
             Ok(path) => op.remove("reset", delete(Service::LoadBalancer, path)).await?,
             // A project that is gone has no limits.
-            Err(Stop::Failed(failure)) if &*failure.class == "EntityNotFound" => {}
+            Err(OpError::Failed(failure)) if &*failure.class == "EntityNotFound" => {}
             Err(stop) => return Err(stop),
         }
         op.clear_id();

@@ -2,8 +2,8 @@
 //! in headers.
 
 use crate::declare::*;
-use crate::given::open;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::open;
 use crate::rest::in_path;
 use crate::wire;
 use kiln_cloud::{Call, Reply, delete, get, head, post, put};
@@ -32,7 +32,7 @@ pub(crate) async fn create(
     op: &mut Op,
     name: &str,
     headers: Vec<(String, String)>,
-) -> Result<(), Stop> {
+) -> Result<(), OpError> {
     op.set_id(name);
     let call = with_headers(put(Service::ObjectStore, path(op), Json::Null), headers);
     op.call("create", call).await?;
@@ -43,7 +43,7 @@ pub(crate) async fn create(
 pub(crate) async fn describe_account(
     op: &mut Op,
     headers: Vec<(String, String)>,
-) -> Result<(), Stop> {
+) -> Result<(), OpError> {
     if !headers.is_empty() {
         let call = with_headers(post(Service::ObjectStore, "", Json::Null), headers);
         op.call("account", call.may_be_repeated()).await?;
@@ -52,12 +52,12 @@ pub(crate) async fn describe_account(
 }
 
 /// Keeps what the store shows of the container.
-pub(crate) async fn look(op: &mut Op) -> Result<(), Stop> {
+pub(crate) async fn look(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }
     let reply = op.read(head(Service::ObjectStore, path(op))).await?;
-    op.set_shown(shown(&reply));
+    op.set_remote(shown(&reply));
     Ok(())
 }
 
@@ -83,7 +83,7 @@ fn shown(reply: &Reply) -> Value {
 }
 
 /// Removes a container. One that is not empty is emptied first, or refused in these words.
-pub(crate) async fn remove(op: &mut Op, refusal: Option<String>) -> Result<(), Stop> {
+pub(crate) async fn remove(op: &mut Op, refusal: Option<String>) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }
@@ -92,7 +92,7 @@ pub(crate) async fn remove(op: &mut Op, refusal: Option<String>) -> Result<(), S
             Err(stop) if stop.is_conflict() => match &refusal {
                 Some(refusal) => {
                     let message = format!("{refusal} is not supported for resource.");
-                    return Err(Stop::failed("ResourceActionNotSupported", message));
+                    return Err(OpError::failed("ResourceActionNotSupported", message));
                 }
                 None => empty(op).await?,
             },
@@ -105,7 +105,7 @@ pub(crate) async fn remove(op: &mut Op, refusal: Option<String>) -> Result<(), S
 }
 
 /// Removes the objects in the container, a page at a time.
-async fn empty(op: &mut Op) -> Result<(), Stop> {
+async fn empty(op: &mut Op) -> Result<(), OpError> {
     let container = path(op);
     let list =
         get(Service::ObjectStore, container.clone()).query("format", "json").query("limit", PAGE);

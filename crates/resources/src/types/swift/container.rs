@@ -1,9 +1,9 @@
 //! OS::Swift::Container: a container of the object store.
 
 use super::common::{self, headers};
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 
 pub(super) fn container() -> ResourceType {
     ResourceType::new("OS::Swift::Container")
@@ -28,10 +28,10 @@ pub(super) fn container() -> ResourceType {
         ])
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .on(Verb::Check, |op| Box::pin(common::look(op)))
+        .on(OperationKind::Check, |op| Box::pin(common::look(op)))
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let account = headers("X-Account-Meta-", op.prop("X-Account-Meta"));
     let mut said = headers("X-Container-Meta-", op.prop("X-Container-Meta"));
     for name in ["X-Container-Read", "X-Container-Write"] {
@@ -42,7 +42,7 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     common::describe_account(op, account).await
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     let id = op.id().map_or("", |id| id);
     let refusal = format!("Deleting non-empty container ({id}) when PurgeOnDelete is False");
     let is_purged = *op.prop("PurgeOnDelete") == Value::Bool(true);

@@ -2,9 +2,9 @@
 
 use super::common::{datastore, nics};
 use crate::declare::*;
-use crate::given::{items, open, text};
-use crate::op::{Op, Progress, Stop};
-use crate::rest::{self, Change, Plain};
+use crate::op::{Op, OpError, Progress};
+use crate::property_access::{items, open, text};
+use crate::rest::{self, RestSpec, UpdateMethod};
 use crate::wire;
 use kiln_cloud::{Reply, delete, get, post};
 use kiln_template::functions::step_into_attribute;
@@ -32,42 +32,42 @@ pub(super) fn cluster() -> ResourceType {
             prop("name", Str).max_length(255),
         ])
         .attrs([attr("instances", List), attr("ip", List)])
-        .answers(|view, name, path| {
+        .attributes(|view, name, path| {
             if name != "instances" {
                 return Ok(None);
             }
-            let shown = view.shown.as_map().and_then(|shown| shown.get(name));
+            let shown = view.remote.as_map().and_then(|shown| shown.get(name));
             let all = shown.and_then(Value::as_list).unwrap_or_default().iter();
             let ids = all.filter_map(|it| it.as_map()?.get("id").cloned());
             Ok(Some(step_into_attribute(&Value::list(ids), path)))
         })
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .plain(
-            Plain::at(Service::Database, "/clusters", "cluster")
+        .rest(
+            RestSpec::new(Service::Database, "/clusters", "cluster")
                 .unsent(["instances"])
-                .listed("?limit=1000")
-                .shape(|op, _, fields| datastore(op, fields))
-                .change(Change::Never),
+                .list_suffix("?limit=1000")
+                .adjust_fields(|op, _, fields| datastore(op, fields))
+                .update_method(UpdateMethod::Never),
         )
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
-    let Some(plain) = op.plain() else { return Ok(()) };
+async fn create(op: &mut Op) -> Result<(), OpError> {
+    let Some(spec) = op.rest_spec() else { return Ok(()) };
     if op.id().is_none() {
-        let mut fields = rest::new_fields(op, &plain);
+        let mut fields = rest::new_fields(op, &spec);
         let instances = instances(op).await?;
         fields.insert("instances".into(), instances.into());
         let call = post(Service::Database, "/clusters", json!({ "cluster": fields }));
         let reply = op.call("create", call).await?;
         op.set_id(reply.text("/cluster/id").unwrap_or_default());
     }
-    let reply = op.until(get(Service::Database, rest::path(op, &plain)), progress).await?;
-    op.set_shown(wire::value(&reply.body["cluster"]));
+    let reply = op.until(get(Service::Database, rest::path(op, &spec)), progress).await?;
+    op.set_remote(wire::value(&reply.body["cluster"]));
     Ok(())
 }
 
-async fn instances(op: &mut Op) -> Result<Vec<Json>, Stop> {
+async fn instances(op: &mut Op) -> Result<Vec<Json>, OpError> {
     let properties = op.context().properties.clone();
     let mut instances = Vec::new();
     for instance in items(&properties, "instances").iter().filter_map(|it| open(it).as_map()) {
@@ -102,9 +102,9 @@ fn progress(reply: &Reply) -> Progress {
 }
 
 /// A cluster with a task under way cannot be removed.
-async fn remove(op: &mut Op) -> Result<(), Stop> {
-    let (Some(_), Some(plain)) = (op.id(), op.plain()) else { return Ok(()) };
-    let path = rest::path(op, &plain);
+async fn remove(op: &mut Op) -> Result<(), OpError> {
+    let (Some(_), Some(spec)) = (op.id(), op.rest_spec()) else { return Ok(()) };
+    let path = rest::path(op, &spec);
     let idle = op
         .until_answered(get(Service::Database, path.clone()), |reply| {
             match reply.text("/cluster/task/name") {

@@ -1,21 +1,21 @@
 //! What databases and clusters of them have in common.
 
 use crate::declare::*;
-use crate::given::{items, open, text};
-use crate::objects;
-use crate::op::{Op, Stop};
+use crate::lookup;
+use crate::op::{Op, OpError};
+use crate::property_access::{items, open, text};
 use serde_json::{Map as Fields, Value as Json, json};
 
 /// The networks that a server is on, as its service wants them named.
-pub(super) async fn nics(op: &mut Op, properties: &Members) -> Result<Vec<Json>, Stop> {
+pub(super) async fn nics(op: &mut Op, properties: &Members) -> Result<Vec<Json>, OpError> {
     let mut nics = Vec::new();
     for network in items(properties, "networks").iter().filter_map(|it| open(it).as_map()) {
         let mut nic = json!({});
         if let Some(given) = text(network, "network") {
-            nic["net-id"] = (*objects::find(op, "neutron.network", given).await?).into();
+            nic["net-id"] = (*lookup::find_id(op, "neutron.network", given).await?).into();
         }
         if let Some(given) = text(network, "port") {
-            nic["port-id"] = (*objects::find(op, "neutron.port", given).await?).into();
+            nic["port-id"] = (*lookup::find_id(op, "neutron.port", given).await?).into();
         }
         if let Some(address) = text(network, "fixed_ip") {
             nic["v4-fixed-ip"] = address.into();

@@ -2,9 +2,9 @@
 
 use super::common::{check_networks, datastore, nics};
 use crate::declare::*;
-use crate::given::{items, open, text};
-use crate::op::{Op, Stop};
-use crate::rest::{self, Plain, Ready};
+use crate::op::{Op, OpError};
+use crate::property_access::{items, open, text};
+use crate::rest::{self, Readiness, RestSpec};
 use crate::wire;
 use kiln_cloud::{Marker, delete, get, patch, post, put};
 use kiln_template::functions::step_into_attribute;
@@ -16,7 +16,7 @@ pub(super) fn instance() -> ResourceType {
         .service(Service::Database)
         .entity("instances")
         .checkable()
-        .observable()
+        .detects_drift()
         .since("2014.1")
         .props([
             prop("availability_zone", Str),
@@ -57,8 +57,9 @@ pub(super) fn instance() -> ResourceType {
         ])
         .attrs([attr("hostname", Str), attr("href", Str)])
         .check(check)
-        .answers(|view, name, path| {
-            let shown = |name: &str| view.shown.as_map().and_then(|shown| shown.get(name)).cloned();
+        .attributes(|view, name, path| {
+            let shown =
+                |name: &str| view.remote.as_map().and_then(|shown| shown.get(name)).cloned();
             let first = |value: Value| value.as_list().and_then(|all| all.first().cloned());
             let value = match name {
                 "hostname" => shown("hostname").or_else(|| shown("ip").and_then(first)),
@@ -73,13 +74,13 @@ pub(super) fn instance() -> ResourceType {
         })
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
-        .plain(
-            Plain::at(Service::Database, "/instances", "instance")
+        .rest(
+            RestSpec::new(Service::Database, "/instances", "instance")
                 .field("flavor", "flavorRef")
                 .unsent(["networks", "restore_point", "size", "users"])
-                .listed("?limit=1000")
-                .shape(|op, _, fields| datastore(op, fields))
-                .ready(Ready::when("status", ["ACTIVE", "HEALTHY"], ["ERROR", "FAILED"])),
+                .list_suffix("?limit=1000")
+                .adjust_fields(|op, _, fields| datastore(op, fields))
+                .readiness(Readiness::when("status", ["ACTIVE", "HEALTHY"], ["ERROR", "FAILED"])),
         )
 }
 
@@ -123,9 +124,9 @@ fn user(user: &Value) -> Json {
     told
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
-    let Some(plain) = op.plain() else { return Ok(()) };
-    let mut fields = rest::new_fields(op, &plain);
+async fn create(op: &mut Op) -> Result<(), OpError> {
+    let Some(spec) = op.rest_spec() else { return Ok(()) };
+    let mut fields = rest::new_fields(op, &spec);
     let properties = op.context().properties.clone();
     fields.insert("volume".into(), json!({ "size": wire::json(op.prop("size")) }));
     fields.insert("users".into(), items(&properties, "users").iter().map(user).collect());
@@ -140,7 +141,7 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// One change after the other: the service does one at a time.
-async fn update(op: &mut Op) -> Result<(), Stop> {
+async fn update(op: &mut Op) -> Result<(), OpError> {
     if op.changes("name") {
         let name = op.text("name").unwrap_or(&op.context().physical_name).to_owned();
         let body = json!({ "instance": { "name": name } });
@@ -164,18 +165,19 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
     rest::until_ready(op).await
 }
 
-async fn resize(op: &mut Op, what: &str, to: Json) -> Result<(), Stop> {
+async fn resize(op: &mut Op, what: &str, to: Json) -> Result<(), OpError> {
     let call = post(Service::Database, format!("{}/action", path(op)), json!({ "resize": to }));
     // That there is nothing to do is as good: an earlier try did it.
-    match op.call_patiently(what, call.may_be_repeated()).await {
-        Err(Stop::Failed(failure)) if &*failure.class == "BadRequest" && op.may_be_done(what) => {}
+    match op.call_retrying_conflicts(what, call.may_be_repeated()).await {
+        Err(OpError::Failed(failure))
+            if &*failure.class == "BadRequest" && op.may_be_done(what) => {}
         result => drop(result?),
     }
     rest::until_ready(op).await
 }
 
 /// The names of what is below an instance.
-async fn there(op: &mut Op, what: &str) -> Result<Vec<String>, Stop> {
+async fn there(op: &mut Op, what: &str) -> Result<Vec<String>, OpError> {
     let list = op.read(get(Service::Database, format!("{}/{what}", path(op)))).await?;
     let all = list.body[what].as_array().into_iter().flatten();
     Ok(all.filter_map(|it| it["name"].as_str()).map(Into::into).collect())
@@ -196,8 +198,9 @@ fn below(op: &Op, what: &str, name: &str) -> Marker {
 }
 
 /// Makes what is wanted and not there, and removes what was wanted and is no more.
-async fn differ(op: &mut Op, what: &str, told: fn(&Value) -> Json) -> Result<(), Stop> {
-    let (before, after) = (op.context().before.clone(), op.context().properties.clone());
+async fn differ(op: &mut Op, what: &str, told: fn(&Value) -> Json) -> Result<(), OpError> {
+    let (before, after) =
+        (op.context().previous_properties.clone(), op.context().properties.clone());
     let there = there(op, what).await?;
     let name = |it: &Value| open(it).as_map().and_then(|it| text(it, "name")).map(str::to_owned);
     let wanted: Vec<String> = items(&after, what).iter().filter_map(name).collect();
@@ -215,14 +218,15 @@ async fn differ(op: &mut Op, what: &str, told: fn(&Value) -> Json) -> Result<(),
     Ok(())
 }
 
-async fn databases(op: &mut Op) -> Result<(), Stop> {
+async fn databases(op: &mut Op) -> Result<(), OpError> {
     differ(op, "databases", wire::json).await
 }
 
 /// Users that stay may have another password, host or databases.
-async fn users(op: &mut Op) -> Result<(), Stop> {
+async fn users(op: &mut Op) -> Result<(), OpError> {
     differ(op, "users", user).await?;
-    let (before, after) = (op.context().before.clone(), op.context().properties.clone());
+    let (before, after) =
+        (op.context().previous_properties.clone(), op.context().properties.clone());
     let name = |it: &Value| open(it).as_map().and_then(|it| text(it, "name")).map(str::to_owned);
     for user in items(&after, "users") {
         let Some(called) = name(user) else { continue };

@@ -1,8 +1,8 @@
 //! OS::Zaqar::MistralTrigger: a subscription that starts a workflow for every message in a queue.
 
-use super::common::{self, plain};
+use super::common::{self, rest_spec};
 use crate::declare::*;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use crate::rest::{self, in_path};
 use crate::wire;
 use kiln_cloud::{Marker, get, patch};
@@ -20,41 +20,41 @@ pub(super) fn mistral_trigger() -> ResourceType {
             prop("ttl", Int).updatable().default(220367260800).min(60),
             prop("workflow_id", Str).required().updatable().is("mistral.workflow"),
         ])
-        .found_by(marker)
+        .finder(marker)
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
-        .plain(plain())
+        .rest(rest_spec())
 }
 
 /// Where the address is kept that executions of workflows are started at: the subscriber.
 const SUBSCRIBER: &str = "subscriber";
 
 fn marker(op: &Op) -> Option<Marker> {
-    let subscriber = op.datum(SUBSCRIBER)?.as_text()?;
+    let subscriber = op.data(SUBSCRIBER)?.as_text()?;
     Some(Marker { value: json!({ "subscriber": &**subscriber }), ..rest::marker(op)? })
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let fields = fields(op).await?;
     common::create(op, fields).await
 }
 
-async fn update(op: &mut Op) -> Result<(), Stop> {
+async fn update(op: &mut Op) -> Result<(), OpError> {
     let fields = fields(op).await?;
-    let Some(plain) = op.plain() else { return Ok(()) };
-    op.call("change", patch(Service::Messaging, rest::path(op, &plain), fields.into())).await?;
+    let Some(spec) = op.rest_spec() else { return Ok(()) };
+    op.call("change", patch(Service::Messaging, rest::path(op, &spec), fields.into())).await?;
     rest::until_ready(op).await
 }
 
 /// The queue's service starts an execution in the user's name, with the message in its environment.
-async fn fields(op: &mut Op) -> Result<Fields<String, Json>, Stop> {
+async fn fields(op: &mut Op) -> Result<Fields<String, Json>, OpError> {
     let workflow = op.text("workflow_id").unwrap_or_default().to_owned();
     let shown =
         op.read(get(Service::Workflow, format!("/workflows/{}", in_path(&workflow)))).await?;
     let address = shown.address().unwrap_or_default();
     let root = address.rsplit_once("/workflows/").map_or("", |it| it.0);
     let subscriber = format!("trust+{root}/executions");
-    op.set_datum(SUBSCRIBER, subscriber.as_str());
+    op.set_data(SUBSCRIBER, subscriber.as_str());
     let mut params = wire::json(op.prop("params"));
     if !params.is_object() {
         params = json!({});

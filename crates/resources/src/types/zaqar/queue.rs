@@ -1,9 +1,9 @@
 //! OS::Zaqar::Queue: a queue of messages.
 
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::given::{open, section};
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::{open, section};
 use crate::rest::in_path;
 use crate::wire;
 use kiln_cloud::{delete, get, patch, put};
@@ -23,7 +23,7 @@ pub(super) fn queue() -> ResourceType {
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .on(Verb::Check, |op| Box::pin(look(op)))
+        .on(OperationKind::Check, |op| Box::pin(look(op)))
 }
 
 fn path(op: &Op) -> String {
@@ -31,7 +31,7 @@ fn path(op: &Op) -> String {
 }
 
 /// A queue is known by its name, which is known before.
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let name = op.text("name").unwrap_or(&op.context().physical_name).to_owned();
     op.set_id(name);
     let metadata = match wire::json(op.prop("metadata")) {
@@ -43,8 +43,9 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Replaces the metadata, member by member.
-async fn update(op: &mut Op) -> Result<(), Stop> {
-    let (before, after) = (op.context().before.clone(), op.context().properties.clone());
+async fn update(op: &mut Op) -> Result<(), OpError> {
+    let (before, after) =
+        (op.context().previous_properties.clone(), op.context().properties.clone());
     let empty = Members::new();
     let had = section(&before, "metadata").unwrap_or(&empty);
     let wanted = section(&after, "metadata").unwrap_or(&empty);
@@ -64,11 +65,11 @@ async fn update(op: &mut Op) -> Result<(), Stop> {
     look(op).await
 }
 
-async fn look(op: &mut Op) -> Result<(), Stop> {
+async fn look(op: &mut Op) -> Result<(), OpError> {
     if let Some(name) = op.id().cloned() {
         let reply = op.read(get(Service::Messaging, path(op))).await?;
         let address = reply.address().unwrap_or_default();
-        op.set_shown(map([
+        op.set_remote(map([
             ("href", Value::from(address)),
             ("metadata", wire::value(&reply.body)),
             ("queue_id", Value::Text(name)),
@@ -77,7 +78,7 @@ async fn look(op: &mut Op) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
+async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() {
         op.remove("delete", delete(Service::Messaging, path(op))).await?;
         op.clear_id();

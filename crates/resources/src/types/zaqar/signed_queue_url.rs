@@ -2,7 +2,7 @@
 //! credentials.
 
 use crate::declare::*;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use crate::rest::in_path;
 use crate::wire;
 use kiln_cloud::post;
@@ -32,7 +32,7 @@ pub(super) fn signed_queue_url() -> ResourceType {
 }
 
 /// Has a signature made. It cannot be taken back: there is nothing to remove.
-async fn create(op: &mut Op) -> Result<(), Stop> {
+async fn create(op: &mut Op) -> Result<(), OpError> {
     let mut body = json!({});
     for name in ["methods", "paths"] {
         if !op.prop(name).is_null() {
@@ -63,7 +63,7 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     ];
     let query = query.map(|(name, value)| format!("{name}={}", wire::segment(&value))).join("&");
     let hidden = |text: String| Value::Secret(Secret::new(text.into()));
-    op.set_shown(map([
+    op.set_remote(map([
         ("expires", wire::value(&signed["expires"])),
         ("methods", wire::value(&signed["methods"])),
         ("paths", wire::value(&signed["paths"])),

@@ -1,9 +1,9 @@
 //! OS::Zaqar::Subscription: a subscriber that is told of every message in a queue.
 
-use super::common::{self, plain};
+use super::common::{self, rest_spec};
 use crate::declare::*;
-use crate::given::text;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::text;
 use crate::rest;
 
 pub(super) fn subscription() -> ResourceType {
@@ -19,7 +19,7 @@ pub(super) fn subscription() -> ResourceType {
         ])
         .check(check)
         .creates(|op| Box::pin(create(op)))
-        .plain(plain())
+        .rest(rest_spec())
 }
 
 const SCHEMES: [&str; 5] = ["http", "https", "mailto", "trust+http", "trust+https"];
@@ -36,8 +36,8 @@ fn check(members: &Members) -> Result<(), PropertyError> {
     }
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
-    let Some(plain) = op.plain() else { return Ok(()) };
-    let fields = rest::new_fields(op, &plain);
+async fn create(op: &mut Op) -> Result<(), OpError> {
+    let Some(spec) = op.rest_spec() else { return Ok(()) };
+    let fields = rest::new_fields(op, &spec);
     common::create(op, fields).await
 }

@@ -1,10 +1,10 @@
 //! OS::Zun::Container: a container run by the container service.
 
 use crate::declare::*;
-use crate::given::{items, open, text};
-use crate::op::{Op, Progress, Stop};
+use crate::op::{Op, OpError, Progress};
+use crate::property_access::{items, open, text};
 use crate::refusals::{exclusive, is_given, may_be_given};
-use crate::rest::{self, Change, Plain};
+use crate::rest::{self, RestSpec, UpdateMethod};
 use crate::wire;
 use kiln_cloud::{Call, Reply, delete, get, post};
 use serde_json::{Map as Fields, Value as Json, json};
@@ -48,14 +48,14 @@ pub(super) fn container() -> ResourceType {
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .plain(
-            Plain::at(Service::Container, "/containers", "")
-                .many("containers")
+        .rest(
+            RestSpec::new(Service::Container, "/containers", "")
+                .list_envelope("containers")
                 .id("uuid")
-                .listed("?limit=1000")
+                .list_suffix("?limit=1000")
                 .unsent(["mounts", "networks"])
-                .change(Change::Patch)
-                .shape(|op, _, fields| shape(op, fields)),
+                .update_method(UpdateMethod::Patch)
+                .adjust_fields(|op, _, fields| adjust_fields(op, fields)),
         )
 }
 
@@ -83,7 +83,7 @@ fn check(members: &Members) -> Result<(), PropertyError> {
     Ok(())
 }
 
-fn shape(op: &Op, fields: &mut Fields<String, Json>) {
+fn adjust_fields(op: &Op, fields: &mut Fields<String, Json>) {
     let properties = &op.context().properties;
     if let Some(policy) = fields.get_mut("restart_policy") {
         let text = policy.as_str().unwrap_or_default().to_owned();
@@ -138,10 +138,10 @@ fn versioned(op: &Op, call: Call, usual: Option<&'static str>) -> Call {
     }
 }
 
-async fn create(op: &mut Op) -> Result<(), Stop> {
-    let Some(plain) = op.plain() else { return Ok(()) };
+async fn create(op: &mut Op) -> Result<(), OpError> {
+    let Some(spec) = op.rest_spec() else { return Ok(()) };
     if op.id().is_none() {
-        let fields = rest::new_fields(op, &plain);
+        let fields = rest::new_fields(op, &spec);
         let call =
             post(Service::Container, "/containers", Json::Object(fields)).query("run", "true");
         let reply = op.call("create", versioned(op, call, None)).await?;
@@ -150,19 +150,19 @@ async fn create(op: &mut Op) -> Result<(), Stop> {
     until_running(op).await
 }
 
-async fn until_running(op: &mut Op) -> Result<(), Stop> {
-    let Some(plain) = op.plain() else { return Ok(()) };
+async fn until_running(op: &mut Op) -> Result<(), OpError> {
+    let Some(spec) = op.rest_spec() else { return Ok(()) };
     let is_interactive = *op.prop("interactive") == Value::Bool(true);
-    let look = get(Service::Container, rest::path(op, &plain));
+    let look = get(Service::Container, rest::path(op, &spec));
     let reply = op.until(look, |reply| progress(reply, is_interactive)).await?;
     let mut shown = reply.body;
     name_networks(op, &mut shown).await?;
-    op.set_shown(wire::value(&shown));
+    op.set_remote(wire::value(&shown));
     Ok(())
 }
 
 /// The service tells addresses by the ids of networks; templates ask for them by names as well.
-async fn name_networks(op: &mut Op, shown: &mut Json) -> Result<(), Stop> {
+async fn name_networks(op: &mut Op, shown: &mut Json) -> Result<(), OpError> {
     let Some(addresses) = shown["addresses"].as_object_mut() else { return Ok(()) };
     for (id, entries) in addresses.clone() {
         match op.read(get(Service::Network, format!("/networks/{id}"))).await {
@@ -194,21 +194,21 @@ fn progress(reply: &Reply, is_interactive: bool) -> Progress {
     }
 }
 
-async fn update(op: &mut Op) -> Result<(), Stop> {
-    let Some(plain) = op.plain() else { return Ok(()) };
-    let fields = rest::changed_fields(op, &plain);
-    if let Some(call) = rest::change(op, &plain, fields) {
+async fn update(op: &mut Op) -> Result<(), OpError> {
+    let Some(spec) = op.rest_spec() else { return Ok(()) };
+    let fields = rest::changed_fields(op, &spec);
+    if let Some(call) = rest::change(op, &spec, fields) {
         op.call("change", versioned(op, call, Some("1.18"))).await?;
     }
     if op.changes("networks") {
-        connect(op, &rest::path(op, &plain)).await?;
+        connect(op, &rest::path(op, &spec)).await?;
     }
     until_running(op).await
 }
 
 /// Has the container on the networks that are named, and on those no more that were.
-async fn connect(op: &mut Op, path: &str) -> Result<(), Stop> {
-    let had = networks(&op.context().before);
+async fn connect(op: &mut Op, path: &str) -> Result<(), OpError> {
+    let had = networks(&op.context().previous_properties);
     let wanted = networks(&op.context().properties);
     let gone = had.iter().filter(|it| !wanted.contains(it)).map(|it| ("network_detach", it));
     let new = wanted.iter().filter(|it| !had.contains(it)).map(|it| ("network_attach", it));
@@ -229,9 +229,9 @@ async fn connect(op: &mut Op, path: &str) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn remove(op: &mut Op) -> Result<(), Stop> {
-    let (Some(_), Some(plain)) = (op.id(), op.plain()) else { return Ok(()) };
-    let path = rest::path(op, &plain);
+async fn remove(op: &mut Op) -> Result<(), OpError> {
+    let (Some(_), Some(spec)) = (op.id(), op.rest_spec()) else { return Ok(()) };
+    let path = rest::path(op, &spec);
     let call = delete(Service::Container, path.clone()).query("stop", "true");
     op.remove("delete", call.microversion("1.12")).await?;
     let look = get(Service::Container, path);

@@ -1,7 +1,7 @@
 //! Backups of a volume: made for a snapshot of its stack, or before it is removed.
 
 use crate::declare::Service;
-use crate::op::{Op, Progress, Stop};
+use crate::op::{Op, OpError, Progress};
 use kiln_cloud::{Marker, get, post};
 use serde_json::json;
 
@@ -21,7 +21,7 @@ fn backups(op: &Op) -> Marker {
 }
 
 /// Makes a backup of the volume, whether or not it is in use.
-pub(crate) async fn copy(op: &mut Op) -> Result<(), Stop> {
+pub(crate) async fn copy(op: &mut Op) -> Result<(), OpError> {
     let body = json!({ "backup": {
         "volume_id": op.id().map_or("", |id| id),
         "name": op.copy_name(),
@@ -29,7 +29,7 @@ pub(crate) async fn copy(op: &mut Op) -> Result<(), Stop> {
     }});
     let call = post(Service::Volume, "/backups", body).marker(backups(op));
     let id = op.copy("backup", call, "/backup/id").await?;
-    op.set_datum(COPY, &*id);
+    op.set_data(COPY, &*id);
     let look = get(Service::Volume, format!("/backups/{id}"));
     op.until(look, |reply| match reply.text("/backup/status") {
         Some("available") => Progress::Ready,
@@ -44,7 +44,7 @@ pub(crate) async fn copy(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Removes the backups that were made of the volume.
-pub(crate) async fn forget(op: &mut Op) -> Result<(), Stop> {
+pub(crate) async fn forget(op: &mut Op) -> Result<(), OpError> {
     let marker = backups(op);
     op.remove_copies(&marker).await
 }

@@ -1,46 +1,46 @@
 //! Making a volume: empty, from something else, or from a backup.
 
-use super::life::{path, until_available};
+use super::calls::{path, until_available};
 use crate::declare::{Service, Value};
-use crate::given::section;
-use crate::objects;
-use crate::op::{Op, Stop};
-use crate::rest::{self, Plain};
+use crate::lookup;
+use crate::op::{Op, OpError};
+use crate::property_access::section;
+use crate::rest::{self, RestSpec};
 use crate::wire;
 use kiln_cloud::{Reply, post, put};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
-pub(super) async fn create(op: &mut Op) -> Result<(), Stop> {
-    match op.word("backup_id").map(str::to_owned) {
+pub(super) async fn create(op: &mut Op) -> Result<(), OpError> {
+    match op.nonempty_text("backup_id").map(str::to_owned) {
         Some(backup) => from_backup(op, &backup).await?,
         None => anew(op).await?,
     }
     until_available(op).await?;
     if !op.prop("read_only").is_null() {
-        super::life::set_read_only(op).await?;
+        super::calls::set_read_only(op).await?;
     }
     rest::until_ready(op).await
 }
 
-fn plain(op: &Op) -> Result<Arc<Plain>, Stop> {
-    op.plain().ok_or_else(|| Stop::failed("InternalError", "a volume is a plain object"))
+fn rest_spec(op: &Op) -> Result<Arc<RestSpec>, OpError> {
+    op.rest_spec().ok_or_else(|| OpError::failed("InternalError", "a volume is a plain object"))
 }
 
-fn keep_id(op: &mut Op, made: &Reply) -> Result<(), Stop> {
+fn keep_id(op: &mut Op, made: &Reply) -> Result<(), OpError> {
     let id = made.text("/volume/id").or_else(|| made.text("/restore/volume_id"));
     let Some(id) = id.map(Arc::<str>::from) else {
-        return Err(Stop::failed("Error", "the service did not say which volume it made"));
+        return Err(OpError::failed("Error", "the service did not say which volume it made"));
     };
     op.set_id(id);
     Ok(())
 }
 
-async fn anew(op: &mut Op) -> Result<(), Stop> {
-    let plain = plain(op)?;
-    let mut fields = rest::new_fields(op, &plain);
-    if let Some(image) = op.word("image").map(str::to_owned) {
-        let image = objects::find(op, "glance.image", &image).await?;
+async fn anew(op: &mut Op) -> Result<(), OpError> {
+    let spec = rest_spec(op)?;
+    let mut fields = rest::new_fields(op, &spec);
+    if let Some(image) = op.nonempty_text("image").map(str::to_owned) {
+        let image = lookup::find_id(op, "glance.image", &image).await?;
         fields.insert("imageRef".into(), (*image).into());
     }
     if op.prop("multiattach").equals(&Value::Bool(true)) {
@@ -55,9 +55,9 @@ async fn anew(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// A backup makes a volume of the name that it is told, which is how the volume is found again.
-async fn from_backup(op: &mut Op, backup: &str) -> Result<(), Stop> {
-    let plain = plain(op)?;
-    let fields = rest::new_fields(op, &plain);
+async fn from_backup(op: &mut Op, backup: &str) -> Result<(), OpError> {
+    let spec = rest_spec(op)?;
+    let fields = rest::new_fields(op, &spec);
     let name = fields.get("name").cloned().unwrap_or(Json::Null);
     let body = json!({ "restore": { "name": name } });
     let call = post(Service::Volume, format!("/backups/{backup}/restore"), body);

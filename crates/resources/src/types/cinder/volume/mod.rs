@@ -1,16 +1,16 @@
 //! OS::Cinder::Volume: a block storage volume, empty or made from an image, snapshot or other
 //! volume.
 
-use crate::behaviour::{Saved, Verb, View};
+use crate::behaviour::{OperationKind, SnapshotRecord, View};
 use crate::declare::*;
-use crate::given::{given, is_given};
-use crate::rest::{Plain, Ready};
+use crate::property_access::{given, is_given};
+use crate::rest::{Readiness, RestSpec};
 use kiln_template::functions::{Fault, step_into_attribute};
 use kiln_template::print;
 
+pub(crate) mod calls;
 pub(crate) mod copies;
 mod create;
-pub(crate) mod life;
 mod update;
 
 pub(super) fn volume() -> ResourceType {
@@ -19,7 +19,7 @@ pub(super) fn volume() -> ResourceType {
         .service(Service::Volume)
         .entity("volumes")
         .checkable()
-        .observable()
+        .detects_drift()
         .restorable()
         .snapshot_on_delete()
         .props([
@@ -67,23 +67,20 @@ pub(super) fn volume() -> ResourceType {
         .check(check)
         .creates(|op| Box::pin(create::create(op)))
         .updates(|op| Box::pin(update::update(op)))
-        .deletes(|op| Box::pin(life::remove(op)))
-        .on(Verb::Check, |op| Box::pin(life::check(op)))
+        .deletes(|op| Box::pin(calls::remove(op)))
+        .on(OperationKind::Check, |op| Box::pin(calls::check(op)))
         .copied(|op| Box::pin(copies::copy(op)), |op| Box::pin(copies::forget(op)))
-        .restores(restore)
-        .answers(attribute)
-        .plain(
-            Plain::at(Service::Volume, "/volumes", "volume")
+        .restores_with(restore)
+        .attributes(attribute)
+        .rest(
+            RestSpec::new(Service::Volume, "/volumes", "volume")
                 .field("image", "imageRef")
                 .unsent(["backup_id", "imageRef", "multiattach", "read_only", "scheduler_hints"])
-                .ready(
-                    Ready::when("status", ["available"], ["error", "error_restoring"]).waiting([
-                        "creating",
-                        "restoring-backup",
-                        "downloading",
-                    ]),
+                .readiness(
+                    Readiness::when("status", ["available"], ["error", "error_restoring"])
+                        .waiting(["creating", "restoring-backup", "downloading"]),
                 )
-                .label("description"),
+                .mark_field("description"),
         )
 }
 
@@ -114,7 +111,7 @@ fn check(properties: &Members) -> Result<(), PropertyError> {
 }
 
 /// A volume that goes back to a snapshot is filled from its backup.
-fn restore(properties: &mut Members, saved: &Saved<'_>) {
+fn restore(properties: &mut Members, saved: &SnapshotRecord<'_>) {
     if let Some(backup) = saved.data.get(copies::COPY) {
         properties.insert("backup_id".into(), backup.clone());
     }
@@ -122,7 +119,7 @@ fn restore(properties: &mut Members, saved: &Saved<'_>) {
 
 /// Most attributes are texts, whatever the service shows.
 fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
-    let shown = view.shown.as_map();
+    let shown = view.remote.as_map();
     let field = |field: &str| shown.and_then(|shown| shown.get(field)).cloned().unwrap_or_default();
     let answer = match name {
         "attachments_list" => field("attachments"),

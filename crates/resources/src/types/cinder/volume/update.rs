@@ -1,20 +1,20 @@
 //! Changing a volume. Some changes need it to be detached: it gets back to its server afterwards.
 
-use super::life::{self, action, look, path, set_read_only, status, until_at_rest};
+use super::calls::{self, action, look, path, set_read_only, status, until_at_rest};
 use crate::declare::{Service, Value, map};
-use crate::given::{open, section, text};
-use crate::op::{Op, Progress, Stop};
-use crate::types::cinder::attaching::{self, Place};
+use crate::op::{Op, OpError, Progress};
+use crate::property_access::{open, section, text};
+use crate::types::cinder::attaching::{self, Attachment};
 use crate::wire;
 use kiln_cloud::{Reply, get, post, put};
 use serde_json::{Map, Value as Json, json};
 
-pub(super) async fn update(op: &mut Op) -> Result<(), Stop> {
+pub(super) async fn update(op: &mut Op) -> Result<(), OpError> {
     change_words(op).await?;
-    if op.changes("volume_type") && op.word("volume_type").is_some() {
+    if op.changes("volume_type") && op.nonempty_text("volume_type").is_some() {
         retype(op).await?;
     }
-    let fills = op.changes("backup_id") && op.word("backup_id").is_some();
+    let fills = op.changes("backup_id") && op.nonempty_text("backup_id").is_some();
     if fills || (op.changes("read_only") && !op.prop("read_only").is_null()) {
         // Once it goes back, all that needed it to be away is done.
         if op.context().journal.step(BACK).is_none() {
@@ -32,14 +32,14 @@ pub(super) async fn update(op: &mut Op) -> Result<(), Stop> {
         extend(op).await?;
     }
     let reply = op.read(look(op)).await?;
-    op.set_shown(wire::value(&reply.body["volume"]));
+    op.set_remote(wire::value(&reply.body["volume"]));
     Ok(())
 }
 
-async fn change_words(op: &mut Op) -> Result<(), Stop> {
+async fn change_words(op: &mut Op) -> Result<(), OpError> {
     let mut words = Map::new();
     if op.changes("name") {
-        let name = op.word("name").unwrap_or(&op.context().physical_name);
+        let name = op.nonempty_text("name").unwrap_or(&op.context().physical_name);
         words.insert("name".into(), name.into());
     }
     if op.changes("description") {
@@ -59,8 +59,8 @@ async fn change_words(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Moves the volume to another type; it stays where it is. Volumes show the names of their types.
-async fn retype(op: &mut Op) -> Result<(), Stop> {
-    let wanted = op.word("volume_type").unwrap_or_default().to_owned();
+async fn retype(op: &mut Op) -> Result<(), OpError> {
+    let wanted = op.nonempty_text("volume_type").unwrap_or_default().to_owned();
     let types = op.read(get(Service::Volume, "/types").query("is_public", "None")).await?;
     let all = types.body["volume_types"].as_array().into_iter().flatten();
     let mut all = all.filter(|kind| kind["id"] == wanted.as_str());
@@ -76,13 +76,13 @@ async fn retype(op: &mut Op) -> Result<(), Stop> {
     match is_done(&end) {
         true => Ok(()),
         false => {
-            Err(Stop::failed("Error", format!("The volume did not become one of type {name}")))
+            Err(OpError::failed("Error", format!("The volume did not become one of type {name}")))
         }
     }
 }
 
 /// Makes the volume bigger, attached or not.
-async fn extend(op: &mut Op) -> Result<(), Stop> {
+async fn extend(op: &mut Op) -> Result<(), OpError> {
     let whole = |value: &Value| match open(value) {
         Value::Int(number) => number.as_i64(),
         _ => None,
@@ -91,7 +91,7 @@ async fn extend(op: &mut Op) -> Result<(), Stop> {
     let now = until_at_rest(op).await?;
     let shown = now.body["volume"]["size"].as_i64().unwrap_or_default();
     if size < shown {
-        return Err(Stop::failed("NotSupported", "Shrinking volume is not supported."));
+        return Err(OpError::failed("NotSupported", "Shrinking volume is not supported."));
     }
     if size == shown {
         return Ok(());
@@ -100,18 +100,18 @@ async fn extend(op: &mut Op) -> Result<(), Stop> {
     op.call("extend", call).await?;
     let end = until_at_rest(op).await?;
     match end.body["volume"]["size"].as_i64() {
-        Some(shown) if shown < size => Err(Stop::failed("Error", "Volume resize failed")),
+        Some(shown) if shown < size => Err(OpError::failed("Error", "Volume resize failed")),
         _ => Ok(()),
     }
 }
 
 /// Fills the volume from a backup.
-async fn fill(op: &mut Op) -> Result<(), Stop> {
-    let backup = op.word("backup_id").unwrap_or_default().to_owned();
+async fn fill(op: &mut Op) -> Result<(), OpError> {
+    let backup = op.nonempty_text("backup_id").unwrap_or_default().to_owned();
     let body = json!({ "restore": { "volume_id": op.id().map_or("", |id| id) } });
     let call = post(Service::Volume, format!("/backups/{backup}/restore"), body);
     op.call("fill", call.may_be_repeated()).await?;
-    life::until_available(op).await.map(drop)
+    calls::until_available(op).await.map(drop)
 }
 
 // --- away from its server and back ---
@@ -122,12 +122,12 @@ const HOME: &str = "attached_to";
 /// The step that brings it back.
 const BACK: &str = "attach again";
 
-async fn detach(op: &mut Op) -> Result<(), Stop> {
-    if op.datum(HOME).is_none() {
+async fn detach(op: &mut Op) -> Result<(), OpError> {
+    if op.data(HOME).is_none() {
         let now = op.read(look(op)).await?;
         let Some(home) = home(op, &now)? else { return Ok(()) };
         let device = home.device.clone().map_or(Value::Null, Value::from);
-        op.set_datum(HOME, map([("server", Value::from(home.server)), ("device", device)]));
+        op.set_data(HOME, map([("server", Value::from(home.server)), ("device", device)]));
     }
     if let Some(home) = kept_home(op) {
         attaching::detach(op, "detach", &home).await?;
@@ -141,17 +141,17 @@ async fn detach(op: &mut Op) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn attach_again(op: &mut Op) -> Result<(), Stop> {
+async fn attach_again(op: &mut Op) -> Result<(), OpError> {
     if let Some(home) = kept_home(op) {
         attaching::attach(op, BACK, &home).await?;
-        op.set_datum(HOME, Value::Null);
+        op.set_data(HOME, Value::Null);
     }
     Ok(())
 }
 
-fn kept_home(op: &Op) -> Option<Place> {
-    let kept = op.datum(HOME)?.as_map()?;
-    Some(Place {
+fn kept_home(op: &Op) -> Option<Attachment> {
+    let kept = op.data(HOME)?.as_map()?;
+    Some(Attachment {
         server: text(kept, "server")?.to_owned(),
         volume: op.id()?.to_string(),
         device: text(kept, "device").map(str::to_owned),
@@ -159,17 +159,18 @@ fn kept_home(op: &Op) -> Option<Place> {
 }
 
 /// The one server that the volume is attached to.
-fn home(op: &Op, now: &Reply) -> Result<Option<Place>, Stop> {
+fn home(op: &Op, now: &Reply) -> Result<Option<Attachment>, OpError> {
     let all = now.body["volume"]["attachments"].as_array().cloned().unwrap_or_default();
     match all.as_slice() {
         [] => Ok(None),
-        [one] => Ok(Some(Place {
+        [one] => Ok(Some(Attachment {
             server: one["server_id"].as_str().unwrap_or_default().to_owned(),
             volume: op.id().map_or("", |id| id).to_owned(),
             device: one["device"].as_str().map(str::to_owned),
         })),
-        _ => {
-            Err(Stop::failed("Error", "The volume is attached to several servers: detach it first"))
-        }
+        _ => Err(OpError::failed(
+            "Error",
+            "The volume is attached to several servers: detach it first",
+        )),
     }
 }

@@ -3,7 +3,7 @@
 use super::look::part;
 use crate::behaviour::View;
 use crate::declare::{Members, Value, list, map};
-use crate::given::{items, text};
+use crate::property_access::{items, text};
 use crate::types::heat::collecting;
 use kiln_template::functions::{Fault, step_into_attribute};
 use std::sync::Arc;
@@ -15,12 +15,12 @@ pub(super) fn attribute(
     path: &[Value],
 ) -> Result<Option<Value>, Fault> {
     let empty = Members::new();
-    let server = part(view.shown, "server").and_then(Value::as_map).unwrap_or(&empty);
+    let server = part(view.remote, "server").and_then(Value::as_map).unwrap_or(&empty);
     let answer = match name {
         "show" => Value::Map(Arc::new(server.clone())),
-        "addresses" => addresses(view.shown),
-        "networks" => networks(view.shown),
-        "first_address" => first_address(view.shown).unwrap_or("").into(),
+        "addresses" => addresses(view.remote),
+        "networks" => networks(view.remote),
+        "first_address" => first_address(view.remote).unwrap_or("").into(),
         "instance_name" => field(server, "OS-EXT-SRV-ATTR:instance_name"),
         "name" | "accessIPv4" | "accessIPv6" | "tags" => field(server, name),
         "console_urls" => console_urls(view.physical_id.unwrap_or_default()),

@@ -2,7 +2,7 @@
 
 use super::disks;
 use crate::declare::{Members, PropertyError, Value};
-use crate::given::{is_given, items, open};
+use crate::property_access::{is_given, items, open};
 use kiln_template::codes;
 
 /// Looks at the properties, parts of which may be unknown.

@@ -4,8 +4,8 @@ use super::look::{self, until_is};
 use super::user_data::{self, UserData};
 use super::{checks, disks, networks};
 use crate::declare::Value;
-use crate::given::{is_given, items, open, section};
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::{is_given, items, open, section};
 use crate::rest;
 use crate::types::heat::collecting;
 use crate::wire;
@@ -16,13 +16,13 @@ use std::sync::Arc;
 
 /// The name of the server: the one that was chosen, or the physical name.
 pub(super) fn name(op: &Op) -> String {
-    op.word("name").unwrap_or(&op.context().physical_name).to_owned()
+    op.nonempty_text("name").unwrap_or(&op.context().physical_name).to_owned()
 }
 
 /// A server is found by its name if that is ours, else by its description.
 pub(super) fn marker(op: &Op) -> Option<Marker> {
     let name = name(op);
-    let is_ours = op.word("name").is_none();
+    let is_ours = op.nonempty_text("name").is_none();
     // The filter takes patterns: a name that could be one is not looked for by it.
     let is_plain = |char: char| char.is_ascii_alphanumeric() || char == '-' || char == '_';
     let mut list = get(Service::Compute, "/servers/detail");
@@ -41,10 +41,10 @@ pub(super) fn marker(op: &Op) -> Option<Marker> {
 }
 
 /// Makes the server, and waits until it runs.
-pub(super) async fn create(op: &mut Op) -> Result<(), Stop> {
+pub(super) async fn create(op: &mut Op) -> Result<(), OpError> {
     let name = name(op);
     if let Err(why) = checks::boot_source(&op.context().properties, &name) {
-        return Err(Stop::failed("StackValidationFailed", why));
+        return Err(OpError::failed("StackValidationFailed", why));
     }
     networks::begin_ports(op);
     let entries = networks::entries(&op.context().properties);
@@ -53,7 +53,7 @@ pub(super) async fn create(op: &mut Op) -> Result<(), Stop> {
     collecting::deliver(op, "deliver").await?;
     let made = op.call("create", call).await?;
     let Some(id) = made.text("/server/id").map(Arc::<str>::from) else {
-        return Err(Stop::failed("Error", "the service did not say which server it made"));
+        return Err(OpError::failed("Error", "the service did not say which server it made"));
     };
     op.set_id(id);
     let server = until_is(op, "ACTIVE").await?;
@@ -65,22 +65,25 @@ pub(super) async fn create(op: &mut Op) -> Result<(), Stop> {
     look::keep(op, server).await.map(drop)
 }
 
-async fn new_server(op: &mut Op, networks: Json) -> Result<Call, Stop> {
+async fn new_server(op: &mut Op, networks: Json) -> Result<Call, OpError> {
     let user_data = own_user_data(op).await?;
     let properties = op.context().properties.clone();
     let disks = disks::mapping(&properties);
-    let image =
-        if disks::boots_from_volume(&properties) { "" } else { op.word("image").unwrap_or("") };
+    let image = if disks::boots_from_volume(&properties) {
+        ""
+    } else {
+        op.nonempty_text("image").unwrap_or("")
+    };
     let mut server = json!({
         "name": name(op),
         "imageRef": image,
-        "flavorRef": op.word("flavor"),
+        "flavorRef": op.nonempty_text("flavor"),
         "networks": networks,
         "metadata": metadata(op),
         "min_count": 1,
         "max_count": 1,
     });
-    if op.word("name").is_some() {
+    if op.nonempty_text("name").is_some() {
         server["description"] = rest::label(op).into();
     }
     for (property, field) in [
@@ -121,10 +124,10 @@ async fn new_server(op: &mut Op, networks: Json) -> Result<Call, Stop> {
 }
 
 /// The user data of the server, as it is sent.
-pub(super) async fn own_user_data(op: &mut Op) -> Result<Option<String>, Stop> {
+pub(super) async fn own_user_data(op: &mut Op) -> Result<Option<String>, OpError> {
     let (format, text) = (
-        op.word("user_data_format").unwrap_or("HEAT_CFNTOOLS").to_owned(),
-        op.word("user_data").unwrap_or_default().to_owned(),
+        op.nonempty_text("user_data_format").unwrap_or("HEAT_CFNTOOLS").to_owned(),
+        op.nonempty_text("user_data").unwrap_or_default().to_owned(),
     );
     user_data::encoded(op, UserData { format: &format, text: &text, login: None }).await
 }

@@ -1,7 +1,7 @@
 //! The disks of a server: what each is made from, and which one it boots from.
 
 use crate::declare::{Members, Value};
-use crate::given::{given, is_given, items, open, word};
+use crate::property_access::{given, is_given, items, open, word};
 use crate::wire;
 use serde_json::{Map, Value as Json, json};
 

@@ -6,7 +6,7 @@
 use super::look::{self, path};
 use super::networks::{self, Entry, entries};
 use crate::declare::Members;
-use crate::op::{Op, Progress, Stop};
+use crate::op::{Op, OpError, Progress};
 use kiln_cloud::{Marker, Service, delete, get, post, put};
 use serde_json::{Map, Value as Json, json};
 
@@ -31,13 +31,14 @@ struct Plan {
 }
 
 /// Connects the server as its properties say.
-pub(super) async fn update(op: &mut Op) -> Result<(), Stop> {
-    let (before, after) = (entries(&op.context().before), entries(&op.context().properties));
+pub(super) async fn update(op: &mut Op) -> Result<(), OpError> {
+    let (before, after) =
+        (entries(&op.context().previous_properties), entries(&op.context().properties));
     connect(op, &before, &after).await
 }
 
 /// Connects the server to what it should be connected to, and no longer to what it was.
-pub(crate) async fn connect(op: &mut Op, before: &[Entry], after: &[Entry]) -> Result<(), Stop> {
+pub(crate) async fn connect(op: &mut Op, before: &[Entry], after: &[Entry]) -> Result<(), OpError> {
     networks::begin_ports(op);
     networks::take_ports(op, after).await?;
     let live = interfaces(op).await?;
@@ -68,7 +69,7 @@ pub(crate) async fn connect(op: &mut Op, before: &[Entry], after: &[Entry]) -> R
     remove_leftovers(op).await
 }
 
-async fn interfaces(op: &mut Op) -> Result<Vec<Interface>, Stop> {
+async fn interfaces(op: &mut Op) -> Result<Vec<Interface>, OpError> {
     let list = op.read(get(Service::Compute, format!("{}/os-interface", path(op)))).await?;
     let all = list.body["interfaceAttachments"].as_array().into_iter().flatten();
     let word = |json: &Json| json.as_str().unwrap_or_default().to_owned();
@@ -153,7 +154,7 @@ fn agreement(entry: &Entry, interface: &Interface) -> u32 {
 }
 
 /// Detaches an interface; its port goes if it was made for the server.
-async fn detach(op: &mut Op, port: &str) -> Result<(), Stop> {
+async fn detach(op: &mut Op, port: &str) -> Result<(), OpError> {
     let path = format!("{}/os-interface", path(op));
     op.remove(&format!("detach {port}"), delete(Service::Compute, format!("{path}/{port}")))
         .await?;
@@ -176,7 +177,7 @@ async fn keep(
     port: &str,
     before: &[Entry],
     entry: &Entry,
-) -> Result<(), Stop> {
+) -> Result<(), OpError> {
     let former = before.iter().find(|it| it.port.as_deref() == Some(port)).or_else(|| {
         let is_like = |it: &&Entry| {
             (&it.network, &it.subnet, &it.fixed_ip)
@@ -205,7 +206,7 @@ async fn changed_settings(
     op: &mut Op,
     before: Option<&Members>,
     after: Option<&Members>,
-) -> Result<Map<String, Json>, Stop> {
+) -> Result<Map<String, Json>, OpError> {
     let empty = Members::new();
     let old = networks::settings(op, before.unwrap_or(&empty)).await?;
     let new = networks::settings(op, after.unwrap_or(&empty)).await?;
@@ -213,7 +214,7 @@ async fn changed_settings(
 }
 
 /// Gives the server one more interface. It gets a port of its own, which can be found again.
-async fn attach(op: &mut Op, at: usize, entry: &Entry) -> Result<(), Stop> {
+async fn attach(op: &mut Op, at: usize, entry: &Entry) -> Result<(), OpError> {
     let port = match &entry.port {
         Some(port) => port.as_str().into(),
         None => networks::make_port(op, at, entry).await?,
@@ -240,7 +241,7 @@ async fn attach(op: &mut Op, at: usize, entry: &Entry) -> Result<(), Stop> {
 }
 
 /// Waits until the server shows the addresses of a port.
-async fn until_connected(op: &mut Op, port: &str) -> Result<(), Stop> {
+async fn until_connected(op: &mut Op, port: &str) -> Result<(), OpError> {
     let list = get(Service::Compute, format!("{}/os-interface", path(op)));
     let has_port = |reply: &kiln_cloud::Reply| {
         let all = reply.body["interfaceAttachments"].as_array().into_iter().flatten();
@@ -269,7 +270,7 @@ async fn until_connected(op: &mut Op, port: &str) -> Result<(), Stop> {
 const ALLOT: &str = "attach to any network";
 
 /// Has the compute service choose the network, if there is no interface at all.
-async fn allot(op: &mut Op) -> Result<(), Stop> {
+async fn allot(op: &mut Op) -> Result<(), OpError> {
     let path = format!("{}/os-interface", path(op));
     if !interfaces(op).await?.is_empty() {
         return Ok(());
@@ -279,7 +280,7 @@ async fn allot(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Removes ports that an earlier attempt made and that the server does not have.
-async fn remove_leftovers(op: &mut Op) -> Result<(), Stop> {
+async fn remove_leftovers(op: &mut Op) -> Result<(), OpError> {
     let made = networks::internal(op);
     if made.is_empty() {
         return Ok(());

@@ -1,7 +1,7 @@
 //! Looking at a server: where it is, how far it is, and what is kept of it for attributes.
 
 use crate::declare::{Value, map};
-use crate::op::{Op, Progress, Stop};
+use crate::op::{Op, OpError, Progress};
 use crate::wire;
 use kiln_cloud::{Call, Marker, Reply, Service, Sharing, get, post};
 use serde_json::Value as Json;
@@ -88,10 +88,10 @@ pub(crate) async fn until(
     op: &mut Op,
     call: Call,
     mut progress: impl FnMut(&Reply) -> Progress,
-) -> Result<Reply, Stop> {
+) -> Result<Reply, OpError> {
     loop {
         match op.until(call.clone(), &mut progress).await {
-            Err(Stop::Failed(it)) if matches!(&*it.class, "HTTPError" | "OverLimit") => {}
+            Err(OpError::Failed(it)) if matches!(&*it.class, "HTTPError" | "OverLimit") => {}
             other => return other,
         }
         op.pause(Duration::from_secs(5)).await?;
@@ -99,7 +99,7 @@ pub(crate) async fn until(
 }
 
 /// Waits until the server is in a state.
-pub(crate) async fn until_is(op: &mut Op, wanted: &str) -> Result<Reply, Stop> {
+pub(crate) async fn until_is(op: &mut Op, wanted: &str) -> Result<Reply, OpError> {
     let call = look(op).among(building(op));
     until(op, call, |reply| progress_to(reply, wanted)).await
 }
@@ -118,13 +118,13 @@ fn building(op: &Op) -> Marker {
 }
 
 /// Keeps what services show of the server and of its ports: attributes are answered from it.
-pub(crate) async fn show(op: &mut Op) -> Result<Reply, Stop> {
+pub(crate) async fn show(op: &mut Op) -> Result<Reply, OpError> {
     let server = op.read(look(op)).await?;
     keep(op, server).await
 }
 
 /// The same, of a server that was looked at just now.
-pub(crate) async fn keep(op: &mut Op, server: Reply) -> Result<Reply, Stop> {
+pub(crate) async fn keep(op: &mut Op, server: Reply) -> Result<Reply, OpError> {
     let id = op.id().map_or("", |id| id).to_owned();
     let ports = listed(op, "/ports", [("device_id", id)]).await?;
     let of = |field: &str, query: &'static str| -> Vec<(&'static str, String)> {
@@ -143,7 +143,7 @@ pub(crate) async fn keep(op: &mut Op, server: Reply) -> Result<Reply, Stop> {
     let networks = listed(op, "/networks", of("network_id", "id")).await?;
     let subnets = listed(op, "/subnets", subnets).await?;
     let all = |objects: Vec<Json>| wire::value(&objects.into());
-    op.set_shown(map([
+    op.set_remote(map([
         ("server", wire::value(&server.body["server"])),
         ("ports", all(ports)),
         ("floatingips", all(floating)),
@@ -158,7 +158,7 @@ async fn listed(
     op: &mut Op,
     path: &'static str,
     query: impl IntoIterator<Item = (&'static str, String)>,
-) -> Result<Vec<Json>, Stop> {
+) -> Result<Vec<Json>, OpError> {
     let mut call = get(Service::Network, path).together(path);
     if matches!(path, "/networks" | "/subnets") {
         // Many servers are on the same ones, which rarely change.
@@ -172,7 +172,7 @@ async fn listed(
     }
     match op.read(call).await {
         Ok(reply) => Ok(reply.body[&path[1..]].as_array().cloned().unwrap_or_default()),
-        Err(Stop::Failed(it)) if &*it.class == "EndpointNotFound" => Ok(Vec::new()),
+        Err(OpError::Failed(it)) if &*it.class == "EndpointNotFound" => Ok(Vec::new()),
         Err(stop) => Err(stop),
     }
 }

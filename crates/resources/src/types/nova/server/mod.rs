@@ -1,6 +1,6 @@
 //! OS::Nova::Server: a virtual machine with its disks, network ports and user data.
 
-use crate::behaviour::Verb;
+use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::types::heat::collecting;
 use crate::types::neutron::port_settings;
@@ -10,7 +10,7 @@ mod checks;
 mod create;
 mod disks;
 pub(crate) mod interfaces;
-pub(crate) mod life;
+pub(crate) mod lifecycle;
 pub(crate) mod look;
 pub(crate) mod networks;
 pub(crate) mod update;
@@ -23,7 +23,7 @@ pub(super) fn server() -> ResourceType {
         .entity("servers")
         .name_limit(53)
         .checkable()
-        .observable()
+        .detects_drift()
         .restorable()
         .snapshot_on_delete()
         .suspendable()
@@ -104,19 +104,19 @@ pub(super) fn server() -> ResourceType {
             attr("tags", List).since("8.0.0"),
         ])
         .check(checks::check)
-        .found_by(create::marker)
+        .finder(create::marker)
         .creates(|op| Box::pin(create::create(op)))
         .updates(|op| Box::pin(update::update(op)))
-        .deletes(|op| Box::pin(life::remove(op)))
-        .on(Verb::Check, |op| Box::pin(life::check(op)))
-        .on(Verb::Suspend, |op| Box::pin(life::suspend(op)))
-        .on(Verb::Resume, |op| Box::pin(life::resume(op)))
-        .copied(|op| Box::pin(life::copy(op)), |op| Box::pin(life::forget(op)))
-        .restores(life::restore)
+        .deletes(|op| Box::pin(lifecycle::remove(op)))
+        .on(OperationKind::Check, |op| Box::pin(lifecycle::check(op)))
+        .on(OperationKind::Suspend, |op| Box::pin(lifecycle::suspend(op)))
+        .on(OperationKind::Resume, |op| Box::pin(lifecycle::resume(op)))
+        .copied(|op| Box::pin(lifecycle::copy(op)), |op| Box::pin(lifecycle::forget(op)))
+        .restores_with(lifecycle::restore)
         .replaced_if(update::needs_another)
-        .comes_back()
-        .tells_metadata(collecting::metadata)
-        .answers(attributes::attribute)
+        .restored_on_rollback()
+        .metadata(collecting::metadata)
+        .attributes(attributes::attribute)
 }
 
 fn block_device_mapping_v2() -> Prop {

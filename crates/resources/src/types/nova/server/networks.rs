@@ -4,9 +4,9 @@
 //! description, is written down in the resource's data, and goes with the server.
 
 use crate::declare::{Members, Value};
-use crate::given::{given, items, open, section, word};
-use crate::objects;
-use crate::op::{Op, Progress, Stop};
+use crate::lookup;
+use crate::op::{Op, OpError, Progress};
+use crate::property_access::{given, items, open, section, word};
 use crate::wire;
 use kiln_cloud::{Call, Marker, Service, delete, get, post, put};
 use kiln_template::print;
@@ -46,7 +46,7 @@ pub(super) fn entries(properties: &Members) -> Vec<Entry> {
 }
 
 /// What a new server is connected to, in the words of the compute service.
-pub(crate) async fn of_new(op: &mut Op, entries: &[Entry]) -> Result<Json, Stop> {
+pub(crate) async fn of_new(op: &mut Op, entries: &[Entry]) -> Result<Json, OpError> {
     match entries.first() {
         None => return Ok("auto".into()),
         Some(Entry { allocate: Some(how), .. }) => return Ok(how.as_str().into()),
@@ -84,7 +84,7 @@ pub(crate) async fn of_new(op: &mut Op, entries: &[Entry]) -> Result<Json, Stop>
 }
 
 /// Frees the ports that are named in a definition from the server whose place this one takes.
-pub(super) async fn take_ports(op: &mut Op, entries: &[Entry]) -> Result<(), Stop> {
+pub(super) async fn take_ports(op: &mut Op, entries: &[Entry]) -> Result<(), OpError> {
     let Some(from) = op.context().predecessor.clone() else { return Ok(()) };
     for port in entries.iter().filter_map(|entry| entry.port.as_ref()) {
         let look = get(Service::Network, format!("/ports/{port}"));
@@ -111,7 +111,7 @@ pub(super) async fn lead_floating_ip(
     step: &str,
     entry: &Entry,
     port: Option<&str>,
-) -> Result<(), Stop> {
+) -> Result<(), OpError> {
     let Some(id) = &entry.floating_ip else { return Ok(()) };
     let mut body = json!({ "port_id": port });
     if let (Some(_), Some(address)) = (port, &entry.fixed_ip) {
@@ -135,7 +135,7 @@ const NUMBERS: &str = "port_numbers";
 
 /// The ids of the internal ports.
 pub(super) fn internal(op: &Op) -> Vec<String> {
-    let kept = op.datum(INTERNAL).and_then(Value::as_text);
+    let kept = op.data(INTERNAL).and_then(Value::as_text);
     let all: Option<Json> = kept.and_then(|text| serde_json::from_str(text).ok());
     let all = all.as_ref().and_then(Json::as_array).into_iter().flatten();
     all.filter_map(|port| Some(port["id"].as_str()?.to_owned())).collect()
@@ -143,13 +143,13 @@ pub(super) fn internal(op: &Op) -> Vec<String> {
 
 fn set_internal(op: &mut Op, ports: &[String]) {
     let all: Vec<Json> = ports.iter().map(|id| json!({ "id": id })).collect();
-    op.set_datum(INTERNAL, Json::from(all).to_string());
+    op.set_data(INTERNAL, Json::from(all).to_string());
 }
 
 /// Begins to count the ports of an operation, unless it goes on after an interruption.
 pub(crate) fn begin_ports(op: &mut Op) {
     if op.context().journal.is_empty() {
-        op.set_datum(NUMBERS, Value::Null);
+        op.set_data(NUMBERS, Value::Null);
     }
 }
 
@@ -157,7 +157,7 @@ pub(crate) fn begin_ports(op: &mut Op) {
 /// that no other port of the server ever had.
 fn number(op: &mut Op, at: usize) -> i64 {
     let key = at.to_string();
-    let known = op.datum(NUMBERS).and_then(Value::as_map).cloned().unwrap_or_default();
+    let known = op.data(NUMBERS).and_then(Value::as_map).cloned().unwrap_or_default();
     let whole = |value: &Value| match value {
         Value::Int(number) => number.as_i64(),
         _ => None,
@@ -165,11 +165,11 @@ fn number(op: &mut Op, at: usize) -> i64 {
     if let Some(number) = known.get(&*key).and_then(whole) {
         return number;
     }
-    let number = op.datum(COUNT).and_then(whole).unwrap_or_default();
+    let number = op.data(COUNT).and_then(whole).unwrap_or_default();
     let mut numbers = known;
     numbers.insert(key.into(), number.into());
-    op.set_datum(COUNT, number + 1);
-    op.set_datum(NUMBERS, Value::Map(Arc::new(numbers)));
+    op.set_data(COUNT, number + 1);
+    op.set_data(NUMBERS, Value::Map(Arc::new(numbers)));
     number
 }
 
@@ -187,14 +187,14 @@ fn marker(op: &Op, number: i64) -> Marker {
 }
 
 /// Makes an internal port for an entry, and writes it down.
-pub(super) async fn make_port(op: &mut Op, at: usize, entry: &Entry) -> Result<Arc<str>, Stop> {
+pub(super) async fn make_port(op: &mut Op, at: usize, entry: &Entry) -> Result<Arc<str>, OpError> {
     let number = number(op, at);
     let marker = marker(op, number);
     let mut port = fields(op, entry).await?;
     port.insert("name".into(), format!("{}-port-{at}", op.context().resource).into());
     port.insert("description".into(), marker.value.clone());
     let call = post(Service::Network, "/ports", json!({ "port": port })).marker(marker);
-    let (_, id) = op.make_beside(&format!("port {at}"), call).await?;
+    let (_, id) = op.create_side_object(&format!("port {at}"), call).await?;
     let mut ports = internal(op);
     if !ports.iter().any(|port| **port == *id) {
         ports.push(id.to_string());
@@ -203,7 +203,7 @@ pub(super) async fn make_port(op: &mut Op, at: usize, entry: &Entry) -> Result<A
     Ok(id)
 }
 
-async fn fields(op: &mut Op, entry: &Entry) -> Result<Map<String, Json>, Stop> {
+async fn fields(op: &mut Op, entry: &Entry) -> Result<Map<String, Json>, OpError> {
     let mut port = match &entry.extra {
         Some(extra) => settings(op, extra).await?,
         None => Map::new(),
@@ -212,7 +212,7 @@ async fn fields(op: &mut Op, entry: &Entry) -> Result<Map<String, Json>, Stop> {
         (Some(network), _) => network.clone(),
         (None, Some(subnet)) => network_of(op, subnet).await?,
         (None, None) => {
-            return Err(Stop::failed(
+            return Err(OpError::failed(
                 "ValueError",
                 "a port needs a network: give network or subnet",
             ));
@@ -236,11 +236,13 @@ async fn fields(op: &mut Op, entry: &Entry) -> Result<Map<String, Json>, Stop> {
 }
 
 /// The network that a subnet is part of.
-async fn network_of(op: &mut Op, subnet: &str) -> Result<String, Stop> {
+async fn network_of(op: &mut Op, subnet: &str) -> Result<String, OpError> {
     let shown = op.read(get(Service::Network, format!("/subnets/{subnet}")).may_be_old()).await?;
     match shown.text("/subnet/network_id") {
         Some(network) => Ok(network.to_owned()),
-        None => Err(Stop::failed("Error", "the service did not say of which network a subnet is")),
+        None => {
+            Err(OpError::failed("Error", "the service did not say of which network a subnet is"))
+        }
     }
 }
 
@@ -252,24 +254,24 @@ pub(crate) fn group_names(properties: &Members) -> Vec<String> {
 }
 
 /// The ids of the server's security groups.
-async fn security_groups(op: &mut Op) -> Result<Vec<Json>, Stop> {
+async fn security_groups(op: &mut Op) -> Result<Vec<Json>, OpError> {
     let given = group_names(&op.context().properties);
     let mut ids = Vec::new();
     for group in given {
-        ids.push(Json::from(&*objects::find(op, "neutron.security_group", &group).await?));
+        ids.push(Json::from(&*lookup::find_id(op, "neutron.security_group", &group).await?));
     }
     Ok(ids)
 }
 
 /// The further settings of a port, as the network service takes them.
-pub(super) async fn settings(op: &mut Op, extra: &Members) -> Result<Map<String, Json>, Stop> {
+pub(super) async fn settings(op: &mut Op, extra: &Members) -> Result<Map<String, Json>, OpError> {
     let mut fields = Map::new();
     for (name, value) in extra.iter().filter(|(_, value)| !value.is_null()) {
         match &**name {
             "value_specs" | "no_fixed_ips" => {}
             "qos_policy" => {
                 let policy = print::plain(open(value));
-                let id = objects::find(op, "neutron.qos_policy", &policy).await?;
+                let id = lookup::find_id(op, "neutron.qos_policy", &policy).await?;
                 fields.insert("qos_policy_id".into(), (*id).into());
             }
             name => _ = fields.insert(name.into(), without_nulls(wire::json(value))),
@@ -299,7 +301,7 @@ fn removal(port: &str) -> Call {
 }
 
 /// Removes an internal port; of others nothing is known.
-pub(super) async fn remove_port(op: &mut Op, port: &str) -> Result<(), Stop> {
+pub(super) async fn remove_port(op: &mut Op, port: &str) -> Result<(), OpError> {
     let mut ports = internal(op);
     let Some(at) = ports.iter().position(|known| known == port) else { return Ok(()) };
     op.remove(&format!("remove port {port}"), removal(port)).await?;
@@ -309,14 +311,14 @@ pub(super) async fn remove_port(op: &mut Op, port: &str) -> Result<(), Stop> {
 }
 
 /// Removes all internal ports, those too of which it is not certain that they exist.
-pub(super) async fn remove_ports(op: &mut Op) -> Result<(), Stop> {
+pub(super) async fn remove_ports(op: &mut Op) -> Result<(), OpError> {
     for port in internal(op) {
         remove_port(op, &port).await?;
     }
     if !op.context().is_doubtful {
         return Ok(());
     }
-    let made = match op.datum(COUNT) {
+    let made = match op.data(COUNT) {
         Some(Value::Int(number)) => number.as_i64().unwrap_or_default(),
         _ => 0,
     };

@@ -3,15 +3,15 @@
 use super::look::{self, action, look, path, progress_to, status, task};
 use super::networks::entries;
 use super::{create, interfaces};
-use crate::behaviour::Change;
-use crate::given::{text, word};
-use crate::op::{Op, Progress, Stop};
+use crate::behaviour::DefinitionChange;
+use crate::op::{Op, OpError, Progress};
+use crate::property_access::{text, word};
 use crate::types::heat::collecting;
 use kiln_cloud::{Reply, Service, get, put};
 use serde_json::{Value as Json, json};
 
 /// Whether a change needs another server although each property may be changed.
-pub(super) fn needs_another(change: &Change<'_>) -> bool {
+pub(super) fn needs_another(change: &DefinitionChange<'_>) -> bool {
     let changes = |name: &str| change.changed.iter().any(|changed| &**changed == name);
     let replaces = |policy: &str| text(change.after, policy) == Some("REPLACE");
     let has_image = word(change.before, "image").is_some() && word(change.after, "image").is_some();
@@ -21,22 +21,23 @@ pub(super) fn needs_another(change: &Change<'_>) -> bool {
 }
 
 /// Changes the server.
-pub(super) async fn update(op: &mut Op) -> Result<(), Stop> {
-    if op.word("user_data_format") == Some("SOFTWARE_CONFIG") {
+pub(super) async fn update(op: &mut Op) -> Result<(), OpError> {
+    if op.nonempty_text("user_data_format") == Some("SOFTWARE_CONFIG") {
         collecting::change(op, &["ec2"]).await?;
     }
     change_words(op).await?;
     // A server that comes back for its replacement gets its ports back.
-    let comes_back = op.context().predecessor.is_some()
+    let restored_on_rollback = op.context().predecessor.is_some()
         && entries(&op.context().properties).iter().any(|entry| entry.port.is_some());
-    if op.changes("networks") || comes_back {
+    if op.changes("networks") || restored_on_rollback {
         interfaces::update(op).await?;
     }
     if op.changes("flavor") {
-        let flavor = op.word("flavor").unwrap_or_default().to_owned();
+        let flavor = op.nonempty_text("flavor").unwrap_or_default().to_owned();
         resize(op, &flavor).await?;
     }
-    let rebuilds = op.changes("user_data") && op.word("user_data_update_policy") == Some("REBUILD");
+    let rebuilds =
+        op.changes("user_data") && op.nonempty_text("user_data_update_policy") == Some("REBUILD");
     if op.changes("image") || rebuilds {
         rebuild(op, rebuilds).await?;
     }
@@ -44,7 +45,7 @@ pub(super) async fn update(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Changes what does not touch the running server.
-async fn change_words(op: &mut Op) -> Result<(), Stop> {
+async fn change_words(op: &mut Op) -> Result<(), OpError> {
     if op.changes("name") {
         let body = json!({ "server": { "name": create::name(op) } });
         op.call("name", put(Service::Compute, path(op), body)).await?;
@@ -58,7 +59,7 @@ async fn change_words(op: &mut Op) -> Result<(), Stop> {
         op.call("tags", call).await?;
     }
     if op.changes("admin_pass") && !op.changes("image") {
-        let password = op.word("admin_pass").unwrap_or_default();
+        let password = op.nonempty_text("admin_pass").unwrap_or_default();
         let call = action(op, json!({ "changePassword": { "adminPass": password } }));
         op.call("password", call).await?;
     }
@@ -66,7 +67,7 @@ async fn change_words(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Moves a server to another flavor.
-pub(crate) async fn resize(op: &mut Op, flavor: &str) -> Result<(), Stop> {
+pub(crate) async fn resize(op: &mut Op, flavor: &str) -> Result<(), OpError> {
     let name = flavor_name(op, flavor).await?;
     let has_flavor = |reply: &Reply| {
         let shown = &reply.body["server"]["flavor"];
@@ -114,21 +115,21 @@ pub(crate) async fn resize(op: &mut Op, flavor: &str) -> Result<(), Stop> {
 }
 
 /// Servers show the name of their flavor, not its id.
-async fn flavor_name(op: &mut Op, flavor: &str) -> Result<String, Stop> {
+async fn flavor_name(op: &mut Op, flavor: &str) -> Result<String, OpError> {
     let shown = op.read(get(Service::Compute, format!("/flavors/{flavor}")).may_be_old()).await?;
     Ok(shown.text("/flavor/name").unwrap_or(flavor).to_owned())
 }
 
 /// Makes the server's disk anew.
-async fn rebuild(op: &mut Op, with_user_data: bool) -> Result<(), Stop> {
+async fn rebuild(op: &mut Op, with_user_data: bool) -> Result<(), OpError> {
     let mut body = json!({
-        "imageRef": op.word("image"),
+        "imageRef": op.nonempty_text("image"),
         "metadata": create::metadata(op),
     });
-    if op.word("image_update_policy") == Some("REBUILD_PRESERVE_EPHEMERAL") {
+    if op.nonempty_text("image_update_policy") == Some("REBUILD_PRESERVE_EPHEMERAL") {
         body["preserve_ephemeral"] = true.into();
     }
-    if let Some(password) = op.word("admin_pass") {
+    if let Some(password) = op.nonempty_text("admin_pass") {
         body["adminPass"] = password.into();
     }
     if with_user_data {

@@ -4,8 +4,8 @@
 //! the user's, and helpers that put the resource's metadata where tools on the server look for it.
 
 use crate::declare::Value;
-use crate::given::open;
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
+use crate::property_access::open;
 use crate::types::heat::mime::{self, Part};
 use crate::types::heat::{addresses, collecting, stack_user, stored_config};
 use base64::Engine as _;
@@ -40,7 +40,7 @@ pub(crate) struct Delivery {
 
 /// How the metadata of this server gets to it. Those that are told of deployments read it in the name of a
 /// user that exists for them alone.
-async fn delivery(op: &mut Op, format: &str) -> Result<Delivery, Stop> {
+async fn delivery(op: &mut Op, format: &str) -> Result<Delivery, OpError> {
     let (mut cfn_url, mut watch_url) = (None, None);
     if format == "SOFTWARE_CONFIG" {
         collecting::prepare(op, &["ec2"]).await?;
@@ -53,7 +53,7 @@ async fn delivery(op: &mut Op, format: &str) -> Result<Delivery, Stop> {
 }
 
 /// The user data as the compute service takes it: nothing, or in Base64.
-pub(crate) async fn encoded(op: &mut Op, of: UserData<'_>) -> Result<Option<String>, Stop> {
+pub(crate) async fn encoded(op: &mut Op, of: UserData<'_>) -> Result<Option<String>, OpError> {
     let delivery = delivery(op, of.format).await?;
     let text = match of.format {
         "HEAT_CFNTOOLS" => of.text.to_owned(),
@@ -71,7 +71,7 @@ pub(crate) async fn encoded(op: &mut Op, of: UserData<'_>) -> Result<Option<Stri
 }
 
 /// The text that an id of a stored configuration stands for; other texts stand for themselves.
-async fn content(op: &mut Op, written: &str) -> Result<String, Stop> {
+async fn content(op: &mut Op, written: &str) -> Result<String, OpError> {
     if uuid::Uuid::try_parse(written).is_ok()
         && let Some(config) = stored_config::content(op, written).await?
     {

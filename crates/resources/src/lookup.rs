@@ -3,14 +3,14 @@
 //! A property may give an object's name for its id; a constraint may ask that there is such an object.
 //! Both look here.
 
-use crate::op::{Op, Stop};
+use crate::op::{Op, OpError};
 use kiln_cloud::{Call, Reply, Service, get};
 use serde_json::Value as Json;
 use std::sync::Arc;
 
 /// Where objects of a kind are.
 #[derive(Clone, Copy, Debug)]
-pub struct Objects {
+pub struct Collection {
     /// What they are called in errors.
     pub called: &'static str,
     service: Service,
@@ -34,36 +34,36 @@ const fn objects(
     path: &'static str,
     one: &'static str,
     many: &'static str,
-) -> Objects {
+) -> Collection {
     let (id, name) = ("id", "name");
-    Objects { called, service, path, one, many, id, name, is_filtered: true, has_uuids: true }
+    Collection { called, service, path, one, many, id, name, is_filtered: true, has_uuids: true }
 }
 
-impl Objects {
+impl Collection {
     /// Their ids are texts of any form.
-    const fn any_id(self) -> Objects {
-        Objects { has_uuids: false, ..self }
+    const fn any_id(self) -> Collection {
+        Collection { has_uuids: false, ..self }
     }
 
     /// Their list cannot be narrowed down.
-    const fn unfiltered(self) -> Objects {
-        Objects { is_filtered: false, ..self }
+    const fn unfiltered(self) -> Collection {
+        Collection { is_filtered: false, ..self }
     }
 
     /// Their ids are elsewhere.
-    const fn with_id(self, id: &'static str) -> Objects {
-        Objects { id, ..self }
+    const fn with_id(self, id: &'static str) -> Collection {
+        Collection { id, ..self }
     }
 
     /// Their names are elsewhere.
-    const fn with_name(self, name: &'static str) -> Objects {
-        Objects { name, ..self }
+    const fn with_name(self, name: &'static str) -> Collection {
+        Collection { name, ..self }
     }
 }
 
 /// Every kind, by the name that constraints know it by.
 #[rustfmt::skip]
-const KINDS: [(&str, Objects); 57] = {
+const KINDS: [(&str, Collection); 57] = {
     use Service::*;
     [
         ("barbican.container", objects("Container", KeyManager, "/containers", "", "containers").with_id("container_ref")),
@@ -127,7 +127,7 @@ const KINDS: [(&str, Objects); 57] = {
 };
 
 /// Where objects of a kind are; nothing if nobody knows.
-pub fn of_kind(kind: &str) -> Option<&'static Objects> {
+pub fn collection_of(kind: &str) -> Option<&'static Collection> {
     KINDS.binary_search_by_key(&kind, |(kind, _)| kind).ok().map(|at| &KINDS[at].1)
 }
 
@@ -144,7 +144,7 @@ pub fn is_uuid(text: &str) -> bool {
         && digits().all(|char| char.is_ascii_hexdigit())
 }
 
-impl Objects {
+impl Collection {
     /// Whether a text can only be an id, so that it need not be looked up.
     pub fn is_id(&self, text: &str) -> bool {
         (self.has_uuids && is_uuid(text))
@@ -207,22 +207,27 @@ impl Objects {
 }
 
 /// The id of an object that is given by its id or its name.
-pub async fn find(op: &mut Op, kind: &str, given: &str) -> Result<Arc<str>, Stop> {
-    let Some(objects) = of_kind(kind) else { return Ok(given.into()) };
+pub async fn find_id(op: &mut Op, kind: &str, given: &str) -> Result<Arc<str>, OpError> {
+    let Some(objects) = collection_of(kind) else { return Ok(given.into()) };
     let (name, domain) = objects.domain_of(given);
     if objects.is_id(name) {
         return Ok(given.into());
     }
     let mut list = objects.named(name);
     if let Some(domain) = domain {
-        let domain = Box::pin(find(op, "keystone.domain", domain)).await?;
+        let domain = Box::pin(find_id(op, "keystone.domain", domain)).await?;
         list = list.query("domain_id", &*domain);
     }
     let reply = op.read(list.clone()).await?;
     match objects.ids_in(&reply, name).as_slice() {
         [id] => return Ok((*id).into()),
         [] => {}
-        _ => return Err(Stop::failed("PhysicalResourceNameAmbiguity", Objects::ambiguous(given))),
+        _ => {
+            return Err(OpError::failed(
+                "PhysicalResourceNameAmbiguity",
+                Collection::ambiguous(given),
+            ));
+        }
     }
     match op.read(objects.by_id(name)).await {
         Ok(reply) => return Ok(objects.id_in(&reply).unwrap_or(name).into()),
@@ -234,7 +239,7 @@ pub async fn find(op: &mut Op, kind: &str, given: &str) -> Result<Arc<str>, Stop
     match objects.ids_in(&reply, name).first() {
         Some(id) => Ok((*id).into()),
         None => {
-            let missing = Stop::failed("EntityNotFound", objects.missing(given));
+            let missing = OpError::failed("EntityNotFound", objects.missing(given));
             Err(missing.advise("name one that is there, and update the stack"))
         }
     }
@@ -255,7 +260,7 @@ mod tests {
 
     #[test]
     fn people_may_have_their_domain_behind_their_name() {
-        let split = |kind| of_kind(kind).map(|objects| objects.domain_of("ann{east}"));
+        let split = |kind| collection_of(kind).map(|objects| objects.domain_of("ann{east}"));
         assert_eq!(split("keystone.user"), Some(("ann", Some("east"))));
         assert_eq!(split("nova.server"), Some(("ann{east}", None)));
     }
@@ -266,7 +271,7 @@ mod tests {
         let gone = ["nova.network", "neutron.lbaas"];
         for name in crate::constraints::NAMES.iter().filter(|name| name.contains('.')) {
             assert!(
-                of_kind(name).is_some() || gone.iter().any(|it| name.starts_with(it)),
+                collection_of(name).is_some() || gone.iter().any(|it| name.starts_with(it)),
                 "{name}"
             );
         }

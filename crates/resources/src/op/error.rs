@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// Why an operation ends before its end.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Stop {
+pub enum OpError {
     /// It failed.
     Failed(Failure),
     /// The object cannot be changed as wanted: another must take its place.
@@ -21,36 +21,36 @@ pub struct Failure {
     /// What happened.
     pub message: String,
     /// Whether making the object anew may help.
-    pub is_worth_another_try: bool,
+    pub is_retryable: bool,
 }
 
-impl Stop {
+impl OpError {
     /// A failure of some class.
-    pub fn failed(class: impl Into<Arc<str>>, message: impl Into<String>) -> Stop {
+    pub fn failed(class: impl Into<Arc<str>>, message: impl Into<String>) -> OpError {
         let (class, message) = (class.into(), message.into());
-        Stop::Failed(Failure { class, message, is_worth_another_try: false })
+        OpError::Failed(Failure { class, message, is_retryable: false })
     }
 
     /// The service says that the object is broken; another may do better.
-    pub fn broken(message: impl Into<String>) -> Stop {
+    pub fn broken(message: impl Into<String>) -> OpError {
         let class = "ResourceInError".into();
-        Stop::Failed(Failure { class, message: message.into(), is_worth_another_try: true })
+        OpError::Failed(Failure { class, message: message.into(), is_retryable: true })
     }
 
     /// What a call showed is broken, or in a state that nobody knows.
-    pub(super) fn shown(self, call: &Call, reply: &Reply) -> Stop {
-        let Stop::Failed(mut failure) = self else { return self };
+    pub(super) fn shown(self, call: &Call, reply: &Reply) -> OpError {
+        let OpError::Failed(mut failure) = self else { return self };
         if let Some(id) = reply.request_id() {
             failure.message.push_str(&format!(" (Request-ID: {id})"));
         }
         let (service, path) = (call.request.service.project(), &call.request.path);
-        Stop::Failed(failure).advise(&format!(
+        OpError::Failed(failure).advise(&format!(
             "find the cause in what {service} shows of {path}, then update or delete the stack"
         ))
     }
 
     /// The service refused a call.
-    pub fn refused(call: &Call, reply: &Reply) -> Stop {
+    pub fn refused(call: &Call, reply: &Reply) -> OpError {
         let said = reply.error_text().unwrap_or_else(|| format!("{call:?} was refused"));
         let mut message = format!("{} (HTTP {})", said.trim_end_matches('.'), reply.status);
         if let Some(id) = reply.request_id() {
@@ -58,19 +58,19 @@ impl Stop {
         }
         let (class, next) = verdict(reply.status, &said);
         message.push_str(&format!(". Next: {next}."));
-        let is_worth_another_try = reply.status == 409 && !is_quota(&said);
-        Stop::Failed(Failure { class: class.into(), message, is_worth_another_try })
+        let is_retryable = reply.status == 409 && !is_quota(&said);
+        OpError::Failed(Failure { class: class.into(), message, is_retryable })
     }
 
     /// The same, with something else to do next.
-    pub(crate) fn advise(self, next: &str) -> Stop {
+    pub(crate) fn advise(self, next: &str) -> OpError {
         match self {
-            Stop::Failed(mut failure) => {
+            OpError::Failed(mut failure) => {
                 let end = failure.message.rfind(". Next: ").unwrap_or(failure.message.len());
                 let told = failure.message[..end].trim_end_matches('.').len();
                 failure.message.truncate(told);
                 failure.message.push_str(&format!(". Next: {next}."));
-                Stop::Failed(failure)
+                OpError::Failed(failure)
             }
             other => other,
         }
@@ -78,28 +78,28 @@ impl Stop {
 
     /// Whether what was asked for is not there.
     pub fn is_not_found(&self) -> bool {
-        matches!(self, Stop::Failed(failure) if &*failure.class == "NotFound")
+        matches!(self, OpError::Failed(failure) if &*failure.class == "NotFound")
     }
 
     /// Whether what was asked for does not go with something that is there.
     pub fn is_conflict(&self) -> bool {
-        matches!(self, Stop::Failed(failure) if &*failure.class == "Conflict")
+        matches!(self, OpError::Failed(failure) if &*failure.class == "Conflict")
     }
 
     /// Whether what was asked for seems to be done already.
-    pub fn says_already(&self) -> bool {
-        let Stop::Failed(failure) = self else { return false };
+    pub fn is_already_done(&self) -> bool {
+        let OpError::Failed(failure) = self else { return false };
         match &*failure.class {
-            "Conflict" => failure.is_worth_another_try,
+            "Conflict" => failure.is_retryable,
             "BadRequest" => failure.message.contains("already"),
             _ => false,
         }
     }
 
-    pub(super) fn unreached(call: &Call, error: &CallError) -> Stop {
+    pub(super) fn unreached(call: &Call, error: &CallError) -> OpError {
         match error {
-            CallError::Impossible(why) => Stop::failed("EndpointNotFound", why.clone()),
-            error => Stop::failed(
+            CallError::Impossible(why) => OpError::failed("EndpointNotFound", why.clone()),
+            error => OpError::failed(
                 "ConnectFailure",
                 format!("{call:?}: {error}. Next: try again when the service can be reached."),
             ),

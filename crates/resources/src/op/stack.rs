@@ -5,24 +5,24 @@ use uuid::Uuid;
 
 /// Where a resource is.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
+pub struct StackContext {
     /// The project that its stack belongs to.
     pub project: Arc<str>,
     /// The name of its stack.
-    pub stack: Arc<str>,
+    pub name: Arc<str>,
     /// The id of its stack.
-    pub stack_id: Uuid,
+    pub id: Uuid,
     /// The id of the stack that its stack is nested in, at the top.
     pub root: Uuid,
     /// The id of the project of the stack's users; empty if it is not known whether there is one.
-    pub users: Option<Arc<str>>,
+    pub users_project: Option<Arc<str>>,
     /// How those outside reach what is inside.
-    pub outside: Arc<Outside>,
+    pub guests: Arc<GuestAccess>,
 }
 
 /// How those outside reach what is inside: what an operator decides about that.
 #[derive(Clone, Debug, Default)]
-pub struct Outside {
+pub struct GuestAccess {
     /// The domain of the users of stacks; without one, there are no such users.
     pub domain: Option<Domain>,
     /// The role that such users have.
@@ -52,21 +52,21 @@ pub enum Domain {
     Owner,
 }
 
-impl Place {
+impl StackContext {
     /// The name of the project of the stack's users.
-    pub fn users_name(&self) -> String {
-        users_name(&self.project, self.root)
+    pub fn users_project_name(&self) -> String {
+        users_project_name(&self.project, self.root)
     }
 }
 
 /// The name of the project in which the users of a root stack are: nobody but the owner of their domain can
 /// make one of that name there, so it tells whose users they are.
-pub fn users_name(project: &str, root: Uuid) -> String {
+pub fn users_project_name(project: &str, root: Uuid) -> String {
     const LONGEST: usize = 64;
     format!("{project}-{root}").chars().take(LONGEST).collect()
 }
 
 /// The project that a root stack belongs to, by the name of the project of its users.
-pub fn owner_of_users(name: &str) -> Option<&str> {
+pub fn owner_of_users_project(name: &str) -> Option<&str> {
     name.split_once('-').map(|(owner, _)| owner)
 }

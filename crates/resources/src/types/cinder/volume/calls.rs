@@ -1,7 +1,7 @@
 //! What every volume goes through: waiting, looking, being removed.
 
 use crate::declare::Service;
-use crate::op::{Op, Progress, Stop};
+use crate::op::{Op, OpError, Progress};
 use crate::rest;
 use crate::wire;
 use kiln_cloud::{Call, Marker, Reply, delete, get, post};
@@ -28,7 +28,7 @@ pub(super) fn status(reply: &Reply) -> &str {
 }
 
 /// Waits until a new volume can be used.
-pub(crate) async fn until_available(op: &mut Op) -> Result<Reply, Stop> {
+pub(crate) async fn until_available(op: &mut Op) -> Result<Reply, OpError> {
     let call = look(op).among(being_made(op));
     op.until(call, |reply| match status(reply) {
         "available" => Progress::Ready,
@@ -57,7 +57,7 @@ fn being_made(op: &Op) -> Marker {
 }
 
 /// Waits until the volume is left alone again, attached or not.
-pub(super) async fn until_at_rest(op: &mut Op) -> Result<Reply, Stop> {
+pub(super) async fn until_at_rest(op: &mut Op) -> Result<Reply, OpError> {
     let call = look(op);
     op.until(call, |reply| match status(reply) {
         "available" | "in-use" => Progress::Ready,
@@ -70,30 +70,30 @@ pub(super) async fn until_at_rest(op: &mut Op) -> Result<Reply, Stop> {
 }
 
 /// Says whether the volume may be written to.
-pub(super) async fn set_read_only(op: &mut Op) -> Result<(), Stop> {
+pub(super) async fn set_read_only(op: &mut Op) -> Result<(), OpError> {
     let flag = wire::json(op.prop("read_only"));
     let call = action(op, json!({ "os-update_readonly_flag": { "readonly": flag } }));
     op.call("read only", call).await.map(drop)
 }
 
 /// Looks whether the volume is well.
-pub(crate) async fn check(op: &mut Op) -> Result<(), Stop> {
+pub(crate) async fn check(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }
     let reply = op.read(look(op)).await?;
-    op.set_shown(wire::value(&reply.body["volume"]));
+    op.set_remote(wire::value(&reply.body["volume"]));
     match status(&reply) {
         "available" | "in-use" => Ok(()),
         status => {
             let message = format!("'status': expected '['available', 'in-use']', got '{status}'");
-            Err(Stop::failed("Error", message))
+            Err(OpError::failed("Error", message))
         }
     }
 }
 
 /// Removes the volume, and waits until it is gone.
-pub(crate) async fn remove(op: &mut Op) -> Result<(), Stop> {
+pub(crate) async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }
@@ -106,7 +106,7 @@ pub(crate) async fn remove(op: &mut Op) -> Result<(), Stop> {
         })
         .await?;
     if status(&now) == "in-use" {
-        return Err(Stop::failed("Error", "Volume in use"));
+        return Err(OpError::failed("Error", "Volume in use"));
     }
     if now.status != 404 {
         op.remove("delete", delete(Service::Volume, path(op))).await?;

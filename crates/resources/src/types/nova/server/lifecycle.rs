@@ -2,16 +2,16 @@
 
 use super::look::{self, action, fault, look, path, status, task, until_is};
 use super::networks;
-use crate::behaviour::Saved;
+use crate::behaviour::SnapshotRecord;
 use crate::declare::Members;
-use crate::op::{Op, Progress, Stop};
+use crate::op::{Op, OpError, Progress};
 use crate::rest;
 use crate::types::heat::collecting;
 use kiln_cloud::{Marker, Reply, Service, delete, get};
 use serde_json::json;
 
 /// Looks whether the server runs.
-pub(crate) async fn check(op: &mut Op) -> Result<(), Stop> {
+pub(crate) async fn check(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }
@@ -20,40 +20,43 @@ pub(crate) async fn check(op: &mut Op) -> Result<(), Stop> {
         "ACTIVE" => Ok(()),
         status => {
             let message = format!("'status': expected 'ACTIVE', got '{status}'");
-            Err(Stop::failed("Error", message))
+            Err(OpError::failed("Error", message))
         }
     }
 }
 
 /// Puts the server to rest.
-pub(crate) async fn suspend(op: &mut Op) -> Result<(), Stop> {
+pub(crate) async fn suspend(op: &mut Op) -> Result<(), OpError> {
     bring_to(op, "suspend", "SUSPENDED").await
 }
 
 /// Wakes the server.
-pub(crate) async fn resume(op: &mut Op) -> Result<(), Stop> {
+pub(crate) async fn resume(op: &mut Op) -> Result<(), OpError> {
     bring_to(op, "resume", "ACTIVE").await
 }
 
-async fn bring_to(op: &mut Op, verb: &str, wanted: &str) -> Result<(), Stop> {
+async fn bring_to(op: &mut Op, operation: &str, wanted: &str) -> Result<(), OpError> {
     if op.id().is_none() {
-        return Err(Stop::failed("Error", format!("Cannot {verb} the server: there is none")));
+        return Err(OpError::failed(
+            "Error",
+            format!("Cannot {operation} the server: there is none"),
+        ));
     }
     let now = op.read(look(op)).await?;
-    let is_under_way = match verb {
+    let is_under_way = match operation {
         "suspend" => task(&now) == Some("suspending"),
         _ => task(&now) == Some("resuming"),
     };
     if status(&now) != wanted && !is_under_way {
-        let call = action(op, json!({ verb: null }));
-        op.call(verb, call).await?;
+        let call = action(op, json!({ operation: null }));
+        op.call(operation, call).await?;
     }
     until_is(op, wanted).await?;
     look::show(op).await.map(drop)
 }
 
 /// Removes the server, and then the ports that were made for it.
-pub(crate) async fn remove(op: &mut Op) -> Result<(), Stop> {
+pub(crate) async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() {
         op.remove("delete", delete(Service::Compute, path(op))).await?;
         until_gone(op).await?;
@@ -64,7 +67,7 @@ pub(crate) async fn remove(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Waits until a server that is being removed is gone.
-async fn until_gone(op: &mut Op) -> Result<(), Stop> {
+async fn until_gone(op: &mut Op) -> Result<(), OpError> {
     let call = look(op);
     let reply = loop {
         let gone = op.until_answered(call.clone(), |reply| match status(reply) {
@@ -74,7 +77,7 @@ async fn until_gone(op: &mut Op) -> Result<(), Stop> {
             _ => Progress::NotYet,
         });
         match gone.await {
-            Err(Stop::Failed(it)) if matches!(&*it.class, "HTTPError" | "OverLimit") => {}
+            Err(OpError::Failed(it)) if matches!(&*it.class, "HTTPError" | "OverLimit") => {}
             other => break other?,
         }
         op.pause(std::time::Duration::from_secs(5)).await?;
@@ -116,12 +119,12 @@ fn images(op: &Op) -> Marker {
 }
 
 /// Makes an image of the server.
-pub(super) async fn copy(op: &mut Op) -> Result<(), Stop> {
+pub(super) async fn copy(op: &mut Op) -> Result<(), OpError> {
     let marker = images(op);
     let mut call = action(op, json!({ "createImage": { "name": op.copy_name() } }));
     call.recovery.is_repeatable = false;
     let image = op.copy("image", call.marker(marker), "/image_id").await?;
-    op.set_datum(COPY, &*image);
+    op.set_data(COPY, &*image);
     op.until(get(Service::Image, format!("/images/{image}")), |reply| {
         match reply.text("/status") {
             Some("active") => Progress::Ready,
@@ -142,13 +145,13 @@ pub(super) async fn copy(op: &mut Op) -> Result<(), Stop> {
 }
 
 /// Removes the images that were made of the server.
-pub(super) async fn forget(op: &mut Op) -> Result<(), Stop> {
+pub(super) async fn forget(op: &mut Op) -> Result<(), OpError> {
     let marker = images(op);
     op.remove_copies(&marker).await
 }
 
 /// A server that goes back to a snapshot is made of its image.
-pub(super) fn restore(properties: &mut Members, saved: &Saved<'_>) {
+pub(super) fn restore(properties: &mut Members, saved: &SnapshotRecord<'_>) {
     if let Some(image) = saved.data.get(COPY) {
         properties.insert("image".into(), image.clone());
     }

@@ -4,7 +4,7 @@
 use kiln_template::schema::{Name, Status, Support};
 
 /// What has a life: types, properties and attributes.
-pub trait Life: Sized {
+pub trait SupportStatus: Sized {
     /// The state it is in.
     fn support_mut(&mut self) -> &mut Support;
 
@@ -45,7 +45,7 @@ pub trait Life: Sized {
 }
 
 /// Enters a state; the one before is remembered if anything had been said of it.
-fn enter<T: Life>(mut living: T, status: Status, version: Option<&'static str>) -> T {
+fn enter<T: SupportStatus>(mut living: T, status: Status, version: Option<&'static str>) -> T {
     let support = living.support_mut();
     let before = std::mem::take(support);
     let previous = (before != Support::default()).then(|| Box::new(before));

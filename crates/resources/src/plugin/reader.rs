@@ -7,7 +7,7 @@ use kiln_template::{Diagnostic, Span, codes, suggest};
 
 /// What was found wrong so far.
 #[derive(Default)]
-pub(super) struct Reading {
+pub(super) struct Reader {
     pub(super) found: Vec<Diagnostic>,
 }
 
@@ -20,7 +20,7 @@ pub(super) fn quoted(text: &str) -> String {
     }
 }
 
-impl Reading {
+impl Reader {
     /// Something is wrong, and this is what to write instead.
     pub(super) fn wrong(
         &mut self,

@@ -5,7 +5,7 @@
 //! refer to the same resource, or have the same value.
 
 use crate::declare::{Members, ResourceType, Value};
-use crate::given::open;
+use crate::property_access::open;
 use crate::registry::Registry;
 use kiln_template::value::Unknown;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub fn matters(types: &Registry, kind: &ResourceType) -> bool {
     let name = kind.name();
     RULES.iter().any(|rule| rule.needer == name || rule.needed == name)
         || name == PORT
-        || !kind.needs.is_empty()
+        || !kind.implicit_dependencies.is_empty()
         || types.is_needed(name)
 }
 
@@ -111,9 +111,10 @@ pub fn needs(candidates: &[Candidate]) -> Vec<(usize, usize)> {
         }
     }
     for needer in candidates {
-        for need in &needer.kind.needs {
-            let needed = of(&need.kind).iter().filter(|needed| needed.at != needer.at);
-            let needed = needed.filter(|needed| same(needer, &need.own, needed, &need.other));
+        for need in &needer.kind.implicit_dependencies {
+            let needed = of(&need.type_name).iter().filter(|needed| needed.at != needer.at);
+            let needed =
+                needed.filter(|needed| same(needer, &need.property, needed, &need.other_property));
             found.extend(needed.map(|needed| (needer.at, needed.at)));
         }
     }

@@ -1,6 +1,6 @@
 //! What there is to say of a plain type: data alone, which an operator's file can spell as well.
 
-use crate::behaviour::{Behaviour, Handler, Verb};
+use crate::behaviour::{Behaviour, Handler, OperationKind};
 use crate::declare::{Name, ResourceType};
 use crate::op::Op;
 use kiln_cloud::Service;
@@ -9,66 +9,66 @@ use std::sync::Arc;
 
 /// What a plain type's service needs to be told.
 #[derive(Clone, Debug)]
-pub struct Plain {
+pub struct RestSpec {
     /// The service.
     pub service: Service,
     /// The path of all objects; a word in braces stands for the property of that name.
     pub path: Name,
     /// What stands around one object; nothing if nothing does.
-    pub one: Name,
+    pub envelope: Name,
     /// Whether nothing stands around an object that is sent, only around one that is shown.
-    pub is_bare: bool,
+    pub bare_requests: bool,
     /// What stands around many.
-    pub many: Name,
+    pub list_envelope: Name,
     /// Where an object has its id.
     pub id: Name,
     /// The properties that go by another name, and which. A member of a map, or of the maps in a list,
     /// has the names above it before its own: `fixed_ips.subnet`.
-    pub fields: Vec<(Name, Name)>,
+    pub field_names: Vec<(Name, Name)>,
     /// The properties that are not sent.
     pub unsent: Vec<Name>,
     /// Fields that are always sent when an object is made.
-    pub always: Vec<(Name, Json)>,
+    pub constant_fields: Vec<(Name, Json)>,
     /// How an object is changed.
-    pub change: Change,
+    pub update_method: UpdateMethod,
     /// When an object is ready.
-    pub ready: Ready,
+    pub readiness: Readiness,
     /// Where a mark goes if the user chose the object's name, or if it has none.
-    pub label: Option<Name>,
+    pub mark_field: Option<Name>,
     /// A list of texts in which a mark is one more, if there is no other place for it.
-    pub tag: Option<Name>,
+    pub mark_tag: Option<Name>,
     /// Whether an object is made with a mark in place of what the user chose, which it gets afterwards.
-    pub is_dressed: bool,
+    pub marks_then_renames: bool,
     /// The fields that together are those of one object at most: the mark of what cannot be labelled.
     pub unique: Vec<Name>,
     /// Properties whose values may be names of such objects though their schema does not say so.
     pub finds: Vec<(Name, Name)>,
     /// How all objects are listed, if not at their path and narrowed down by the mark: what stands behind
     /// the path, such as `/detail` or `?limit=1000`.
-    pub listed: Option<Name>,
+    pub list_suffix: Option<Name>,
     /// The answers that only mean that the service is not done with something else yet: what was asked for
     /// is asked again.
-    pub retried: Vec<u16>,
+    pub retried_statuses: Vec<u16>,
     /// Whether an object is gone only when it is found no more.
-    pub goes_slowly: bool,
+    pub awaits_deletion: bool,
     /// The microversion that its calls are written for, if not the usual one.
     pub microversion: Option<Name>,
     /// The properties that the service does not show as they were given: they cannot be compared.
     pub uncompared: Vec<Name>,
     /// The attributes that are shown elsewhere, and where: names with dots between them.
-    pub shown: Vec<(Name, Name)>,
+    pub attribute_paths: Vec<(Name, Name)>,
     /// What is done to the fields before they are sent.
-    pub shape: Option<Shape>,
+    pub adjust_fields: Option<FieldAdjuster>,
     /// What is done once an object is made or changed, before it is waited for.
-    pub after: Option<Handler>,
+    pub after_write: Option<Handler>,
 }
 
 /// Looks over the fields that are about to be sent, on create or update.
-pub type Shape = fn(&Op, Verb, &mut Map<String, Json>);
+pub type FieldAdjuster = fn(&Op, OperationKind, &mut Map<String, Json>);
 
 /// How an object is changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum UpdateMethod {
     /// With PUT: what is sent is changed.
     Put,
     /// With PATCH: what is sent is changed.
@@ -81,7 +81,7 @@ pub enum Change {
 
 /// When an object is ready.
 #[derive(Clone, Debug, Default)]
-pub struct Ready {
+pub struct Readiness {
     /// Where it has its status; nothing if it is ready as soon as it is there.
     pub status: Name,
     /// It is not ready in these.
@@ -100,193 +100,193 @@ pub struct Ready {
     pub unknown: Name,
 }
 
-impl Plain {
+impl RestSpec {
     /// Objects at a path, in an envelope; that of many has an `s` more.
-    pub fn at(service: Service, path: impl Into<Name>, one: impl Into<Name>) -> Plain {
+    pub fn new(service: Service, path: impl Into<Name>, one: impl Into<Name>) -> RestSpec {
         let one = one.into();
         let many = if one.is_empty() { "".into() } else { format!("{one}s").into() };
-        Plain {
+        RestSpec {
             service,
             path: path.into(),
-            one,
-            is_bare: false,
-            many,
+            envelope: one,
+            bare_requests: false,
+            list_envelope: many,
             id: "id".into(),
-            fields: Vec::new(),
+            field_names: Vec::new(),
             unsent: Vec::new(),
-            always: Vec::new(),
-            change: Change::Put,
-            ready: Ready::default(),
-            label: None,
-            tag: None,
-            is_dressed: false,
+            constant_fields: Vec::new(),
+            update_method: UpdateMethod::Put,
+            readiness: Readiness::default(),
+            mark_field: None,
+            mark_tag: None,
+            marks_then_renames: false,
             unique: Vec::new(),
             finds: Vec::new(),
-            listed: None,
-            retried: Vec::new(),
-            goes_slowly: true,
+            list_suffix: None,
+            retried_statuses: Vec::new(),
+            awaits_deletion: true,
             microversion: None,
             uncompared: Vec::new(),
-            shown: Vec::new(),
-            shape: None,
-            after: None,
+            attribute_paths: Vec::new(),
+            adjust_fields: None,
+            after_write: None,
         }
     }
 
     /// Nothing stands around an object that is sent.
-    pub fn bare(mut self) -> Plain {
-        self.is_bare = true;
+    pub fn bare_requests(mut self) -> RestSpec {
+        self.bare_requests = true;
         self
     }
 
     /// What stands around many objects, if that is not what stands around one with an `s`.
-    pub fn many(mut self, many: impl Into<Name>) -> Plain {
-        self.many = many.into();
+    pub fn list_envelope(mut self, many: impl Into<Name>) -> RestSpec {
+        self.list_envelope = many.into();
         self
     }
 
     /// Where an object has its id, if not in `id`.
-    pub fn id(mut self, id: impl Into<Name>) -> Plain {
+    pub fn id(mut self, id: impl Into<Name>) -> RestSpec {
         self.id = id.into();
         self
     }
 
     /// A property that the service knows by another name.
-    pub fn field(mut self, property: impl Into<Name>, field: impl Into<Name>) -> Plain {
-        self.fields.push((property.into(), field.into()));
+    pub fn field(mut self, property: impl Into<Name>, field: impl Into<Name>) -> RestSpec {
+        self.field_names.push((property.into(), field.into()));
         self
     }
 
     /// Properties that are not sent.
-    pub fn unsent<const N: usize>(mut self, properties: [&'static str; N]) -> Plain {
+    pub fn unsent<const N: usize>(mut self, properties: [&'static str; N]) -> RestSpec {
         self.unsent.extend(properties.map(Name::Borrowed));
         self
     }
 
     /// A field that is always sent when an object is made.
-    pub fn always(mut self, field: impl Into<Name>, value: impl Into<Json>) -> Plain {
-        self.always.push((field.into(), value.into()));
+    pub fn constant_field(mut self, field: impl Into<Name>, value: impl Into<Json>) -> RestSpec {
+        self.constant_fields.push((field.into(), value.into()));
         self
     }
 
     /// How an object is changed; with PUT if nothing is said.
-    pub fn change(mut self, change: Change) -> Plain {
-        self.change = change;
+    pub fn update_method(mut self, method: UpdateMethod) -> RestSpec {
+        self.update_method = method;
         self
     }
 
     /// When an object is ready; at once if nothing is said.
-    pub fn ready(mut self, ready: Ready) -> Plain {
-        self.ready = ready;
+    pub fn readiness(mut self, ready: Readiness) -> RestSpec {
+        self.readiness = ready;
         self
     }
 
     /// Where a mark goes if the user chose the object's name, or if it has none.
-    pub fn label(mut self, field: impl Into<Name>) -> Plain {
-        self.label = Some(field.into());
+    pub fn mark_field(mut self, field: impl Into<Name>) -> RestSpec {
+        self.mark_field = Some(field.into());
         self
     }
 
     /// If the user chose all that a mark could be in, an object is made with a mark all the same, and gets
     /// what the user chose with a change afterwards. So nobody else's object is ever taken for ours.
-    pub fn dressed(mut self) -> Plain {
-        self.is_dressed = true;
+    pub fn marks_then_renames(mut self) -> RestSpec {
+        self.marks_then_renames = true;
         self
     }
 
     /// An object cannot be changed right after it was made, or never: its mark is where the user leaves room.
-    pub fn undressed(mut self) -> Plain {
-        self.is_dressed = false;
+    pub fn keeps_mark(mut self) -> RestSpec {
+        self.marks_then_renames = false;
         self
     }
 
     /// Fields that together are those of one object at most, because the service refuses another.
-    pub fn unique<const N: usize>(mut self, fields: [&'static str; N]) -> Plain {
+    pub fn unique<const N: usize>(mut self, fields: [&'static str; N]) -> RestSpec {
         self.unique = fields.map(Name::Borrowed).into();
         self
     }
 
     /// A property whose value, or each of whose values, may be the name of such an object.
-    pub fn finds(mut self, property: &'static str, kind: &'static str) -> Plain {
+    pub fn finds(mut self, property: &'static str, kind: &'static str) -> RestSpec {
         self.finds.push((property.into(), kind.into()));
         self
     }
 
     /// How all objects are listed: what stands behind their path, such as `/detail` or `?limit=1000`. For
     /// services whose lists cannot be narrowed down by the mark.
-    pub fn listed(mut self, behind: &'static str) -> Plain {
-        self.listed = Some(behind.into());
+    pub fn list_suffix(mut self, behind: &'static str) -> RestSpec {
+        self.list_suffix = Some(behind.into());
         self
     }
 
     /// A conflict only means that the service is not done with something else yet.
-    pub fn patient(mut self) -> Plain {
-        self.retried = vec![409];
+    pub fn retries_conflicts(mut self) -> RestSpec {
+        self.retried_statuses = vec![409];
         self
     }
 
     /// An object that the service agreed to remove is gone: nobody looks whether it is.
-    pub fn goes_at_once(mut self) -> Plain {
-        self.goes_slowly = false;
+    pub fn deleted_at_once(mut self) -> RestSpec {
+        self.awaits_deletion = false;
         self
     }
 
     /// The microversion that its calls are written for.
-    pub fn microversion(mut self, version: impl Into<Name>) -> Plain {
+    pub fn microversion(mut self, version: impl Into<Name>) -> RestSpec {
         self.microversion = Some(version.into());
         self
     }
 
     /// What is done to the fields before they are sent.
-    pub fn shape(mut self, shape: Shape) -> Plain {
-        self.shape = Some(shape);
+    pub fn adjust_fields(mut self, shape: FieldAdjuster) -> RestSpec {
+        self.adjust_fields = Some(shape);
         self
     }
 
     /// What is done once an object is made or changed, before it is waited for.
-    pub fn after(mut self, after: Handler) -> Plain {
-        self.after = Some(after);
+    pub fn after_write(mut self, after: Handler) -> RestSpec {
+        self.after_write = Some(after);
         self
     }
 }
 
-impl Ready {
+impl Readiness {
     /// It is ready in some states, broken in others, and needs time in the rest.
     pub fn when<const D: usize, const F: usize>(
         status: &'static str,
         done: [&'static str; D],
         failed: [&'static str; F],
-    ) -> Ready {
+    ) -> Readiness {
         let names = |names: &[&'static str]| names.iter().copied().map(Name::Borrowed).collect();
-        Ready {
+        Readiness {
             status: status.into(),
             done: names(&done),
             failed: names(&failed),
-            ..Ready::default()
+            ..Readiness::default()
         }
     }
 
     /// It needs time in these; a state that is named nowhere is a mistake.
-    pub fn waiting<const N: usize>(mut self, waiting: [&'static str; N]) -> Ready {
+    pub fn waiting<const N: usize>(mut self, waiting: [&'static str; N]) -> Readiness {
         self.waiting = waiting.map(Name::Borrowed).into();
         self
     }
 
     /// What is told of a broken object if the service does not say it, and of a state that nobody knows.
-    pub fn words(mut self, because: &'static str, unknown: &'static str) -> Ready {
+    pub fn words(mut self, because: &'static str, unknown: &'static str) -> Readiness {
         self.because = because.into();
         self.unknown = unknown.into();
         self
     }
 
     /// An object that was removed is gone in these, though it is still shown.
-    pub fn gone<const N: usize>(mut self, gone: [&'static str; N]) -> Ready {
+    pub fn gone<const N: usize>(mut self, gone: [&'static str; N]) -> Readiness {
         self.gone = gone.map(Name::Borrowed).into();
         self
     }
 
     /// Where the service says why an object is broken.
-    pub fn reason(mut self, field: &'static str) -> Ready {
+    pub fn reason(mut self, field: &'static str) -> Readiness {
         self.reason = field.into();
         self
     }
@@ -294,24 +294,24 @@ impl Ready {
 
 impl ResourceType {
     /// What is done to the fields of its plain objects before they are sent.
-    pub fn shaped(mut self, shape: Shape) -> ResourceType {
-        if let Some(plain) = &mut self.behaviour.plain {
-            Arc::make_mut(plain).shape = Some(shape);
+    pub fn adjust_fields(mut self, shape: FieldAdjuster) -> ResourceType {
+        if let Some(spec) = &mut self.behaviour.rest {
+            Arc::make_mut(spec).adjust_fields = Some(shape);
         }
         self
     }
 
     /// Its objects are plain. Handlers that were given before stay; those given after replace these.
-    pub fn plain(mut self, plain: Plain) -> ResourceType {
-        let given = self.behaviour;
+    pub fn rest(mut self, spec: RestSpec) -> ResourceType {
+        let declared = self.behaviour;
         self.behaviour = Behaviour {
-            create: given.create.or(Some(|op| Box::pin(super::create(op)))),
-            update: given.update.or(Some(|op| Box::pin(super::update(op)))),
-            delete: given.delete.or(Some(|op| Box::pin(super::remove(op)))),
-            check: given.check.or(Some(|op| Box::pin(super::check(op)))),
-            finder: given.finder.or(Some(super::marker)),
-            plain: Some(Arc::new(plain)),
-            ..given
+            create: declared.create.or(Some(|op| Box::pin(super::create(op)))),
+            update: declared.update.or(Some(|op| Box::pin(super::update(op)))),
+            delete: declared.delete.or(Some(|op| Box::pin(super::remove(op)))),
+            check: declared.check.or(Some(|op| Box::pin(super::check(op)))),
+            finder: declared.finder.or(Some(super::marker)),
+            rest: Some(Arc::new(spec)),
+            ..declared
         };
         self
     }
