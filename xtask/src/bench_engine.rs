@@ -243,6 +243,7 @@ impl Bench {
             recipe,
             settings: self.settings.clone(),
             adopted: None,
+            request: None,
         };
         self.engine.create(new).await.map_err(io::Error::other)
     }

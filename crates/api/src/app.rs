@@ -10,6 +10,7 @@ use crate::metrics::Metrics;
 use crate::policy::{Policy, Target};
 use crate::rate_limit::RateLimit;
 use crate::url_policy;
+use kiln_engine::error_type::ErrorType;
 use kiln_engine::service::Service;
 use kiln_resources::op::Domain;
 use std::path::PathBuf;
@@ -106,7 +107,7 @@ impl App {
         let target = Target::project(project);
         self.policy
             .check(rule, caller, &target)
-            .map_err(|forbidden| Fault::new("Forbidden", forbidden.to_string()))
+            .map_err(|forbidden| Fault::new(ErrorType::Forbidden, forbidden.to_string()))
     }
 
     /// A new id.

@@ -3,74 +3,20 @@
 use crate::response::{JSON, Response, framework};
 use axum::http::StatusCode;
 use axum::response::Response as HttpResponse;
+use kiln_engine::error_type::ErrorType;
 use kiln_engine::service::RequestError;
 use kiln_template::Value;
 
 /// Why a request has no other answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
-    /// The status.
-    pub status: StatusCode,
-    /// The type of the error.
-    pub kind: String,
+    /// The type of the error, which has its HTTP status.
+    pub error_type: ErrorType,
     /// What is wrong; nothing if that is not for users.
     pub message: Option<String>,
     /// Everything that is wrong, for clients that can show it.
     pub findings: Vec<Value>,
 }
-
-/// The types of errors that are not the server's fault, by status. Everything else is.
-const STATUSES: [(u16, &[&str]); 7] = [
-    (
-        400,
-        &[
-            "AttributeError",
-            "CircularDependencyException",
-            "DownloadLimitExceeded",
-            "HTTPBadRequest",
-            "ImmutableParameterModified",
-            "Invalid",
-            "InvalidBreakPointHook",
-            "InvalidExternalResourceDependency",
-            "InvalidParameterValue",
-            "InvalidRestrictedAction",
-            "InvalidSchemaError",
-            "InvalidTemplateReference",
-            "InvalidTemplateSection",
-            "InvalidTemplateVersion",
-            "MissingCredentialError",
-            "NotSupported",
-            "ObjectFieldInvalid",
-            "PhysicalResourceIDAmbiguity",
-            "PhysicalResourceNameAmbiguity",
-            "PropertyUnspecifiedError",
-            "RequestLimitExceeded",
-            "ResourceActionNotSupported",
-            "ResourcePropertyConflict",
-            "ResourceTypeUnavailable",
-            "StackValidationFailed",
-            "UnknownUserParameter",
-            "UserParameterMissing",
-            "ValueError",
-        ],
-    ),
-    (403, &["Forbidden", "HTTPForbidden", "InvalidTenant", "NotAuthorized"]),
-    (
-        404,
-        &[
-            "EntityNotFound",
-            "HTTPNotFound",
-            "NotFound",
-            "ResourceNotAvailable",
-            "ResourceNotFound",
-            "SnapshotNotFound",
-        ],
-    ),
-    (405, &["HTTPMethodNotAllowed"]),
-    (409, &["ActionInProgress", "StackExists"]),
-    (429, &["HTTPTooManyRequests"]),
-    (503, &["HTTPServiceUnavailable", "StoreUnavailable"]),
-];
 
 /// What is said of a status in general.
 fn explanation(status: StatusCode) -> &'static str {
@@ -90,60 +36,59 @@ fn explanation(status: StatusCode) -> &'static str {
 
 impl Fault {
     /// A fault of a type with its message.
-    pub fn new(kind: &str, message: impl Into<String>) -> Fault {
-        let known = STATUSES.iter().find(|(_, kinds)| kinds.contains(&kind));
-        let status = known.and_then(|(status, _)| StatusCode::from_u16(*status).ok());
-        Fault {
-            status: status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
-            kind: kind.to_owned(),
-            message: Some(message.into()),
-            findings: Vec::new(),
-        }
+    pub fn new(error_type: ErrorType, message: impl Into<String>) -> Fault {
+        Fault { error_type, message: Some(message.into()), findings: Vec::new() }
+    }
+
+    /// The HTTP status.
+    pub fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.error_type.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
     /// A fault that says no more than its type.
-    pub fn bare(kind: &str) -> Fault {
-        Fault { message: None, ..Fault::new(kind, "") }
+    pub fn bare(error_type: ErrorType) -> Fault {
+        Fault { error_type, message: None, findings: Vec::new() }
     }
 
     /// A fault of a type that says what its status says.
-    pub fn general(kind: &str) -> Fault {
-        let fault = Fault::new(kind, "");
-        Fault { message: Some(explanation(fault.status).into()), ..fault }
+    pub fn general(error_type: ErrorType) -> Fault {
+        let fault = Fault::bare(error_type);
+        Fault { message: Some(explanation(fault.status()).into()), ..fault }
     }
 
     /// A bad request.
     pub fn bad(message: impl Into<String>) -> Fault {
-        Fault::new("HTTPBadRequest", message)
+        Fault::new(ErrorType::HttpBadRequest, message)
     }
 
     /// A bad request that says no more than that.
     pub fn malformed() -> Fault {
-        Fault::general("HTTPBadRequest")
+        Fault::general(ErrorType::HttpBadRequest)
     }
 
     /// The answer that tells it.
     pub fn into_response(self) -> HttpResponse {
-        let mut error = vec![("type", Value::from(self.kind))];
+        let status = self.status();
+        let mut error = vec![("type", Value::from(self.error_type.name()))];
         error.extend(self.message.map(|message| ("message", Value::from(message))));
         error.push(("traceback", Value::Null));
         if !self.findings.is_empty() {
             error.push(("findings", Value::list(self.findings)));
         }
         let body = Value::map([
-            ("code", Value::from(i64::from(self.status.as_u16()))),
-            ("title", reason(self.status).into()),
-            ("explanation", explanation(self.status).into()),
+            ("code", Value::from(i64::from(status.as_u16()))),
+            ("title", reason(status).into()),
+            ("explanation", explanation(status).into()),
             ("error", Value::map(error)),
         ]);
-        Response::json(self.status, &body).into_response()
+        Response::json(status, &body).into_response()
     }
 }
 
 impl From<RequestError> for Fault {
     fn from(refusal: RequestError) -> Fault {
-        let fault = Fault::new(refusal.kind, "");
-        Fault { message: refusal.message, findings: refusal.findings, ..fault }
+        let RequestError { error_type, message, findings } = refusal;
+        Fault { error_type, message, findings }
     }
 }
 

@@ -20,6 +20,7 @@ use kiln_cloud::{
     ActingFor, Call, CallError, CallLimits, Credential, DEFAULT_MAX_CALLS, Lane, Method,
     PendingDelegation, Reply, Service, Transport, UserToken,
 };
+use kiln_engine::error_type::ErrorType;
 use kiln_engine::service::{RequestError, Requester, SoftwareObject};
 use kiln_resources::wire;
 use kiln_template::Value;
@@ -210,7 +211,7 @@ async fn deployment_call(
             let body = call.request.body.as_ref().unwrap_or(&Json::Null);
             let given = wire::value(&body["software_deployment"]);
             let (Ok(id), Some(given)) = (Uuid::parse_str(id), given.as_map()) else {
-                return Err(RequestError::new("HTTPBadRequest", "this is no deployment"));
+                return Err(RequestError::new(ErrorType::HttpBadRequest, "this is no deployment"));
             };
             app.service.put_deployment(&requester, id, given).await?;
             Ok(Json::Null)
@@ -243,7 +244,10 @@ async fn config_call(
             let hidden = body["hidden"].as_array().into_iter().flatten();
             let hidden: Vec<&str> = hidden.filter_map(Json::as_str).collect();
             let (Ok(id), Some(config)) = (Uuid::parse_str(id), config.as_map()) else {
-                return Err(RequestError::new("HTTPBadRequest", "this is no configuration"));
+                return Err(RequestError::new(
+                    ErrorType::HttpBadRequest,
+                    "this is no configuration",
+                ));
             };
             app.service.put_config(&requester, id, config, &hidden).await?;
             Ok(Json::Null)

@@ -15,6 +15,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request as HttpRequ
 use axum::response::{IntoResponse, Response as HttpResponse};
 use futures_util::FutureExt;
 use kiln_cloud::{REQUEST_ID_HEADER, is_request_id, new_request_id, with_request_id};
+use kiln_engine::error_type::ErrorType;
+use kiln_engine::request_id::RequestId;
 use kiln_template::Value;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -36,7 +38,7 @@ pub async fn answer(app: Arc<App>, http: HttpRequest<Body>) -> HttpResponse {
     let origin = cors::origin(http.headers(), &app.options.origins);
     let allowed = origin.as_ref().map(|_| (http.method(), http.headers()));
     let preflight = allowed.and_then(|(method, headers)| cors::preflight(method, headers));
-    let internal_error = || Fault::bare("InternalError").into_response();
+    let internal_error = || Fault::bare(ErrorType::InternalError).into_response();
     let handler = |app, http| async move {
         match preflight {
             Some(response) => response,
@@ -73,7 +75,15 @@ where
     );
     // The calls that are made for this request carry the id by which its sender knows it.
     let sent_id = global_request_id.unwrap_or(&request_id).to_owned();
-    let observed = with_request_id(sent_id, run(app, http, internal_error, handler));
+    let answered = run(app, http, internal_error, handler);
+    // The commands that the request submits carry its own id, which is unique.
+    let answered = async {
+        match RequestId::parse(&request_id) {
+            Some(id) => id.scope(answered).await,
+            None => answered.await,
+        }
+    };
+    let observed = with_request_id(sent_id, answered);
     let mut response = observed.instrument(span).await;
     if let Ok(id) = request_id.parse() {
         response.headers_mut().insert(REQUEST_ID, id);
@@ -155,7 +165,7 @@ async fn route(app: Arc<App>, http: HttpRequest<RawBody>) -> HttpResponse {
             if let Err(rejection) = app.auth.authenticate(http.headers(), project).await {
                 return rejection.into_response();
             }
-            let mut response = Fault::general("HTTPMethodNotAllowed").into_response();
+            let mut response = Fault::general(ErrorType::HttpMethodNotAllowed).into_response();
             if let Ok(methods) = methods.join(",").parse() {
                 response.headers_mut().insert(ALLOW, methods);
             }
@@ -177,7 +187,7 @@ async fn route(app: Arc<App>, http: HttpRequest<RawBody>) -> HttpResponse {
             // The limit is for clients; requests of stacks are limited by the size of stacks.
             let rate = app.rate.as_ref().filter(|_| !is_internal);
             if rate.is_some_and(|rate| !rate.allows(&caller.project_id, Instant::now())) {
-                let mut response = Fault::general("HTTPTooManyRequests").into_response();
+                let mut response = Fault::general(ErrorType::HttpTooManyRequests).into_response();
                 response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
                 return response;
             }
@@ -210,7 +220,7 @@ async fn handle(
 ) -> Result<Response, Fault> {
     let project = request.part("tenant_id").to_owned();
     if project != request.caller.project_id && !request.is_admin {
-        return Err(Fault::general("HTTPForbidden"));
+        return Err(Fault::general(ErrorType::HttpForbidden));
     }
     if route.body != BodyNeed::Ignored {
         let (parts, body) = http.into_parts();

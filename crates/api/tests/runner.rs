@@ -9,6 +9,7 @@ mod faults;
 mod hidden;
 mod life;
 mod long_poll;
+mod observability;
 mod policy;
 mod printed;
 mod remote;

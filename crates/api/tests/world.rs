@@ -8,7 +8,7 @@ use kiln_api::auth::{Authenticator, Reason, Rejection, SignatureError};
 use kiln_api::caller::{Caller, Scope};
 use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics, Options, Own, RateLimit};
-use kiln_cloud::NoCloud;
+use kiln_cloud::{NoCloud, Transport};
 use kiln_engine::config::Config;
 use kiln_engine::memory::MemoryStore;
 use kiln_engine::runtime::{Engine, EngineSettings};
@@ -107,6 +107,16 @@ impl World {
 
     /// One whose alarms may tell addresses that begin so.
     pub(crate) fn telling(rules: Rules, options: Options, starts: Vec<String>) -> World {
+        World::on(Arc::new(NoCloud), rules, options, starts)
+    }
+
+    /// A world whose service has this way to the cloud.
+    pub(crate) fn on(
+        cloud: Arc<dyn Transport>,
+        rules: Rules,
+        options: Options,
+        starts: Vec<String>,
+    ) -> World {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let config = Arc::new(Config {
             global: kiln_resources::environment::shipped(),
@@ -119,7 +129,7 @@ impl World {
         let settings = EngineSettings::default();
         let own = Arc::new(Own::before(Arc::new(NoCloud)));
         let engine = Engine::start(config.clone(), store.clone(), own.clone(), settings);
-        let service = Service::new(store, config, rules, Arc::new(NoCloud), Some(engine.clone()));
+        let service = Service::new(store, config, rules, cloud, Some(engine.clone()));
         let app = Arc::new(App {
             service,
             auth: Arc::new(Tokens),

@@ -1,6 +1,7 @@
 //! What an operator decides about the engine, with the defaults of the reference.
 
 use crate::alarms::{NoWebhooks, WebhookClient};
+use crate::metrics::Metrics;
 use crate::notification::NotificationListener;
 use crate::template_cache::TemplateCache;
 use kiln_resources::op::GuestAccess;
@@ -36,23 +37,25 @@ pub struct Config {
     pub lost_call_window: Duration,
     /// How many events of a stack are kept; nothing means all.
     pub max_events: Option<u64>,
-    /// How long what is known of a deleted stack is kept; nothing means for ever.
+    /// How long the records of a deleted stack are kept; `None` means for ever.
     pub deleted_stack_retention: Option<Duration>,
-    /// How often alarms are looked for that are due.
+    /// How often the store is scanned for alarms that are due.
     pub alarm_scan_interval: Duration,
     /// How long samples of metrics are kept: at least as long as any alarm looks back.
     pub metric_retention: Duration,
-    /// How long it is kept what happened to alarms.
+    /// How long the history of alarms is kept.
     pub alarm_history_retention: Duration,
     /// How many rows may change before they are written down: what has to be looked at besides waits
     /// until then, so that a step takes a bounded time and memory however large a tree is.
     pub max_changes_per_step: usize,
-    /// Who takes what alarms tell to addresses outside.
+    /// Sends the webhooks of alarms.
     pub webhook_client: Arc<dyn WebhookClient>,
-    /// Who is told of what happens to stacks, once it is durable; if nobody is, nothing is made for them.
+    /// Takes notifications about stacks, once they are durable; without a listener none are made.
     pub listener: Option<Arc<dyn NotificationListener>>,
     /// Texts that were read lately: clones of a configuration share them.
     pub template_cache: Arc<TemplateCache>,
+    /// The metrics of the engine and of the services: clones of a configuration count together.
+    pub metrics: Arc<Metrics>,
 }
 
 impl Default for Config {
@@ -78,6 +81,7 @@ impl Default for Config {
             webhook_client: Arc::new(NoWebhooks),
             listener: None,
             template_cache: Arc::default(),
+            metrics: Arc::default(),
         }
     }
 }

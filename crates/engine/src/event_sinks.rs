@@ -1,7 +1,6 @@
-//! Event sinks: queues to which a user has the events of their stacks sent, as `event_sinks` in the environment
-//! says.
+//! Event sinks: the queues in `event_sinks` of the environment, to which the events of stacks are sent.
 //!
-//! This makes calls of events; whoever drives the machine makes the calls, once the events are durable.
+//! This builds the calls; the driver makes them once the events are durable.
 
 use crate::store::EventRow;
 use crate::time::Time;
@@ -14,8 +13,7 @@ use serde_json::{Value as Json, json};
 /// How long a message ttl_secs if nothing else is said, in seconds.
 const DEFAULT_TTL_SECS: i64 = 3600;
 
-/// How many messages are sent at once, and how many bytes of them: less than what queues take unless their
-/// operator says otherwise.
+/// How many messages and bytes one call has at most: less than the defaults of the messaging service.
 const MAX_MESSAGES_PER_CALL: usize = 10;
 const MAX_BYTES_PER_CALL: usize = 128 << 10;
 
@@ -32,7 +30,7 @@ struct Sink {
 }
 
 impl Sink {
-    /// A sink as the environment has it; that was checked when it came.
+    /// Reads a sink of the environment, which was validated with the request.
     fn parse(value: &Value) -> Option<Sink> {
         let members = value.as_map()?;
         let ttl_secs = match members.get("ttl").map(Value::exposed) {
@@ -69,9 +67,9 @@ impl Sink {
     }
 }
 
-/// What is sent of an event, and how many bytes that is, about.
+/// The message of an event, and its approximate size in bytes.
 fn message(event: &EventRow) -> (Json, usize) {
-    // What is hidden stays so: it is printed as stars.
+    // Secrets are printed as stars.
     let properties = print::json(&event.properties(), Keys::Ordered);
     let size = properties.len() + event.reason.len() + 500;
     let properties: Json = serde_json::from_str(&properties).unwrap_or_default();

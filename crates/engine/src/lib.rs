@@ -1,11 +1,11 @@
 //! The engine of Kiln.
 //!
-//! A template becomes a graph, the graph is compared with the record to a plan, and the plan is
-//! carried out by a machine that is a pure function: state and input in, new state and effects out.
-//! Everything that touches the world is done by the driver, and only after the machine's records of
-//! it are durable.
+//! A template becomes a graph. A machine, which is a pure function of state and input, compares each node of the graph
+//! with the record and decides what is done: new state and effects come out. The driver carries the effects out, and
+//! only after the machine's records of them are durable.
 #![forbid(unsafe_code)]
 
+mod activity;
 pub mod alarms;
 pub mod blueprint;
 pub mod codec;
@@ -14,6 +14,7 @@ pub mod config;
 mod decide;
 mod delegation;
 mod drift;
+pub mod error_type;
 mod event_sinks;
 pub mod export;
 pub mod failure;
@@ -21,15 +22,18 @@ pub mod ids;
 mod load_balancing;
 pub mod machine;
 pub mod memory;
+pub mod metrics;
 pub mod notification;
 pub mod objects;
 pub mod owner;
 pub mod partial_tree;
 pub mod preview;
+pub mod request_id;
 mod resolver;
 mod rows;
 pub mod runtime;
 pub mod service;
+mod signal_check;
 pub mod snapshot;
 pub mod state;
 pub mod store;

@@ -1,7 +1,7 @@
-//! What others are told of stacks: values that are made of what the machine records, when it does.
+//! Notifications about stacks: values that are made when the machine records a change.
 //!
-//! They are made only if somebody listens, and handed over by whoever drives the machine once the record is
-//! durable: nobody is told of what did not happen. What is lost between the two is lost.
+//! They are made only if there is a listener, and the driver sends them once the record is durable: there is no
+//! notification of something that did not happen. A notification that is lost in between stays lost.
 
 use crate::blueprint::Source;
 use crate::ids::StackId;
@@ -16,83 +16,83 @@ use kiln_template::print;
 use std::fmt;
 use std::sync::Arc;
 
-/// Whoever is told of what happened to stacks.
+/// Takes notifications about stacks.
 pub trait NotificationListener: fmt::Debug + Send + Sync {
-    /// Takes what happened to a tree, in that order. It must not wait: stacks go on only then.
+    /// Takes the notifications of a tree, in their order. It must not block: the tree continues afterwards.
     fn notify(&self, notifications: Vec<Notification>);
 }
 
-/// That the state of a stack was recorded, or that a group in it is given another size.
+/// A change of the state of a stack, or of the size of a group in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notification {
-    /// When it happened.
+    /// The time of the change.
     pub time: Time,
     /// The project that the stack belongs to.
     pub project: Arc<str>,
-    /// Whoever made the stack, or changed it last.
+    /// The user who created or updated the stack last.
     pub author: Arc<CreatedBy>,
-    /// The id of that user, also if nothing else is known of them.
+    /// The id of that user, also if nothing else is known.
     pub user_id: Arc<str>,
     /// The name of that user.
     pub user_name: Arc<str>,
     /// The stack.
     pub stack: StackId,
-    /// Its name.
+    /// The name of the stack.
     pub name: Arc<str>,
-    /// What is being done with it.
+    /// The state of the stack.
     pub state: State,
-    /// Why it is in that state.
+    /// The reason for the state.
     pub reason: Arc<str>,
-    /// When it was made.
+    /// When the stack was created.
     pub created: Time,
-    /// When it was last changed.
+    /// When the stack was last updated.
     pub updated: Option<Time>,
-    /// Its tags.
+    /// The tags of the stack.
     pub tags: Vec<Arc<str>>,
-    /// What its template says of itself; nothing if there is no telling what that is.
+    /// The description in the template; `None` if the template cannot be read.
     pub description: Option<Arc<str>>,
-    /// The group in it that is given another size, if this is about that.
+    /// The change of the size of a group, if the notification is about that.
     pub scaling: Option<Scaling>,
 }
 
-/// That a policy gives a group another size.
+/// A scaling policy changes the size of a group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scaling {
-    /// How far that is.
+    /// The progress of the change.
     pub status: Status,
-    /// What the policy calls what it does, such as `change_in_capacity`.
+    /// The type of the adjustment, such as `change_in_capacity`.
     pub kind: Arc<str>,
-    /// By how much, or to how many.
+    /// The adjustment of the policy.
     pub adjustment: f64,
-    /// How many members the group has now.
+    /// The current number of members.
     pub capacity: usize,
-    /// The name of the group that nothing else has.
+    /// The unique name of the group.
     pub group: Arc<str>,
-    /// What went wrong, if something did.
+    /// The error, if the change failed.
     pub failure: Option<Arc<str>>,
 }
 
-/// What is to be told once what was recorded is durable.
+/// What is sent once the record is durable.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outbox {
-    /// To whoever listens.
+    /// Notifications for the listener.
     pub(crate) notifications: Vec<Notification>,
-    /// To the queues that the stacks' user named.
+    /// Events for the queues that the user named.
     pub(crate) events: Vec<EventRow>,
-    /// Those queues.
+    /// The queues.
     pub(crate) sinks: Vec<Value>,
 }
 
-/// What is said of a template that says nothing of itself.
+/// The description of a template without one.
 const NO_DESCRIPTION: &str = "No description";
 
 impl Tree {
-    /// What is to be told once the batch that was taken last is durable.
+    /// Takes what is to be sent once the last batch is durable.
     pub(crate) fn take_outbox(&mut self) -> Outbox {
         std::mem::take(&mut self.outbox)
     }
 
-    /// Has it told that the state of a stack was recorded.
+    /// Adds a notification about the state of a stack.
     pub(crate) fn notify_stack_state(
         &mut self,
         env: &Env<'_>,
@@ -106,7 +106,7 @@ impl Tree {
         }
     }
 
-    /// Has it told that a group is being given another size, or was, or could not be.
+    /// Adds a notification about the size of a group.
     pub(crate) fn notify_scaling(
         &mut self,
         env: &Env<'_>,

@@ -1,7 +1,7 @@
-//! What is kept beside stacks: software configurations, deployments, engines, promises of users, letters of alarms,
-//! signatures that were answered.
+//! Objects that are stored beside stacks: software configurations, deployments, engines, pending delegations, webhooks of
+//! alarms, used signatures.
 //!
-//! Nothing here has an owner or a fence: each is written as a whole, and the last write counts.
+//! These objects have no owner and no fence: each is written as a whole, and the last write wins.
 
 use crate::store::StoreError;
 use crate::time::Time;
@@ -9,21 +9,21 @@ use async_trait::async_trait;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// Keeps things that are no stacks.
+/// Stores objects other than stacks.
 #[async_trait]
 pub trait Objects: Send + Sync {
-    /// Writes an object over the one that is there.
+    /// Writes an object, over an existing one.
     async fn put_object(&self, object: ObjectRow) -> Result<(), StoreError>;
 
-    /// Writes an object unless there is one of its id; whether it was written. Of several who write the same
-    /// at once, one does.
+    /// Writes an object unless one with its id exists; returns whether it was written. Of several writers at the same time
+    /// one succeeds.
     async fn add_object(&self, object: ObjectRow) -> Result<bool, StoreError>;
 
-    /// Removes an object; whether it was there.
+    /// Deletes an object; returns whether it existed.
     async fn drop_object(&self, kind: ObjectKind, id: Uuid) -> Result<bool, StoreError>;
 
-    /// Removes objects of a kind that were made before a moment, the oldest first and no more than `limit`; how
-    /// many there were.
+    /// Deletes objects of a kind that were created before a time, the oldest first and no more than `limit`; returns their
+    /// number.
     async fn drop_objects(
         &self,
         kind: ObjectKind,
@@ -34,10 +34,10 @@ pub trait Objects: Send + Sync {
     /// An object.
     async fn object(&self, kind: ObjectKind, id: Uuid) -> Result<Option<ObjectRow>, StoreError>;
 
-    /// A page of objects, by when they were made.
+    /// A page of objects, by their time of creation.
     async fn objects(&self, query: &ObjectQuery) -> Result<Vec<ObjectRow>, StoreError>;
 
-    /// The deployments on servers: the server, the deployment, its configuration.
+    /// The deployments on servers: server, deployment and configuration.
     async fn deployed_on(
         &self,
         servers: &[Arc<str>],
@@ -52,29 +52,29 @@ pub trait Objects: Send + Sync {
         Ok(all)
     }
 
-    /// How many there are, whatever the page.
+    /// The number of objects, regardless of the page.
     async fn count_objects(&self, query: &ObjectQuery) -> Result<u64, StoreError>;
 }
 
-/// What kind of thing is kept.
+/// The kind of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ObjectKind {
     /// A software configuration.
     Config,
     /// The application of a configuration to a server.
     Deployment,
-    /// An engine that is at work.
+    /// An engine that has reported itself.
     Engine,
-    /// What a user is about to lend to a stack.
+    /// A trust or application credential that is being created for a stack.
     PendingDelegation,
-    /// What an alarm tells an address.
+    /// A webhook of an alarm that is not delivered yet.
     Webhook,
-    /// Signatures that were answered.
+    /// Signatures of requests that were answered.
     UsedSignatures,
 }
 
 impl ObjectKind {
-    /// Its name in the record.
+    /// The name in the store.
     pub fn name(self) -> &'static str {
         match self {
             ObjectKind::Config => "config",
@@ -95,24 +95,24 @@ impl ObjectKind {
     }
 }
 
-/// Something that is kept.
+/// An object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectRow {
     /// Its id.
     pub id: Uuid,
-    /// What it is.
+    /// The kind.
     pub kind: ObjectKind,
     /// The project that it belongs to.
     pub project: Arc<str>,
-    /// What it is for, such as the server of a deployment; empty if for nothing in particular.
+    /// What the object is for, such as the server of a deployment; may be empty.
     pub subject: Arc<str>,
-    /// The object that it uses, such as the configuration of a deployment.
+    /// The id of an object that this one uses, such as the configuration of a deployment.
     pub uses: Option<Uuid>,
-    /// When it was made.
+    /// The time of creation.
     pub created: Time,
-    /// When it was last changed.
+    /// The time of the last change.
     pub updated: Option<Time>,
-    /// The rest.
+    /// The encoded fields.
     pub body: Vec<u8>,
 }
 
@@ -123,7 +123,7 @@ pub struct ObjectQuery {
     pub kind: ObjectKind,
     /// Only those of this project.
     pub project: Option<Arc<str>>,
-    /// Only those that are for this.
+    /// Only those with this subject.
     pub subject: Option<Arc<str>>,
     /// Only those that use this.
     pub uses: Option<Uuid>,
@@ -149,7 +149,7 @@ impl ObjectQuery {
         }
     }
 
-    /// Whether an object is asked for, whatever the page.
+    /// Whether an object matches, regardless of the page.
     pub fn matches(&self, object: &ObjectRow) -> bool {
         self.kind == object.kind
             && self.project.as_ref().is_none_or(|it| *it == object.project)

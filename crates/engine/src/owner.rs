@@ -3,7 +3,8 @@
 //! It does no I/O: it says what is to be written down and what is to be done after that, and is told
 //! what came of it. Simulation and real life differ only in who listens.
 
-use crate::ids::Ids;
+use crate::activity::{Activity, OperationInfo};
+use crate::ids::{CommandId, Ids};
 use crate::machine::{Effect, Input, Run};
 use crate::notification::Outbox;
 use crate::state::{Action, Status};
@@ -44,10 +45,13 @@ pub struct Order {
     pub call: Call,
     /// In whose name.
     pub by: Arc<Credential>,
+    /// The operation, as logs name it.
+    pub info: Arc<OperationInfo>,
 }
 
 /// An operation under way.
 struct Live {
+    info: Arc<OperationInfo>,
     stage: Stage,
     slot: Slot,
     /// The step whose call is being made.
@@ -210,6 +214,16 @@ impl Owner {
         self.tree.has_revocations()
     }
 
+    /// Takes what was done since the last time, for logs and metrics.
+    pub(crate) fn take_activity(&mut self) -> Vec<Activity> {
+        self.tree.activity.take()
+    }
+
+    /// Drops a command that cannot be read from the queue of the tree.
+    pub(crate) fn drop_command(&mut self, id: CommandId) {
+        self.tree.changes.done.push(id);
+    }
+
     /// Whether something has yet to be written down.
     pub fn has_changes(&self) -> bool {
         self.tree.has_changes()
@@ -253,7 +267,10 @@ impl Owner {
 
     fn start_operation(&mut self, run: Box<Run>) {
         let (op, slot) = (run.op, run.slot);
+        let info = Arc::new(self.tree.operation_info(&run));
+        self.tree.activity.record(Activity::Started(info.clone()));
         let live = Live {
+            info,
             stage: Stage::Begun(run),
             slot,
             calling: None,
@@ -276,11 +293,14 @@ impl Owner {
     ) {
         self.stop_waiting(op);
         let Some(live) = self.running.get_mut(&op) else { return };
+        let info = live.info.clone();
         let (turn, notes) = live.stage.turn(now, answer);
         let is_stopping = live.stops_at.is_some();
         self.hear(op, notes, todo);
         match turn {
             OpPoll::Finished(result) => {
+                let error = result.as_ref().err().and_then(crate::activity::error_text);
+                self.tree.activity.record(Activity::Ended(info, error));
                 self.forget(op);
                 todo.push_back(Todo::Step(Input::Ended(op, result)));
             }
@@ -363,9 +383,10 @@ impl Owner {
         let Some(live) = self.running.get_mut(&op) else { return };
         self.ordered += 1;
         live.order = Some(self.ordered);
+        let info = live.info.clone();
         let by = self.tree.credential.clone();
         let call = call.acting_for(self.tree.acting_for_resource(live.slot));
-        self.orders.push(Order { number: self.ordered, op, step, call, by });
+        self.orders.push(Order { number: self.ordered, op, step, call, by, info });
     }
 
     /// Stops an operation: at once, or when it has heard how the call under way ended.
@@ -381,6 +402,9 @@ impl Owner {
     }
 
     fn give_up(&mut self, op: OpId, todo: &mut VecDeque<Todo>) {
+        if let Some(live) = self.running.get(&op) {
+            self.tree.activity.record(Activity::Stopped(live.info.clone()));
+        }
         self.forget(op);
         todo.push_back(Todo::Step(Input::Stopped(op)));
     }

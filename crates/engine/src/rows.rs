@@ -487,6 +487,7 @@ impl Tree {
             timers: BTreeSet::new(),
             changes: Default::default(),
             outbox: Default::default(),
+            activity: Default::default(),
             next_traversal: 0,
             active_traversals: 0,
             queue: Default::default(),

@@ -1,7 +1,7 @@
-//! Texts that were read lately, and the templates in them.
+//! A cache of texts and of the templates in them.
 //!
-//! A text is stored under its hash and never changes, and what a template is depends on its text alone:
-//! nothing in here can be stale. It is bounded in bytes; what was not asked for longest goes first.
+//! A text is stored under its hash and never changes, and a template depends on its text alone: no entry can be stale.
+//! The cache is bounded in bytes; the least recently used entries are evicted first.
 
 use crate::store::Hash;
 use kiln_template::template::Template;
@@ -10,14 +10,14 @@ use std::fmt;
 use std::hash::Hash as Key;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many bytes of texts are kept.
+/// How many bytes of texts are cached.
 const MAX_TEXT_BYTES: usize = 8 << 20;
-/// How many bytes of templates are kept, about.
+/// About how many bytes of templates are cached.
 const MAX_TEMPLATE_BYTES: usize = 32 << 20;
 /// About how many bytes a template takes for each byte of its text.
 const TEMPLATE_BYTES_PER_TEXT_BYTE: usize = 16;
 
-/// Texts that were read lately, and the templates in them.
+/// A cache of texts and of the templates in them.
 pub struct TemplateCache {
     texts: Mutex<Recent<Hash, Arc<str>>>,
     templates: Mutex<Recent<Arc<str>, Arc<Template>>>,
@@ -32,7 +32,7 @@ impl Default for TemplateCache {
     }
 }
 
-/// Says nothing of what is in it: that may be secret.
+/// Prints no entries: they may contain secrets.
 impl fmt::Debug for TemplateCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TemplateCache").finish_non_exhaustive()
@@ -45,12 +45,12 @@ impl TemplateCache {
         lock(&self.texts).get(&hash)
     }
 
-    /// Keeps a text.
+    /// Adds a text.
     pub(crate) fn keep_text(&self, hash: Hash, text: &Arc<str>) {
         lock(&self.texts).insert(hash, text.clone(), text.len());
     }
 
-    /// The template in a text, which `read` reads if it is not known.
+    /// The template of a text, which `read` reads if it is not cached.
     pub(crate) fn template(
         &self,
         text: &Arc<str>,
@@ -73,14 +73,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What was used lately, bounded in bytes.
+/// Recently used entries, bounded in bytes.
 struct Recent<K, V> {
     capacity: usize,
     weight: usize,
-    /// Grows with every use.
+    /// The number of uses so far.
     uses: u64,
     entries: HashMap<K, Entry<V>>,
-    /// The keys by their last uses.
+    /// The keys in the order of their last uses.
     order: BTreeMap<u64, K>,
 }
 
@@ -106,7 +106,7 @@ impl<K: Clone + Eq + Key, V: Clone> Recent<K, V> {
         Some(entry.value.clone())
     }
 
-    /// Adds what is not there. What would take a large part of the room is not kept.
+    /// Adds an entry, unless it exists or would take a large part of the capacity.
     fn insert(&mut self, key: K, value: V, weight: usize) {
         if weight > self.capacity / 4 || self.entries.contains_key(&key) {
             return;

@@ -84,6 +84,8 @@ pub struct Tree {
     pub(crate) active_traversals: usize,
     /// What has to be looked at before a step is over.
     pub(crate) queue: VecDeque<Task>,
+    /// What was done, for logs and metrics; and for which requests.
+    pub(crate) activity: crate::activity::ActivityLog,
     /// What the step calls for.
     pub(crate) effects: Vec<Effect>,
     /// What objects were found to be, while they are compared with what they should be.

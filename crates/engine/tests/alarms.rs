@@ -120,6 +120,7 @@ impl Site {
             recipe: Arc::new(recipe),
             settings: Settings::default(),
             adopted: None,
+            request: None,
         };
         engine.create(new).await.unwrap();
         self.until(async || {

@@ -77,6 +77,7 @@ impl Site {
             recipe: wish(&mut self.rng, plan),
             settings: self.lend(name),
             adopted: None,
+            request: None,
         };
         engine.create(new).await.unwrap();
         id
@@ -235,6 +236,7 @@ fn a_tree_whose_type_panics_harms_no_other() {
             recipe,
             settings: Settings::default(),
             adopted: None,
+            request: None,
         };
         engine.create(new).await.unwrap();
         let beside = site.create(&engine, "beside", &plan(5)).await;

@@ -112,6 +112,7 @@ impl Story {
             recipe,
             settings: Settings::default(),
             adopted: None,
+            request: None,
         };
         let mut env = Env { now: now(), ids: &mut self.chance };
         let mut tree = Tree::create(Arc::new(Config::default()), new, &mut env);

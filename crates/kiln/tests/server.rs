@@ -146,10 +146,25 @@ fn a_server_does_as_its_file_says_and_goes_on_where_it_stopped() {
         let url = format!("{api}/v1/admin/stacks");
         let made = client.post(&url).json(&stack).send().await.expect("an answer");
         assert_eq!(made.status(), 201, "{}", made.text().await.unwrap_or_default());
-        let counted = client.get(&metrics).send().await.expect("an answer");
-        let counted = counted.text().await.expect("text");
-        let row = "kiln_http_requests_total{method=\"POST\",status=\"201\"} 1";
-        assert!(counted.contains(row), "{counted}");
+        let rows = [
+            "kiln_http_requests_total{method=\"POST\",status=\"201\"} 1",
+            "kiln_trees_owned 1",
+            "kiln_operations_started_total{operation=\"create\"} 1",
+            "kiln_operations_running 0",
+            "kiln_commits_failed_total 0",
+            "kiln_doubts_open 0",
+            "kiln_delegations_to_revoke 0",
+        ];
+        // The stack is created in the background.
+        let counted = loop {
+            let counted = client.get(&metrics).send().await.expect("an answer");
+            let counted = counted.text().await.expect("text");
+            if rows.iter().all(|row| counted.contains(row)) {
+                break counted;
+            }
+        };
+        let commits = counted.lines().find_map(|it| it.strip_prefix("kiln_commit_seconds_count "));
+        assert!(commits.is_some_and(|it| it != "0"), "{counted}");
     });
     assert!(served.stop());
 

@@ -5,6 +5,7 @@ use crate::fault::Fault;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response as HttpResponse;
 use hyper::ext::ReasonPhrase;
+use kiln_engine::error_type::AwsCode;
 use kiln_engine::service::RequestError;
 use kiln_template::Value;
 
@@ -145,20 +146,23 @@ impl AwsFault {
     }
 }
 
+impl From<AwsCode> for Code {
+    fn from(code: AwsCode) -> Code {
+        match code {
+            AwsCode::AccessDenied => Code::AccessDenied,
+            AwsCode::AlreadyExists => Code::AlreadyExists,
+            AwsCode::ActionInProgress => Code::Busy,
+            AwsCode::InternalFailure => Code::InternalFailure,
+            AwsCode::InvalidParameterValue => Code::InvalidParameterValue,
+            AwsCode::RequestLimitExceeded => Code::RequestLimitExceeded,
+            AwsCode::ServiceUnavailable => Code::ServiceUnavailable,
+        }
+    }
+}
+
 impl From<Fault> for AwsFault {
     fn from(fault: Fault) -> AwsFault {
-        let code = match fault.kind.as_str() {
-            "AuthorizationFailure" | "Forbidden" | "HTTPForbidden" | "NotAuthorized" => {
-                Code::AccessDenied
-            }
-            "StackExists" => Code::AlreadyExists,
-            "ActionInProgress" => Code::Busy,
-            "RequestLimitExceeded" => Code::RequestLimitExceeded,
-            "StoreUnavailable" | "HTTPServiceUnavailable" => Code::ServiceUnavailable,
-            _ if fault.status.is_client_error() => Code::InvalidParameterValue,
-            _ => Code::InternalFailure,
-        };
-        AwsFault { code, detail: fault.message }
+        AwsFault { code: fault.error_type.aws().into(), detail: fault.message }
     }
 }
 

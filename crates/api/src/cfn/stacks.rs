@@ -5,6 +5,7 @@ use super::stack_request::{stack_request, template};
 use crate::aws::{AwsFault, Params};
 use crate::native::show::{environment, members, wrapped};
 use crate::request::{Request, moment};
+use kiln_engine::error_type::ErrorType;
 use kiln_engine::partial_tree::TreePart;
 use kiln_engine::service::{Patch, StackRequest, TemplateSource};
 use kiln_engine::store::{StackQuery, StackRow};
@@ -50,7 +51,7 @@ pub(super) async fn describe(request: Request, params: Params) -> Result<Value, 
         match request.look_at(stack, TreePart::Outputs, show).await {
             Ok(stack) => shown.push(stack),
             // It went while the others were looked at.
-            Err(fault) if stacks.len() > 1 && fault.kind == "EntityNotFound" => {}
+            Err(fault) if stacks.len() > 1 && fault.error_type == ErrorType::EntityNotFound => {}
             Err(fault) => return Err(fault.into()),
         }
     }

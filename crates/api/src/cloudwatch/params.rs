@@ -4,6 +4,7 @@ use crate::aws::{AwsFault, Code, Params};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use kiln_engine::error_type::ErrorType;
 use kiln_engine::service::RequestError;
 use kiln_engine::time::Time;
 use std::collections::BTreeMap;
@@ -110,8 +111,10 @@ pub(super) fn alarm_names(params: &Params) -> Result<Vec<Arc<str>>, AwsFault> {
 
 /// What the service refuses, in CloudWatch's words.
 pub(super) fn refused(refusal: RequestError) -> AwsFault {
-    match refusal.kind {
-        "RequestLimitExceeded" => AwsFault { code: Code::LimitExceeded, detail: refusal.message },
+    match refusal.error_type {
+        ErrorType::RequestLimitExceeded => {
+            AwsFault { code: Code::LimitExceeded, detail: refusal.message }
+        }
         _ => refusal.into(),
     }
 }

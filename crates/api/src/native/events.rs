@@ -6,6 +6,7 @@ use crate::fault::Fault;
 use crate::query::percent;
 use crate::request::{Request, link, moment};
 use crate::response::Response;
+use kiln_engine::error_type::ErrorType;
 use kiln_engine::ids::{EventId, StackId};
 use kiln_engine::service::Service;
 use kiln_engine::store::{EventField, EventQuery, EventRow, StackRow};
@@ -48,7 +49,7 @@ pub(crate) async fn of_resource(request: Request) -> Result<Response, Fault> {
     let events = page(&request, std::slice::from_ref(&stack), only).await?;
     if events.is_empty() {
         let message = format!("No events found for resource {name}");
-        return Err(Fault::new("HTTPNotFound", message));
+        return Err(Fault::new(ErrorType::HttpNotFound, message));
     }
     let shown =
         events.iter().map(|event| Value::Map(Arc::new(listed(&request, &stack, event, None))));
@@ -59,7 +60,8 @@ pub(crate) async fn show(request: Request) -> Result<Response, Fault> {
     let stack = request.stack().await?;
     let (resource, id) = (request.part("resource_name"), request.part("event_id"));
     let event = request.service().event(stack.id, resource, id).await?;
-    let event = event.ok_or_else(|| Fault::new("HTTPNotFound", format!("No event {id} found")))?;
+    let event =
+        event.ok_or_else(|| Fault::new(ErrorType::HttpNotFound, format!("No event {id} found")))?;
     let mut shown = listed(&request, &stack, &event, None);
     shown.insert("resource_type".into(), Value::Text(event.kind.clone()));
     shown.insert("resource_properties".into(), event.properties());
@@ -84,7 +86,7 @@ async fn page(
     let descending = match query.get("sort_dir") {
         Some("asc") => false,
         Some("desc") => true,
-        Some(_) => return Err(Fault::bare("ValueError")),
+        Some(_) => return Err(Fault::bare(ErrorType::ValueError)),
         None => !by_time && !by_type,
     };
     let wanted = EventQuery {

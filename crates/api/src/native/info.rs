@@ -5,6 +5,7 @@ use super::stack_body::StackBody;
 use crate::fault::Fault;
 use crate::request::Request;
 use crate::response::Response;
+use kiln_engine::error_type::ErrorType;
 use kiln_engine::service::{EngineView, REPORT_INTERVAL};
 use kiln_engine::time::Time;
 use kiln_template::Value;
@@ -22,7 +23,7 @@ pub(crate) async fn build(request: Request) -> Result<Response, Fault> {
 pub(crate) async fn services(request: Request) -> Result<Response, Fault> {
     let engines = request.service().engines().await?;
     if engines.is_empty() {
-        return Err(Fault::new("HTTPServiceUnavailable", "All heat engines are down."));
+        return Err(Fault::new(ErrorType::HttpServiceUnavailable, "All heat engines are down."));
     }
     Ok(Response::ok(&wrapped("services", Value::list(engines.iter().map(service)))))
 }

@@ -9,6 +9,7 @@ use crate::query::flag;
 use crate::request::Request;
 use crate::response::Response;
 use axum::http::header::ETAG;
+use kiln_engine::error_type::ErrorType;
 use kiln_engine::partial_tree::TreePart;
 use kiln_engine::service::RequestError;
 use kiln_engine::store::StackRow;
@@ -108,7 +109,7 @@ fn named(stack: &StackRow, seen: &StackView<'_>, name: &str) -> Result<ResourceV
     seen.resource(name).ok_or_else(|| {
         let stack = &stack.name;
         let message = format!("The Resource ({name}) could not be found in Stack {stack}.");
-        RequestError::new("ResourceNotFound", message).into()
+        RequestError::new(ErrorType::ResourceNotFound, message).into()
     })
 }
 
@@ -158,7 +159,7 @@ fn check_guest(request: &Request, seen: &StackView<'_>, found: &ResourceView) ->
     match is_guest && !seen.may_be_read_by(found, &request.caller.user_id) {
         true => {
             let message = "You are not authorized to use this action.";
-            Err(RequestError::new("Forbidden", message).into())
+            Err(RequestError::new(ErrorType::Forbidden, message).into())
         }
         false => Ok(()),
     }

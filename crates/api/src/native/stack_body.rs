@@ -3,6 +3,7 @@
 use crate::fault::Fault;
 use crate::query::count;
 use crate::request::Request;
+use kiln_engine::error_type::ErrorType;
 use kiln_engine::machine::Settings;
 use kiln_engine::service::{Patch, StackRequest, TemplateSource};
 use kiln_template::definition::Files;
@@ -35,7 +36,7 @@ impl StackBody<'_> {
             Some(other) => {
                 let name = print::plain(other);
                 let message = format!("Invalid stack name {name}, must be a string");
-                Err(Fault::new("StackValidationFailed", message))
+                Err(Fault::new(ErrorType::StackValidationFailed, message))
             }
         }
     }
@@ -144,7 +145,7 @@ impl StackBody<'_> {
             Some(object) => Environment::from_value(object),
         };
         match found.iter().find(|found| Diagnostic::is_error(found)) {
-            Some(found) => Err(Fault::new(found.kind, found.wire_text())),
+            Some(found) => Err(Fault::new(found.into(), found.wire_text())),
             None => Ok(environment),
         }
     }
@@ -175,7 +176,7 @@ impl StackBody<'_> {
 
     fn files(&self) -> Result<Files, Fault> {
         let Some(files) = self.request.field("files") else { return Ok(Files::new()) };
-        let files = files.as_map().ok_or_else(|| Fault::bare("ValueError"))?;
+        let files = files.as_map().ok_or_else(|| Fault::bare(ErrorType::ValueError))?;
         let text = |value: &Value| match value {
             Value::Text(text) => text.clone(),
             other => print::json(other, print::Keys::Ordered).into(),
@@ -190,7 +191,7 @@ impl StackBody<'_> {
             None => None,
             Some(value) => match crate::query::flag("disable_rollback", value) {
                 Ok(is_disabled) => Some(!is_disabled),
-                Err(_) => return Err(Fault::bare("ValueError")),
+                Err(_) => return Err(Fault::bare(ErrorType::ValueError)),
             },
         };
         Ok(Settings {
@@ -203,7 +204,7 @@ impl StackBody<'_> {
 
     fn tags(&self) -> Result<Option<Vec<Arc<str>>>, Fault> {
         let Some(tags) = self.request.field("tags") else { return Ok(None) };
-        let Value::Text(tags) = tags else { return Err(Fault::bare("AttributeError")) };
+        let Value::Text(tags) = tags else { return Err(Fault::bare(ErrorType::AttributeError)) };
         let tags: Vec<Arc<str>> = tags.split(',').map(Arc::from).collect();
         match tags.iter().find(|tag| tag.chars().count() > MAX_TAG) {
             None => Ok(Some(tags)),

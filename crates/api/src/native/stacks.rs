@@ -7,6 +7,7 @@ use crate::request::{Request, link};
 use crate::response::Response;
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
+use kiln_engine::error_type::ErrorType;
 use kiln_engine::ids::StackId;
 use kiln_engine::partial_tree::TreePart;
 use kiln_engine::service::PostFilter;
@@ -102,7 +103,7 @@ fn stack_query(request: &Request) -> Result<Option<StackQuery>, Fault> {
         None => sort.is_empty(),
         Some("asc") => false,
         Some("desc") => true,
-        Some(_) => return Err(Fault::bare("ValueError")),
+        Some(_) => return Err(Fault::bare(ErrorType::ValueError)),
     };
     let mut filters: Vec<(StackField, Vec<Arc<str>>)> = Vec::new();
     let mut add = |field: StackField, value: Arc<str>| match filters
@@ -250,8 +251,9 @@ pub(crate) async fn show_output(request: Request) -> Result<Response, Fault> {
     let stack = request.live_stack().await?;
     let name = request.part("output_key");
     let found = request.look_at(&stack, TreePart::Outputs, |_, seen| Ok(seen.output(name))).await?;
-    let found = found
-        .ok_or_else(|| Fault::new("NotFound", format!("Specified output key {name} not found.")))?;
+    let found = found.ok_or_else(|| {
+        Fault::new(ErrorType::NotFound, format!("Specified output key {name} not found."))
+    })?;
     Ok(Response::ok(&wrapped("output", output(&found))))
 }
 

@@ -4,6 +4,7 @@ use super::show::{members, wrapped};
 use crate::fault::Fault;
 use crate::request::Request;
 use crate::response::Response;
+use kiln_engine::error_type::ErrorType;
 use kiln_engine::service::RequestError;
 use kiln_resources::declare::ResourceType;
 use kiln_template::Value;
@@ -29,7 +30,7 @@ pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
         let known = print::repr(&Value::list(STATUSES.map(Value::from)));
         let known = known.trim_start_matches('[').trim_end_matches(']');
         return Err(Fault::new(
-            "Invalid",
+            ErrorType::Invalid,
             format!(
                 "Data supplied was not valid: Invalid support status and should be one of ({known})"
             ),
@@ -83,7 +84,7 @@ fn named(request: &Request) -> Result<&'static ResourceType, Fault> {
     if let Some(service) = kind.service.filter(|_| !is_served(request, kind)) {
         let service = service.catalogue_type();
         return Err(Fault::new(
-            "ResourceTypeUnavailable",
+            ErrorType::ResourceTypeUnavailable,
             format!(
                 "HEAT-E99001 Service {service} is not available for resource type {name}, reason: \
                  {service} {name} endpoint is not in service catalog."
@@ -443,8 +444,9 @@ pub(crate) async fn functions(request: Request) -> Result<Response, Fault> {
     let with_conditions = request.query.flag("with_condition_func")?.unwrap_or(false);
     let name = request.part("template_version");
     let found = name.split_once('.').and_then(|(key, value)| version::find(key, value));
-    let version = found
-        .ok_or_else(|| Fault::new("NotFound", format!("Template with version {name} not found")))?;
+    let version = found.ok_or_else(|| {
+        Fault::new(ErrorType::NotFound, format!("Template with version {name} not found"))
+    })?;
     let is_listed = |function: &&functions::Function| {
         function.exists_in(version)
             && (function.allowed_in(Position::Value, version)

@@ -6,6 +6,7 @@ use crate::app::App;
 use crate::query::percent;
 use kiln_cloud::{ActingFor, Call, CallError, Method, Reply};
 use kiln_engine::alarms::{Alarm, AlarmQuery, AlarmState, Comparison};
+use kiln_engine::error_type::ErrorType;
 use kiln_engine::ids::{Ids, StackId};
 use kiln_engine::runtime::SystemIds;
 use kiln_engine::service::{RequestError, StackAlarm};
@@ -37,7 +38,7 @@ pub(super) async fn rule_call(
     call: &Call,
 ) -> Result<Json, RequestError> {
     let requester = requester(behalf);
-    let bad = || RequestError::new("HTTPBadRequest", "this is no rule of an alarm");
+    let bad = || RequestError::new(ErrorType::HttpBadRequest, "this is no rule of an alarm");
     let id = Uuid::parse_str(id).map_err(|_| bad())?;
     match call.request.method {
         Method::Put => {
@@ -80,8 +81,10 @@ pub(super) async fn rule_call(
 
 /// What is wrong with a rule is the stack's fault.
 fn told(refusal: RequestError) -> RequestError {
-    match refusal.kind {
-        "InvalidParameterValue" => RequestError { kind: "HTTPBadRequest", ..refusal },
+    match refusal.error_type {
+        ErrorType::InvalidParameterValue => {
+            RequestError { error_type: ErrorType::HttpBadRequest, ..refusal }
+        }
         _ => refusal,
     }
 }
@@ -101,10 +104,10 @@ pub(super) async fn alarming_call(
         (Method::Get, ["alarms", id]) => get(app, behalf, id).await,
         (Method::Put, ["alarms", id]) => put(app, behalf, &percent::decode(id), call).await,
         (Method::Delete, ["alarms", id]) => remove(app, behalf, id).await,
-        _ => Err(RequestError::new("NotFound", "there is nothing of that kind")),
+        _ => Err(RequestError::new(ErrorType::NotFound, "there is nothing of that kind")),
     };
     answered.map(|body| Reply::new(200, body)).map_err(|refusal| {
-        let status = crate::fault::Fault::from(told(refusal.clone())).status.as_u16();
+        let status = crate::fault::Fault::from(told(refusal.clone())).status().as_u16();
         let message = refusal.message.unwrap_or_default();
         let body = json!({ "error_message": { "faultcode": "Client", "faultstring": message } });
         CallError::Refused(Reply::new(status, body))
@@ -125,7 +128,7 @@ async fn keep(app: &App, behalf: &ActingFor, id: Uuid, call: &Call) -> Result<Js
     let empty = Fields::new();
     let fields = call.request.body.as_ref().and_then(Json::as_object).unwrap_or(&empty);
     let Some(stack) = stack(behalf) else {
-        return Err(RequestError::new("HTTPBadRequest", "this is no alarm of a stack"));
+        return Err(RequestError::new(ErrorType::HttpBadRequest, "this is no alarm of a stack"));
     };
     let new = StackAlarm {
         name: name(app, stack, fields).await?,
@@ -176,7 +179,7 @@ async fn remove(app: &App, behalf: &ActingFor, id: &str) -> Result<Json, Request
 }
 
 async fn alarm(app: &App, behalf: &ActingFor, id: &str) -> Result<Alarm, RequestError> {
-    let missing = || RequestError::new("NotFound", format!("Alarm {id} not found"));
+    let missing = || RequestError::new(ErrorType::NotFound, format!("Alarm {id} not found"));
     let id = Uuid::parse_str(id).map_err(|_| missing())?;
     app.service.stack_alarm(&requester(behalf), id).await
 }
@@ -217,7 +220,7 @@ const COMPARISONS: [(&str, Comparison); 6] = [
 
 /// An alarm on a threshold as a rule.
 fn rule(fields: &Fields<String, Json>) -> Result<Members, RequestError> {
-    let bad = |what: String| RequestError::new("HTTPBadRequest", what);
+    let bad = |what: String| RequestError::new(ErrorType::HttpBadRequest, what);
     let kind = fields.get("type").and_then(Json::as_str).unwrap_or_default();
     if kind != "threshold" {
         return Err(bad(format!(
@@ -263,7 +266,7 @@ fn dimensions(query: &Json) -> Result<Value, RequestError> {
         let field = part["field"].as_str().unwrap_or_default();
         if part["op"].as_str().is_some_and(|op| op != "eq") {
             let message = format!("the query on {field} can only be for what is equal");
-            return Err(RequestError::new("HTTPBadRequest", message));
+            return Err(RequestError::new(ErrorType::HttpBadRequest, message));
         }
         let name = ["metadata.user_metadata.", "metadata.metering.", "metadata."]
             .iter()
@@ -313,7 +316,7 @@ mod tests {
             } }),
         ] {
             let refused = rule(&fields(alarm.clone())).unwrap_err();
-            assert_eq!(refused.kind, "HTTPBadRequest", "{alarm}");
+            assert_eq!(refused.error_type, ErrorType::HttpBadRequest, "{alarm}");
         }
     }
 }

@@ -1,9 +1,10 @@
-//! An alarm as it is kept, and what comes of looking at it.
+//! An alarm as it is stored, and the outcome of its evaluation.
 
 use super::evaluate::Verdict;
 use super::rule::{AlarmState, EvaluationMode, IS_SINGLE, Rule};
 use super::store::{AlarmChange, AlarmEvent, AlarmEventKind, AlarmRow};
-use super::webhook::{Webhook, is_url};
+use super::target::{AlarmTarget, SignalledResource, WebhookUrl};
+use super::webhook::Webhook;
 use crate::codec;
 use crate::ids::{CommandId, Ids, StackId};
 use crate::machine::Command;
@@ -17,49 +18,38 @@ use uuid::Uuid;
 /// An alarm, and the rule that it expected_version definition, in CloudWatch's words.
 #[derive(Clone, Debug)]
 pub struct Alarm {
-    /// Its row.
+    /// The row of the alarm.
     pub row: AlarmRow,
-    /// Its rule as it expected_version definition, and what else is known of it.
+    /// The rule as it was supplied, and what else is known of the alarm.
     pub definition: Members,
 }
 
-/// Whom an alarm tells: a resource of a stack.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
-    /// The root of the stack's tree.
-    pub root: StackId,
-    /// The stack.
-    pub stack: StackId,
-    /// The resource.
-    pub resource: Arc<str>,
-}
-
-/// What is to be told of an alarm, and to whom.
+/// When an alarm is evaluated, and whether it acts.
 #[derive(Clone, Copy, Debug)]
 pub struct EvaluationContext {
-    /// When.
+    /// The time of the evaluation.
     pub now: Time,
-    /// Whether whoever is named is told at all.
+    /// Whether the actions of the alarm are carried out.
     pub notifies: bool,
 }
 
-/// Where an alarm keeps who its actions are.
+/// The key under which an alarm stores the resources that its actions signal.
 const TARGETS: &str = "targets";
-/// Where an alarm keeps the root of its stack's tree.
+/// The key under which an alarm stores the root of its stack's tree.
 const ROOT: &str = "root";
-/// Why it is in its state.
+/// The key of the reason for the alarm's state.
 pub(crate) const REASON: &str = "StateReason";
-/// More of that, as data.
+/// The key of the same reason as data.
 pub(crate) const REASON_DATA: &str = "StateReasonData";
 
-/// What of an alarm is its rule, rather than what became of it.
+/// The keys that describe the state of an alarm, not its rule.
 const STATE_KEYS: [&str; 2] = [REASON, REASON_DATA];
 
 impl Alarm {
-    /// Where an alarm says whether it tells only of changes.
+    /// The key of the flag that an alarm acts only when its state changes.
     pub const NOTIFIES_ONCE: &str = "tells_once";
 
-    /// The alarm of a row.
+    /// Reads the alarm of a row.
     pub fn from_row(row: AlarmRow) -> Alarm {
         let definition = match codec::decode(&row.body) {
             Ok(Value::Map(members)) => (*members).clone(),
@@ -68,51 +58,59 @@ impl Alarm {
         Alarm { row, definition }
     }
 
-    /// Its rule.
+    /// The rule of the alarm.
     pub fn rule(&self) -> Result<Rule, String> {
         Rule::parse(&self.definition)
     }
 
-    /// The root of its stack's tree.
+    /// The root of the tree that the alarm belongs to.
     pub fn root(&self) -> Option<StackId> {
         let text = self.definition.get(ROOT)?.as_text()?;
         Uuid::parse_str(text).ok().map(StackId)
     }
 
-    /// Says which tree it belongs to.
+    /// Stores the tree that the alarm belongs to.
     pub fn set_root(&mut self, root: StackId) {
         self.definition.insert(ROOT.into(), root.to_string().into());
     }
 
-    /// Says who an action is.
-    pub fn set_target(&mut self, action: &str, target: &Target) {
-        let told = Value::map([
+    /// Stores the resource that an action signals.
+    pub fn set_target(&mut self, action: &str, target: &SignalledResource) {
+        let stored = Value::map([
             ("root", Value::from(target.root.to_string())),
             ("stack", target.stack.to_string().into()),
             ("resource", Value::Text(target.resource.clone())),
         ]);
         let mut all =
             self.definition.get(TARGETS).and_then(Value::as_map).cloned().unwrap_or_default();
-        all.insert(action.into(), told);
+        all.insert(action.into(), stored);
         self.definition.insert(TARGETS.into(), Value::Map(all.into()));
     }
 
-    /// Who an action is; nothing if that is not known.
-    pub fn target(&self, action: &str) -> Option<Target> {
-        let told = self.definition.get(TARGETS)?.as_map()?.get(action)?.as_map()?;
-        let text = |name: &str| told.get(name).and_then(Value::as_text);
-        let id = |name: &str| Uuid::parse_str(text(name)?).ok().map(StackId);
-        Some(Target { root: id("root")?, stack: id("stack")?, resource: text("resource")?.clone() })
+    /// The target of an action; `None` if the action names neither a known resource nor a URL.
+    pub fn target(&self, action: &str) -> Option<AlarmTarget> {
+        match self.signalled_resource(action) {
+            Some(resource) => Some(AlarmTarget::Signal(resource)),
+            None => WebhookUrl::parse(action).map(AlarmTarget::Webhook),
+        }
     }
 
-    /// What is done in a state.
+    fn signalled_resource(&self, action: &str) -> Option<SignalledResource> {
+        let stored = self.definition.get(TARGETS)?.as_map()?.get(action)?.as_map()?;
+        let text = |name: &str| stored.get(name).and_then(Value::as_text);
+        let id = |name: &str| Uuid::parse_str(text(name)?).ok().map(StackId);
+        let (root, stack) = (id("root")?, id("stack")?);
+        Some(SignalledResource { root, stack, resource: text("resource")?.clone() })
+    }
+
+    /// The actions for a state.
     pub fn actions(&self, state: AlarmState) -> Vec<Arc<str>> {
         let all =
             self.definition.get(state.actions()).and_then(Value::as_list).into_iter().flatten();
         all.filter_map(Value::as_text).filter(|text| !text.is_empty()).cloned().collect()
     }
 
-    /// Keeps a new rule, and what became of the former one.
+    /// Sets a new rule, and keeps the state of the alarm.
     pub fn set_definition(&mut self, mut definition: Members) {
         for name in STATE_KEYS {
             if let Some(value) = self.definition.get(name) {
@@ -122,18 +120,18 @@ impl Alarm {
         self.definition = definition;
     }
 
-    /// Makes the last period alone decide, as the old service did for alarms of stacks.
+    /// Has only the last period decide, as the older service did for alarms of stacks.
     pub fn use_last_period_only(definition: &mut Members) {
         definition.insert(IS_SINGLE.into(), true.into());
     }
 
-    /// The row, with what is known now.
+    /// The row of the alarm.
     pub fn into_row(self) -> AlarmRow {
         let body = codec::encode(&Value::Map(self.definition.into()));
         AlarmRow { body, ..self.row }
     }
 
-    /// What comes of a verdict.
+    /// Applies the result of an evaluation; returns the change to be written.
     pub fn apply(
         mut self,
         verdict: &Verdict,
@@ -158,22 +156,28 @@ impl Alarm {
         }
         if self.should_notify(is_state_change, context) {
             for action in self.actions(after) {
-                if self.target(&action).is_none() && is_url(&action) {
-                    // What came of it is told when it expected_version delivered. Alarms of nobody's stack tell of changes.
-                    if is_state_change || self.row.stack.is_some() {
-                        webhooks.push(self.webhook(&action, before, verdict, now).to_row(now));
+                let is_done = match self.target(&action) {
+                    Some(AlarmTarget::Webhook(url)) => {
+                        // The history of a webhook is written after its delivery. Alarms without a stack send one
+                        // only when their state changes.
+                        if is_state_change || self.row.stack.is_some() {
+                            webhooks.push(self.webhook(&url, before, verdict, now).to_row(now));
+                        }
+                        continue;
                     }
-                    continue;
-                }
-                let told = self.signal_command(&action, before, verdict, now, ids);
-                // What is told again and again is told of once.
+                    Some(AlarmTarget::Signal(resource)) => {
+                        commands.push(self.signal_command(resource, before, verdict, now, ids));
+                        true
+                    }
+                    None => false,
+                };
+                // A signal that is repeated in every period is in the history once.
                 if is_state_change {
-                    history.push(self.action_event(&action, told.is_some(), now, ids));
+                    history.push(self.action_event(&action, is_done, now, ids));
                 }
-                commands.extend(told);
             }
         }
-        // What happened at the same moment is told in the order in which it happened.
+        // Events of the same moment are listed in their order.
         for (number, event) in (0..).zip(&mut history) {
             event.id = ids.next_in_order(now, number);
         }
@@ -181,8 +185,8 @@ impl Alarm {
         AlarmChange { alarm, expected_version, is_deleted: false, history, commands, webhooks }
     }
 
-    /// Whether those who are named are told. Alarms of stacks tell again in every period: a policy scales
-    /// again when its cooldown is over.
+    /// Whether the actions of the alarm are carried out. Alarms of stacks repeat them in every period: a policy scales
+    /// again when its cooldown has ended.
     fn should_notify(&self, is_state_change: bool, context: EvaluationContext) -> bool {
         let is = |name: &str, flag: bool| matches!(self.definition.get(name), Some(Value::Bool(it)) if *it == flag);
         context.notifies
@@ -192,13 +196,12 @@ impl Alarm {
 
     fn signal_command(
         &self,
-        action: &str,
+        target: SignalledResource,
         before: AlarmState,
         verdict: &Verdict,
         now: Time,
         ids: &mut dyn Ids,
-    ) -> Option<CommandRow> {
-        let target = self.target(action)?;
+    ) -> CommandRow {
         let is_single = self.rule().is_ok_and(|rule| rule.mode == EvaluationMode::LastPeriod);
         let details = match is_single {
             true => Value::map([
@@ -216,11 +219,17 @@ impl Alarm {
         };
         let command = Command::Signal { stack: target.stack, resource: target.resource, details };
         let id = CommandId(ids.next());
-        Some(CommandRow { id, root: target.root, time: now, body: command.encode() })
+        CommandRow { id, root: target.root, time: now, body: command.encode() }
     }
 
-    /// What an address is told, in the words of the alarming service.
-    fn webhook(&self, url: &Arc<str>, before: AlarmState, verdict: &Verdict, now: Time) -> Webhook {
+    /// The webhook for a URL, in the format of the alarming service.
+    fn webhook(
+        &self,
+        url: &WebhookUrl,
+        before: AlarmState,
+        verdict: &Verdict,
+        now: Time,
+    ) -> Webhook {
         let told = Value::map([
             ("alarm_id", Value::from(self.row.id.to_string())),
             ("alarm_name", Value::Text(self.row.name.clone())),
@@ -232,10 +241,10 @@ impl Alarm {
         ]);
         let is_state_change = before != verdict.state;
         Webhook {
-            id: Webhook::id_of(self.row.id, url, self.row.changed, is_state_change),
+            id: Webhook::id_of(self.row.id, url.as_str(), self.row.changed, is_state_change),
             project: self.row.project.clone(),
             alarm: self.row.name.clone(),
-            url: url.clone(),
+            url: url.as_str().into(),
             body: print::json(&told, Keys::Ordered).into(),
             created: now,
             is_state_change,
@@ -245,7 +254,7 @@ impl Alarm {
 
     // --- history ---
 
-    /// Something that happened to it.
+    /// An event in the history of the alarm.
     pub fn event(
         &self,
         kind: AlarmEventKind,
@@ -303,7 +312,7 @@ impl Alarm {
     }
 }
 
-/// A state as the alarming service says it.
+/// The name of a state in the alarming service.
 fn aodh_name(state: AlarmState) -> &'static str {
     match state {
         AlarmState::Alarm => "alarm",

@@ -1,4 +1,4 @@
-//! What a rule makes of samples: a pure function of both and the time.
+//! The evaluation of a rule: a pure function of the rule, its samples and the time.
 
 use super::metric::{BUCKET, Bucket, Statistic, Totals};
 use super::rule::{AlarmState, EvaluationMode, Missing, Rule};
@@ -6,19 +6,19 @@ use crate::time::Time;
 use kiln_template::print;
 use kiln_template::value::Value;
 
-/// What a rule makes of samples.
+/// The result of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// What it finds.
+    /// The new state.
     pub state: AlarmState,
-    /// Why, for people.
+    /// The reason, as text.
     pub reason: String,
 }
 
-/// How many more periods are looked at, so that a sample that comes late does not change a verdict.
+/// How many more periods are read, so that a late sample does not change the result.
 const EXTRA_PERIODS: u32 = 2;
 
-/// From when on samples count for a rule that is looked at now.
+/// The time from which samples count for an evaluation now.
 pub fn samples_needed_from(rule: &Rule, now: Time) -> Time {
     let periods = match rule.mode {
         EvaluationMode::LastPeriod => 1,
@@ -27,12 +27,10 @@ pub fn samples_needed_from(rule: &Rule, now: Time) -> Time {
     now - rule.period * periods - BUCKET
 }
 
-/// What a rule makes of the samples that it was given, now. What it found before counts if it does not
-/// see anything else.
+/// Evaluates a rule. The former state counts if the samples do not decide.
 ///
-/// A period ends now or where the next one begins. All samples of ten seconds count for the period in
-/// which these end, those of the last, which have not ended, for the latest: so each counts for one
-/// period, and none for none.
+/// A period ends now or at the beginning of the next one. A bucket counts for the period in which it ends, the last
+/// bucket, which has not ended, for the latest period: so each bucket counts for exactly one period.
 pub fn evaluate(rule: &Rule, before: AlarmState, buckets: &[Bucket], now: Time) -> Verdict {
     match rule.mode {
         EvaluationMode::LastPeriod => evaluate_last_period(rule, buckets, now),
@@ -81,7 +79,7 @@ fn evaluate_periods(
     let absent = (periods as usize).saturating_sub(seen_count);
     let crossed = seen.iter().filter(|value| rule.comparison.holds(**value, rule.threshold));
     let crossed = crossed.count();
-    // Whether those that are absent could make up for the rest.
+    // Whether the missing periods could make up for the rest.
     let is_open = crossed + absent >= needed;
     let state = match missing {
         _ if crossed >= needed => AlarmState::Alarm,
@@ -105,7 +103,7 @@ fn unchanged(before: AlarmState) -> Verdict {
     Verdict { state, reason: "there were too few samples to change anything".into() }
 }
 
-/// The numbers behind a verdict; no more than a few of them.
+/// The reason for a state, with the first few values.
 fn explain(rule: &Rule, state: AlarmState, values: &[f64]) -> String {
     const SHOWN: usize = 5;
     let number = |value: f64| print::plain(&Value::Float(value));

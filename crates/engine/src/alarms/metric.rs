@@ -1,4 +1,4 @@
-//! Metrics: series of samples, kept as totals of ten seconds.
+//! Metrics: series of samples, stored as totals of ten seconds.
 
 use crate::time::Time;
 use kiln_template::value::{Members, Value};
@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// How long the samples are that are kept as one.
+/// The length of a bucket.
 pub const BUCKET: Duration = Duration::from_secs(10);
 
-/// No sample is further from zero: sums of any number of them stay finite.
+/// The largest magnitude of a sample: sums of any number of samples stay finite.
 pub const MAX_MAGNITUDE: f64 = 2.348_542_582_773_833e108;
 
-/// What is made of the samples of a period.
+/// A statistic of the samples of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Statistic {
     /// How many there are.
@@ -55,10 +55,10 @@ impl Statistic {
     }
 }
 
-/// What is known of some samples.
+/// The totals of some samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Totals {
-    /// How many there are; somebody may have weighed them.
+    /// The number of samples, which clients may have weighted.
     pub count: f64,
     /// Their sum.
     pub sum: f64,
@@ -82,7 +82,7 @@ impl Totals {
             && self.low <= self.high
     }
 
-    /// These and others together.
+    /// The totals of these and other samples.
     pub fn merge(self, other: Totals) -> Totals {
         Totals {
             count: self.count + other.count,
@@ -92,12 +92,12 @@ impl Totals {
         }
     }
 
-    /// All of some together; nothing if there are none.
+    /// The totals of all; `None` if there are none.
     pub fn merge_all(totals: impl IntoIterator<Item = Totals>) -> Option<Totals> {
         totals.into_iter().reduce(Totals::merge)
     }
 
-    /// What a statistic makes of them.
+    /// The value of a statistic.
     pub fn statistic(&self, statistic: Statistic) -> f64 {
         match statistic {
             Statistic::SampleCount => self.count,

@@ -1,19 +1,19 @@
-//! Alarms that the service keeps itself: rules on metrics, the metrics, and what a rule makes of them.
+//! Alarms that the service evaluates itself: rules on metrics, the metrics, and the evaluation.
 //!
-//! Everything here is a pure function of what is stored. Samples are kept as totals of ten seconds, so
-//! that neither a million of them nor ten thousand guests make as many rows. What is written down is
-//! in `store.rs`; who looks at rules, and when, is in `runtime/alarms.rs`; what people can ask is in
-//! `service/alarms.rs` and `service/metrics.rs`.
+//! Everything here is a pure function of stored data. Samples are stored as totals of ten seconds, so that neither a
+//! million samples nor ten thousand servers need as many rows. `store.rs` has the interface of the store;
+//! `runtime/alarms.rs` evaluates alarms when they are due; `service/alarms.rs` and `service/metrics.rs` answer requests.
 
 mod alarm;
 mod evaluate;
 mod metric;
 mod rule;
 mod store;
+mod target;
 mod webhook;
 
 pub(crate) use alarm::REASON_DATA;
-pub use alarm::{Alarm, EvaluationContext, Target};
+pub use alarm::{Alarm, EvaluationContext};
 pub use evaluate::{Verdict, evaluate, samples_needed_from};
 pub use metric::{BUCKET, Bucket, MAX_MAGNITUDE, Series, Statistic, Totals, datapoints};
 pub use rule::{AlarmState, Comparison, EvaluationMode, Missing, Rule, dimensions};
@@ -21,4 +21,5 @@ pub use store::{
     AlarmChange, AlarmEvent, AlarmEventKind, AlarmQuery, AlarmRow, Alarms, HistoryQuery,
     SeriesQuery, SeriesRow,
 };
-pub use webhook::{NoWebhooks, Webhook, WebhookClient, is_url};
+pub use target::{AlarmTarget, SignalledResource, WebhookUrl};
+pub use webhook::{NoWebhooks, Webhook, WebhookClient};

@@ -1,6 +1,6 @@
-//! Rules: what an alarm looks at, and what it compares that with.
+//! Rules: the metric of an alarm, and the threshold that it is compared with.
 //!
-//! A rule is kept as it was definition, in CloudWatch's words, and read whenever it is needed.
+//! A rule is stored as it was supplied, in CloudWatch's words, and parsed whenever it is needed.
 
 use super::metric::{Series, Statistic};
 use kiln_template::print;
@@ -9,16 +9,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What an alarm found last.
+/// The state of an alarm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AlarmState {
-    /// There was nothing to look at.
+    /// There were no samples.
     NoData,
-    /// All is well.
+    /// The threshold is not crossed.
     Normal,
     /// The threshold is crossed.
     Alarm,
-    /// Its stack is at rest: nobody looks.
+    /// The stack is suspended: the alarm is not evaluated.
     Suspended,
 }
 
@@ -26,7 +26,7 @@ impl AlarmState {
     const ALL: [AlarmState; 4] =
         [AlarmState::NoData, AlarmState::Normal, AlarmState::Alarm, AlarmState::Suspended];
 
-    /// Its name in the record, and where the old service showed it.
+    /// The name in the store and in the older service.
     pub fn name(self) -> &'static str {
         match self {
             AlarmState::NoData => "NODATA",
@@ -57,7 +57,7 @@ impl AlarmState {
             .find(|it| it.aws() == name)
     }
 
-    /// Where a rule has whom to tell of it.
+    /// The key of the actions for this state.
     pub fn actions(self) -> &'static str {
         match self {
             AlarmState::Alarm => "AlarmActions",
@@ -125,7 +125,7 @@ impl Comparison {
     }
 }
 
-/// What a period without samples stands for.
+/// How a period without samples counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// For nothing.
@@ -151,23 +151,23 @@ impl Missing {
     }
 }
 
-/// How a rule makes up its mind.
+/// Which periods decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvaluationMode {
-    /// By the last period alone; sums and counts of nothing are zero. As the old service did.
+    /// The last period alone, as in the older service; sums and counts of no samples are zero.
     LastPeriod,
-    /// By several periods.
+    /// Several periods.
     Periods {
-        /// How many are looked at.
+        /// The number of periods.
         periods: u32,
         /// How many of them must cross the threshold.
         needed: u32,
-        /// What those without samples stand for.
+        /// How periods without samples count.
         missing: Missing,
     },
 }
 
-/// What an alarm looks at, and what it compares that with.
+/// A rule: a metric, and the threshold that its statistic is compared with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     /// The namespace; any, if nothing is said.
@@ -186,15 +186,15 @@ pub struct Rule {
     pub threshold: f64,
     /// How long a period is.
     pub period: Duration,
-    /// How it makes up its mind.
+    /// Which periods decide.
     pub mode: EvaluationMode,
 }
 
-/// Rules look no further back than this, in all their periods together.
+/// The longest time that all periods of a rule may have together.
 const MAX_WINDOW_SECS: u64 = 86_400;
 
 impl Rule {
-    /// Reads a rule; or tells what is wrong with it, beginning with the name of the part.
+    /// Parses a rule. The error begins with the name of the wrong part.
     pub fn parse(definition: &Members) -> Result<Rule, String> {
         let text = |name: &str| text(definition, name);
         let required = |name: &str| text(name).ok_or_else(|| format!("{name} is missing"));

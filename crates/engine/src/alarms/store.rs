@@ -1,4 +1,4 @@
-//! What is asked of a store about alarms and metrics, and the rows that are kept.
+//! The interface of the store for alarms and metrics, and its rows.
 
 use super::metric::{Bucket, Series};
 use super::rule::AlarmState;
@@ -14,15 +14,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// Keeps alarms and metrics.
+/// Stores alarms and metrics.
 ///
-/// An alarm has a version that grows with each write: whoever writes says which one they have read, and
-/// so no evaluation happens twice however many look at the same moment.
+/// An alarm has a version that grows with each write. A writer names the version that it has read, so that no evaluation
+/// is written twice.
 #[async_trait]
 pub trait Alarms: Send + Sync {
-    /// Writes alarms in one durable transaction, each with what comes of it: its history, commands that are
-    /// added to the queues of trees, and webhooks. What is not as it was read is left alone, with all of that. Says for
-    /// each whether it was written.
+    /// Writes alarms in one durable transaction, each with its history, commands for the queues of trees, and webhooks. An
+    /// alarm with another version than expected is left alone, with all of these. Returns for each whether it was
+    /// written.
     async fn write_alarms(&self, changes: &[AlarmChange]) -> Result<Vec<bool>, StoreError>;
 
     /// An alarm.
@@ -34,21 +34,21 @@ pub trait Alarms: Send + Sync {
     /// How many alarms a project has.
     async fn count_alarms(&self, project: &str) -> Result<u64, StoreError>;
 
-    /// Alarms that are to be looked at by now, the longest due first; no more than `limit`.
+    /// The alarms whose evaluation is due, the longest due first; no more than `limit`.
     async fn due_alarms(&self, now: Time, limit: u64) -> Result<Vec<AlarmRow>, StoreError>;
 
-    /// Has all alarms that are looked at looked at a period from now: as if all had been looked at just now,
-    /// without anything coming of it.
+    /// Sets the next evaluation of all active alarms to a period from now, as if they had just been evaluated without a
+    /// change.
     async fn reset_alarms(&self, now: Time) -> Result<(), StoreError>;
 
-    /// A page of what happened to alarms.
+    /// A page of the history of alarms.
     async fn alarm_history(&self, query: &HistoryQuery) -> Result<Vec<AlarmEvent>, StoreError>;
 
-    /// Adds to what happened to alarms, in one durable transaction.
+    /// Adds events to the history of alarms, in one durable transaction.
     async fn add_alarm_events(&self, events: &[AlarmEvent]) -> Result<(), StoreError>;
 
-    /// Adds samples to those that are there, in one durable transaction, and notes the series that they
-    /// belong to. No two buckets are for the same ten seconds of the same series.
+    /// Adds samples to the stored totals, in one durable transaction, and writes their series. No two buckets are for the
+    /// same ten seconds of the same series.
     async fn add_samples(&self, series: &[SeriesRow], buckets: &[Bucket])
     -> Result<(), StoreError>;
 
@@ -85,9 +85,9 @@ pub struct AlarmRow {
     pub name: Arc<str>,
     /// The stack that it belongs to, if it does to one.
     pub stack: Option<StackId>,
-    /// The metric that it looks at.
+    /// The metric of the rule.
     pub metric: Arc<str>,
-    /// What it found last.
+    /// The current state.
     pub state: AlarmState,
     /// When it was made.
     pub created: Time,
@@ -95,11 +95,11 @@ pub struct AlarmRow {
     pub updated: Time,
     /// When its state last changed.
     pub changed: Time,
-    /// When it was last looked at.
+    /// The time of the last evaluation.
     pub evaluated: Time,
-    /// How often it is looked at.
+    /// The time between evaluations.
     pub period: Duration,
-    /// When it is looked at next; never while its stack is at rest.
+    /// The time of the next evaluation; never while the stack is suspended.
     pub due: Time,
     /// Grows with each write.
     pub version: u64,
@@ -107,24 +107,24 @@ pub struct AlarmRow {
     pub body: Vec<u8>,
 }
 
-/// A change of an alarm, and what comes of it.
+/// A change of an alarm, with its consequences.
 #[derive(Clone, Debug)]
 pub struct AlarmChange {
     /// The alarm as it is to be; its version does not count.
     pub alarm: AlarmRow,
-    /// The version that was read; nothing if there was none of this id.
+    /// The version that was read; `None` if there was no alarm with this id.
     pub expected_version: Option<u64>,
-    /// Whether it is removed, with the samples that it was given.
+    /// Whether the alarm is deleted, with its samples.
     pub is_deleted: bool,
-    /// What happened to it.
+    /// New events of the history.
     pub history: Vec<AlarmEvent>,
-    /// What trees are asked to do.
+    /// Commands for trees.
     pub commands: Vec<CommandRow>,
-    /// What addresses are told, of the kind of webhooks.
+    /// Webhooks, as objects of that kind.
     pub webhooks: Vec<ObjectRow>,
 }
 
-/// Something that happened to an alarm.
+/// An event in the history of an alarm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlarmEvent {
     /// Its id.
@@ -133,11 +133,11 @@ pub struct AlarmEvent {
     pub project: Arc<str>,
     /// The name of the alarm.
     pub alarm: Arc<str>,
-    /// What kind of thing happened.
+    /// The kind of the event.
     pub kind: AlarmEventKind,
     /// When.
     pub time: Time,
-    /// The rest: what to tell.
+    /// The encoded summary and data.
     pub body: Vec<u8>,
 }
 
@@ -161,7 +161,7 @@ impl AlarmEvent {
         AlarmEvent { id, project, alarm, kind, time: now, body: codec::encode(&body) }
     }
 
-    /// That somebody was told, or why not.
+    /// The event that an action was carried out, or why it was not.
     pub fn action(
         of: (&Arc<str>, &Arc<str>),
         action: &str,
@@ -182,14 +182,14 @@ impl AlarmEvent {
     }
 }
 
-/// What can happen to an alarm.
+/// The kind of an event of an alarm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AlarmEventKind {
-    /// It was made, changed or removed.
+    /// The rule was created, changed or deleted.
     Configuration,
     /// Its state changed.
     State,
-    /// Somebody was told.
+    /// An action was carried out.
     Action,
 }
 
@@ -239,7 +239,7 @@ impl AlarmQuery {
         AlarmQuery { project: project.clone(), ..AlarmQuery::default() }
     }
 
-    /// Whether an alarm is asked for, whatever the page.
+    /// Whether an alarm matches, regardless of the page.
     pub fn matches(&self, alarm: &AlarmRow) -> bool {
         self.project == alarm.project
             && self.name.as_ref().is_none_or(|it| *it == alarm.name)
@@ -272,7 +272,7 @@ pub struct HistoryQuery {
 }
 
 impl HistoryQuery {
-    /// Whether something is asked for, whatever the page.
+    /// Whether an event matches, regardless of the page.
     pub fn matches(&self, event: &AlarmEvent) -> bool {
         self.project == event.project
             && self.alarm.as_ref().is_none_or(|it| *it == event.alarm)
@@ -334,7 +334,7 @@ pub struct SeriesQuery {
 }
 
 impl SeriesQuery {
-    /// Whether a series is asked for, whatever the page.
+    /// Whether a series matches, regardless of the page.
     pub fn matches(&self, series: &SeriesRow) -> bool {
         self.project == series.project
             && self.namespace.as_ref().is_none_or(|it| *it == series.namespace)

@@ -1,4 +1,4 @@
-//! What alarms tell addresses outside: kept until it was taken, or until nobody can want it any more.
+//! Webhooks of alarms: stored until they are delivered, or too old.
 
 use crate::codec;
 use crate::objects::{ObjectKind, ObjectRow};
@@ -15,14 +15,14 @@ use uuid::Uuid;
 /// Takes webhooks to those whom alarms tell.
 #[async_trait]
 pub trait WebhookClient: fmt::Debug + Send + Sync {
-    /// Whether the operator lets an address be told.
+    /// Whether the operator allows webhooks to a URL.
     fn is_allowed(&self, url: &str) -> bool;
 
-    /// Tells an address; why it was not told, otherwise. It takes a bounded time, and goes nowhere else.
+    /// Sends a webhook; returns the error if it was not accepted. It takes a bounded time and follows no redirects.
     async fn send(&self, url: &str, webhook: &str) -> Result<(), String>;
 }
 
-/// A messenger where nobody may be told.
+/// A client that allows no webhooks.
 #[derive(Debug)]
 pub struct NoWebhooks;
 
@@ -33,40 +33,40 @@ impl WebhookClient for NoWebhooks {
     }
 
     async fn send(&self, _: &str, _: &str) -> Result<(), String> {
-        Err("no address may be told".into())
+        Err("no webhooks are allowed".into())
     }
 }
 
-/// Something that an alarm tells an address.
+/// A webhook of an alarm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
-    /// Its id: of an alarm, an address and a change of state there is one, and another that tells the same again.
+    /// The id, derived from the alarm, the URL and the change of state; a repetition has another one.
     pub id: Uuid,
     /// The project of the alarm.
     pub project: Arc<str>,
     /// The name of the alarm.
     pub alarm: Arc<str>,
-    /// The address.
+    /// The URL.
     pub url: Arc<str>,
-    /// What it is told, as JSON.
+    /// The body, as JSON.
     pub body: Arc<str>,
-    /// When it was written.
+    /// The time of creation.
     pub created: Time,
-    /// Whether it tells of something new, rather than of the same again.
+    /// Whether the state of the alarm changed; otherwise the webhook repeats the state.
     pub is_state_change: bool,
-    /// How often it was tried to deliver it.
+    /// The number of attempts so far.
     pub attempts: u32,
 }
 
-/// The first pause before it is tried again; each one is twice the one before.
+/// The delay before the second attempt; each following delay is twice the one before.
 const FIRST_RETRY_DELAY: Duration = Duration::from_secs(5);
-/// No pause is longer.
+/// The longest delay.
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(600);
-/// Nobody wants to know what an alarm found so long ago.
+/// The age at which a webhook is dropped.
 const MAX_AGE: Duration = Duration::from_secs(86_400);
 
 impl Webhook {
-    /// The id of what an alarm tells an address of a change of its state, or that it lasts.
+    /// The id of the webhook of an alarm for a URL and a change of state, or for its repetition.
     pub fn id_of(alarm: Uuid, url: &str, changed: Time, is_state_change: bool) -> Uuid {
         let text = format!("{alarm}\0{url}\0{}\0{is_state_change}", changed.micros());
         let digest: [u8; 32] = Sha256::digest(text).into();
@@ -92,7 +92,7 @@ impl Webhook {
         })
     }
 
-    /// Its row, to be delivered at a moment.
+    /// The row of the webhook, due at a time.
     pub fn to_row(&self, due: Time) -> ObjectRow {
         let body: Members = [
             ("url", Value::Text(self.url.clone())),
@@ -110,24 +110,19 @@ impl Webhook {
             project: self.project.clone(),
             subject: self.alarm.clone(),
             uses: None,
-            // Those that are due first stand first.
+            // Objects are listed by their time of creation: this one has the time when the webhook is due.
             created: due,
             updated: None,
             body: codec::encode(&Value::Map(body.into())),
         }
     }
 
-    /// When it is tried again after it could not be delivered; nothing if that is given up.
+    /// The time of the next attempt after a failure; `None` if the webhook is too old.
     pub fn next_attempt(&self, now: Time) -> Option<Time> {
         let pause = FIRST_RETRY_DELAY.saturating_mul(1 << self.attempts.saturating_sub(1).min(16));
         let next = now + pause.min(MAX_RETRY_DELAY);
         (next.since(self.created) <= MAX_AGE).then_some(next)
     }
-}
-
-/// Whether an action is an address, rather than a resource of a stack.
-pub fn is_url(action: &str) -> bool {
-    action.starts_with("http://") || action.starts_with("https://")
 }
 
 #[cfg(test)]

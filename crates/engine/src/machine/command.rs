@@ -4,6 +4,7 @@ use super::traversal::StackFailure;
 use crate::blueprint::Recipe;
 use crate::config::Config;
 use crate::ids::{SnapshotId, StackId};
+use crate::request_id::RequestId;
 use crate::state::{Action, State, Status};
 use crate::store::StackRow;
 use crate::tree::{Env, Stack, StackKey, Tree};
@@ -101,12 +102,15 @@ pub struct NewStack {
     /// What is known of objects that exist already and are to be taken over, by the names of their
     /// resources; nothing if objects are to be made.
     pub adopted: Option<Arc<Members>>,
+    /// The request that asked for it, if that is known.
+    pub request: Option<RequestId>,
 }
 
 impl Tree {
     /// A tree whose root is about to be made; its first step sets it off.
     pub fn create(config: Arc<Config>, new: NewStack, env: &mut Env<'_>) -> Tree {
         let mut tree = Tree::empty(config, new.id, new.project, new.user_name);
+        tree.activity.set_request(new.request);
         tree.credential = new.settings.credential.unwrap_or_default();
         let key = tree.add_stack(Stack {
             id: new.id,
@@ -136,6 +140,7 @@ impl Tree {
         if let Some(traversal) = tree.traversal_mut(key) {
             traversal.adopted = new.adopted;
         }
+        tree.activity.set_request(None);
         tree
     }
 

@@ -105,6 +105,7 @@ impl Tree {
         match input {
             Input::Command(id, command) => {
                 self.changes.done.push(id);
+                self.activity.set_request(Some(id.into()));
                 self.command(env, *command);
             }
             Input::Notes(op, notes) => self.apply_notes(op, notes),
@@ -116,6 +117,7 @@ impl Tree {
             Input::Continue => {}
         }
         self.run_queue(env);
+        self.activity.set_request(None);
         std::mem::take(&mut self.effects)
     }
 

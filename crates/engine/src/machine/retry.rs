@@ -1,5 +1,6 @@
 //! Trying again what failed and may yet succeed.
 
+use crate::activity::{Activity, operation_name};
 use crate::failure::{Failure, bounded};
 use crate::state::{Action, State, Status};
 use crate::time::Time;
@@ -34,8 +35,11 @@ impl Tree {
         failure: &Failure,
         cause: op::Failure,
     ) {
-        let is_create =
-            self.resource(slot).op.as_ref().is_some_and(|op| op.kind == OperationKind::Create);
+        let kind = self.resource(slot).op.as_ref().map(|op| op.kind);
+        if let Some(kind) = kind {
+            self.activity.record(Activity::Retried(operation_name(kind)));
+        }
+        let is_create = kind == Some(OperationKind::Create);
         if is_create {
             let failed = State::new(Action::Create, Status::Failed);
             self.set_state(env, slot, failed, &failure.to_string());

@@ -4,11 +4,11 @@ use super::{Effect, Settings};
 use crate::blueprint::Recipe;
 use crate::failure::Failure;
 use crate::ids::{RecipeId, ResourceId, StackId};
+use crate::signal_check::{SignalEffect, SignalRefusal, SignalTarget, check_signal};
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Slot, StackKey, Tree};
 use kiln_resources::behaviour::{Resize, Signal, SignalOutcome};
 use kiln_resources::scaling::Cooldown;
-use kiln_template::environment::Hook;
 use kiln_template::eval::Scope;
 use kiln_template::resolved::ResolvedDefinition;
 use kiln_template::value::Value;
@@ -26,24 +26,23 @@ impl Tree {
         let Some(slot) = self.key_of(stack).and_then(|key| self.signal_receiver(key, name)) else {
             return;
         };
-        if let Some(hook) = details.as_map().and_then(|it| it.get("unset_hook")) {
-            let hook = hook.as_text().and_then(|name| Hook::from_name(name));
-            if hook.is_some() && hook == self.resource(slot).hook {
-                self.clear_hook(env, slot, "");
-            }
-            return;
-        }
         let resource = self.resource(slot);
-        let Some(resource_type) = self.config.types.get(&resource.type_name) else { return };
-        let is_refused = resource_type
-            .no_signal_actions
-            .iter()
-            .any(|action| *action == resource.state.action.name());
-        if is_refused && resource_type.behaviour.signal.is_some() {
-            let state = resource.state;
-            let reason = format!("Cannot signal resource during {}", state.action);
-            return self.resource_event(env, slot, state, &reason);
-        }
+        let state = resource.state;
+        let target = SignalTarget {
+            state,
+            hook: resource.hook,
+            resource_type: self.config.types.get(&resource.type_name),
+        };
+        // The service has refused what it could; the resource may have changed since.
+        let resource_type = match check_signal(&target, details) {
+            Ok(SignalEffect::Deliver(resource_type)) => resource_type,
+            Ok(SignalEffect::UnsetHook) => return self.clear_hook(env, slot, ""),
+            Err(SignalRefusal::DuringAction(action)) => {
+                let reason = format!("Cannot signal resource during {action}");
+                return self.resource_event(env, slot, state, &reason);
+            }
+            Err(_) => return,
+        };
         let Some(on_signal) = resource_type.behaviour.signal else { return };
         let is_at_work = resource.op.is_some();
         let signal = Signal { details, now: env.now.micros(), is_busy: is_at_work };

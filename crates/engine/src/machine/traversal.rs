@@ -212,6 +212,7 @@ impl Tree {
         action: Action,
         goal: Option<Arc<Recipe>>,
     ) {
+        self.activity.begin_traversal(key);
         if self.stack(key).parent_resource.is_none() {
             self.observed.clear();
         }

@@ -1,7 +1,7 @@
-//! Looking at alarms: whichever engine is first, each alarm once a period.
+//! Evaluating alarms: each once a period, by whichever engine is first.
 //!
-//! What an alarm found and whom it reported are one commit, so that a signal is sent once whoever dies, and
-//! no two engines look at an alarm at the same time: the second finds that it expected_version written.
+//! The result of an evaluation, its history, its signals and its webhooks are one commit. So a signal is sent once
+//! whichever engine dies, and no two engines evaluate an alarm at the same time: the second finds another version.
 
 use super::{Engine, SystemIds, now};
 use crate::alarms::{
@@ -9,50 +9,52 @@ use crate::alarms::{
     samples_needed_from,
 };
 use crate::objects::{ObjectKind, ObjectQuery};
+use crate::request_id::RequestId;
 use crate::service::REPORT_INTERVAL;
 use crate::state::{Action, Status};
 use crate::store::{CommandRow, StackRow, StoreError};
 use crate::time::Time;
 use std::time::Duration;
 
-/// No more are looked at in one go.
+/// How many alarms are evaluated in one scan at most.
 const MAX_PER_SCAN: u64 = 200;
 
 impl Engine {
-    /// Looks at alarms again and again.
+    /// Evaluates alarms, again and again.
     pub(super) async fn evaluate_alarms(self) {
-        // Nobody could measure while nobody expected_version there: that is no reason to tell anybody.
+        // No sample could be stored while no engine and no API was running: that is no reason to raise alarms.
         while let Err(error) = self.reset_alarms_unless_watched().await {
-            tracing::warn!("alarms are not looked at yet: {error}");
+            tracing::warn!(%error, "could not reset the alarms: retrying");
             tokio::time::sleep(self.inner.settings.scan_interval).await;
         }
         loop {
             match self.evaluate_due_alarms().await {
                 Ok(count) if count == MAX_PER_SCAN => continue,
                 Ok(_) => {}
-                Err(error) => tracing::warn!("alarms are looked at later: {error}"),
+                Err(error) => tracing::warn!(%error, "could not evaluate alarms: retrying"),
             }
             tokio::time::sleep(self.inner.config.alarm_scan_interval).await;
         }
     }
 
-    /// Has every alarm begin anew, unless another engine looks at them.
+    /// Resets all alarms, unless another engine evaluates them.
     async fn reset_alarms_unless_watched(&self) -> Result<(), StoreError> {
         let store = &self.inner.store;
         let recent = now() - 2 * REPORT_INTERVAL;
-        let engines = match self.inner.settings.is_alone {
-            true => Vec::new(),
-            false => store.objects(&ObjectQuery::new(ObjectKind::Engine)).await?,
+        let engines = if self.inner.settings.is_alone {
+            Vec::new()
+        } else {
+            store.objects(&ObjectQuery::new(ObjectKind::Engine)).await?
         };
         let is_up = |reported: Option<Time>| reported.is_some_and(|reported| reported >= recent);
         let mut others = engines.iter().filter(|row| row.id != self.inner.id.0);
-        match others.any(|row| is_up(row.updated)) {
-            true => Ok(()),
-            false => store.reset_alarms(now()).await,
+        if others.any(|row| is_up(row.updated)) {
+            return Ok(());
         }
+        store.reset_alarms(now()).await
     }
 
-    /// Looks at the alarms that are due; how many there were.
+    /// Evaluates the alarms that are due; returns their number.
     async fn evaluate_due_alarms(&self) -> Result<u64, StoreError> {
         let due = self.inner.store.due_alarms(now(), MAX_PER_SCAN).await?;
         let count = due.len() as u64;
@@ -68,7 +70,7 @@ impl Engine {
         Ok(count)
     }
 
-    /// Has what comes of an alarm done soon: it will be in any case.
+    /// Starts the delivery of the signals and webhooks of an alarm. They are stored: others deliver them if this fails.
     pub(crate) async fn deliver_alarm_outcome(&self, change: &AlarmChange) {
         if !change.webhooks.is_empty() {
             self.inner.webhooks_due.notify_one();
@@ -86,11 +88,11 @@ impl Engine {
             None => None,
         };
         let alarm = Alarm::from_row(row);
-        // A stack that expected_version given up leaves its alarms behind.
+        // An abandoned stack leaves its alarms behind.
         if let Some(None) = stack {
             return Ok(deleted(alarm, now, &mut ids));
         }
-        // If nobody looked for long, nobody could measure either.
+        // If no engine was running for long, no sample could be stored either.
         let is_late =
             now.since(alarm.row.due) > self.inner.config.alarm_scan_interval * 3 + MAX_DELAY;
         let rule = match alarm.rule() {
@@ -104,23 +106,22 @@ impl Engine {
         Ok(alarm.apply(&verdict, EvaluationContext { now, notifies }, &mut ids))
     }
 
-    /// Has a command that is in the queue of a tree carried out soon: it will be in any case.
+    /// Delivers a stored command to the owner of its tree, and claims the tree if it has none.
     async fn deliver_command(&self, row: &CommandRow) {
-        let Ok(command) = crate::machine::Command::decode(&row.body) else { return };
-        let is_owned = {
-            let mut trees = self.trees();
-            trees.get_mut(&row.root).map(|owned| owned.deliver(row.id, command, None)).is_some()
-        };
-        if !is_owned {
-            _ = self.claim_tree(row.root).await;
+        tracing::debug!(root = %row.root, request_id = %RequestId::from(row.id), "an alarm signals a stack");
+        if self.deliver_row(row) {
+            return;
+        }
+        if let Err(error) = self.claim_tree(row.root).await {
+            tracing::warn!(root = %row.root, %error, "could not claim a tree for the signal of an alarm: retrying");
         }
     }
 }
 
-/// How late an alarm may be looked at, beside what is usual.
+/// How late the evaluation of an alarm may be, beside what is usual.
 const MAX_DELAY: Duration = Duration::from_secs(30);
 
-/// Whether a stack can be reported anything.
+/// Whether alarms signal the resources of a stack in its state.
 pub(crate) fn accepts_alarm_signals(stack: &StackRow) -> bool {
     stack.state.status == Status::Complete && stack.state.action != Action::Delete
 }

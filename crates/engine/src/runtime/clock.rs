@@ -1,17 +1,17 @@
-//! Real time and real chance: the one place where the engine asks for them.
+//! Real time and random ids: the one place where the engine gets them.
 
 use crate::ids::Ids;
 use crate::time::Time;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What time it is.
+/// The current time.
 #[allow(clippy::disallowed_methods, reason = "this is the edge where time comes from")]
 pub fn now() -> Time {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Time::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
 }
 
-/// SystemIds from the system, buffer in advance because asking for it is slow.
+/// Random ids from the system. The bytes are read in advance, because each read is slow.
 pub struct SystemIds {
     buffer: Box<[u8; 4096]>,
     used: usize,
@@ -37,7 +37,7 @@ impl Ids for SystemIds {
 
 impl SystemIds {
     fn refill(&mut self) {
-        // A system without chance is no place to go on: ids and passwords would repeat.
+        // Without random bytes ids and passwords would repeat: the thread waits until there are some.
         while getrandom::fill(&mut self.buffer[..]).is_err() {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }

@@ -1,29 +1,33 @@
-//! The task of one tree: tells its owner what happens, and does what its owner wants.
+//! The task of one tree: hands what happens to the tree's owner, and does what the owner decides.
 
 use super::clock::{SystemIds, now};
 use super::event_sinks::{DELIVERY_GRACE, EventSinkPoster};
-use super::{Inner, TreeStatus};
+use super::observe::Observer;
+use super::{Inner, TreeStatus, delegation, spawn};
 use crate::ids::CommandId;
 use crate::machine::{Command, Input};
+use crate::metrics::Metrics;
 use crate::notification::Outbox;
 use crate::owner::{Order, Owner};
-use crate::store::{CommandRow, Lease};
+use crate::request_id::RequestId;
+use crate::store::{CommandRow, Lease, StoreError};
 use crate::tree::{OpId, Tree};
-use kiln_cloud::{CallError, Credential, Reply, Transport};
+use kiln_cloud::{CallError, Credential, Reply, with_request_id};
 use kiln_resources::op::Answer;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
+use tracing::Instrument;
 
-/// What a tree's task is told.
+/// A message to the task of a tree.
 pub(crate) enum Message {
-    /// Somebody wants something, and may wait until it is under way.
-    Command(CommandId, Box<Command>, Option<oneshot::Sender<()>>),
-    /// A call was answered.
+    /// A command, or why it cannot be decoded. The request that submitted it may wait until it is under way.
+    Command(CommandId, Result<Box<Command>, StoreError>, Option<oneshot::Sender<()>>),
+    /// The reply to a call.
     Answer(OpId, u64, Result<Reply, CallError>),
-    /// What a user lent was given back.
+    /// A trust or an application credential was revoked.
     Revoked(Arc<Credential>),
-    /// The tree belongs to somebody else, or the engine stops.
+    /// The tree is released: another engine owns it, nothing happens in it, or this engine stops.
     Release,
 }
 
@@ -35,33 +39,37 @@ pub(crate) struct Driver {
     receiver: mpsc::UnboundedReceiver<Message>,
     status: watch::Sender<TreeStatus>,
     commands: u64,
-    /// Who waits until the commands that were taken are under way.
+    /// The requests that wait until their commands are under way.
     waiters: Vec<oneshot::Sender<()>>,
-    /// What is being given back.
+    /// The delegations that are being revoked.
     revoking: Vec<Arc<Credential>>,
-    /// Where events are handed in that are sent to the user's queues, once there was one.
+    /// The task that sends events to the user's queues, once there was such a queue.
     event_sinks: Option<EventSinkPoster>,
+    /// Logs and counts what the owner does.
+    observer: Observer,
 }
 
-/// Timers do not go further than this.
+/// No timer is longer.
 const MAX_SLEEP: Duration = Duration::from_secs(86_400);
 
-/// How often to look for more before something is written down: a commit takes far longer.
+/// How often the inbox is polled for more before a commit, which takes far longer.
 const MAX_POLLS: usize = 8;
 
 impl Driver {
     pub(crate) fn new(
         engine: Arc<Inner>,
         lease: Lease,
-        tree: Tree,
+        mut tree: Tree,
         commands: Vec<CommandRow>,
         inbox: mpsc::UnboundedSender<Message>,
         receiver: mpsc::UnboundedReceiver<Message>,
     ) -> (Driver, watch::Receiver<TreeStatus>) {
         let mut ids = SystemIds::default();
-        let status = status(&tree, true, 0);
+        let status = tree_status(&tree, true, 0);
+        let observer = Observer::new(engine.config.metrics.clone(), &tree);
+        tree.activity.enable();
         let owner = Owner::new(tree, lease.fence, now(), &mut ids);
-        let (status, seen) = watch::channel(status);
+        let (status, watcher) = watch::channel(status);
         let mut driver = Driver {
             engine,
             owner,
@@ -73,57 +81,61 @@ impl Driver {
             waiters: Vec::new(),
             revoking: Vec::new(),
             event_sinks: None,
+            observer,
         };
         for row in commands {
-            if let Ok(command) = Command::decode(&row.body) {
-                driver.handle(Message::Command(row.id, Box::new(command), None));
-            }
+            let command = Command::decode(&row.body).map(Box::new);
+            driver.handle(Message::Command(row.id, command, None));
         }
-        (driver, seen)
+        (driver, watcher)
     }
 
     pub(crate) async fn run(mut self) {
         while self.commit_changes().await {
             if self.owner.has_changes() {
-                // There is more to write down; who has something to say meanwhile is heard.
-                if let Ok(inbox) = self.receiver.try_recv()
-                    && !self.handle(inbox)
+                // More changes have to be committed; messages are handled in between.
+                if let Ok(message) = self.receiver.try_recv()
+                    && !self.handle(message)
                 {
                     return;
                 }
                 continue;
             }
-            let Some(inbox) = self.next_message().await else {
+            let Some(message) = self.next_message().await else {
                 self.owner.wake(now(), &mut self.ids);
                 continue;
             };
-            if !self.handle(inbox) || !self.handle_pending().await {
+            if !self.handle(message) || !self.handle_pending().await {
                 return;
             }
         }
     }
 
-    /// Writes down what changed, then does what may be done; whether the tree is still ours. While it is
-    /// being written, more of a large tree is looked at.
+    /// Commits what changed, then makes the calls that were decided; returns whether the tree is still owned.
+    /// While the store commits, the next part of a large tree is processed.
     async fn commit_changes(&mut self) -> bool {
         let (batch, orders) = self.owner.flush();
         let (outbox, by) = self.owner.take_outbox();
         if let Some(project) = self.owner.take_users() {
-            remove_user_project(self.engine.clone(), &project).await;
+            remove_user_project(&self.engine, &project).await;
         }
-        let status = status(self.owner.tree(), self.owner.is_busy(), self.commands);
+        let status = tree_status(self.owner.tree(), self.owner.is_busy(), self.commands);
         let to_revoke = self.owner.to_revoke();
         let waiters = std::mem::take(&mut self.waiters);
+        self.observer.observe(&mut self.owner);
         if let Some(batch) = batch {
+            let changes = self.observer.state_changes(&batch, self.owner.tree());
             let written = self.engine.committer.submit(batch).await;
             if self.owner.has_queued_tasks() {
-                // Whoever writes begins before we go on.
+                // The committer starts before this task continues.
                 tokio::task::yield_now().await;
                 self.owner.go_on(now(), &mut self.ids);
             }
             if !written.await.unwrap_or(false) {
+                tracing::warn!("the tree has a new owner: this engine gives it up");
                 return false;
             }
+            changes.iter().for_each(|change| change.log());
         }
         self.status.send_if_modified(|seen| {
             let is_new = *seen != status;
@@ -132,100 +144,113 @@ impl Driver {
         });
         let sent = self.publish(outbox, by);
         self.revoke_delegations(to_revoke, sent);
-        // Whoever does not wait any more need not be told.
-        waiters.into_iter().for_each(|waiters| _ = waiters.send(()));
+        // A request that does not wait any more has dropped its receiver.
+        waiters.into_iter().for_each(|waiter| _ = waiter.send(()));
         orders.into_iter().for_each(|order| self.start_call(order));
         true
     }
 
-    /// Takes what comes at the same time, to be written at the same time; whether to go on.
+    /// Handles the messages that come at the same time, so that one commit has all of them; returns whether to
+    /// continue.
     async fn handle_pending(&mut self) -> bool {
         let mut polls = 0;
         while !self.owner.has_queued_tasks() && polls < MAX_POLLS {
-            let Ok(inbox) = self.receiver.try_recv() else {
+            let Ok(message) = self.receiver.try_recv() else {
                 polls += 1;
                 tokio::task::yield_now().await;
                 continue;
             };
-            if !self.handle(inbox) {
+            if !self.handle(message) {
                 return false;
             }
         }
         true
     }
 
-    /// Tells others what is durable now. What it gives ends when that was tried, if it takes a while.
+    /// Publishes what is durable now. The receiver ends when the events were sent to the user's queues, or could
+    /// not be; there is none if there are no events for them.
     fn publish(&mut self, outbox: Outbox, by: Arc<Credential>) -> Option<watch::Receiver<()>> {
-        if let Some(listener) = &self.engine.config.listener
+        let (config, metrics) = (&self.engine.config, &self.engine.config.metrics);
+        if let Some(listener) = &config.listener
             && !outbox.notifications.is_empty()
         {
+            Metrics::count(&metrics.notifications, "sent", outbox.notifications.len());
             listener.notify(outbox.notifications);
         }
         if outbox.events.is_empty() {
             return None;
         }
-        let event_sinks =
-            self.event_sinks.get_or_insert_with(|| EventSinkPoster::start(self.engine.clone()));
-        Some(event_sinks.post(&outbox.sinks, &outbox.events, by))
+        let start = || EventSinkPoster::start(self.engine.clone());
+        Some(self.event_sinks.get_or_insert_with(start).post(&outbox.sinks, &outbox.events, by))
     }
 
-    /// Gives back what nobody needs any more. A delegation is remembered until that is done: if the engine dies meanwhile,
-    /// the next one that takes up the tree tries again.
+    /// Revokes the delegations that are not needed any more. Each is stored with the tree until it was revoked: if
+    /// this engine dies meanwhile, the next owner of the tree tries again.
     fn revoke_delegations(
         &mut self,
         to_revoke: Vec<Arc<Credential>>,
         sent: Option<watch::Receiver<()>>,
     ) {
-        for delegation in to_revoke {
-            if self.revoking.contains(&delegation) {
+        for credential in to_revoke {
+            if self.revoking.contains(&credential) {
                 continue;
             }
-            self.revoking.push(delegation.clone());
+            self.revoking.push(credential.clone());
+            self.observer.count_revoking(self.revoking.len());
             let (engine, inbox) = (self.engine.clone(), self.inbox.clone());
             let sent = sent.clone();
-            tokio::spawn(async move {
+            spawn("revoke", async move {
                 if let Some(mut sent) = sent {
-                    // The last events are sent with it; whoever does not take them is not waited for.
+                    // The last events are sent with the credential; a queue that does not answer is not waited for.
                     _ = tokio::time::timeout(DELIVERY_GRACE, sent.changed()).await;
                 }
-                revoke(&*engine.transport, &delegation).await;
-                // A tree that was given up hears of it when somebody tries again.
-                _ = inbox.send(Message::Revoked(delegation));
+                delegation::revoke(&*engine.transport, &credential).await;
+                // A tree that was released has no inbox: its next owner revokes again, without effect.
+                _ = inbox.send(Message::Revoked(credential));
             });
         }
     }
 
-    /// The next piece of inbox; nothing if it is time to look at what is due.
+    /// The next message; `None` if a timer is due.
     async fn next_message(&mut self) -> Option<Message> {
         let wake = match self.owner.next_wake() {
             Some(wake) => wake.since(now()).max(Duration::from_micros(1)),
             None => Duration::MAX,
         };
-        // A tree in which nothing happens is not kept in memory: whoever wants something of it next
-        // takes it up again.
+        // A tree in which nothing happens is not kept in memory: the next command loads it again.
         let is_needed = self.owner.is_busy() || self.owner.has_revocations();
         let idle = if is_needed { Duration::MAX } else { self.engine.settings.idle_timeout };
         let pause = wake.min(idle).min(MAX_SLEEP);
         tokio::select! {
             biased;
-            inbox = self.receiver.recv() => inbox,
+            message = self.receiver.recv() => message,
             () = tokio::time::sleep(pause) => (pause == idle).then_some(Message::Release),
         }
     }
 
-    /// Takes a piece of inbox; whether to go on.
-    fn handle(&mut self, inbox: Message) -> bool {
-        match inbox {
-            Message::Command(id, command, waiters) => {
+    /// Handles a message; returns whether to continue.
+    fn handle(&mut self, message: Message) -> bool {
+        match message {
+            Message::Command(id, Ok(command), waiter) => {
                 self.commands += 1;
-                self.waiters.extend(waiters);
+                self.waiters.extend(waiter);
+                let request_id = RequestId::from(id);
+                let _step = tracing::info_span!("step", %request_id).entered();
                 self.owner.input(Input::Command(id, command), now(), &mut self.ids);
             }
+            Message::Command(id, Err(error), _) => {
+                self.engine.config.metrics.commands_unreadable.inc();
+                tracing::error!(command = %id.0, %error, "could not read a command: it is dropped");
+                self.owner.drop_command(id);
+            }
             Message::Answer(op, order, answer) => {
+                let _step = tracing::info_span!("step", op = op.0).entered();
+                self.observer.count_answer(&answer);
                 self.owner.answer(op, order, Answer::Reply(answer), now(), &mut self.ids);
             }
             Message::Revoked(credential) => {
                 self.revoking.retain(|it| *it != credential);
+                self.observer.count_revoking(self.revoking.len());
                 self.owner.revoked(&credential);
             }
             Message::Release => return false,
@@ -233,31 +258,51 @@ impl Driver {
         true
     }
 
+    /// Makes a call in a task of its own.
     fn start_call(&self, order: Order) {
         let (engine, inbox) = (self.engine.clone(), self.inbox.clone());
-        tokio::spawn(async move {
-            let answer = engine.transport.send(&order.by, order.call).await;
-            // A tree that was given up hears of it from the record.
+        let info = order.info.clone();
+        let span = tracing::info_span!(
+            "operation",
+            stack = %info.stack,
+            resource = &*info.resource,
+            resource_type = &*info.type_name,
+            operation = info.operation,
+            op = info.op.0,
+            request_id = info.request.map(tracing::field::display),
+        );
+        let call = async move {
+            let sent = engine.transport.send(&order.by, order.call);
+            // Services log the id of the request that asked for the operation.
+            let answer = match info.request {
+                Some(request) => with_request_id(request.to_string(), sent).await,
+                None => sent.await,
+            };
+            // A tree that was released learns the fate of the call from the record and the mark.
             _ = inbox.send(Message::Answer(order.op, order.number, answer));
-        });
+        };
+        spawn("call", call.instrument(span));
     }
 }
 
-/// Removes the project of a tree's users. If that cannot be done, it is left to the operator.
-async fn remove_user_project(engine: Arc<Inner>, project: &str) {
-    const TRIES: u32 = 5;
-    for attempt in 1..=TRIES {
+/// Removes the project of a deleted tree's users. If that fails repeatedly, it is left to the operator.
+async fn remove_user_project(engine: &Inner, project: &str) {
+    const MAX_ATTEMPTS: u32 = 5;
+    for attempt in 1..=MAX_ATTEMPTS {
         match engine.transport.delete_user_project(project).await {
             Ok(()) => return,
-            Err(error) if attempt == TRIES => {
-                tracing::warn!("the project {project} of a stack's users stays: {error}");
+            Err(error) if attempt == MAX_ATTEMPTS => {
+                tracing::warn!(project, %error, "could not delete the project of a stack's users: it stays");
             }
-            Err(_) => tokio::time::sleep(Duration::from_secs(1 << attempt)).await,
+            Err(error) => {
+                tracing::info!(project, %error, attempt, "could not delete the project of a stack's users: retrying");
+                tokio::time::sleep(Duration::from_secs(1 << attempt)).await;
+            }
         }
     }
 }
 
-fn status(tree: &Tree, is_busy: bool, commands: u64) -> TreeStatus {
+fn tree_status(tree: &Tree, is_busy: bool, commands: u64) -> TreeStatus {
     let (state, reason) = tree.root_state();
     TreeStatus {
         state,
@@ -265,31 +310,5 @@ fn status(tree: &Tree, is_busy: bool, commands: u64) -> TreeStatus {
         is_busy,
         commands,
         has_delegations_to_revoke: tree.has_revocations(),
-    }
-}
-
-/// Gives back what a user lent, however long the identity service cannot be reached. What it refuses is as good as
-/// given back: nobody else could do better.
-async fn revoke(transport: &dyn Transport, delegation: &Credential) {
-    const LONGEST: Duration = Duration::from_secs(60);
-    let mut pause = Duration::from_millis(500);
-    loop {
-        match transport.revoke(delegation).await {
-            Ok(()) => return,
-            Err(CallError::Refused(reply)) if reply.status < 500 && reply.status != 429 => {
-                let said = reply.error_text().unwrap_or_default();
-                tracing::warn!("what {delegation:?} lent is not taken back: {said}");
-                return;
-            }
-            Err(CallError::Impossible(why)) => {
-                tracing::warn!("what {delegation:?} lent cannot be given back: {why}");
-                return;
-            }
-            Err(error) => {
-                tracing::warn!("what {delegation:?} lent cannot be given back yet: {error}")
-            }
-        }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(LONGEST);
     }
 }

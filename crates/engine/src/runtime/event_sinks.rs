@@ -1,7 +1,8 @@
-//! Sending the events of a tree where its user wants them, beside everything else: nothing waits for it.
+//! Sending the events of a tree to the queues that its user named. Nothing waits for that.
 
-use super::Inner;
+use super::{Inner, spawn};
 use crate::event_sinks;
+use crate::metrics::Metrics;
 use crate::store::EventRow;
 use kiln_cloud::{Call, CallError, Credential, Reply, Transport};
 use kiln_template::Value;
@@ -9,53 +10,51 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
-/// How many calls of one tree wait at most; more are not made.
+/// How many requests of one tree wait at most; more are dropped.
 const MAX_WAITING: usize = 1000;
 
 /// How long a call may take.
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long something that was lent is kept for events that are on their way.
+/// How long a credential is kept for events that are on their way.
 pub(super) const DELIVERY_GRACE: Duration = Duration::from_secs(60);
 
-/// Where a tree hands in the events that are to be sent.
+/// Takes the events of a tree that are to be sent.
 pub(super) struct EventSinkPoster {
     queue: mpsc::Sender<PostRequest>,
-    /// Whether it was said that calls are not made.
+    metrics: Arc<Metrics>,
+    /// Whether the loss of events was logged since the last request that was taken.
     is_warned: bool,
 }
 
-/// Calls in somebody's name.
+/// Calls with the credential of a tree.
 struct PostRequest {
     credential: Arc<Credential>,
     calls: Vec<Call>,
-    /// Ends with it: whoever has the other side sees that.
+    /// Dropped with the request: so the receiver learns that the request was tried.
     _done: watch::Sender<()>,
 }
 
 impl EventSinkPoster {
-    /// Starts a task that makes the calls one after the other, so that events arrive in their order. It ends after
-    /// its last call when this is dropped.
+    /// Starts a task that makes the calls one after the other, so that events arrive in their order. The task ends
+    /// after its last call when the poster is dropped.
     pub(super) fn start(engine: Arc<Inner>) -> EventSinkPoster {
-        let (queue, mut posts) = mpsc::channel::<PostRequest>(MAX_WAITING);
-        tokio::spawn(async move {
-            let mut failures = FailureLog::default();
-            while let Some(post) = posts.recv().await {
-                let PostRequest { credential, calls, _done } = post;
+        let (queue, mut requests) = mpsc::channel::<PostRequest>(MAX_WAITING);
+        let metrics = engine.config.metrics.clone();
+        let mut log = FailureLog::new(metrics.clone());
+        spawn("event sinks", async move {
+            while let Some(request) = requests.recv().await {
+                let PostRequest { credential, calls, _done } = request;
                 for call in calls {
-                    let made = tokio::time::timeout(
-                        CALL_TIMEOUT,
-                        engine.transport.send(&credential, call),
-                    )
-                    .await;
-                    failures.record(made.ok());
+                    let call = engine.transport.send(&credential, call);
+                    log.record(tokio::time::timeout(CALL_TIMEOUT, call).await.ok());
                 }
             }
         });
-        EventSinkPoster { queue, is_warned: false }
+        EventSinkPoster { queue, metrics, is_warned: false }
     }
 
-    /// Has events sent. What it gives ends when that was done.
+    /// Has events sent. The receiver ends when that was tried.
     pub(super) fn post(
         &mut self,
         sinks: &[Value],
@@ -63,51 +62,60 @@ impl EventSinkPoster {
         credential: Arc<Credential>,
     ) -> watch::Receiver<()> {
         let (done, ended) = watch::channel(());
-        let post =
-            PostRequest { credential, calls: event_sinks::calls(sinks, events), _done: done };
-        match self.queue.try_send(post) {
+        let calls = event_sinks::calls(sinks, events);
+        let count = calls.len();
+        match self.queue.try_send(PostRequest { credential, calls, _done: done }) {
             Ok(()) => self.is_warned = false,
-            Err(_) if self.is_warned => {}
             Err(_) => {
-                self.is_warned = true;
-                tracing::warn!("events are not sent to a queue any more: it takes too few");
+                Metrics::count(&self.metrics.event_sink_calls, "dropped", count);
+                if !std::mem::replace(&mut self.is_warned, true) {
+                    tracing::warn!(
+                        "events of a stack are dropped: the queue of its user is too slow"
+                    );
+                }
             }
         }
         ended
     }
 }
 
-/// Sends the events of a tree that this process has no owner of.
+/// Sends the events of a tree that this process does not own.
 pub(crate) async fn post_events(
     transport: Arc<dyn Transport>,
+    metrics: Arc<Metrics>,
     sinks: Vec<Value>,
     events: Vec<EventRow>,
     credential: Arc<Credential>,
 ) {
-    let mut failures = FailureLog::default();
+    let mut log = FailureLog::new(metrics);
     for call in event_sinks::calls(&sinks, &events) {
-        failures.record(
-            tokio::time::timeout(CALL_TIMEOUT, transport.send(&credential, call)).await.ok(),
-        );
+        let call = transport.send(&credential, call);
+        log.record(tokio::time::timeout(CALL_TIMEOUT, call).await.ok());
     }
 }
 
-/// Whether the last call went well: what goes wrong is told once, until something goes well again.
-#[derive(Default)]
+/// Logs failures: the first one after a success.
 struct FailureLog {
+    metrics: Arc<Metrics>,
     is_failing: bool,
 }
 
 impl FailureLog {
+    fn new(metrics: Arc<Metrics>) -> FailureLog {
+        FailureLog { metrics, is_failing: false }
+    }
+
     fn record(&mut self, made: Option<Result<Reply, CallError>>) {
-        let why = match made {
+        let error = match made {
             Some(Ok(_)) => None,
             Some(Err(error)) => Some(error.to_string()),
             None => Some("the service does not answer".to_owned()),
         };
-        if let Some(why) = why.as_ref().filter(|_| !self.is_failing) {
-            tracing::warn!("the events of a stack do not reach the queue of its user: {why}");
+        let outcome = if error.is_some() { "failed" } else { "sent" };
+        Metrics::count(&self.metrics.event_sink_calls, outcome, 1);
+        if let Some(error) = error.as_ref().filter(|_| !self.is_failing) {
+            tracing::warn!(error, "could not send the events of a stack to the queue of its user");
         }
-        self.is_failing = why.is_some();
+        self.is_failing = error.is_some();
     }
 }

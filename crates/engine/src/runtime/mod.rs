@@ -1,25 +1,31 @@
 //! The engine at work: trees with their owners, a store, a cloud, and real time.
 //!
-//! Each tree that the engine owns has a task of its own; all of them hand what they have to write to
-//! one task that commits it, as much at once as has come together. Nothing is done in the world for a
-//! tree before what it decided is durable.
+//! Each tree that the engine owns has a task of its own. All of these tasks submit their batches to one
+//! task that commits them, as many at once as have come together. No call is made for a tree before the
+//! decision to make it is durable.
 
 mod alarms;
+mod background;
 mod clock;
 mod commit;
 mod delegation;
 mod driver;
 mod event_sinks;
+mod observe;
+mod task;
 mod webhooks;
 
 pub(crate) use alarms::accepts_alarm_signals;
 pub use clock::{SystemIds, now};
 pub use commit::Committer;
 pub(crate) use event_sinks::post_events;
+pub(crate) use task::spawn;
 
 use crate::config::Config;
 use crate::ids::{CommandId, EngineId, Ids, StackId};
 use crate::machine::{Command, NewStack};
+use crate::metrics::Metrics;
+use crate::request_id::RequestId;
 use crate::state::State;
 use crate::store::{CommandRow, CreateError, Lease, NewTree, Store, StoreError};
 use crate::time::Time;
@@ -32,8 +38,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
+use tracing::Instrument;
 
-/// An engine: owns trees of stacks and carries out what is wanted of them.
+/// An engine: owns trees of stacks and carries out the commands for them.
 #[derive(Clone)]
 pub struct Engine {
     inner: Arc<Inner>,
@@ -49,48 +56,54 @@ pub(crate) struct Inner {
     /// The trees that it owns.
     trees: Mutex<HashMap<StackId, OwnedTree>>,
     tasks: Mutex<Vec<JoinHandle<()>>>,
-    /// How often it looked for trees that nobody attends to.
+    /// How often the store was scanned for trees without an owner.
     scans: watch::Sender<u64>,
-    /// Tells that there are webhooks to be delivered.
+    /// Wakes the delivery of webhooks.
     webhooks_due: Notify,
 }
 
 struct OwnedTree {
     fence: u64,
     inbox: mpsc::UnboundedSender<Message>,
-    /// The commands that its task was told of. None is carried out twice.
+    /// The commands that were delivered to the task: none is carried out twice.
     delivered: HashSet<CommandId>,
     status: watch::Receiver<TreeStatus>,
     task: JoinHandle<()>,
 }
 
 impl OwnedTree {
-    /// Tells the task of a command, unless it knows.
-    fn deliver(&mut self, id: CommandId, command: Command, tell: Option<oneshot::Sender<()>>) {
+    /// Delivers a command to the task, unless that was done before.
+    fn deliver(
+        &mut self,
+        id: CommandId,
+        command: impl FnOnce() -> Result<Command, StoreError>,
+        started: Option<oneshot::Sender<()>>,
+    ) {
         if self.delivered.insert(id) {
-            // A task that has ended leaves it to whoever takes the tree next.
-            _ = self.inbox.send(Message::Command(id, Box::new(command), tell));
+            let command = command().map(Box::new);
+            // A task that has ended leaves the command to the next owner of the tree.
+            _ = self.inbox.send(Message::Command(id, command, started));
         }
     }
 }
 
-/// How an engine works with others.
+/// How an engine shares the work with others.
 #[derive(Clone, Copy, Debug)]
 pub struct EngineSettings {
     /// How long a lease lasts that is not renewed.
     pub lease_duration: Duration,
-    /// How often to look for trees that nobody attends to.
+    /// How often the store is scanned for trees without an owner.
     pub scan_interval: Duration,
-    /// How many trees to take at once.
+    /// How many trees are claimed at once.
     pub claim_limit: usize,
     /// How long a tree in which nothing happens is kept in memory.
     pub idle_timeout: Duration,
-    /// How often old records are looked for.
+    /// How often old records are pruned.
     pub housekeeping_interval: Duration,
-    /// How old something must be that a user was about to lend until it is certain that nobody waits for it.
+    /// The age from which a pending delegation without a stack is revoked: longer than any request takes.
     pub delegation_grace: Duration,
-    /// Whether it is certain that no other engine works on the store: then whatever another one owned
-    /// is taken up at once.
+    /// Whether no other engine works on the store: then the trees of former engines are claimed at once,
+    /// without waiting for their leases to expire.
     pub is_alone: bool,
 }
 
@@ -108,26 +121,29 @@ impl Default for EngineSettings {
     }
 }
 
-/// How long somebody waits until what they want is under way, and how often they look.
+/// How long a request waits until its command is under way, and how often it polls for that.
 const BEGIN_TIMEOUT: Duration = Duration::from_secs(10);
 const BEGIN_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// What can be seen of a tree from outside, once it is durable.
+/// How long a stopping engine waits for the task of a tree.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The durable state of a tree, for watchers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeStatus {
     /// The state of the root stack.
     pub state: State,
     /// Why it is in that state.
     pub reason: Arc<str>,
-    /// Whether something is under way.
+    /// Whether an action is under way.
     pub is_busy: bool,
-    /// Grows with every command that was taken.
+    /// The number of commands that were taken so far.
     pub commands: u64,
-    /// Whether something that a user lent has yet to be given back.
+    /// Whether a trust or an application credential has yet to be revoked.
     pub has_delegations_to_revoke: bool,
 }
 
-/// A tree that is to be added to a store, and the same in memory.
+/// A new tree: the rows to be added to a store, and the tree in memory.
 pub(crate) fn new_tree(
     config: Arc<Config>,
     new: NewStack,
@@ -147,7 +163,7 @@ pub(crate) fn new_tree(
 }
 
 impl Engine {
-    /// Starts an engine: it takes up whatever is unattended, now and from now on.
+    /// Starts an engine: it claims trees that have work and no owner, now and from now on.
     pub fn start(
         config: Arc<Config>,
         store: Arc<dyn Store>,
@@ -155,7 +171,7 @@ impl Engine {
         settings: EngineSettings,
     ) -> Engine {
         let id = EngineId(SystemIds::default().next());
-        let (committer, committing) = Committer::start(store.clone());
+        let (committer, committing) = Committer::start(store.clone(), config.metrics.clone());
         let inner = Arc::new(Inner {
             id,
             config,
@@ -169,17 +185,17 @@ impl Engine {
             webhooks_due: Notify::new(),
         });
         let engine = Engine { inner };
-        engine.spawn(engine.clone().scan_for_work());
-        engine.spawn(engine.clone().renew_leases());
-        engine.spawn(engine.clone().housekeeping());
-        engine.spawn(engine.clone().reap_delegations());
-        engine.spawn(engine.clone().evaluate_alarms());
-        engine.spawn(engine.clone().deliver_webhooks());
+        engine.spawn("scan for work", engine.clone().scan_for_work());
+        engine.spawn("renew leases", engine.clone().renew_leases());
+        engine.spawn("housekeeping", engine.clone().housekeeping());
+        engine.spawn("reap delegations", engine.clone().reap_delegations());
+        engine.spawn("evaluate alarms", engine.clone().evaluate_alarms());
+        engine.spawn("deliver webhooks", engine.clone().deliver_webhooks());
         engine
     }
 
-    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let handle = tokio::spawn(task);
+    fn spawn(&self, name: &'static str, task: impl Future<Output = ()> + Send + 'static) {
+        let handle = spawn(name, task);
         self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
     }
 
@@ -187,12 +203,16 @@ impl Engine {
         self.inner.trees.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Its id.
+    /// The id of this engine.
     pub fn id(&self) -> EngineId {
         self.inner.id
     }
 
-    /// Stops: whatever is under way stops between two steps, and is taken up by the next engine.
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.inner.config.metrics
+    }
+
+    /// Stops the engine: what is under way stops between two steps, and the next engine continues it.
     pub async fn stop(&self) {
         let tasks =
             std::mem::take(&mut *self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner));
@@ -204,14 +224,16 @@ impl Engine {
             _ = tree.inbox.send(Message::Release);
         }
         for tree in owned {
-            // One that cannot write is not waited for: its lease runs out.
-            _ = tokio::time::timeout(Duration::from_secs(5), tree.task).await;
+            // A task that cannot commit is not waited for: its lease expires.
+            if tokio::time::timeout(STOP_TIMEOUT, tree.task).await.is_err() {
+                tracing::warn!("a tree could not be released in time: its lease expires by itself");
+            }
         }
     }
 
-    // --- what users want ---
+    // --- commands ---
 
-    /// Creates a stack. It is durable when this returns, and under way.
+    /// Creates a stack. It is durable when this returns, and its creation is under way.
     pub async fn create(&self, new: NewStack) -> Result<(), CreateError> {
         let until = now() + self.inner.settings.lease_duration;
         let root = new.id;
@@ -222,13 +244,13 @@ impl Engine {
         Ok(())
     }
 
-    /// Has something done with a tree. It is durable when this returns.
+    /// Submits a command to a tree. The command is durable when this returns.
     pub async fn command(&self, root: StackId, command: Command) -> Result<(), StoreError> {
         self.submit(root, command).await.map(drop)
     }
 
-    /// Has something done with a tree, and waits for a while until it is under way, so that whoever
-    /// scans then sees it. It is durable when this returns, and will be done in any case.
+    /// Submits a command to a tree, and waits for a while until it is under way, so that the client sees
+    /// the new state afterwards. The command is durable when this returns, and is carried out in any case.
     pub async fn begin(&self, root: StackId, command: Command) -> Result<(), StoreError> {
         let (id, taken) = self.submit(root, command).await?;
         let begun = async {
@@ -237,7 +259,7 @@ impl Engine {
             {
                 return Ok(());
             }
-            // Another engine has the tree, or will; or its task has just ended.
+            // Another engine owns the tree, or will; or the task of the tree has just ended.
             while self.inner.store.commands(root).await?.iter().any(|waiting| waiting.id == id) {
                 if !self.trees().contains_key(&root) {
                     self.claim_tree(root).await?;
@@ -254,35 +276,43 @@ impl Engine {
         root: StackId,
         command: Command,
     ) -> Result<(CommandId, Option<oneshot::Receiver<()>>), StoreError> {
-        let id = CommandId(SystemIds::default().next());
+        let id = RequestId::command_id();
         let row = CommandRow { id, root, time: now(), body: command.encode() };
         self.inner.store.submit(row).await?;
-        let (tell, taken) = oneshot::channel();
+        let (tell, started) = oneshot::channel();
         let is_owned = {
             let mut trees = self.trees();
             let owned = trees.get_mut(&root);
-            owned.map(|owned| owned.deliver(id, command, Some(tell))).is_some()
+            owned.map(|owned| owned.deliver(id, || Ok(command), Some(tell))).is_some()
         };
         if is_owned {
-            return Ok((id, Some(taken)));
+            return Ok((id, Some(started)));
         }
-        // Whoever takes a tree takes the commands that wait for it, too.
+        // The engine that claims a tree reads the commands that wait for it.
         self.claim_tree(root).await?;
         Ok((id, None))
     }
 
-    /// Waits until nothing is under way in a tree; nothing if this engine does not own it.
-    pub async fn wait_until_idle(&self, root: StackId, commands: u64) -> Option<TreeStatus> {
-        let mut status = self.trees().get(&root).map(|owned| owned.status.clone())?;
-        let accepts_alarm_signals = |it: &TreeStatus| !it.is_busy && it.commands >= commands;
-        status.wait_for(accepts_alarm_signals).await.ok().map(|it| it.clone())
+    /// Delivers a stored command to the task of its tree; returns whether this engine owns the tree.
+    fn deliver_row(&self, row: &CommandRow) -> bool {
+        let mut trees = self.trees();
+        let decode = || Command::decode(&row.body);
+        trees.get_mut(&row.root).map(|owned| owned.deliver(row.id, decode, None)).is_some()
     }
 
-    /// Waits until there is nothing left to do, here or unattended in the store.
+    /// Waits until nothing is under way in a tree and so many commands were taken; `None` if this engine
+    /// does not own the tree.
+    pub async fn wait_until_idle(&self, root: StackId, commands: u64) -> Option<TreeStatus> {
+        let mut status = self.trees().get(&root).map(|owned| owned.status.clone())?;
+        let is_idle = |it: &TreeStatus| !it.is_busy && it.commands >= commands;
+        status.wait_for(is_idle).await.ok().map(|it| it.clone())
+    }
+
+    /// Waits until no tree has work left, in this engine or without an owner in the store.
     pub async fn wait_until_all_idle(&self) {
         let mut scans = self.inner.scans.subscribe();
         loop {
-            // What is unattended now is taken up by the next look at the latest.
+            // A tree without an owner is claimed by the next scan at the latest.
             let seen = *scans.borrow();
             if scans.wait_for(|count| *count > seen + 1).await.is_err() {
                 return;
@@ -294,20 +324,20 @@ impl Engine {
                 return;
             }
             for mut status in busy {
-                // A tree that is given up is somebody else's to finish.
+                // A tree that this engine gave up is left to its next owner.
                 _ = status.wait_for(|status| !has_to_do(status)).await;
             }
         }
     }
 
-    /// What can be seen of a tree that this engine owns.
+    /// The status of a tree that this engine owns.
     pub fn status(&self, root: StackId) -> Option<TreeStatus> {
         self.trees().get(&root).map(|owned| owned.status.borrow().clone())
     }
 
     // --- trees ---
 
-    /// Takes a tree, if nobody else has it.
+    /// Claims a tree, unless another engine owns it; returns whether it was claimed.
     async fn claim_tree(&self, root: StackId) -> Result<bool, StoreError> {
         let until = now() + self.inner.settings.lease_duration;
         let lease = self.inner.store.claim_tree(self.inner.id, root, now(), until).await?;
@@ -317,7 +347,7 @@ impl Engine {
         }
     }
 
-    /// Reads a tree from the store and goes on with it.
+    /// Reads a tree from the store and continues it.
     async fn load_tree(&self, lease: Lease) -> Result<(), StoreError> {
         let read = read_tree(&*self.inner.store, &self.inner.config, lease.root).await?;
         let Some((tree, commands)) = read else { return Ok(()) };
@@ -333,90 +363,20 @@ impl Engine {
         let (root, fence) = (lease.root, lease.fence);
         let engine = self.clone();
         let mut trees = self.trees();
-        let task = tokio::spawn(async move {
-            // If it breaks down, the tree is given up like any other, for whoever takes it up next.
-            _ = tokio::spawn(driver.run()).await;
-            _ = engine.inner.store.release(lease).await;
+        let task = async move {
+            engine.metrics().trees_owned.inc();
+            // A tree whose task panicked is released like any other, for its next owner.
+            task::catch_panic("tree", driver.run()).await;
+            if let Err(error) = engine.inner.store.release(lease).await {
+                tracing::warn!(%root, %error, "could not release a tree: its lease expires by itself");
+            }
+            engine.metrics().trees_owned.dec();
             let mut trees = engine.trees();
             if trees.get(&root).is_some_and(|owned| owned.fence == fence) {
                 trees.remove(&root);
             }
-        });
+        };
+        let task = spawn("tree", task.instrument(tracing::info_span!("tree", %root)));
         trees.insert(root, OwnedTree { fence, inbox, delivered, status, task });
-    }
-
-    async fn scan_for_work(self) {
-        let mut is_alone = self.inner.settings.is_alone;
-        loop {
-            let until = now() + self.inner.settings.lease_duration;
-            // If nobody else is there, no other lease is valid, whenever it runs out.
-            let (valid_from, take) = match is_alone {
-                true => (Time::NEVER, i32::MAX as usize),
-                false => (now(), self.inner.settings.claim_limit),
-            };
-            let claimed = self.inner.store.claim(self.inner.id, valid_from, until, take).await;
-            if let Ok(leases) = claimed {
-                let is_all = leases.len() < take;
-                is_alone = false;
-                for lease in leases {
-                    // One that cannot be read is left to whoever can: its lease runs out.
-                    _ = self.load_tree(lease).await;
-                }
-                if !is_all {
-                    continue;
-                }
-            }
-            self.deliver_waiting_commands().await;
-            self.inner.scans.send_modify(|count| *count += 1);
-            tokio::time::sleep(self.inner.settings.scan_interval).await;
-        }
-    }
-
-    /// Looks for what others were asked about trees that this engine owns.
-    async fn deliver_waiting_commands(&self) {
-        // If it cannot be read now, it is the next time.
-        let waiting = self.inner.store.commands_for(self.inner.id).await.unwrap_or_default();
-        let mut trees = self.trees();
-        for row in waiting {
-            let owned = trees.get_mut(&row.root).filter(|owned| !owned.delivered.contains(&row.id));
-            if let (Some(owned), Ok(command)) = (owned, Command::decode(&row.body)) {
-                owned.deliver(row.id, command, None);
-            }
-        }
-    }
-
-    /// Drops old events and stacks that were deleted long ago, a little at a time.
-    async fn housekeeping(self) {
-        const AT_ONCE: u64 = 1000;
-        loop {
-            tokio::time::sleep(self.inner.settings.housekeeping_interval).await;
-            let (store, config) = (&self.inner.store, &self.inner.config);
-            if let Some(keep) = config.max_events {
-                while store.prune_events(keep, AT_ONCE).await.is_ok_and(|it| it == AT_ONCE) {}
-            }
-            if let Some(age) = config.deleted_stack_retention {
-                const TREES: u64 = 20;
-                while store.purge(now() - age, None, TREES).await.is_ok_and(|it| it == TREES) {}
-            }
-            let (samples, history) =
-                (now() - config.metric_retention, now() - config.alarm_history_retention);
-            let prune = || store.prune_metrics(samples, history, AT_ONCE);
-            while prune().await.is_ok_and(|it| it == AT_ONCE) {}
-        }
-    }
-
-    async fn renew_leases(self) {
-        loop {
-            tokio::time::sleep(self.inner.settings.lease_duration / 3).await;
-            let until = now() + self.inner.settings.lease_duration;
-            let Ok(leases) = self.inner.store.renew(self.inner.id, until).await else { continue };
-            let kept: std::collections::HashSet<StackId> =
-                leases.iter().map(|lease| lease.root).collect();
-            for (root, owned) in self.trees().iter() {
-                if !kept.contains(root) {
-                    _ = owned.inbox.send(Message::Release);
-                }
-            }
-        }
     }
 }

@@ -1,21 +1,16 @@
-//! What is done with stacks besides making and changing them.
+//! Actions on stacks other than create and update.
 
 use super::{RequestError, Requester, Service};
+use crate::error_type::ErrorType;
 use crate::ids::StackId;
 use crate::machine::Command;
+use crate::partial_tree::TreePart;
+use crate::signal_check::{SignalRefusal, SignalTarget, check_signal};
 use crate::state::{Action, Status};
 use crate::store::StackRow;
-use crate::view::Ambiguous;
+use crate::view::{Ambiguous, View};
 use kiln_template::Value;
-use kiln_template::environment::Hook;
 use std::sync::Arc;
-
-/// What came of a signal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signalled {
-    /// It is recorded, and will be heard.
-    Recorded,
-}
 
 impl Service {
     /// Deletes a stack.
@@ -26,7 +21,7 @@ impl Service {
         self.command(stack.root, Command::Delete).await
     }
 
-    /// Everything that is known of a stack, as another can take it over.
+    /// Exports a stack, in a form that can be adopted.
     pub async fn export(&self, stack: &StackRow) -> Result<Value, RequestError> {
         if !self.rules.allows_abandon {
             return Err(RequestError::unsupported("Stack Abandon"));
@@ -36,14 +31,14 @@ impl Service {
         Ok(stack.unwrap_or_default())
     }
 
-    /// Gives a stack up: its objects stay, and what is known of them is handed out.
+    /// Abandons a stack: its objects stay, and its export is returned.
     pub async fn abandon(&self, stack: &StackRow) -> Result<Value, RequestError> {
         let document = self.export(stack).await?;
         self.command(stack.root, Command::Abandon).await?;
         Ok(document)
     }
 
-    /// Puts a stack to rest, wakes it, or compares it with reality.
+    /// Suspends, resumes or checks a stack.
     pub async fn run_on_each(&self, stack: &StackRow, action: Action) -> Result<(), RequestError> {
         if stack.state.is(action, Status::Complete) && action != Action::Check {
             return Ok(());
@@ -54,7 +49,7 @@ impl Service {
         self.command(stack.root, Command::ForEach(stack.id, action)).await
     }
 
-    /// Gives up what is being done with a stack.
+    /// Cancels the action in progress.
     pub async fn cancel(&self, stack: &StackRow, with_rollback: bool) -> Result<(), RequestError> {
         let can_be = Service::is_in_progress(stack)
             && match stack.state.action {
@@ -71,52 +66,25 @@ impl Service {
         self.command(stack.root, Command::Cancel { with_rollback }).await
     }
 
-    /// Tells a resource something.
+    /// Signals a resource. The signal is recorded when this returns.
     pub async fn signal(
         &self,
         stack: &StackRow,
         resource: &str,
         details: Value,
-    ) -> Result<Signalled, RequestError> {
-        let view = self.view(stack).await?;
-        let seen =
-            view.stack(stack.id).ok_or_else(|| RequestError::not_found("Stack", &stack.name))?;
-        let Some(found) = seen.resource(resource) else {
-            return Err(no_resource(&stack.name, resource));
-        };
-        if let Some(hook) = details.as_map().and_then(|it| it.get("unset_hook")) {
-            let name = kiln_template::print::plain(hook);
-            let Some(hook) = Hook::from_name(&name) else {
-                let message = format!("Invalid hook type \"{name}\" for {resource}");
-                return Err(RequestError::new("InvalidBreakPointHook", message));
-            };
-            if seen.hook(&found) != Some(hook) {
-                let message = format!("The \"{name}\" hook is not defined on {resource}");
-                return Err(RequestError::new("InvalidBreakPointHook", message));
-            }
+    ) -> Result<(), RequestError> {
+        let view = self.part(stack, TreePart::Resource(resource)).await?;
+        let checked = check(&view, stack, resource, &details);
+        if view.is_incomplete() {
+            check(&self.view(stack).await?, stack, resource, &details)?;
         } else {
-            let kind = seen.builtin(&found);
-            if found.state.action == Action::Init {
-                let message = format!("The Resource ({resource}) is not available.");
-                return Err(RequestError::new("ResourceNotAvailable", message));
-            }
-            let Some(kind) = kind.filter(|kind| kind.behaviour.signal.is_some()) else {
-                let message = "signal is not supported for resource.";
-                return Err(RequestError::new("ResourceActionNotSupported", message));
-            };
-            let action = found.state.action;
-            if kind.no_signal_actions.iter().any(|refused| *refused == action.name()) {
-                return Err(RequestError::unsupported(format_args!(
-                    "Signal resource during {action}"
-                )));
-            }
+            checked?;
         }
         let command = Command::Signal { stack: stack.id, resource: resource.into(), details };
-        self.command(stack.root, command).await?;
-        Ok(Signalled::Recorded)
+        self.command(stack.root, command).await
     }
 
-    /// Records that somebody holds a resource for healthy or not.
+    /// Marks a resource as healthy or unhealthy.
     pub async fn mark(
         &self,
         stack: &StackRow,
@@ -129,7 +97,7 @@ impl Service {
             view.stack(stack.id).ok_or_else(|| RequestError::not_found("Stack", &stack.name))?;
         let found = seen.resource_by_any_id(resource).map_err(|Ambiguous| {
             RequestError::new(
-                "PhysicalResourceIDAmbiguity",
+                ErrorType::PhysicalResourceIdAmbiguity,
                 format!("Multiple resources were found with the physical ID ({resource})."),
             )
         })?;
@@ -142,7 +110,7 @@ impl Service {
         self.command(root, Command::Mark { stack, resource: found.name, is_healthy, reason }).await
     }
 
-    /// Whether the requester may do something with all types of a stack.
+    /// Refuses types that the requester may not use.
     pub fn check_types(
         &self,
         requester: &Requester,
@@ -155,8 +123,49 @@ impl Service {
     }
 }
 
-/// A resource that is not there.
+/// Refuses a signal that the resource does not take.
+fn check(
+    view: &View,
+    stack: &StackRow,
+    resource: &str,
+    details: &Value,
+) -> Result<(), RequestError> {
+    let seen = view.stack(stack.id).ok_or_else(|| RequestError::not_found("Stack", &stack.name))?;
+    let found = seen.resource(resource).ok_or_else(|| no_resource(&stack.name, resource))?;
+    let target = SignalTarget {
+        state: found.state,
+        hook: seen.hook(&found),
+        resource_type: seen.builtin(&found),
+    };
+    let refusal = match check_signal(&target, details) {
+        Ok(_) => return Ok(()),
+        Err(refusal) => refusal,
+    };
+    Err(match refusal {
+        SignalRefusal::UnknownHook(name) => RequestError::new(
+            ErrorType::InvalidBreakPointHook,
+            format!("Invalid hook type \"{name}\" for {resource}"),
+        ),
+        SignalRefusal::HookNotSet(name) => RequestError::new(
+            ErrorType::InvalidBreakPointHook,
+            format!("The \"{name}\" hook is not defined on {resource}"),
+        ),
+        SignalRefusal::NotAvailable => RequestError::new(
+            ErrorType::ResourceNotAvailable,
+            format!("The Resource ({resource}) is not available."),
+        ),
+        SignalRefusal::NotSupported => RequestError::new(
+            ErrorType::ResourceActionNotSupported,
+            "signal is not supported for resource.",
+        ),
+        SignalRefusal::DuringAction(action) => {
+            RequestError::unsupported(format_args!("Signal resource during {action}"))
+        }
+    })
+}
+
+/// The error for a resource that does not exist.
 pub(super) fn no_resource(stack: &str, resource: &str) -> RequestError {
     let message = format!("The Resource ({resource}) could not be found in Stack {stack}.");
-    RequestError::new("ResourceNotFound", message)
+    RequestError::new(ErrorType::ResourceNotFound, message)
 }

@@ -1,11 +1,12 @@
-//! Alarms: those of stacks, and those that people keep by themselves.
+//! Alarms: those of stacks, and those that users create themselves.
 
 use super::metrics::alarm_not_found;
 use super::{RequestError, Requester, Service};
 use crate::alarms::{
-    Alarm, AlarmChange, AlarmEvent, AlarmQuery, AlarmRow, AlarmState, EvaluationContext,
-    HistoryQuery, REASON_DATA, Rule, Target, Verdict, is_url,
+    Alarm, AlarmChange, AlarmEvent, AlarmQuery, AlarmRow, AlarmState, AlarmTarget,
+    EvaluationContext, HistoryQuery, REASON_DATA, Rule, SignalledResource, Verdict, WebhookUrl,
 };
+use crate::error_type::ErrorType;
 use crate::ids::{StackId, shorten};
 use crate::runtime::{SystemIds, accepts_alarm_signals, now};
 use crate::time::Time;
@@ -16,29 +17,30 @@ use uuid::Uuid;
 
 /// The longest name of an alarm.
 const MAX_NAME_CHARS: usize = 255;
-/// How often a change is tried that others are in the way of.
+/// How often a change is tried that conflicts with other writers.
 const MAX_ATTEMPTS: usize = 20;
+/// The states that have actions.
+const ACTING_STATES: [AlarmState; 3] = [AlarmState::Alarm, AlarmState::Normal, AlarmState::NoData];
 
 /// An alarm of a stack.
 #[derive(Clone, Debug)]
 pub struct StackAlarm {
-    /// Its name.
+    /// The name of the alarm.
     pub name: Arc<str>,
     /// The stack.
     pub stack: StackId,
-    /// Its rule, in CloudWatch's words.
+    /// The rule, in CloudWatch's words.
     pub definition: Members,
-    /// The resources of the stack that are told, by what the rule calls them.
+    /// The resources of the stack that actions signal, by the names that the rule has for them.
     pub resources: Vec<(Arc<str>, Arc<str>)>,
-    /// Whether it is looked at.
+    /// Whether the alarm is evaluated.
     pub is_active: bool,
 }
 
 impl Service {
     // --- alarms of stacks ---
 
-    /// Keeps an alarm of a stack under the id that its resource drew for it, or changes it. Whoever does that
-    /// twice has one alarm.
+    /// Stores an alarm of a stack under the id that its resource chose, or changes it. A repeated call changes nothing.
     pub async fn put_stack_alarm(
         &self,
         requester: &Requester,
@@ -68,7 +70,7 @@ impl Service {
             alarm.set_root(root);
             for (action, resource) in &new.resources {
                 let (stack, resource) = (new.stack, resource.clone());
-                alarm.set_target(action, &Target { root, stack, resource });
+                alarm.set_target(action, &SignalledResource { root, stack, resource });
             }
             configure(&mut alarm, &rule, now);
             let state = match (new.is_active, alarm.row.state) {
@@ -82,10 +84,10 @@ impl Service {
             Ok(Some((alarm, vec![event])))
         })
         .await?;
-        self.find_targets(id).await
+        self.resolve_targets(id).await
     }
 
-    /// Puts an alarm of a stack to rest, or wakes it.
+    /// Suspends an alarm of a stack, or resumes it.
     pub async fn set_alarm_active(
         &self,
         requester: &Requester,
@@ -114,11 +116,14 @@ impl Service {
     ) -> Result<Alarm, RequestError> {
         let found = self.store.alarm(id).await?.filter(|row| row.project == requester.project);
         found.map(Alarm::from_row).ok_or_else(|| {
-            RequestError::new("NotFound", format!("The Watch Rule ({id}) could not be found."))
+            RequestError::new(
+                ErrorType::NotFound,
+                format!("The Watch Rule ({id}) could not be found."),
+            )
         })
     }
 
-    /// Removes an alarm of a stack.
+    /// Deletes an alarm of a stack.
     pub async fn drop_stack_alarm(
         &self,
         requester: &Requester,
@@ -128,14 +133,14 @@ impl Service {
         self.drop_alarm(alarm).await
     }
 
-    // --- what people ask ---
+    // --- alarms of users ---
 
     /// A page of alarms.
     pub async fn alarms(&self, query: &AlarmQuery) -> Result<Vec<Alarm>, RequestError> {
         Ok(self.store.alarms(query).await?.into_iter().map(Alarm::from_row).collect())
     }
 
-    /// The alarm of a name: if there are several, the newest.
+    /// The alarm with a name; if there are several, the newest.
     pub async fn alarm_named(
         &self,
         requester: &Requester,
@@ -145,7 +150,7 @@ impl Service {
         Ok(found.into_iter().max_by_key(|it| (it.row.created, it.row.id)))
     }
 
-    /// Keeps an alarm that belongs to no stack, over the one that is there.
+    /// Creates or replaces an alarm that belongs to no stack.
     pub async fn put_alarm(
         &self,
         requester: &Requester,
@@ -160,7 +165,7 @@ impl Service {
         if known.is_none() {
             self.check_alarm_quota(requester).await?;
         }
-        let targets = self.targets(&requester.project, &definition).await?;
+        let targets = self.checked_targets(&requester.project, &definition).await?;
         let id = id_of(&requester.project, name);
         self.change_alarm(id, |known, ids| {
             let now = now();
@@ -176,8 +181,8 @@ impl Service {
         .await
     }
 
-    /// Removes alarms that belong to no stack; gives the names that there are none of. If one belongs to a
-    /// stack, none is removed.
+    /// Deletes alarms that belong to no stack; returns the names without an alarm. If one belongs to a stack, none is
+    /// deleted.
     pub async fn delete_alarms(
         &self,
         requester: &Requester,
@@ -197,7 +202,7 @@ impl Service {
         Ok(missing)
     }
 
-    /// Has alarms tell those who are named, or not. Names that there are none of do not count.
+    /// Enables or disables the actions of alarms. Names without an alarm are ignored.
     pub async fn enable_alarms(
         &self,
         requester: &Requester,
@@ -220,7 +225,7 @@ impl Service {
         Ok(())
     }
 
-    /// Says what an alarm finds, until it is looked at again. Whoever is named for that is told if it is news.
+    /// Sets the state of an alarm until its next evaluation. A new state has its actions carried out.
     pub async fn set_alarm_state(
         &self,
         requester: &Requester,
@@ -239,7 +244,7 @@ impl Service {
         };
         for _ in 0..MAX_ATTEMPTS {
             let row = self.store.alarm(id).await?.ok_or_else(|| alarm_not_found(name))?;
-            // Nobody speaks for what is at rest, and what is not news changes nothing.
+            // The state of a suspended alarm is not set, and the same state changes nothing.
             if row.state == verdict.state || row.state == AlarmState::Suspended {
                 return Ok(());
             }
@@ -250,7 +255,7 @@ impl Service {
                 Alarm::from_row(row).apply(verdict, context, &mut SystemIds::default());
             let mut alarm = Alarm::from_row(change.alarm);
             alarm.definition.insert(REASON_DATA.into(), data.clone());
-            // It is looked at again when it would have been.
+            // The next evaluation is not postponed.
             (alarm.row.evaluated, alarm.row.due) = (evaluated, due);
             change.alarm = alarm.into_row();
             if self.store.write_alarms(std::slice::from_ref(&change)).await? == [true] {
@@ -263,7 +268,7 @@ impl Service {
         Err(write_conflict())
     }
 
-    /// A page of what happened to alarms.
+    /// A page of the history of alarms.
     pub async fn alarm_history(
         &self,
         query: &HistoryQuery,
@@ -273,7 +278,7 @@ impl Service {
 
     // --- both ---
 
-    /// Changes an alarm, however often others are in the way; nothing to change changes nothing.
+    /// Changes an alarm, and tries again if another writer was faster.
     async fn change_alarm(
         &self,
         id: Uuid,
@@ -337,77 +342,76 @@ impl Service {
         }
     }
 
-    /// Finds out who the actions of an alarm are that are addresses.
-    async fn find_targets(&self, id: Uuid) -> Result<(), RequestError> {
+    /// Stores the resources that the actions of an alarm signal, if they are named by ARNs or signal URLs.
+    async fn resolve_targets(&self, id: Uuid) -> Result<(), RequestError> {
         let Some(row) = self.store.alarm(id).await? else { return Ok(()) };
         let alarm = Alarm::from_row(row);
-        let mut definition = alarm.definition.clone();
-        for state in [AlarmState::Alarm, AlarmState::Normal, AlarmState::NoData] {
-            let open = alarm.actions(state).into_iter().filter(|it| alarm.target(it).is_none());
-            definition.insert(state.actions().into(), Value::list(open.map(Value::Text)));
+        let is_open = |it: &Arc<str>| !matches!(alarm.target(it), Some(AlarmTarget::Signal(_)));
+        let mut targets = Vec::new();
+        for state in ACTING_STATES {
+            for action in alarm.actions(state).into_iter().filter(is_open) {
+                let found = self.signalled_resource(&alarm.row.project, &action).await?;
+                targets.extend(found.map(|target| (action, target)));
+            }
         }
-        let targets = self.targets_of(&alarm.row.project, &definition).await?;
-        if targets.iter().all(|(_, target)| target.is_none()) {
+        if targets.is_empty() {
             return Ok(());
         }
         self.change_alarm(id, |known, _| {
             let Some(mut alarm) = known else { return Ok(None) };
-            for (action, target) in &targets {
-                if let Some(target) = target {
-                    alarm.set_target(action, target);
-                }
-            }
+            targets.iter().for_each(|(action, target)| alarm.set_target(action, target));
             Ok(Some((alarm, Vec::new())))
         })
         .await
     }
 
-    /// Who the actions of a rule are; refuses those that are nobody's.
-    async fn targets(
+    /// The resources that the actions of a rule signal. An action must name one, or a URL that the operator allows.
+    async fn checked_targets(
         &self,
         project: &Arc<str>,
         definition: &Members,
-    ) -> Result<Vec<(Arc<str>, Target)>, RequestError> {
-        let found = self.targets_of(project, definition).await?;
-        let may_be_told = |url: &str| is_url(url) && self.config.webhook_client.is_allowed(url);
-        let known = |(action, target): (Arc<str>, Option<Target>)| match target {
-            Some(target) => Some(Ok((action, target))),
-            // It is told as it is.
-            None if may_be_told(&action) => None,
-            None => Some(Err(RequestError::new(
-                "InvalidParameterValue",
-                format!(
-                    "The action {action} is not supported: name a resource of a stack of this project, by its \
-                     ARN or by the address at which it is signalled, or an address that the operator allows \
-                     ([kiln] notify_allowed)"
-                ),
-            ))),
-        };
-        found.into_iter().filter_map(known).collect()
-    }
-
-    async fn targets_of(
-        &self,
-        project: &Arc<str>,
-        definition: &Members,
-    ) -> Result<Vec<(Arc<str>, Option<Target>)>, RequestError> {
+    ) -> Result<Vec<(Arc<str>, SignalledResource)>, RequestError> {
         let mut found = Vec::new();
-        for state in [AlarmState::Alarm, AlarmState::Normal, AlarmState::NoData] {
+        for state in ACTING_STATES {
             let actions =
                 definition.get(state.actions()).and_then(Value::as_list).into_iter().flatten();
             for action in actions.filter_map(Value::as_text) {
-                let target = match resource_in(action) {
-                    Some((owner, stack, resource)) if *owner == **project => {
-                        let stack = self.store.stack(stack).await?;
-                        let stack = stack.filter(|stack| stack.project == *project);
-                        stack.map(|it| Target { root: it.root, stack: it.id, resource })
-                    }
-                    _ => None,
-                };
-                found.push((action.clone(), target));
+                match self.signalled_resource(project, action).await? {
+                    Some(target) => found.push((action.clone(), target)),
+                    None => self.check_webhook(action)?,
+                }
             }
         }
         Ok(found)
+    }
+
+    fn check_webhook(&self, action: &str) -> Result<(), RequestError> {
+        let client = &self.config.webhook_client;
+        if WebhookUrl::parse(action).is_some_and(|url| client.is_allowed(url.as_str())) {
+            return Ok(());
+        }
+        Err(RequestError::new(
+            ErrorType::InvalidParameterValue,
+            format!(
+                "The action {action} is not supported: name a resource of a stack of this project, by its \
+                 ARN or by the address at which it is signalled, or an address that the operator allows \
+                 ([kiln] notify_allowed)"
+            ),
+        ))
+    }
+
+    /// The resource of the project that an action names by an ARN or a signal URL.
+    async fn signalled_resource(
+        &self,
+        project: &Arc<str>,
+        action: &str,
+    ) -> Result<Option<SignalledResource>, RequestError> {
+        let Some((owner, stack, resource)) = resource_in(action) else { return Ok(None) };
+        if *owner != **project {
+            return Ok(None);
+        }
+        let stack = self.store.stack(stack).await?.filter(|stack| stack.project == *project);
+        Ok(stack.map(|it| SignalledResource { root: it.root, stack: it.id, resource }))
     }
 }
 
@@ -430,7 +434,7 @@ fn new_alarm(id: Uuid, requester: &Requester, name: &Arc<str>, now: Time) -> Ala
     })
 }
 
-/// Makes an alarm go by a rule from now on.
+/// Sets the rule of an alarm.
 fn configure(alarm: &mut Alarm, rule: &Rule, now: Time) {
     alarm.row.metric = rule.metric.clone();
     alarm.row.updated = now;
@@ -440,7 +444,7 @@ fn configure(alarm: &mut Alarm, rule: &Rule, now: Time) {
     }
 }
 
-/// Puts an alarm to rest, or has it looked at from now on.
+/// Sets the state of an alarm, and when it is evaluated next.
 fn set_state(alarm: &mut Alarm, state: AlarmState, now: Time) {
     let is_new = alarm.row.state != state;
     alarm.row.state = state;
@@ -454,7 +458,7 @@ fn set_state(alarm: &mut Alarm, state: AlarmState, now: Time) {
     }
 }
 
-/// The id of an alarm that belongs to no stack: there is one of a name.
+/// The id of an alarm that belongs to no stack, derived from its name: names are unique.
 fn id_of(project: &str, name: &str) -> Uuid {
     use sha2::Digest;
     let digest: [u8; 32] = sha2::Sha256::digest(format!("{project}\0{name}")).into();
@@ -463,7 +467,7 @@ fn id_of(project: &str, name: &str) -> Uuid {
     uuid::Builder::from_random_bytes(bytes).into_uuid()
 }
 
-/// The resource that an ARN names, or an address at which it is signalled: its project, stack and name.
+/// The resource that an ARN or a signal URL names: its project, stack and name.
 fn resource_in(action: &str) -> Option<(String, StackId, Arc<str>)> {
     let text = percent_decode(action.split(['?', '#']).next().unwrap_or(action));
     let (_, rest) = text.split_once("arn:openstack:heat::")?;
@@ -476,17 +480,17 @@ fn resource_in(action: &str) -> Option<(String, StackId, Arc<str>)> {
 }
 
 fn invalid(why: String) -> RequestError {
-    RequestError::new("InvalidParameterValue", why)
+    RequestError::new(ErrorType::InvalidParameterValue, why)
 }
 
 fn belongs_to_stack(name: &str) -> RequestError {
     let message =
         format!("The alarm {name} belongs to a stack: change it by an update of the stack");
-    RequestError::new("InvalidParameterValue", message)
+    RequestError::new(ErrorType::InvalidParameterValue, message)
 }
 
 fn write_conflict() -> RequestError {
-    RequestError { kind: "StoreUnavailable", message: None, findings: Vec::new() }
+    RequestError { error_type: ErrorType::StoreUnavailable, message: None, findings: Vec::new() }
 }
 
 #[cfg(test)]

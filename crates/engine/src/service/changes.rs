@@ -1,8 +1,8 @@
-//! Who waits for a change, and one place that looks for all of them.
+//! Subscriptions to changes, and one task that polls the store for all of them.
 //!
-//! Metadata of a server changes with the tree that the server is in, and with what is deployed on it. Whoever waits for
-//! that registers both; once in a while the store is asked about everything that is waited for, whoever changed it. What
-//! was changed through this service is told at once.
+//! The metadata of a server changes with the tree that the server is in, and with the deployments on it. A client that
+//! waits for a change subscribes to both; the task polls the store for all topics, because other processes may change
+//! them. Changes through this service are announced at once.
 
 use crate::ids::StackId;
 use crate::store::{Store, StoreError};
@@ -12,22 +12,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How often the store is asked.
+/// How often the store is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// What nobody waits for any more is watched for so many looks: whoever waited comes back soon.
+/// For how many polls a topic without subscribers is kept: clients usually come back soon.
 const IDLE_POLLS: u32 = 120;
 
-/// What somebody waits for.
+/// What a client waits for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeTopic {
     /// A tree, by its root.
     Tree(StackId),
-    /// What is deployed on a server.
+    /// The deployments on a server.
     Server(Arc<str>),
 }
 
-/// Everything that is waited for.
+/// All topics with subscribers.
 #[derive(Clone, Default)]
 pub(super) struct Changes {
     state: Arc<Mutex<State>>,
@@ -40,28 +40,28 @@ struct State {
 }
 
 struct Entry {
-    /// What was seen last; nothing until the first look, which counts as a change: something may have happened before.
+    /// The mark of the last poll. The first poll counts as a change: something may have happened before.
     mark: Option<u64>,
     tell: watch::Sender<u64>,
     idle: u32,
 }
 
-/// Somebody who waits.
+/// A subscription to one topic or two.
 pub struct ChangeSubscription {
     first: watch::Receiver<u64>,
     second: Option<watch::Receiver<u64>>,
 }
 
 impl ChangeSubscription {
-    /// How often something has changed. What is looked up after this is called is at least as new.
+    /// The number of changes so far. A read after this call is at least as new.
     pub fn count(&mut self) -> u64 {
         let second = self.second.as_mut().map_or(0, |one| *one.borrow_and_update());
         *self.first.borrow_and_update() + second
     }
 
-    /// Waits until something may have changed since the count.
+    /// Waits until something may have changed since [`ChangeSubscription::count`].
     pub async fn changed(&mut self) {
-        // One that ends because nobody tells any more is as good as a change: it is looked up.
+        // The end of the sender counts as a change: the client reads again.
         match &mut self.second {
             None => _ = self.first.changed().await,
             Some(second) => tokio::select! {
@@ -74,7 +74,7 @@ impl ChangeSubscription {
 }
 
 impl Changes {
-    /// Registers somebody. What happens from now on is told.
+    /// Subscribes to changes from now on.
     pub(super) fn watch(
         &self,
         store: &Arc<dyn Store>,
@@ -84,12 +84,12 @@ impl Changes {
         let mut state = self.state();
         let watch = state.watch(first, second);
         if !std::mem::replace(&mut state.is_polling, true) {
-            tokio::spawn(poll(self.clone(), store.clone()));
+            crate::runtime::spawn("poll changes", poll(self.clone(), store.clone()));
         }
         watch
     }
 
-    /// Tells of something that was changed here.
+    /// Announces a change that this service made.
     pub(super) fn tell(&self, what: &ChangeTopic) {
         if let Some(entry) = self.state().watched.get(what) {
             entry.tell.send_modify(|count| *count += 1);
@@ -97,11 +97,11 @@ impl Changes {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing that holds it can fail half-way.
+        // No code panics while it holds the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is to be looked at; nothing if nobody waits any more.
+    /// The topics to be polled; `None` if there are no subscribers.
     fn wanted(&self) -> Option<(Vec<StackId>, Vec<Arc<str>>)> {
         let mut state = self.state();
         state.watched.retain(|_, entry| {
@@ -122,10 +122,10 @@ impl Changes {
         Some((trees, servers))
     }
 
-    /// Notes what was seen, and tells those who wait for what is not as it was.
+    /// Records the marks of a poll, and announces the topics whose marks differ.
     fn record(&self, marks: &BTreeMap<ChangeTopic, u64>) {
         for (what, entry) in &mut self.state().watched {
-            // What is not there has a mark as well.
+            // A topic that does not exist has a mark as well.
             let mark = Some(marks.get(what).copied().unwrap_or(0));
             if entry.mark != mark {
                 entry.mark = mark;
@@ -147,19 +147,19 @@ impl State {
     }
 }
 
-/// Looks until nobody waits any more.
+/// Polls until there are no subscribers.
 async fn poll(changes: Changes, store: Arc<dyn Store>) {
     loop {
         tokio::time::sleep(POLL_INTERVAL).await;
         let Some((trees, servers)) = changes.wanted() else { return };
         match marks(&store, &trees, &servers).await {
             Ok(marks) => changes.record(&marks),
-            Err(error) => tracing::warn!(%error, "those who wait for changes are told later"),
+            Err(error) => tracing::warn!(%error, "could not poll for changes: retrying"),
         }
     }
 }
 
-/// What trees and servers are like now: other numbers mean that something changed.
+/// The marks of trees and servers: another mark means that something changed.
 async fn marks(
     store: &Arc<dyn Store>,
     trees: &[StackId],

@@ -1,7 +1,7 @@
-//! Checks of values that only the cloud can make: is there such a flavor, such a network?
+//! Constraints that only the cloud can check: is there such a flavor, such a network?
 //!
-//! Templates are looked at by a pure function. What it would have to ask the cloud is gathered, asked, and then it
-//! looks again with the answers.
+//! Templates are validated by a pure function. Its questions to the cloud are collected and answered, and then the
+//! template is validated again with the answers.
 
 use crate::runtime::now;
 use kiln_cloud::{CallError, Credential, Transport};
@@ -14,16 +14,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// A check, and the value that it looks at.
+/// A constraint and the value that it checks.
 type Question = (String, Arc<str>);
 
-/// What the cloud said so far.
+/// The answers of the cloud so far.
 pub(super) type CloudAnswers = BTreeMap<Question, Verdict>;
 
-/// More is not asked for one request.
+/// How many questions one request may have.
 const MAX_QUESTIONS: usize = 500;
 
-/// The checks, as far as they can be made.
+/// The constraints, as far as they can be checked.
 pub(super) struct CloudConstraints<'a> {
     offline: Offline,
     answers: &'a CloudAnswers,
@@ -39,7 +39,7 @@ impl<'a> CloudConstraints<'a> {
         }
     }
 
-    /// What the cloud has yet to be asked.
+    /// The open questions.
     pub(super) fn into_open(self) -> BTreeSet<Question> {
         self.open.into_inner()
     }
@@ -61,7 +61,7 @@ impl CustomConstraints for CloudConstraints<'_> {
     }
 }
 
-/// Asks the cloud all that is open, at once.
+/// Asks the cloud all open questions at the same time.
 pub(super) async fn ask(
     transport: &Arc<dyn Transport>,
     by: &Credential,
@@ -81,7 +81,7 @@ pub(super) async fn ask(
     asking.join_all().await.into_iter().collect()
 }
 
-/// The id of a domain that is given by its id or its name.
+/// The id of a domain, from its id or its name.
 async fn domain_id(transport: &dyn Transport, by: &Credential, given: &str) -> String {
     let Some(domains) = collection_of("keystone.domain") else { return given.to_owned() };
     let list = transport.send(by, domains.named(given)).await;
@@ -90,7 +90,7 @@ async fn domain_id(transport: &dyn Transport, by: &Credential, given: &str) -> S
     found.unwrap_or_else(|| given.to_owned())
 }
 
-/// Whether there is such an object. If the cloud cannot be asked, whoever needs the object will tell.
+/// Whether an object exists. If the cloud cannot be asked, the operation that needs the object will fail instead.
 async fn exists(
     transport: &dyn Transport,
     by: &Credential,
@@ -122,7 +122,7 @@ async fn exists(
     if !is_name {
         return missing();
     }
-    // It may have come since the list was made.
+    // The object may have been created since the list was cached.
     match transport.send(by, list.now()).await {
         Ok(list) if !objects.ids_in(&list, name).is_empty() => Verdict::Accepted,
         Ok(_) => missing(),

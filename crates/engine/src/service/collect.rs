@@ -1,7 +1,7 @@
-//! Samples on their way to the store: as many at once as have come together.
+//! Writing samples to the store in batches.
 //!
-//! Ten thousand guests that report in the same second make a few commits, not ten thousand. Whoever
-//! comes while others are being written waits, and one of those who wait writes for all.
+//! Ten thousand guests that report in the same second cause a few commits, not ten thousand. Requests that come during a
+//! commit wait, and one of them writes the samples of all.
 
 use crate::alarms::{Bucket, Series, SeriesRow, Totals};
 use crate::store::{Store, StoreError};
@@ -11,13 +11,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-/// Gathers samples.
+/// Collects samples.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
     gathered: Mutex<Gathered>,
-    /// Held by whoever writes.
+    /// Held by the request that writes.
     turn: tokio::sync::Mutex<()>,
-    /// Series that were noted lately, and when: they need not be noted again.
+    /// The series that were written lately, and when: they need not be written again.
     noted: Mutex<HashMap<Uuid, Time>>,
 }
 
@@ -28,11 +28,11 @@ struct Gathered {
     waiting: Vec<oneshot::Sender<Result<(), String>>>,
 }
 
-/// More do not wait at once.
+/// How many requests wait at most.
 const MOST_WAITING: usize = 20_000;
-/// More series are not remembered.
+/// How many series are remembered at most.
 const MOST_NOTED: usize = 100_000;
-/// For how long a series need not be noted again, in microseconds.
+/// For how long a series need not be written again, in microseconds.
 const NOTED: i64 = 3_600_000_000;
 
 impl Collector {
@@ -46,7 +46,7 @@ impl Collector {
     ) -> Result<(), StoreError> {
         let mut told = self.gather(series, buckets, now)?;
         let _turn = self.turn.lock().await;
-        // Whoever wrote before may have taken these along.
+        // The previous writer may have written these samples, too.
         if let Ok(outcome) = told.try_recv() {
             return outcome.map_err(StoreError::Unavailable);
         }
@@ -63,7 +63,9 @@ impl Collector {
         for waiting in waiting {
             _ = waiting.send(outcome.clone());
         }
-        let lost = || Err("whoever wrote this was interrupted; send it again".to_owned());
+        let lost = || {
+            Err("the request that wrote these samples was interrupted; send them again".to_owned())
+        };
         told.try_recv().unwrap_or_else(|_| lost()).map_err(StoreError::Unavailable)
     }
 
@@ -82,7 +84,7 @@ impl Collector {
         };
         let mut gathered = self.gathered();
         if gathered.waiting.len() >= MOST_WAITING {
-            return Err(StoreError::Unavailable("too many samples come at once".into()));
+            return Err(StoreError::Unavailable("too many samples at once".into()));
         }
         gathered.series.extend(new.into_iter().map(|row| (row.id, row)));
         for bucket in buckets {
@@ -126,6 +128,7 @@ mod tests {
     }
 
     #[tokio::test]
+    #[allow(clippy::disallowed_methods, reason = "the test waits for its tasks itself")]
     async fn samples_of_many_are_written_together() {
         const GUESTS: usize = 1000;
         let store = Arc::new(MemoryStore::new());

@@ -1,11 +1,14 @@
-//! Making stacks, and telling what would be made.
+//! Creating stacks, and previews of that.
 
 use super::request::{Subject, ValidatedRequest, check_name, recipe};
 use super::{RequestError, Requester, Service, StackRequest, TemplateSource};
+use crate::error_type::ErrorType;
 use crate::ids::{Ids, StackId};
 use crate::machine::{NewStack, Settings};
+use crate::metrics::Metrics;
 use crate::preview::{self, Forecast, NewRoot};
-use crate::runtime::SystemIds;
+use crate::request_id::RequestId;
+use crate::runtime::{SystemIds, post_events, spawn};
 use crate::store::StackQuery;
 use crate::tree::Tree;
 use crate::view::OutputView;
@@ -18,20 +21,20 @@ use kiln_template::value::Members;
 use kiln_template::{Sources, read};
 use std::sync::Arc;
 
-/// What a stack would be.
+/// The preview of a stack.
 pub struct StackPreview {
     /// The stack's name.
     pub name: Arc<str>,
-    /// Its template, bound to its parameters.
+    /// The template, bound to its parameters.
     pub definition: Definition,
-    /// Its resources.
+    /// The resources that would be created.
     pub resources: Vec<Forecast>,
-    /// Its outputs, as far as they can be told.
+    /// The outputs, as far as they are known beforehand.
     pub outputs: Vec<OutputView>,
 }
 
 impl Service {
-    /// Makes a stack. It is recorded when this returns.
+    /// Creates a stack. The stack is recorded when this returns.
     pub async fn create(
         &self,
         requester: &Requester,
@@ -41,7 +44,7 @@ impl Service {
         self.create_stack(requester, name, request, None).await
     }
 
-    /// Makes a stack of objects that exist already, as an export of their former stack tells.
+    /// Creates a stack from objects that exist already, which the export of their former stack describes.
     pub async fn adopt(
         &self,
         requester: &Requester,
@@ -53,8 +56,9 @@ impl Service {
             return Err(RequestError::unsupported("Stack Adopt"));
         }
         let adopted = read_adopted(data)?;
-        let bad =
-            |why: &str| RequestError::new("HTTPBadRequest", format!("Invalid adopt data: {why}"));
+        let bad = |why: &str| {
+            RequestError::new(ErrorType::HttpBadRequest, format!("Invalid adopt data: {why}"))
+        };
         let template = adopted.get("template").ok_or_else(|| bad("'template'"))?;
         request.template = TemplateSource::Object(template.clone());
         if let Some(environment) = adopted.get("environment") {
@@ -96,6 +100,7 @@ impl Service {
             settings: Settings { credential, ..request.settings.clone() },
             recipe: Arc::new(recipe(&self.config, requester, &request, report)),
             adopted,
+            request: RequestId::current(),
         };
         let written = self.write_new_stack(new).await;
         self.commit_delegation(Some(loan), written).await?;
@@ -109,25 +114,28 @@ impl Service {
                 let config = self.config.clone();
                 let (rows, mut tree) = crate::runtime::new_tree(config, new, None)?;
                 self.store.create_tree(rows).await?;
-                self.tell(&mut tree);
+                self.publish(&mut tree);
             }
         }
         Ok(())
     }
 
-    /// Tells others of a tree that is durable now, and that an engine elsewhere goes on with.
-    fn tell(&self, tree: &mut Tree) {
+    /// Publishes the first events of a tree that is durable now, and that an engine in another process continues.
+    fn publish(&self, tree: &mut Tree) {
         let outbox = tree.take_outbox();
         if let Some(listener) = &self.config.listener {
+            Metrics::count(&self.config.metrics.notifications, "sent", outbox.notifications.len());
             listener.notify(outbox.notifications);
         }
         if !outbox.events.is_empty() {
             let (transport, by) = (self.transport.clone(), tree.credential.clone());
-            tokio::spawn(crate::runtime::post_events(transport, outbox.sinks, outbox.events, by));
+            let metrics = self.config.metrics.clone();
+            let events = post_events(transport, metrics, outbox.sinks, outbox.events, by);
+            spawn("event sinks", events);
         }
     }
 
-    /// What a stack would be.
+    /// Previews a stack.
     pub async fn preview(
         &self,
         requester: &Requester,
@@ -137,18 +145,21 @@ impl Service {
         self.check_free(requester, name).await?;
         let mut report = self.validate_new(requester, name, None, request).await?;
         let Some(definition) = report.definition.take() else {
-            return Err(RequestError::new("StackValidationFailed", "The template cannot be read."));
+            return Err(RequestError::new(
+                ErrorType::StackValidationFailed,
+                "The template cannot be read.",
+            ));
         };
         let name: Arc<str> = name.into();
         let recipe = recipe(&self.config, requester, request, report);
         let new = NewRoot { name: &name, project: &requester.project, recipe: &recipe };
         let resources = preview::create(&self.config, new)
-            .map_err(|message| RequestError::new("StackValidationFailed", message))?;
+            .map_err(|message| RequestError::new(ErrorType::StackValidationFailed, message))?;
         let outputs = preview::outputs(&definition, &resources);
         Ok(StackPreview { name, definition, resources, outputs })
     }
 
-    /// Everything that can be told of a template without making a stack of it.
+    /// Validates a template without creating a stack.
     pub async fn validate(
         &self,
         requester: &Requester,
@@ -163,8 +174,8 @@ impl Service {
         }
     }
 
-    /// What the templates below a validated one ask for, by the resources that they stand for; nothing if
-    /// there are none, or if that cannot be told without values.
+    /// The parameters of nested templates, by resource; `None` if there are no nested templates, or if they depend on
+    /// values that are not known.
     pub fn nested_parameters(
         &self,
         requester: &Requester,
@@ -186,7 +197,7 @@ impl Service {
     ) -> Result<Report, RequestError> {
         let subject = Subject { name, id, project: &requester.project };
         let validated = self.validate_request(requester, &subject, request, Checks::CREATE).await;
-        // A template that cannot be read at all is told of first.
+        // The error of a template that cannot be read at all comes first.
         if validated.report.template.is_some() {
             check_name(name)?;
         }
@@ -200,7 +211,7 @@ impl Service {
             None => Ok(()),
             Some(_) => {
                 let message = format!("The Stack ({name}) already exists.");
-                Err(RequestError::new("StackExists", message))
+                Err(RequestError::new(ErrorType::StackExists, message))
             }
         }
     }
@@ -220,7 +231,7 @@ impl Service {
     }
 }
 
-/// What the templates of resources ask for.
+/// The parameters of the templates of resources.
 fn nested_parameters(forecasts: &[Forecast]) -> Option<Value> {
     let described = forecasts.iter().filter_map(|forecast| {
         let inside = forecast.nested.as_ref()?;
@@ -245,6 +256,8 @@ fn read_adopted(data: &str) -> Result<Members, RequestError> {
     let (node, _) = read::read(file, data, &Limits { max_bytes: usize::MAX, ..Limits::default() });
     match node.map(|node| Value::from(&node)) {
         Some(Value::Map(members)) => Ok(members.as_ref().clone()),
-        _ => Err(RequestError::new("HTTPBadRequest", "Invalid adopt data: it is not a map")),
+        _ => {
+            Err(RequestError::new(ErrorType::HttpBadRequest, "Invalid adopt data: it is not a map"))
+        }
     }
 }

@@ -1,11 +1,12 @@
-//! Having users lend their rights, so that nothing lent is forgotten.
+//! Delegating the rights of a user to a stack, so that no trust or application credential is forgotten.
 //!
-//! What is about to be lent is written down first, with the mark it will carry, and struck out when the stack that has it
-//! is written down. Whatever dies in between, [`Engine::settle_promises`](crate::runtime::Engine) finds it by its mark
-//! and gives it back.
+//! A pending delegation is stored first, with the mark that the trust or application credential will carry, and
+//! deleted when the stack that uses it is stored. If a process dies in between, the engine finds the trust by its mark
+//! and revokes it (`runtime/delegation.rs`).
 
 use super::{RequestError, Requester, Service};
 use crate::codec;
+use crate::error_type::ErrorType;
 use crate::ids::{Ids, StackId};
 use crate::objects::{ObjectKind, ObjectRow};
 use crate::runtime::{SystemIds, now};
@@ -14,14 +15,15 @@ use kiln_template::Value;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// What a user lent for a stack that is not written down yet.
+/// The credential of a stack that is not stored yet.
 pub(super) struct Delegation {
     pub(super) credential: Arc<Credential>,
-    promise: Option<Uuid>,
+    /// The pending delegation that is stored for it, if it needs one.
+    pending: Option<Uuid>,
 }
 
 impl Service {
-    /// Sees to it that the engine can act for whoever asks, also when they have left.
+    /// Creates a credential with which the engine can act for the requester later.
     pub(super) async fn delegate(
         &self,
         requester: &Requester,
@@ -30,80 +32,90 @@ impl Service {
         let mut ids = SystemIds::default();
         let id: Uuid = ids.next();
         let secret: [Uuid; 2] = [ids.next(), ids.next()];
-        let promise = PendingDelegation {
+        let user = &requester.visitor;
+        let pending = PendingDelegation {
             mark: id.as_u128(),
             secret: secret.map(|it| it.simple().to_string()).concat().into(),
-            user: requester.visitor.user.clone(),
-            project: requester.visitor.project.clone(),
+            user: user.user.clone(),
+            project: user.project.clone(),
         };
-        let is_noted = self.transport.needs_delegation(&requester.visitor);
-        if is_noted {
-            self.store.put_object(row(id, &promise, root)).await?;
+        let is_stored = self.transport.needs_delegation(user);
+        if is_stored {
+            self.store.put_object(row(id, &pending, root)).await?;
         }
-        match self.transport.delegate(&requester.visitor, &promise).await {
+        match self.transport.delegate(user, &pending).await {
             Ok(credential) => {
-                let (credential, promise) = (Arc::new(credential), is_noted.then_some(id));
-                Ok(Delegation { credential, promise })
+                let (credential, pending) = (Arc::new(credential), is_stored.then_some(id));
+                Ok(Delegation { credential, pending })
             }
             Err(error) => {
-                // If it may have been lent all the same, that is found out later.
+                // If the trust may exist all the same, the engine looks for it later.
                 let is_certain = match &error {
                     CallError::Refused(reply) => reply.status < 500,
                     CallError::NotSent(_) | CallError::Impossible(_) => true,
                     CallError::Lost(_) => false,
                 };
-                if is_noted && is_certain {
+                if is_stored && is_certain {
                     self.store.drop_object(ObjectKind::PendingDelegation, id).await?;
                 }
-                Err(refusal(error))
+                Err(request_error(error))
             }
         }
     }
 
-    /// What was lent is written down with its stack, or goes back because there is none.
+    /// Ends a delegation: its stack is stored, or the credential is revoked because there is no stack.
     pub(super) async fn commit_delegation<T>(
         &self,
-        loan: Option<Delegation>,
+        delegation: Option<Delegation>,
         written: Result<T, RequestError>,
     ) -> Result<T, RequestError> {
-        let Some(Delegation { credential, promise: Some(id) }) = loan else { return written };
-        let is_settled = match &written {
-            Ok(_) => true,
-            Err(_) => self.transport.revoke(&credential).await.is_ok(),
-        };
-        if is_settled {
-            // If that fails, somebody looks later and finds nothing to do.
-            _ = self.store.drop_object(ObjectKind::PendingDelegation, id).await;
+        let Some(Delegation { credential, pending: Some(id) }) = delegation else { return written };
+        if written.is_err()
+            && let Err(error) = self.transport.revoke(&credential).await
+        {
+            tracing::warn!(%error, ?credential, "could not revoke the credential of a stack that was not created: retrying later");
+            return written;
+        }
+        if let Err(error) = self.store.drop_object(ObjectKind::PendingDelegation, id).await {
+            // The engine finds the record later, and nothing to do for it.
+            tracing::warn!(%error, delegation = %id, "could not delete a pending delegation");
         }
         written
     }
 }
 
-fn refusal(error: CallError) -> RequestError {
+fn request_error(error: CallError) -> RequestError {
     match error {
-        CallError::Refused(reply) => {
-            let said = reply.error_text().unwrap_or_else(|| format!("HTTP {}", reply.status));
-            RequestError::new("AuthorizationFailure", format!("Authorization failed: {said}"))
+        CallError::Refused(reply) if reply.status < 500 => {
+            let text = reply.error_text().unwrap_or_else(|| format!("HTTP {}", reply.status));
+            RequestError::new(
+                ErrorType::AuthorizationFailure,
+                format!("Authorization failed: {text}"),
+            )
         }
-        CallError::Impossible(why) => RequestError::new("AuthorizationFailure", why),
-        error => RequestError::new("ServiceUnavailable", format!("The identity service: {error}")),
+        CallError::Impossible(why) => RequestError::new(ErrorType::AuthorizationFailure, why),
+        error => {
+            tracing::warn!(%error, "the identity service cannot be reached");
+            let message = format!("The identity service cannot be reached: {error}");
+            RequestError::new(ErrorType::HttpServiceUnavailable, message)
+        }
     }
 }
 
-fn row(id: Uuid, promise: &PendingDelegation, root: StackId) -> ObjectRow {
+fn row(id: Uuid, pending: &PendingDelegation, root: StackId) -> ObjectRow {
     ObjectRow {
         id,
         kind: ObjectKind::PendingDelegation,
-        project: promise.project.clone(),
-        subject: promise.user.clone(),
+        project: pending.project.clone(),
+        subject: pending.user.clone(),
         uses: Some(root.0),
         created: now(),
         updated: None,
-        body: codec::encode(&Value::Text(promise.secret.expose().into())),
+        body: codec::encode(&Value::Text(pending.secret.expose().into())),
     }
 }
 
-/// The promise that was written down.
+/// The pending delegation of a row.
 pub(crate) fn pending_delegation(row: &ObjectRow) -> PendingDelegation {
     let secret = match codec::decode(&row.body) {
         Ok(Value::Text(secret)) => secret,

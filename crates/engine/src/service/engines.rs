@@ -1,4 +1,4 @@
-//! The engines that carry out what is wanted, as far as they have reported of themselves.
+//! The engines that have reported themselves.
 
 use super::{RequestError, Service};
 use crate::codec;
@@ -9,26 +9,26 @@ use kiln_template::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often an engine tells of itself.
+/// How often an engine reports itself.
 pub const REPORT_INTERVAL: Duration = Duration::from_secs(60);
 
 /// An engine.
 #[derive(Clone, Debug)]
 pub struct EngineView {
-    /// Its id.
+    /// The id of the engine.
     pub id: String,
-    /// The machine that it runs on.
+    /// The host that the engine runs on.
     pub host: Arc<str>,
     /// When it started.
     pub started: Time,
-    /// When it last reported of itself.
+    /// When the engine last reported itself.
     pub reported: Time,
-    /// Whether it is still there, as far as can be reported.
+    /// Whether the last report is recent.
     pub is_up: bool,
 }
 
 impl Service {
-    /// Tells of the engine in this process, now and from now on; never ends.
+    /// Reports the engine of this process, again and again.
     pub async fn report_engine(self, host: Arc<str>) {
         let Some(engine) = &self.engine else { return };
         let (id, started) = (engine.id(), now());
@@ -44,32 +44,39 @@ impl Service {
                 body: codec::encode(&Value::Null),
             };
             if let Err(error) = self.store.put_object(row).await {
-                tracing::warn!(%error, "the engine cannot tell of itself");
+                tracing::warn!(%error, "could not report the engine: retrying");
             }
             self.remove_stale_engines().await;
             tokio::time::sleep(REPORT_INTERVAL).await;
         }
     }
 
-    /// Those that have not reported of themselves for a day are forgotten.
+    /// Removes engines that have not reported themselves for a day.
     async fn remove_stale_engines(&self) {
-        let Ok(rows) = self.store.objects(&ObjectQuery::new(ObjectKind::Engine)).await else {
-            return;
+        let rows = match self.store.objects(&ObjectQuery::new(ObjectKind::Engine)).await {
+            Ok(rows) => rows,
+            Err(error) => return tracing::warn!(%error, "could not read the engines"),
         };
         let old = now() - Duration::from_secs(86_400);
         for row in rows.iter().filter(|row| row.updated.is_none_or(|reported| reported < old)) {
-            _ = self.store.drop_object(ObjectKind::Engine, row.id).await;
+            self.drop_engine(row.id).await;
         }
     }
 
-    /// Forgets the engine in this process: it stops.
+    /// Removes the engine of this process, which stops.
     pub async fn remove_engine(&self) {
         if let Some(engine) = &self.engine {
-            _ = self.store.drop_object(ObjectKind::Engine, engine.id().0).await;
+            self.drop_engine(engine.id().0).await;
         }
     }
 
-    /// The engines.
+    async fn drop_engine(&self, id: uuid::Uuid) {
+        if let Err(error) = self.store.drop_object(ObjectKind::Engine, id).await {
+            tracing::warn!(engine = %id, %error, "could not remove an engine from the list");
+        }
+    }
+
+    /// The engines that have reported themselves.
     pub async fn engines(&self) -> Result<Vec<EngineView>, RequestError> {
         let rows = self.store.objects(&ObjectQuery::new(ObjectKind::Engine)).await?;
         let recent = now() - 2 * REPORT_INTERVAL;

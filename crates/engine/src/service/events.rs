@@ -1,4 +1,4 @@
-//! What is shown of stacks: events.
+//! The events of stacks.
 
 use super::{RequestError, Service};
 use crate::ids::StackId;
@@ -6,7 +6,7 @@ use crate::store::{EventQuery, EventRow, StackQuery, StackRow};
 use std::collections::HashMap;
 
 impl Service {
-    /// A stack and those nested in it, down to a depth.
+    /// A stack and its nested stacks, down to a depth.
     pub async fn with_nested(
         &self,
         stack: &StackRow,

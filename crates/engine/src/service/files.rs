@@ -1,6 +1,7 @@
-//! Files that a request does not bring along but names: those in a container of the object store.
+//! Files that a request names instead of containing them: those in a container of the object store.
 
 use super::{RequestError, Requester, Service};
+use crate::error_type::ErrorType;
 use kiln_cloud::{CallError, Reply, Service as Cloud, get};
 use kiln_template::definition::Files;
 use kiln_template::files::url::{PATH, percent_encode};
@@ -12,8 +13,8 @@ use tokio::task::JoinSet;
 const MAX_CONCURRENT: usize = 8;
 
 impl Service {
-    /// Adds the files of a container to those that came along, which count more. They are read with the
-    /// rights of whoever asks, and must not be more than `limit` bytes together.
+    /// Adds the files of a container to the files of the request, which take precedence. The container is read with the
+    /// rights of the requester; all files together may have `limit` bytes.
     pub async fn with_container(
         &self,
         requester: &Requester,
@@ -22,7 +23,7 @@ impl Service {
         limit: usize,
     ) -> Result<Files, RequestError> {
         if [".", ".."].contains(&container) || container.contains('/') {
-            let reason = CallError::Impossible("this is no name of a container".into());
+            let reason = CallError::Impossible("this is not the name of a container".into());
             return Err(container_unreadable(container, &reason));
         }
         let mut names = self.names_in(requester, container, limit).await?;
@@ -40,11 +41,11 @@ impl Service {
                 fetching.spawn(async move { (name, transport.send(&by, call).await) });
             }
             let Some(fetched) = fetching.join_next().await else { return Ok(files) };
-            // A task that fetches does not end otherwise.
+            // These tasks do not panic and are not cancelled.
             let Ok((name, reply)) = fetched else { continue };
             let reply = reply.map_err(|error| container_unreadable(container, &error))?;
             let text = reply.body.as_str().unwrap_or_default();
-            // What the list said may be old by now.
+            // The sizes in the listing may be out of date.
             remaining_bytes = remaining_bytes
                 .checked_sub(text.len())
                 .ok_or_else(|| size_limit_exceeded(limit + 1, limit))?;
@@ -71,7 +72,7 @@ impl Service {
             let page = self.transport.send(&by, call).await;
             let page = page.map_err(|error| container_unreadable(container, &error))?;
             let listed = objects(&page);
-            // They come in order; whoever gives the same page again has no more.
+            // Names are sorted; a service that repeats a page has no more.
             let is_more = listed.last().is_some_and(|(name, _)| names.last() < Some(name));
             if !is_more {
                 return Ok(names);
@@ -95,7 +96,7 @@ fn objects(page: &Reply) -> Vec<(Arc<str>, usize)> {
     objects.filter_map(named).collect()
 }
 
-/// A name as it stands in a path; slashes are part of names.
+/// A name in a path; slashes are part of names.
 fn encoded(name: &str) -> String {
     percent_encode(name, &PATH)
 }
@@ -104,7 +105,7 @@ fn size_limit_exceeded(size: usize, limit: usize) -> RequestError {
     let message = format!(
         "Total size of files to download ({size} bytes) exceeds maximum allowed ({limit} bytes)."
     );
-    RequestError::new("DownloadLimitExceeded", message)
+    RequestError::new(ErrorType::DownloadLimitExceeded, message)
 }
 
 fn container_unreadable(container: &str, error: &CallError) -> RequestError {
@@ -116,7 +117,7 @@ fn container_unreadable(container: &str, error: &CallError) -> RequestError {
     };
     let reason = reason.trim_end_matches('.');
     RequestError::new(
-        "NotFound",
+        ErrorType::NotFound,
         format!("Could not fetch files from container {container}, reason: {reason}."),
     )
 }

@@ -1,7 +1,7 @@
-//! Listing stacks by what the store does not look into.
+//! Filtering stacks by fields that the store has no index for.
 //!
-//! What is in the body of a row is encrypted, so it is looked for row by row: page after page of whatever
-//! the query finds by its columns, never more of it in memory than a page and what was asked for.
+//! The body of a row is encrypted, so each row is read and checked: page after page of the rows that the query finds by
+//! its columns. Memory holds one page and the result.
 
 use super::{Page, RequestError, Requester, Service};
 use crate::codec;
@@ -9,22 +9,22 @@ use crate::store::{StackQuery, StackRow};
 use kiln_template::Value;
 use std::sync::Arc;
 
-/// What stacks are sifted by. Each must hold; of the values of one, any; an empty list asks for nothing.
+/// Conditions on stacks. All fields must match, each with any of its values; an empty list matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PostFilter {
-    /// Whether a failed action is left as it is.
+    /// Whether failed actions are not rolled back.
     pub disable_rollback: Vec<bool>,
-    /// How long an action may take, in minutes.
+    /// The timeout of actions, in minutes.
     pub timeout_mins: Vec<u64>,
-    /// The project that the stack's own users are in.
+    /// The project of the stack's users.
     pub user_project: Vec<Arc<str>>,
 }
 
-/// How many rows are looked at together.
+/// How many rows are read at once.
 const MAX_CONCURRENT: u64 = 500;
 
 impl PostFilter {
-    /// Whether it lets everything pass.
+    /// Whether the filter has no conditions.
     pub fn is_open(&self) -> bool {
         *self == PostFilter::default()
     }
@@ -44,14 +44,13 @@ impl PostFilter {
                 self.timeout_mins.is_empty(),
                 timeout.is_some_and(|it| self.timeout_mins.contains(&it)),
             )
-            // A stack's users are in its own project.
+            // The users of a stack are listed under the stack's own project.
             && any(self.user_project.is_empty(), self.user_project.contains(&stack.project))
     }
 }
 
 impl Service {
-    /// A page of the stacks that a query finds and that pass a filter; and how many there are in all, if
-    /// `with_count`.
+    /// A page of the stacks that match a query and a filter; with the number of all of them, if `with_count`.
     pub async fn list_filtered(
         &self,
         requester: &Requester,
@@ -90,7 +89,7 @@ impl Service {
         Ok(Page { stacks, count: with_count.then_some(count) })
     }
 
-    /// Has every page looked at, as long as more is wanted.
+    /// Visits the pages of a query until the visitor has enough.
     async fn each_page(
         &self,
         requester: &Requester,

@@ -14,11 +14,11 @@ use uuid::Uuid;
 pub struct Page {
     /// The stacks.
     pub stacks: Vec<StackRow>,
-    /// How many there are in all, if that was asked.
+    /// The number of all stacks, if it was requested.
     pub count: Option<u64>,
 }
 
-/// Whether a stack is one that the requester may know of: of their project, or the one that they are a user of.
+/// Whether the requester may see a stack: one of their project, or the one that created them as its user.
 fn can_see(requester: &Requester, stack: &StackRow) -> bool {
     let is_guest = |name: &Arc<str>| **name == *users_project_name(&stack.project, stack.root.0);
     requester.is_admin
@@ -66,7 +66,7 @@ impl Service {
         }
     }
 
-    /// The stack that goes by a name or an id.
+    /// The stack with a name or an id.
     pub async fn identify(
         &self,
         requester: &Requester,
@@ -90,7 +90,7 @@ impl Service {
         stack.ok_or_else(|| RequestError::not_found("Stack", name_or_id))
     }
 
-    /// A page of stacks; and how many there are in all, if `with_count`.
+    /// A page of stacks; with the number of all stacks, if `with_count`.
     pub async fn list(
         &self,
         requester: &Requester,
@@ -115,14 +115,14 @@ impl Service {
         Ok(Page { stacks, count })
     }
 
-    /// The tree of a stack, to be looked at.
+    /// The tree of a stack, for reading.
     pub async fn view(&self, stack: &StackRow) -> Result<View, RequestError> {
         let view = View::open(&*self.store, &self.config, stack.root).await?;
         view.ok_or_else(|| RequestError::not_found("Stack", &stack.name))
     }
 
-    /// A part of the tree of a stack, to be looked at. If [`View::is_short`] says so afterwards, what
-    /// was seen is to be looked at again in the whole.
+    /// A part of the tree of a stack, for reading. If [`View::is_incomplete`] says so afterwards, the caller has to
+    /// read the whole tree.
     pub async fn part(&self, stack: &StackRow, part: TreePart<'_>) -> Result<View, RequestError> {
         let view = View::open_part(&*self.store, &self.config, stack.root, part).await?;
         view.ok_or_else(|| RequestError::not_found("Stack", &stack.name))

@@ -1,9 +1,10 @@
-//! What people and guests measure, and what is shown of it.
+//! Metrics: samples of users and servers, and statistics.
 
 use super::{RequestError, Requester, Service};
 use crate::alarms::{
     Alarm, AlarmQuery, AlarmState, BUCKET, Bucket, Series, SeriesQuery, Totals, datapoints,
 };
+use crate::error_type::ErrorType;
 use crate::ids::StackId;
 use crate::runtime::now;
 use crate::time::Time;
@@ -13,25 +14,25 @@ use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// Something that was measured.
+/// A sample to be stored.
 #[derive(Clone, Debug)]
 pub struct MetricDatum {
-    /// What was measured; the project is the requester's, the alarm is the one that it is meant for.
+    /// The series; its project is the requester's, its alarm is the one that the sample is for.
     pub series: Series,
-    /// What was found.
+    /// The values.
     pub totals: Totals,
-    /// When; now if nothing is said.
+    /// The time of the sample; now by default.
     pub time: Option<Time>,
 }
 
-/// A sample as it is listed: the samples of ten seconds.
+/// The samples of ten seconds, as they are listed.
 #[derive(Clone, Debug)]
 pub struct MetricSample {
-    /// What was measured.
+    /// The series.
     pub series: Series,
-    /// The alarm that it was given to.
+    /// The alarm that the samples are for.
     pub alarm: Option<Arc<str>>,
-    /// What was found.
+    /// The totals of the ten seconds.
     pub bucket: Bucket,
 }
 
@@ -42,32 +43,31 @@ pub struct MetricQuery {
     pub namespace: Option<Arc<str>>,
     /// Of this metric.
     pub metric: Option<Arc<str>>,
-    /// Of these dimensions; a value of nothing stands for any.
+    /// Of these dimensions; `None` matches any value.
     pub dimensions: Vec<(Arc<str>, Option<Arc<str>>)>,
-    /// Only what comes behind these ten seconds of this series.
+    /// Only samples after this bucket of this series.
     pub marker: Option<(Uuid, Time)>,
 }
 
-/// The alarm that samples are meant for, if one is named, and their metric.
+/// The alarm that samples are for, if one is named, and their metric.
 type Meant = (Option<Arc<str>>, Arc<str>);
 
-/// How old samples may be, and how far ahead of our clock.
+/// How old samples may be, and how far ahead of the clock of this process.
 const MAX_SAMPLE_AGE: Duration = Duration::from_secs(14 * 86_400);
 const MAX_CLOCK_SKEW: Duration = Duration::from_secs(2 * 3600);
-/// No more series are read at once.
+/// How many series are read at once.
 const SERIES_PAGE: u64 = 500;
-/// No more samples are listed at once.
+/// How many samples a page has.
 const MAX_LISTED: usize = 500;
 
 impl Service {
-    /// The project whose alarms and metrics an requester has to do with: that of their stack, if they are a user of
-    /// one.
+    /// The project whose alarms and metrics a requester uses: that of the stack, for a stack's own user.
     pub fn alarm_project(&self, requester: &Requester) -> Arc<str> {
         let owner = requester.stack_user_project.as_deref().and_then(owner_of_users_project);
         owner.map_or_else(|| requester.project.clone(), Arc::from)
     }
 
-    /// Keeps what was measured, and gives it to the alarms that want it. It is durable when this returns.
+    /// Stores samples for their series and for the alarms that use them. They are durable when this returns.
     pub async fn put_metrics(
         &self,
         requester: &Requester,
@@ -81,7 +81,7 @@ impl Service {
             let time = datum.time.unwrap_or(now);
             if time < now - MAX_SAMPLE_AGE || time > now + MAX_CLOCK_SKEW {
                 let message = format!("Timestamp {time} is too far from now");
-                return Err(RequestError::new("InvalidParameterValue", message));
+                return Err(RequestError::new(ErrorType::InvalidParameterValue, message));
             }
             let key = (series.alarm.clone(), series.metric.clone());
             if !known.contains_key(&key) {
@@ -131,8 +131,8 @@ impl Service {
         Ok(found.into_iter().filter(|alarm| may_report_to(requester, alarm)).collect())
     }
 
-    /// The alarms of a name. An old one may be there beside the one that replaces it; a resource that is a
-    /// stack with an alarm in it is called by that stack's ARN.
+    /// The alarms with a name. A replaced alarm may exist beside its replacement; a resource that is a nested stack with
+    /// an alarm in it is named by the ARN of that stack.
     pub(super) async fn alarms_named(
         &self,
         project: &Arc<str>,
@@ -158,7 +158,7 @@ impl Service {
             project,
             namespace: query.namespace.clone(),
             metric: query.metric.clone(),
-            // The series that the last page ended in is looked at again.
+            // The series in which the last page ended is read again.
             marker: query.marker.map(|(series, _)| before(series)),
             limit: SERIES_PAGE,
         };
@@ -190,7 +190,7 @@ impl Service {
         }
     }
 
-    /// Statistics of a metric: of each unit, and each period of it that has samples.
+    /// The statistics of a metric, for each unit and each period with samples.
     pub async fn statistics(
         &self,
         requester: &Requester,
@@ -229,7 +229,7 @@ impl Service {
     }
 }
 
-/// Whether somebody may give samples to an alarm: guests, only to those of their own stack.
+/// Whether a requester may send samples to an alarm: the user of a stack may do so for that stack only.
 fn may_report_to(requester: &Requester, alarm: &Alarm) -> bool {
     let Some(stack_user_project) = &requester.stack_user_project else { return true };
     alarm
@@ -237,7 +237,7 @@ fn may_report_to(requester: &Requester, alarm: &Alarm) -> bool {
         .is_some_and(|root| **stack_user_project == *users_project_name(&alarm.row.project, root.0))
 }
 
-/// The names of the alarms that samples of a series were given to.
+/// The names of the alarms that use the samples of a series.
 fn alarm_names(series: &Series, alarms: &[Alarm]) -> Vec<Option<Arc<str>>> {
     if series.alarm.is_some() {
         return vec![series.alarm.clone()];
@@ -267,7 +267,7 @@ fn stack_of_arn(text: &str) -> Option<StackId> {
     Uuid::parse_str(id).ok().map(StackId)
 }
 
-/// An alarm that is not there, as the old service said it.
+/// The error for an alarm that does not exist, in the words of the older service.
 pub(super) fn alarm_not_found(name: &str) -> RequestError {
     RequestError::not_found("Watch Rule", name)
 }

@@ -1,7 +1,7 @@
-//! What people can ask of stacks: the same for every front end.
+//! The requests for stacks, the same for every API.
 //!
-//! Requests are checked here, completely, before anything is written down: whoever gets no refusal has
-//! their wish recorded, and the engine goes for it. What is shown is what is recorded.
+//! A request is checked here, completely, before anything is stored: a request that is not refused is recorded, and
+//! the engine carries it out. Answers show what is recorded.
 
 mod actions;
 mod alarms;
@@ -15,6 +15,7 @@ mod events;
 mod files;
 mod filter;
 mod find;
+mod hidden_parameters;
 mod metrics;
 mod observe;
 mod refresh;
@@ -25,7 +26,6 @@ mod snapshots;
 mod software;
 mod update;
 
-pub use actions::Signalled;
 pub use alarms::StackAlarm;
 pub use changes::{ChangeSubscription, ChangeTopic};
 pub use create::StackPreview;
@@ -40,50 +40,51 @@ pub use software::SoftwareObject;
 pub use update::Patch;
 
 use crate::config::Config;
-use crate::ids::{CommandId, Ids, StackId};
+use crate::ids::StackId;
 use crate::machine::Command;
-use crate::runtime::{Engine, SystemIds, now};
+use crate::request_id::RequestId;
+use crate::runtime::{Engine, now};
 use crate::store::{CommandRow, Store};
 use kiln_cloud::{CreatedBy, Transport, UserToken};
 use std::sync::Arc;
 
-/// Who asks, as far as stacks are concerned.
+/// The user who makes a request, as far as stacks are concerned.
 #[derive(Clone)]
 pub struct Requester {
-    /// The project that they act for.
+    /// The project that the user acts for.
     pub project: Arc<str>,
     /// The name of the user.
     pub user_name: Arc<str>,
-    /// Whether they may see the stacks of all projects, and quotas do not bind them.
+    /// Whether the user may see the stacks of all projects, and is not bound by quotas.
     pub is_admin: bool,
-    /// If they are a user of a stack: the name of the project of that stack's users.
+    /// For a user that a stack created: the name of the project of that stack's users.
     pub stack_user_project: Option<Arc<str>>,
-    /// With what they came, so that one can act for them when they have left.
+    /// The token of the request, from which the engine gets a credential to act for the user later.
     pub visitor: UserToken,
-    /// What else is known of them: what their stacks do later is done with their rights.
+    /// The user as it is stored with stacks: their later calls are made with these rights.
     pub author: Arc<CreatedBy>,
-    /// Whether they may use a resource type.
+    /// Whether the user may use a resource type.
     pub may_use: Arc<dyn Fn(&str) -> bool + Send + Sync>,
 }
 
-/// What an operator decides about requests.
+/// The operator's limits for requests.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// How many root stacks a project may have; nothing means no limit.
+    /// How many root stacks a project may have; `None` means no limit.
     pub max_stacks: Option<u64>,
-    /// How many snapshots a stack may have; nothing means no limit.
+    /// How many snapshots a stack may have; `None` means no limit.
     pub max_snapshots: Option<u64>,
-    /// How many software configurations a project may have; nothing means no limit.
+    /// How many software configurations a project may have; `None` means no limit.
     pub max_configs: Option<u64>,
-    /// How many software deployments a project may have; nothing means no limit.
+    /// How many software deployments a project may have; `None` means no limit.
     pub max_deployments: Option<u64>,
-    /// How many alarms a project may have; nothing means no limit.
+    /// How many alarms a project may have; `None` means no limit.
     pub max_alarms: Option<u64>,
-    /// How long a template may be.
+    /// The maximum size of a template.
     pub max_template_bytes: usize,
-    /// Whether stacks can be made of what another one left behind.
+    /// Whether the objects of an abandoned stack can be adopted.
     pub allows_adopt: bool,
-    /// Whether stacks can be given up, and exported.
+    /// Whether stacks can be abandoned and exported.
     pub allows_abandon: bool,
     /// Stacks with one of these tags are not listed.
     pub hidden_tags: Vec<Arc<str>>,
@@ -105,7 +106,7 @@ impl Default for Rules {
     }
 }
 
-/// Takes what people ask of stacks.
+/// Answers the requests for stacks.
 #[derive(Clone)]
 pub struct Service {
     store: Arc<dyn Store>,
@@ -115,13 +116,13 @@ pub struct Service {
     transport: Arc<dyn Transport>,
     /// The engine in this process, if there is one.
     engine: Option<Engine>,
-    /// Who waits for changes.
+    /// The subscriptions to changes.
     changes: changes::Changes,
     collector: Arc<collect::Collector>,
 }
 
 impl Service {
-    /// A service in front of a store; without an engine, whatever is wanted is left to those elsewhere.
+    /// A service for a store. Without an engine, commands are left to the engines of other processes.
     pub fn new(
         store: Arc<dyn Store>,
         config: Arc<Config>,
@@ -140,12 +141,12 @@ impl Service {
         }
     }
 
-    /// How the engine works.
+    /// The configuration of the engine.
     pub fn config(&self) -> &Arc<Config> {
         &self.config
     }
 
-    /// What the operator decided.
+    /// The operator's limits.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
@@ -155,17 +156,17 @@ impl Service {
         &self.store
     }
 
-    /// Registers somebody who waits for changes of a thing, or of two.
+    /// Subscribes to the changes of one topic or two.
     pub fn watch(&self, first: ChangeTopic, second: Option<ChangeTopic>) -> ChangeSubscription {
         self.changes.watch(&self.store, first, second)
     }
 
-    /// Has something done with a tree.
+    /// Submits a command to a tree.
     async fn command(&self, root: StackId, command: Command) -> Result<(), RequestError> {
         match &self.engine {
             Some(engine) => engine.begin(root, command).await?,
             None => {
-                let id = CommandId(SystemIds::default().next());
+                let id = RequestId::command_id();
                 let row = CommandRow { id, root, time: now(), body: command.encode() };
                 self.store.submit(row).await?;
             }

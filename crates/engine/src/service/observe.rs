@@ -1,4 +1,4 @@
-//! Reading the objects of a tree for whoever asks, without touching anything.
+//! Reading the objects of a tree for a request, without changing anything.
 
 use crate::drift::{Observations, Observed};
 use crate::ids::ResourceId;
@@ -10,13 +10,13 @@ use kiln_resources::op::{Answer, Context, Demand, Note, OpError, OpPoll, Running
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// So many objects are read at once.
+/// How many objects are read at the same time.
 const MAX_CONCURRENT: usize = 16;
 
-/// So often an operation may want something.
+/// How many calls an operation may make.
 const MAX_TURNS: usize = 100;
 
-/// What the objects of a tree are found to be.
+/// Reads the objects of a tree, and compares them with their definitions.
 pub(super) async fn read(
     transport: &Arc<dyn Transport>,
     by: &Credential,
@@ -58,8 +58,7 @@ async fn read_one(
     }
 }
 
-/// Runs an operation as far as it only reads: nothing is changed, and nothing waited for. How it ended, if
-/// it got there.
+/// Runs an operation as long as it only reads: it changes nothing and waits for nothing. Returns its result, if it ended.
 pub(super) async fn run(
     transport: &dyn Transport,
     by: &Credential,

@@ -1,5 +1,5 @@
-//! An object as it is now: whoever asks for a resource by its name sees what its service shows of it at
-//! that moment, not what it showed when something was last done with it.
+//! Live reads: a request for one resource shows the attributes that its service reports at that moment, not those of the
+//! last operation.
 
 use super::{Service, observe};
 use crate::ids::StackId;
@@ -11,21 +11,21 @@ use kiln_resources::op::{Note, RunningOperation};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a service is waited for; then what is known has to do.
+/// How long a live read may take; after that the stored attributes are shown.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Service {
-    /// Has the object of a resource looked at. Nothing is written down; if the service does not answer,
-    /// the resource stays as it was last seen.
+    /// Reads the object of a resource again. Nothing is stored; if the service does not answer, the resource keeps its
+    /// stored attributes.
     pub async fn refresh_resource(&self, view: &mut View, stack: StackId, resource: &str) {
         let Some(slot) = view.readable_slot(stack, resource) else { return };
         let refresh = refresh(view.tree_mut(), slot, &*self.transport);
-        // Too late is as good as not at all.
+        // A read that takes too long changes nothing.
         _ = tokio::time::timeout(TIMEOUT, refresh).await;
     }
 }
 
-/// Has an object looked at, and keeps what is seen in memory.
+/// Reads an object, and keeps its attributes in memory.
 async fn refresh(tree: &mut Tree, slot: Slot, transport: &dyn Transport) {
     let Some(kind) = tree.config.types.get(&tree.resource(slot).type_name) else { return };
     let running = RunningOperation::new(kind, OperationKind::Refresh, tree.context(slot));
@@ -36,6 +36,6 @@ async fn refresh(tree: &mut Tree, slot: Slot, transport: &dyn Transport) {
         Note::Data(key, value) => _ = Arc::make_mut(&mut resource.data).insert(key, value),
         _ => {}
     };
-    // What cannot be looked at stays as it was last seen.
+    // An object that cannot be read keeps its stored attributes.
     _ = observe::run(transport, &by, &behalf, running, keep).await;
 }

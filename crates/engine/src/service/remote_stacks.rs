@@ -1,7 +1,8 @@
-//! Stacks that are made through the orchestration service of a region: whether that can be reached, and
-//! whether it would take their templates, is told before anything is done.
+//! Stacks in other regions (`OS::Heat::Stack`): whether the region can be reached, and whether its service accepts the
+//! templates, is checked before anything is created.
 
 use super::{RequestError, Requester, Service, StackRequest, TemplateSource};
+use crate::error_type::ErrorType;
 use kiln_template::Value;
 use kiln_template::definition::UnknownResolver;
 use kiln_template::eval::Scope;
@@ -12,19 +13,19 @@ use std::sync::Arc;
 
 const KIND: &str = "OS::Heat::Stack";
 
-/// The properties of the stacks that a template makes by way of the service.
+/// The properties of the remote stacks of a template.
 fn stacks(report: &Report) -> Vec<Arc<Members>> {
     let Some(definition) = &report.definition else { return Vec::new() };
     let scope = Scope::new(definition, &UnknownResolver);
     let stacks = definition.resources().filter(|(_, it)| &*it.type_name.value == KIND);
-    // What cannot be told before the stack is made is told then.
+    // Properties that are not known yet are checked during the creation.
     let frozen =
         stacks.filter_map(|(_, resource)| ResolvedDefinition::resolve(&scope, resource).ok());
     frozen.map(|frozen| frozen.properties.clone()).collect()
 }
 
 impl Service {
-    /// Looks at the stacks that a template makes by way of the service.
+    /// Checks the remote stacks of a template.
     pub(super) async fn check_remote_stacks(
         &self,
         requester: &Requester,
@@ -43,7 +44,8 @@ impl Service {
         request: &StackRequest,
         properties: &Members,
     ) -> Result<(), RequestError> {
-        let bad = |message: String| Err(RequestError::new("StackValidationFailed", message));
+        let bad =
+            |message: String| Err(RequestError::new(ErrorType::StackValidationFailed, message));
         let context = properties.get("context").and_then(Value::as_map);
         let part = |name: &str| context.and_then(|it| it.get(name)).filter(|it| !it.is_null());
         if part("credential_secret_id").is_some() {
@@ -73,7 +75,7 @@ impl Service {
                 "Failed validating stack template using Heat endpoint at region \"{}\" due to \
                  \"ERROR: {}\"",
                 region.unwrap_or("None"),
-                refusal.message.as_deref().unwrap_or(refusal.kind)
+                refusal.message.as_deref().unwrap_or(refusal.error_type.name())
             )),
         }
     }

@@ -1,9 +1,11 @@
-//! What a stack is asked to be, and whether it can be that.
+//! Requests to create or update a stack, and their validation.
 
 use super::cloud_constraints::{self, CloudAnswers, CloudConstraints};
+use super::hidden_parameters;
 use super::{RequestError, Requester, Service};
 use crate::blueprint::{Recipe, Source};
 use crate::config::Config;
+use crate::error_type::ErrorType;
 use crate::ids::{Ids, RecipeId, StackId};
 use crate::machine::Settings;
 use crate::runtime::SystemIds;
@@ -14,44 +16,43 @@ use kiln_template::limits::Limits;
 use kiln_template::parameters::SuppliedValues;
 use kiln_template::print::{self, Keys};
 use kiln_template::validate::{Checks, Context, Input, Report, Root, validate};
-use kiln_template::value::Secret;
-use kiln_template::{Sources, Span, Value, lower, read};
+use kiln_template::{Sources, Span, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What a stack is asked to be.
+/// A request to create or update a stack.
 #[derive(Clone, Debug, Default)]
 pub struct StackRequest {
     /// The template.
     pub template: TemplateSource,
     /// The environment.
     pub environment: Environment,
-    /// Names of files that are merged to an environment; then the one above does not count.
+    /// Names of files that are merged to an environment; then `environment` is ignored.
     pub environment_files: Vec<Arc<str>>,
     /// Values for parameters.
     pub parameters: SuppliedValues,
-    /// The files that came along.
+    /// The files of the request.
     pub files: Files,
-    /// What else is said.
+    /// Tags, timeout and the like.
     pub settings: Settings,
-    /// Whether it is compared with reality first.
+    /// Whether an update compares the objects with their definitions first.
     pub converge: bool,
 }
 
-/// A template as it came.
+/// The template of a request.
 #[derive(Clone, Debug, Default)]
 pub enum TemplateSource {
     /// As text.
     Text(Arc<str>),
     /// As an object.
     Object(Value),
-    /// Not at all.
+    /// The request has no template.
     #[default]
     Missing,
 }
 
 impl TemplateSource {
-    /// The template as the text that is stored.
+    /// The text of the template, as it is stored.
     pub fn text(&self) -> Arc<str> {
         match self {
             TemplateSource::Text(text) => text.clone(),
@@ -61,7 +62,7 @@ impl TemplateSource {
     }
 }
 
-/// A request that was looked at.
+/// A request that was validated, with or without errors.
 pub(super) struct ValidatedRequest {
     pub(super) report: Report,
     pub(super) sources: Sources,
@@ -75,7 +76,7 @@ pub(super) struct Subject<'a> {
 }
 
 impl Service {
-    /// Looks at a request, and asks the cloud where only that can tell.
+    /// Validates a request, with the answers of the cloud to constraints that only the cloud can check.
     pub(super) async fn validate_request(
         &self,
         requester: &Requester,
@@ -83,7 +84,7 @@ impl Service {
         request: &StackRequest,
         checks: Checks,
     ) -> ValidatedRequest {
-        // A mistake that is found by what the cloud says may lead to more that it has to be asked.
+        // The answers may lead to further questions.
         const ROUNDS: usize = 3;
         let by = requester.visitor.credential();
         let mut answers = CloudAnswers::new();
@@ -97,7 +98,7 @@ impl Service {
         self.validate_once(subject, request, checks, &answers).0
     }
 
-    /// Looks at a request, and tells what the cloud has to be asked.
+    /// Validates a request; returns the questions for the cloud that are open.
     pub(super) fn validate_once(
         &self,
         subject: &Subject<'_>,
@@ -135,7 +136,7 @@ impl Service {
 }
 
 impl ValidatedRequest {
-    /// Refuses a request in which something is wrong, or that uses types that the requester may not.
+    /// Refuses a request that has errors, or that uses types that the requester may not use.
     pub(super) fn into_report(self, requester: &Requester) -> Result<Report, RequestError> {
         let forbidden = self.report.definition.as_ref().and_then(|definition| {
             let mut kinds = definition.resources().map(|(_, resource)| &*resource.type_name.value);
@@ -156,14 +157,14 @@ impl ValidatedRequest {
 }
 
 impl RequestError {
-    /// A type that the requester may not use.
+    /// The error for a type that the requester may not use.
     pub fn forbidden_type(kind: &str) -> RequestError {
         let message = format!("You are not authorized to use resource_types:{kind}.");
-        RequestError::new("Forbidden", message)
+        RequestError::new(ErrorType::Forbidden, message)
     }
 }
 
-/// What a stack is made of, once the request was approved.
+/// The recipe of a stack, from a validated request.
 pub(super) fn recipe(
     config: &Config,
     requester: &Requester,
@@ -172,7 +173,7 @@ pub(super) fn recipe(
 ) -> Recipe {
     let names = config.types.iter().map(|kind| kind.name());
     let forbidden = names.filter(|name| !(requester.may_use)(name)).map(Arc::from).collect();
-    hide_parameters(request, &mut report);
+    hidden_parameters::hide(request, report.template.as_deref(), &mut report.environment);
     Recipe {
         id: RecipeId(SystemIds::default().next()),
         template: Source::Text(request.template.text()),
@@ -185,29 +186,7 @@ pub(super) fn recipe(
     }
 }
 
-/// Hides the values of all parameters that a template of the tree hides: from now on nobody is told.
-fn hide_parameters(request: &StackRequest, report: &mut Report) {
-    let nested = request.files.values().filter(|text| text.contains("emplate"));
-    let nested = nested.filter_map(|text| {
-        let file = Sources::new().add("template", text.clone());
-        lower::template(read::read(file, text, &Limits::default()).0?).0
-    });
-    let nested: Vec<_> = nested.collect();
-    let templates = report.template.iter().map(|it| &**it).chain(&nested);
-    let parameters = templates.flat_map(|template| template.parameters.values());
-    let names: BTreeSet<Arc<str>> =
-        parameters.filter(|it| it.hidden).map(|it| it.name.clone()).collect();
-    let environment = &mut report.environment;
-    for values in [&mut environment.parameters, &mut environment.parameter_defaults] {
-        for (name, given) in values {
-            if names.contains(name) && !given.value.is_null() {
-                given.value = Value::Secret(Secret::new(given.value.clone()));
-            }
-        }
-    }
-}
-
-/// Whether a stack may be called so.
+/// Refuses an invalid stack name.
 pub(super) fn check_name(name: &str) -> Result<(), RequestError> {
     let mut characters = name.chars();
     let is_good = characters.next().is_some_and(|first| first.is_ascii_alphabetic())
@@ -216,7 +195,7 @@ pub(super) fn check_name(name: &str) -> Result<(), RequestError> {
     match is_good {
         true => Ok(()),
         false => Err(RequestError::new(
-            "StackValidationFailed",
+            ErrorType::StackValidationFailed,
             format!(
                 "Invalid stack name {name} must contain only alphanumeric or \"_-.\" characters, must \
                  start with alpha and must be 255 characters or less."

@@ -1,65 +1,76 @@
-//! Why a request is not carried out.
+//! The error of a request.
 
+use crate::error_type::ErrorType;
 use crate::store::{CreateError, StoreError};
 use kiln_template::diagnostic::Diagnostic;
 use kiln_template::{Sources, Value};
 use std::fmt;
 
-/// Why a request is not carried out, in the words that clients know.
+/// Why a request is refused, in the words that clients know.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestError {
-    /// The type of the error, such as `EntityNotFound`.
-    pub kind: &'static str,
-    /// What is wrong; nothing if only the type is told.
+    /// The type of the error: wire name, HTTP status and AWS code.
+    pub error_type: ErrorType,
+    /// The message; `None` if clients see the type alone.
     pub message: Option<String>,
-    /// Everything that is wrong, with its place and what to do: for clients that can show it.
+    /// All findings of the validation, with position and help, for clients that show them.
     pub findings: Vec<Value>,
 }
 
 impl RequestError {
-    /// A refusal of a type with its message.
-    pub fn new(kind: &'static str, message: impl Into<String>) -> RequestError {
-        RequestError { kind, message: Some(message.into()), findings: Vec::new() }
+    /// An error of a type with its message.
+    pub fn new(error_type: ErrorType, message: impl Into<String>) -> RequestError {
+        RequestError { error_type, message: Some(message.into()), findings: Vec::new() }
     }
 
-    /// Something is not there.
+    /// Something does not exist.
     pub fn not_found(what: &str, name: &str) -> RequestError {
-        RequestError::new("EntityNotFound", format!("The {what} ({name}) could not be found."))
+        RequestError::new(
+            ErrorType::EntityNotFound,
+            format!("The {what} ({name}) could not be found."),
+        )
     }
 
-    /// A feature is not there, or not now.
+    /// A feature is not supported, or not in this state.
     pub fn unsupported(what: impl fmt::Display) -> RequestError {
-        RequestError::new("NotSupported", format!("{what} is not supported."))
+        RequestError::new(ErrorType::NotSupported, format!("{what} is not supported."))
     }
 
-    /// A stack is at work.
+    /// The stack has an action in progress.
     pub fn action_in_progress(stack: &str, action: impl fmt::Display) -> RequestError {
         let message = format!("Stack {stack} already has an action ({action}) in progress.");
-        RequestError::new("ActionInProgress", message)
+        RequestError::new(ErrorType::ActionInProgress, message)
     }
 
-    /// A limit is reached.
+    /// A limit is exceeded.
     pub fn limit_exceeded(message: impl fmt::Display) -> RequestError {
-        RequestError::new("RequestLimitExceeded", format!("Request limit exceeded: {message}"))
+        RequestError::new(
+            ErrorType::RequestLimitExceeded,
+            format!("Request limit exceeded: {message}"),
+        )
     }
 
-    /// What validation found: the first error is the one that is told.
+    /// The first error that the validation found, with all findings.
     pub fn from_diagnostics(
         diagnostics: &[Diagnostic],
         sources: &Sources,
         is_validation: bool,
     ) -> RequestError {
         let Some(first) = diagnostics.iter().find(|found| found.is_error()) else {
-            return RequestError::new("StackValidationFailed", "The template is not valid.");
+            return RequestError::new(
+                ErrorType::StackValidationFailed,
+                "The template is not valid.",
+            );
         };
         let (kind, message) = match is_validation {
             true => (first.validation_kind(), first.text()),
             false => (first.kind, first.wire_text()),
         };
-        /// More than this is not sent: whoever has so many mistakes will ask again.
+        /// How many findings are sent at most.
         const MOST: usize = 100;
         let findings = diagnostics.iter().take(MOST).map(|found| finding(found, sources)).collect();
-        RequestError { kind, message: Some(message), findings }
+        let error_type = ErrorType::parse(kind).unwrap_or(ErrorType::InternalError);
+        RequestError { error_type, message: Some(message), findings }
     }
 }
 
@@ -84,16 +95,22 @@ fn finding(found: &Diagnostic, sources: &Sources) -> Value {
 
 impl From<StoreError> for RequestError {
     fn from(error: StoreError) -> RequestError {
-        // What the store says is for the operator, not for users.
+        // The text of a store error is for the operator, not for users.
         tracing::error!(%error, "the store failed");
-        RequestError { kind: "StoreUnavailable", message: None, findings: Vec::new() }
+        RequestError {
+            error_type: ErrorType::StoreUnavailable,
+            message: None,
+            findings: Vec::new(),
+        }
     }
 }
 
 impl From<CreateError> for RequestError {
     fn from(error: CreateError) -> RequestError {
         match error {
-            CreateError::NameTaken(_) => RequestError::new("StackExists", error.to_string()),
+            CreateError::NameTaken(_) => {
+                RequestError::new(ErrorType::StackExists, error.to_string())
+            }
             CreateError::Store(error) => error.into(),
         }
     }
@@ -102,8 +119,8 @@ impl From<CreateError> for RequestError {
 impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.message {
-            Some(message) => write!(f, "{}: {message}", self.kind),
-            None => f.write_str(self.kind),
+            Some(message) => write!(f, "{}: {message}", self.error_type),
+            None => f.write_str(self.error_type.name()),
         }
     }
 }

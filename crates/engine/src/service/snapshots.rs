@@ -1,6 +1,7 @@
 //! Snapshots of stacks.
 
 use super::{RequestError, Requester, Service};
+use crate::error_type::ErrorType;
 use crate::ids::{Ids, SnapshotId};
 use crate::machine::Command;
 use crate::runtime::SystemIds;
@@ -34,7 +35,7 @@ impl Service {
         snapshot.ok_or_else(|| not_found(&id.to_string()))
     }
 
-    /// The snapshots of a stack, the first first.
+    /// The snapshots of a stack, the oldest first.
     pub async fn snapshots(
         &self,
         requester: &Requester,
@@ -61,13 +62,13 @@ impl Service {
         match snapshot.stack == stack.id {
             true => Ok(snapshot),
             false => Err(RequestError::new(
-                "SnapshotNotFound",
+                ErrorType::SnapshotNotFound,
                 format!("The Snapshot ({id}) for Stack ({}) could not be found.", stack.name),
             )),
         }
     }
 
-    /// Lets go of a snapshot.
+    /// Deletes a snapshot.
     pub async fn delete_snapshot(
         &self,
         requester: &Requester,
@@ -81,7 +82,7 @@ impl Service {
         self.command(stack.root, Command::DeleteSnapshot(snapshot.id)).await
     }
 
-    /// Makes a stack what it was.
+    /// Restores a stack from a snapshot.
     pub async fn restore(
         &self,
         requester: &Requester,
@@ -100,5 +101,5 @@ impl Service {
 }
 
 fn not_found(id: &str) -> RequestError {
-    RequestError::new("NotFound", format!("Snapshot with id {id} not found"))
+    RequestError::new(ErrorType::NotFound, format!("Snapshot with id {id} not found"))
 }

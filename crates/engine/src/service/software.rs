@@ -1,7 +1,8 @@
-//! Software configurations and deployments that stand by themselves.
+//! Software configurations and deployments.
 
 use super::{ChangeTopic, RequestError, Requester, Service};
 use crate::codec;
+use crate::error_type::ErrorType;
 use crate::ids::Ids;
 use crate::objects::{ObjectKind, ObjectQuery, ObjectRow};
 use crate::runtime::{SystemIds, now};
@@ -13,10 +14,10 @@ use uuid::Uuid;
 /// The types that inputs and outputs of a configuration can have.
 const TYPES: [&str; 5] = ["String", "Number", "CommaDelimitedList", "Json", "Boolean"];
 
-/// The maps that a deployment has, which an update may change.
+/// The map fields of a deployment that an update may change.
 const MAPS: [&str; 2] = ["input_values", "output_values"];
 
-/// The texts that a deployment has, which an update may change.
+/// The text fields of a deployment that an update may change.
 const TEXTS: [&str; 3] = ["action", "status", "status_reason"];
 
 /// The longest id of a project.
@@ -25,9 +26,9 @@ const MAX_PROJECT: usize = 64;
 /// A configuration or a deployment.
 #[derive(Clone, Debug)]
 pub struct SoftwareObject {
-    /// Its row.
+    /// The row of the object.
     pub row: ObjectRow,
-    /// What it holds.
+    /// The fields of the object.
     pub body: Arc<Members>,
 }
 
@@ -40,7 +41,7 @@ impl SoftwareObject {
         SoftwareObject { row, body }
     }
 
-    /// What it has under a name.
+    /// A field; null if it is missing.
     pub fn get(&self, name: &str) -> Value {
         self.body.get(name).cloned().unwrap_or_default()
     }
@@ -49,7 +50,7 @@ impl SoftwareObject {
 impl Service {
     // --- configurations ---
 
-    /// Keeps a configuration.
+    /// Creates a configuration.
     pub async fn create_config(
         &self,
         requester: &Requester,
@@ -63,8 +64,8 @@ impl Service {
         self.create_object(ObjectKind::Config, requester, "", None, config_body(supplied)?).await
     }
 
-    /// Keeps a configuration under the id that its resource drew for it; the parts of it that are hidden
-    /// stay so. Whoever does that twice has one configuration.
+    /// Stores a configuration under the id that its resource chose; the hidden fields are stored as secrets. A repeated
+    /// call changes nothing.
     pub async fn put_config(
         &self,
         requester: &Requester,
@@ -130,7 +131,7 @@ impl Service {
         }
     }
 
-    /// Forgets a configuration, if nothing uses it.
+    /// Deletes a configuration, unless a deployment uses it.
     pub async fn delete_config(&self, requester: &Requester, id: &str) -> Result<(), RequestError> {
         let config = self.config_by_id(requester, id).await?;
         let uses = Some(config.row.id);
@@ -138,7 +139,7 @@ impl Service {
         if self.store.count_objects(&query).await? > 0 {
             let message =
                 format!("Software config with id {id} can not be deleted as it is referenced.");
-            return Err(RequestError::new("InvalidRestrictedAction", message));
+            return Err(RequestError::new(ErrorType::InvalidRestrictedAction, message));
         }
         self.store.drop_object(ObjectKind::Config, config.row.id).await?;
         Ok(())
@@ -146,7 +147,7 @@ impl Service {
 
     // --- deployments ---
 
-    /// Keeps a deployment.
+    /// Creates a deployment.
     pub async fn create_deployment(
         &self,
         requester: &Requester,
@@ -162,7 +163,7 @@ impl Service {
         let part = |name: &str| supplied.get(name).cloned().unwrap_or_default();
         let Some(server) = part("server_id").as_text().cloned() else {
             let message = "Data supplied was not valid: server_id must be specified";
-            return Err(RequestError::new("Invalid", message));
+            return Err(RequestError::new(ErrorType::Invalid, message));
         };
         let config = match part("config_id") {
             Value::Null => None,
@@ -176,7 +177,7 @@ impl Service {
                 "Data supplied was not valid: stack_user_project_id should be at most {MAX_PROJECT} \
                  characters"
             );
-            return Err(RequestError::new("Invalid", message));
+            return Err(RequestError::new(ErrorType::Invalid, message));
         }
         let reason = match part("status_reason") {
             Value::Null => "None".into(),
@@ -197,8 +198,8 @@ impl Service {
         self.create_object(ObjectKind::Deployment, requester, &server, config, body).await
     }
 
-    /// Keeps a deployment under the id that its resource drew for it, or changes what is supplied of it.
-    /// Whoever does that twice has one deployment.
+    /// Stores a deployment under the id that its resource chose, or changes the supplied fields of it. A repeated call
+    /// changes nothing.
     pub async fn put_deployment(
         &self,
         requester: &Requester,
@@ -299,7 +300,7 @@ impl Service {
         Ok(configs)
     }
 
-    /// Changes a deployment: whatever is supplied, and is not empty.
+    /// Changes the fields of a deployment that are supplied and not empty.
     pub async fn update_deployment(
         &self,
         requester: &Requester,
@@ -325,7 +326,7 @@ impl Service {
         Ok(deployment)
     }
 
-    /// Forgets a deployment.
+    /// Deletes a deployment.
     pub async fn delete_deployment(
         &self,
         requester: &Requester,
@@ -392,7 +393,7 @@ impl Service {
     }
 }
 
-/// A configuration as it is kept.
+/// The stored form of a configuration.
 fn config_body(supplied: &Members) -> Result<Value, RequestError> {
     check_kinds(supplied, &[], &["name", "group"])?;
     let part = |name: &str| supplied.get(name).cloned().unwrap_or_default();
@@ -421,17 +422,17 @@ fn config_body(supplied: &Members) -> Result<Value, RequestError> {
 }
 
 const BARE_VALUE_ERROR: RequestError =
-    RequestError { kind: "ValueError", message: None, findings: Vec::new() };
+    RequestError { error_type: ErrorType::ValueError, message: None, findings: Vec::new() };
 
 fn malformed() -> RequestError {
     RequestError::new(
-        "HTTPBadRequest",
+        ErrorType::HttpBadRequest,
         "The server could not comply with the request since it is either malformed or otherwise \
          incorrect.",
     )
 }
 
-/// Refuses what is neither missing nor of its kind.
+/// Refuses fields of the wrong type.
 fn check_kinds(supplied: &Members, maps: &[&str], texts: &[&str]) -> Result<(), RequestError> {
     let is = |name: &str, fits: fn(&Value) -> bool| supplied.get(name).is_none_or(fits);
     let are_good = maps.iter().all(|name| is(name, |it| matches!(it, Value::Null | Value::Map(_))))
@@ -440,7 +441,7 @@ fn check_kinds(supplied: &Members, maps: &[&str], texts: &[&str]) -> Result<(), 
 }
 
 fn no_deployment(id: &str) -> RequestError {
-    RequestError::new("NotFound", format!("Deployment with id {id} not found"))
+    RequestError::new(ErrorType::NotFound, format!("Deployment with id {id} not found"))
 }
 
 fn new_row(
@@ -464,7 +465,7 @@ fn new_row(
 }
 
 fn no_config(id: &str) -> RequestError {
-    RequestError::new("NotFound", format!("Software config with id {id} not found"))
+    RequestError::new(ErrorType::NotFound, format!("Software config with id {id} not found"))
 }
 
 fn sees_deployment(requester: &Requester, deployment: &SoftwareObject) -> bool {
@@ -483,7 +484,7 @@ fn kind_of(supplied: &Members) -> Option<Value> {
     }
 }
 
-/// An input as it is kept.
+/// The stored form of an input.
 fn input(supplied: &Members) -> Option<Value> {
     let mut kept = Members::new();
     kept.insert("name".into(), supplied.get("name").filter(|it| !it.is_null())?.clone());
@@ -502,7 +503,7 @@ fn input(supplied: &Members) -> Option<Value> {
     Some(Value::Map(Arc::new(kept)))
 }
 
-/// An output as it is kept.
+/// The stored form of an output.
 fn output(supplied: &Members) -> Option<Value> {
     let mut kept = Members::new();
     kept.insert("name".into(), supplied.get("name").filter(|it| !it.is_null())?.clone());

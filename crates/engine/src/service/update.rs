@@ -1,9 +1,10 @@
-//! Changing stacks, and telling what would change.
+//! Updating stacks, and previews of that.
 
 use super::cloud_constraints::CloudAnswers;
 use super::observe;
 use super::request::{Subject, recipe};
 use super::{RequestError, Requester, Service, StackRequest, TemplateSource};
+use crate::error_type::ErrorType;
 use crate::machine::Command;
 use crate::preview::Forecast;
 use crate::state::{Action, Status};
@@ -13,17 +14,17 @@ use kiln_template::parameters::Parameters;
 use kiln_template::validate::{Checks, Report};
 use std::sync::Arc;
 
-/// What of a stack stays when it is changed in part.
+/// Which parts of a stack an update keeps.
 #[derive(Clone, Debug, Default)]
 pub struct Patch {
-    /// Whether what the request does not give is kept.
+    /// Whether everything that the request leaves out is kept.
     pub is_partial: bool,
-    /// Parameters that are not kept.
+    /// Parameters whose values are not kept.
     pub cleared: Vec<Arc<str>>,
 }
 
 impl Service {
-    /// Changes a stack. It is recorded when this returns, and under way.
+    /// Updates a stack. The update is recorded and under way when this returns.
     pub async fn update(
         &self,
         requester: &Requester,
@@ -39,7 +40,7 @@ impl Service {
         }
         let mut settings = request.settings.clone();
         settings.converges = self.compares(&request);
-        // From now on the stack has the rights of whoever changed it last, and they hold.
+        // From now on the stack acts for the user who updated it last, with a credential that is valid.
         let credential = view.credential();
         let is_other = credential.user != requester.visitor.user;
         let loan = match is_other || !self.transport.accepts(credential).await {
@@ -52,7 +53,7 @@ impl Service {
         self.commit_delegation(loan, written).await
     }
 
-    /// What changing a stack would do.
+    /// Previews the update of a stack.
     pub async fn preview_update(
         &self,
         requester: &Requester,
@@ -71,10 +72,11 @@ impl Service {
             let (by, behalf) = (tree.credential.clone(), tree.acting_for());
             tree.observed = observe::read(&self.transport, &by, behalf, open).await;
         }
-        tree.preview(&recipe).map_err(|message| RequestError::new("StackValidationFailed", message))
+        tree.preview(&recipe)
+            .map_err(|message| RequestError::new(ErrorType::StackValidationFailed, message))
     }
 
-    /// Whether objects are compared with what they should be.
+    /// Whether the update compares objects with their definitions.
     fn compares(&self, request: &StackRequest) -> bool {
         request.converge || self.config.observe_on_update
     }
@@ -117,7 +119,7 @@ impl Service {
         Ok((request, report))
     }
 
-    /// A request over what a stack is made of already.
+    /// The request, completed by the current template, environment and files of the stack.
     fn patched(
         &self,
         subject: &Subject<'_>,
@@ -133,7 +135,7 @@ impl Service {
         let mut files = (*former.files).clone();
         files.extend(std::mem::take(&mut request.files));
         request.files = files;
-        // The environment that is asked for, be it in files or not, goes over the one that is there.
+        // The environment of the request, in files or not, overrides the current one.
         let Report { template, environment, .. } =
             self.validate_once(subject, &request, Checks::TEMPLATE, &CloudAnswers::new()).0.report;
         let is_declared =
@@ -144,7 +146,7 @@ impl Service {
         request
     }
 
-    /// Whether something is being done with a stack.
+    /// Whether an action is in progress.
     pub(super) fn is_in_progress(stack: &StackRow) -> bool {
         stack.state.status == Status::InProgress
     }

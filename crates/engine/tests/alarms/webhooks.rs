@@ -2,6 +2,7 @@
 
 use super::*;
 use kiln_engine::alarms::{AlarmEvent, AlarmEventKind, Webhook, WebhookClient};
+use kiln_engine::error_type::ErrorType;
 use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow, Objects};
 
 /// Somebody who takes letters, if they like, to addresses that begin with `http://good/`.
@@ -107,7 +108,7 @@ async fn an_address_is_told_of_changes_in_the_words_of_the_alarming_service() {
     assert_eq!(taken[1].1["previous"], "ok");
 
     let refused = service.put_alarm(&asker(None), "b", telling("http://bad/x")).await.unwrap_err();
-    assert_eq!(refused.kind, "InvalidParameterValue");
+    assert_eq!(refused.error_type, ErrorType::InvalidParameterValue);
     let message = refused.message.unwrap_or_default();
     assert!(message.contains("[kiln] notify_allowed"), "{message}");
     engine.stop().await;

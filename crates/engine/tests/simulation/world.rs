@@ -205,6 +205,7 @@ impl World {
             recipe: recipe.clone(),
             settings,
             adopted,
+            request: None,
         };
         let mut env = Env { now: self.now, ids: &mut self.rng };
         let mut tree = Tree::create(self.config.clone(), new, &mut env);

@@ -69,6 +69,7 @@ pub(crate) fn metrics(app: &App) -> Router {
     let mut registry = Registry::default();
     app.metrics.register(&mut registry);
     kiln_cloud::metrics::register(&mut registry);
+    app.service.config().metrics.register(&mut registry);
     let registry = Arc::new(registry);
     let text = move || {
         let mut text = String::new();

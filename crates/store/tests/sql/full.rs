@@ -44,6 +44,7 @@ fn new_stack(world: &World, name: &str, resources: usize, longer_by: usize) -> N
         recipe: Arc::new(Recipe { template, ..Recipe::nothing(RecipeId(world.id())) }),
         settings: Settings::default(),
         adopted: None,
+        request: None,
     }
 }
 

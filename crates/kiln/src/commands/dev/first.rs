@@ -90,7 +90,7 @@ pub(super) async fn make(
     let id = match service.create(&asker, &first.name, request).await {
         Ok(id) => id,
         Err(refusal) => {
-            let message = refusal.message.unwrap_or_else(|| refusal.kind.to_owned());
+            let message = refusal.message.unwrap_or_else(|| refusal.error_type.to_string());
             writeln!(streams.err, "The stack {} was rejected: {message}", first.name)?;
             writeln!(streams.err, "`kiln validate` shows the location and how to fix it.")?;
             streams.err.flush()?;

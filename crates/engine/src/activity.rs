@@ -1,0 +1,144 @@
+//! What the owner of a tree did, as values: the machine and the owner record it, the driver logs and counts it.
+
+use crate::ids::StackId;
+use crate::machine::Run;
+use crate::request_id::RequestId;
+use crate::tree::{OpId, Resource, StackKey, Tree};
+use kiln_resources::behaviour::OperationKind;
+use kiln_resources::op::OpError;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// An operation on a resource, as logs name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperationInfo {
+    /// The number of the operation in its tree.
+    pub op: OpId,
+    /// The stack that the resource is in.
+    pub stack: StackId,
+    /// The name of the resource.
+    pub resource: Arc<str>,
+    /// The type of the resource.
+    pub type_name: Arc<str>,
+    /// What is done, such as `create`.
+    pub operation: &'static str,
+    /// The request that asked for it, if that is known.
+    pub request: Option<RequestId>,
+}
+
+/// Something that the owner of a tree did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Activity {
+    /// An operation was started.
+    Started(Arc<OperationInfo>),
+    /// An operation ended; with its error, if it failed.
+    Ended(Arc<OperationInfo>, Option<String>),
+    /// An operation was stopped before its end.
+    Stopped(Arc<OperationInfo>),
+    /// An operation that failed is tried again.
+    Retried(&'static str),
+}
+
+/// The activity of a tree since it was last taken, and the requests that its stacks act for.
+#[derive(Debug, Default)]
+pub(crate) struct ActivityLog {
+    /// Whether activity is recorded at all: only a driver takes it.
+    is_enabled: bool,
+    entries: Vec<Activity>,
+    /// The request whose command is carried out in this step.
+    request: Option<RequestId>,
+    /// The requests that began the last traversals of stacks.
+    requests: BTreeMap<StackKey, RequestId>,
+}
+
+impl ActivityLog {
+    /// Has activity recorded from now on.
+    pub(crate) fn enable(&mut self) {
+        self.is_enabled = true;
+    }
+
+    /// Records something.
+    pub(crate) fn record(&mut self, activity: Activity) {
+        if self.is_enabled {
+            self.entries.push(activity);
+        }
+    }
+
+    /// Begins or ends a step for the command of a request.
+    pub(crate) fn set_request(&mut self, request: Option<RequestId>) {
+        self.request = request;
+    }
+
+    /// A traversal of a stack begins: it is for the request of this step, or for that of the parent stack.
+    pub(crate) fn begin_traversal(&mut self, key: StackKey) {
+        match self.request {
+            Some(request) => _ = self.requests.insert(key, request),
+            None => _ = self.requests.remove(&key),
+        }
+    }
+
+    /// Takes what was recorded.
+    pub(crate) fn take(&mut self) -> Vec<Activity> {
+        std::mem::take(&mut self.entries)
+    }
+}
+
+impl Tree {
+    /// The request that a stack acts for: its own, or that of the nearest parent that has one.
+    pub(crate) fn request_of(&self, mut key: StackKey) -> Option<RequestId> {
+        loop {
+            if let Some(request) = self.activity.requests.get(&key) {
+                return Some(*request);
+            }
+            key = self.stack(key).parent_resource?.0;
+        }
+    }
+
+    /// How logs name an operation.
+    pub(crate) fn operation_info(&self, run: &Run) -> OperationInfo {
+        let resource = self.resource(run.slot);
+        // An operation that is not for a traversal is for the command of this step, such as a signal.
+        let request = self.activity.request.or_else(|| self.request_of(resource.stack));
+        OperationInfo {
+            op: run.op,
+            stack: self.stack(resource.stack).id,
+            resource: resource.name.clone(),
+            type_name: resource.type_name.clone(),
+            operation: operation_name(run.kind),
+            request,
+        }
+    }
+
+    /// How many resources there are of which it is not certain whether an object exists. This looks at all of them.
+    pub(crate) fn count_doubts(&self) -> usize {
+        let is_doubtful = |resource: &&Resource| {
+            resource.is_doubtful || resource.op.as_ref().is_some_and(|it| it.journal.is_doubtful())
+        };
+        self.resources.iter().flatten().filter(is_doubtful).count()
+    }
+}
+
+/// The error of an operation that failed; `None` if it ended otherwise.
+pub(crate) fn error_text(stop: &OpError) -> Option<String> {
+    match stop {
+        OpError::Failed(failure) => Some(format!("{}: {}", failure.class, failure.message)),
+        _ => None,
+    }
+}
+
+/// The name of an operation in logs and metrics.
+pub(crate) fn operation_name(operation: OperationKind) -> &'static str {
+    match operation {
+        OperationKind::Create => "create",
+        OperationKind::Update => "update",
+        OperationKind::Delete => "delete",
+        OperationKind::Check => "check",
+        OperationKind::Refresh => "refresh",
+        OperationKind::Suspend => "suspend",
+        OperationKind::Resume => "resume",
+        OperationKind::Snapshot => "snapshot",
+        OperationKind::DeleteSnapshot => "delete_snapshot",
+        OperationKind::ResolveDoubt => "resolve_doubt",
+        OperationKind::Observe => "observe",
+    }
+}
